@@ -1,0 +1,57 @@
+# Every verb sets up what it needs; `make` alone lists them.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PEERS := .peers
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint test-slow docs bench peers clean
+
+help: ## list the verbs
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+demo: $(VENV)/.demo ## analyse a generated example and write the results to holdrank-demo/
+	@$(BIN)/holdrank demo --out holdrank-demo
+
+test: $(VENV)/.test lint ## all tests, with types, style, coverage and documentation
+	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered
+
+lint: $(VENV)/.test ## style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test-slow: $(VENV)/.test ## the tests that take longer
+	$(BIN)/python -m pytest -m slow --no-cov
+
+docs: $(VENV)/.test ## build the documentation to docs/_build/html
+	$(BIN)/sphinx-build -W -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+bench: $(VENV)/.test ## time reading, counting, distances and merging
+	$(BIN)/python -m pytest benchmarks -o addopts="" -o python_files="bench_*.py" --benchmark-columns=median,iqr,ops
+
+peers: $(VENV)/.test $(PEERS)/.ready ## run other packages on the same data and print ratios
+	$(BIN)/python benchmarks/peers.py
+
+clean: ## remove environments and everything generated
+	rm -rf $(VENV) $(PEERS) docs/_build holdrank-demo dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+$(VENV)/bin/pip:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "holdrank needs Python 3.11 or newer; set PYTHON=..."; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(VENV)/.demo: pyproject.toml | $(VENV)/bin/pip
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.test: pyproject.toml | $(VENV)/bin/pip
+	$(BIN)/python -m pip install --quiet --editable '.[fast,io]' --group test --group lint --group docs
+	@touch $@
+
+$(PEERS)/.ready: benchmarks/peers.txt | $(VENV)/bin/pip
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --upgrade pip
+	$(PEERS)/bin/python -m pip install --quiet -r benchmarks/peers.txt
+	@touch $@

@@ -1,0 +1,96 @@
+"""What can go wrong, as a small tree of exceptions with messages meant for people.
+
+Every error that leaves the package on purpose is a `HoldrankError`. Its text is one line: where, what was found,
+what was expected, and one way to repair it.
+"""
+
+from __future__ import annotations
+
+
+class HoldrankError(Exception):
+    """The parent of every error that holdrank raises on purpose."""
+
+
+class UsageError(HoldrankError, ValueError):
+    """A function or command was called with arguments that make no sense together."""
+
+
+class InputError(HoldrankError, ValueError):
+    """The votes themselves are at fault: a file, a line, a cell, an item.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong, in a few words, e.g. ``"item 12 is not declared"``.
+    source : str
+        Name of the file, or of what stands in for it.
+    line, column : int or str, optional
+        Where in the file; lines count from 1, a column may be its name.
+    found, expected, repair : str
+        The offending text, what should have stood there, one way to mend it.
+
+    Examples
+    --------
+    >>> print(InputError("item 12 is not declared", source="votes.soi", line=27, found="3: 12",
+    ...                  expected="an item from 1 to 9", repair="declare it"))
+    votes.soi, line 27: item 12 is not declared; found '3: 12', expected an item from 1 to 9; to repair: declare it
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        source: str = "",
+        line: int | None = None,
+        column: int | str | None = None,
+        found: str | None = None,
+        expected: str = "",
+        repair: str = "",
+    ) -> None:
+        self.problem, self.source, self.line, self.column = problem, source, line, column
+        self.found, self.expected, self.repair = found, expected, repair
+        where = [show(source, 200)] if source else []
+        if line is not None:
+            where.append(f"line {line}")
+        if column is not None:
+            where.append(f"column {column if isinstance(column, int) else quote(column)}")
+        text = f"{', '.join(where)}: {problem}" if where else problem
+        clues = [f"found {quote(found)}"] if found is not None else []
+        if expected:
+            clues.append(f"expected {expected}")
+        if clues:
+            text += f"; {', '.join(clues)}"
+        if repair:
+            text += f"; to repair: {repair}"
+        super().__init__(text)
+
+
+class LimitError(HoldrankError):
+    """The input is sound but larger than what this call can hold in memory."""
+
+
+class MissingExtraError(HoldrankError, ImportError):
+    """An optional package is needed; the message names the extra that brings it."""
+
+    def __init__(self, what: str, package: str, extra: str) -> None:
+        super().__init__(f"{what} needs {package}; to repair: pip install 'holdrank[{extra}]'")
+
+
+def show(text: str, width: int = 80) -> str:
+    r"""Return `text` safe for a terminal: control characters escaped, cut to `width` characters.
+
+    Names of items and cells of files are hostile until shown through here: they may hold escape sequences, line
+    breaks or directional marks.
+
+    Examples
+    --------
+    >>> print(show("a\x1b[31m\tb"))
+    a\x1b[31m\tb
+    """
+    safe = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text[: width + 1])
+    return safe if len(safe) <= width else safe[: width - 1] + "…"
+
+
+def quote(text: str, width: int = 80) -> str:
+    """Return `text` through `show`, in single quotes."""
+    return f"'{show(text, width)}'"

@@ -1,0 +1,568 @@
+"""Votes: who ranked what how often. The one noun that everything else is computed from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from holdrank._kernels import count_wins, whole_number_scale
+from holdrank.errors import InputError, LimitError, UsageError, quote, show
+from holdrank.rankings import Floats, Ints, Ranking, footrule_distance, spearman_rho
+
+if TYPE_CHECKING:
+    from holdrank.tables import RawBallots
+
+Unlisted: TypeAlias = Literal["bottom", "observed"]
+Distance: TypeAlias = Literal["kendall", "spearman_rho", "footrule"]
+
+T = TypeVar("T")
+
+MOST_ITEMS = 5_000  # above this an n x n matrix of floats no longer belongs in ordinary memory
+_MOST_VOTES = 2**53  # above this a float no longer tells a vote from none
+_ROWS = 1 << 16  # ballots handled at a time, to keep temporary arrays small
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Where votes came from and every choice that was made on the way.
+
+    Parameters
+    ----------
+    source : str
+        Name of the file, or ``"memory"``.
+    sha256 : str
+        Of the bytes that were read; empty when nothing was read from a file.
+    format : str
+        The form the source was read as.
+    choices : mapping of str to str
+        Each decision, as shown to people: ``{"unlisted": "bottom", ...}``.
+    """
+
+    source: str = "memory"
+    sha256: str = ""
+    format: str = ""
+    choices: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Votes:
+    """Weighted ballots over named items. Made by the `from_...` constructors or by `read_votes`.
+
+    Mathematically a distribution p over rankings with ties and gaps; counts are kept as counts.
+
+    Attributes
+    ----------
+    items : tuple of str
+        Names of the items; item i is column i of `ranks`.
+    ranks : (m, n) array of int
+        One row for each distinct ballot, commonest first: 1 is best, equal is tied, 0 is unlisted; read-only.
+    weights : (m,) array of float
+        How many votes, or what share of them, each row stands for; read-only.
+    unlisted : {"bottom", "observed"}
+        What an unlisted item means: tied below all listed ones, or not compared by this ballot.
+    notes : tuple of str
+        What was dropped, merged or assumed.
+    reading : Reading
+        The source and the choices made on reading it.
+
+    Examples
+    --------
+    >>> votes = Votes.from_orders([["a", "b", "c"], ["b", ["a", "c"]]], weights=[3, 2])
+    >>> votes
+    Votes(3 items, 5 ballots, 2 distinct, unlisted='bottom')
+    >>> votes.wins()
+    array([[0., 3., 4.],
+           [2., 0., 5.],
+           [1., 0., 0.]])
+    """
+
+    items: tuple[str, ...]
+    ranks: Ints
+    weights: Floats
+    unlisted: Unlisted
+    notes: tuple[str, ...] = ()
+    reading: Reading = field(default_factory=Reading)
+    _memo: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_orders(
+        cls,
+        orders: Iterable[Iterable[Any]],
+        weights: npt.ArrayLike | None = None,
+        items: Iterable[Hashable] | None = None,
+        *,
+        unlisted: Unlisted = "bottom",
+    ) -> Votes:
+        """Return votes from best-first lists; an inner list is a tie, an item left out is unlisted.
+
+        Without `items`, items are those mentioned, in the order of their first mention.
+
+        Examples
+        --------
+        >>> Votes.from_orders([["b", "a"], ["b"]]).ranks.tolist()
+        [[1, 2], [1, 0]]
+        """
+        index: dict[Hashable, int] = {}
+        if items is not None:
+            for item in items:
+                if index.setdefault(item, len(index)) != len(index) - 1:
+                    raise InputError(f"item {quote(str(item))} is named twice", repair="give each item one name")
+        known = len(index)
+        marks: list[list[tuple[int, int]]] = []
+        for number, order in enumerate(orders, start=1):
+            if isinstance(order, str):
+                raise UsageError(f"ballot {number} is text, not a list of items; write it as ['a', 'b', ...]")
+            ballot: dict[int, int] = {}
+            for rank, group in enumerate(order, start=1):
+                for item in group if isinstance(group, list | tuple | set | frozenset) else (group,):
+                    i = index.setdefault(item, len(index))
+                    if items is not None and i >= known:
+                        raise InputError(
+                            f"ballot {number} names {quote(str(item))}, which is not among the items",
+                            repair="add it to items= or correct its spelling",
+                        )
+                    if ballot.setdefault(i, rank) != rank:
+                        raise InputError(
+                            f"ballot {number} names {quote(str(item))} twice", repair="keep one mention of it"
+                        )
+            marks.append(list(ballot.items()))
+        ranks = np.zeros((len(marks), len(index)), dtype=np.int32)
+        for row, ballot_marks in enumerate(marks):
+            for i, rank in ballot_marks:
+                ranks[row, i] = rank
+        return cls._build([str(item) for item in index], ranks, weights, unlisted)
+
+    @classmethod
+    def from_ranks(
+        cls,
+        ranks: Any,
+        weights: npt.ArrayLike | None = None,
+        items: Iterable[str] | None = None,
+        *,
+        unlisted: Unlisted = "bottom",
+    ) -> Votes:
+        """Return votes from an (m, n) table of ranks: 1 is best, equal is tied, 0 is unlisted.
+
+        `ranks` may be a data frame with one column an item. Only the order inside a row counts.
+
+        Examples
+        --------
+        >>> Votes.from_ranks([[1, 2, 2], [3, 0, 1]], items=["x", "y", "z"]).ranks.tolist()
+        [[1, 2, 2], [2, 0, 1]]
+        """
+        if not isinstance(ranks, np.ndarray | list | tuple):
+            import narwhals as nw
+
+            try:
+                frame = nw.from_native(ranks, eager_only=True)
+            except TypeError:
+                pass
+            else:
+                items = frame.columns if items is None else items
+                ranks = np.column_stack(
+                    [frame[name].cast(nw.Float64).fill_null(0).to_numpy() for name in frame.columns]
+                )
+        table = np.asarray(ranks)
+        if table.ndim != 2:
+            raise UsageError(f"ranks must be a table with one row a ballot and one column an item, not {table.ndim}-d")
+        if table.dtype.kind not in "iuf":
+            raise UsageError(f"ranks must be numbers, not {table.dtype}")
+        if table.size and (not np.isfinite(table).all() or table.min() < 0):
+            row, column = np.argwhere(~np.isfinite(table) | (table < 0))[0].tolist()
+            raise InputError(
+                f"ballot {row + 1} gives item {column + 1} the rank {table[row, column]}",
+                expected="1 for the best, larger for worse, 0 for unlisted",
+                repair="use 0 where an item is not ranked",
+            )
+        names = [str(i) for i in range(table.shape[1])] if items is None else list(items)
+        return cls._build(names, table, weights, unlisted)
+
+    @classmethod
+    def from_battles(cls, frame: Any, **columns: Any) -> Votes:
+        """Return votes from a data frame of pairwise comparisons (pandas, polars, pyarrow, ...).
+
+        Every battle is a ballot over two items, so `unlisted` is "observed". Columns are found by their usual
+        names (``model_a, model_b, winner`` and others) or named by `first`, `second`, `winner` and `weight`;
+        `both_bad` says whether such a verdict is a ``"tie"`` or ``"drop"``.
+        """
+        from holdrank.tables import battles_from_frame
+
+        return cls.from_raw(battles_from_frame(frame, **columns), Reading(format="battles"))
+
+    @classmethod
+    def from_scores(cls, frame: Any, higher_is_better: bool | Mapping[str, bool] = True, **columns: Any) -> Votes:
+        """Return votes from a table of scores: one row an item, one column a voter (judge, task, benchmark).
+
+        The first column names the items unless `item` says otherwise; `voters` picks the columns that vote.
+        `higher_is_better` may differ by column. Missing scores are unlisted items.
+        """
+        from holdrank.tables import scores_from_frame
+
+        raw = scores_from_frame(frame, higher_is_better=higher_is_better, **columns)
+        return cls.from_raw(raw, Reading(format="score-table"))
+
+    @classmethod
+    def from_raw(cls, raw: RawBallots, reading: Reading) -> Votes:
+        """Return votes from what a reader found."""
+        if raw.unlisted not in ("bottom", "observed"):
+            raise UsageError(f"unlisted must be 'bottom' or 'observed', not {quote(str(raw.unlisted))}")
+        choices = {**raw.choices, "unlisted": raw.unlisted}
+        full = Reading(reading.source, reading.sha256, reading.format, {**choices, **reading.choices})
+        return cls._build(raw.items, raw.ranks, raw.weights, raw.unlisted, raw.notes, full)  # type: ignore[arg-type]
+
+    @classmethod
+    def _build(
+        cls,
+        items: Sequence[str],
+        ranks: npt.NDArray[Any],
+        weights: npt.ArrayLike | None,
+        unlisted: Unlisted,
+        notes: Iterable[str] = (),
+        reading: Reading | None = None,
+    ) -> Votes:
+        """Check, drop, make dense, merge: every constructor ends here."""
+        reading = reading or Reading(choices={"unlisted": unlisted})
+        notes = list(notes)
+        m, n = ranks.shape
+        _check_items(items, n)
+        if unlisted not in ("bottom", "observed"):
+            raise UsageError(f"unlisted must be 'bottom' or 'observed', not {quote(str(unlisted))}")
+        shares = _check_weights(weights, m, reading.source)
+
+        listed_any = (ranks != 0).any(axis=1)
+        counted = shares > 0
+        if blank := int((~listed_any).sum()):
+            notes.append(f"{_ballots(blank)} without any mark dropped")
+        if nobody := int((listed_any & ~counted).sum()):
+            notes.append(f"{_ballots(nobody)} with weight 0 ignored")
+        keep = listed_any & counted
+        if not keep.any():
+            raise InputError(
+                "nothing to aggregate",
+                source="" if reading.source == "memory" else reading.source,
+                found="no ballot with a mark" if m else "no ballots at all",
+                expected="at least one ballot that ranks at least one item",
+                repair="check that the right file and columns were read",
+            )
+        if not keep.all():
+            ranks, shares = ranks[keep], shares[keep]
+        dense = _dense(ranks)
+        first, merged = _merge(dense, shares)
+        dense = np.asfortranarray(dense[first])  # column by column: counting compares columns
+        dense.flags.writeable = False
+        merged.flags.writeable = False
+        return cls(tuple(items), dense, merged, unlisted, tuple(notes), reading)
+
+    @property
+    def n(self) -> int:
+        """Number of items."""
+        return len(self.items)
+
+    @property
+    def distinct(self) -> int:
+        """Number of distinct ballots."""
+        return len(self.weights)
+
+    @property
+    def total(self) -> float:
+        """Number of votes, or total mass of a distribution."""
+        return float(self.weights.sum())
+
+    @property
+    def is_counts(self) -> bool:
+        """Whether all weights are whole numbers, so that half votes are the smallest step of any count."""
+        return self._remember("counts", lambda: bool(np.array_equal(np.rint(self.weights), self.weights)))
+
+    @property
+    def with_ties(self) -> float:
+        """Weight of the ballots that tie at least two listed items."""
+        return float(self.weights[self._listed() > self.ranks.max(axis=1)].sum())
+
+    @property
+    def incomplete(self) -> float:
+        """Weight of the ballots that leave at least one item unlisted."""
+        return float(self.weights[self._listed() < self.n].sum())
+
+    @property
+    def input_hash(self) -> str:
+        """SHA-256 of items, rule and ballots, the same for any order of the ballots and any file format."""
+        return self._remember("hash", self._content_hash)
+
+    def summary(self) -> str:
+        """Return what was read, for people: sizes, choices, notes; one fact a line."""
+        total = self.total
+        lines = [
+            f"source: {show(self.reading.source, 200)}",
+            f"items: {self.n}",
+            f"ballots: {number(total)} ({self.distinct} distinct)",
+            f"with ties: {number(self.with_ties)} ({self.with_ties / total:.1%})",
+            f"incomplete: {number(self.incomplete)} ({self.incomplete / total:.1%})",
+            f"unlisted items: {UNLISTED_MEANS[self.unlisted]}",
+            "ties in ballots: one half each way",
+        ]
+        lines += [f"{name}: {show(text, 200)}" for name, text in self.reading.choices.items() if name != "unlisted"]
+        lines += [f"note: {show(note, 300)}" for note in self.notes]
+        return "\n".join(lines)
+
+    def wins(self) -> Floats:
+        """Return W, W[i, j] = weight of the ballots that place i above j, a tie counting half for each.
+
+        Under "bottom" unlisted items are tied below the listed ones; under "observed" a ballot speaks only about
+        pairs that it lists. The diagonal is zero.
+        """
+        return self._remember("wins", self._count_wins)
+
+    def pairwise(self) -> Floats:
+        """Return P, P[i, j] = W[i, j] / (W[i, j] + W[j, i]): the share of votes on this pair that prefer i.
+
+        One half on the diagonal and for pairs that nobody compared.
+
+        Paper: pairwise probabilities, the pairwise matrix (Section 4.1).
+        """
+
+        def share() -> Floats:
+            wins = self.wins()
+            compared = wins + wins.T
+            return np.divide(wins, compared, out=np.full_like(wins, 0.5), where=compared > 0)
+
+        return self._remember("pairwise", share)
+
+    def positions(self) -> Floats:
+        """Return the (n, n) matrix of the share of votes that put item i at place k + 1.
+
+        Tied items stand at the mean of the places they cover; a half place counts half for each neighbour, so that
+        the footrule cost of placing item i at k is exactly ``sum_r positions[i, r] |r - k|``.
+        """
+
+        def share() -> Floats:
+            self._check_size()
+            heaps = np.zeros((self.n, self.n))
+            for places, weights in self._places():
+                for i in range(self.n):
+                    for side in (np.floor, np.ceil):
+                        at = side(places[:, i]).astype(np.intp) - 1
+                        heaps[i] += np.bincount(at, weights / 2, minlength=self.n)
+            return heaps / self.total
+
+        return self._remember("positions", share)
+
+    def mean_places(self) -> Floats:
+        """Return the mean place of each item (1 is best), ties at the mean of the places they cover.
+
+        For complete ballots and under "bottom" this is ``1 + sum_j P[j, i]``; it takes time linear in the ballots.
+        """
+        # Whole numbers (doubled places, scaled weights) make the sums exact, hence the same on any machine.
+        scale = whole_number_scale(self.weights, spare_bits=2 + int(np.ceil(np.log2(2 * self.n))))
+        sums = np.zeros(self.n, dtype=np.int64)
+        for places, weights in self._places():
+            sums += np.rint(weights * scale).astype(np.int64) @ (2 * places).astype(np.int64)
+        return np.asarray(sums / (2 * scale * self.total))
+
+    def loss(self, ranking: Ranking, distance: Distance = "kendall") -> float:
+        """Return the expected normalised distance between `ranking` and a vote.
+
+        For Kendall a tie, in the ranking or in a ballot, costs one half; pairs that a ballot does not compare cost
+        nothing. The other distances need places for all items, so they refuse incomplete ballots under "observed".
+
+        Paper: the loss of a consensus (Eq. 1); with ties, H^(1/2) to the votes (Section 5).
+
+        Examples
+        --------
+        >>> votes = Votes.from_orders([["a", "b"], ["b", "a"]], weights=[3, 1])
+        >>> votes.loss(Ranking([1, 2])), votes.loss(Ranking([1, 1]))
+        (0.25, 0.5)
+        """
+        if ranking.n != self.n:
+            raise UsageError(f"the ranking has {ranking.n} items, the votes have {self.n}")
+        if distance == "kendall":
+            wins, ranks = self.wins(), ranking.ranks
+            above = ranks[:, None] < ranks
+            tied = ranks[:, None] == ranks
+            cost = (wins.T * above).sum() + (wins * tied).sum() / 2
+            return float(cost / self.total / max(self.n * (self.n - 1) / 2, 1))
+        if distance not in ("spearman_rho", "footrule"):
+            raise UsageError(f"distance must be 'kendall', 'spearman_rho' or 'footrule', not {quote(str(distance))}")
+        measure = spearman_rho if distance == "spearman_rho" else footrule_distance
+        costs = [weights @ measure(places, ranking.ranks) for places, weights in self._places()]
+        return float(sum(costs) / self.total)
+
+    def total_variation(self, other: Votes) -> float:
+        """Return the share of votes that differ: half the sum of |p - q| over all ballots.
+
+        Examples
+        --------
+        >>> before = Votes.from_orders([["a", "b"], ["b", "a"]], weights=[3, 1])
+        >>> before.total_variation(Votes.from_orders([["a", "b"], ["b", "a"]], weights=[2, 2]))
+        0.25
+        """
+        if set(other.items) != set(self.items) or other.unlisted != self.unlisted:
+            raise UsageError("total variation compares votes on the same items under the same rule for unlisted items")
+        columns = [other.items.index(item) for item in self.items]
+        gap = {row.tobytes(): share for row, share in zip(self.ranks, self.weights / self.total, strict=True)}
+        for row, share in zip(other.ranks[:, columns], other.weights / other.total, strict=True):
+            gap[row.tobytes()] = gap.get(row.tobytes(), 0.0) - share
+        return float(sum(map(abs, gap.values())) / 2)
+
+    def with_reading(self, reading: Reading) -> Votes:
+        """Return the same votes with another account of where they came from."""
+        return replace(self, reading=reading, _memo={})
+
+    def renamed(self, items: Iterable[str]) -> Votes:
+        """Return the same votes with other names for the items."""
+        names = tuple(items)
+        _check_items(names, self.n)
+        return replace(self, items=names, _memo={})
+
+    def _remember(self, name: str, compute: Callable[[], T]) -> T:
+        if name not in self._memo:
+            value = compute()
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            self._memo[name] = value
+        known: T = self._memo[name]
+        return known
+
+    def _listed(self) -> Ints:
+        """Return the number of listed items of each ballot."""
+        return self._remember("listed", lambda: (self.ranks != 0).sum(axis=1))
+
+    def _check_size(self) -> None:
+        if self.n > MOST_ITEMS:
+            raise LimitError(
+                f"{self.n:,} items need a matrix of {self.n:,} x {self.n:,} numbers; the limit is {MOST_ITEMS:,} "
+                "items; to repair: keep the items that enough ballots list"
+            )
+
+    def _count_wins(self) -> Floats:
+        self._check_size()
+        strict = bool((self.ranks.max(axis=1) == self.n).all())
+        return count_wins(self.ranks, self.weights, strict=strict, observed=self.unlisted == "observed")
+
+    def _places(self) -> Iterator[tuple[Floats, Floats]]:
+        """Yield blocks of (mean places of all items, weights); linear in the ballots."""
+        if self.unlisted == "observed" and self.incomplete:
+            raise UsageError(
+                "places of unlisted items are unknown under unlisted='observed'; "
+                "to repair: use unlisted='bottom', or a rule that compares pairs (kemeny)"
+            )
+        n = self.n
+        for start in range(0, self.distinct, rows := max(1, _ROWS * 8 // n)):
+            block = self.ranks[start : start + rows].astype(np.int64)
+            block[block == 0] = n + 1
+            row = np.arange(len(block))[:, None]
+            sizes = np.bincount((row * (n + 2) + block).ravel(), minlength=len(block) * (n + 2))
+            sizes = sizes.reshape(len(block), n + 2)
+            places = np.cumsum(sizes, axis=1) - (sizes - 1) / 2
+            yield np.take_along_axis(places, block, axis=1), self.weights[start : start + rows]
+
+    def _content_hash(self) -> str:
+        digest = hashlib.sha256(f"holdrank votes 1\n{self.unlisted}\n{self.n}\n".encode())
+        for item in self.items:
+            name = item.encode("utf-8", "surrogatepass")
+            digest.update(f"{len(name)}:".encode() + name)
+        rows = np.ascontiguousarray(self.ranks, dtype=">i4")
+        order = np.argsort(rows.view(f"V{rows.dtype.itemsize * self.n}").ravel(), kind="stable")
+        digest.update(rows[order].tobytes() + self.weights[order].astype(">f8").tobytes())
+        return digest.hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Votes) and self.input_hash == other.input_hash
+
+    def __hash__(self) -> int:
+        return hash(self.input_hash)
+
+    def __repr__(self) -> str:
+        return (
+            f"Votes({self.n} item{'s' * (self.n != 1)}, {_ballots(self.total)}, {self.distinct} distinct, "
+            f"unlisted={self.unlisted!r})"
+        )
+
+
+UNLISTED_MEANS: dict[str, str] = {
+    "bottom": "bottom (tied below all listed items)",
+    "observed": "observed (a ballot speaks only about pairs it lists)",
+}
+
+
+def number(value: float) -> str:
+    """Return a count or share for people: whole numbers with thousands separators, else four digits.
+
+    Examples
+    --------
+    >>> number(5000.0), number(0.123456)
+    ('5,000', '0.1235')
+    """
+    return f"{int(value):,}" if value == int(value) else f"{value:.4g}"
+
+
+def _ballots(count: float) -> str:
+    return f"{number(count)} ballot{'s' * (count != 1)}"
+
+
+def _check_items(items: Sequence[str], n: int) -> None:
+    if len(items) != n:
+        raise UsageError(f"{len(items)} item names were given for {n} columns of ranks")
+    if n == 0:
+        raise InputError("no items", expected="at least one item to rank", repair="check that the right data was given")
+    if wrong := [name for name in items if not isinstance(name, str)]:
+        raise UsageError(f"names of items must be text, not {quote(repr(wrong[0]))}")
+    seen: set[str] = set()
+    for name in items:
+        if name in seen:
+            raise InputError(f"two items have the name {quote(name)}", repair="give each item a name of its own")
+        seen.add(name)
+
+
+def _check_weights(weights: npt.ArrayLike | None, m: int, source: str) -> Floats:
+    try:
+        shares = np.ones(m) if weights is None else np.array(weights, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise UsageError("weights must be numbers") from error
+    if shares.shape != (m,):
+        raise UsageError(f"{m} ballots need {m} weights, not an array of shape {shares.shape}")
+    source = "" if source == "memory" else source
+    wrong = np.flatnonzero(~np.isfinite(shares) | (shares < 0))
+    if wrong.size:
+        raise InputError(
+            f"ballot {wrong[0] + 1} has the weight {shares[wrong[0]]}", source=source,
+            expected="a finite number, not negative", repair="correct or remove the ballot",
+        )  # fmt: skip
+    if shares.sum() > _MOST_VOTES:
+        raise InputError(
+            "more votes than can be counted exactly", source=source, found=f"{shares.sum():.3g} votes",
+            expected="at most 2**53, about 9e15", repair="divide all counts by the same number",
+        )  # fmt: skip
+    return shares
+
+
+def _dense(ranks: npt.NDArray[Any]) -> Ints:
+    """Return each row with its positive numbers replaced by 1, 2, ... in their order, equal numbers alike."""
+    m, n = ranks.shape
+    dense = np.empty((m, n), dtype=np.int16 if n < 2**15 - 1 else np.int32)
+    for start in range(0, m, rows := max(1, _ROWS * 8 // n)):
+        block = ranks[start : start + rows]
+        order = np.argsort(block, axis=1, kind="stable")
+        ascending = np.take_along_axis(block, order, axis=1)
+        rises = np.diff(ascending, axis=1, prepend=0) > 0
+        np.put_along_axis(dense[start : start + rows], order, np.cumsum(rises, axis=1).astype(dense.dtype), axis=1)
+    return dense
+
+
+def _merge(ranks: Ints, weights: Floats) -> tuple[Ints, Floats]:
+    """Return the first row of each distinct ballot, commonest first, and the summed weights."""
+    # Sorting one 64-bit fingerprint a row is many times faster than sorting rows; a collision is found and undone.
+    prints = np.zeros(len(ranks), dtype=np.uint64)
+    for column in ranks.T:
+        prints = ((prints ^ (prints >> np.uint64(29))) + column.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+    _, first, label = np.unique(prints, return_index=True, return_inverse=True)
+    if any((column[first[label]] != column).any() for column in ranks.T):
+        _, first, label = np.unique(ranks, axis=0, return_index=True, return_inverse=True)
+        label = label.reshape(-1)
+    heaps: Floats = np.bincount(label, weights=weights, minlength=len(first)).astype(np.float64)
+    order = np.lexsort((first, -heaps))
+    return first[order], heaps[order]
