@@ -1,5 +1,8 @@
 """A consensus ranking that tells you how hard it is to break.
 
+The public names live in the rooms of the package and are brought in when first used, so that ``import holdrank`` and
+``holdrank --help`` cost next to nothing.
+
 >>> import holdrank as hr
 >>> votes = hr.Votes.from_orders([["a", "b", "c"], ["b", ["a", "c"]]], weights=[3, 2])
 >>> hr.kemeny(votes).text()
@@ -8,66 +11,90 @@
 
 from __future__ import annotations
 
-from holdrank.consensus import Consensus, Statistic, borda, footrule, kemeny
-from holdrank.errors import HoldrankError, InputError, LimitError, MissingExtraError, UsageError
-
-from holdrank.merge import Robust, downward_merge, merge_path, naive_merge
-from holdrank.models import (
-    BucketMass,
-    Mallows,
-    Mixture,
-    PlackettLuce,
-    PointMass,
-    Uniform,
-    exact_votes,
-    sample_votes,
-)
-from holdrank.rankings import (
-    Ranking,
-    all_rankings,
-    footrule_distance,
-    hausdorff_half,
-    hausdorff_ns,
-    kendall,
-    spearman_rho,
-)
-from holdrank.status import Status, Step
-from holdrank.votes import Reading, Votes
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "BucketMass",
-    "Consensus",
-    "HoldrankError",
-    "InputError",
-    "LimitError",
-    "Mallows",
-    "MissingExtraError",
-    "Mixture",
-    "PlackettLuce",
-    "PointMass",
-    "Ranking",
-    "Reading",
-    "Robust",
-    "Statistic",
-    "Status",
-    "Step",
-    "Uniform",
-    "UsageError",
-    "Votes",
-    "all_rankings",
-    "borda",
-    "downward_merge",
-    "exact_votes",
-    "footrule",
-    "footrule_distance",
-    "hausdorff_half",
-    "hausdorff_ns",
-    "kemeny",
-    "kendall",
-    "merge_path",
-    "naive_merge",
-    "sample_votes",
-    "spearman_rho",
-]
+_ROOMS = {
+    "consensus": ("Consensus", "Statistic", "borda", "footrule", "kemeny"),
+    "errors": ("HoldrankError", "InputError", "LimitError", "MissingExtraError", "UsageError"),
+    "files": ("read_votes", "validate", "write_votes"),
+    "merge": ("Robust", "downward_merge", "merge_path", "naive_merge"),
+    "models": (
+        "BucketMass",
+        "Mallows",
+        "Mixture",
+        "PlackettLuce",
+        "PointMass",
+        "Uniform",
+        "exact_votes",
+        "sample_votes",
+    ),
+    "rankings": (
+        "Ranking",
+        "all_rankings",
+        "footrule_distance",
+        "hausdorff_half",
+        "hausdorff_ns",
+        "kendall",
+        "spearman_rho",
+    ),
+    "status": ("Status", "Step"),
+    "votes": ("Reading", "Votes"),
+}
+
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+
+__all__ = sorted(_ROOM_OF)
+
+
+def __getattr__(name: str) -> object:
+    if name not in _ROOM_OF:
+        raise AttributeError(f"module 'holdrank' has no attribute {name!r}")
+    value = getattr(import_module(f"holdrank.{_ROOM_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+if TYPE_CHECKING:  # the same names for type checkers and editors, which read but do not run
+    from holdrank.consensus import Consensus as Consensus
+    from holdrank.consensus import Statistic as Statistic
+    from holdrank.consensus import borda as borda
+    from holdrank.consensus import footrule as footrule
+    from holdrank.consensus import kemeny as kemeny
+    from holdrank.errors import HoldrankError as HoldrankError
+    from holdrank.errors import InputError as InputError
+    from holdrank.errors import LimitError as LimitError
+    from holdrank.errors import MissingExtraError as MissingExtraError
+    from holdrank.errors import UsageError as UsageError
+    from holdrank.files import read_votes as read_votes
+    from holdrank.files import validate as validate
+    from holdrank.files import write_votes as write_votes
+    from holdrank.merge import Robust as Robust
+    from holdrank.merge import downward_merge as downward_merge
+    from holdrank.merge import merge_path as merge_path
+    from holdrank.merge import naive_merge as naive_merge
+    from holdrank.models import BucketMass as BucketMass
+    from holdrank.models import Mallows as Mallows
+    from holdrank.models import Mixture as Mixture
+    from holdrank.models import PlackettLuce as PlackettLuce
+    from holdrank.models import PointMass as PointMass
+    from holdrank.models import Uniform as Uniform
+    from holdrank.models import exact_votes as exact_votes
+    from holdrank.models import sample_votes as sample_votes
+    from holdrank.rankings import Ranking as Ranking
+    from holdrank.rankings import all_rankings as all_rankings
+    from holdrank.rankings import footrule_distance as footrule_distance
+    from holdrank.rankings import hausdorff_half as hausdorff_half
+    from holdrank.rankings import hausdorff_ns as hausdorff_ns
+    from holdrank.rankings import kendall as kendall
+    from holdrank.rankings import spearman_rho as spearman_rho
+    from holdrank.status import Status as Status
+    from holdrank.status import Step as Step
+    from holdrank.votes import Reading as Reading
+    from holdrank.votes import Votes as Votes

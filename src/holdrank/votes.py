@@ -110,8 +110,9 @@ class Votes:
         index: dict[Hashable, int] = {}
         if items is not None:
             for item in items:
-                if index.setdefault(item, len(index)) != len(index) - 1:
+                if item in index:
                     raise InputError(f"item {quote(str(item))} is named twice", repair="give each item one name")
+                index[item] = len(index)
         known = len(index)
         marks: list[list[tuple[int, int]]] = []
         for number, order in enumerate(orders, start=1):
@@ -119,17 +120,18 @@ class Votes:
                 raise UsageError(f"ballot {number} is text, not a list of items; write it as ['a', 'b', ...]")
             ballot: dict[int, int] = {}
             for rank, group in enumerate(order, start=1):
-                for item in group if isinstance(group, list | tuple | set | frozenset) else (group,):
+                for item in _members(group):
                     i = index.setdefault(item, len(index))
                     if items is not None and i >= known:
                         raise InputError(
                             f"ballot {number} names {quote(str(item))}, which is not among the items",
                             repair="add it to items= or correct its spelling",
                         )
-                    if ballot.setdefault(i, rank) != rank:
+                    if i in ballot:
                         raise InputError(
                             f"ballot {number} names {quote(str(item))} twice", repair="keep one mention of it"
                         )
+                    ballot[i] = rank
             marks.append(list(ballot.items()))
         ranks = np.zeros((len(marks), len(index)), dtype=np.int32)
         for row, ballot_marks in enumerate(marks):
@@ -498,6 +500,13 @@ def number(value: float) -> str:
     ('5,000', '0.1235')
     """
     return f"{int(value):,}" if value == int(value) else f"{value:.4g}"
+
+
+def _members(group: Any) -> Iterable[Any]:
+    """Return the items of one place on a ballot: a single item, or the members of a tie."""
+    if isinstance(group, set | frozenset):
+        return sorted(group, key=str)  # sets have no order of their own
+    return group if isinstance(group, list | tuple) else (group,)
 
 
 def _ballots(count: float) -> str:

@@ -1,0 +1,421 @@
+"""Vote files, in and out: `read_votes`, `write_votes`, `validate`. The only reader of vote files.
+
+A file goes one way: bytes, text or table (`containers`), what form it has (`sniff`), ballots (`preflib`, `jsonl`,
+`holdrank.tables`), `Votes`. Every choice on the way is recorded in ``votes.reading.choices``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, fields
+from typing import BinaryIO
+
+from holdrank.errors import InputError, UsageError
+from holdrank.files import containers, preflib, sniff
+from holdrank.files.containers import Source
+from holdrank.files.jsonl import read_jsonl
+from holdrank.files.writers import write_votes
+from holdrank.tables import ballots, battles, scores
+from holdrank.tables.table import Problems, RawBallots, Ref, Table
+from holdrank.tables.vocabulary import BLANKS
+from holdrank.votes import Reading, Votes
+
+__all__ = ["FORMATS", "Validation", "read_votes", "validate", "write_votes"]
+
+FORMATS = {
+    "preflib": "PrefLib since 2022: .soc .soi .toc .toi .cat",
+    "preflib-old": "PrefLib before 2022",
+    "positions": "a voter a row; columns rank1, rank2, … hold names of items",
+    "rank-columns": "a voter a row; a column an item; cells are ranks, 1 is best",
+    "score-columns": "a voter a row; a column an item; cells are scores, high is best",
+    "lists": "a list a row: its name, then items best first",
+    "long-ranks": "a mark a row: voter, item, rank",
+    "long-scores": "a mark a row: voter (task), item (model), score",
+    "score-table": "an item a row; the other columns a voter (task) each; cells are scores",
+    "battles": "a comparison a row: two items and the winner",
+    "pair-counts": "a pair a row: two items, the wins of each, ties",
+    "multi-way": "a judgement a row: system1Id, …, system1rank, …",
+    "order": "text of numbers: 'n 1', then '0 k id1 … idk' a voter",
+    "jsonl": "a JSON object a line",
+}
+"""The names that `format=` takes, with what they mean."""
+
+_TEXT = {"unlisted", "encoding"}
+_CELLS = {"delimiter", "encoding", "header", "short_rows", "sheet"}
+_OPTIONS: dict[str, set[str]] = {
+    "preflib": _TEXT | {"categories"},
+    "preflib-old": _TEXT,
+    "order": _TEXT,
+    "jsonl": _TEXT | {"repeated"},
+    "positions": _CELLS | {"unlisted", "columns", "weight", "repeated", "blanks"},
+    "rank-columns": _CELLS | {"unlisted", "columns", "voter", "weight", "blanks"},
+    "score-columns": _CELLS | {"unlisted", "columns", "voter", "weight", "blanks", "lower_is_better"},
+    "lists": _CELLS | {"unlisted", "columns", "voter", "weight", "repeated", "blanks"},
+    "long-ranks": _CELLS | {"unlisted", "voter", "item", "rank", "weight", "repeated", "blanks"},
+    "long-scores": _CELLS | {"unlisted", "voter", "item", "score", "weight", "repeated", "blanks", "lower_is_better"},
+    "score-table": _CELLS | {"unlisted", "item", "columns", "repeated", "blanks", "lower_is_better"},
+    "battles": _CELLS | {"unlisted", "first", "second", "winner", "weight", "both_bad"},
+    "pair-counts": _CELLS | {"unlisted", "columns"},
+    "multi-way": _CELLS | {"unlisted", "weight", "repeated", "blanks"},
+}
+_BALLOTS_OF_TEXT = ("preflib", "preflib-old", "order", "jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """All options of `read_votes`, with their defaults."""
+
+    unlisted: str | None = None
+    delimiter: str | None = None
+    encoding: str | None = None
+    header: int | None = None
+    columns: Sequence[Ref] | None = None
+    item: Ref | Sequence[Ref] | None = None
+    voter: Ref | None = None
+    weight: Ref | None = None
+    rank: Ref | None = None
+    score: Ref | None = None
+    first: Ref | None = None
+    second: Ref | None = None
+    winner: Ref | None = None
+    lower_is_better: Collection[str] | bool = ()
+    blanks: Collection[str] | None = None
+    repeated: str = "refuse"
+    both_bad: str = "tie"
+    categories: Sequence[str | int] | None = None
+    short_rows: str = "refuse"
+    sheet: str | int | None = None
+
+    def check(self, form: str) -> None:
+        """Refuse an option that means nothing for the form: a setting without effect would mislead."""
+        given = {field.name for field in fields(self) if getattr(self, field.name) != field.default}
+        stray = sorted(given - _OPTIONS[form])
+        if stray:
+            raise UsageError(f"{stray[0]}= means nothing for the format {form!r} ({FORMATS[form]})")
+        if form in ("battles", "pair-counts") and self.unlisted == "bottom":
+            raise UsageError(f"unlisted='bottom' makes no sense for {form}: a comparison speaks about two items")
+
+    def blanks_or(self, default: Collection[str]) -> Collection[str]:
+        """Return the tokens for "nothing here": those set, else the form's own."""
+        if self.blanks is None:
+            return default
+        return [self.blanks] if isinstance(self.blanks, str) else list(self.blanks)
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """What `validate` found: the first 20 problems, how many there are, and the votes if there is none."""
+
+    problems: tuple[InputError, ...]
+    total: int
+    votes: Votes | None
+
+
+def read_votes(
+    source: str | os.PathLike[str] | BinaryIO,
+    *,
+    format: str | None = None,
+    unlisted: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    header: int | None = None,
+    columns: Sequence[Ref] | None = None,
+    item: Ref | Sequence[Ref] | None = None,
+    voter: Ref | None = None,
+    weight: Ref | None = None,
+    rank: Ref | None = None,
+    score: Ref | None = None,
+    first: Ref | None = None,
+    second: Ref | None = None,
+    winner: Ref | None = None,
+    lower_is_better: Collection[str] | bool = (),
+    blanks: Collection[str] | None = None,
+    repeated: str = "refuse",
+    both_bad: str = "tie",
+    categories: Sequence[str | int] | None = None,
+    short_rows: str = "refuse",
+    sheet: str | int | None = None,
+) -> Votes:
+    r"""Read a file of votes, whatever its form, and say in `notes` and `reading` what was assumed.
+
+    Parameters
+    ----------
+    source : path, "-" or binary file
+        PrefLib, CSV (comma, semicolon, tab or pipe), JSON Lines, Parquet or .xlsx; ``"-"`` is standard input.
+    format : str, optional
+        One of `FORMATS`; told from the file by default. Where two forms are equally plausible the file is
+        refused and the message names this option.
+    unlisted : {"bottom", "observed"}, optional
+        Items that a ballot leaves out: tied below all others, or not compared. By default bottom for ballots,
+        observed for battles, scores and judgements.
+    delimiter, encoding : str, optional
+        Of a CSV file; found among four, and UTF-8, by default.
+    header : int, optional
+        Number of the row that holds the names of the columns, counted from 1; 0 = there is none.
+    columns : sequence of str or int, optional
+        The columns to use, by name or by position from 1: items, positions, voters of a score table, or for pair
+        counts the two items, their wins and the ties.
+    item, voter, weight, rank, score, first, second, winner : str or int, optional
+        The columns with these roles; `item` may be several, joined with ``" | "``.
+    lower_is_better : collection of str, or bool
+        Where low scores are good: columns of a score table, voters of long scores, or everywhere.
+    blanks : collection of str, optional
+        Cells that mean "nothing here", in place of the usual ones (see `holdrank.tables.BLANKS`).
+    repeated : {"refuse", "first"}
+        An item named twice on a ballot, or on two rows of a score table.
+    both_bad : {"tie", "drop"}
+        Battles whose verdict is that both are bad.
+    categories : sequence of str or int, optional
+        Categories of a .cat file, best first; items in those left out are unlisted.
+    short_rows : {"refuse", "fill"}
+        Rows with too few cells.
+    sheet : str or int, optional
+        Name or number (from 1) of the sheet of a spreadsheet.
+
+    Returns
+    -------
+    Votes
+
+    Raises
+    ------
+    InputError
+        With file, line, what was found, what was expected and one way to repair it.
+
+    Examples
+    --------
+    >>> import io
+    >>> votes = read_votes(io.BytesIO(b"model_a,model_b,winner\nx,y,model_a\ny,z,tie\n"))
+    >>> votes.items, votes.unlisted
+    (('x', 'y', 'z'), 'observed')
+    >>> votes.reading.choices["format"]
+    'battles (columns model_a, model_b, winner)'
+    """
+    options = _Options(
+        unlisted=unlisted, delimiter=delimiter, encoding=encoding, header=header, columns=columns, item=item,
+        voter=voter, weight=weight, rank=rank, score=score, first=first, second=second, winner=winner,
+        lower_is_better=lower_is_better, blanks=blanks, repeated=repeated, both_bad=both_bad,
+        categories=categories, short_rows=short_rows, sheet=sheet,
+    )  # fmt: skip
+    votes = _read(source, format, options, Problems())
+    assert votes is not None  # a strict reader raises instead
+    return votes
+
+
+def validate(source: str | os.PathLike[str] | BinaryIO, *, format: str | None = None, **options: object) -> Validation:
+    r"""Check a file and go on past bad lines; takes the options of `read_votes`.
+
+    Examples
+    --------
+    >>> import io
+    >>> found = validate(io.BytesIO(b"rank1,rank2\nx,x\ny,y\nx,y\n"), repeated="refuse")
+    >>> found.total, [problem.line for problem in found.problems], found.votes
+    (2, [2, 3], None)
+    """
+    unknown = sorted(set(options) - {field.name for field in fields(_Options)})
+    if unknown:
+        raise UsageError(f"validate has no option {unknown[0]}=")
+    problems = Problems(strict=False)
+    votes = None
+    try:
+        votes = _read(source, format, _Options(**options), problems)  # type: ignore[arg-type]
+    except InputError as error:
+        problems.add(error)
+    return Validation(tuple(problems.kept), problems.total, votes if not problems.total else None)
+
+
+def _read(
+    source: str | os.PathLike[str] | BinaryIO, format: str | None, options: _Options, problems: Problems
+) -> Votes | None:
+    if format is not None and format not in FORMATS:
+        raise UsageError(f"there is no format {format!r}; the formats are {', '.join(FORMATS)}")
+    opened = containers.open_source(source)
+    form, reason, raw = _raw_ballots(opened, format, options, problems)
+    if problems.total:
+        return None
+    if not raw.ranks.any():
+        raise InputError(
+            "there is no ballot with a mark: nothing to aggregate",
+            source=opened.name,
+            found=f"{len(raw.items)} items",
+            expected="at least one ballot that ranks at least one item",
+            repair="check that the right file and columns were read",
+        )
+    choices = {"format": f"{form} ({reason})", **raw.choices}
+    return Votes.from_raw(raw, Reading(opened.name, opened.sha256, form, choices))
+
+
+def _raw_ballots(
+    source: Source, format: str | None, options: _Options, problems: Problems
+) -> tuple[str, str, RawBallots]:
+    """Return the form, the reason for it, and the ballots."""
+    kind = containers.container(source)
+    if kind != "text" and format in _BALLOTS_OF_TEXT:
+        raise UsageError(f"the format {format!r} is text, but {source.name} is {kind}")
+    if kind != "xlsx" and options.sheet is not None:
+        raise UsageError("sheet= means something for spreadsheets (.xlsx) only")
+    if kind != "text" and options.delimiter is not None:
+        raise UsageError("delimiter= means something for CSV files only")
+    if kind == "parquet":
+        return _of_table(containers.parquet_table(source), format, options, problems)
+    if kind == "xlsx":
+        rows, lines, notes = containers.xlsx_rows(source, options.sheet)
+        return _of_rows(rows, lines, notes, "", source.name, format, options, problems)
+
+    text = containers.decode(source, options.encoding)
+    form, reason = (format, "as set") if format else sniff.text_form(text, source.extension, source.name)
+    if form in _BALLOTS_OF_TEXT:
+        return _of_text(text, source, form, reason, options, problems)
+    rows, lines, delimiter, notes = containers.csv_rows(text, source.name, options.delimiter, problems)
+    return _of_rows(rows, lines, notes, delimiter, source.name, format, options, problems)
+
+
+def _of_text(
+    text: str, source: Source, form: str, reason: str, options: _Options, problems: Problems
+) -> tuple[str, str, RawBallots]:
+    name, rule = source.name, options.unlisted
+    if form == "jsonl":
+        found = read_jsonl(text, name, problems, unlisted=rule, repeated=options.repeated)
+        if isinstance(found, Table):
+            return _of_table(found, None, options, problems)
+        options.check(form)
+        return form, reason, found
+    options.check(form)
+    if form == "preflib":
+        raw = preflib.read_preflib(
+            text, name, problems, extension=source.extension, unlisted=rule, categories=options.categories
+        )
+    elif form == "preflib-old":
+        raw = preflib.read_old_preflib(text, name, problems, extension=source.extension, unlisted=rule)
+    else:
+        raw = preflib.read_order(text, name, problems, unlisted=rule)
+    return form, reason, raw
+
+
+def _of_rows(
+    rows: containers.Rows,
+    lines: list[int],
+    notes: list[str],
+    delimiter: str,
+    name: str,
+    format: str | None,
+    options: _Options,
+    problems: Problems,
+) -> tuple[str, str, RawBallots]:
+    head = rows[(options.header or 1) - 1] if len(rows) >= (options.header or 1) else []
+    ragged = format == "lists" or (format is None and sniff.looks_like_lists(head))
+    table = containers.table_from_rows(
+        rows,
+        lines,
+        name,
+        problems,
+        header=options.header,
+        short_rows=options.short_rows,
+        ragged=ragged,
+        delimiter=delimiter,
+    )
+    table.notes += notes
+    return _of_table(table, format, options, problems)
+
+
+def _of_table(table: Table, format: str | None, options: _Options, problems: Problems) -> tuple[str, str, RawBallots]:
+    o = options
+    blanks = o.blanks_or(BLANKS)
+    if format:
+        form, reason = format, "as set"
+    else:
+        form, reason = sniff.table_form(
+            table,
+            columns=o.columns,
+            item=o.item,
+            voter=o.voter,
+            weight=o.weight,
+            rank=o.rank,
+            score=o.score,
+            first=o.first,
+            winner=o.winner,
+            blanks=blanks,
+        )
+    o.check(form)
+    if form in ("positions", "lists"):
+        return form, reason, _ordered(form, table, o, problems)
+    if form in ("rank-columns", "score-columns"):
+        if not isinstance(o.lower_is_better, bool) and o.lower_is_better:
+            raise UsageError("in score columns the direction is one for all items: set lower_is_better=True")
+        raw = ballots.item_columns(
+            table,
+            problems,
+            scores=form == "score-columns",
+            columns=o.columns,
+            voter=o.voter,
+            weight=o.weight,
+            lower_is_better=bool(o.lower_is_better),
+            unlisted=o.unlisted,
+            blanks=blanks,
+        )
+    elif form in ("long-ranks", "long-scores"):
+        raw = ballots.long_marks(
+            table,
+            problems,
+            scores=form == "long-scores",
+            voter=o.voter,
+            item=o.item,
+            mark=o.rank if form == "long-ranks" else o.score,
+            weight=o.weight,
+            lower_is_better=o.lower_is_better,
+            unlisted=o.unlisted,
+            repeated=o.repeated,
+            blanks=blanks,
+        )
+    elif form == "score-table":
+        raw = scores.score_table(
+            table,
+            problems,
+            item=o.item,
+            voters=o.columns,
+            lower_is_better=o.lower_is_better,
+            unlisted=o.unlisted,
+            repeated=o.repeated,
+            blanks=blanks,
+        )
+    elif form == "battles":
+        raw = battles.battles(
+            table,
+            problems,
+            first=o.first,
+            second=o.second,
+            winner=o.winner,
+            weight=o.weight,
+            both_bad=o.both_bad,
+        )
+    elif form == "pair-counts":
+        raw = battles.pair_counts(table, problems, columns=o.columns)
+    else:
+        raw = ballots.multi_way(
+            table, problems, weight=o.weight, unlisted=o.unlisted, repeated=o.repeated, blanks=blanks
+        )
+    return form, reason, raw
+
+
+def _ordered(form: str, table: Table, o: _Options, problems: Problems) -> RawBallots:
+    """Read the two forms whose cells are names, best first."""
+    if form == "positions":
+        return ballots.positions(
+            table,
+            problems,
+            columns=o.columns,
+            weight=o.weight,
+            unlisted=o.unlisted,
+            repeated=o.repeated,
+            blanks=o.blanks_or(BLANKS),
+        )
+    return ballots.lists(
+        table,
+        problems,
+        voter=o.voter,
+        columns=o.columns,
+        weight=o.weight,
+        unlisted=o.unlisted,
+        repeated=o.repeated,
+        blanks=o.blanks_or(()),
+    )

@@ -1,0 +1,451 @@
+"""What a file is made of: bytes, text, CSV rows, spreadsheets, Parquet; each ends in text or in a `Table`."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import hashlib
+import io
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from holdrank.errors import InputError, LimitError, MissingExtraError, UsageError, quote
+from holdrank.tables.table import Column, Problems, Table, plural, refuse_empty
+
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
+_TEXT_EXTENSIONS = frozenset({".csv", ".tsv", ".txt", ".soc", ".soi", ".toc", ".toi", ".cat", ".jsonl", ".order"})
+_LARGEST_SHEET = 2**31  # bytes of a spreadsheet once unpacked
+
+_MAGIC = (
+    (b"PAR1", "parquet"),
+    (b"PK\x03\x04", "zip"),
+    (b"PK\x05\x06", "zip"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a spreadsheet in the old Excel format (.xls)"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"BZh", "a bzip2 archive"),
+    (b"\xfd7zXZ\x00", "an xz archive"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"),
+    (b"\x28\xb5\x2f\xfd", "a Zstandard archive"),
+    (b"%PDF-", "a PDF document"),
+    (b"SQLite format 3\x00", "an SQLite database"),
+    (b"\x89PNG", "a picture"),
+    (b"\xff\xd8\xff", "a picture"),
+)
+
+Rows = list[list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The bytes of a file, its name for messages, and what its name ends in."""
+
+    name: str
+    data: bytes
+    extension: str
+    path: Path | None
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of the bytes, in hexadecimal."""
+        return hashlib.sha256(self.data).hexdigest()
+
+
+def open_source(source: str | os.PathLike[str] | BinaryIO) -> Source:
+    """Return the bytes of a path, of standard input (``"-"``), or of a binary file object."""
+    if isinstance(source, str) and source == "-":
+        return Source("standard input", sys.stdin.buffer.read(), "", None)
+    if isinstance(source, str | os.PathLike):
+        try:
+            path = Path(source)
+            return Source(str(path), path.read_bytes(), path.suffix.lower(), path)
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"the file cannot be read: {getattr(error, 'strerror', None) or error}",
+                source=os.fspath(source),
+                expected="a file that exists and may be read",
+                repair="check the path",
+            ) from error
+    if not hasattr(source, "read"):
+        raise UsageError(f"source is a path, '-' or a binary file, not a {type(source).__name__}")
+    data = source.read()
+    if not isinstance(data, bytes | bytearray):
+        raise UsageError("source gives text; open the file in binary mode (mode 'rb')")
+    name = getattr(source, "name", None)
+    name = name if isinstance(name, str) else "binary file"
+    return Source(name, bytes(data), Path(name).suffix.lower(), None)
+
+
+def container(source: Source) -> str:
+    """Return ``"text"``, ``"xlsx"`` or ``"parquet"`` by the first bytes; refuse anything else by what it is."""
+    if not source.data.strip():
+        raise InputError(
+            "the file is empty",
+            source=source.name,
+            found="",
+            expected="votes",
+            repair="check that the right file was saved",
+        )
+    kind = next((kind for magic, kind in _MAGIC if source.data.startswith(magic)), "text")
+    if kind == "zip":
+        kind = "xlsx" if b"xl/workbook" in source.data else "a ZIP archive"
+    if kind == "text":
+        if source.extension in (".xlsx", ".parquet"):
+            raise _not_what_it_says(source, f"no {source.extension[1:]} file", "the file that its name promises")
+        return kind
+    if kind in ("xlsx", "parquet"):
+        if source.extension in _TEXT_EXTENSIONS:
+            what = "an Excel workbook" if kind == "xlsx" else "a Parquet file"
+            raise _not_what_it_says(source, what, f"text, as {source.extension} says")
+        return kind
+    raise _not_what_it_says(source, kind, "votes as text, a spreadsheet (.xlsx) or Parquet")
+
+
+def _not_what_it_says(source: Source, what: str, expected: str) -> InputError:
+    if what in ("an Excel workbook", "a Parquet file"):
+        repair = f"rename it to {'.xlsx' if 'Excel' in what else '.parquet'}, or save it as CSV"
+    else:
+        repair = "unpack it first, or save the votes as CSV"
+    found = source.data[:8].decode("latin-1")
+    return InputError(f"this is {what}", source=source.name, found=found, expected=expected, repair=repair)
+
+
+def decode(source: Source, encoding: str | None) -> str:
+    """Return the text: UTF-8 unless an encoding is named; nothing is ever replaced in silence."""
+    name = encoding or "utf-8"
+    try:
+        text = source.data.decode(name)
+        codecs.lookup(name)
+    except LookupError as error:
+        raise UsageError(f"there is no encoding called {name!r}; such as utf-8, latin-1, cp1252") from error
+    except UnicodeError as error:
+        at = getattr(error, "start", 0)
+        wide = source.data[:2] in (b"\xff\xfe", b"\xfe\xff")
+        byte = f"byte 0x{source.data[at]:02x} at offset {at}" if at < len(source.data) else f"offset {at}"
+        raise InputError(
+            f"the text is not {name}",
+            source=source.name,
+            line=source.data.count(b"\n", 0, at) + 1,
+            found=byte,
+            expected=f"text in {name}",
+            repair=f'name the encoding, such as encoding="{"utf-16" if wide else "latin-1"}"',
+        ) from error
+    return text.removeprefix("\ufeff")
+
+
+# ---------------------------------------------------------------------------------------------------------- CSV
+
+
+def csv_rows(
+    text: str, source: str, delimiter: str | None, problems: Problems
+) -> tuple[Rows, list[int], str, list[str]]:
+    """Return the rows of a CSV text, the line each starts on, the delimiter, and notes."""
+    csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
+    notes = []
+    lines = io.StringIO(text, newline="")
+    if delimiter is None:
+        delimiter = _find_delimiter(lines, source)
+        if delimiter != ",":
+            notes.append(f"the delimiter is taken to be a {DELIMITERS[delimiter]}; set delimiter= if that is wrong")
+    elif len(delimiter) != 1 or delimiter in '\r\n"':
+        raise UsageError(f"delimiter is one character, not {delimiter!r}")
+    lines.seek(0)
+    rows: Rows = []
+    starts: list[int] = []
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    while True:
+        start = reader.line_num + 1
+        try:
+            row = next(reader, None)
+        except csv.Error as error:
+            problems.add(
+                InputError(
+                    f"the quotes of a row are wrong ({error})",
+                    source=source,
+                    line=start,
+                    found=_line(lines, start),
+                    expected='quotes around a whole cell, and "" for a quote inside',
+                    repair="close the quoted cell, or double the quotes inside it",
+                )
+            )
+            return rows, starts, delimiter, notes
+        if row is None:
+            return rows, starts, delimiter, notes
+        if row:
+            rows.append(row)
+            starts.append(start)
+
+
+def _line(lines: io.StringIO, number: int) -> str:
+    lines.seek(0)
+    return next(islice(lines, number - 1, None), "").rstrip("\r\n")
+
+
+def _find_delimiter(lines: io.StringIO, source: str) -> str:
+    """Return the delimiter under which the header has several cells and most rows have as many."""
+    scores: dict[str, tuple[float, int]] = {}
+    for sign in DELIMITERS:
+        lines.seek(0)
+        try:
+            counts = [len(row) for row in islice(csv.reader(lines, delimiter=sign, strict=True), 60) if row]
+        except csv.Error:
+            continue
+        if counts and counts[0] > 1:
+            agreeing = sum(count == counts[0] for count in counts)
+            scores[sign] = (agreeing / len(counts), counts[0])
+    if not scores:
+        return ","
+    best = max(scores.values())
+    winners = [sign for sign, score in scores.items() if score == best]
+    if len(winners) > 1:
+        names = " and ".join(DELIMITERS[sign] for sign in winners)
+        lines.seek(0)
+        raise InputError(
+            f"the delimiter may be {names}: both cut the rows evenly",
+            source=source,
+            line=1,
+            found=_line(lines, 1),
+            expected="one delimiter",
+            repair='set delimiter=, such as delimiter=","',
+        )
+    return winners[0]
+
+
+def table_from_rows(
+    rows: Rows,
+    lines: list[int],
+    source: str,
+    problems: Problems,
+    *,
+    header: int | None = None,
+    short_rows: str = "refuse",
+    ragged: bool = False,
+    delimiter: str = "",
+) -> Table:
+    """Return the rows below the header as a table; every row must have as many cells as the header.
+
+    With `ragged` a row may be shorter; with ``short_rows="fill"`` the rest of it counts as missing.
+    """
+    if short_rows not in ("refuse", "fill"):
+        raise UsageError(f'short_rows is "refuse" or "fill", not {short_rows!r}')
+    if header is not None and header < 0:
+        raise UsageError("header is the number of the header row, counted from 1, or 0 for none")
+    skip = 1 if header is None else header
+    if len(rows) <= skip:
+        refuse_empty(source, "there are no rows below the header" if rows else "the file is empty")
+    names = rows[skip - 1] if skip else [f"column {k + 1}" for k in range(max(map(len, rows)))]
+    width = len(names)
+    body, starts = rows[skip:], lines[skip:]
+    filled = 0
+    if any(len(row) != width for row in body):
+        kept, kept_lines = [], []
+        for row, line in zip(body, starts, strict=True):
+            if len(row) < width and (ragged or short_rows == "fill" or not skip):
+                filled += 0 if ragged else 1
+                row = row + [""] * (width - len(row))
+            elif len(row) != width:
+                problems.add(_wrong_width(source, line, row, width, delimiter))
+                continue
+            kept.append(row)
+            kept_lines.append(line)
+        body, starts = kept, kept_lines
+    columns: list[Column] = [list(column) for column in zip(*body, strict=True)] or [[] for _ in names]
+    notes = [f"{plural(filled, 'short row')} filled with missing cells"] if filled else []
+    return Table(source, list(names), columns, starts, notes)
+
+
+def _wrong_width(source: str, line: int, row: list[str], width: int, delimiter: str) -> InputError:
+    if len(row) > width:
+        repair = "quote cells that hold the delimiter (a decimal comma?), or set delimiter="
+    else:
+        repair = 'complete the row, or set short_rows="fill" to take the rest as missing'
+    return InputError(
+        f"the row has {plural(len(row), 'cell')}, the header {width}",
+        source=source,
+        line=line,
+        found=(delimiter or ",").join(row[:12]),
+        expected=f"{plural(width, 'cell')}",
+        repair=repair,
+    )
+
+
+# -------------------------------------------------------------------------------------------------- spreadsheets
+
+
+def xlsx_rows(source: Source, sheet: str | int | None) -> tuple[Rows, list[int], list[str]]:
+    """Return the cells of a worksheet as text, the row number of each row, and notes."""
+    try:
+        import openpyxl
+    except ImportError as error:
+        raise MissingExtraError("reading a spreadsheet", "openpyxl", "io") from error
+    import warnings
+    import zipfile
+
+    try:
+        with zipfile.ZipFile(io.BytesIO(source.data)) as archive:
+            size = sum(entry.file_size for entry in archive.infolist())
+        if size > _LARGEST_SHEET:
+            raise LimitError(f"{source.name}: the spreadsheet unpacks to {size:,} bytes; to repair: save it as CSV")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # openpyxl warns of styles and extensions that do not matter here
+            book = openpyxl.load_workbook(io.BytesIO(source.data), read_only=True, data_only=True)
+            return _sheet_rows(book, source, sheet)
+    except (zipfile.BadZipFile, KeyError, IndexError, OSError, SyntaxError, TypeError, AttributeError, EOFError) as e:
+        raise _damaged(source, "spreadsheet", e) from e
+    except ValueError as e:
+        if isinstance(e, InputError | UsageError):
+            raise
+        raise _damaged(source, "spreadsheet", e) from e
+
+
+def _damaged(source: Source, what: str, error: Exception) -> InputError:
+    return InputError(
+        f"the {what} cannot be read ({type(error).__name__})",
+        source=source.name,
+        found=str(error),
+        expected=f"a sound {what}",
+        repair="save it again, or save it as CSV",
+    )
+
+
+def _sheet_rows(book: Any, source: Source, sheet: str | int | None) -> tuple[Rows, list[int], list[str]]:
+    names: list[str] = book.sheetnames
+    notes = []
+    if sheet is None:
+        chosen = names[0]
+        if len(names) > 1:
+            notes.append(f"read sheet {quote(chosen, 40)}, the first of {len(names)}; set sheet= for another")
+    elif isinstance(sheet, str) and sheet in names:
+        chosen = sheet
+    elif str(sheet).isdecimal() and 1 <= int(sheet) <= len(names):
+        chosen = names[int(sheet) - 1]
+    else:
+        raise InputError(
+            "there is no such sheet",
+            source=source.name,
+            found=str(sheet),
+            expected=f"one of {', '.join(quote(name, 30) for name in names[:12])}",
+            repair="give the name of a sheet, or its number counted from 1",
+        )
+    rows: Rows = []
+    lines: list[int] = []
+    dates = 0
+    for number, cells in enumerate(book[chosen].iter_rows(values_only=True), start=1):
+        row = [_cell_text(cell) for cell in cells]
+        dates += sum(hasattr(cell, "isoformat") for cell in cells)
+        if any(row):
+            rows.append(row)
+            lines.append(number)
+    if dates:
+        notes.append(f"{plural(dates, 'cell is a date', 'cells are dates')}; a name stored so was changed by the sheet")
+    # A sheet has no ragged rows, only columns of nothing at its right edge.
+    width = max((k + 1 for row in rows for k, cell in enumerate(row) if cell), default=0)
+    return [row[:width] + [""] * (width - len(row)) for row in rows], lines, notes
+
+
+def _cell_text(cell: object) -> str:
+    """Return a typed cell as text: whole numbers without a fraction, dates as ISO dates, nothing as nothing."""
+    if cell is None or cell != cell:
+        return ""
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53:
+        return str(int(cell))
+    return cell.isoformat() if hasattr(cell, "isoformat") else str(cell)
+
+
+# ------------------------------------------------------------------------------------------------------- Parquet
+
+
+def parquet_table(source: Source) -> Table:
+    """Return a Parquet file as a table, through duckdb or else pyarrow; numbers stay numbers."""
+    try:
+        import duckdb
+    except ImportError:
+        return _parquet_by_pyarrow(source)
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = source.path
+        if path is None or set("*?[]{}") & set(str(path)):  # duckdb would read those signs as a pattern
+            path = Path(folder) / "votes.parquet"
+            path.write_bytes(source.data)
+        try:
+            with duckdb.connect(":memory:") as connection:
+                arrays = connection.execute("SELECT * FROM read_parquet(?)", [str(path)]).fetchnumpy()
+        except duckdb.Error as error:
+            raise _damaged(source, "Parquet file", error) from error
+    columns = [_array_column(array) for array in arrays.values()]
+    length = len(columns[0]) if columns else 0
+    if not length:
+        refuse_empty(source.name, "there are no rows below the header")
+    return Table(source.name, list(arrays), columns, range(1, length + 1))
+
+
+def _array_column(array: Any) -> Column:
+    masked = np.ma.getmaskarray(array)
+    values = np.ma.getdata(array)
+    if values.dtype.kind in "iuf":
+        if not masked.any():
+            return np.asarray(values)
+        out = values.astype(np.float64)
+        out[masked] = np.nan
+        return out
+    cells: Iterable[object] = values.tolist() if values.dtype.kind != "M" else values.astype(str)
+    return ["" if hidden else _cell_text(cell) for cell, hidden in zip(cells, masked.tolist(), strict=True)]
+
+
+def _parquet_by_pyarrow(source: Source) -> Table:
+    try:
+        pyarrow = import_module("pyarrow")
+        parquet = import_module("pyarrow.parquet")
+    except ImportError as error:
+        raise MissingExtraError("reading Parquet", "duckdb", "io") from error
+    from holdrank.tables.frames import table_from_frame
+
+    try:
+        table = table_from_frame(parquet.read_table(pyarrow.BufferReader(source.data)))
+    except (pyarrow.ArrowException, OSError) as error:
+        raise _damaged(source, "Parquet file", error) from error
+    if not table.rows:
+        refuse_empty(source.name, "there are no rows below the header")
+    table.source = source.name
+    return table
+
+
+# ---------------------------------------------------------------------------------------------------- JSON Lines
+
+
+def json_objects(text: str, source: str, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the line number and the object of every line."""
+    import json
+
+    from holdrank.files.preflib import split_lines
+
+    for number, line in enumerate(split_lines(text), start=1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            value, problem = None, f"the line is not JSON ({type(error).__name__})"
+        else:
+            problem = "the line is not a JSON object"
+        if isinstance(value, dict):
+            yield number, value
+            continue
+        problems.add(
+            InputError(
+                problem,
+                source=source,
+                line=number,
+                found=line,
+                expected='one object a line, such as {"order": ["a", ["b", "c"]], "weight": 2}',
+                repair="write one JSON object a line",
+            )
+        )

@@ -1,0 +1,184 @@
+"""JSON Lines: one ballot, battle or record a line.
+
+A ballot is ``{"order": ["a", ["b", "c"]], "weight": 2}`` (an inner list is a tie) or ``{"ranks": {"a": 1}}``. A
+first line ``{"items": [...], "unlisted": "observed"}`` may fix the order of the items and the rule. Any other
+object is a row of a table.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from holdrank.errors import InputError
+from holdrank.files.containers import json_objects
+from holdrank.tables.table import (
+    MAX_WEIGHT,
+    Problems,
+    RawBallots,
+    Table,
+    ballot_matrix,
+    name_notes,
+    plural,
+    refuse_empty,
+    resolve_unlisted,
+)
+
+
+def read_jsonl(
+    text: str, source: str, problems: Problems, *, unlisted: str | None = None, repeated: str = "refuse"
+) -> RawBallots | Table:
+    """Return the ballots of a JSON Lines text, or its table where the lines are plain records."""
+    objects = list(json_objects(text, source, problems))
+    head: dict[str, Any] = {}
+    if objects and "items" in objects[0][1] and objects[0][1].keys() <= {"items", "unlisted"}:
+        line, head = objects.pop(0)
+        _check_head(head, line, source)
+    if not objects:
+        refuse_empty(source, "there are no ballots: nothing to aggregate")
+    if not {"order", "ranks"} & objects[0][1].keys():
+        return _records(objects, source, problems)
+
+    items: dict[str, int] = {name: k for k, name in enumerate(head.get("items", ()))}
+    ballots: list[dict[int, float]] = []
+    weights: list[float] = []
+    doubled = 0
+    for line, record in objects:
+        try:
+            weight = _weight(record.get("weight", 1))
+            marks = _marks(record)
+            ballot: dict[int, float] = {}
+            repeats = False
+            for name, rank in marks:
+                item = items.setdefault(name, len(items))
+                if item in ballot and repeated != "first":
+                    raise _Fault("the ballot names an item twice", name, "each item at most once")
+                repeats = repeats or item in ballot
+                ballot.setdefault(item, rank)
+        except _Fault as fault:
+            problems.add(
+                InputError(
+                    fault.problem,
+                    source=source,
+                    line=line,
+                    found=fault.found,
+                    expected=fault.expected,
+                    repair="mend the line, or delete it",
+                )
+            )
+            continue
+        doubled += repeats
+        ballots.append(ballot)
+        weights.append(weight)
+    ranks = ballot_matrix(len(ballots), len(items), source)
+    for row, ballot in enumerate(ballots):
+        if ballot:
+            values = np.fromiter(ballot.values(), dtype=np.float64)
+            ranks[row, list(ballot)] = np.unique(values, return_inverse=True)[1].reshape(-1) + 1
+    notes = name_notes(list(items))
+    if doubled:
+        notes.append(
+            f"{plural(doubled, 'ballot names', 'ballots name')} an item more than once; the first mention was kept"
+        )
+    rule = resolve_unlisted(unlisted or head.get("unlisted"), "bottom")
+    choices = {
+        "form": "JSON Lines of ballots",
+        "unlisted": rule,
+        "ties": "one half each way",
+        "direction": "best first",
+        "repeated": repeated,
+    }
+    return RawBallots(list(items), ranks, np.array(weights, dtype=np.float64), notes, choices, rule)
+
+
+class _Fault(Exception):  # noqa: N818 - carried within this module only
+    def __init__(self, problem: str, found: object, expected: str) -> None:
+        self.problem, self.found, self.expected = problem, str(found), expected
+
+
+def _check_head(head: dict[str, Any], line: int, source: str) -> None:
+    names = head["items"]
+    sound = isinstance(names, list) and all(isinstance(name, str) and name.strip() for name in names)
+    if not sound or len(set(names)) < len(names) or head.get("unlisted", "bottom") not in ("bottom", "observed"):
+        raise InputError(
+            "the first line does not declare items",
+            source=source,
+            line=line,
+            found=str(head),
+            expected='{"items": [different names], "unlisted": "bottom" or "observed"}',
+            repair="mend the line, or delete it",
+        )
+
+
+def _weight(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MAX_WEIGHT:
+        raise _Fault("the weight is not sound", value, "a number from 0 to 2**53")
+    return float(value)
+
+
+def _marks(record: dict[str, Any]) -> list[tuple[str, float]]:
+    """Return (item, rank) pairs of one ballot."""
+    if "order" in record:
+        order = record["order"]
+        if not isinstance(order, list):
+            raise _Fault("the order is not a list", order, 'a list such as ["a", ["b", "c"]]')
+        return [
+            (_name(item), float(place))
+            for place, group in enumerate(order, start=1)
+            for item in (group if isinstance(group, list) else [group])
+        ]
+    ranks = record.get("ranks")
+    if not isinstance(ranks, dict):
+        raise _Fault("the line holds no ballot", record, 'an "order" or "ranks", as on the first line')
+    out = []
+    for name, rank in ranks.items():
+        if rank is None:
+            continue
+        if isinstance(rank, bool) or not isinstance(rank, int | float) or not 0 < rank <= MAX_WEIGHT:
+            raise _Fault("a rank must be a number of 1 or more", rank, "1 for the best, null for unlisted")
+        out.append((_name(name), float(rank)))
+    return out
+
+
+def _name(item: object) -> str:
+    if isinstance(item, bool) or not isinstance(item, str | int) or not str(item).strip():
+        raise _Fault("an item has no name", item, "names of items, as text")
+    return str(item)
+
+
+def _records(objects: list[tuple[int, dict[str, Any]]], source: str, problems: Problems) -> Table:
+    """Return plain records as a table; a key that a record lacks is a missing cell."""
+    names: dict[str, None] = {}
+    for _, record in objects:
+        names.update(dict.fromkeys(record))
+    rows, lines = [], []
+    for line, record in objects:
+        nested = next((key for key, value in record.items() if isinstance(value, list | dict)), None)
+        if nested is not None:
+            problems.add(
+                InputError(
+                    "a value is itself a list or an object",
+                    source=source,
+                    line=line,
+                    column=nested,
+                    found=str(record[nested]),
+                    expected='plain values, or a ballot {"order": [...]}',
+                    repair="write the value as text or number",
+                )
+            )
+            continue
+        rows.append([_text(record.get(name)) for name in names])
+        lines.append(line)
+    columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in names]
+    return Table(source, list(names), list(columns), lines)
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    if isinstance(value, float) and value.is_integer() and abs(value) < MAX_WEIGHT:
+        return str(int(value))
+    return str(value)

@@ -1,0 +1,656 @@
+"""PrefLib files, modern and old: orders with counts over numbered alternatives.
+
+The body is read in bulk: one pass of array operations over the bytes checks the grammar and fills the ranks. Only a
+file that is faulty (or stranger than the grammar) goes through the careful reader, line by line, which knows what to
+say. Both accept the same language.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdrank.errors import InputError, UsageError, quote
+from holdrank.tables.table import (
+    MAX_WEIGHT,
+    Problems,
+    RawBallots,
+    ballot_matrix,
+    listed_lines,
+    name_notes,
+    plural,
+    refuse_empty,
+    resolve_unlisted,
+)
+
+TYPES = {
+    "soc": "strict orders, complete",
+    "soi": "strict orders, incomplete",
+    "toc": "orders with ties, complete",
+    "toi": "orders with ties, incomplete",
+    "cat": "items sorted into categories",
+}
+
+NUMBER, COLON, COMMA, OPEN, CLOSE, NEWLINE, BLANK, OTHER = range(8)
+_KINDS = np.full(256, OTHER, dtype=np.uint8)
+_KINDS[48:58] = NUMBER
+for _kind, _signs in ((COLON, b":"), (COMMA, b","), (OPEN, b"{"), (CLOSE, b"}"), (NEWLINE, b"\n"), (BLANK, b" \t")):
+    _KINDS[list(_signs)] = _kind
+
+_FOLLOWS = np.zeros((6, 6), dtype=bool)
+"""`_FOLLOWS[x, y]`: token y may stand right after token x."""
+for _before, _after in {
+    NEWLINE: (NUMBER,),
+    NUMBER: (COLON, COMMA, CLOSE, NEWLINE),
+    COLON: (NUMBER, OPEN),
+    COMMA: (NUMBER, OPEN),
+    OPEN: (NUMBER,),
+    CLOSE: (COMMA, NEWLINE),
+}.items():
+    _FOLLOWS[_before, list(_after)] = True
+
+_KEY_WITH_NUMBER = re.compile(r"(ALTERNATIVE|CATEGORY) NAME ([0-9]+)")
+_TOKEN = re.compile(r"[ \t]*([0-9]+|[:,{}]|[^:,{} \t]+)[ \t]*")
+
+
+@dataclass(slots=True)
+class _File:
+    """A PrefLib file cut into its header and the lines of its body."""
+
+    source: str
+    kind: str = ""
+    keys: dict[str, str] = field(default_factory=dict)
+    names: dict[int, str] = field(default_factory=dict)
+    categories: dict[int, str] = field(default_factory=dict)
+    body: list[str] = field(default_factory=list)
+    first_line: int = 1
+    notes: list[str] = field(default_factory=list)
+
+    def fault(self, problem: str, line: int | None, found: str, expected: str, repair: str) -> InputError:
+        return InputError(problem, source=self.source, line=line, found=found, expected=expected, repair=repair)
+
+
+@dataclass(slots=True)
+class _Body:
+    """The lines of a body as arrays: the group (from 0) of every mention of an item, and the count of each line."""
+
+    counts: NDArray[np.float64]
+    lines: NDArray[np.int64]
+    row: NDArray[np.int64]
+    item: NDArray[np.int64]
+    group: NDArray[np.int64]
+
+
+def split_lines(text: str) -> list[str]:
+    r"""Return the lines of `text`, whatever ends them; unlike `str.splitlines` only at CR and LF.
+
+    Examples
+    --------
+    >>> split_lines("a\r\nb\rc\x0bd")
+    ['a', 'b', 'c\x0bd']
+    """
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text.split("\n")
+
+
+def read_preflib(
+    text: str,
+    source: str,
+    problems: Problems,
+    *,
+    extension: str = "",
+    unlisted: str | None = None,
+    categories: Sequence[str | int] | None = None,
+) -> RawBallots:
+    """Read the modern format (since September 2022): a header of ``# KEY: value`` lines, then ``count: order``."""
+    file = _File(source)
+    _read_header(file, split_lines(text), problems)
+    _settle_kind(file, extension)
+    return _ballots(file, problems, unlisted, categories, f"preflib {file.kind}")
+
+
+def read_old_preflib(
+    text: str,
+    source: str,
+    problems: Problems,
+    *,
+    extension: str = "",
+    unlisted: str | None = None,
+) -> RawBallots:
+    """Read the format used before September 2022: number of items, ``id,name`` lines, totals, ``count,order``."""
+    file = _File(source)
+    lines = split_lines(text)
+    filled = [k for k, line in enumerate(lines) if line.strip()]
+    start = filled[0]
+    size = int(lines[start]) if re.fullmatch(r"[ \t]*[0-9]{1,9}[ \t]*", lines[start]) else -1
+    if size < 0:
+        raise file.fault(
+            "this is no PrefLib file in the format used before 2022",
+            start + 1,
+            lines[start],
+            "the number of items alone on the first line",
+            "check the format, or set format= to the right one",
+        )
+    named, rest = filled[1 : size + 1], filled[size + 1 :]
+    for k in named:
+        match = re.match(r"[ \t]*([0-9]{1,15})[ \t]*,(.*)", lines[k], re.DOTALL)
+        if match is None:
+            problems.add(
+                file.fault(
+                    "the line does not name an item",
+                    k + 1,
+                    lines[k],
+                    f"id,name on each of the {size} lines after the first",
+                    "mend the line, or the number of items on the first line",
+                )
+            )
+            continue
+        # Old files pad names with blanks; the modern copies of the same files do not.
+        _declare(file, file.names, "item", int(match[1]), match[2].rstrip(), k + 1, problems)
+    if len(named) < size or not rest or len(lines[rest[0]].split(",")) != 3:
+        raise file.fault(
+            "the line with the totals is missing",
+            (rest[0] if rest else filled[-1]) + 1,
+            lines[rest[0] if rest else filled[-1]],
+            f"voters,sum,orders after {size} lines of names",
+            "mend the line, or the number of items on the first line",
+        )
+    voters, _, orders = (part.strip() for part in lines[rest[0]].split(","))
+    file.keys = {"NUMBER VOTERS": voters, "NUMBER UNIQUE ORDERS": orders}
+    file.first_line = rest[0] + 2
+    file.body = [line.replace(",", ":", 1) for line in lines[rest[0] + 1 :]]
+    _settle_kind(file, extension)
+    return _ballots(file, problems, unlisted, None, f"preflib-old {file.kind}")
+
+
+def _read_header(file: _File, lines: list[str], problems: Problems) -> None:
+    comments = []
+    for k, line in enumerate(lines):
+        if not line.startswith("#"):
+            if not line.strip():
+                continue
+            file.body, file.first_line = lines[k:], k + 1
+            break
+        content = line[1:].lstrip(" \t")
+        key, colon, value = content.partition(": ")
+        if not colon:
+            key, colon, value = content.partition(":")
+        if not colon:
+            comments.append(k + 1)
+            continue
+        key = key.strip().upper()
+        match = _KEY_WITH_NUMBER.fullmatch(key)
+        if match is None:
+            file.keys[key] = value.strip()
+        elif match[1] == "CATEGORY":
+            _declare(file, file.categories, "category", int(match[2][:15]), value.strip(), k + 1, problems)
+        else:
+            _declare(file, file.names, "alternative", int(match[2][:15]), value, k + 1, problems)
+    if comments:
+        file.notes.append(f"{plural(len(comments), 'line')} kept as comments{listed_lines(comments)}")
+
+
+def _declare(
+    file: _File, known: dict[int, str], what: str, number: int, name: str, line: int, problems: Problems
+) -> None:
+    if number in known:
+        problems.add(
+            file.fault(
+                f"{what} {number} is declared twice",
+                line,
+                name,
+                f"each {what} number once",
+                "renumber it, or delete the line",
+            )
+        )
+        return
+    known[number] = name
+
+
+def _settle_kind(file: _File, extension: str) -> None:
+    """Decide the type: the header's word counts, not the extension."""
+    declared = file.keys.get("DATA TYPE", "").strip().lower()
+    kind = declared or extension.lstrip(".").lower()
+    if kind in ("wmd", "dat"):
+        raise file.fault(
+            f"a .{kind} file holds no votes",
+            None,
+            declared or extension,
+            "a file of type soc, soi, toc, toi or cat",
+            "look for the .soc, .soi, .toc, .toi or .cat file of the same data set",
+        )
+    if kind not in TYPES:
+        if declared:
+            raise file.fault(
+                "the header names an unknown DATA TYPE",
+                None,
+                declared,
+                "soc, soi, toc, toi or cat",
+                "mend the DATA TYPE line of the header",
+            )
+        file.notes.append("no DATA TYPE in the header; read as orders with ties, incomplete (toi)")
+        kind = "toi"
+    file.kind = kind
+
+
+def _ballots(
+    file: _File,
+    problems: Problems,
+    unlisted: str | None,
+    categories: Sequence[str | int] | None,
+    form: str,
+) -> RawBallots:
+    if categories is not None and file.kind != "cat":
+        raise UsageError(f"categories only means something for .cat files, not for .{file.kind}")
+    if not file.names:
+        raise file.fault(
+            "no alternatives are declared",
+            None,
+            file.keys.get("NUMBER ALTERNATIVES", ""),
+            "a line '# ALTERNATIVE NAME 1: name' for each item",
+            "add the names to the header",
+        )
+    ids = np.array(sorted(file.names), dtype=np.int64)
+    rule = resolve_unlisted(unlisted, "bottom")
+    choices = {
+        "form": f"{form} ({TYPES[file.kind]})",
+        "unlisted": rule,
+        "ties": "one half each way",
+        "direction": "best first",
+        "repeated": "refuse",
+    }
+    body = _read_fast(file, ids)
+    if body is None:
+        body = _read_lines(file, ids, problems)
+    if not len(body.counts) and not problems.total:
+        refuse_empty(file.source, "there are no ballots: nothing to aggregate")
+    if file.kind == "cat":
+        places = _category_places(file, categories, body, choices)
+        rank_of_group = np.array(places, dtype=np.int32)
+    else:
+        rank_of_group = np.arange(1, len(ids) + 1, dtype=np.int32)
+    ranks = ballot_matrix(len(body.counts), len(ids), file.source)
+    if len(body.row):
+        ranks[body.row, body.item] = rank_of_group[body.group]
+    items = _item_names(file, ids)
+    _count_notes(file, body, ranks)
+    nobody = [name for name, used in zip(items, (ranks != 0).any(axis=0), strict=True) if not used]
+    if nobody and len(body.counts):
+        example = ", ".join(quote(name, 30) for name in nobody[:3])
+        file.notes.append(f"{plural(len(nobody), 'item')} ranked by nobody, such as {example}; kept as items")
+    return RawBallots(items, ranks, body.counts, file.notes, choices, rule)
+
+
+def _item_names(file: _File, ids: NDArray[np.int64]) -> list[str]:
+    """Return the names in order of number; an empty or shared name is told apart by its number."""
+    names = [file.names[k] for k in ids.tolist()]
+    times: dict[str, int] = {}
+    for name in names:
+        times[name] = times.get(name, 0) + 1
+    taken = {name for name, count in times.items() if count == 1 and name.strip()}
+    out, empty, shared = [], 0, 0
+    for number, name in zip(ids.tolist(), names, strict=True):
+        if name in taken:
+            out.append(name)
+            continue
+        if name.strip():
+            shared += 1
+            name = f"{name} #{number}"
+        else:
+            empty += 1
+            name = f"#{number}"
+        while name in taken:
+            name += f" #{number}"
+        taken.add(name)
+        out.append(name)
+    if empty:
+        file.notes.append(f"{plural(empty, 'item')} without a name; called by number, such as #1")
+    if shared:
+        file.notes.append(
+            f"{plural(shared, 'item')} share a name with another; the number was added to tell them apart"
+        )
+    file.notes += name_notes([name for name in names if times[name] == 1])
+    return out
+
+
+def _count_notes(file: _File, body: _Body, ranks: NDArray[np.int32]) -> None:
+    """Note where the header's counts differ from the body (the body wins), and orders on several lines."""
+    lines = len(body.counts)
+    facts = {
+        "NUMBER ALTERNATIVES": len(file.names),
+        "NUMBER VOTERS": int(body.counts.sum()),
+        "NUMBER UNIQUE ORDERS": lines,
+        "NUMBER UNIQUE PREFERENCES": lines,
+    }
+    for key, real in facts.items():
+        said = file.keys.get(key, "")
+        if said and said != str(real):
+            file.notes.append(f"the header says {key} {quote(said, 30)}, the file has {real:,}; the file counts")
+    live = ranks[body.counts > 0]
+    repeats = len(live) - len({row.tobytes() for row in live})
+    if repeats:
+        file.notes.append(f"{plural(repeats, 'line repeats', 'lines repeat')} an order; their counts were added")
+
+
+def _category_places(
+    file: _File, wanted: Sequence[str | int] | None, body: _Body, choices: dict[str, str]
+) -> list[int]:
+    """Return the rank of every category by its place in a line; 0 = its items are unlisted."""
+    numbers = sorted(file.categories) or list(range(1, int(body.group.max(initial=0)) + 2))
+    labels = [file.categories.get(number, str(number)) for number in numbers]
+    if wanted is None:
+        listing = " > ".join(quote(label, 30) for label in labels[:8])
+        file.notes.append(f"categories taken best first as listed: {listing}; set categories= if that is wrong")
+        choices["categories"] = f"as listed: {listing}"
+        return list(range(1, len(numbers) + 1))
+    places = [0] * len(numbers)
+    for place, ref in enumerate(wanted, start=1):
+        hits = [k for k, label in enumerate(labels) if label == ref]
+        if not hits and str(ref).isdecimal():
+            hits = [k for k, number in enumerate(numbers) if number == int(ref)]
+        if len(hits) != 1 or places[hits[0]]:
+            raise file.fault(
+                "a category is unknown, ambiguous or given twice",
+                None,
+                str(ref),
+                f"each one of {', '.join(quote(label, 30) for label in labels[:12])} at most once",
+                "give names or numbers of CATEGORY NAME lines, best first",
+            )
+        places[hits[0]] = place
+    choices["categories"] = " > ".join(quote(str(ref), 30) for ref in wanted)
+    left_out = [label for label, place in zip(labels, places, strict=True) if not place]
+    if left_out:
+        file.notes.append(f"items in {', '.join(quote(label, 30) for label in left_out)} are taken as unlisted")
+    return places
+
+
+def _read_fast(file: _File, ids: NDArray[np.int64]) -> _Body | None:
+    """Read the whole body with array operations, or return None where anything at all is out of the ordinary."""
+    try:
+        data = np.frombuffer(("\n".join(file.body) + "\n").encode("ascii"), dtype=np.uint8)
+    except UnicodeEncodeError:
+        return None
+    kinds = _KINDS[data]
+    if (kinds == OTHER).any():
+        return None
+    digit = kinds == NUMBER
+    begins = digit.copy()
+    begins[1:] &= ~digit[:-1]
+    places = np.flatnonzero(begins | (~digit & (kinds != BLANK)))
+    tokens = kinds[places]
+    # Line numbers count every line break; the grammar sees a run of them as one.
+    breaks = tokens == NEWLINE
+    line = np.cumsum(breaks) - breaks
+    doubled = breaks.copy()
+    doubled[1:] &= breaks[:-1]
+    places, tokens, line = places[~doubled], tokens[~doubled], line[~doubled]
+    if len(tokens) < 2 or tokens[0] == NEWLINE:
+        return None
+
+    follows = _FOLLOWS
+    if file.kind == "cat":
+        follows = _FOLLOWS.copy()
+        follows[OPEN, CLOSE] = True
+    previous = np.concatenate(([NEWLINE], tokens[:-1]))
+    if not follows[previous, tokens].all():
+        return None
+    opens, commas, ends = tokens == OPEN, tokens == COMMA, tokens == NEWLINE
+    depth = np.cumsum(opens) - np.cumsum(tokens == CLOSE)
+    if depth.min() < 0 or depth.max() > 1 or depth[ends].any():
+        return None
+    starts = np.flatnonzero(previous == NEWLINE)
+    colons = np.flatnonzero(tokens == COLON)
+    if not np.array_equal(colons, starts + 1):
+        return None
+
+    values = _number_values(data, digit, places, tokens)
+    if values is None:
+        return None
+    counts = values[starts]
+    if (counts > MAX_WEIGHT).any():
+        return None
+    row = np.cumsum(ends) - ends
+    separators = np.cumsum(commas & (depth == 0))
+    group = separators - separators[starts][row]
+    if file.kind == "cat" and file.categories and group.max() >= len(file.categories):
+        return None
+    mention = tokens == NUMBER
+    mention[starts] = False
+    item = np.searchsorted(ids, values[mention])
+    item[item == len(ids)] = 0
+    if not np.array_equal(ids[item], values[mention]):
+        return None
+    body = _Body(counts.astype(np.float64), line[starts] + file.first_line, row[mention], item, group[mention])
+    return body if _fits_kind(file, body, len(ids)) else None
+
+
+def _number_values(
+    data: NDArray[np.uint8], digit: NDArray[np.bool_], places: NDArray[np.int64], tokens: NDArray[np.uint8]
+) -> NDArray[np.int64] | None:
+    """Return the value of every number token (0 at the others): the sum of digit x power of ten over its digits."""
+    where = np.flatnonzero(digit)
+    firsts = np.flatnonzero(np.diff(where, prepend=-2) > 1)
+    lengths = np.diff(np.append(firsts, len(where)))
+    if lengths.max() > 15:
+        return None
+    power = np.repeat(lengths, lengths) - 1 - (np.arange(len(where)) - np.repeat(firsts, lengths))
+    digits = (data[where].astype(np.int64) - 48) * 10**power
+    values = np.zeros(len(places), dtype=np.int64)
+    values[tokens == NUMBER] = np.add.reduceat(digits, firsts)
+    return values
+
+
+def _fits_kind(file: _File, body: _Body, items: int) -> bool:
+    """Whether no line names an item twice, and every line has the ties and gaps its type allows."""
+    rows = len(body.counts)
+    groups = body.row * (items + 1) + body.group
+    if file.kind in ("soc", "soi") and len(np.unique(groups)) != len(body.row):
+        return False
+    if file.kind in ("soc", "toc") and (np.bincount(body.row, minlength=rows) != items).any():
+        return False
+    return len(np.unique(body.row * items + body.item)) == len(body.row)
+
+
+def _read_lines(file: _File, ids: NDArray[np.int64], problems: Problems) -> _Body:
+    """Read the body line by line, reporting every fault with its line."""
+    index = {number: k for k, number in enumerate(ids.tolist())}
+    counts: list[float] = []
+    lines: list[int] = []
+    row: list[int] = []
+    item: list[int] = []
+    group: list[int] = []
+    ties: list[tuple[int, str]] = []
+    gaps: list[tuple[int, str]] = []
+    comments = []
+    for number, line in enumerate(file.body, start=file.first_line):
+        if not line.strip(" \t"):
+            continue
+        if line.startswith("#"):
+            if ":" not in line:
+                comments.append(number)
+            else:
+                problems.add(
+                    file.fault(
+                        "a header line stands after the data",
+                        number,
+                        line,
+                        "header lines before the first ballot only",
+                        "move the line up, or delete it",
+                    )
+                )
+            continue
+        try:
+            count, groups = _read_line(file, line, index)
+        except _LineFault as fault:
+            problems.add(file.fault(fault.problem, number, fault.found, fault.expected, fault.repair))
+            continue
+        if file.kind in ("soc", "soi") and any(len(members) > 1 for members in groups):
+            ties.append((number, line))
+        if file.kind in ("soc", "toc") and sum(map(len, groups)) < len(index):
+            gaps.append((number, line))
+        for place, members in enumerate(groups):
+            for member in members:
+                row.append(len(counts))
+                item.append(member)
+                group.append(place)
+        counts.append(float(count))
+        lines.append(number)
+    if comments:
+        file.notes.append(f"{plural(len(comments), 'line')} kept as comments{listed_lines(comments)}")
+    for faults, what in ((ties, "a tie"), (gaps, "an unlisted item")):
+        fitting = ("t" if ties or file.kind[0] == "t" else "s") + "o" + ("i" if gaps or file.kind[-1] == "i" else "c")
+        for number, line in faults:
+            problems.add(
+                file.fault(
+                    f"a ballot has {what}, which type {file.kind} ({TYPES[file.kind]}) does not allow",
+                    number,
+                    line,
+                    f"{TYPES[file.kind]}",
+                    f"set DATA TYPE to {fitting} ({TYPES[fitting]}), which fits this file",
+                )
+            )
+    integers = (np.array(column, dtype=np.int64) for column in (lines, row, item, group))
+    return _Body(np.array(counts, dtype=np.float64), *integers)
+
+
+class _LineFault(Exception):  # noqa: N818 - carried within this module only
+    def __init__(self, problem: str, found: str, expected: str, repair: str) -> None:
+        self.problem, self.found, self.expected, self.repair = problem, found, expected, repair
+
+
+def _read_line(file: _File, line: str, index: dict[int, int]) -> tuple[int, list[list[int]]]:
+    """Return the count and the groups of item indices of one line."""
+    head, colon, order = line.partition(":")
+    grammar = "count: order, such as 13: 1,{4,3},2"
+    if not colon:
+        raise _LineFault("the line is no ballot", line, grammar, "mend the line, or start it with # as a comment")
+    if not re.fullmatch(r"[ \t]*[0-9]+[ \t]*", head):
+        raise _LineFault(
+            "the count is not a whole number", head.strip(), "digits only", "write how many voters cast this order"
+        )
+    digits = head.strip(" \t").lstrip("0") or "0"
+    if len(digits) > 16 or int(digits) > MAX_WEIGHT:
+        raise _LineFault("the count is absurdly large", head.strip(), "at most 2**53", "mend the count")
+    groups: list[list[int]] = []
+    seen: set[int] = set()
+    inside = False
+    want_item = True  # an item (or a brace) must come next
+    end = 0
+    for match in _TOKEN.finditer(order):
+        token, end = match[1], match.end()
+        if token == "{":
+            if inside or not want_item:
+                raise _LineFault("a brace opens in the wrong place", line, grammar, "braces cannot be nested")
+            inside = True
+            groups.append([])
+        elif token == "}":
+            empty = inside and not groups[-1]
+            if not inside or (want_item and not empty):
+                raise _LineFault("a brace closes in the wrong place", line, grammar, "balance the braces")
+            if empty and file.kind != "cat":
+                raise _LineFault("a group is empty", line, "at least one item between braces", "delete the {}")
+            inside = want_item = False
+        elif token == ",":
+            if want_item:
+                raise _LineFault("an item is missing before a comma", line, grammar, "delete the comma")
+            want_item = True
+        elif not token.isdecimal() or not token.isascii():
+            raise _LineFault(f"{quote(token, 30)} is not an item number", line, grammar, "write item numbers")
+        else:
+            if not want_item:
+                raise _LineFault("a comma is missing between items", line, grammar, "put commas between items")
+            item = index.get(int(token[:20]))
+            if item is None:
+                raise _LineFault(
+                    f"item {token[:20]} is not declared",
+                    line,
+                    f"an item that the header declares ({_span(list(index))})",
+                    "declare it in the header, or mend the line",
+                )
+            if item in seen:
+                raise _LineFault(f"item {token} stands twice on the line", line, "each item once", "delete one mention")
+            seen.add(item)
+            if not inside:
+                groups.append([])
+            groups[-1].append(item)
+            want_item = False
+    if inside or want_item or end < len(order):
+        what = "a brace is not closed" if inside else "the order is empty or ends with a comma"
+        raise _LineFault(what, line, grammar, "complete the line, or delete it")
+    if file.kind == "cat" and file.categories and len(groups) > len(file.categories):
+        raise _LineFault(
+            f"the line has {len(groups)} categories",
+            line,
+            f"the {len(file.categories)} categories of the header",
+            "declare the others with CATEGORY NAME lines, or mend the line",
+        )
+    return int(digits), groups
+
+
+def _span(numbers: list[int]) -> str:
+    """Return declared numbers in few words: 1 to 9, or a list when they have gaps."""
+    if numbers == list(range(numbers[0], numbers[-1] + 1)):
+        return f"{numbers[0]} to {numbers[-1]}"
+    return ", ".join(map(str, numbers[:8])) + (", …" if len(numbers) > 8 else "")
+
+
+def read_order(text: str, source: str, problems: Problems, *, unlisted: str | None = None) -> RawBallots:
+    """Read an ``.order`` file: ``n 1``, then ``0 k id1 … idk`` a voter, ids from 0, best first."""
+    file = _File(source)
+    lines = split_lines(text)
+    head = next((k for k, line in enumerate(lines) if line.strip()), 0)
+    words = lines[head].split()
+    if not words or not all(re.fullmatch(r"[0-9]{1,7}", word) for word in words[:2]) or int(words[0]) < 1:
+        raise file.fault(
+            "the file does not start like an .order file",
+            head + 1,
+            lines[head],
+            "the number of items and a 1, such as '10 1'",
+            "check the format, or set format= to the right one",
+        )
+    size = int(words[0])
+    tally: dict[str, int] = {}
+    line_of: dict[str, int] = {}
+    for number, line in enumerate(lines[head + 1 :], start=head + 2):
+        if line.strip():
+            tally[line] = tally.get(line, 0) + 1
+            line_of.setdefault(line, number)
+    if not tally:
+        refuse_empty(source, "there are no ballots: nothing to aggregate")
+    orders, weights = [], []
+    for line, count in tally.items():
+        words = line.split()
+        fault = ""
+        if not all(re.fullmatch(r"[0-9]{1,9}", word) for word in words):
+            fault = "the line holds something else than whole numbers"
+        elif len(words) < 2 or len(words) - 2 != int(words[1]):
+            fault = "the second number must say how many items follow"
+        elif any(int(word) >= size for word in words[2:]):
+            fault = "an item is not declared"
+        elif len(set(map(int, words[2:]))) < len(words) - 2:
+            fault = "an item stands twice on the line"
+        if fault:
+            expected = f"'0 k' and k different items from 0 to {size - 1}"
+            problems.add(file.fault(fault, line_of[line], line, expected, "mend the line, or delete it"))
+            continue
+        orders.append([int(word) for word in words[2:]])
+        weights.append(count)
+    ranks = ballot_matrix(len(orders), size, source)
+    for row, order in enumerate(orders):
+        ranks[row, order] = np.arange(1, len(order) + 1)
+    rule = resolve_unlisted(unlisted, "bottom")
+    choices = {
+        "form": "order (ids from 0, best first)",
+        "unlisted": rule,
+        "ties": "one half each way",
+        "direction": "best first",
+        "repeated": "refuse",
+    }
+    items = [str(k) for k in range(size)]
+    notes = ["items are called by their numbers, from 0, for the file holds no names"]
+    return RawBallots(items, ranks, np.array(weights, dtype=np.float64), notes, choices, rule)

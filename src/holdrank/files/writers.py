@@ -1,0 +1,271 @@
+"""Votes to files: PrefLib, CSV and JSON Lines, such that reading them back gives the same votes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdrank.errors import InputError, UsageError, quote
+from holdrank.files.sniff import named_form
+from holdrank.tables.table import Table
+from holdrank.tables.vocabulary import guard_name
+from holdrank.votes import Votes
+
+_TYPES = ("soc", "soi", "toc", "toi")
+_CSV_FORMS = ("rank-columns", "positions")
+_FORMATS = ("preflib", *_TYPES, "csv", *_CSV_FORMS, "jsonl")
+
+
+def write_votes(votes: Votes, path: str | os.PathLike[str], *, format: str | None = None) -> None:
+    """Write votes to a file that `read_votes` reads back: the same items, ballots and weights.
+
+    Parameters
+    ----------
+    votes : Votes
+    path : path or "-"
+        The extension decides the format: .soc .soi .toc .toi are PrefLib (and must fit the ballots), .csv is
+        CSV, .jsonl is JSON Lines; ``"-"`` is standard output.
+    format : str, optional
+        ``"preflib"`` (the type that fits), ``"soc"``, ``"soi"``, ``"toc"``, ``"toi"``, ``"csv"`` (positions where
+        that loses nothing, else rank columns), ``"positions"``, ``"rank-columns"`` or ``"jsonl"``.
+
+    Notes
+    -----
+    The file appears complete or not at all. The rule for unlisted items is part of JSON Lines only; give
+    ``unlisted=`` when reading the others. In CSV an apostrophe goes before a name that a spreadsheet would run
+    as a formula or that reads as a blank or as another column; `read_votes` takes it away again.
+    """
+    to_stdout = isinstance(path, str) and path == "-"
+    extension = "" if to_stdout else Path(path).suffix.lower().lstrip(".")
+    chosen = format or extension
+    if chosen not in _FORMATS:
+        raise UsageError(
+            f"cannot tell the format to write from {quote(str(path))}; set format= to one of {', '.join(_FORMATS)}"
+        )
+    if format in ("preflib", *_TYPES) and extension in _TYPES:
+        if format != "preflib" and format != extension:
+            raise UsageError(f"format {format!r} contradicts the extension .{extension}")
+        chosen = extension
+    name = "standard output" if to_stdout else str(path)
+    text = _text(votes, chosen, name)
+    try:
+        data = text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(
+            "a name holds half of a character pair, which no text file can hold",
+            source=name,
+            found=text[error.start],
+            expected="names in Unicode",
+            repair="mend the name",
+        ) from error
+    if to_stdout:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    else:
+        _write_whole(Path(path), data)
+
+
+def _text(votes: Votes, chosen: str, name: str) -> str:
+    if chosen == "jsonl":
+        return _jsonl(votes)
+    if chosen in ("csv", *_CSV_FORMS):
+        return _csv(votes, chosen, name)
+    return _preflib(votes, chosen, name)
+
+
+def _write_whole(path: Path, data: bytes) -> None:
+    """Write beside the target and rename, so that a failure leaves no half file."""
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
+    except (OSError, ValueError) as error:
+        raise _unwritable(path, error) from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)  # mkstemp makes private files; this one is the user's own
+        os.replace(temporary, path)
+    except BaseException as error:
+        with suppress(OSError):
+            os.unlink(temporary)
+        if isinstance(error, OSError):
+            raise _unwritable(path, error) from error
+        raise
+
+
+def _unwritable(path: Path, error: Exception) -> InputError:
+    return InputError(
+        f"the file cannot be written: {getattr(error, 'strerror', None) or error}",
+        source=str(path),
+        expected="a folder that exists and may be written to",
+        repair="choose another path",
+    )
+
+
+# ------------------------------------------------------------------------------------------------------- PrefLib
+
+
+def fitting_type(votes: Votes) -> str:
+    """Return the most restrictive PrefLib type that holds the votes: soc, soi, toc or toi."""
+    listed = (votes.ranks != 0).sum(axis=1)
+    ties = bool((listed > votes.ranks.max(axis=1)).any())
+    gaps = bool((listed < len(votes.items)).any())
+    return ("t" if ties else "s") + "o" + ("i" if gaps else "c")
+
+
+def _preflib(votes: Votes, chosen: str, name: str) -> str:
+    fitting = fitting_type(votes)
+    kind = fitting if chosen == "preflib" else chosen
+    if (fitting[0] == "t" and kind[0] == "s") or (fitting[2] == "i" and kind[2] == "c"):
+        what = "ties" if fitting[0] == "t" and kind[0] == "s" else "unlisted items"
+        raise InputError(
+            f"the ballots have {what}, which type {kind} cannot hold",
+            source=name,
+            found=fitting,
+            expected=f"ballots of type {kind}",
+            repair=f"write them as .{fitting}, the type that fits",
+        )
+    weights = votes.weights
+    if not np.array_equal(weights, np.floor(weights)):
+        raise InputError(
+            "PrefLib holds whole numbers of voters only",
+            source=name,
+            found=f"weight {weights[weights != np.floor(weights)][0]:.17g}",
+            expected="whole weights",
+            repair="write CSV or JSON Lines instead, which hold fractions",
+        )
+    for item in votes.items:
+        # A name of blanks, or one that opens with a BOM, would not come back as it went.
+        if "\n" in item or "\r" in item or not item.strip():
+            raise InputError(
+                "PrefLib cannot hold a name that is empty or has a line break",
+                source=name,
+                found=item,
+                expected="names on one line",
+                repair="rename the item, or write CSV or JSON Lines instead",
+            )
+    lines = [
+        f"# FILE NAME: {_one_line(Path(name).name)}",
+        "# TITLE: ",
+        f"# DATA TYPE: {kind}",
+        "# MODIFICATION TYPE: original",
+        f"# NUMBER ALTERNATIVES: {len(votes.items)}",
+        f"# NUMBER VOTERS: {int(votes.total)}",
+        f"# NUMBER UNIQUE ORDERS: {len(weights)}",
+    ]
+    lines += [f"# ALTERNATIVE NAME {k}: {item}" for k, item in enumerate(votes.items, start=1)]
+    for ranks, weight in zip(votes.ranks, weights.tolist(), strict=True):
+        groups = (",".join(str(k + 1) for k in group) for group in _groups(ranks))
+        order = ",".join(f"{{{group}}}" if "," in group else group for group in groups)
+        lines.append(f"{int(weight)}: {order}")
+    return "\n".join(lines) + "\n"
+
+
+def _one_line(text: str) -> str:
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def _groups(ranks: NDArray[np.integer]) -> list[list[int]]:
+    """Return the listed items of a ballot in groups, best first."""
+    groups: list[list[int]] = [[] for _ in range(int(ranks.max(initial=0)))]
+    for item in np.flatnonzero(ranks).tolist():
+        groups[ranks[item] - 1].append(item)
+    return groups
+
+
+# ---------------------------------------------------------------------------------------------------------- CSV
+
+
+def _csv(votes: Votes, chosen: str, name: str) -> str:
+    for item in votes.items:
+        if not item.strip():
+            raise InputError(
+                "CSV cannot hold an item without a name",
+                source=name,
+                found=item,
+                expected="names that are not blank",
+                repair="rename the item, or write JSON Lines instead",
+            )
+    if chosen == "csv":
+        chosen = "positions" if _first_mentions(votes) == list(range(len(votes.items))) else "rank-columns"
+    rows = _position_rows(votes, name) if chosen == "positions" else _rank_rows(votes)
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue()
+
+
+def _first_mentions(votes: Votes) -> list[int] | None:
+    """Return the items in order of first mention, as a reader of positions meets them; None if there are ties."""
+    if fitting_type(votes)[0] == "t":
+        return None
+    seen: dict[int, None] = {}
+    for ranks in votes.ranks:
+        seen.update(dict.fromkeys(group[0] for group in _groups(ranks)))
+        if len(seen) == len(votes.items):
+            break
+    return list(seen)
+
+
+def _position_rows(votes: Votes, name: str) -> list[Sequence[str]]:
+    mentions = _first_mentions(votes)
+    if mentions is None or len(mentions) < len(votes.items):
+        raise InputError(
+            "positions cannot hold " + ("ties" if mentions is None else "an item that no ballot lists"),
+            source=name,
+            found=fitting_type(votes),
+            expected="strict orders that list every item at least once",
+            repair='write format="rank-columns" instead',
+        )
+    width = int(votes.ranks.max())
+    names = [guard_name(item) for item in votes.items]
+    rows: list[Sequence[str]] = [["weight", *(f"rank{k}" for k in range(1, width + 1))]]
+    for ranks, weight in zip(votes.ranks, votes.weights.tolist(), strict=True):
+        order = [names[group[0]] for group in _groups(ranks)]
+        rows.append([_number(weight), *order, *[""] * (width - len(order))])
+    return rows
+
+
+def _rank_rows(votes: Votes) -> list[Sequence[str]]:
+    """Return a row a ballot with competition ranks (1, 1, 3), which no reader can take for scores."""
+    names = [guard_name(item) for item in votes.items]
+    if named_form(Table("", ["weight", *names], [], ())) is not None:
+        names = [guard_name(item, known_names=True) for item in votes.items]
+    rows: list[Sequence[str]] = [["weight", *names]]
+    for ranks, weight in zip(votes.ranks, votes.weights.tolist(), strict=True):
+        cells = [""] * len(names)
+        place = 1
+        for group in _groups(ranks):
+            for item in group:
+                cells[item] = str(place)
+            place += len(group)
+        rows.append([_number(weight), *cells])
+    return rows
+
+
+def _number(weight: float) -> str:
+    """Return the shortest text that reads back as the same float."""
+    return str(int(weight)) if weight.is_integer() else repr(weight)
+
+
+# --------------------------------------------------------------------------------------------------- JSON Lines
+
+
+def _jsonl(votes: Votes) -> str:
+    lines = [json.dumps({"items": list(votes.items), "unlisted": votes.unlisted})]
+    for ranks, weight in zip(votes.ranks, votes.weights.tolist(), strict=True):
+        groups = [[votes.items[k] for k in group] for group in _groups(ranks)]
+        order = [group if len(group) > 1 else group[0] for group in groups]
+        lines.append(json.dumps({"order": order, "weight": int(weight) if weight.is_integer() else weight}))
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,17 @@
+"""Rows of a table become ballots: what CSV files, Parquet files, spreadsheets and data frames share.
+
+A `Table` holds named columns of text (or of numbers, where the source is typed) and knows the line of each
+row. One function per form turns it into `RawBallots`, which `holdrank.votes` makes into `Votes`: `battles` and
+`pair_counts` in `battles`, `score_table` in `scores`, one voter or one mark a row in `ballots`; `frames` has
+the doors for data frames.
+
+Each form takes a `Problems`: strict, it raises the first `InputError`; collecting, it goes on with the next.
+"""
+
+from __future__ import annotations
+
+from holdrank.tables.frames import battles_from_frame, scores_from_frame
+from holdrank.tables.table import Problems, RawBallots, Table
+from holdrank.tables.vocabulary import BLANKS
+
+__all__ = ["BLANKS", "Problems", "RawBallots", "Table", "battles_from_frame", "scores_from_frame"]

@@ -1,0 +1,149 @@
+"""Data frames of battles and of scores, from any library that narwhals knows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from holdrank.errors import UsageError
+from holdrank.tables.battles import battle_columns, battles
+from holdrank.tables.scores import score_table
+from holdrank.tables.table import Column, Problems, RawBallots, Ref, Table, find_weight, read_weights
+
+FRAME = "data frame (rows count from 1)"
+
+
+def table_from_frame(frame: Any, names: Sequence[str] | None = None) -> Table:
+    """Return the columns of any frame that narwhals knows; numbers stay numbers, nulls become missing."""
+    native = _eager(frame)
+    wanted = list(native.columns) if names is None else list(names)
+    columns = [_frame_column(native[name]) for name in wanted]
+    return Table(FRAME, wanted, columns, range(1, len(native) + 1))
+
+
+def _eager(frame: Any) -> Any:
+    import narwhals.stable.v1 as nw
+
+    try:
+        native = nw.from_native(frame)
+    except TypeError as error:
+        raise UsageError(
+            f"a {type(frame).__name__} is not a data frame; give a pandas, polars or pyarrow one"
+        ) from error
+    if isinstance(native, nw.LazyFrame):
+        native = native.collect()
+    duplicates = {name for name in native.columns if list(native.columns).count(name) > 1}
+    if duplicates or not all(isinstance(name, str) for name in native.columns):
+        raise UsageError("the columns of the frame need distinct names that are text")
+    return native
+
+
+def _frame_column(series: Any) -> Column:
+    dtype = series.dtype
+    if dtype.is_integer() and not series.is_null().any():
+        return np.asarray(series.to_numpy())
+    if dtype.is_float() and not series.is_null().any():
+        return np.asarray(series.to_numpy(), dtype=np.float64)
+    if dtype.is_numeric():
+        return np.array([np.nan if v is None else float(v) for v in series.to_list()], dtype=np.float64)
+    return ["" if value is None or value != value else str(value) for value in series.to_list()]
+
+
+def battles_from_frame(
+    frame: Any,
+    *,
+    first: str | None = None,
+    second: str | None = None,
+    winner: str | None = None,
+    weight: str | None = None,
+    both_bad: str = "tie",
+) -> RawBallots:
+    """Return the ballots of a frame of battles, one comparison a row.
+
+    Equal rows are counted by the frame's own engine first, so that millions of rows take a moment.
+
+    Parameters
+    ----------
+    frame : pandas, polars, pyarrow or other frame that narwhals knows
+    first, second, winner, weight : str, optional
+        Names of the columns; without them the usual names are looked for.
+    both_bad : {"tie", "drop"}
+        What becomes of battles that call both items bad.
+    """
+    import narwhals.stable.v1 as nw
+
+    native = _eager(frame)
+    names = list(native.columns)
+    bare = Table(FRAME, names, [[] for _ in names], ())
+    columns = battle_columns(bare, first, second, winner)
+    if columns is None:
+        return battles(bare, Problems(), both_bad=both_bad)  # refuses, and says which columns it looked for
+    choices: dict[str, str] = {}
+    weight_column = find_weight(bare, weight, choices)
+    used = [columns.first, columns.second, *columns.result]
+    keys = [f"key {k}" for k in range(len(used))]
+    native = native.select(
+        *(_plain_text(nw, native, names[k]).alias(key) for k, key in zip(used, keys, strict=True)),
+        *([nw.col(names[weight_column]).alias("weight")] if weight_column is not None else []),
+    ).with_row_index("row")
+    if weight_column is not None:
+        amounts = [_frame_column(native["weight"])]
+        read_weights(Table(FRAME, [names[weight_column]], amounts, range(1, len(native) + 1)), 0, Problems())
+    total = nw.len() if weight_column is None else nw.col("weight").sum()
+    grouped = native.group_by(keys, drop_null_keys=False).agg(nw.col("row").min(), total.alias("total"))
+    grouped = grouped.sort("row")  # engines return groups in any order; first appearance is ours
+    cells = [_frame_column(grouped[name]) for name in (*keys, "total")]
+    lines = [int(row) + 1 for row in grouped["row"].to_list()]
+    table = Table(FRAME, [*(names[k] for k in used), "weight"], cells, lines)
+    named: dict[str, Ref] = {"first": 1, "second": 2, "winner": 3} if columns.winner is not None else {}
+    raw = battles(table, Problems(), weight=len(used) + 1, both_bad=both_bad, **named)
+    raw.choices["weight"] = choices["weight"]
+    return raw
+
+
+def _plain_text(nw: Any, native: Any, name: str) -> Any:
+    """Return the column, categories as text: engines differ in how they group categories nobody uses."""
+    column = nw.col(name)
+    return column.cast(nw.String) if native[name].dtype in (nw.Categorical, nw.Enum) else column
+
+
+def scores_from_frame(
+    frame: Any,
+    *,
+    higher_is_better: bool | Mapping[str, bool] = True,
+    item: str | Sequence[str] | None = None,
+    voters: Sequence[str] | None = None,
+    unlisted: str | None = None,
+    repeated: str = "refuse",
+) -> RawBallots:
+    """Return the ballots of a frame of scores: one row an item, a column a voter (task, judge).
+
+    Parameters
+    ----------
+    frame : pandas, polars, pyarrow or other frame that narwhals knows
+    higher_is_better : bool or mapping of column to bool
+        Direction of all columns, or of some; those left out of a mapping are high-is-best.
+    item : str or sequence of str, optional
+        The column, or columns, that name the item; the first by default.
+    voters : sequence of str, optional
+        The columns to use; all others than `item` by default, which must then hold numbers.
+    unlisted : {"observed", "bottom"}, optional
+        What a missing score means: nothing (the default), or a place at the bottom.
+    repeated : {"refuse", "first"}
+        What becomes of an item that stands on two rows.
+    """
+    if isinstance(higher_is_better, Mapping):
+        lower: Collection[Ref] | bool = [name for name, high in higher_is_better.items() if not high]
+    else:
+        lower = not higher_is_better
+    return score_table(
+        table_from_frame(frame),
+        Problems(),
+        item=item,
+        voters=voters,
+        lower_is_better=lower,
+        unlisted=unlisted,
+        repeated=repeated,
+    )

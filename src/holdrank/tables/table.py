@@ -1,0 +1,375 @@
+"""What every table has in common: cells, columns, line numbers, weights, and the ballots it ends in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdrank.errors import InputError, LimitError, UsageError, quote
+from holdrank.tables.vocabulary import BLANKS, WEIGHT_NAMES, plain
+
+MAX_CELLS = 2**28
+"""Largest ballots x items matrix that a reader builds (1 GiB of 32-bit ranks)."""
+
+MAX_WEIGHT = 2.0**53
+"""Above this a float no longer tells neighbouring whole numbers apart."""
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+
+Column = list[str] | NDArray[Any]
+Ref = str | int
+"""How a caller names a column: by its name, or by its position counted from 1."""
+
+
+@dataclass(slots=True)
+class RawBallots:
+    """Ballots as a reader found them, before `Votes` merges and checks them.
+
+    Parameters
+    ----------
+    items : list of str
+        Names in the order of the source.
+    ranks : ndarray of int32, shape (m, n)
+        1 is best, only the order of the numbers in a row counts, 0 = unlisted.
+    weights : ndarray of float64, shape (m,)
+    notes : list of str
+        What was dropped, merged or assumed, counted.
+    choices : dict
+        Every decision that shaped the ballots, in words.
+    unlisted : str
+        ``"bottom"`` or ``"observed"``.
+    """
+
+    items: list[str]
+    ranks: NDArray[np.int32]
+    weights: NDArray[np.float64]
+    notes: list[str]
+    choices: dict[str, str]
+    unlisted: str
+
+
+@dataclass(slots=True)
+class Problems:
+    """Where parsers report a fault: raised at once when `strict`, else kept (the first 20) and counted."""
+
+    strict: bool = True
+    kept: list[InputError] = field(default_factory=list)
+    total: int = 0
+
+    def add(self, error: InputError) -> None:
+        """Raise `error`, or remember it and let the parser go on."""
+        if self.strict:
+            raise error
+        self.total += 1
+        if len(self.kept) < 20:
+            self.kept.append(error)
+
+
+@dataclass(slots=True)
+class Table:
+    """Named columns of equal length; a column is a list of text or an array of numbers (NaN = missing)."""
+
+    source: str
+    names: list[str]
+    columns: list[Column]
+    lines: Sequence[int]
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows below the header."""
+        return len(self.lines)
+
+    def find(self, ref: Ref, what: str) -> int:
+        """Return the index of the column a caller means, by name or by position from 1.
+
+        A name that two columns share is refused: positions are unambiguous.
+        """
+        width = len(self.names)
+        if isinstance(ref, str):
+            hits = [k for k, name in enumerate(self.names) if name == ref]
+            if len(hits) > 1:
+                places = " and ".join(str(k + 1) for k in hits[:5])
+                raise InputError(
+                    f"the column name for {what} is ambiguous: columns {places} share it",
+                    source=self.source,
+                    found=ref,
+                    expected="a name that one column has",
+                    repair=f"give the position instead, such as {hits[0] + 1}",
+                )
+            if hits:
+                return hits[0]
+            if not ref.isdecimal():
+                known = ", ".join(quote(name, 30) for name in self.names[:12])
+                raise InputError(
+                    f"there is no such column for {what}",
+                    source=self.source,
+                    found=ref,
+                    expected=f"one of {known}{', …' if width > 12 else ''}",
+                    repair="name a column of the header, or give its position counted from 1",
+                )
+            ref = int(ref)
+        if not 1 <= ref <= width:
+            raise InputError(
+                f"there is no such column for {what}",
+                source=self.source,
+                found=str(ref),
+                expected=f"a position from 1 to {width}",
+                repair="columns count from 1",
+            )
+        return ref - 1
+
+    def label(self, index: int) -> str:
+        """Return what to call a column in a message."""
+        return self.names[index] if self.names[index].strip() else f"#{index + 1}"
+
+    def text(self, index: int) -> list[str]:
+        """Return a column as text; whole numbers are written without a fraction, missing ones as nothing."""
+        column = self.columns[index]
+        if isinstance(column, list):
+            return column
+        if column.dtype.kind in "iub":
+            return [str(int(value)) for value in column]
+        return [
+            "" if value != value else str(int(value)) if value.is_integer() else repr(value)
+            for value in column.tolist()
+        ]
+
+    def is_numeric(self, index: int, blanks: Collection[str] = BLANKS) -> bool:
+        """Whether every filled cell of the column is a number, and one is filled."""
+        column = self.columns[index]
+        if not isinstance(column, list):
+            return True
+        cells = {cell.strip() for cell in column} - {""}
+        cells = {cell for cell in cells if cell not in blanks and cell.lower() != "nan"}
+        return bool(cells) and all(_NUMBER.fullmatch(cell) for cell in cells)
+
+    def numbers(
+        self, index: int, problems: Problems, *, blanks: Collection[str] = BLANKS, what: str = "a number"
+    ) -> NDArray[np.float64]:
+        """Return a column as floats, NaN where the cell is blank; refuse what is neither number nor blank."""
+        column = self.columns[index]
+        if not isinstance(column, list):
+            values = np.asarray(column, dtype=np.float64)
+            for row in np.flatnonzero(np.isinf(values)).tolist():
+                problems.add(self._infinite(index, row, str(values[row]), what))
+            return values
+        known: dict[str, float] = {}
+        out = np.empty(len(column))
+        for row, cell in enumerate(column):
+            value = known.get(cell)
+            if value is None:
+                value = self._number(index, row, cell, problems, blanks, what)
+                # A faulty cell is not remembered, so that each one is reported with its own line.
+                if value != value and cell.strip() and cell.strip() not in blanks:
+                    out[row] = value
+                    continue
+                known[cell] = value
+            out[row] = value
+        return out
+
+    def _number(self, index: int, row: int, cell: str, problems: Problems, blanks: Collection[str], what: str) -> float:
+        text = cell.strip()
+        if not text or text in blanks or text.lower() == "nan":
+            return np.nan
+        if _NUMBER.fullmatch(text):
+            value = float(text)
+            if np.isfinite(value):
+                return value
+        if text.lower().lstrip("+-") in ("inf", "infinity") or _NUMBER.fullmatch(text):
+            problems.add(self._infinite(index, row, text, what))
+        else:
+            problems.add(
+                InputError(
+                    f"the cell is not {what}",
+                    source=self.source,
+                    line=self.lines[row],
+                    column=self.label(index),
+                    found=cell,
+                    expected=f"{what} such as 12 or 0.5, or an empty cell",
+                    repair=f"mend the cell, name the columns to use, or set blanks=[{quote(text)}]",
+                )
+            )
+        return np.nan
+
+    def _infinite(self, index: int, row: int, found: str, what: str) -> InputError:
+        return InputError(
+            f"{what} must be finite",
+            source=self.source,
+            line=self.lines[row],
+            column=self.label(index),
+            found=found,
+            expected=f"{what} that is finite",
+            repair="leave the cell empty if there is no value",
+        )
+
+
+def named_like(table: Table, names: Collection[str]) -> list[int]:
+    """Return the columns whose name, without regard to case and outer blanks, is one of `names`."""
+    return [k for k, name in enumerate(table.names) if plain(name) in names]
+
+
+def ballot_matrix(ballots: int, items: int, source: str = "") -> NDArray[np.int32]:
+    """Return a matrix of zeros for that many ballots and items, or refuse one that cannot fit in memory."""
+    if ballots * items > MAX_CELLS:
+        where = f"{source}: " if source else ""
+        raise LimitError(
+            f"{where}{ballots:,} distinct ballots over {items:,} items need more than {MAX_CELLS:,} cells; "
+            "to repair: use fewer items or split the file"
+        )
+    return np.zeros((ballots, items), dtype=np.int32)
+
+
+def is_number(text: str) -> bool:
+    """Whether a cell is a plain decimal number; stricter than `float`, which takes ``1_0`` as well."""
+    return _NUMBER.fullmatch(text) is not None
+
+
+def dense_ranks(values: NDArray[np.float64], higher_is_better: bool = False) -> NDArray[np.int32]:
+    """Return dense ranks of every row, 1 best, equal values tied, NaN = 0.
+
+    Competition ranks ``1, 1, 3``, dense ranks ``1, 1, 2`` and mean ranks ``1.5, 1.5, 3`` come out the same:
+    only the order counts.
+
+    Examples
+    --------
+    >>> dense_ranks(np.array([[1.5, 1.5, 3.0, np.nan]])).tolist()
+    [[1, 1, 2, 0]]
+    >>> dense_ranks(np.array([[0.0, 5.0, 5.0]]), higher_is_better=True).tolist()
+    [[2, 1, 1]]
+    """
+    keys = -values if higher_is_better else values
+    order = np.argsort(keys, axis=1, kind="stable")
+    ordered = np.take_along_axis(keys, order, axis=1)
+    steps = np.ones(keys.shape, dtype=np.int32)
+    steps[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    out = ballot_matrix(*keys.shape)
+    np.put_along_axis(out, order, np.cumsum(steps, axis=1, dtype=np.int32), axis=1)
+    out[np.isnan(values)] = 0
+    return out
+
+
+def plural(count: float, one: str, many: str | None = None) -> str:
+    """Return ``"1 ballot"`` or ``"1,200 ballots"``."""
+    return f"{count:,.10g} {one if count == 1 else many or one + 's'}"
+
+
+def listed_lines(lines: Iterable[int], limit: int = 5) -> str:
+    """Return ``" (lines 3, 8)"`` for a few lines, and nothing for many."""
+    few = sorted(set(lines))
+    if not few or len(few) > limit:
+        return ""
+    return f" ({'line' if len(few) == 1 else 'lines'} {', '.join(map(str, few))})"
+
+
+def name_notes(items: Sequence[str]) -> list[str]:
+    """Return a note on names that differ only by case or blanks: distinct items, but a likely slip."""
+    groups: dict[str, list[str]] = {}
+    for name in items:
+        groups.setdefault(" ".join(name.split()).casefold(), []).append(name)
+    alike = [names for names in groups.values() if len(names) > 1]
+    if not alike:
+        return []
+    example = " and ".join(quote(name, 40) for name in alike[0][:2])
+    return [
+        f"{plural(len(alike), 'group')} of names differ only by case or blanks, such as {example}; "
+        "they are kept as distinct items"
+    ]
+
+
+def comparison_notes(items: int, pairs: Iterable[tuple[int, int]]) -> list[str]:
+    """Return notes on pairs that nobody compared and on items that no chain of comparisons joins."""
+    distinct = set(pairs)
+    possible = items * (items - 1) // 2
+    notes = []
+    if len(distinct) < possible:
+        share = 100 * len(distinct) / possible
+        notes.append(f"{len(distinct):,} of {possible:,} pairs of items were compared ({share:.1f} %)")
+    root = list(range(items))
+
+    def top(k: int) -> int:
+        while root[k] != k:
+            root[k] = root[root[k]]
+            k = root[k]
+        return k
+
+    for a, b in distinct:
+        root[top(a)] = top(b)
+    parts = len({top(k) for k in range(items)})
+    if parts > 1:
+        notes.append(
+            f"the comparisons are not connected: the items fall into {parts} groups that never meet, "
+            "so their order between groups is undetermined"
+        )
+    return notes
+
+
+def read_weights(table: Table, index: int | None, problems: Problems) -> NDArray[np.float64]:
+    """Return the weight of every row: ones, or a column of finite numbers that are not negative."""
+    if index is None:
+        return np.ones(table.rows)
+    weights = table.numbers(index, problems, blanks=(), what="a weight")
+    bad = ~((weights >= 0) & (weights <= MAX_WEIGHT))
+    if not bad.any():
+        return weights
+    cells = table.text(index)
+    for row in np.flatnonzero(bad).tolist():
+        found = cells[row].strip()
+        if np.isnan(weights[row]) and found and found.lower() != "nan":
+            continue  # `numbers` has reported it
+        problems.add(
+            InputError(
+                "the weight of a ballot is missing, negative or too large",
+                source=table.source,
+                line=table.lines[row],
+                column=table.label(index),
+                found=cells[row],
+                expected="a number from 0 to 2**53",
+                repair="mend the cell, or delete the row",
+            )
+        )
+    weights[bad] = 0.0
+    return weights
+
+
+def find_weight(table: Table, weight: Ref | None, choices: dict[str, str]) -> int | None:
+    """Return the weight column: the one named, else one called weight, count or multiplicity, else none."""
+    index = None
+    if weight is not None:
+        index = table.find(weight, "weight")
+    else:
+        hits = named_like(table, WEIGHT_NAMES)
+        index = hits[0] if hits else None
+    choices["weight"] = "1 a row" if index is None else f"column {quote(table.label(index))}"
+    return index
+
+
+def refuse_empty(source: str, what: str) -> NoReturn:
+    """Refuse a source that holds no row of data."""
+    raise InputError(
+        what,
+        source=source,
+        found="",
+        expected="at least one row of votes below the header",
+        repair="check that the right file was saved",
+    )
+
+
+def resolve_unlisted(unlisted: str | None, default: str) -> str:
+    """Return the rule for unlisted items: the one asked for, else the form's own."""
+    if unlisted is None:
+        return default
+    if unlisted not in ("bottom", "observed"):
+        raise UsageError(f'unlisted is "bottom" or "observed", not {unlisted!r}')
+    return unlisted
+
+
+def check_repeated(repeated: str) -> None:
+    """Refuse an unknown rule for repeated items."""
+    if repeated not in ("refuse", "first"):
+        raise UsageError(f'repeated is "refuse" or "first", not {repeated!r}')

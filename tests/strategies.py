@@ -1,0 +1,58 @@
+"""What hypothesis draws: rankings, ballots, votes, pairwise matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+import holdrank as hr
+
+sizes = st.integers(1, 6)
+
+
+def rank_vectors(n: int):
+    return st.lists(st.integers(1, n), min_size=n, max_size=n)
+
+
+def strict_vectors(n: int):
+    return st.permutations(range(1, n + 1))
+
+
+@st.composite
+def two_rankings(draw, most=5):
+    n = draw(st.integers(1, most))
+    return draw(rank_vectors(n)), draw(rank_vectors(n))
+
+
+@st.composite
+def ballots(draw, most_items=6, most_ballots=8, unlisted=True, ties=True):
+    """A table of ranks with at least one mark in every row."""
+    n = draw(st.integers(1, most_items))
+    m = draw(st.integers(1, most_ballots))
+    row = st.lists(st.integers(0 if unlisted else 1, n), min_size=n, max_size=n).filter(any)
+    return draw(st.lists(row if ties else strict_vectors(n), min_size=m, max_size=m))
+
+
+@st.composite
+def votes(draw, counts=None, rule=None, **kwargs):
+    table = draw(ballots(**kwargs))
+    whole = draw(st.booleans()) if counts is None else counts
+    weight = st.integers(1, 5) if whole else st.floats(0.01, 1)
+    weights = draw(st.lists(weight, min_size=len(table), max_size=len(table)))
+    unlisted = rule or draw(st.sampled_from(["bottom", "observed"]))
+    return hr.Votes.from_ranks(np.array(table), weights, unlisted=unlisted)
+
+
+@st.composite
+def pair_matrices(draw, most=8):
+    """(P, start, theta): fine or coarse shares (many ties), a start with or without ties, theta on or off them."""
+    n = draw(st.integers(1, most))
+    grid = draw(st.sampled_from([3, 4, 6, 10, 10**6]))
+    P = np.full((n, n), 0.5)
+    for i in range(n):
+        for j in range(i + 1, n):
+            P[i, j] = draw(st.integers(0, grid)) / grid
+            P[j, i] = 1 - P[i, j]
+    start = hr.Ranking(draw(st.one_of(strict_vectors(n), rank_vectors(n))))
+    theta = draw(st.one_of(st.floats(0, 0.5), st.integers(0, grid // 2).map(lambda k: k / grid)))
+    return P, start, theta

@@ -1,0 +1,235 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import holdrank as hr
+from holdrank import _assignment, _kemeny
+from holdrank.status import Status
+
+import oracles
+import truth_profiles
+from strategies import votes
+
+
+def kendall_unit(v):
+    return v.total * oracles.pairs(v.n)
+
+
+@given(votes(counts=True))
+def test_kemeny_equals_trying_every_order(v):
+    least, optima = oracles.kemeny(v.wins().tolist())
+    c = hr.kemeny(v)
+    assert c.loss * kendall_unit(v) == pytest.approx(least)
+    assert c.ranking.order == min(optima)
+    assert c.unique == (len(optima) == 1)
+    assert (c.status, c.bound, c.distance) == (Status.PROVED, c.loss, "kendall")
+
+
+@given(votes(counts=False))
+def test_kemeny_of_a_distribution_equals_trying_every_order(v):
+    least, _ = oracles.kemeny(v.wins().tolist())
+    c = hr.kemeny(v)
+    assert c.loss * kendall_unit(v) == pytest.approx(least)
+    assert c.bound == c.loss
+
+
+@given(votes())
+def test_the_linear_program_equals_trying_every_order(v):
+    least, optima = oracles.kemeny(v.wins().tolist())
+    step = 0.5 if v.is_counts else 0.0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_kemeny, "_SUBSETS_UP_TO", 0)
+        solved = _kemeny.cheapest_order(v.wins().T, step=step, time_limit=None)
+    assert solved.cost == pytest.approx(least)
+    assert solved.proved
+    assert solved.bound == solved.cost
+    assert solved.order in optima or not v.is_counts
+    if solved.unique is not None and v.is_counts:
+        assert solved.unique == (len(optima) == 1)
+
+
+def hard_costs(n, seed):
+    """Margins of +-1 drawn at random: many cycles, bad bounds, and a cost that subsets can still check."""
+    rng = np.random.default_rng(seed)
+    cost = np.triu(rng.integers(0, 2, (n, n)), 1).astype(float)
+    return cost + np.tril(1 - cost.T, -1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_integer_program_equals_dynamic_programming(seed, monkeypatch):
+    cost = hard_costs(13, seed)
+    expected = _kemeny.cheapest_order(cost, step=1.0, time_limit=None)
+    monkeypatch.setattr(_kemeny, "_SUBSETS_UP_TO", 0)
+    monkeypatch.setattr(_kemeny, "_local_search", lambda cost: np.arange(len(cost)))
+    solved = _kemeny.cheapest_order(cost, step=1.0, time_limit=None)
+    assert solved.cost == expected.cost
+    assert solved.proved
+
+
+def test_branching_is_reached_when_the_linear_program_leaves_a_gap(monkeypatch):
+    # The Paley tournament on 11 items: its linear bound is far below the optimum.
+    squares = {pow(x, 2, 11) for x in range(1, 11)}
+    cost = np.array([[float((j - i) % 11 not in squares and i != j) for j in range(11)] for i in range(11)])
+    exact = _kemeny.cheapest_order(cost, step=1.0, time_limit=None)
+    calls = []
+    real = _kemeny.Model.make_integer
+    monkeypatch.setattr(_kemeny.Model, "make_integer", lambda self, *a: calls.append(1) or real(self, *a))
+    monkeypatch.setattr(_kemeny, "_SUBSETS_UP_TO", 0)
+    solved = _kemeny.cheapest_order(cost, step=1.0, time_limit=None)
+    assert calls
+    assert solved.cost == exact.cost
+    assert solved.proved
+
+
+@given(votes(counts=True))
+def test_components_are_the_strong_components_of_the_majority_relation(v):
+    networkx = pytest.importorskip("networkx")
+    wins = v.wins()
+    graph = networkx.DiGraph()
+    graph.add_nodes_from(range(v.n))
+    graph.add_edges_from((i, j) for i in range(v.n) for j in range(v.n) if i != j and wins[i, j] >= wins[j, i])
+    expected = {frozenset(part) for part in networkx.strongly_connected_components(graph)}
+    found = _kemeny.components(wins.T)
+    assert {frozenset(part.tolist()) for part in found} == expected
+    for better, worse in pairwise(found):
+        assert all(wins[i, j] > wins[j, i] for i in better for j in worse)
+
+
+def test_time_limit_returns_the_best_ranking_with_a_certified_gap():
+    rng = np.random.default_rng(0)
+    v = hr.Votes.from_ranks(np.array([rng.permutation(70) + 1 for _ in range(101)]))
+    c = hr.kemeny(v, time_limit=0)
+    assert c.status is Status.TIME_LIMIT
+    assert 0 < c.bound < c.loss
+    assert c.loss == pytest.approx(v.loss(c.ranking))
+    assert c.ranking.is_strict
+    longer = hr.kemeny(v, time_limit=1)
+    assert c.bound <= longer.bound <= longer.loss <= c.loss
+    with pytest.raises(hr.UsageError, match="time_limit must be a number of seconds"):
+        hr.kemeny(v, time_limit=-1)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a POSIX signal")
+def test_ctrl_c_returns_what_is_known():
+    script = textwrap.dedent(
+        """
+        import numpy as np, os, signal, threading, holdrank as hr
+        rng = np.random.default_rng(0)
+        votes = hr.Votes.from_ranks(np.array([rng.permutation(90) + 1 for _ in range(101)]))
+        threading.Timer(1.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        c = hr.kemeny(votes, time_limit=60)
+        print(c.status.name, c.bound < c.loss, c.seconds < 30)
+        """
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout.split() == ["INTERRUPTED", "True", "True"], done.stderr
+
+
+@given(votes(rule="bottom"))
+def test_borda_sorts_by_mean_place_and_minimises_rho(v):
+    places = [oracles.mean_places([r or v.n + 1 for r in row]) for row in v.ranks.tolist()]
+    means = (v.weights / v.total) @ np.array(places)
+    c = hr.borda(v)
+    order = c.ranking.order
+    assert all(means[a] <= means[b] + 1e-9 for a, b in pairwise(order))
+    if v.is_counts:
+        assert order == tuple(sorted(range(v.n), key=lambda i: (round(means[i], 9), i)))
+        assert c.unique == (len({round(m, 9) for m in means}) == v.n)
+    assert (c.status, c.distance, c.bound) == (Status.PROVED, "spearman_rho", c.loss)
+    assert c.loss == pytest.approx(
+        min(v.loss(r, "spearman_rho") for r in hr.all_rankings(min(v.n, 5))) if v.n <= 5 else c.loss
+    )
+
+
+def test_borda_of_incomplete_observed_ballots_sorts_by_wins():
+    v = hr.Votes.from_orders([["a", "b"], ["b", "c"], ["b", "c"]], unlisted="observed")
+    c = hr.borda(v)
+    assert c.text() == "b > a > c"
+    assert c.status is Status.SCORED
+    assert c.distance == "kendall"
+    assert c.bound <= c.loss == pytest.approx(v.loss(c.ranking))
+
+
+@given(votes(rule="bottom", most_items=5))
+def test_footrule_equals_trying_every_order(v):
+    places = [oracles.mean_places([r or v.n + 1 for r in row]) for row in v.ranks.tolist()]
+    least, optima = oracles.footrule(places, v.weights.tolist())
+    c = hr.footrule(v)
+    assert c.loss == pytest.approx(least / max(v.n * v.n // 2, 1))
+    assert c.loss == pytest.approx(v.loss(c.ranking, "footrule"))
+    assert c.bound == c.loss
+    if v.is_counts:
+        assert c.ranking.order == min(optima)
+        assert c.unique == (len(optima) == 1)
+
+
+@given(st.integers(1, 7), st.data())
+def test_assignment_equals_scipy_and_is_the_first_of_equals(n, data):
+    from itertools import permutations
+
+    from scipy.optimize import linear_sum_assignment
+
+    values = st.integers(0, 3) if data.draw(st.booleans()) else st.floats(0, 10)
+    cost = np.array(data.draw(st.lists(st.lists(values, min_size=n, max_size=n), min_size=n, max_size=n)), dtype=float)
+    found = _assignment.assign(cost)
+    assert found.cost == pytest.approx(cost[linear_sum_assignment(cost)].sum())
+    if n <= 5 and (cost == np.rint(cost)).all():
+        optima = [o for o in permutations(range(n)) if sum(cost[o[k], k] for k in range(n)) == found.cost]
+        assert tuple(np.argsort(found.place)) == min(optima)
+        assert found.unique == (len(optima) == 1)
+
+
+def test_one_item_and_one_voter_are_fine():
+    for statistic in (hr.kemeny, hr.borda, hr.footrule, hr.Robust(hr.kemeny, 0.1)):
+        alone = statistic(hr.Votes.from_orders([["only"]]))
+        assert (alone.loss, alone.bound, alone.text()) == (0, 0, "only")
+        single = statistic(hr.Votes.from_orders([["b", "a", "c"]]))
+        assert single.text() == "b > a > c"
+        assert single.loss == 0
+
+
+def test_consensus_shows_itself_in_one_line():
+    c = hr.kemeny(hr.Votes.from_orders([["b", "a"]]))
+    assert repr(c) == "Consensus(b > a, loss=0, bound=0, proved optimal)"
+    assert c.seconds >= 0
+
+
+TRUTHS = truth_profiles.profiles()
+
+
+@pytest.mark.parametrize("profile", [p for _, p in TRUTHS], ids=[i for i, _ in TRUTHS])
+def test_real_files_have_the_known_borda_order(profile, shared_data):
+    v = truth_profiles.load(profile, shared_data)
+    level = {name: k for k, group in enumerate(profile["borda_order"]) for name in group}
+    listed = [v.items[i] for i in hr.borda(v).ranking.order][: len(level)]
+    assert set(listed) == set(level)
+    assert [level[name] for name in listed] == sorted(level.values())
+
+
+SOLVED = [(i, p) for i, p in TRUTHS if "kemeny" in p and p["n_items"] <= 62]
+
+
+@pytest.mark.parametrize("profile", [p for _, p in SOLVED], ids=[i for i, _ in SOLVED])
+def test_real_files_have_the_known_kemeny_cost_proved(profile, shared_data):
+    v = truth_profiles.load(profile, shared_data)
+    c = hr.kemeny(v)
+    assert c.status is Status.PROVED
+    assert c.loss == c.bound
+    assert c.loss * kendall_unit(v) == pytest.approx(profile["kemeny"]["cost"], abs=1e-6)
+    if profile["kemeny"]["unique"]:
+        assert [v.items[i] for i in c.ranking.order] == profile["kemeny"]["order"]
+    if None not in (c.unique, profile["kemeny"]["unique"]):
+        assert c.unique == profile["kemeny"]["unique"]
+
+
+def test_real_truths_are_all_there(shared_data):
+    assert len(truth_profiles.profiles(shared_data)) == 44

@@ -1,0 +1,331 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import holdrank as hr
+from holdrank import _kernels
+from holdrank import votes as votes_room
+
+import oracles
+from strategies import ballots, votes
+
+
+def example(**kwargs):
+    return hr.Votes.from_orders([["a", "b", "c"], ["b", ["a", "c"]]], weights=[3, 2], **kwargs)
+
+
+def test_from_orders_reads_ties_gaps_and_first_mentions():
+    v = hr.Votes.from_orders([["b", ["a", "c"]], ["d"]])
+    assert v.items == ("b", "a", "c", "d")
+    assert v.ranks.tolist() == [[1, 2, 2, 0], [0, 0, 0, 1]]
+    assert v.weights.tolist() == [1, 1]
+    assert hr.Votes.from_orders([[2, 0], [0, 2]], items=[0, 1, 2]).items == ("0", "1", "2")
+    assert hr.Votes.from_orders([[{"q", "p"}, frozenset("sr")]]).items == ("p", "q", "r", "s")
+
+
+def test_from_orders_refuses_what_is_unclear():
+    with pytest.raises(hr.InputError, match="ballot 2 names 'a' twice"):
+        hr.Votes.from_orders([["a"], ["a", "b", "a"]])
+    with pytest.raises(hr.InputError, match="ballot 1 names 'a' twice"):
+        hr.Votes.from_orders([[["a", "a"], "b"]])
+    with pytest.raises(hr.InputError, match="ballot 1 names 'x', which is not among the items"):
+        hr.Votes.from_orders([["x"]], items=["a"])
+    with pytest.raises(hr.InputError, match="'a' is named twice"):
+        hr.Votes.from_orders([["a"]], items=["a", "a"])
+    with pytest.raises(hr.UsageError, match="ballot 1 is text"):
+        hr.Votes.from_orders(["abc"])
+    with pytest.raises(hr.InputError, match="two items have the name '1'"):
+        hr.Votes.from_orders([[1, "1"]])
+
+
+def test_from_ranks_takes_arrays_lists_and_frames():
+    table = [[1, 2, 0], [2, 2, 1]]
+    plain = hr.Votes.from_ranks(table, items=["x", "y", "z"])
+    columns = {"x": [1, 2], "y": [2, 2], "z": [0, 1]}
+    for frame in (pd.DataFrame(columns), pl.DataFrame(columns), pa.table(columns)):
+        assert hr.Votes.from_ranks(frame) == plain
+    assert hr.Votes.from_ranks(pl.DataFrame({**columns, "z": [None, 1]})) == plain
+    assert hr.Votes.from_ranks(np.array(table)).items == ("0", "1", "2")
+    assert hr.Votes.from_ranks(pd.DataFrame(columns), items=["p", "q", "r"]).items == ("p", "q", "r")
+
+
+@pytest.mark.parametrize(
+    ("ranks", "message"),
+    [
+        ([1, 2], "not 1-d"),
+        ([["a", "b"]], "must be numbers"),
+        ([[1, -2]], "ballot 1 gives item 2 the rank -2"),
+        ([[1.0, float("nan")]], "use 0 where an item is not ranked"),
+        ("not a frame", "not 0-d"),
+    ],
+)
+def test_from_ranks_refuses_what_is_no_table_of_ranks(ranks, message):
+    with pytest.raises(hr.HoldrankError, match=message):
+        hr.Votes.from_ranks(ranks)
+
+
+def test_names_must_fit_the_columns():
+    with pytest.raises(hr.UsageError, match="1 item names were given for 2 columns"):
+        hr.Votes.from_ranks([[1, 2]], items=["a"])
+    with pytest.raises(hr.UsageError, match="must be text"):
+        hr.Votes.from_ranks([[1, 2]], items=[1, 2])
+    with pytest.raises(hr.InputError, match="no items"):
+        hr.Votes.from_ranks(np.zeros((2, 0), dtype=int))
+
+
+@pytest.mark.parametrize("weights", [[-1, 1], [float("nan"), 1], [float("inf"), 1]])
+def test_weights_must_be_finite_and_not_negative(weights):
+    with pytest.raises(hr.InputError, match="ballot 1 has the weight"):
+        hr.Votes.from_ranks([[1, 2], [2, 1]], weights)
+
+
+def test_weights_must_be_numbers_one_a_ballot_and_countable():
+    with pytest.raises(hr.UsageError, match="need 2 weights"):
+        hr.Votes.from_ranks([[1, 2], [2, 1]], [1])
+    with pytest.raises(hr.UsageError, match="must be numbers"):
+        hr.Votes.from_ranks([[1, 2], [2, 1]], ["many", 1])
+    with pytest.raises(hr.InputError, match="more votes than can be counted exactly"):
+        hr.Votes.from_ranks([[1, 2]], [1e30])
+
+
+def test_nothing_to_aggregate_is_refused():
+    for ranks, weights in (([[0, 0]], [1]), ([[1, 2]], [0]), (np.zeros((0, 2), dtype=int), [])):
+        with pytest.raises(hr.InputError, match="nothing to aggregate"):
+            hr.Votes.from_ranks(ranks, weights)
+
+
+def test_dropped_ballots_are_counted_in_the_notes():
+    v = hr.Votes.from_ranks([[0, 0], [1, 2], [2, 1], [0, 0]], [5, 1, 0, 1])
+    assert v.total == 1
+    assert v.notes == ("2 ballots without any mark dropped", "1 ballot with weight 0 ignored")
+
+
+def test_equal_ballots_merge_commonest_first():
+    v = hr.Votes.from_ranks([[1, 2], [2, 1], [3, 1], [5, 9], [2, 1]], [1, 1, 2, 1, 1])
+    assert v.ranks.tolist() == [[2, 1], [1, 2]]
+    assert v.weights.tolist() == [4, 2]
+    assert v.distinct == 2
+
+
+def test_a_collision_of_fingerprints_is_found_and_undone(monkeypatch):
+    real = np.unique
+
+    def all_alike(values, **kwargs):
+        return real(np.zeros_like(values) if values.dtype == np.uint64 else values, **kwargs)
+
+    monkeypatch.setattr(votes_room.np, "unique", all_alike)
+    v = hr.Votes.from_ranks([[1, 2], [2, 1], [1, 2]])
+    assert v.ranks.tolist() == [[1, 2], [2, 1]]
+    assert v.weights.tolist() == [2, 1]
+
+
+def test_arrays_are_read_only():
+    v = example()
+    for array in (v.ranks, v.weights, v.wins(), v.pairwise(), v.positions()):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+
+
+def test_plain_facts():
+    v = hr.Votes.from_ranks([[1, 1, 0], [1, 2, 3], [0, 0, 1]], [2, 1, 4])
+    assert (v.n, v.total, v.with_ties, v.incomplete) == (3, 7, 2, 6)
+    assert v.is_counts
+    assert not hr.Votes.from_ranks([[1, 2]], [0.5]).is_counts
+    assert repr(v) == "Votes(3 items, 7 ballots, 3 distinct, unlisted='bottom')"
+    assert repr(hr.Votes.from_ranks([[1]])) == "Votes(1 item, 1 ballot, 1 distinct, unlisted='bottom')"
+
+
+def test_summary_states_sizes_choices_and_notes():
+    v = hr.Votes.from_ranks([[1, 1, 0], [1, 2, 3], [0, 0, 0]], unlisted="observed")
+    text = v.summary()
+    for part in (
+        "items: 3",
+        "ballots: 2 (2 distinct)",
+        "with ties: 1 (50.0%)",
+        "incomplete: 1 (50.0%)",
+        "observed (a ballot speaks only about pairs it lists)",
+        "one half each way",
+        "note: 1 ballot without any mark dropped",
+    ):
+        assert part in text
+
+
+def test_the_rule_for_unlisted_items_must_be_one_of_two():
+    with pytest.raises(hr.UsageError, match="'bottom' or 'observed', not 'last'"):
+        hr.Votes.from_ranks([[1, 0]], unlisted="last")
+
+
+@given(ballots(), st.data())
+def test_wins_equal_counting_by_hand(table, data):
+    weights = data.draw(st.lists(st.integers(0, 4), min_size=len(table), max_size=len(table)).filter(any))
+    for rule in ("bottom", "observed"):
+        v = hr.Votes.from_ranks(np.array(table), weights, unlisted=rule)
+        assert v.wins().tolist() == oracles.wins(table, weights, rule)
+
+
+@given(ballots(), st.data())
+def test_wins_of_a_distribution_equal_weighing_by_hand(table, data):
+    weights = data.draw(st.lists(st.floats(0.001, 1), min_size=len(table), max_size=len(table)))
+    for rule in ("bottom", "observed"):
+        v = hr.Votes.from_ranks(np.array(table), weights, unlisted=rule)
+        assert np.allclose(v.wins(), oracles.wins(table, weights, rule), rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("observed", [True, False])
+@pytest.mark.parametrize("kind", ["ones", "counts", "shares"])
+def test_compiled_and_plain_counting_agree_to_the_last_bit(strict, observed, kind, monkeypatch):
+    rng = np.random.default_rng(3)
+    m, n = 20_000, 7
+    ranks = rng.permuted(np.tile(np.arange(1, n + 1), (m, 1)), axis=1).astype(np.int16)
+    if not strict:
+        ranks[rng.random((m, n)) < 0.3] = 0
+        ranks[rng.random((m, n)) < 0.3] = 2
+    weights = {"ones": np.ones(m), "counts": rng.integers(0, 9, m).astype(float), "shares": rng.random(m)}[kind]
+    results = []
+    compiled = pytest.importorskip("numba") and _kernels._compiled()
+    for engine in (compiled, _kernels._add_with_numpy, _kernels._add_with_loops if m <= 20_000 else None):
+        size = m if engine is not _kernels._add_with_loops else 300
+        monkeypatch.setattr(_kernels, "_adder", lambda _, engine=engine: engine)
+        results.append(_kernels.count_wins(ranks[:size], weights[:size], strict=strict, observed=observed))
+    assert np.array_equal(results[0], results[1])
+    monkeypatch.setattr(_kernels, "_adder", lambda _: _kernels._add_with_numpy)
+    assert np.array_equal(results[2], _kernels.count_wins(ranks[:300], weights[:300], strict=strict, observed=observed))
+
+
+def test_numba_is_used_only_for_large_counts(monkeypatch):
+    pytest.importorskip("numba")
+    monkeypatch.setattr(_kernels, "find_spec", lambda _: object())
+    assert _kernels._adder(1000) is _kernels._add_with_numpy
+    assert _kernels._adder(10**12) is _kernels._compiled()
+    monkeypatch.setattr(_kernels, "find_spec", lambda _: None)
+    assert _kernels._adder(10**12) is _kernels._add_with_numpy
+
+
+def test_pairwise_is_a_share_of_the_ballots_that_compare():
+    v = hr.Votes.from_ranks([[1, 2, 0], [2, 1, 0], [1, 2, 0]], unlisted="observed")
+    assert v.pairwise().tolist() == [[0.5, 2 / 3, 0.5], [1 / 3, 0.5, 0.5], [0.5, 0.5, 0.5]]
+    assert example().pairwise()[0, 1] == 0.6
+
+
+@given(votes(rule="bottom"))
+def test_positions_give_the_exact_cost_of_every_place(v):
+    places = [oracles.mean_places([r or v.n + 1 for r in row]) for row in v.ranks.tolist()]
+    shares = v.weights / v.total
+    grid = np.arange(1, v.n + 1)
+    cost = v.positions() @ np.abs(grid[:, None] - grid)
+    for i in range(v.n):
+        for k in range(v.n):
+            assert cost[i, k] == pytest.approx(sum(s * abs(p[i] - k - 1) for s, p in zip(shares, places, strict=True)))
+    assert v.positions().sum(axis=1) == pytest.approx(np.ones(v.n))
+    assert v.mean_places() == pytest.approx(shares @ np.array(places))
+    assert v.mean_places() == pytest.approx(0.5 + v.pairwise().sum(axis=0))
+
+
+@given(votes(rule="bottom", unlisted=False, ties=False), st.data())
+def test_loss_is_the_expected_distance_to_a_vote(v, data):
+    ranking = hr.Ranking(data.draw(st.lists(st.integers(1, v.n), min_size=v.n, max_size=v.n)))
+    shares = v.weights / v.total
+    for name, distance in (
+        ("kendall", hr.hausdorff_half),
+        ("spearman_rho", hr.spearman_rho),
+        ("footrule", hr.footrule_distance),
+    ):
+        expected = sum(s * distance(ranking, row) for s, row in zip(shares, v.ranks, strict=True))
+        assert v.loss(ranking, name) == pytest.approx(expected)
+
+
+def test_loss_counts_ties_half_and_uncompared_pairs_not_at_all():
+    v = hr.Votes.from_ranks([[1, 1, 0]], unlisted="observed")
+    assert v.loss(hr.Ranking([1, 2, 3])) == pytest.approx(0.5 / 3)
+    assert v.loss(hr.Ranking([1, 1, 1])) == pytest.approx(0.5 / 3)
+    with pytest.raises(hr.UsageError, match="the ranking has 2 items, the votes have 3"):
+        v.loss(hr.Ranking([1, 2]))
+    with pytest.raises(hr.UsageError, match="distance must be"):
+        v.loss(hr.Ranking([1, 2, 3]), "manhattan")
+    for needs_places in (v.positions, v.mean_places, lambda: v.loss(hr.Ranking([1, 2, 3]), "footrule")):
+        with pytest.raises(hr.UsageError, match="places of unlisted items are unknown"):
+            needs_places()
+
+
+@given(votes(counts=True, rule="bottom", most_items=3), st.data())
+def test_total_variation_is_half_the_sum_of_differences(v, data):
+    table = data.draw(st.lists(st.lists(st.integers(0, v.n), min_size=v.n, max_size=v.n).filter(any), min_size=1))
+    other = hr.Votes.from_ranks(table, items=v.items)
+    p = {tuple(row): w / v.total for row, w in zip(v.ranks.tolist(), v.weights, strict=True)}
+    q = {tuple(row): w / other.total for row, w in zip(other.ranks.tolist(), other.weights, strict=True)}
+    expected = sum(abs(p.get(key, 0) - q.get(key, 0)) for key in {*p, *q}) / 2
+    assert v.total_variation(other) == pytest.approx(expected, abs=1e-12)
+    back = list(reversed(range(v.n)))
+    turned = hr.Votes.from_ranks(other.ranks[:, back], other.weights, [v.items[i] for i in back])
+    assert v.total_variation(turned) == pytest.approx(expected, abs=1e-12)
+
+
+def test_total_variation_needs_the_same_items_and_rule():
+    with pytest.raises(hr.UsageError, match="same items"):
+        example().total_variation(hr.Votes.from_orders([["a", "b"]]))
+    with pytest.raises(hr.UsageError, match="same rule"):
+        example().total_variation(example(unlisted="observed"))
+
+
+def test_input_hash_ignores_the_order_of_ballots_but_nothing_else():
+    table = [[1, 2, 3], [3, 1, 2], [0, 1, 2]]
+    v = hr.Votes.from_ranks(table, [3, 1, 1])
+    assert v == hr.Votes.from_ranks(table[::-1], [1, 1, 3])
+    assert hash(v) == hash(hr.Votes.from_ranks(table[::-1], [1, 1, 3]))
+    assert v != hr.Votes.from_ranks(table, [3, 1, 2])
+    assert v != hr.Votes.from_ranks(table, [3, 1, 1], unlisted="observed")
+    assert v != hr.Votes.from_ranks(table, [3, 1, 1], items=["a", "b", "c"])
+    assert hr.Votes.from_ranks([[1, 2]], items=["a", "bc"]) != hr.Votes.from_ranks([[1, 2]], items=["ab", "c"])
+    assert v != "votes"
+
+
+def test_more_items_than_a_matrix_can_hold_are_refused_with_the_limit(monkeypatch):
+    monkeypatch.setattr(votes_room, "MOST_ITEMS", 2)
+    v = example()
+    for square in (v.wins, v.pairwise, v.positions):
+        with pytest.raises(hr.LimitError, match="the limit is 2 items"):
+            square()
+
+
+def test_renaming_keeps_everything_else():
+    v = example().renamed(["x", "y", "z"])
+    assert v.items == ("x", "y", "z")
+    assert v.wins().tolist() == example().wins().tolist()
+    with pytest.raises(hr.InputError, match="two items have the name"):
+        example().renamed(["x", "x", "z"])
+
+
+def test_a_million_ballots_are_counted_within_200_megabytes():
+    import tracemalloc
+
+    n, m = 20, 200_000
+    ranks = np.tile(np.arange(1, n + 1, dtype=np.int16), (m, 1))
+    ranks[: m // 2] = ranks[: m // 2, ::-1]
+    weights = np.ones(m)
+    tracemalloc.start()
+    wins = _kernels.count_wins(ranks, weights, strict=True, observed=False)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert wins[0, 1] == m / 2
+    assert peak < 40e6  # a fifth of the ballots, a fifth of the memory
+
+
+def test_frames_of_battles_and_scores_become_votes():
+    battles = {"model_a": ["x", "x", "y"], "model_b": ["y", "z", "x"], "winner": ["model_a", "tie", "model_a"]}
+    scores = {"model": ["x", "y", "z"], "math": [3.0, 2.0, None], "code": [1.0, 2.0, 3.0]}
+    for frame in (pd.DataFrame, pl.DataFrame, pa.table):
+        v = hr.Votes.from_battles(frame(battles))
+        assert v.unlisted == "observed"
+        assert v.items == ("x", "y", "z")
+        assert v.wins().tolist() == [[0, 1, 0.5], [1, 0, 0], [0.5, 0, 0]]
+        s = hr.Votes.from_scores(frame(scores), unlisted="observed")
+        assert sorted(s.ranks.tolist()) == [[1, 2, 0], [3, 2, 1]]
+        t = hr.Votes.from_scores(frame(scores), higher_is_better={"math": False, "code": True}, unlisted="observed")
+        assert sorted(t.ranks.tolist()) == [[2, 1, 0], [3, 2, 1]]
