@@ -40,7 +40,7 @@ _ROOMS = {
         "kendall",
         "spearman_rho",
     ),
-    "status": ("Status", "Step"),
+    "status": ("Status",),
     "votes": ("Reading", "Votes"),
 }
 
@@ -95,6 +95,5 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.rankings import kendall as kendall
     from holdrank.rankings import spearman_rho as spearman_rho
     from holdrank.status import Status as Status
-    from holdrank.status import Step as Step
     from holdrank.votes import Reading as Reading
     from holdrank.votes import Votes as Votes

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 import sys
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -17,7 +19,7 @@ import click
 from holdrank import __version__
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.table import Table
 
     from holdrank.consensus import Consensus
     from holdrank.votes import Votes
@@ -60,6 +62,17 @@ class _Commands(click.Group):
         return super().resolve_command(ctx, args)
 
 
+class _ReadingCommand(click.Command):
+    """A command that reads FILE: its help lists what says how in a part of its own."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        options = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
+        for title, reading in (("Options", False), ("How FILE is read", True)):
+            records = [option.get_help_record(ctx) for option in options if (option in _READING_OPTIONS) is reading]
+            with formatter.section(title):
+                formatter.write_dl([record for record in records if record])
+
+
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="holdrank")
 def cli() -> None:
@@ -85,68 +98,66 @@ def main() -> NoReturn:
         click.echo("interrupted", err=True)
         sys.exit(EXIT_INTERRUPTED)
     except HoldrankError as error:
-        click.echo(f"holdrank: {error}", err=True)
+        click.echo(f"holdrank: {_in_options(str(error))}", err=True)
         sys.exit(EXIT_DATA if isinstance(error, InputError | LimitError) else EXIT_USAGE)
     except BrokenPipeError:
         # The reader of our output has gone; close stdout quietly, or Python complains once more at its exit.
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
         sys.exit(0)
     except OSError as error:
         click.echo(f"holdrank: {error.filename or 'input or output'}: {error.strerror or error}", err=True)
         sys.exit(EXIT_DATA)
 
 
+_READING_OPTIONS = [
+    click.Option(["--format"], type=click.Choice(FORMATS), metavar="FORM",
+                 help=f"Form of FILE; found out if not given. One of {', '.join(FORMATS)}."),
+    click.Option(["--unlisted"], type=click.Choice(["bottom", "observed"]),
+                 help="Unlisted items: tied below all listed ones, or not compared."),
+    click.Option(["--delimiter"], help="Between the cells of a row: , ; | or tab."),
+    click.Option(["--encoding"], help="Of the text; UTF-8 if not given."),
+    click.Option(["--header"], type=int, help="Number of the row with the column names; 0 for none."),
+    click.Option(["--columns"], help="Columns to use: names or numbers from 1, separated by commas."),
+    click.Option(["--item"], multiple=True, help="Column that names the item; repeat it for a name of several parts."),
+    click.Option(["--voter"], help="Column that names the voter."),
+    click.Option(["--weight"], help="Column that holds the weight of a row."),
+    click.Option(["--rank-column", "rank"], help="Column that holds the rank (long form)."),
+    click.Option(["--score-column", "score"], help="Column that holds the score (long form)."),
+    click.Option(["--first"], help="Column with the first item of a battle."),
+    click.Option(["--second"], help="Column with the second item of a battle."),
+    click.Option(["--winner"], help="Column with the winner of a battle."),
+    click.Option(["--lower-is-better"], multiple=True, help="Score column where low is good; may be repeated."),
+    click.Option(["--blank", "blanks"], multiple=True, help="Text that means 'nothing here'; may be repeated."),
+    click.Option(["--repeated"], type=click.Choice(["refuse", "first"]), default="refuse", show_default=True,
+                 help="An item named twice: refuse, or keep the first mention."),
+    click.Option(["--both-bad"], type=click.Choice(["tie", "drop"]), default="tie", show_default=True,
+                 help="Battles in which both were bad."),
+    click.Option(["--categories"], help="Categories of a .cat file, best first, separated by commas."),
+    click.Option(["--short-rows"], type=click.Choice(["refuse", "fill"]), default="refuse", show_default=True,
+                 help="Rows with too few cells: refuse, or fill with blanks."),
+    click.Option(["--sheet"], help="Sheet of a workbook; the first if not given."),
+]  # fmt: skip
+
+
 def _reading_options(command: F) -> F:
     """Add the options that say how FILE is read; they reach the command as one dict `reading`."""
-    several = {"multiple": True}
-    options = [
-        click.option("--format", type=click.Choice(FORMATS), help="Form of the file; found out if not given."),
-        click.option("--unlisted", type=click.Choice(["bottom", "observed"]),
-                     help="Unlisted items: tied below all listed ones, or not compared."),
-        click.option("--delimiter", help="Between the cells of a row: , ; | or tab."),
-        click.option("--encoding", help="Of the text; UTF-8 if not given."),
-        click.option("--header", type=int, help="Number of the row with the column names; 0 for none."),
-        click.option("--columns", help="Columns to use: names or numbers from 1, separated by commas."),
-        click.option("--item", **several, help="Column that names the item; more than one form the name together."),
-        click.option("--voter", help="Column that names the voter."),
-        click.option("--weight", help="Column that holds the weight of a row."),
-        click.option("--rank-column", "rank", help="Column that holds the rank (long form)."),
-        click.option("--score-column", "score", help="Column that holds the score (long form)."),
-        click.option("--first", help="Column with the first item of a battle."),
-        click.option("--second", help="Column with the second item of a battle."),
-        click.option("--winner", help="Column with the winner of a battle."),
-        click.option("--lower-is-better", **several, help="Score column where low is good; may be repeated."),
-        click.option("--blank", "blanks", **several, help="Text that means 'nothing here'; may be repeated."),
-        click.option("--repeated", type=click.Choice(["refuse", "first"]), default="refuse", show_default=True,
-                     help="An item named twice: refuse, or keep the first mention."),
-        click.option("--both-bad", type=click.Choice(["tie", "drop"]), default="tie", show_default=True,
-                     help="Battles in which both were bad."),
-        click.option("--categories", help="Categories of a .cat file, best first, separated by commas."),
-        click.option("--short-rows", type=click.Choice(["refuse", "fill"]), default="refuse", show_default=True,
-                     help="Rows with too few cells: refuse, or fill with blanks."),
-        click.option("--sheet", help="Sheet of a workbook; the first if not given."),
-    ]  # fmt: skip
-    names = [option_name(option) for option in options]
 
+    @wraps(command)
     def gather(*args: Any, **kwargs: Any) -> Any:
-        reading = {name: kwargs.pop(name) for name in names}
+        reading = {str(option.name): kwargs.pop(str(option.name)) for option in _READING_OPTIONS}
         return command(*args, reading=_clean(reading), **kwargs)
 
-    gather.__name__, gather.__doc__ = command.__name__, command.__doc__
-    gather.__click_params__ = getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
-    for option in reversed(options):
-        option(gather)
+    # click keeps the parameters of a command to be in reverse order.
+    gather.__click_params__ = [*reversed(_READING_OPTIONS), *getattr(command, "__click_params__", [])]  # type: ignore[attr-defined]
     return gather  # type: ignore[return-value]
 
 
-def option_name(option: Callable[[Any], Any]) -> str:
-    """Return the name under which an option's value arrives."""
-
-    def probe() -> None: ...
-
-    option(probe)
-    name: str = probe.__click_params__[0].name  # type: ignore[attr-defined]
-    return name
+def _in_options(message: str) -> str:
+    """Return a message of the library with its arguments spelt as options: ``rank=`` is ``--rank-column``."""
+    for option in _READING_OPTIONS:
+        message = re.sub(rf"\b{option.name}=([\"'])(.+?)\1", rf"{option.opts[0]} \2", message)
+        message = re.sub(rf"\b{option.name}=", option.opts[0], message)
+    return message
 
 
 def _clean(reading: dict[str, Any]) -> dict[str, Any]:
@@ -171,7 +182,7 @@ _rule = click.option(
 )  # fmt: skip
 
 
-@cli.command()
+@cli.command(cls=_ReadingCommand)
 @click.argument("file")
 @_rule
 @_time_limit
@@ -191,7 +202,7 @@ def rank(file: str, rule: str, time_limit: float | None, require_proof: bool, as
     return _exit_code(consensus, require_proof)
 
 
-@cli.command()
+@cli.command(cls=_ReadingCommand)
 @click.argument("file")
 @click.option(
     "--theta",
@@ -240,7 +251,7 @@ def tiers(file: str, theta: float, merge: str, path: bool, rule: str, time_limit
     return _exit_code(merged, require_proof)
 
 
-@cli.command()
+@cli.command(cls=_ReadingCommand)
 @click.argument("file")
 @_json
 @_reading_options
@@ -261,13 +272,13 @@ def validate(file: str, as_json: bool, reading: dict[str, Any]) -> int:
         click.echo("no problems found")
     else:
         for problem in result.problems:
-            click.echo(str(problem))
+            click.echo(_in_options(str(problem)))
         more = f"; the first {len(result.problems)} are shown" if result.total > len(result.problems) else ""
         click.echo(f"{result.total} problem{'s' * (result.total != 1)}{more}")
     return EXIT_DATA if result.total else 0
 
 
-@cli.command()
+@cli.command(cls=_ReadingCommand)
 @click.argument("file")
 @click.argument("output")
 @click.option(
@@ -408,12 +419,17 @@ def _print_json(command: str, votes: Votes, **parts: Any) -> None:
     click.echo(json.dumps({**_record(command, votes), **parts}, indent=2, ensure_ascii=False))
 
 
-def _console() -> Console:
+def _print_table(title: str, votes: Votes, table: Table) -> None:
+    """Print a title and a table: as wide as the terminal, or 100 columns where nobody looks."""
     from rich.console import Console
 
-    # Fixed width when nobody looks, so that files and pipes do not depend on a terminal.
-    terminal = sys.stdout.isatty()
-    return Console(width=None if terminal else 100, highlight=False, markup=False, emoji=False)
+    from holdrank.votes import number
+
+    click.echo(f"{title}: {number(votes.total)} ballots, {votes.n} item{'s' * (votes.n != 1)}")
+    console = Console(width=None if sys.stdout.isatty() else 100, highlight=False, markup=False, emoji=False)
+    with console.capture() as page:
+        console.print(table)
+    click.echo("\n".join(line.rstrip() for line in page.get().splitlines()))
 
 
 def _print_ranking(votes: Votes, consensus: Consensus, title: str) -> None:
@@ -435,8 +451,7 @@ def _print_ranking(votes: Votes, consensus: Consensus, title: str) -> None:
             both = for_it + against
             margin = f"{number(for_it)} of {number(both)} ({for_it / both:.1%})" if both else "never compared"
         table.add_row(str(place), show(votes.items[item], 60), margin)
-    _print_head(votes, title)
-    _console().print(table)
+    _print_table(title, votes, table)
     click.echo(_verdict(consensus))
 
 
@@ -450,19 +465,15 @@ def _print_tiers(votes: Votes, merged: Consensus, title: str) -> None:
     table.add_column("items", overflow="fold")
     for tier, bucket in enumerate(merged.ranking.buckets, start=1):
         table.add_row(str(tier), ", ".join(show(votes.items[i], 60) for i in bucket))
-    _print_head(votes, title)
-    _console().print(table)
+    _print_table(title, votes, table)
     click.echo(_verdict(merged))
 
 
-def _print_head(votes: Votes, title: str) -> None:
-    from holdrank.votes import number
-
-    click.echo(f"{title}: {number(votes.total)} ballots, {votes.n} item{'s' * (votes.n != 1)}")
-
-
 def _verdict(consensus: Consensus) -> str:
+    from holdrank.status import Status
+
     words = {True: "the only optimum", False: "one of several optima", None: "other optima not excluded"}
+    of = "the median is " if consensus.status is Status.MERGED else ""
     gap = "" if consensus.status.is_exact else f", no ranking is below {consensus.bound:.6g}"
     distance = consensus.distance.replace("_", " ").replace("spearman", "Spearman").replace("kendall", "Kendall")
-    return f"loss {consensus.loss:.6g} ({distance}{gap}); {consensus.status}; {words[consensus.unique]}"
+    return f"loss {consensus.loss:.6g} ({distance}{gap}); {consensus.status}; {of}{words[consensus.unique]}"

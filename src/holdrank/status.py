@@ -1,8 +1,7 @@
-"""How sure a result is, and how far a long computation has come."""
+"""How sure a result is."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -19,20 +18,3 @@ class Status(StrEnum):
     def is_exact(self) -> bool:
         """Whether this is the statistic itself, not the best that could be found in time."""
         return self not in (Status.TIME_LIMIT, Status.INTERRUPTED)
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One sign of life from a long computation.
-
-    Parameters
-    ----------
-    name : str
-        What is being done, in words for people.
-    done, total : int
-        Units finished and units in all; ``total == 0`` when nobody can know.
-    """
-
-    name: str
-    done: int = 0
-    total: int = 0

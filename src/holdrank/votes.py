@@ -307,7 +307,8 @@ class Votes:
             f"unlisted items: {UNLISTED_MEANS[self.unlisted]}",
             "ties in ballots: one half each way",
         ]
-        lines += [f"{name}: {show(text, 200)}" for name, text in self.reading.choices.items() if name != "unlisted"]
+        said = ("unlisted", "ties")
+        lines += [f"{name}: {show(text, 200)}" for name, text in self.reading.choices.items() if name not in said]
         lines += [f"note: {show(note, 300)}" for note in self.notes]
         return "\n".join(lines)
 

@@ -11,13 +11,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from typing import BinaryIO
 
+import numpy as np
+
 from holdrank.errors import InputError, UsageError
 from holdrank.files import containers, preflib, sniff
 from holdrank.files.containers import Source
 from holdrank.files.jsonl import read_jsonl
 from holdrank.files.writers import write_votes
 from holdrank.tables import ballots, battles, scores
-from holdrank.tables.table import Problems, RawBallots, Ref, Table
+from holdrank.tables.table import Problems, RawBallots, Ref, Table, ballot_matrix
 from holdrank.tables.vocabulary import BLANKS
 from holdrank.votes import Reading, Votes
 
@@ -321,6 +323,8 @@ def _of_rows(
 def _of_table(table: Table, format: str | None, options: _Options, problems: Problems) -> tuple[str, str, RawBallots]:
     o = options
     blanks = o.blanks_or(BLANKS)
+    if not table.rows:  # every row was faulty and has been reported
+        return "", "", RawBallots([], ballot_matrix(0, 0), np.zeros(0), [], {}, "")
     if format:
         form, reason = format, "as set"
     else:

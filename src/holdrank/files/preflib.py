@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from holdrank.errors import InputError, UsageError, quote
 from holdrank.tables.table import (
+    MAX_CELLS,
     MAX_WEIGHT,
     Problems,
     RawBallots,
@@ -426,7 +427,7 @@ def _read_fast(file: _File, ids: NDArray[np.int64]) -> _Body | None:
     if not np.array_equal(ids[item], values[mention]):
         return None
     body = _Body(counts.astype(np.float64), line[starts] + file.first_line, row[mention], item, group[mention])
-    return body if _fits_kind(file, body, len(ids)) else None
+    return body if _fits_kind(file, body, group[ends] + 1, len(ids)) else None
 
 
 def _number_values(
@@ -445,15 +446,19 @@ def _number_values(
     return values
 
 
-def _fits_kind(file: _File, body: _Body, items: int) -> bool:
+def _fits_kind(file: _File, body: _Body, groups: NDArray[np.int64], items: int) -> bool:
     """Whether no line names an item twice, and every line has the ties and gaps its type allows."""
     rows = len(body.counts)
-    groups = body.row * (items + 1) + body.group
-    if file.kind in ("soc", "soi") and len(np.unique(groups)) != len(body.row):
+    mentions = np.bincount(body.row, minlength=rows)
+    if file.kind in ("soc", "soi") and (mentions > groups).any():
         return False
-    if file.kind in ("soc", "toc") and (np.bincount(body.row, minlength=rows) != items).any():
+    if file.kind in ("soc", "toc") and (mentions != items).any():
         return False
-    return len(np.unique(body.row * items + body.item)) == len(body.row)
+    if rows * items > MAX_CELLS:
+        return True  # `ballot_matrix` will refuse it
+    seen = np.zeros(rows * items, dtype=bool)
+    seen[body.row * items + body.item] = True
+    return int(np.count_nonzero(seen)) == len(body.row)
 
 
 def _read_lines(file: _File, ids: NDArray[np.int64], problems: Problems) -> _Body:

@@ -62,7 +62,9 @@ def text_form(text: str, extension: str, source: str) -> tuple[str, str]:
 
 def looks_like_lists(names: Sequence[str]) -> bool:
     """Whether a header reads ``name, 1, 2, …, k``: the sign of one list a row."""
-    return len(names) > 2 and [name.strip() for name in names[1:]] == [str(k) for k in range(1, len(names))]
+    if len(names) < 3 or plain(names[0]) in WEIGHT_NAMES:
+        return False
+    return [name.strip() for name in names[1:]] == [str(k) for k in range(1, len(names))]
 
 
 def named_form(table: Table) -> tuple[str, str] | None:
@@ -127,9 +129,8 @@ def table_form(
     if item is not None:
         return "score-table", "the option item="
     weights = [table.find(weight, "weight")] if weight is not None else named_like(table, WEIGHT_NAMES)[:1]
-    lead = next(k for k in range(len(table.names)) if k not in weights or k == len(table.names) - 1)
-    if voter is None and plain(table.names[lead]) in ITEM_NAMES:
-        return "score-table", f"the first column is called {quote(table.names[lead], 30)}"
+    if voter is None and plain(table.names[0]) in ITEM_NAMES:
+        return "score-table", f"the first column is called {quote(table.names[0], 30)}"
     used = columns_of_items(table, columns, voter, weights[0] if weights else None)
     if columns is None:
         nameless = next((k for k in used if not table.names[k].strip()), None)
@@ -137,7 +138,7 @@ def table_form(
             raise _no_name(table, nameless)
         text = [k for k in used if not table.is_numeric(k, blanks) and _filled(table, k)]
         if text:
-            raise _unclear(table, text[0], lead)
+            raise _unclear(table, text[0])
     return _ranks_or_scores(table, used, blanks)
 
 
@@ -156,11 +157,11 @@ def _no_name(table: Table, column: int) -> InputError:
     )
 
 
-def _unclear(table: Table, text: int, lead: int) -> InputError:
+def _unclear(table: Table, text: int) -> InputError:
     """Refuse a table whose names tell nothing and that holds text, with the repair that fits best."""
     cells = table.text(text)
     row = next(k for k, cell in enumerate(cells) if cell.strip() and cell.strip() not in BLANKS)
-    if text == lead and all(table.is_numeric(k) for k in range(len(table.names)) if k != lead):
+    if text == 0 and all(table.is_numeric(k) for k in range(1, len(table.names))):
         repair = (
             'set format="score-table" if a row is an item, or voter= and format="rank-columns" '
             'or "score-columns" if a row is a voter'

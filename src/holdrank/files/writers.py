@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import sys
@@ -201,9 +199,12 @@ def _csv(votes: Votes, chosen: str, name: str) -> str:
     if chosen == "csv":
         chosen = "positions" if _first_mentions(votes) == list(range(len(votes.items))) else "rank-columns"
     rows = _position_rows(votes, name) if chosen == "positions" else _rank_rows(votes)
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
-    return out.getvalue()
+    return "".join(",".join(map(_cell, row)) + "\n" for row in rows)
+
+
+def _cell(text: str) -> str:
+    """Return a CSV cell, quoted where RFC 4180 asks for it; the csv module leaves a lone CR bare."""
+    return '"' + text.replace('"', '""') + '"' if any(sign in text for sign in ',"\r\n') else text
 
 
 def _first_mentions(votes: Votes) -> list[int] | None:

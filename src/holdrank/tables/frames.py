@@ -25,30 +25,35 @@ def table_from_frame(frame: Any, names: Sequence[str] | None = None) -> Table:
 
 def _eager(frame: Any) -> Any:
     import narwhals.stable.v1 as nw
+    from narwhals.exceptions import DuplicateError
 
+    names = "the columns of the frame need distinct names that are text"
     try:
         native = nw.from_native(frame)
+    except DuplicateError as error:
+        raise UsageError(names) from error
     except TypeError as error:
         raise UsageError(
             f"a {type(frame).__name__} is not a data frame; give a pandas, polars or pyarrow one"
         ) from error
     if isinstance(native, nw.LazyFrame):
         native = native.collect()
-    duplicates = {name for name in native.columns if list(native.columns).count(name) > 1}
-    if duplicates or not all(isinstance(name, str) for name in native.columns):
-        raise UsageError("the columns of the frame need distinct names that are text")
+    if not all(isinstance(name, str) for name in native.columns) or len(set(native.columns)) < len(native.columns):
+        raise UsageError(names)
     return native
 
 
 def _frame_column(series: Any) -> Column:
+    """Return a column as numbers where it has numbers, else as text; nulls of any kind are missing."""
     dtype = series.dtype
-    if dtype.is_integer() and not series.is_null().any():
-        return np.asarray(series.to_numpy())
-    if dtype.is_float() and not series.is_null().any():
-        return np.asarray(series.to_numpy(), dtype=np.float64)
+    nulls = np.asarray(series.is_null().to_numpy(), dtype=bool)
     if dtype.is_numeric():
-        return np.array([np.nan if v is None else float(v) for v in series.to_list()], dtype=np.float64)
-    return ["" if value is None or value != value else str(value) for value in series.to_list()]
+        if not nulls.any():
+            values = np.asarray(series.to_numpy())
+            return values if dtype.is_integer() else values.astype(np.float64)
+        values = np.asarray(series.fill_null(0).to_numpy(), dtype=np.float64)
+        return np.where(nulls, np.nan, values)
+    return ["" if null else str(value) for value, null in zip(series.to_list(), nulls.tolist(), strict=True)]
 
 
 def battles_from_frame(

@@ -141,6 +141,7 @@ def refuse_text_columns(table: Table, used: Sequence[int], blanks: Collection[st
                 expected="a name in the header",
                 repair="set header= to the row of the names, or choose columns by position with columns=",
             )
+    for k in used:
         column = table.columns[k]
         if not isinstance(column, list) or table.is_numeric(k, blanks):
             continue

@@ -33,7 +33,7 @@ SUMMARY_NAMES = frozenset({"average", "mean", "rank", "score", "overall", "total
 """First words of columns that sum up others and are no voters."""
 
 POSITION_NAME = re.compile(r"(rank|ranking|choice|preference|pref|position|place)[ _-]?([0-9]{1,4})")
-SLOT_NAME = re.compile(r"(.*?)([0-9]{1,3})[ _-]?(id|name|rank)", re.DOTALL)
+SLOT_NAME = re.compile(r"([a-z][a-z _-]*)([0-9]{1,3})[ _-]?(id|name|rank)")
 
 PAIR_NAMES = (
     ("model_a", "model_b"),

@@ -1,0 +1,304 @@
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import holdrank as hr
+from holdrank import cli, consensus, files
+from holdrank.status import Status
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+
+SOC = """# DATA TYPE: soc
+# NUMBER ALTERNATIVES: 4
+# ALTERNATIVE NAME 1: Ash
+# ALTERNATIVE NAME 2: Beech
+# ALTERNATIVE NAME 3: Cherry
+# ALTERNATIVE NAME 4: Date palm
+40: 1,2,3,4
+30: 1,3,2,4
+25: 2,1,3,4
+5: 4,3,2,1
+"""
+
+BATTLES = """model_a,model_b,winner
+x,y,model_a
+x,y,tie
+y,z,model_b
+x,z,model_a
+"""
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, tmp_path):
+    """Run the command line in a folder of its own; return exit code, stdout, stderr."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "votes.soc").write_text(SOC, encoding="utf-8")
+    (tmp_path / "battles.csv").write_text(BATTLES, encoding="utf-8")
+
+    def call(*args, stdin=""):
+        monkeypatch.setattr(sys, "argv", ["holdrank", *args])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        out, err = capsys.readouterr()
+        return stop.value.code, out, err
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        ("rank", ["rank", "votes.soc"]),
+        ("rank-borda-quiet", ["rank", "votes.soc", "--rule", "borda", "-q"]),
+        ("rank-footrule-quiet", ["rank", "votes.soc", "--rule", "footrule", "-q"]),
+        ("rank-battles", ["rank", "battles.csv"]),
+        ("tiers", ["tiers", "votes.soc", "--theta", "0.2", "-q"]),
+        ("tiers-path", ["tiers", "votes.soc", "--path", "-q"]),
+        ("validate", ["validate", "votes.soc"]),
+        ("demo", ["demo"]),
+        ("convert", ["convert", "votes.soc", "-", "--to", "positions", "-q"]),
+    ],
+)
+def test_output_is_as_stored(name, args, run):
+    code, out, err = run(*args)
+    text = f"exit code {code}\n--- stdout\n{out}--- stderr\n{err}"
+    path = GOLDEN / f"{name}.txt"
+    if os.environ.get("HOLDRANK_WRITE_GOLDEN"):
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8")
+
+
+def test_json_goes_to_stdout_and_messages_to_stderr(run):
+    code, out, err = run("rank", "votes.soc", "--json")
+    record = json.loads(out)
+    assert code == 0
+    assert record["consensus"]["tiers"] == [["Ash"], ["Beech"], ["Cherry"], ["Date palm"]]
+    assert record["consensus"]["ranks"]["Date palm"] == 4
+    assert record["consensus"]["status"] == "proved optimal"
+    assert record["consensus"]["bound"] == record["consensus"]["loss"]
+    assert record["votes"]["ballots"] == 100
+    assert len(record["votes"]["sha256"]) == 64
+    assert "items: 4" in err
+
+
+def test_tiers_as_json(run):
+    _, out, _ = run("tiers", "votes.soc", "--json", "--theta", "0.15", "-q")
+    assert json.loads(out)["consensus"]["tiers"] == [["Ash"], ["Beech", "Cherry"], ["Date palm"]]
+    _, out, err = run("tiers", "votes.soc", "--json", "--path", "--merge", "naive", "-q")
+    path = json.loads(out)["path"]
+    assert path[0] == {"theta": 0.0, "tiers": [["Ash"], ["Beech"], ["Cherry"], ["Date palm"]]}
+    assert path[-1]["tiers"] == [["Ash", "Beech", "Cherry", "Date palm"]]
+    assert err == ""
+
+
+def test_stdin_is_a_dash(run):
+    code, out, _ = run("rank", "-", "-q", stdin=SOC)
+    assert code == 0
+    assert "Ash" in out
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "words"),
+    [
+        (["rnak", "votes.soc"], 2, "Did you mean 'rank'?"),
+        (["frobnicate"], 2, "Commands: rank, tiers"),
+        (["rank"], 2, "Missing argument"),
+        (["rank", "votes.soc", "--rule", "kemney"], 2, "kemeny"),
+        (["tiers", "votes.soc", "--theta", "0.7"], 2, "0.5"),
+        (["rank", "missing.soc"], 3, "missing.soc"),
+        (["rank", "battles.csv", "--unlisted", "bottom"], 2, "battles"),
+        (["convert", "votes.soc", "out.xyz"], 2, "out.xyz"),
+    ],
+)
+def test_mistakes_get_one_clear_line_and_their_exit_code(args, code, words, run):
+    found, out, err = run(*args)
+    assert found == code
+    assert out == ""
+    assert words in err
+    assert "Traceback" not in err
+
+
+def test_bad_data_is_one_line_with_options_spelt_for_the_shell(run, tmp_path):
+    (tmp_path / "latin.csv").write_bytes(b"model_a,model_b,winner\ncaf\xe9,y,model_a\n")
+    code, out, err = run("rank", "latin.csv")
+    assert code == 3
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.startswith("holdrank: latin.csv, line 2: ")
+    assert "--encoding latin-1" in err
+    assert run("rank", "latin.csv", "--encoding", "latin-1", "-q")[0] == 0
+
+
+def test_validate_lists_problems_and_the_total(run, tmp_path):
+    (tmp_path / "bad.soc").write_text(SOC + "x: 1,2,3,4\n" * 25, encoding="utf-8")
+    code, out, _ = run("validate", "bad.soc")
+    lines = out.splitlines()
+    assert code == 3
+    assert len(lines) == 21
+    assert lines[0].startswith("bad.soc, line 11: ")
+    assert lines[-1] == "25 problems; the first 20 are shown"
+    code, out, _ = run("validate", "bad.soc", "--json")
+    assert json.loads(out)["total"] == 25
+    assert json.loads(run("validate", "votes.soc", "--json")[1])["votes"]["items"][0] == "Ash"
+
+
+def test_reading_options_reach_the_reader(run, monkeypatch):
+    seen = {}
+
+    def note(file, **options):
+        seen.update(options, file=file)
+        return hr.Votes.from_orders([["a", "b"]])
+
+    monkeypatch.setattr(files, "read_votes", note)
+    run("rank", "f", "--columns", "3, name", "--delimiter", "tab", "--item", "t", "--item", "a", "--categories", "2,1",
+        "--rank-column", "r", "--blank", "none", "--lower-is-better", "ms", "--header", "0")  # fmt: skip
+    assert seen == {
+        "file": "f", "columns": [3, "name"], "delimiter": "\t", "item": ("t", "a"), "categories": [2, 1], "rank": "r",
+        "blanks": ("none",), "lower_is_better": ("ms",), "header": 0, "repeated": "refuse", "both_bad": "tie",
+        "short_rows": "refuse",
+    }  # fmt: skip
+    seen.clear()
+    run("rank", "f", "--item", "title")
+    assert seen["item"] == "title"
+
+
+def test_the_formats_offered_are_the_formats_read():
+    assert set(cli.FORMATS) == set(files.FORMATS)
+
+
+def test_hostile_names_do_not_reach_the_terminal(run, tmp_path):
+    name = "\x1b]0;owned\x07\x1b[2J"
+    (tmp_path / "evil.soc").write_text(SOC.replace("Ash", name), encoding="utf-8")
+    for command in (["rank"], ["tiers"], ["tiers", "--path"], ["validate"]):
+        code, out, err = run(*command, "evil.soc")
+        assert code == 0
+        assert "\x1b" not in out + err
+    assert "\\x1b" in run("rank", "evil.soc")[1]
+
+
+def test_markup_in_names_is_text(run, tmp_path):
+    (tmp_path / "markup.soc").write_text(SOC.replace("Ash", "[red]x[/red] :smile:"), encoding="utf-8")
+    assert "[red]x[/red] :smile:" in run("rank", "markup.soc", "-q")[1]
+
+
+def test_require_proof_changes_only_the_exit_code(run, tmp_path):
+    rng = np.random.default_rng(0)
+    votes = hr.Votes.from_ranks(np.array([rng.permutation(60) + 1 for _ in range(51)]))
+    hr.write_votes(votes, tmp_path / "hard.soc")
+    args = ["hard.soc", "--time-limit", "0", "-q"]
+    code, out, _ = run("rank", *args)
+    assert code == 0
+    assert "time limit reached" in out
+    assert "no ranking is below" in out
+    assert run("rank", *args, "--require-proof")[:2] == (5, out)
+    assert run("tiers", *args, "--require-proof")[0] == 5
+    assert run("rank", "votes.soc", "-q", "--require-proof")[0] == 0
+
+
+def test_interruption_keeps_the_result_and_exits_with_130(run, monkeypatch):
+    from dataclasses import replace
+
+    real = consensus.kemeny
+    monkeypatch.setattr(
+        consensus, "kemeny", lambda votes, time_limit=None: replace(real(votes, time_limit), status=Status.INTERRUPTED)
+    )
+    code, out, _ = run("rank", "votes.soc", "-q")
+    assert code == 130
+    assert "Ash" in out
+
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(files, "read_votes", stop)
+    code, _, err = run("rank", "votes.soc")
+    assert code == 130
+    assert err.strip() == "interrupted"
+
+
+def test_pairs_never_compared_are_said_so(run):
+    code, out, _ = run("rank", "-", "-q", stdin="model_a,model_b,winner\na,b,model_a\nc,d,model_a\n")
+    assert code == 0
+    assert "never compared" in out
+
+
+def test_convert_writes_a_file_that_reads_back(run, tmp_path):
+    code, _, err = run("convert", "votes.soc", "out.csv")
+    assert code == 0
+    assert "wrote out.csv" in err
+    assert hr.read_votes(tmp_path / "out.csv") == hr.read_votes(tmp_path / "votes.soc")
+
+
+def test_an_unwritable_folder_is_one_line(run, tmp_path):
+    (tmp_path / "occupied").write_text("a file, not a folder", encoding="utf-8")
+    code, _, err = run("demo", "--out", "occupied")
+    assert code == 3
+    assert err == "holdrank: occupied: File exists\n"
+
+
+def test_demo_writes_what_it_says(run, tmp_path):
+    code, out, _ = run("demo", "--seed", "1", "--out", "made/here")
+    assert code == 0
+    assert "Generated data, not real votes" in out
+    record = json.loads((tmp_path / "made" / "here" / "consensus.json").read_text(encoding="utf-8"))
+    assert record["generated"] is True
+    votes = hr.read_votes(tmp_path / "made" / "here" / "votes.soc")
+    assert votes.total == 500
+    assert [[i] for i in votes.items] == sorted(record["consensus"]["tiers"])
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_exist(shell, run):
+    code, out, _ = run("completion", shell)
+    assert code == 0
+    assert "_HOLDRANK_COMPLETE" in out
+
+
+def test_version_and_help(run):
+    assert hr.__version__ in run("--version")[1]
+    code, out, _ = run("tiers", "-h")
+    assert code == 0
+    assert "How FILE is read:" in out
+
+
+def test_python_m_holdrank_is_the_command():
+    done = subprocess.run([sys.executable, "-m", "holdrank", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"holdrank, version {hr.__version__}\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes and signals of POSIX")
+def test_a_closed_pipe_is_no_error(tmp_path):
+    (tmp_path / "votes.soc").write_text(SOC, encoding="utf-8")
+    command = f"{sys.executable} -m holdrank rank votes.soc -q | true"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.stderr == ""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes and signals of POSIX")
+def test_ctrl_c_in_a_long_run_prints_the_best_ranking(tmp_path):
+    rng = np.random.default_rng(0)
+    hr.write_votes(hr.Votes.from_ranks(np.array([rng.permutation(90) + 1 for _ in range(101)])), tmp_path / "hard.soc")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "holdrank", "rank", "hard.soc"],
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stderr is not None
+    while not process.stderr.readline().startswith("format"):
+        pass
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "interrupted: best ranking found" in out
+    assert re.search(r"^ +90 ", out, re.M)
