@@ -164,7 +164,7 @@ def _clean(reading: dict[str, Any]) -> dict[str, Any]:
     """Split lists, drop what was not given, so that `read_votes` applies its own defaults."""
     for name in ("columns", "categories"):
         if reading[name]:
-            reading[name] = [int(part) if part.isdigit() else part for part in map(str.strip, reading[name].split(","))]
+            reading[name] = [part.strip() for part in reading[name].split(",")]
     if reading["delimiter"] in ("tab", "\\t"):
         reading["delimiter"] = "\t"
     if reading["item"] and len(reading["item"]) == 1:

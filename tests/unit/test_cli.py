@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import runpy
 import signal
 import subprocess
 import sys
@@ -165,8 +166,9 @@ def test_reading_options_reach_the_reader(run, monkeypatch):
     run("rank", "f", "--columns", "3, name", "--delimiter", "tab", "--item", "t", "--item", "a", "--categories", "2,1",
         "--rank-column", "r", "--blank", "none", "--lower-is-better", "ms", "--header", "0")  # fmt: skip
     assert seen == {
-        "file": "f", "columns": [3, "name"], "delimiter": "\t", "item": ("t", "a"), "categories": [2, 1], "rank": "r",
-        "blanks": ("none",), "lower_is_better": ("ms",), "header": 0, "repeated": "refuse", "both_bad": "tie",
+        "file": "f", "columns": ["3", "name"], "delimiter": "\t", "item": ("t", "a"), "categories": ["2", "1"],
+        "rank": "r", "blanks": ("none",), "lower_is_better": ("ms",), "header": 0, "repeated": "refuse",
+        "both_bad": "tie",
         "short_rows": "refuse",
     }  # fmt: skip
     seen.clear()
@@ -272,9 +274,12 @@ def test_version_and_help(run):
     assert "How FILE is read:" in out
 
 
-def test_python_m_holdrank_is_the_command():
-    done = subprocess.run([sys.executable, "-m", "holdrank", "--version"], capture_output=True, text=True, check=True)
-    assert done.stdout == f"holdrank, version {hr.__version__}\n"
+def test_python_m_holdrank_is_the_command(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["holdrank", "--version"])
+    with pytest.raises(SystemExit) as stop:
+        runpy.run_module("holdrank", run_name="__main__")
+    assert stop.value.code == 0
+    assert capsys.readouterr().out == f"holdrank, version {hr.__version__}\n"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes and signals of POSIX")
