@@ -317,7 +317,7 @@ def test_case_28_category_order_is_the_users(read, refused):
     refused(text.replace("2: 1,2,3", "2: 1,2,3,{}"), "v.cat", line=9, found="2: 1,2,3,{}")
 
 
-def test_case_29_wmd_and_dat_are_no_votes(refused, save):
+def test_case_29_wmd_and_dat_are_no_votes(refused):
     new = "# DATA TYPE: wmd\n# ALTERNATIVE NAME 1: Pair 1\n1,5,1.0\n"
     assert "holds no votes" in str(refused(new, "graph.wmd", line=1, found="wmd"))
     assert "holds no votes" in str(refused(new, "graph.soc", line=None, found="wmd"))
@@ -459,7 +459,7 @@ def test_case_40_quoted_line_breaks_and_short_rows(read, refused):
     refused('a,b\n1,"2"3\n', line=2, found='1,"2"3')
 
 
-def test_case_41_decimal_comma_in_a_comma_file(refused, read):
+def test_case_41_decimal_comma_in_a_comma_file(refused):
     error = refused("model,t\nx,0.5\ny,0,33\n", line=3, found="y,0,33")
     assert "3 cells, the header 2" in str(error)
     error = refused("model;t\nx;0,5\ny;0,33\n", line=2, found="0,5")

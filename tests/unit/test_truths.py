@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from truth_profiles import load, profiles
 
 PROFILES = profiles()

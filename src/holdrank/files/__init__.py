@@ -7,7 +7,7 @@ A file goes one way: bytes, text or table (`containers`), what form it has (`sni
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import BinaryIO
 
@@ -262,14 +262,15 @@ def _raw_ballots(
         return _of_table(containers.parquet_table(source), format, options, problems)
     if kind == "xlsx":
         rows, lines, notes = containers.xlsx_rows(source, options.sheet)
-        return _of_rows(rows, lines, notes, "", source.name, format, options, problems)
+        return _of_rows([(rows, lines)], notes, ",", source.name, format, options, problems)
 
     text = containers.decode(source, options.encoding)
     form, reason = (format, "as set") if format else sniff.text_form(text, source.extension, source.name)
     if form in _BALLOTS_OF_TEXT:
         return _of_text(text, source, form, reason, options, problems)
-    rows, lines, delimiter, notes = containers.csv_rows(text, source.name, options.delimiter, problems)
-    return _of_rows(rows, lines, notes, delimiter, source.name, format, options, problems)
+    delimiter, notes = containers.find_delimiter(text, source.name, options.delimiter)
+    chunks = containers.csv_chunks(text, source.name, delimiter, problems)
+    return _of_rows(chunks, notes, delimiter, source.name, format, options, problems)
 
 
 def _of_text(
@@ -295,8 +296,7 @@ def _of_text(
 
 
 def _of_rows(
-    rows: containers.Rows,
-    lines: list[int],
+    chunks: Iterable[containers.Chunk],
     notes: list[str],
     delimiter: str,
     name: str,
@@ -304,16 +304,13 @@ def _of_rows(
     options: _Options,
     problems: Problems,
 ) -> tuple[str, str, RawBallots]:
-    head = rows[(options.header or 1) - 1] if len(rows) >= (options.header or 1) else []
-    ragged = format == "lists" or (format is None and sniff.looks_like_lists(head))
-    table = containers.table_from_rows(
-        rows,
-        lines,
+    table = containers.table_from_chunks(
+        chunks,
         name,
         problems,
         header=options.header,
         short_rows=options.short_rows,
-        ragged=ragged,
+        ragged=lambda names: format == "lists" or (format is None and sniff.looks_like_lists(names)),
         delimiter=delimiter,
     )
     table.notes += notes

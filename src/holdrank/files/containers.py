@@ -8,17 +8,18 @@ import hashlib
 import io
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from holdrank.errors import InputError, LimitError, MissingExtraError, UsageError, quote
-from holdrank.tables.table import Column, Problems, Table, plural, refuse_empty
+from holdrank.tables.table import Column, Problems, Table, no_rows, plural
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 _TEXT_EXTENSIONS = frozenset({".csv", ".tsv", ".txt", ".soc", ".soi", ".toc", ".toi", ".cat", ".jsonl", ".order"})
@@ -41,6 +42,8 @@ _MAGIC = (
 )
 
 Rows = list[list[str]]
+Chunk = tuple[Rows, list[int] | range]
+_CHUNK = 4096  # rows; each is turned into columns before the next is read, so that few lists are alive
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,28 +146,78 @@ def decode(source: Source, encoding: str | None) -> str:
 # ---------------------------------------------------------------------------------------------------------- CSV
 
 
-def csv_rows(
-    text: str, source: str, delimiter: str | None, problems: Problems
-) -> tuple[Rows, list[int], str, list[str]]:
-    """Return the rows of a CSV text, the line each starts on, the delimiter, and notes."""
+def find_delimiter(text: str, source: str, delimiter: str | None) -> tuple[str, list[str]]:
+    """Return the delimiter set, or the one under which the header has several cells and most rows as many."""
     csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
-    notes = []
+    if delimiter is not None:
+        if len(delimiter) != 1 or delimiter in '\r\n"':
+            raise UsageError(f"delimiter is one character, not {delimiter!r}")
+        return delimiter, []
     lines = io.StringIO(text, newline="")
-    if delimiter is None:
-        delimiter = _find_delimiter(lines, source)
-        if delimiter != ",":
-            notes.append(f"the delimiter is taken to be a {DELIMITERS[delimiter]}; set delimiter= if that is wrong")
-    elif len(delimiter) != 1 or delimiter in '\r\n"':
-        raise UsageError(f"delimiter is one character, not {delimiter!r}")
-    lines.seek(0)
-    rows: Rows = []
-    starts: list[int] = []
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
-    while True:
-        start = reader.line_num + 1
+    scores: dict[str, tuple[float, int]] = {}
+    for sign in DELIMITERS:
+        if sign not in text:
+            continue
+        lines.seek(0)
         try:
-            row = next(reader, None)
+            counts = [len(row) for row in islice(csv.reader(lines, delimiter=sign, strict=True), 60) if row]
+        except csv.Error:
+            continue
+        if counts and counts[0] > 1:
+            agreeing = sum(count == counts[0] for count in counts)
+            scores[sign] = (agreeing / len(counts), counts[0])
+    if not scores:
+        return ",", []
+    best = max(scores.values())
+    winners = [sign for sign, score in scores.items() if score == best]
+    if len(winners) > 1:
+        names = " and ".join(DELIMITERS[sign] for sign in winners)
+        raise InputError(
+            f"the delimiter may be {names}: both cut the rows evenly",
+            source=source,
+            line=1,
+            found=_line(lines, 1),
+            expected="one delimiter",
+            repair='set delimiter=, such as delimiter=","',
+        )
+    found = winners[0]
+    if found == ",":
+        return found, []
+    return found, [f"the delimiter is taken to be a {DELIMITERS[found]}; set delimiter= if that is wrong"]
+
+
+def csv_chunks(text: str, source: str, delimiter: str, problems: Problems) -> Iterator[Chunk]:
+    """Yield some thousand rows at a time, with the line each starts on; blank lines are left out."""
+    lines = io.StringIO(text, newline="")
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    quoted = '"' in text  # without quotes every row is one line, which saves counting
+    start = 1
+    done = False
+    while not done:
+        rows: Rows = []
+        counted: list[int] = []
+        starts: list[int] | range = counted
+        try:
+            if quoted:
+                for row in reader:
+                    if row:
+                        rows.append(row)
+                        counted.append(start)
+                    start = reader.line_num + 1
+                    if len(rows) == _CHUNK:
+                        break
+                else:
+                    done = True
+            else:
+                rows = list(islice(reader, _CHUNK))
+                done = not rows
+                starts = range(start, start + len(rows))
+                start += len(rows)
+                if [] in rows:
+                    starts = [line for line, row in zip(starts, rows, strict=True) if row]
+                    rows = [row for row in rows if row]
         except csv.Error as error:
+            done = True
             problems.add(
                 InputError(
                     f"the quotes of a row are wrong ({error})",
@@ -175,12 +228,8 @@ def csv_rows(
                     repair="close the quoted cell, or double the quotes inside it",
                 )
             )
-            return rows, starts, delimiter, notes
-        if row is None:
-            return rows, starts, delimiter, notes
-        if row:
-            rows.append(row)
-            starts.append(start)
+        if rows:
+            yield rows, starts
 
 
 def _line(lines: io.StringIO, number: int) -> str:
@@ -188,77 +237,72 @@ def _line(lines: io.StringIO, number: int) -> str:
     return next(islice(lines, number - 1, None), "").rstrip("\r\n")
 
 
-def _find_delimiter(lines: io.StringIO, source: str) -> str:
-    """Return the delimiter under which the header has several cells and most rows have as many."""
-    scores: dict[str, tuple[float, int]] = {}
-    for sign in DELIMITERS:
-        lines.seek(0)
-        try:
-            counts = [len(row) for row in islice(csv.reader(lines, delimiter=sign, strict=True), 60) if row]
-        except csv.Error:
-            continue
-        if counts and counts[0] > 1:
-            agreeing = sum(count == counts[0] for count in counts)
-            scores[sign] = (agreeing / len(counts), counts[0])
-    if not scores:
-        return ","
-    best = max(scores.values())
-    winners = [sign for sign, score in scores.items() if score == best]
-    if len(winners) > 1:
-        names = " and ".join(DELIMITERS[sign] for sign in winners)
-        lines.seek(0)
-        raise InputError(
-            f"the delimiter may be {names}: both cut the rows evenly",
-            source=source,
-            line=1,
-            found=_line(lines, 1),
-            expected="one delimiter",
-            repair='set delimiter=, such as delimiter=","',
-        )
-    return winners[0]
-
-
-def table_from_rows(
-    rows: Rows,
-    lines: list[int],
+def table_from_chunks(
+    chunks: Iterable[Chunk],
     source: str,
     problems: Problems,
     *,
     header: int | None = None,
     short_rows: str = "refuse",
-    ragged: bool = False,
-    delimiter: str = "",
+    ragged: Callable[[Sequence[str]], bool] = lambda _: False,
+    delimiter: str = ",",
 ) -> Table:
     """Return the rows below the header as a table; every row must have as many cells as the header.
 
-    With `ragged` a row may be shorter; with ``short_rows="fill"`` the rest of it counts as missing.
+    `ragged` says of a header whether rows may be shorter; with ``short_rows="fill"`` they always may, and the
+    rest of them counts as missing.
     """
     if short_rows not in ("refuse", "fill"):
         raise UsageError(f'short_rows is "refuse" or "fill", not {short_rows!r}')
     if header is not None and header < 0:
         raise UsageError("header is the number of the header row, counted from 1, or 0 for none")
     skip = 1 if header is None else header
-    if len(rows) <= skip:
-        refuse_empty(source, "there are no rows below the header" if rows else "the file is empty")
-    names = rows[skip - 1] if skip else [f"column {k + 1}" for k in range(max(map(len, rows)))]
+    chunks = iter(chunks)
+    if skip == 0:  # the width is known only when all rows are
+        everything = list(chunks)
+        chunks = iter(everything)
+        names = [f"column {k + 1}" for k in range(max((len(row) for rows, _ in everything for row in rows), default=0))]
+        rest: list[Chunk] = []
+    else:
+        names, rest = _take_header(chunks, skip, source)
     width = len(names)
-    body, starts = rows[skip:], lines[skip:]
-    filled = 0
-    if any(len(row) != width for row in body):
-        kept, kept_lines = [], []
-        for row, line in zip(body, starts, strict=True):
-            if len(row) < width and (ragged or short_rows == "fill" or not skip):
-                filled += 0 if ragged else 1
-                row = row + [""] * (width - len(row))
-            elif len(row) != width:
-                problems.add(_wrong_width(source, line, row, width, delimiter))
-                continue
-            kept.append(row)
-            kept_lines.append(line)
-        body, starts = kept, kept_lines
-    columns: list[Column] = [list(column) for column in zip(*body, strict=True)] or [[] for _ in names]
+    lenient = ragged(names) or skip == 0
+    columns: list[list[str]] = [[] for _ in names]
+    lines = array("q")
+    filled = faulty = 0
+    for rows, starts in chain(rest, chunks):
+        if any(len(row) != width for row in rows):
+            kept: Rows = []
+            kept_lines: list[int] = []
+            for row, line in zip(rows, starts, strict=True):
+                if len(row) < width and (lenient or short_rows == "fill"):
+                    filled += not lenient
+                    row = row + [""] * (width - len(row))
+                elif len(row) != width:
+                    problems.add(_wrong_width(source, line, row, width, delimiter))
+                    faulty += 1
+                    continue
+                kept.append(row)
+                kept_lines.append(line)
+            rows, starts = kept, kept_lines
+        for column, cells in zip(columns, zip(*rows, strict=True), strict=False):
+            column.extend(cells)
+        lines.extend(starts)
+    if not lines and not faulty and not problems.total:
+        raise no_rows(source, "there are no rows below the header")
     notes = [f"{plural(filled, 'short row')} filled with missing cells"] if filled else []
-    return Table(source, list(names), columns, starts, notes)
+    return Table(source, names, list(columns), lines, notes)
+
+
+def _take_header(chunks: Iterator[Chunk], skip: int, source: str) -> tuple[list[str], list[Chunk]]:
+    """Return the row that holds the names, and what was read beyond it."""
+    seen = 0
+    for rows, starts in chunks:
+        if seen + len(rows) >= skip:
+            at = skip - seen
+            return rows[at - 1], [(rows[at:], starts[at:])]
+        seen += len(rows)
+    raise no_rows(source, "there are no rows below the header" if seen else "the file is empty")
 
 
 def _wrong_width(source: str, line: int, row: list[str], width: int, delimiter: str) -> InputError:
@@ -383,7 +427,7 @@ def parquet_table(source: Source) -> Table:
     columns = [_array_column(array) for array in arrays.values()]
     length = len(columns[0]) if columns else 0
     if not length:
-        refuse_empty(source.name, "there are no rows below the header")
+        raise no_rows(source.name, "there are no rows below the header")
     return Table(source.name, list(arrays), columns, range(1, length + 1))
 
 
@@ -413,7 +457,7 @@ def _parquet_by_pyarrow(source: Source) -> Table:
     except (pyarrow.ArrowException, OSError) as error:
         raise _damaged(source, "Parquet file", error) from error
     if not table.rows:
-        refuse_empty(source.name, "there are no rows below the header")
+        raise no_rows(source.name, "there are no rows below the header")
     table.source = source.name
     return table
 

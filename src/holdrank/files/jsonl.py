@@ -20,8 +20,8 @@ from holdrank.tables.table import (
     Table,
     ballot_matrix,
     name_notes,
+    no_rows,
     plural,
-    refuse_empty,
     resolve_unlisted,
 )
 
@@ -36,7 +36,7 @@ def read_jsonl(
         line, head = objects.pop(0)
         _check_head(head, line, source)
     if not objects:
-        refuse_empty(source, "there are no ballots: nothing to aggregate")
+        raise no_rows(source, "there are no ballots: nothing to aggregate")
     if not {"order", "ranks"} & objects[0][1].keys():
         return _records(objects, source, problems)
 
@@ -152,6 +152,15 @@ def _records(objects: list[tuple[int, dict[str, Any]]], source: str, problems: P
     names: dict[str, None] = {}
     for _, record in objects:
         names.update(dict.fromkeys(record))
+    if not names:
+        raise InputError(
+            "the objects have no keys",
+            source=source,
+            line=objects[0][0],
+            found="{}",
+            expected='a ballot such as {"order": ["a", "b"]}, or a record',
+            repair="check that the right file was saved",
+        )
     rows, lines = [], []
     for line, record in objects:
         nested = next((key for key, value in record.items() if isinstance(value, list | dict)), None)

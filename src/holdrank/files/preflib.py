@@ -1,8 +1,7 @@
 """PrefLib files, modern and old: orders with counts over numbered alternatives.
 
-The body is read in bulk: one pass of array operations over the bytes checks the grammar and fills the ranks. Only a
-file that is faulty (or stranger than the grammar) goes through the careful reader, line by line, which knows what to
-say. Both accept the same language.
+The body is read in bulk (`holdrank.files.bulk`). Only one that is faulty, or stranger than the grammar, goes through
+the careful reader here, line by line, which knows what to say. Both accept the same language.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdrank.errors import InputError, UsageError, quote
+from holdrank.files.bulk import Body, read_body
 from holdrank.tables.table import (
     MAX_CELLS,
     MAX_WEIGHT,
@@ -23,8 +23,8 @@ from holdrank.tables.table import (
     ballot_matrix,
     listed_lines,
     name_notes,
+    no_rows,
     plural,
-    refuse_empty,
     resolve_unlisted,
 )
 
@@ -36,54 +36,25 @@ TYPES = {
     "cat": "items sorted into categories",
 }
 
-NUMBER, COLON, COMMA, OPEN, CLOSE, NEWLINE, BLANK, OTHER = range(8)
-_KINDS = np.full(256, OTHER, dtype=np.uint8)
-_KINDS[48:58] = NUMBER
-for _kind, _signs in ((COLON, b":"), (COMMA, b","), (OPEN, b"{"), (CLOSE, b"}"), (NEWLINE, b"\n"), (BLANK, b" \t")):
-    _KINDS[list(_signs)] = _kind
-
-_FOLLOWS = np.zeros((6, 6), dtype=bool)
-"""`_FOLLOWS[x, y]`: token y may stand right after token x."""
-for _before, _after in {
-    NEWLINE: (NUMBER,),
-    NUMBER: (COLON, COMMA, CLOSE, NEWLINE),
-    COLON: (NUMBER, OPEN),
-    COMMA: (NUMBER, OPEN),
-    OPEN: (NUMBER,),
-    CLOSE: (COMMA, NEWLINE),
-}.items():
-    _FOLLOWS[_before, list(_after)] = True
-
 _KEY_WITH_NUMBER = re.compile(r"(ALTERNATIVE|CATEGORY) NAME ([0-9]+)")
 _TOKEN = re.compile(r"[ \t]*([0-9]+|[:,{}]|[^:,{} \t]+)[ \t]*")
 
 
 @dataclass(slots=True)
 class _File:
-    """A PrefLib file cut into its header and the lines of its body."""
+    """A PrefLib file cut into its header and its body."""
 
     source: str
     kind: str = ""
     keys: dict[str, str] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
     categories: dict[int, str] = field(default_factory=dict)
-    body: list[str] = field(default_factory=list)
+    body: str = ""
     first_line: int = 1
     notes: list[str] = field(default_factory=list)
 
     def fault(self, problem: str, line: int | None, found: str, expected: str, repair: str) -> InputError:
         return InputError(problem, source=self.source, line=line, found=found, expected=expected, repair=repair)
-
-
-@dataclass(slots=True)
-class _Body:
-    """The lines of a body as arrays: the group (from 0) of every mention of an item, and the count of each line."""
-
-    counts: NDArray[np.float64]
-    lines: NDArray[np.int64]
-    row: NDArray[np.int64]
-    item: NDArray[np.int64]
-    group: NDArray[np.int64]
 
 
 def split_lines(text: str) -> list[str]:
@@ -94,9 +65,11 @@ def split_lines(text: str) -> list[str]:
     >>> split_lines("a\r\nb\rc\x0bd")
     ['a', 'b', 'c\x0bd']
     """
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return text.split("\n")
+    return _line_feeds(text).split("\n")
+
+
+def _line_feeds(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def read_preflib(
@@ -110,7 +83,7 @@ def read_preflib(
 ) -> RawBallots:
     """Read the modern format (since September 2022): a header of ``# KEY: value`` lines, then ``count: order``."""
     file = _File(source)
-    _read_header(file, split_lines(text), problems)
+    _read_header(file, _line_feeds(text), problems)
     _settle_kind(file, extension)
     return _ballots(file, problems, unlisted, categories, f"preflib {file.kind}")
 
@@ -164,34 +137,50 @@ def read_old_preflib(
     voters, _, orders = (part.strip() for part in lines[rest[0]].split(","))
     file.keys = {"NUMBER VOTERS": voters, "NUMBER UNIQUE ORDERS": orders}
     file.first_line = rest[0] + 2
-    file.body = [line.replace(",", ":", 1) for line in lines[rest[0] + 1 :]]
+    file.body = "\n".join(line.replace(",", ":", 1) for line in lines[rest[0] + 1 :])
     _settle_kind(file, extension)
     return _ballots(file, problems, unlisted, None, f"preflib-old {file.kind}")
 
 
-def _read_header(file: _File, lines: list[str], problems: Problems) -> None:
+def _read_header(file: _File, text: str, problems: Problems) -> None:
     comments = []
-    for k, line in enumerate(lines):
-        if not line.startswith("#"):
-            if not line.strip():
-                continue
-            file.body, file.first_line = lines[k:], k + 1
+    at = k = 0
+    while at < len(text):
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        line = text[at:end]
+        if not line.startswith("#") and line.strip():
+            file.body, file.first_line = text[at:], k + 1
             break
+        at, k = end + 1, k + 1
+        if not line.strip():
+            continue
         content = line[1:].lstrip(" \t")
         key, colon, value = content.partition(": ")
         if not colon:
             key, colon, value = content.partition(":")
         if not colon:
-            comments.append(k + 1)
+            comments.append(k)
             continue
         key = key.strip().upper()
         match = _KEY_WITH_NUMBER.fullmatch(key)
+        number = _small_number(match[2]) if match else None
         if match is None:
             file.keys[key] = value.strip()
+        elif number is None:
+            problems.add(
+                file.fault(
+                    "the number of a name is absurdly large",
+                    k,
+                    line,
+                    "a number of at most 15 digits",
+                    "number the names from 1",
+                )
+            )
         elif match[1] == "CATEGORY":
-            _declare(file, file.categories, "category", int(match[2][:15]), value.strip(), k + 1, problems)
+            _declare(file, file.categories, "category", number, value.strip(), k, problems)
         else:
-            _declare(file, file.names, "alternative", int(match[2][:15]), value, k + 1, problems)
+            _declare(file, file.names, "alternative", number, value, k, problems)
     if comments:
         file.notes.append(f"{plural(len(comments), 'line')} kept as comments{listed_lines(comments)}")
 
@@ -269,7 +258,7 @@ def _ballots(
     if body is None:
         body = _read_lines(file, ids, problems)
     if not len(body.counts) and not problems.total:
-        refuse_empty(file.source, "there are no ballots: nothing to aggregate")
+        raise no_rows(file.source, "there are no ballots: nothing to aggregate")
     if file.kind == "cat":
         places = _category_places(file, categories, body, choices)
         rank_of_group = np.array(places, dtype=np.int32)
@@ -319,7 +308,7 @@ def _item_names(file: _File, ids: NDArray[np.int64]) -> list[str]:
     return out
 
 
-def _count_notes(file: _File, body: _Body, ranks: NDArray[np.int32]) -> None:
+def _count_notes(file: _File, body: Body, ranks: NDArray[np.int32]) -> None:
     """Note where the header's counts differ from the body (the body wins), and orders on several lines."""
     lines = len(body.counts)
     facts = {
@@ -332,15 +321,15 @@ def _count_notes(file: _File, body: _Body, ranks: NDArray[np.int32]) -> None:
         said = file.keys.get(key, "")
         if said and said != str(real):
             file.notes.append(f"the header says {key} {quote(said, 30)}, the file has {real:,}; the file counts")
-    live = ranks[body.counts > 0]
-    repeats = len(live) - len({row.tobytes() for row in live})
+    live = ranks[body.counts > 0].astype(np.uint64)
+    # A fingerprint a row is enough to count repeats; the votes themselves are merged without it.
+    factors = np.cumprod(np.full(live.shape[1], 0x9E3779B97F4A7C15, dtype=np.uint64))
+    repeats = len(live) - len(np.unique(live @ factors))
     if repeats:
         file.notes.append(f"{plural(repeats, 'line repeats', 'lines repeat')} an order; their counts were added")
 
 
-def _category_places(
-    file: _File, wanted: Sequence[str | int] | None, body: _Body, choices: dict[str, str]
-) -> list[int]:
+def _category_places(file: _File, wanted: Sequence[str | int] | None, body: Body, choices: dict[str, str]) -> list[int]:
     """Return the rank of every category by its place in a line; 0 = its items are unlisted."""
     numbers = sorted(file.categories) or list(range(1, int(body.group.max(initial=0)) + 2))
     labels = [file.categories.get(number, str(number)) for number in numbers]
@@ -370,87 +359,21 @@ def _category_places(
     return places
 
 
-def _read_fast(file: _File, ids: NDArray[np.int64]) -> _Body | None:
-    """Read the whole body with array operations, or return None where anything at all is out of the ordinary."""
-    try:
-        data = np.frombuffer(("\n".join(file.body) + "\n").encode("ascii"), dtype=np.uint8)
-    except UnicodeEncodeError:
-        return None
-    kinds = _KINDS[data]
-    if (kinds == OTHER).any():
-        return None
-    digit = kinds == NUMBER
-    begins = digit.copy()
-    begins[1:] &= ~digit[:-1]
-    places = np.flatnonzero(begins | (~digit & (kinds != BLANK)))
-    tokens = kinds[places]
-    # Line numbers count every line break; the grammar sees a run of them as one.
-    breaks = tokens == NEWLINE
-    line = np.cumsum(breaks) - breaks
-    doubled = breaks.copy()
-    doubled[1:] &= breaks[:-1]
-    places, tokens, line = places[~doubled], tokens[~doubled], line[~doubled]
-    if len(tokens) < 2 or tokens[0] == NEWLINE:
-        return None
-
-    follows = _FOLLOWS
-    if file.kind == "cat":
-        follows = _FOLLOWS.copy()
-        follows[OPEN, CLOSE] = True
-    previous = np.concatenate(([NEWLINE], tokens[:-1]))
-    if not follows[previous, tokens].all():
-        return None
-    opens, commas, ends = tokens == OPEN, tokens == COMMA, tokens == NEWLINE
-    depth = np.cumsum(opens) - np.cumsum(tokens == CLOSE)
-    if depth.min() < 0 or depth.max() > 1 or depth[ends].any():
-        return None
-    starts = np.flatnonzero(previous == NEWLINE)
-    colons = np.flatnonzero(tokens == COLON)
-    if not np.array_equal(colons, starts + 1):
-        return None
-
-    values = _number_values(data, digit, places, tokens)
-    if values is None:
-        return None
-    counts = values[starts]
-    if (counts > MAX_WEIGHT).any():
-        return None
-    row = np.cumsum(ends) - ends
-    separators = np.cumsum(commas & (depth == 0))
-    group = separators - separators[starts][row]
-    if file.kind == "cat" and file.categories and group.max() >= len(file.categories):
-        return None
-    mention = tokens == NUMBER
-    mention[starts] = False
-    item = np.searchsorted(ids, values[mention])
-    item[item == len(ids)] = 0
-    if not np.array_equal(ids[item], values[mention]):
-        return None
-    body = _Body(counts.astype(np.float64), line[starts] + file.first_line, row[mention], item, group[mention])
-    return body if _fits_kind(file, body, group[ends] + 1, len(ids)) else None
+def _read_fast(file: _File, ids: NDArray[np.int64]) -> Body | None:
+    """Read the whole body at once, or return None where the careful reader has to look."""
+    body = read_body(file.body, ids, empty_groups=file.kind == "cat")
+    return body if body is not None and _fits_kind(file, body, len(ids)) else None
 
 
-def _number_values(
-    data: NDArray[np.uint8], digit: NDArray[np.bool_], places: NDArray[np.int64], tokens: NDArray[np.uint8]
-) -> NDArray[np.int64] | None:
-    """Return the value of every number token (0 at the others): the sum of digit x power of ten over its digits."""
-    where = np.flatnonzero(digit)
-    firsts = np.flatnonzero(np.diff(where, prepend=-2) > 1)
-    lengths = np.diff(np.append(firsts, len(where)))
-    if lengths.max() > 15:
-        return None
-    power = np.repeat(lengths, lengths) - 1 - (np.arange(len(where)) - np.repeat(firsts, lengths))
-    digits = (data[where].astype(np.int64) - 48) * 10**power
-    values = np.zeros(len(places), dtype=np.int64)
-    values[tokens == NUMBER] = np.add.reduceat(digits, firsts)
-    return values
-
-
-def _fits_kind(file: _File, body: _Body, groups: NDArray[np.int64], items: int) -> bool:
+def _fits_kind(file: _File, body: Body, items: int) -> bool:
     """Whether no line names an item twice, and every line has the ties and gaps its type allows."""
     rows = len(body.counts)
+    if (body.counts > MAX_WEIGHT).any():
+        return False
+    if file.kind == "cat" and file.categories and (body.groups > len(file.categories)).any():
+        return False
     mentions = np.bincount(body.row, minlength=rows)
-    if file.kind in ("soc", "soi") and (mentions > groups).any():
+    if file.kind in ("soc", "soi") and (mentions > body.groups).any():
         return False
     if file.kind in ("soc", "toc") and (mentions != items).any():
         return False
@@ -461,18 +384,18 @@ def _fits_kind(file: _File, body: _Body, groups: NDArray[np.int64], items: int) 
     return int(np.count_nonzero(seen)) == len(body.row)
 
 
-def _read_lines(file: _File, ids: NDArray[np.int64], problems: Problems) -> _Body:
+def _read_lines(file: _File, ids: NDArray[np.int64], problems: Problems) -> Body:
     """Read the body line by line, reporting every fault with its line."""
     index = {number: k for k, number in enumerate(ids.tolist())}
     counts: list[float] = []
-    lines: list[int] = []
     row: list[int] = []
     item: list[int] = []
     group: list[int] = []
+    sizes: list[int] = []
     ties: list[tuple[int, str]] = []
     gaps: list[tuple[int, str]] = []
     comments = []
-    for number, line in enumerate(file.body, start=file.first_line):
+    for number, line in enumerate(file.body.split("\n"), start=file.first_line):
         if not line.strip(" \t"):
             continue
         if line.startswith("#"):
@@ -504,7 +427,7 @@ def _read_lines(file: _File, ids: NDArray[np.int64], problems: Problems) -> _Bod
                 item.append(member)
                 group.append(place)
         counts.append(float(count))
-        lines.append(number)
+        sizes.append(len(groups))
     if comments:
         file.notes.append(f"{plural(len(comments), 'line')} kept as comments{listed_lines(comments)}")
     for faults, what in ((ties, "a tie"), (gaps, "an unlisted item")):
@@ -519,8 +442,8 @@ def _read_lines(file: _File, ids: NDArray[np.int64], problems: Problems) -> _Bod
                     f"set DATA TYPE to {fitting} ({TYPES[fitting]}), which fits this file",
                 )
             )
-    integers = (np.array(column, dtype=np.int64) for column in (lines, row, item, group))
-    return _Body(np.array(counts, dtype=np.float64), *integers)
+    integers = (np.array(column, dtype=np.int64) for column in (row, item, group, sizes))
+    return Body(np.array(counts, dtype=np.float64), *integers)
 
 
 class _LineFault(Exception):  # noqa: N818 - carried within this module only
@@ -569,7 +492,8 @@ def _read_line(file: _File, line: str, index: dict[int, int]) -> tuple[int, list
         else:
             if not want_item:
                 raise _LineFault("a comma is missing between items", line, grammar, "put commas between items")
-            item = index.get(int(token[:20]))
+            number = _small_number(token)
+            item = None if number is None else index.get(number)
             if item is None:
                 raise _LineFault(
                     f"item {token[:20]} is not declared",
@@ -595,6 +519,12 @@ def _read_line(file: _File, line: str, index: dict[int, int]) -> tuple[int, list
             "declare the others with CATEGORY NAME lines, or mend the line",
         )
     return int(digits), groups
+
+
+def _small_number(digits: str) -> int | None:
+    """Return a number of at most 15 digits, leading zeros aside; None if it is larger."""
+    digits = digits.lstrip("0") or "0"
+    return int(digits) if len(digits) <= 15 else None
 
 
 def _span(numbers: list[int]) -> str:
@@ -626,7 +556,7 @@ def read_order(text: str, source: str, problems: Problems, *, unlisted: str | No
             tally[line] = tally.get(line, 0) + 1
             line_of.setdefault(line, number)
     if not tally:
-        refuse_empty(source, "there are no ballots: nothing to aggregate")
+        raise no_rows(source, "there are no ballots: nothing to aggregate")
     orders, weights = [], []
     for line, count in tally.items():
         words = line.split()

@@ -237,7 +237,7 @@ def rank_evidence(values: NDArray[np.float64]) -> str | None:
 
     full = there.all(axis=1)
     sure = fits(lowest.astype(float)) | fits((lowest + highest) / 2)
-    holed = ~full & (new | ~there).all(axis=1) & (ordered % 1 == 0)[:, :].any(axis=1)
+    holed = ~full & ((new & (ordered % 1 == 0)) | ~there).all(axis=1)
     maybe = sure | holed | fits(dense.astype(float)) | fits(highest.astype(float))
     if (full & ~maybe).any():
         return "scores"

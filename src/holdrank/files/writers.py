@@ -145,7 +145,7 @@ def _preflib(votes: Votes, chosen: str, name: str) -> str:
             repair="write CSV or JSON Lines instead, which hold fractions",
         )
     for item in votes.items:
-        # A name of blanks, or one that opens with a BOM, would not come back as it went.
+        # A name of blanks would come back as the number of the item.
         if "\n" in item or "\r" in item or not item.strip():
             raise InputError(
                 "PrefLib cannot hold a name that is empty or has a line break",

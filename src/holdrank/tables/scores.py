@@ -37,6 +37,8 @@ def score_table(
 ) -> RawBallots:
     """Read one item a row: a column with its name, the others one voter (task, judge) each, cells scores."""
     key = find_key(table, item if item is not None else 1)
+    if item is None:
+        _refuse_fractions(table, key[0])
     if voters is not None:
         used = [table.find(ref, "columns") for ref in voters]
     else:
@@ -72,6 +74,20 @@ def score_table(
         "repeated": repeated,
     }
     return RawBallots(items, dense_ranks(scores, True), np.ones(len(used)), notes, choices, resolved)
+
+
+def _refuse_fractions(table: Table, column: int) -> None:
+    """Refuse a first column of measurements: it is no list of names, so the names stand elsewhere."""
+    cells = table.columns[column]
+    if not isinstance(cells, list) and cells.dtype.kind == "f" and (np.nan_to_num(cells) % 1 != 0).any():
+        raise InputError(
+            "the first column holds scores, not names of items",
+            source=table.source,
+            column=table.label(column),
+            found=table.text(column)[int(np.flatnonzero(np.nan_to_num(cells) % 1)[0])],
+            expected="the names of the items in the first column",
+            repair="name the column of the items with item=",
+        )
 
 
 def find_key(table: Table, item: Ref | Sequence[Ref]) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -349,9 +349,9 @@ def find_weight(table: Table, weight: Ref | None, choices: dict[str, str]) -> in
     return index
 
 
-def refuse_empty(source: str, what: str) -> NoReturn:
-    """Refuse a source that holds no row of data."""
-    raise InputError(
+def no_rows(source: str, what: str) -> InputError:
+    """Return the error for a source that holds no row of data."""
+    return InputError(
         what,
         source=source,
         found="",

@@ -1,0 +1,699 @@
+"""Forms, containers, sniffing and options of vote files, beyond the numbered edge cases."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from holdrank import files
+from holdrank.errors import HoldrankError, InputError, LimitError, MissingExtraError, UsageError
+from holdrank.files import FORMATS, read_votes, validate
+from holdrank.files import containers as containers_room
+from holdrank.files import preflib as preflib_room
+from holdrank.tables import table as table_room
+from holdrank.votes import Votes
+
+
+def read(text: str | bytes, **options) -> Votes:
+    return read_votes(io.BytesIO(text.encode() if isinstance(text, str) else text), **options)
+
+
+def wins(votes: Votes) -> dict[tuple[str, str], float]:
+    """Return the non-zero wins by name."""
+    table = votes.wins()
+    return {
+        (a, b): float(table[i, j]) for i, a in enumerate(votes.items) for j, b in enumerate(votes.items) if table[i, j]
+    }
+
+
+SAME = {("x", "y"): 2.5, ("y", "x"): 1.5}
+FORMS = {
+    "preflib": "# ALTERNATIVE NAME 1: x\n# ALTERNATIVE NAME 2: y\n2: 1,2\n1: {1,2}\n1: 2,1\n",
+    "preflib-old": "2\n1,x\n2,y\n4,4,3\n2,1,2\n1,{1,2}\n1,2,1\n",
+    "rank-columns": "weight,x,y\n2,1,2\n1,1,1\n1,2,1\n",
+    "score-columns": "weight,x,y\n2,5,0\n1,3,3\n1,0,1\n",
+    "long-ranks": "voter,item,rank\n1,x,1\n1,y,2\n2,y,2\n2,x,1\n3,x,1\n3,y,1\n4,y,1\n4,x,2\n",
+    "long-scores": "task,model,score\n1,x,9\n1,y,2\n2,y,2\n2,x,4\n3,x,1\n3,y,1\n4,y,1\n4,x,.5\n",
+    "score-table": "model,t1,t2,t3,t4\nx,1,2,3,4\ny,0,1e-3,3,4.5\n",
+    "battles": "model_a,model_b,winner\nx,y,model_a\ny,x,model_b\nx,y,tie\ny,x,a\n",
+    "pair-counts": "i,j,wins_i,wins_j,ties\nx,y,2,0,1\ny,x,1,0,0\n",
+    "multi-way": "system1Id,system1rank,system2Id,system2rank\nx,1,y,2\ny,3,x,1\nx,4,y,4\ny,1,x,2\n",
+    "jsonl": '{"order": ["x", "y"], "weight": 2}\n{"order": [["x", "y"]]}\n{"ranks": {"x": 2, "y": 1}}\n',
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_tells_the_same_votes_and_is_recognised(form):
+    sniffed = read(FORMS[form])
+    assert wins(sniffed) == SAME
+    assert sniffed.reading.format == form
+    assert sniffed.reading.choices["format"].startswith(form)
+    told = read(FORMS[form], format=form)
+    assert wins(told) == SAME
+    assert told.reading.choices["format"] == f"{form} (as set)"
+    assert told.reading.sha256 == hashlib.sha256(FORMS[form].encode()).hexdigest()
+    for choice in ("unlisted", "ties", "direction"):
+        assert told.reading.choices[choice]
+
+
+def test_forms_without_ties():
+    assert wins(read("rank1,rank2\nx,y\nx,y\ny,x\n")) == {("x", "y"): 2, ("y", "x"): 1}
+    lists = read("study,1,2,3\nA,x,y,z\nB,y\nC,z,x\n")
+    assert lists.reading.format == "lists"
+    assert lists.items == ("x", "y", "z")
+    assert lists.unlisted == "bottom"
+    assert wins(read("A,x,y\nB,y\n", format="lists", header=0, unlisted="observed")) == {("x", "y"): 1}
+    order = read("3 1\n0 3 2 0 1\n0 1 1\n")
+    assert order.reading.format == "order"
+    assert order.items == ("0", "1", "2")
+    assert order.ranks.tolist() in ([[2, 3, 1], [0, 1, 0]], [[0, 1, 0], [2, 3, 1]])
+
+
+def test_all_formats_are_covered_here():
+    assert {*FORMS, "positions", "lists", "order"} == set(FORMATS)
+
+
+def test_default_rule_for_unlisted_items():
+    rules = {form: read(text).unlisted for form, text in FORMS.items()}
+    ballots = ("preflib", "preflib-old", "rank-columns", "long-ranks", "jsonl")
+    assert {form for form, rule in rules.items() if rule == "bottom"} == set(ballots)
+    for form in ("battles", "pair-counts"):
+        with pytest.raises(UsageError, match="two items"):
+            read(FORMS[form], unlisted="bottom")
+        assert read(FORMS[form], unlisted="observed").unlisted == "observed"
+    for form in set(FORMS) - {"battles", "pair-counts"}:
+        for rule in ("bottom", "observed"):
+            votes = read(FORMS[form], unlisted=rule)
+            assert votes.unlisted == votes.reading.choices["unlisted"] == rule
+    with pytest.raises(UsageError, match="bottom"):
+        read(FORMS["rank-columns"], unlisted="top")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["0 2 0 x", "0 3 0 1", "0 2 0 5", "0 2 1 1", "0"],
+)
+def test_faulty_order_lines(line):
+    with pytest.raises(InputError, match=r"line 3: .*found .*expected .*to repair"):
+        read(f"3 1\n0 1 0\n{line}\n", format="order")
+    with pytest.raises(InputError, match=r"start like an \.order file"):
+        read("x y\n0 1 0\n", format="order")
+
+
+# ------------------------------------------------------------------------------------------------------ battles
+
+
+@pytest.mark.parametrize(
+    ("codes", "head"),
+    [
+        (("model_a", "model_b", "tie"), "model_a,model_b,winner"),
+        (("a", "b", "draw"), "model_a,model_b,winner"),
+        (("A", "B", "equal"), "model_a,model_b,winner"),
+        (("left", "right", "both_good"), "left,right,winner"),
+        (("1", "2", "tie"), "Left,Right,Winner"),
+        (("P", "Q", "tie"), "model_a,model_b,winner"),
+        (("item_a", "item_b", "Tie"), "item_a,item_b,winner"),
+    ],
+)
+def test_winner_codes(codes, head):
+    first, second, tie = codes
+    votes = read(f"{head}\nP,Q,{first}\nP,Q,{second}\nP,Q,{first}\nP,Q,{tie}\n")
+    assert wins(votes) == {("P", "Q"): 2.5, ("Q", "P"): 1.5}
+
+
+def test_one_hot_winners_and_home_and_away():
+    hot = "model_a,model_b,winner_model_a,winner_model_b,winner_tie\nP,Q,1,0,0\nP,Q,0,1,0\nP,Q,0,0,1\n"
+    assert wins(read(hot)) == {("P", "Q"): 1.5, ("Q", "P"): 1.5}
+    for bad in ("1,1,0", "0,0,0", "x,0,1"):
+        with pytest.raises(InputError, match=r"line 3.*exactly one.*to repair"):
+            read(hot.replace("0,1,0", bad))
+    games = "home_team,away_team,home_score,away_score\nP,Q,3,1\nQ,P,2,2\nP,Q,,\nP,Q,0,10\n"
+    votes = read(games)
+    assert wins(votes) == {("P", "Q"): 1.5, ("Q", "P"): 1.5}
+    assert any("1 battle without two scores dropped" in note for note in votes.notes)
+    with pytest.raises(InputError, match=r"line 2.*found 'three and 1'"):
+        read(games.replace("3,1", "three,1"))
+
+
+def test_named_battle_columns_and_weights():
+    text = "p,q,who,n\nx,y,p,3\ny,x,y,0.5\n"
+    votes = read(text, first="p", second="q", winner="who", weight="n")
+    assert wins(votes) == {("x", "y"): 3, ("y", "x"): 0.5}
+    assert votes.reading.choices["weight"] == "column 'n'"
+    assert wins(read(text, first=1, second=2, winner=3)) == {("x", "y"): 1, ("y", "x"): 1}
+    with pytest.raises(UsageError, match="give both"):
+        read(text, first="p", winner="who")
+    with pytest.raises(InputError, match="no columns of battles"):
+        read(text, format="battles")
+    with pytest.raises(InputError, match="no columns of battles"):
+        read(text, first="p", second="q")
+    with pytest.raises(UsageError, match="both_bad"):
+        read(FORMS["battles"], both_bad="ignore")
+    assert wins(read("model_a,model_b,winner,count\nx,y,a,5\n")) == {("x", "y"): 5}
+
+
+def test_a_winner_that_is_code_and_name_at_once():
+    # A name cannot explain the second row, so codes are meant.
+    assert wins(read("left,right,winner\n3,1,1\n3,4,2\n")) == {("3", "1"): 1, ("4", "3"): 1}
+    # 3 can only be a name, so 1 is one too.
+    assert wins(read("left,right,winner\n2,1,1\n3,2,3\n")) == {("1", "2"): 1, ("3", "2"): 1}
+    # Both readings explain every row, and they disagree.
+    with pytest.raises(InputError, match=r"line 2, column 'winner'.*both a code and the name.*to repair"):
+        read("left,right,winner\n2,1,1\n1,2,1\n")
+    # Both readings explain every row, and they agree.
+    assert wins(read("left,right,winner\n1,2,1\n")) == {("1", "2"): 1}
+
+
+def test_pair_counts():
+    text = "player1,player2,win1,win2\nx,y,2,1\nx,x,4,4\n"
+    votes = read(text)
+    assert wins(votes) == {("x", "y"): 2, ("y", "x"): 1}
+    assert any("8 comparisons of an item with itself" in note for note in votes.notes)
+    named = "u,v,wu,wv,even\nx,y,2,1,1\n"
+    assert wins(read(named, format="pair-counts", columns=[1, 2, 3, 4, 5])) == SAME
+    for bad in ("-1", "", "nan"):
+        with pytest.raises(InputError, match=r"line 2.*missing, negative"):
+            read(f"i,j,wins_i,wins_j\nx,y,{bad},1\n")
+    with pytest.raises(InputError, match="no columns of pair counts"):
+        read(named, format="pair-counts")
+    with pytest.raises(InputError, match=r"line 2: an item has no name"):
+        read("i,j,wins_i,wins_j\n,y,1,1\n")
+
+
+def test_multi_way_rows():
+    head = "system1Id,system2Id,system3Id,system1rank,system2rank,system3rank\n"
+    votes = read(head + "x,y,z,1,1,5\nx,y,,2,1,\nz,x,y,,1,2\n")
+    assert votes.unlisted == "observed"
+    assert wins(votes) == {("x", "y"): 1.5, ("y", "x"): 1.5, ("x", "z"): 1, ("y", "z"): 1}
+    assert any("1 item on a row without a rank" in note for note in votes.notes)
+    with pytest.raises(InputError, match=r"line 2, column 'system2Id': the ballot names an item twice"):
+        read(head + "x,x,y,1,2,3\n")
+    assert wins(read(head + "x,x,y,1,2,3\n", repeated="first")) == {("x", "y"): 1}
+    with pytest.raises(InputError, match=r"line 2, column 'system3rank': a rank must be 1 or more.*blanks="):
+        read(head + "x,y,z,1,2,-1\n")
+    assert wins(read(head + "x,y,z,1,2,-1\n", blanks=["-1"])) == {("x", "y"): 1}
+    assert any("not connected" in note for note in read(head + "x,y,,1,2,\nz,w,,1,2,\n").notes)
+    assert not any("connected" in n for n in read(head + "x,y,,1,2,\nz,w,,1,2,\n", unlisted="bottom").notes)
+    with pytest.raises(InputError, match="no columns of items and their ranks"):
+        read("a,b\n1,2\n", format="multi-way")
+
+
+# ------------------------------------------------------------------------------------------------- other tables
+
+
+def test_long_files():
+    with pytest.raises(InputError, match=r"not clear.*voter=, item= and rank="):
+        read("who,what,rank\nv,x,1\n", format="long-ranks")
+    with pytest.raises(InputError, match=r"line 3, column 'rank': a rank must be 1 or more"):
+        read("voter,item,rank\nv,x,1\nv,y,0\n")
+    votes = read("voter,item,rank,weight\nv,x,1,2\nv,y,2,2\nw,y,1,1\nw,x,,1\n")
+    assert wins(votes) == {("x", "y"): 2, ("y", "x"): 1}
+    assert any("1 row without a rank" in note for note in votes.notes)
+    with pytest.raises(InputError, match=r"line 3, column 'weight': the voter had weight 2"):
+        read("voter,item,rank,weight\nv,x,1,2\nv,y,2,3\n")
+    scores = FORMS["long-scores"]
+    assert wins(read(scores, lower_is_better=True)) == {("x", "y"): 1.5, ("y", "x"): 2.5}
+    assert wins(read(scores, lower_is_better="4")) == {("x", "y"): 3.5, ("y", "x"): 0.5}
+    with pytest.raises(UsageError, match="'t9', which is no voter"):
+        read(scores, lower_is_better=["t9"])
+    named = "who,what,mark\nv,x,1\nv,y,2\n"
+    assert wins(read(named, voter="who", item="what", rank="mark")) == {("x", "y"): 1}
+    assert wins(read(named, voter="who", item="what", score="mark")) == {("y", "x"): 1}
+    assert wins(read("who,what,rank\nv,x,1\nv,y,2\n", voter="who", item="what")) == {("x", "y"): 1}
+    assert wins(read("who,what,score\nv,x,1\nv,y,2\n", voter="who", item="what")) == {("y", "x"): 1}
+    with pytest.raises(UsageError, match="item names no column"):
+        read(named, item=[], voter="who", rank="mark")
+
+
+def test_score_tables():
+    text = "model,t1,t2\nx,1,2\ny,2,1\n"
+    assert wins(read(text, lower_is_better=True)) == {("x", "y"): 1, ("y", "x"): 1}
+    assert read(text, lower_is_better=True).reading.choices["direction"] == "scores: low is best"
+    votes = read("t1,thing,t2\n1,x,2\n2,y,1\n", item="thing", columns=["t1"], lower_is_better=["t2"])
+    assert wins(votes) == {("y", "x"): 1}
+    assert any("'t2', a column that is not used" in note for note in votes.notes)
+    with pytest.raises(InputError, match="no column of scores"):
+        read("model\nx\n", format="score-table")
+    with pytest.raises(UsageError, match="repeated"):
+        read(text, repeated="last")
+    # Where the name of the first column tells nothing, rows may be items or voters.
+    with pytest.raises(InputError, match=r"line 2, column 'thing'.*format=\"score-table\""):
+        read("thing,t1,t2\nx,1,2\ny,2,1\n")
+    with pytest.raises(InputError, match="column 3 has no name"):
+        read("model,t1,\nx,1,2\ny,2,1\n")
+
+
+def test_item_columns():
+    assert wins(read("voter,x,y\nv,1,2\nw,2,1\n")) == {("x", "y"): 1, ("y", "x"): 1}
+    assert wins(read("person,x,y\n7,1,2\n9,1,2\n", voter="person")) == {("x", "y"): 2}
+    with pytest.raises(InputError, match="no column for an item"):
+        read("voter,weight\n1,1\n", format="rank-columns")
+    with pytest.raises(UsageError, match="lower_is_better=True"):
+        read(FORMS["score-columns"], lower_is_better=["x"])
+    with pytest.raises(UsageError, match="means nothing for the format 'rank-columns'"):
+        read(FORMS["rank-columns"], lower_is_better=True)
+    holes = read("x,y,z\n1,2,\n1,2,3\n")
+    assert any("1 empty cell" in note for note in holes.notes)
+    with pytest.raises(InputError, match=r"line 2, column 'x': the cell is not a rank"):
+        read("x,y\none,2\n", format="rank-columns", columns=["x", "y"])
+    with pytest.raises(InputError, match="the column holds text"):
+        read("x,y\none,2\n", format="rank-columns")
+
+
+def test_positions_need_columns_and_ignore_gaps_in_numbering():
+    with pytest.raises(InputError, match="no columns of positions"):
+        read("rank1,rank3\na,b\n", format="positions")
+    with pytest.raises(InputError, match="no columns of positions"):
+        read("rank1,rank1\na,b\n", format="positions")
+    assert wins(read("u,v\na,b\n", format="positions", columns=["v", "u"])) == {("b", "a"): 1}
+    assert wins(read("choice_1,choice_2\na,b\n")) == {("a", "b"): 1}
+    with pytest.raises(UsageError, match="repeated"):
+        read("rank1\na\n", repeated="last")
+
+
+def test_lists_by_name_and_by_column():
+    text = "1,2,study\nx,y,A\n"
+    assert wins(read(text, format="lists", voter="study")) == {("x", "y"): 1}
+    assert wins(read(text, format="lists", columns=[2, 1])) == {("y", "x"): 1}
+
+
+# ----------------------------------------------------------------------------------------------- options, words
+
+
+def test_options_that_make_no_sense_are_refused():
+    with pytest.raises(UsageError, match="no format 'excel'"):
+        read(FORMS["battles"], format="excel")
+    with pytest.raises(UsageError, match="winner= means nothing for the format 'preflib'"):
+        read(FORMS["preflib"], winner="x")
+    with pytest.raises(UsageError, match=r"sheet= means something for spreadsheets"):
+        read(FORMS["battles"], sheet=1)
+    with pytest.raises(UsageError, match="one character"):
+        read(FORMS["battles"], delimiter="ab")
+    with pytest.raises(UsageError, match="short_rows"):
+        read(FORMS["battles"], short_rows="cut")
+    with pytest.raises(UsageError, match="header is the number"):
+        read(FORMS["battles"], header=-1)
+    with pytest.raises(UsageError, match=r"categories only means something for \.cat"):
+        read(FORMS["preflib"], categories=["x"])
+    with pytest.raises(UsageError, match="no option nonsense="):
+        validate(io.BytesIO(b"x"), nonsense=1)
+
+
+def test_blanks_may_be_one_word():
+    votes = read("rank1,rank2\na,none\n", blanks="none")
+    assert votes.items == ("a",)
+
+
+def test_a_decimal_string_names_a_position_when_no_column_has_that_name():
+    assert wins(read("q,x,y\n9,1,2\n", columns=["2", "3"], format="rank-columns")) == {("x", "y"): 1}
+
+
+def test_header_row_zero_means_no_header():
+    votes = read("x,y,model_a\n", header=0, first=1, second=2, winner=3)
+    assert wins(votes) == {("x", "y"): 1}
+
+
+def test_validation_reports_what_stops_everything():
+    found = validate(io.BytesIO(b"\xff\xfe\xfa"))
+    assert found.total == 1
+    assert "not utf-8" in str(found.problems[0])
+    assert found.votes is None
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("model_a,model_b,winner\nx,y,a\nx,,a\nx,y,q\n,y,b\n", {3, 4, 5}),
+        ("model_a,model_b,winner_a,winner_b\nx,y,1,1\nx,y,1,0\nx,y,0,0\n", {2, 4}),
+        ("home_team,away_team,home_score,away_score\nx,y,a,1\nx,y,1,0\nx,y,b,0\n", {2, 4}),
+        ("i,j,wins_i,wins_j\nx,y,-1,1\nx,y,1,q\n", {2, 3}),
+        ("model,t\nx,1\nx,2\n,3\ny,q1\nz,inf\n", {3, 4, 5, 6}),
+        ("x,y,z,w\n1,2,3,4\n0,1,2,3\n1,2\n1,2,3,4,5\n", {3, 4, 5}),
+        ("voter,item,rank\nv,x,1\nv,x,2\nv,,1\nv,y,0\nv,z,q\n", {3, 4, 5, 6}),
+        ("voter,item,rank,weight\nv,x,1,1\nv,y,2,2\nv,z,3,-1\n", {3, 4}),
+        ("rank1,rank2\nx,x\ny,y\nx,y\n", {2, 3}),
+        ("system1Id,system1rank,system2Id,system2rank\nx,1,x,2\nx,0,y,1\nx,1,y,q\n", {2, 3, 4}),
+        ('{"order": ["x", "y"]}\n{"order": 3}\nnope\n[1]\n{"order": ["x", "x"]}\n', {2, 3, 4, 5}),
+        ('{"model": "x", "t": 1}\n{"model": "y", "t": [2]}\n{"model": "x", "t": 3}\n', {2, 3}),
+        ("2 1\n0 1 5\n0 1 1\n0 2 1\n", {2, 4}),
+        ("2\n1,x\nnope\n3,3,3\n1,1\n1,2\n", {3, 6}),
+        ("# ALTERNATIVE NAME 1: x\n# ALTERNATIVE NAME 1: y\n1: 1\n1: 2\n# TITLE: t\n", {2, 4, 5}),
+        ('a,b\n1,2\n1,"2\n', {3}),
+    ],
+)
+def test_checking_finds_every_fault(text, lines):
+    format = "rank-columns" if text.startswith("x,y,z,w") else None
+    found = validate(io.BytesIO(text.encode()), format=format)
+    assert {problem.line for problem in found.problems} == lines
+    assert found.total == len(found.problems)
+    assert found.votes is None
+    for problem in found.problems:
+        for word in ("binary file, line ", "; found ", "expected ", "; to repair: "):
+            assert word in str(problem)
+    with pytest.raises(InputError):
+        read(text, format=format)
+
+
+def test_preflib_corners():
+    with pytest.raises(InputError, match="no alternatives are declared"):
+        read("# DATA TYPE: soc\n1: 1\n")
+    with pytest.raises(InputError, match="unknown DATA TYPE"):
+        read("# DATA TYPE: xyz\n# ALTERNATIVE NAME 1: a\n1: 1\n")
+    with pytest.raises(InputError, match=r"line 2: the line is no ballot"):
+        read("# ALTERNATIVE NAME 1: a\n1,1\n", format="preflib")
+    untyped = read("# ALTERNATIVE NAME 1:a\n# ALTERNATIVE NAME 2:\n1: 1\n")
+    assert untyped.items == ("a", "#2")
+    assert any("no DATA TYPE" in note for note in untyped.notes)
+    with pytest.raises(InputError, match="line 2: the order is empty"):
+        read("# ALTERNATIVE NAME 1: a\n3: \n")
+    with pytest.raises(InputError, match=r"line 2: 'é' is not an item number"):
+        read("# ALTERNATIVE NAME 1: a\n3: é\n")
+    with pytest.raises(InputError, match="line 2: an item is missing before a comma"):
+        read("# ALTERNATIVE NAME 1: a\n3: ,1\n")
+    with pytest.raises(InputError, match="line 3: a comma is missing"):
+        read("# ALTERNATIVE NAME 1: a\n# ALTERNATIVE NAME 2: b\n3: 1 2\n")
+    with pytest.raises(InputError, match="is not declared"):
+        read("# ALTERNATIVE NAME 1: a\n3: " + "9" * 40 + "\n")
+    huge = "123456789012345"
+    with pytest.raises(InputError, match="line 2: the number of a name is absurdly large"):
+        read(f"# ALTERNATIVE NAME {huge}: a\n# ALTERNATIVE NAME {huge}6: b\n1: {huge}\n")
+    with pytest.raises(InputError, match="line 3: item 12345678901234567890 is not declared"):
+        read(f"# ALTERNATIVE NAME {huge}: a\n1: {huge}\n1: {huge}6789012345\n")
+    assert read("# ALTERNATIVE NAME 0: a\n# ALTERNATIVE NAME 7: b\n1: 000000000000000000000007\n").wins()[1, 0] == 1
+    # Without declared categories the lines say how many there are.
+    votes = read("# DATA TYPE: cat\n# ALTERNATIVE NAME 1: a\n# ALTERNATIVE NAME 2: b\n3: {},1,2\n")
+    assert votes.reading.choices["categories"] == "as listed: '1' > '2' > '3'"
+
+
+def test_line_numbers_count_blank_lines():
+    text = "\n# ALTERNATIVE NAME 1: a\n\n1: 1\n\n\n1: 2\n"
+    with pytest.raises(InputError, match="line 7: item 2 is not declared"):
+        read(text)
+    with pytest.raises(InputError, match=r"line 5, .*item twice"):
+        read('rank1,rank2\n"a\nb",c\n\na,a\n')
+
+
+@pytest.mark.parametrize("quoted", [False, True])
+@pytest.mark.parametrize("rows", [4095, 4096, 4097, 9000])
+def test_long_files_keep_their_rows_and_line_numbers(quoted, rows):
+    cell = '"b\nc"' if quoted else "b"
+    lines = [f"a,{cell}"] * rows
+    lines[rows - 2] = f"\na,{cell}"  # a blank line near the end
+    text = "rank1,rank2\n" + "\n".join(lines) + "\n"
+    assert read(text).total == rows
+    found = validate(io.BytesIO((text + "a,b,c\na,a\n").encode()))
+    last = text.count("\n") + 1
+    assert [problem.line for problem in found.problems] == [last, last + 1]
+
+
+def test_a_header_far_down():
+    text = "junk\n" * 5000 + "rank1,rank2\na,b\n"
+    assert wins(read(text, header=5001)) == {("a", "b"): 1}
+
+
+def test_the_careful_and_the_fast_reader_agree(monkeypatch):
+    rng = np.random.default_rng(7)
+    names = "".join(f"# ALTERNATIVE NAME {k}: n{k}\n" for k in range(3, 10))
+    lines = []
+    for _ in range(300):
+        items = rng.permutation(np.arange(3, 10))[: rng.integers(1, 8)].tolist()
+        cut = int(rng.integers(0, len(items)))
+        groups = [str(k) for k in items[:cut]] + ["{" + " , ".join(map(str, items[cut:])) + "}"]
+        lines.append(f"{rng.integers(0, 50)}: " + ", ".join(groups))
+    text = "# DATA TYPE: toi\n" + names + "\n".join(lines) + "\n"
+    fast = read(text)
+    monkeypatch.setattr(preflib_room, "_read_fast", lambda *_: None)
+    slow = read(text)
+    assert slow == fast
+    assert slow.notes == fast.notes
+    assert np.array_equal(slow.ranks, fast.ranks)
+
+
+def test_too_many_ballots_for_the_items_is_a_limit(monkeypatch):
+    monkeypatch.setattr(table_room, "MAX_CELLS", 3)
+    monkeypatch.setattr(preflib_room, "MAX_CELLS", 3)
+    for form in ("preflib", "battles", "jsonl", "long-ranks"):
+        with pytest.raises(LimitError, match=r"[234] distinct ballots over 2 items.*to repair"):
+            read(FORMS[form])
+
+
+# ---------------------------------------------------------------------------------------------------- containers
+
+
+def test_an_object_without_keys_is_no_record():
+    with pytest.raises(InputError, match="line 1: the objects have no keys"):
+        read("{}\n")
+
+
+def test_json_lines():
+    records = "\n".join(
+        json.dumps(record)
+        for record in (
+            {"model_a": "x", "model_b": "y", "winner": "model_a", "n": 1.0},
+            {"model_b": "x", "model_a": "y", "winner": "x", "n": None, "flag": True},
+            {"model_a": "x", "model_b": "y", "winner": "tie", "n": 0.5},
+            {"model_a": "x", "model_b": "y", "winner": 2},
+        )
+    )
+    votes = read(records)
+    assert wins(votes) == SAME
+    assert votes.reading.format == "battles"
+    head = '{"items": ["y", "x"], "unlisted": "observed"}\n{"order": ["x"], "weight": 0.5}\n'
+    votes = read(head + '{"ranks": {"y": 2.5, "x": 1, "z": null}}\n')
+    assert votes.items == ("y", "x")
+    assert votes.unlisted == "observed"
+    assert wins(votes) == {("x", "y"): 1}
+    assert read(head, unlisted="bottom").unlisted == "bottom"
+    assert read('{"order": [1, 2]}\n').items == ("1", "2")
+    twice = '{"order": ["a", "b", "a"]}\n'
+    votes = read(twice, repeated="first")
+    assert wins(votes) == {("a", "b"): 1}
+    assert any("1 ballot names an item more than once" in note for note in votes.notes)
+    for bad in (
+        '{"items": ["a", "a"]}\n{"order": ["a"]}',
+        '{"items": 3}\n{"order": ["a"]}',
+        '{"items": [""]}\n{"order": ["a"]}',
+        '{"items": ["a"], "unlisted": "top"}\n{"order": ["a"]}',
+        '{"order": ["a"], "weight": -1}',
+        '{"order": ["a"], "weight": "2"}',
+        '{"order": ["a"], "weight": true}',
+        '{"order": ["a"], "weight": NaN}',
+        '{"order": ["a", ""]}',
+        '{"order": [null]}',
+        '{"order": [[["a"]]]}',
+        '{"ranks": {"a": 0}}',
+        '{"ranks": {"a": "1"}}',
+        '{"ranks": {"a": Infinity}}',
+        '{"ranks": {"": 1}}',
+        '{"ranks": [1]}',
+        '[{"order": ["a"]}]',
+        "[" * 5000,
+        '{"order": ' + "[" * 100_000,
+    ):
+        with pytest.raises(InputError, match=r"binary file, line 1: .*found .*expected .*to repair"):
+            read(bad)
+    with pytest.raises(InputError, match="line 2: the line holds no ballot"):
+        read('{"order": ["a"]}\n{"weight": 1}\n')
+    with pytest.raises(InputError, match="nothing to aggregate"):
+        read('{"order": []}\n')
+
+
+@pytest.fixture
+def workbook():
+    openpyxl = pytest.importorskip("openpyxl")
+
+    def make(*sheets: tuple[str, list[list[object]]]) -> bytes:
+        book = openpyxl.Workbook()
+        book.remove(book.active)
+        for title, rows in sheets:
+            sheet = book.create_sheet(title)
+            for row in rows:
+                sheet.append(row)
+        out = io.BytesIO()
+        book.save(out)
+        return out.getvalue()
+
+    return make
+
+
+def test_spreadsheets(workbook, tmp_path):
+    rows = [["model", "t1", "t2"], ["x", 1.5, 2], [7, 2, None], [], [7.5, "3", 4]]
+    data = workbook(("Votes", rows), ("Other", [["rank1"], ["a"]]))
+    votes = read(data)
+    assert votes.items == ("x", "7", "7.5")
+    assert wins(votes) == {("7", "x"): 1, ("7.5", "x"): 2, ("7.5", "7"): 1}
+    assert any("sheet 'Votes', the first of 2" in note for note in votes.notes)
+    path = tmp_path / "v.xlsx"
+    path.write_bytes(data)
+    for sheet in ("Other", 2, "2"):
+        assert read_votes(path, sheet=sheet).items == ("a",)
+    with pytest.raises(InputError, match=r"no such sheet; found '3'.*'Votes', 'Other'"):
+        read(data, sheet=3)
+    with pytest.raises(InputError, match=r"line 5, column 't1': the cell is not a score"):
+        read(workbook(("S", [*rows[:4], ["z", "3%", 1]])))
+    with pytest.raises(UsageError, match="delimiter="):
+        read(data, delimiter=",")
+    with pytest.raises(UsageError, match="is text"):
+        read(data, format="preflib")
+    with pytest.raises(InputError, match="the file is empty"):
+        read(workbook(("S", [])))
+
+
+def test_spreadsheet_dates_are_noted(workbook):
+    import datetime
+
+    day = datetime.date(2024, 3, 1)
+    votes = read(workbook(("S", [["model", "t"], ["MARCH1", 1], [day, 2]])))
+    assert votes.items == ("MARCH1", "2024-03-01T00:00:00")
+    assert any("1 cell is a date" in note for note in votes.notes)
+
+
+def test_damaged_spreadsheets_and_bombs_are_refused(workbook, monkeypatch):
+    data = workbook(("S", [["model", "t"], ["x", 1]]))
+    for cut in (100, len(data) // 2, len(data) - 30):
+        with pytest.raises(InputError):
+            read(data[:cut])
+    monkeypatch.setattr(containers_room, "_LARGEST_SHEET", 100)
+    with pytest.raises(LimitError, match="unpacks to"):
+        read(data)
+
+
+def parquet(columns: dict[str, list[object]]) -> bytes:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet as pq
+
+    out = io.BytesIO()
+    pq.write_table(pyarrow.table(columns), out)
+    return out.getvalue()
+
+
+BATTLES = {"model_a": ["x", "y", "x", "y"], "model_b": ["y", "x", "y", "x"], "winner": ["model_a", "b", "tie", "a"]}
+SCORES = {"model": ["x", "y", "007"], "t1": [1, None, 3], "t2": [0.5, float("nan"), 0.25], "t3": [3, 2, 1]}
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "pyarrow"])
+def test_parquet(engine, monkeypatch, tmp_path):
+    pytest.importorskip(engine)
+    if engine == "pyarrow":
+        monkeypatch.setitem(sys.modules, "duckdb", None)
+    assert wins(read(parquet(BATTLES))) == SAME
+    votes = read(parquet(SCORES))
+    assert votes.items == ("x", "y", "007")
+    assert wins(votes) == {("007", "x"): 1, ("x", "007"): 2, ("x", "y"): 1, ("y", "007"): 1}
+    path = tmp_path / "v[1]*.parquet"
+    path.write_bytes(parquet(BATTLES))
+    assert wins(read_votes(path)) == SAME
+    (tmp_path / "plain.parquet").write_bytes(parquet(BATTLES))
+    assert wins(read_votes(tmp_path / "plain.parquet")) == SAME
+    with pytest.raises(InputError, match=r"row.*|line 2, column 't1'"):
+        read(parquet({"model": ["x", "y"], "t1": [1.0, float("inf")]}))
+    with pytest.raises(InputError, match="no rows below the header"):
+        read(parquet({"model": [], "t1": []}))
+    with pytest.raises(InputError, match="Parquet file cannot be read"):
+        read(parquet(BATTLES)[:-20])
+    (tmp_path / "v.csv").write_bytes(parquet(BATTLES))
+    with pytest.raises(InputError, match="this is a Parquet file"):
+        read_votes(tmp_path / "v.csv")
+
+
+def test_parquet_texts_of_other_types():
+    import datetime
+
+    columns = {
+        "model": [datetime.date(2024, 1, 1), None, datetime.date(2024, 1, 3)],
+        "t": [1, 2, 3],
+    }
+    with pytest.raises(InputError, match="line 2, column 'model': an item has no name"):
+        read(parquet(columns))
+    columns["model"] = [True, False, True]
+    with pytest.raises(InputError, match="two rows"):
+        read(parquet(columns))
+
+
+def test_missing_extras_name_the_extra(monkeypatch, workbook):
+    data, sheet = parquet(BATTLES), workbook(("S", [["rank1"], ["a"]]))
+    for module in ("duckdb", "pyarrow", "openpyxl"):
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtraError, match=r"reading Parquet needs duckdb.*holdrank\[io\]"):
+        read(data)
+    with pytest.raises(MissingExtraError, match=r"spreadsheet needs openpyxl.*holdrank\[io\]"):
+        read(sheet)
+
+
+def test_reading_files_imports_nothing_heavy():
+    code = (
+        "import sys, holdrank.files; "
+        "heavy = {'duckdb', 'openpyxl', 'narwhals', 'pandas', 'polars', 'pyarrow', 'numba'} & set(sys.modules); "
+        "print(sorted(heavy))"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[]"
+
+
+# --------------------------------------------------------------------------------------------------- real samples
+
+
+def test_old_and_new_preflib_format_give_the_same_votes(shared_data):
+    old = read_votes(shared_data / "format-samples" / "old-format-00002-00000006.toc")
+    new = read_votes(shared_data / "debian" / "00002-00000006.toc")
+    assert old == new
+    assert old.reading.format == "preflib-old"
+
+
+@pytest.mark.parametrize(
+    ("name", "items", "ballots", "orders"),
+    [
+        ("old-format-00018-00000004.soi", 7, 32086, 210),
+        ("00021-00000012.toi", 5, 183192, 51),
+        ("00042-00000083.soc", 1, 37, 1),
+        ("00056-00000064.soc", 298, 1, 1),
+        ("00057-00000004.cat", 9, 4899645, 9),
+        ("00063-00000001.cat", 23, 82, 74),
+        ("00070-00001427.soc", 4, 5, 3),
+    ],
+)
+def test_format_samples(name, items, ballots, orders, shared_data):
+    votes = read_votes(shared_data / "format-samples" / name)
+    assert (len(votes.items), votes.total, len(votes.weights)) == (items, ballots, orders)
+
+
+def test_real_categories_worst_first(shared_data):
+    path = shared_data / "format-samples" / "00069-00000012.cat"
+    best_first = read_votes(path, categories=["Approved", "Neutral/Skipped", "Disapproved"], unlisted="observed")
+    listed = read_votes(path, unlisted="observed")
+    assert np.array_equal(best_first.wins(), listed.wins().T)
+    assert "Comment #35" in listed.items
+
+
+def test_real_files_that_are_refused(shared_data):
+    with pytest.raises(InputError, match="holds no votes"):
+        read_votes(shared_data / "format-samples" / "00036-00000001.wmd")
+    with pytest.raises(InputError, match="byte 0x8c at offset 641"):
+        read_votes(shared_data / "starwars-survey" / "StarWars.csv")
+    with pytest.raises(InputError, match="column 5 has no name"):
+        read_votes(shared_data / "starwars-survey" / "StarWars.csv", encoding="latin-1", format="rank-columns")
+    with pytest.raises(InputError, match="names an item twice"):
+        read_votes(shared_data / "minneapolis-2017-ward9" / "2017-ward-9-cvr.csv")
+    with pytest.raises(HoldrankError):
+        read_votes(shared_data / "wildbench" / "score.json")
+
+
+def test_real_notes(shared_data):
+    votes = read_votes(shared_data / "minneapolis-2017-ward9" / "2017-ward-9-cvr.csv", repeated="first")
+    for words in (
+        "322 ballots name an item more than once",
+        "131 ballots without any name dropped",
+        "25 ballots have a blank above a name",
+        "'UWI'",
+    ):
+        assert any(words in note for note in votes.notes), (words, votes.notes)
+    crowd = read_votes(shared_data / "llmfao-crowd" / "crowd-comparisons.csv")
+    assert any("927 of 1,711 pairs" in note for note in crowd.notes)
+    assert crowd.reading.choices["format"] == "battles (columns left, right, winner)"
+    assert files.FORMATS[crowd.reading.format]
