@@ -145,7 +145,7 @@ for name in ("numba", "duckdb", "openpyxl", "pyarrow", "pandas", "polars", "matp
     sys.modules[name] = None
 import numpy as np, holdrank as hr
 from holdrank import _kernels
-_kernels._COMPARISONS_WORTH_NUMBA = _kernels._COMPARISONS_ONCE_LOADED = 0
+_kernels._WORTH_LOADING = _kernels._WORTH_CALLING = 0
 votes = hr.sample_votes(hr.Mallows(range(6), 0.5), 1000, rng=1)
 for statistic in (hr.kemeny, hr.borda, hr.footrule, hr.Robust(hr.kemeny, 0.05)):
     statistic(votes)

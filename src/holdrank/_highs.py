@@ -1,4 +1,4 @@
-"""The only user of highspy: a linear or integer program that grows by rows and is solved again from where it stood."""
+"""The only user of highspy: a linear program that grows by rows and is solved again from where it stood."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from holdrank.rankings import Floats, Ints
+from holdrank.status import Clock
 
-_TOLERANCE = 1e-7
+_COLUMNS_IN_A_MOMENT = 1000  # solved in milliseconds, less than it takes to press Ctrl-C
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,24 +20,24 @@ class Solution:
 
     Attributes
     ----------
-    x : array
-        Values of the columns; empty when no feasible point was found in time.
-    bound : float
-        No feasible point is cheaper than this; minus infinity when nothing is known.
     finished : bool
-        Solved to optimality.
-    interrupted : bool
-        The user pressed Ctrl-C.
+        Solved: to optimality, or to the proof that no point is feasible.
+    bound : float
+        No feasible point is cheaper: proved by the dual prices, whatever the tolerances of the solver.
+    x : array
+        Values of the columns; empty unless there is an optimum.
+    reduced_costs : array
+        What a column adds to the bound when it leaves the cheaper of its bounds, from the same prices.
     """
 
-    x: Floats
-    bound: float
     finished: bool
-    interrupted: bool
+    bound: float
+    x: Floats
+    reduced_costs: Floats
 
 
 class Model:
-    """Minimise ``cost @ x`` over ``0 <= x <= 1`` and rows that are added between solves."""
+    """Minimise ``cost @ x`` over bounds (0 and 1 at first) and rows that come and go between solves."""
 
     def __init__(self, cost: Floats) -> None:
         import highspy
@@ -44,59 +45,76 @@ class Model:
         self._highspy = highspy
         self._highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         self._highs.silent()
-        # One thread and a fixed seed: the same answer on any machine.
-        for option, value in (("threads", 1), ("random_seed", 0), ("mip_rel_gap", 0.0)):
+        # One thread and a fixed seed, for the same answer on any machine.
+        for option, value in (("threads", 1), ("random_seed", 0)):
             self._highs.setOptionValue(option, value)
-        columns = len(cost)
-        self._highs.addVars(columns, np.zeros(columns), np.ones(columns))
-        self._highs.changeColsCost(columns, np.arange(columns, dtype=np.int32), np.asarray(cost, dtype=np.float64))
-        self._columns = columns
+        self._highs.HandleUserInterrupt = True
+        self._cost: Floats = np.asarray(cost, dtype=np.float64)
+        # The solver's tolerances are absolute: shares of votes would vanish in them.
+        self._scale = 1e4 / max(float(np.abs(self._cost).max(initial=0.0)), 1e-300)
+        self._lower, self._upper = np.zeros(len(cost)), np.ones(len(cost))
+        self._columns = np.arange(len(cost), dtype=np.int32)
+        self._row_columns: Ints = np.empty((0, 0), dtype=np.int32)
+        self._row_values: Floats = np.empty((0, 0))
+        self._row_range: Floats = np.empty((0, 2))
+        self._highs.addVars(len(cost), self._lower, self._upper)
+        self._highs.changeColsCost(len(cost), self._columns, self._cost * self._scale)
+
+    def set_bounds(self, lower: Floats, upper: Floats) -> None:
+        """Change the bounds of all columns."""
+        self._lower, self._upper = lower, upper
+        self._highs.changeColsBounds(len(self._columns), self._columns, lower, upper)
 
     def add_rows(self, columns: Ints, values: Floats, lower: float, upper: float) -> None:
-        """Add rows ``lower <= values @ x[columns] <= upper``; both arrays have one line a row."""
+        """Add rows ``lower <= values @ x[columns] <= upper``; both arrays have one line a row, all of one width."""
         rows, width = columns.shape
+        columns = columns.astype(np.int32)
+        self._row_columns = np.concatenate((self._row_columns.reshape(-1, width), columns))
+        self._row_values = np.concatenate((self._row_values.reshape(-1, width), values))
+        self._row_range = np.concatenate((self._row_range, np.tile([lower, upper], (rows, 1))))
         starts = np.arange(rows, dtype=np.int32) * width
-        flat = columns.astype(np.int32).ravel()
         self._highs.addRows(
-            rows, np.full(rows, lower), np.full(rows, upper), flat.size, starts, flat, values.astype(np.float64).ravel()
+            rows, np.full(rows, lower), np.full(rows, upper), rows * width, starts, columns.ravel(), values.ravel()
         )
 
-    def make_integer(self, start: Floats, absolute_gap: float) -> None:
-        """Ask for whole numbers from now on, beginning with the feasible point `start`."""
-        kinds = np.full(self._columns, self._highspy.HighsVarType.kInteger)
-        self._highs.changeColsIntegrality(self._columns, np.arange(self._columns, dtype=np.int32), kinds)
-        self._highs.setOptionValue("mip_abs_gap", absolute_gap)
-        point = self._highspy.HighsSolution()
-        point.col_value = list(start)
-        self._highs.setSolution(point)
+    def drop_slack_rows(self, slack: float) -> None:
+        """Forget the rows that the last solution keeps farther than `slack` from both of their limits."""
+        values = np.array(self._highs.getSolution().row_value)
+        loose = (values > self._row_range[:, 0] + slack) & (values < self._row_range[:, 1] - slack)
+        self._row_columns, self._row_values = self._row_columns[~loose], self._row_values[~loose]
+        self._row_range = self._row_range[~loose]
+        self._highs.deleteRows(int(loose.sum()), np.flatnonzero(loose).astype(np.int32))
 
-    def solve(self, deadline: float | None = None) -> Solution:
-        """Solve, warm from the last basis; stop at `deadline` (on the monotonic clock) or at Ctrl-C."""
+    def solve(self, clock: Clock) -> Solution:
+        """Solve, warm from the last basis, until the clock stops."""
         highs = self._highs
-        if deadline is not None:
+        if clock.deadline is not None:
             # HiGHS counts its running time over all solves of one model.
-            highs.setOptionValue("time_limit", highs.getRunTime() + max(deadline - monotonic(), 0.0))
-        interrupted = self._run()
-        status = highs.getModelStatus()
-        finished = status == self._highspy.HighsModelStatus.kOptimal
-        info = highs.getInfo()
-        is_mip = info.mip_node_count >= 0
-        solved_bound = info.objective_function_value if finished else -np.inf
-        bound = float(info.mip_dual_bound if is_mip else solved_bound)
-        feasible = info.primal_solution_status == 2
-        x = np.array(highs.getSolution().col_value) if feasible and (finished or is_mip) else np.empty(0)
-        return Solution(x, bound if np.isfinite(bound) else -np.inf, finished, interrupted)
+            highs.setOptionValue("time_limit", highs.getRunTime() + max(clock.deadline - monotonic(), 0.0))
+        if len(self._columns) <= _COLUMNS_IN_A_MOMENT:
+            highs.run()
+        else:
+            # In a thread of its own, so that Python stays awake for Ctrl-C.
+            highs.startSolve()
+            while not highs.wait(0.1)[0]:
+                if clock.interrupted:
+                    highs.cancelSolve()
+        status, statuses = highs.getModelStatus(), self._highspy.HighsModelStatus
+        if status == statuses.kInfeasible:
+            return Solution(True, np.inf, np.empty(0), np.empty(0))
+        if status != statuses.kOptimal:
+            return Solution(False, -np.inf, np.empty(0), np.empty(0))
+        solution = highs.getSolution()
+        bound, reduced_costs = self._dual_bound(np.array(solution.row_dual) / self._scale)
+        return Solution(True, bound, np.array(solution.col_value), reduced_costs)
 
-    def _run(self) -> bool:
-        """Run HiGHS in its own thread, so that Ctrl-C reaches Python; return whether it did."""
-        highs = self._highs
-        highs.HandleUserInterrupt = True
-        highs.startSolve()
-        interrupted = False
-        while True:
-            try:
-                if highs.wait(0.2)[0]:
-                    return interrupted
-            except KeyboardInterrupt:
-                interrupted = True
-                highs.cancelSolve()
+    def _dual_bound(self, prices: Floats) -> tuple[float, Floats]:
+        """Return the Lagrangian bound of these row prices, valid for any prices, and the reduced costs."""
+        lower, upper = self._row_range[:, 0], self._row_range[:, 1]
+        reduced = self._cost.copy()
+        if len(prices):
+            spent = (prices[:, None] * self._row_values).ravel()
+            reduced -= np.bincount(self._row_columns.ravel(), weights=spent, minlength=len(reduced))
+        bound = float(np.where(prices > 0, prices * lower, prices * upper).sum())
+        bound += float(np.where(reduced > 0, reduced * self._lower, reduced * self._upper).sum())
+        return bound, reduced

@@ -6,16 +6,34 @@ Both ways give the same numbers to the last bit; the choice only changes the sec
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+T = TypeVar("T")
+
 _BLOCK = 8192  # ballots counted at a time: their ranks stay in the cache, their number fits sixteen bits
-_COMPARISONS_WORTH_NUMBA = 500_000_000  # about a second of numpy; numba takes that long to load
-_COMPARISONS_ONCE_LOADED = 2_000_000
+_COMPARISONS_A_SECOND = 5e8  # by numpy
+_WORTH_LOADING = 1.0  # seconds of plain work: numba takes about that long to load
+_WORTH_CALLING = 0.0002  # seconds of plain work, once it is loaded
+
+
+def fastest(loop: Callable[..., T], plain: Callable[..., T], *, seconds: float) -> Callable[..., T]:
+    """Return `loop` compiled, if numba is there and worth it for `seconds` of plain work; else `plain`."""
+    worth = _WORTH_CALLING if "numba" in sys.modules else _WORTH_LOADING
+    return _compiled(loop) if seconds >= worth and find_spec("numba") is not None else plain
+
+
+@cache
+def _compiled(loop: Callable[..., T]) -> Callable[..., T]:
+    from numba import njit
+
+    compiled: Callable[..., T] = njit(nogil=True, cache=True)(loop)
+    return compiled
 
 
 def count_wins(
@@ -39,7 +57,7 @@ def count_wins(
     m, n = ranks.shape
     scale = whole_number_scale(weights)
     doubled = np.zeros((n, n), dtype=np.int64)  # a tie adds one on both sides
-    add_block = _adder(m * n * n)
+    add_block = fastest(add_ballots, _add_ballots, seconds=m * n * n / _COMPARISONS_A_SECOND)
     columns = ranks.T
     for start in range(0, m, _BLOCK):
         block = np.array(columns[:, start : start + _BLOCK], order="C")
@@ -61,20 +79,7 @@ def whole_number_scale(weights: npt.NDArray[np.float64], spare_bits: int = 2) ->
     return float(2.0 ** (62 - spare_bits - int(np.ceil(np.log2(weights.sum())))))
 
 
-def _adder(comparisons: int) -> Any:
-    loaded = "numba" in sys.modules
-    worthwhile = comparisons >= (_COMPARISONS_ONCE_LOADED if loaded else _COMPARISONS_WORTH_NUMBA)
-    return _compiled() if worthwhile and find_spec("numba") is not None else _add_with_numpy
-
-
-@cache
-def _compiled() -> Any:
-    from numba import njit
-
-    return njit(nogil=True, cache=True)(_add_with_loops)
-
-
-def _add_with_numpy(block: Any, weights: Any, strict: bool, doubled: Any) -> None:
+def _add_ballots(block: Any, weights: Any, strict: bool, doubled: Any) -> None:
     for i in range(len(block) - 1):
         mine, theirs = block[i], block[i + 1 :]
         if strict:
@@ -88,7 +93,8 @@ def _add_with_numpy(block: Any, weights: Any, strict: bool, doubled: Any) -> Non
             doubled[i + 1 :, i] += 2 * (((mine > theirs) & listed) @ weights) + tied
 
 
-def _add_with_loops(block: Any, weights: Any, strict: bool, doubled: Any) -> None:
+def add_ballots(block: Any, weights: Any, strict: bool, doubled: Any) -> None:
+    """Add a block of ballots (one column each) to the doubled wins."""
     n, size = block.shape
     total = weights.sum()
     one_each = weights.min() == 1 and weights.max() == 1
@@ -118,3 +124,128 @@ def _add_with_loops(block: Any, weights: Any, strict: bool, doubled: Any) -> Non
                     tied += weights[b] * np.int64((mine[b] == theirs[b]) & (mine[b] != 0))
             doubled[i, j] += 2 * above + tied
             doubled[j, i] += 2 * below + tied
+
+
+def descend(margin: Any, order: Any) -> None:
+    """Move single items of `order` to their best places until none can be improved.
+
+    ``margin[a, b]`` is the cost of a before b less that of b before a.
+    """
+    n = len(order)
+    improved = True
+    while improved:
+        improved = False
+        for start in range(n):
+            item = order[start]
+            row = margin[item]
+            best, to = -1e-9, start
+            change = 0.0
+            for p in range(start + 1, n):
+                change -= row[order[p]]
+                if change < best:
+                    best, to = change, p
+            change = 0.0
+            for p in range(start - 1, -1, -1):
+                change += row[order[p]]
+                if change < best:
+                    best, to = change, p
+            if to > start:
+                for p in range(start, to):
+                    order[p] = order[p + 1]
+                order[to] = item
+                improved = True
+            elif to < start:
+                for p in range(start, to, -1):
+                    order[p] = order[p - 1]
+                order[to] = item
+                improved = True
+
+
+def violated_triangles(before: Any, tolerance: float, most: int) -> Any:
+    """Return (excess, triples) of rows ``0 <= x_ij + x_jk - x_ik <= 1``, i < j < k, violated by more than `tolerance`.
+
+    All of them, or when there are more than `most` those above a threshold that leaves at least `most`.
+    """
+    n = len(before)
+    steps = np.zeros(102, np.int64)
+    for i in range(n):
+        for j in range(i + 1, n):
+            for k in range(j + 1, n):
+                total = before[i, j] + before[j, k] - before[i, k]
+                excess = max(total - 1, -total)
+                if excess > tolerance:
+                    steps[int(excess * 100)] += 1
+    lowest = 101
+    count = 0
+    while lowest > 0 and count < most:
+        lowest -= 1
+        count += steps[lowest]
+    excesses = np.empty(count)
+    triples = np.empty((count, 3), np.int64)
+    at = 0
+    for i in range(n):
+        for j in range(i + 1, n):
+            for k in range(j + 1, n):
+                total = before[i, j] + before[j, k] - before[i, k]
+                excess = max(total - 1, -total)
+                if excess > tolerance and int(excess * 100) >= lowest:
+                    excesses[at] = excess
+                    triples[at] = i, j, k
+                    at += 1
+    return excesses, triples
+
+
+def order_subsets(cost: Any) -> Any:
+    """Return the least cost of ordering each subset of the items, one bit an item."""
+    n = len(cost)
+    split = n // 2
+    mask = (1 << split) - 1
+    # What it costs to place i before a subset, as the sum over the lower and the upper half of its bits.
+    low = np.zeros((n, 1 << split))
+    high = np.zeros((n, 1 << (n - split)))
+    for i in range(n):
+        for j in range(split):
+            for rest in range(1 << j):
+                low[i, rest | 1 << j] = low[i, rest] + cost[i, j]
+        for j in range(n - split):
+            for rest in range(1 << j):
+                high[i, rest | 1 << j] = high[i, rest] + cost[i, j + split]
+    least = np.empty(1 << n)
+    least[0] = 0.0
+    for subset in range(1, 1 << n):
+        best = np.inf
+        for i in range(n):
+            if subset >> i & 1:
+                rest = subset ^ (1 << i)
+                best = min(best, least[rest] + low[i, rest & mask] + high[i, rest >> split])
+        least[subset] = best
+    return least
+
+
+def pack_cycles(margin: Any, first: int, last: int) -> float:
+    """Use up `margin` by majority cycles a, k, b over lost pairs a < b with first <= b - a < last; return the sum.
+
+    Items are numbered by an order. ``margin[a, b] > 0`` for a < b: the order loses this pair.
+    """
+    n = len(margin)
+    packed = 0.0
+    for span in range(first, last):
+        for a in range(n - span):
+            b = a + span
+            left = margin[a, b]
+            if left <= 0:
+                continue
+            for k in range(a + 1, b):
+                most = min(left, min(margin[k, a], margin[b, k]))
+                if most > 0:
+                    left -= most
+                    packed += most
+                    margin[a, k] += most
+                    margin[k, a] -= most
+                    margin[k, b] += most
+                    margin[b, k] -= most
+                    if left <= 0:
+                        break
+            margin[a, b] = left
+            margin[b, a] = -left
+    return packed

@@ -126,7 +126,8 @@ _READING_OPTIONS = [
     click.Option(["--first"], help="Column with the first item of a battle."),
     click.Option(["--second"], help="Column with the second item of a battle."),
     click.Option(["--winner"], help="Column with the winner of a battle."),
-    click.Option(["--lower-is-better"], multiple=True, help="Score column where low is good; may be repeated."),
+    click.Option(["--lower-is-better"], multiple=True,
+                 help="Score column (voter, task) where low is good, or all; may be repeated."),
     click.Option(["--blank", "blanks"], multiple=True, help="Text that means 'nothing here'; may be repeated."),
     click.Option(["--repeated"], type=click.Choice(["refuse", "first"]), default="refuse", show_default=True,
                  help="An item named twice: refuse, or keep the first mention."),
@@ -156,6 +157,7 @@ def _in_options(message: str) -> str:
     """Return a message of the library with its arguments spelt as options: ``rank=`` is ``--rank-column``."""
     for option in _READING_OPTIONS:
         message = re.sub(rf"\b{option.name}=([\"'])(.+?)\1", rf"{option.opts[0]} \2", message)
+        message = re.sub(rf"\b{option.name}=True\b", f"{option.opts[0]} all", message)
         message = re.sub(rf"\b{option.name}=", option.opts[0], message)
     return message
 
@@ -167,6 +169,8 @@ def _clean(reading: dict[str, Any]) -> dict[str, Any]:
             reading[name] = [part.strip() for part in reading[name].split(",")]
     if reading["delimiter"] in ("tab", "\\t"):
         reading["delimiter"] = "\t"
+    if reading["lower_is_better"] == ("all",):
+        reading["lower_is_better"] = True
     if reading["item"] and len(reading["item"]) == 1:
         reading["item"] = reading["item"][0]
     return {name: value for name, value in reading.items() if value not in (None, ())}
@@ -295,7 +299,12 @@ def convert(file: str, output: str, to: str | None, quiet: bool, reading: dict[s
     """
     from holdrank.files import write_votes
 
-    write_votes(_read(file, reading, quiet), output, format=to)
+    votes = _read(file, reading, quiet)
+    write_votes(votes, output, format=to)
+    if votes.unlisted == "observed" and votes.incomplete and not output.endswith(".jsonl") and to != "jsonl":
+        click.echo(
+            "note: this form cannot hold the rule for unlisted items; read it with --unlisted observed", err=True
+        )
     if output != "-" and not quiet:
         click.echo(f"wrote {output}", err=True)
 
@@ -303,7 +312,7 @@ def convert(file: str, output: str, to: str | None, quiet: bool, reading: dict[s
 @cli.command()
 @click.option("--out", default="holdrank-demo", show_default=True, help="Folder for the results.")
 @click.option("--seed", type=int, default=2023, show_default=True, help="Of the generated votes.")
-@click.option("--theta", type=click.FloatRange(0, 0.5), default=0.05, show_default=True)
+@click.option("--theta", type=click.FloatRange(0, 0.5), default=0.05, show_default=True, help="Threshold of the tiers.")
 def demo(out: str, seed: int, theta: float) -> None:
     """Analyse a generated data set."""
     from holdrank.consensus import kemeny
@@ -391,6 +400,7 @@ def _consensus_json(consensus: Consensus) -> dict[str, Any]:
         "distance": consensus.distance,
         "status": consensus.status.value,
         "unique": consensus.unique,
+        "proof": consensus.proof,
         "seconds": round(consensus.seconds, 6),
     }
 
@@ -425,7 +435,8 @@ def _print_table(title: str, votes: Votes, table: Table) -> None:
 
     from holdrank.votes import number
 
-    click.echo(f"{title}: {number(votes.total)} ballots, {votes.n} item{'s' * (votes.n != 1)}")
+    many = "s" * (votes.total != 1), "s" * (votes.n != 1)
+    click.echo(f"{title}: {number(votes.total)} ballot{many[0]}, {votes.n} item{many[1]}")
     console = Console(width=None if sys.stdout.isatty() else 100, highlight=False, markup=False, emoji=False)
     with console.capture() as page:
         console.print(table)
@@ -472,8 +483,12 @@ def _print_tiers(votes: Votes, merged: Consensus, title: str) -> None:
 def _verdict(consensus: Consensus) -> str:
     from holdrank.status import Status
 
-    words = {True: "the only optimum", False: "one of several optima", None: "other optima not excluded"}
-    of = "the median is " if consensus.status is Status.MERGED else ""
+    optima = {True: "the only optimum", False: "one of several optima", None: "other optima not excluded"}
+    scores = {True: "all scores differ", False: "equal scores in the order of the file"}
+    if consensus.status is Status.SCORED:
+        alone = scores[bool(consensus.unique)]
+    else:
+        alone = ("the median is " if consensus.status is Status.MERGED else "") + optima[consensus.unique]
     gap = "" if consensus.status.is_exact else f", no ranking is below {consensus.bound:.6g}"
     distance = consensus.distance.replace("_", " ").replace("spearman", "Spearman").replace("kendall", "Kendall")
-    return f"loss {consensus.loss:.6g} ({distance}{gap}); {consensus.status}; {of}{words[consensus.unique]}"
+    return f"loss {consensus.loss:.6g} ({distance}{gap}); {consensus.status}; {alone}"

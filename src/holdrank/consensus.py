@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Protocol, runtime_checkable
@@ -9,10 +10,10 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from holdrank._assignment import assign
-from holdrank._kemeny import cheapest_order
+from holdrank._kemeny import all_cheapest_orders, cheapest_order
 from holdrank.errors import UsageError
 from holdrank.rankings import Floats, Ranking
-from holdrank.status import Status
+from holdrank.status import Clock, Status, Step
 from holdrank.votes import Distance, Votes
 
 
@@ -37,6 +38,8 @@ class Consensus:
     unique : bool or None
         Whether it is the only ranking that the statistic could have reported; None when that was not decided. With
         several optima the lexicographically first is reported where that is cheap, else a fixed choice.
+    proof : str
+        How the status was reached, in words.
     seconds : float
         Time taken.
     """
@@ -48,6 +51,7 @@ class Consensus:
     distance: Distance
     status: Status
     unique: bool | None
+    proof: str
     seconds: float
 
     def text(self) -> str:
@@ -70,7 +74,9 @@ class Statistic(Protocol):
         ...
 
 
-def kemeny(votes: Votes, time_limit: float | None = None) -> Consensus:
+def kemeny(
+    votes: Votes, time_limit: float | None = None, *, progress: Callable[[Step], None] | None = None
+) -> Consensus:
     """Return Kemeny's median: the strict ranking with the least expected Kendall distance to the votes.
 
     Parameters
@@ -78,23 +84,34 @@ def kemeny(votes: Votes, time_limit: float | None = None) -> Consensus:
     votes : Votes
     time_limit : float, optional
         Seconds; when they are over, or at Ctrl-C, the best ranking found comes back with a certified bound.
+    progress : callable, optional
+        Called with a `Step` now and then during a long computation.
 
     Notes
     -----
-    Minimises ``sum over i before j of W[j, i]``. Paper: ranking medians, Kemeny's consensus (Section 2.1).
+    Minimises ``sum over i before j of W[j, i]``. Among several optima the lexicographically first is reported where
+    the components of the majority relation have at most 16 items. Paper: ranking medians, Kemeny's consensus
+    (Section 2.1).
 
     Examples
     --------
     >>> c = kemeny(Votes.from_orders([["a", "b", "c"], ["b", "c", "a"], ["a", "c", "b"]]))
     >>> c.text(), c.status.value, c.unique
     ('a > b > c', 'proved optimal', True)
+    >>> c.proof
+    '3 single items by majority'
     """
     started = perf_counter()
     if time_limit is not None and not time_limit >= 0:
         raise UsageError(f"time_limit must be a number of seconds, not {time_limit}")
-    step = 0.5 if votes.is_counts else 0.0
-    solved = cheapest_order(votes.wins().T, step=step, time_limit=time_limit)
-    unfinished = Status.INTERRUPTED if solved.interrupted else Status.TIME_LIMIT
+    with Clock(time_limit) as clock:
+        solved = cheapest_order(votes.wins().T, whole=votes.is_counts, clock=clock, progress=progress)
+    if solved.proved:
+        status = Status.PROVED
+    elif clock.interrupted:
+        status = Status.INTERRUPTED
+    else:
+        status = Status.TOO_LARGE if solved.too_large else Status.TIME_LIMIT
     unit = votes.total * max(votes.n * (votes.n - 1) / 2, 1)
     return Consensus(
         ranking=Ranking.from_order(solved.order),
@@ -102,10 +119,25 @@ def kemeny(votes: Votes, time_limit: float | None = None) -> Consensus:
         loss=solved.cost / unit,
         bound=solved.bound / unit,
         distance="kendall",
-        status=Status.PROVED if solved.proved else unfinished,
+        status=status,
         unique=solved.unique,
+        proof=solved.proof,
         seconds=perf_counter() - started,
     )
+
+
+def kemeny_optima(votes: Votes, most: int = 10_000) -> list[Ranking]:
+    """Return every ranking that is as good as Kemeny's, in lexicographic order.
+
+    Refuses more than `most` of them, and components of the majority relation with more than 16 items.
+
+    Examples
+    --------
+    >>> [r.text("abc") for r in kemeny_optima(Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]]))]
+    ['a > b > c', 'b > a > c']
+    """
+    orders = all_cheapest_orders(votes.wins().T, whole=votes.is_counts, most=most)
+    return [Ranking.from_order(order) for order in orders]
 
 
 def borda(votes: Votes) -> Consensus:
@@ -141,6 +173,7 @@ def borda(votes: Votes) -> Consensus:
         distance="spearman_rho" if by_places else "kendall",
         status=Status.PROVED if by_places else Status.SCORED,
         unique=unique,
+        proof="sorted by mean place" if by_places else "sorted by pairwise wins",
         seconds=perf_counter() - started,
     )
 
@@ -171,6 +204,7 @@ def footrule(votes: Votes) -> Consensus:
         distance="footrule",
         status=Status.PROVED,
         unique=assigned.unique,
+        proof="assignment problem, by its dual prices",
         seconds=perf_counter() - started,
     )
 

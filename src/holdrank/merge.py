@@ -157,6 +157,7 @@ class Robust:
             distance="kendall",
             status=Status.MERGED if strict.status.is_exact else strict.status,
             unique=strict.unique,
+            proof=f"{self.rule} merge at theta = {self.theta:g}; {strict.proof}",
             seconds=perf_counter() - started,
         )
 

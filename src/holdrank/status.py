@@ -1,8 +1,13 @@
-"""How sure a result is."""
+"""How sure a result is, how far a long computation has come, and when it must stop."""
 
 from __future__ import annotations
 
+import signal
+import threading
+from dataclasses import dataclass
 from enum import StrEnum
+from time import monotonic
+from types import FrameType, TracebackType
 
 
 class Status(StrEnum):
@@ -11,10 +16,70 @@ class Status(StrEnum):
     PROVED = "proved optimal"
     SCORED = "exact: sorted by score, minimises no distance on incomplete ballots"
     MERGED = "exact: merged from a proved median"
+    TOO_LARGE = "too large to prove: best ranking found, with a certified bound"
     TIME_LIMIT = "time limit reached: best ranking found, with a certified bound"
     INTERRUPTED = "interrupted: best ranking found, with a certified bound"
 
     @property
     def is_exact(self) -> bool:
-        """Whether this is the statistic itself, not the best that could be found in time."""
-        return self not in (Status.TIME_LIMIT, Status.INTERRUPTED)
+        """Whether this is the statistic itself, not the best that could be found."""
+        return self in (Status.PROVED, Status.SCORED, Status.MERGED)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One sign of life from a long computation.
+
+    Parameters
+    ----------
+    name : str
+        What is being counted, in words for people.
+    done, total : int
+        Units finished, and units known so far.
+    """
+
+    name: str
+    done: int
+    total: int
+
+
+class Clock:
+    """When a computation must stop: after `time_limit` seconds, or at the first Ctrl-C.
+
+    As a context manager it turns Ctrl-C into a request that the computation reads at its leisure, so that what is
+    known can be returned. A second Ctrl-C is the usual `KeyboardInterrupt`.
+
+    Examples
+    --------
+    >>> with Clock(time_limit=0) as clock:
+    ...     clock.over(), clock.interrupted
+    (True, False)
+    """
+
+    def __init__(self, time_limit: float | None = None) -> None:
+        self.deadline = None if time_limit is None else monotonic() + time_limit
+        self.interrupted = False
+        self._listens = False
+
+    def over(self) -> bool:
+        """Whether it is time to stop."""
+        return self.interrupted or (self.deadline is not None and monotonic() >= self.deadline)
+
+    def __enter__(self) -> Clock:
+        # Only the main thread hears signals, and somebody else's handler is left alone.
+        if threading.current_thread() is threading.main_thread():
+            self._listens = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if self._listens:
+            signal.signal(signal.SIGINT, self._hear)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._listens:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def _hear(self, number: int, frame: FrameType | None) -> None:
+        if self.interrupted:
+            signal.default_int_handler(number, frame)
+        self.interrupted = True

@@ -307,7 +307,7 @@ class Votes:
             f"unlisted items: {UNLISTED_MEANS[self.unlisted]}",
             "ties in ballots: one half each way",
         ]
-        said = ("unlisted", "ties")
+        said = ("unlisted", "ties", "form") if "format" in self.reading.choices else ("unlisted", "ties")
         lines += [f"{name}: {show(text, 200)}" for name, text in self.reading.choices.items() if name not in said]
         lines += [f"note: {show(note, 300)}" for note in self.notes]
         return "\n".join(lines)
@@ -395,7 +395,7 @@ class Votes:
         return float(sum(costs) / self.total)
 
     def total_variation(self, other: Votes) -> float:
-        """Return the share of votes that differ: half the sum of |p - q| over all ballots.
+        """Return the share of votes that differ: half the sum of abs(p - q) over all ballots.
 
         Examples
         --------

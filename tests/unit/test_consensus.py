@@ -41,54 +41,6 @@ def test_kemeny_of_a_distribution_equals_trying_every_order(v):
     assert c.bound == c.loss
 
 
-@given(votes())
-def test_the_linear_program_equals_trying_every_order(v):
-    least, optima = oracles.kemeny(v.wins().tolist())
-    step = 0.5 if v.is_counts else 0.0
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_kemeny, "_SUBSETS_UP_TO", 0)
-        solved = _kemeny.cheapest_order(v.wins().T, step=step, time_limit=None)
-    assert solved.cost == pytest.approx(least)
-    assert solved.proved
-    assert solved.bound == solved.cost
-    assert solved.order in optima or not v.is_counts
-    if solved.unique is not None and v.is_counts:
-        assert solved.unique == (len(optima) == 1)
-
-
-def hard_costs(n, seed):
-    """Margins of +-1 drawn at random: many cycles, bad bounds, and a cost that subsets can still check."""
-    rng = np.random.default_rng(seed)
-    cost = np.triu(rng.integers(0, 2, (n, n)), 1).astype(float)
-    return cost + np.tril(1 - cost.T, -1)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_the_integer_program_equals_dynamic_programming(seed, monkeypatch):
-    cost = hard_costs(13, seed)
-    expected = _kemeny.cheapest_order(cost, step=1.0, time_limit=None)
-    monkeypatch.setattr(_kemeny, "_SUBSETS_UP_TO", 0)
-    monkeypatch.setattr(_kemeny, "_local_search", lambda cost: np.arange(len(cost)))
-    solved = _kemeny.cheapest_order(cost, step=1.0, time_limit=None)
-    assert solved.cost == expected.cost
-    assert solved.proved
-
-
-def test_branching_is_reached_when_the_linear_program_leaves_a_gap(monkeypatch):
-    # The Paley tournament on 11 items: its linear bound is far below the optimum.
-    squares = {pow(x, 2, 11) for x in range(1, 11)}
-    cost = np.array([[float((j - i) % 11 not in squares and i != j) for j in range(11)] for i in range(11)])
-    exact = _kemeny.cheapest_order(cost, step=1.0, time_limit=None)
-    calls = []
-    real = _kemeny.Model.make_integer
-    monkeypatch.setattr(_kemeny.Model, "make_integer", lambda self, *a: calls.append(1) or real(self, *a))
-    monkeypatch.setattr(_kemeny, "_SUBSETS_UP_TO", 0)
-    solved = _kemeny.cheapest_order(cost, step=1.0, time_limit=None)
-    assert calls
-    assert solved.cost == exact.cost
-    assert solved.proved
-
-
 @given(votes(counts=True))
 def test_components_are_the_strong_components_of_the_majority_relation(v):
     networkx = pytest.importorskip("networkx")
@@ -111,7 +63,7 @@ def test_time_limit_returns_the_best_ranking_with_a_certified_gap():
     assert 0 < c.bound < c.loss
     assert c.loss == pytest.approx(v.loss(c.ranking))
     assert c.ranking.is_strict
-    longer = hr.kemeny(v, time_limit=1)
+    longer = hr.kemeny(v, time_limit=0.5)
     assert c.bound <= longer.bound <= longer.loss <= c.loss
     with pytest.raises(hr.UsageError, match="time_limit must be a number of seconds"):
         hr.kemeny(v, time_limit=-1)

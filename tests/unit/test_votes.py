@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -181,6 +183,7 @@ def test_wins_of_a_distribution_equal_weighing_by_hand(table, data):
 @pytest.mark.parametrize("observed", [True, False])
 @pytest.mark.parametrize("kind", ["ones", "counts", "shares"])
 def test_compiled_and_plain_counting_agree_to_the_last_bit(strict, observed, kind, monkeypatch):
+    pytest.importorskip("numba")
     rng = np.random.default_rng(3)
     m, n = 20_000, 7
     ranks = rng.permuted(np.tile(np.arange(1, n + 1), (m, 1)), axis=1).astype(np.int16)
@@ -188,24 +191,33 @@ def test_compiled_and_plain_counting_agree_to_the_last_bit(strict, observed, kin
         ranks[rng.random((m, n)) < 0.3] = 0
         ranks[rng.random((m, n)) < 0.3] = 2
     weights = {"ones": np.ones(m), "counts": rng.integers(0, 9, m).astype(float), "shares": rng.random(m)}[kind]
-    results = []
-    compiled = pytest.importorskip("numba") and _kernels._compiled()
-    for engine in (compiled, _kernels._add_with_numpy, _kernels._add_with_loops if m <= 20_000 else None):
-        size = m if engine is not _kernels._add_with_loops else 300
-        monkeypatch.setattr(_kernels, "_adder", lambda _, engine=engine: engine)
-        results.append(_kernels.count_wins(ranks[:size], weights[:size], strict=strict, observed=observed))
-    assert np.array_equal(results[0], results[1])
-    monkeypatch.setattr(_kernels, "_adder", lambda _: _kernels._add_with_numpy)
-    assert np.array_equal(results[2], _kernels.count_wins(ranks[:300], weights[:300], strict=strict, observed=observed))
+
+    def count(engine, size):
+        monkeypatch.setattr(_kernels, "fastest", lambda *_, **__: engine)
+        return _kernels.count_wins(ranks[:size], weights[:size], strict=strict, observed=observed)
+
+    assert np.array_equal(count(_kernels._compiled(_kernels.add_ballots), m), count(_kernels._add_ballots, m))
+    assert np.array_equal(count(_kernels.add_ballots, 300), count(_kernels._add_ballots, 300))
 
 
-def test_numba_is_used_only_for_large_counts(monkeypatch):
-    pytest.importorskip("numba")
-    monkeypatch.setattr(_kernels, "find_spec", lambda _: object())
-    assert _kernels._adder(1000) is _kernels._add_with_numpy
-    assert _kernels._adder(10**12) is _kernels._compiled()
+def test_numba_is_used_only_where_it_pays(monkeypatch):
+    numba = pytest.importorskip("numba")
+
+    def loop():
+        return "loop"
+
+    def plain():
+        return "plain"
+
+    monkeypatch.setattr(_kernels, "_compiled", lambda function: function)
+    monkeypatch.delitem(sys.modules, "numba", raising=False)
+    assert _kernels.fastest(loop, plain, seconds=0.5) is plain
+    assert _kernels.fastest(loop, plain, seconds=5) is loop
+    monkeypatch.setitem(sys.modules, "numba", numba)
+    assert _kernels.fastest(loop, plain, seconds=0.5) is loop
+    assert _kernels.fastest(loop, plain, seconds=1e-6) is plain
     monkeypatch.setattr(_kernels, "find_spec", lambda _: None)
-    assert _kernels._adder(10**12) is _kernels._add_with_numpy
+    assert _kernels.fastest(loop, plain, seconds=5) is plain
 
 
 def test_pairwise_is_a_share_of_the_ballots_that_compare():

@@ -53,7 +53,8 @@ def read_jsonl(
             for name, rank in marks:
                 item = items.setdefault(name, len(items))
                 if item in ballot and repeated != "first":
-                    raise _Fault("the ballot names an item twice", name, "each item at most once")
+                    repair = 'delete one mention, or set repeated="first"'
+                    raise _Fault("the ballot names an item twice", name, "each item at most once", repair)
                 repeats = repeats or item in ballot
                 ballot.setdefault(item, rank)
         except _Fault as fault:
@@ -64,7 +65,7 @@ def read_jsonl(
                     line=line,
                     found=fault.found,
                     expected=fault.expected,
-                    repair="mend the line, or delete it",
+                    repair=fault.repair,
                 )
             )
             continue
@@ -93,8 +94,8 @@ def read_jsonl(
 
 
 class _Fault(Exception):  # noqa: N818 - carried within this module only
-    def __init__(self, problem: str, found: object, expected: str) -> None:
-        self.problem, self.found, self.expected = problem, str(found), expected
+    def __init__(self, problem: str, found: object, expected: str, repair: str = "mend the line, or delete it") -> None:
+        self.problem, self.found, self.expected, self.repair = problem, str(found), expected, repair
 
 
 def _check_head(head: dict[str, Any], line: int, source: str) -> None:

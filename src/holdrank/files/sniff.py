@@ -122,10 +122,10 @@ def table_form(
         told = named_form(table)
         if told is not None:
             return told
-    elif item is not None and voter is not None:
+    elif item is not None and columns is None:
         for scores, form in ((False, "long-ranks"), (True, "long-scores")):
             if long_columns(table, scores, voter, item) is not None:
-                return form, "the options voter= and item="
+                return form, "the option item="
     if item is not None:
         return "score-table", "the option item="
     weights = [table.find(weight, "weight")] if weight is not None else named_like(table, WEIGHT_NAMES)[:1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import insort
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -55,7 +56,7 @@ class RawBallots:
 
 @dataclass(slots=True)
 class Problems:
-    """Where parsers report a fault: raised at once when `strict`, else kept (the first 20) and counted."""
+    """Where parsers report a fault: raised at once when `strict`, else counted, and the first 20 kept."""
 
     strict: bool = True
     kept: list[InputError] = field(default_factory=list)
@@ -66,8 +67,9 @@ class Problems:
         if self.strict:
             raise error
         self.total += 1
-        if len(self.kept) < 20:
-            self.kept.append(error)
+        # Parsers may look at a file several times; people read it from the top.
+        insort(self.kept, error, key=lambda found: found.line or 0)
+        del self.kept[20:]
 
 
 @dataclass(slots=True)

@@ -1,0 +1,116 @@
+"""The exact engine behind `kemeny`: the cheapest strict order under a matrix of pair costs.
+
+``cost[i, j]`` is what it costs to place i before j. The layers, each exact, from the cheapest to the dearest:
+
+1. `parts`: items split into components that every optimal order lists one after the other, and the costs of all
+   orders differ by multiples of one step.
+2. `subsets`: a component of few items is solved by dynamic programming over its subsets.
+3. `search`: a larger one gets a good order from insertions with restarts.
+4. `branch`: a linear program with lazy triangle rows bounds it; where that leaves a gap, a small component is closed
+   by its subsets and a larger one by branch and bound.
+5. `packing`: a component too large for the linear program gets a bound from disjoint majority cycles.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from itertools import product
+
+import numpy as np
+
+from holdrank._kemeny import branch, packing, search, subsets
+from holdrank._kemeny.parts import Part, Solved, components, smallest_step
+from holdrank.errors import LimitError
+from holdrank.rankings import Floats
+from holdrank.status import Clock, Step
+
+__all__ = ["Solved", "all_cheapest_orders", "cheapest_order", "components"]
+
+_MOST_COLUMNS = 130_000  # pairs of items in a linear program: 510 items
+
+
+def cheapest_order(
+    cost: Floats,
+    *,
+    whole: bool,
+    clock: Clock,
+    progress: Callable[[Step], None] | None = None,
+) -> Solved:
+    """Return the order with the least sum of ``cost[i, j]`` over i before j, with a proof if time allows.
+
+    Parameters
+    ----------
+    cost : (n, n) array
+    whole : bool
+        The costs are whole or half numbers (counts of votes), so that equal sums are exactly equal.
+    clock : Clock
+        When it is over, what is known is returned: every component gets at least an order and a cheap bound.
+    progress : callable, optional
+        Called with a `Step` for every component that is finished and every node of a search tree.
+    """
+    tolerance = 0.0 if whole else 1e-11 * float(np.abs(cost).max(initial=0.0)) * len(cost)
+    groups = components(cost, tolerance)
+    found: list[Part] = []
+    for number, members in enumerate(groups):
+        if progress is not None:
+            progress(Step("components", number, len(groups)))
+        sub = cost[np.ix_(members, members)] if len(members) < len(cost) else cost
+        step = smallest_step(sub) if whole else 0.0
+        found.append(_solve_component(np.ascontiguousarray(sub), step, tolerance, clock, progress))
+    order = tuple(int(members[i]) for members, part in zip(groups, found, strict=True) for i in part.order)
+    place = np.argsort(order)
+    value = float(cost[place[:, None] < place].sum())
+    verdicts = {part.unique for part in found}
+    return Solved(
+        order=order,
+        cost=value,
+        bound=value - sum(part.cost - part.bound for part in found),
+        unique=False if False in verdicts else None if None in verdicts else True,
+        proved=all(part.proved for part in found),
+        too_large=any(part.how == packing.HOW and not part.proved for part in found),
+        proof=_describe(found),
+    )
+
+
+def _solve_component(
+    cost: Floats,
+    step: float,
+    tolerance: float,
+    clock: Clock,
+    progress: Callable[[Step], None] | None,
+) -> Part:
+    n = len(cost)
+    if n <= subsets.ALWAYS_UP_TO:
+        return subsets.solve(cost, tolerance)
+    if n * (n - 1) // 2 > _MOST_COLUMNS:
+        return packing.solve(cost, step, tolerance, clock)
+    return branch.solve(cost, search.good_order(cost, clock), step, tolerance, clock, progress)
+
+
+def _describe(found: list[Part]) -> str:
+    """Return how each component was settled: ``3 single items; subsets (5 items); linear program (24 items)``."""
+    singles = sum(len(part.order) == 1 for part in found)
+    words = [f"{singles} single item{'s' * (singles != 1)} by majority"] if singles else []
+    rest = Counter((part.how, len(part.order)) for part in found if len(part.order) > 1)
+    words += [f"{f'{count} x ' if count > 1 else ''}{size} items by {how}" for (how, size), count in rest.items()]
+    return "; ".join(words)
+
+
+def all_cheapest_orders(cost: Floats, *, whole: bool, most: int) -> list[tuple[int, ...]]:
+    """Return every cheapest order, in lexicographic order; refuse large components and more than `most` orders."""
+    tolerance = 0.0 if whole else 1e-11 * float(np.abs(cost).max(initial=0.0)) * len(cost)
+    choices = []
+    total = 1
+    for members in components(cost, tolerance):
+        if len(members) > subsets.ALWAYS_UP_TO:
+            raise LimitError(
+                f"{len(members)} items form one component of the majority relation; "
+                f"all optimal rankings are listed up to {subsets.ALWAYS_UP_TO} items a component"
+            )
+        optima = subsets.all_orders(cost[np.ix_(members, members)], tolerance, most)
+        total *= len(optima)
+        if total > most:
+            raise subsets.too_many(most)
+        choices.append([tuple(int(members[i]) for i in order) for order in optima])
+    return [tuple(i for part in parts for i in part) for parts in product(*choices)]

@@ -1,0 +1,120 @@
+"""What the layers share: results, components of the majority relation, and the step between costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from holdrank.rankings import Floats, Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The order of one component with its certificate; `how` says what settled it, in words."""
+
+    order: tuple[int, ...]
+    cost: float
+    bound: float
+    unique: bool | None
+    proved: bool
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """An order of all items with its certificate.
+
+    Attributes
+    ----------
+    order : tuple of int
+        Items best first.
+    cost, bound : float
+        Cost of the order, and a proved lower bound on the cost of every order.
+    unique : bool or None
+        Whether no other order is as cheap; None when that was not decided.
+    proved, too_large : bool
+        Whether `cost` is the least; whether a component was beyond the exact engine.
+    proof : str
+        How each component was settled, in words.
+    """
+
+    order: tuple[int, ...]
+    cost: float
+    bound: float
+    unique: bool | None
+    proved: bool
+    too_large: bool
+    proof: str
+
+
+def components(cost: Floats, tolerance: float = 0.0) -> list[Ints]:
+    """Return the strongly connected components of the majority relation, best first.
+
+    A pair without a strict majority keeps its items together. Every cheapest order lists the components in this
+    order. A set of k items beats all others exactly when its scores (strict wins plus half the ties) reach their
+    largest possible sum, and then it consists of the k highest scores.
+    """
+    n = len(cost)
+    wins = np.zeros(n)
+    for i in range(n):  # row by row: no n x n temporary for thousands of items
+        margin = cost[:, i] - cost[i]  # positive: i should come first
+        wins[i] = (margin > tolerance).sum() + ((np.abs(margin) <= tolerance).sum() - 1) / 2
+    by_score = np.argsort(-wins, kind="stable")
+    k = np.arange(1, n + 1)
+    ends = np.flatnonzero(np.cumsum(wins[by_score]) == k * (k - 1) / 2 + k * (n - k)) + 1
+    return [np.sort(part) for part in np.split(by_score, ends[:-1])]
+
+
+def smallest_step(cost: Floats) -> float:
+    """Return the largest number of which all differences between costs of orders are multiples.
+
+    Orders differ by sums of margins, so it is the greatest common divisor of the margins: 2 for an even number of
+    complete ballots, which is worth half a search tree. For whole and half numbers only.
+    """
+    divisor = 0
+    for i in range(len(cost) - 1):
+        margins = np.rint(2 * (cost[i, i + 1 :] - cost[i + 1 :, i])).astype(np.int64)
+        divisor = int(np.gcd.reduce(margins, initial=divisor))
+        if divisor == 1:
+            break
+    return divisor / 2
+
+
+def raise_to_step(bound: float, value: float, step: float) -> float:
+    """Return the least cost that an order can have, given that no order is below `bound` and one costs `value`."""
+    if step == 0:
+        return value if bound >= value - 1e-9 * abs(value) else bound
+    slack = 1e-6 + 4e-13 * abs(value)  # the rounding of long sums
+    return value - float(np.floor((value - bound + slack) / step)) * step
+
+
+def order_cost(cost: Floats, order: Ints) -> float:
+    """Return the sum of cost[i, j] over i before j."""
+    if len(order) > 1000:
+        return float(sum(cost[item, order[k + 1 :]].sum() for k, item in enumerate(order)))
+    return float(np.triu(cost[np.ix_(order, order)], 1).sum())
+
+
+def tidy(cost: Floats, order: Ints, tolerance: float) -> tuple[tuple[int, ...], bool | None]:
+    """Return the order with free swaps of neighbours sorted by number, and False if some move shows a second optimum.
+
+    Moving one item elsewhere at no cost is another order of the same cost. If no such move is free, nothing is known.
+    """
+    items: list[int] = order.tolist()
+    for end in range(len(items) - 1, 0, -1):
+        swapped = False
+        for p in range(end):
+            a, b = items[p], items[p + 1]
+            if a > b and abs(cost[a, b] - cost[b, a]) <= tolerance:
+                items[p], items[p + 1] = b, a
+                swapped = True
+        if not swapped:
+            break
+    at = np.array(items)
+    for p, item in enumerate(items):
+        margins = cost[at, item] - cost[item, at]  # of moving item from before to behind
+        right, left = np.cumsum(margins[p + 1 :]), np.cumsum(-margins[:p][::-1])
+        if (np.abs(right) <= tolerance).any() or (np.abs(left) <= tolerance).any():
+            return tuple(items), False
+    return tuple(items), None

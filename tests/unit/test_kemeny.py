@@ -1,0 +1,406 @@
+"""Each layer of the exact engine against trying every order, and against the other layers."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import holdrank as hr
+from holdrank import _kemeny, _kernels
+from holdrank._highs import Model
+from holdrank._kemeny import branch, packing, parts, search, subsets
+from holdrank.status import Clock, Status, Step
+
+import oracles
+from strategies import votes
+
+
+def solve(cost, whole=True, time_limit=None, progress=None):
+    return _kemeny.cheapest_order(np.asarray(cost), whole=whole, clock=Clock(time_limit), progress=progress)
+
+
+def paley(q):
+    """Majorities of one vote around a circle: no small cycle helps, the linear bound is far off."""
+    squares = {x * x % q for x in range(1, q)}
+    return np.array([[float((j - i) % q in squares) for j in range(q)] for i in range(q)])
+
+
+def uniform(n, size, seed):
+    return hr.sample_votes(hr.Uniform(n), size, rng=seed)
+
+
+@pytest.fixture
+def no_subsets(monkeypatch):
+    monkeypatch.setattr(subsets, "ALWAYS_UP_TO", 1)
+    monkeypatch.setattr(subsets, "CLOSES_UP_TO", 1)
+
+
+def check_against_every_order(v, solved):
+    least, optima = oracles.kemeny(v.wins().tolist())
+    assert solved.cost == pytest.approx(least, rel=1e-9)
+    assert solved.bound <= solved.cost
+    if v.is_counts:
+        assert solved.order in optima
+        if solved.unique is not None:
+            assert solved.unique == (len(optima) == 1)
+    return optima
+
+
+@given(votes())
+def test_subsets_equal_trying_every_order(v):
+    solved = solve(v.wins().T, v.is_counts)
+    optima = check_against_every_order(v, solved)
+    assert solved.proved
+    if v.is_counts:
+        assert solved.order == min(optima)
+        assert solved.unique is not None
+
+
+@settings(max_examples=200)
+@given(votes())
+def test_branch_and_bound_equals_trying_every_order(v):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(subsets, "ALWAYS_UP_TO", 1)
+        patch.setattr(subsets, "CLOSES_UP_TO", 1)
+        solved = solve(v.wins().T, v.is_counts)
+        check_against_every_order(v, solved)
+        assert solved.proved
+        assert solved.bound == solved.cost
+        # From the worst start, so that the bounds and not the search do the work.
+        patch.setattr(search, "good_order", lambda cost, *_, **__: np.arange(len(cost))[::-1].copy())
+        patch.setattr(search, "improve", lambda cost, order: order)  # noqa: ARG005
+        solved = solve(v.wins().T, v.is_counts)
+        check_against_every_order(v, solved)
+        assert solved.proved
+
+
+@settings(max_examples=200)
+@given(votes())
+def test_cycle_packing_is_a_valid_bound(v):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(subsets, "ALWAYS_UP_TO", 1)
+        patch.setattr(_kemeny, "_MOST_COLUMNS", 0)
+        patch.setattr(packing, "_SPANS", 1)
+        solved = solve(v.wins().T, v.is_counts)
+    least, _ = oracles.kemeny(v.wins().tolist())
+    assert solved.bound <= least * (1 + 1e-9) + 1e-9
+    assert solved.cost >= least * (1 - 1e-9) - 1e-9
+    assert not (solved.proved and solved.cost > least * (1 + 1e-9) + 1e-9)
+    assert solved.too_large == (not solved.proved)
+
+
+def test_hard_tournaments_need_branching_and_get_the_optimum(no_subsets):  # noqa: ARG001
+    solved = solve(paley(11))
+    assert "branching" in solved.proof
+    assert solved.proved
+    assert solved.cost == subsets.solve(paley(11), 0.0).cost
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_gap_in_a_small_component_is_closed_by_subsets(seed, monkeypatch):
+    cost = paley(11) if seed == 0 else uniform(12, 7, seed).wins().T
+    expected = subsets.solve(cost, 0.0)
+    monkeypatch.setattr(subsets, "ALWAYS_UP_TO", 1)
+    solved = solve(cost)
+    assert solved.cost == expected.cost
+    assert solved.proved
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 9])
+def test_compiled_and_plain_subsets_agree(n):
+    pytest.importorskip("numba")
+    cost = np.random.default_rng(n).integers(0, 9, (n, n)).astype(float)
+    plain = subsets._by_levels(cost)
+    assert np.array_equal(_kernels._compiled(_kernels.order_subsets)(cost), plain)
+    assert np.array_equal(_kernels.order_subsets(cost), plain)
+
+
+@pytest.mark.parametrize("most", [1, 5, 10**6])
+def test_compiled_and_plain_separation_find_the_same_triangles(most):
+    pytest.importorskip("numba")
+    rng = np.random.default_rng(8)
+    for _ in range(20):
+        before = np.triu(rng.choice([0, 0.25, 1 / 3, 0.5, 1], (9, 9)), 1)
+        before += np.tril(1 - before.T, -1)
+        found = []
+        for find in (
+            branch._find_violated,
+            _kernels.violated_triangles,
+            _kernels._compiled(_kernels.violated_triangles),
+        ):
+            excess, triples = find(before, 1e-6, most)
+            found.append(sorted(zip(excess.tolist(), triples.tolist(), strict=True)))
+        assert found[0] == found[1] == found[2]
+        everything = [
+            (i, j, k)
+            for i, j, k in combinations(range(9), 3)
+            if not -1e-6 <= before[i, j] + before[j, k] - before[i, k] <= 1 + 1e-6
+        ]
+        assert len(found[0]) >= min(most, len(everything))
+        assert {tuple(t) for _, t in found[0]} <= set(everything)
+        if most > 1000:
+            assert len(found[0]) == len(everything)
+
+
+def local_optimum(cost, order):
+    items = order.tolist()
+    here = parts.order_cost(cost, order)
+    for item in items:
+        rest = [i for i in items if i != item]
+        for at in range(len(items)):
+            moved = np.array([*rest[:at], item, *rest[at:]])
+            assert parts.order_cost(cost, moved) >= here - 1e-6
+
+
+def test_descents_end_where_no_single_move_helps():
+    cost = uniform(12, 20, 1).wins().T
+    local_optimum(cost, search.good_order(cost, Clock()))
+    local_optimum(cost, search.improve(cost, np.arange(12)))
+
+
+def test_compiled_and_plain_descents_make_the_same_moves():
+    pytest.importorskip("numba")
+    for seed in range(5):
+        cost = uniform(15, 20, seed).wins().T
+        margin = np.ascontiguousarray(cost - cost.T)
+        found = []
+        for descend in (search._descend, _kernels.descend, _kernels._compiled(_kernels.descend)):
+            order = np.random.default_rng(seed).permutation(15)
+            descend(margin, order)
+            found.append(order.tolist())
+        assert found[0] == found[1] == found[2]
+        local_optimum(cost, np.array(found[0]))
+
+
+def test_the_answer_does_not_depend_on_numba(monkeypatch):
+    pytest.importorskip("numba")
+    v = uniform(24, 10, 3)
+    with_numba = hr.kemeny(v)
+    monkeypatch.setattr(_kernels, "find_spec", lambda _: None)
+    assert hr.kemeny(v).ranking == with_numba.ranking
+    assert hr.kemeny(v, time_limit=0).ranking == hr.kemeny(v, time_limit=0).ranking
+
+
+def test_packing_by_loops_and_by_rows_is_valid_and_bounded():
+    cost = uniform(14, 9, 2).wins().T
+    least = subsets.solve(cost, 0.0).cost
+    for pack in (packing._pack_cycles, _kernels.pack_cycles):
+        margin = np.ascontiguousarray(cost - cost.T)
+        lost = np.triu(np.maximum(margin, 0), 1).sum()
+        value = np.triu(cost, 1).sum()
+        packed = pack(margin, 2, 14)
+        assert 0 < packed <= lost
+        assert value - lost + packed <= least
+        assert np.allclose(margin, -margin.T)
+
+
+def test_the_step_is_what_all_costs_differ_by():
+    for size in (9, 10):
+        v = uniform(5, size, 3)
+        step = parts.smallest_step(v.wins().T)
+        costs = {sum(v.wins()[o[b], o[a]] for a in range(5) for b in range(a + 1, 5)) for o in permutations(range(5))}
+        first = min(costs)
+        assert all((c - first) % step == 0 for c in costs)
+        assert step >= (2 if size == 10 else 1)
+    assert parts.smallest_step(np.zeros((3, 3))) == 0
+
+
+@pytest.mark.parametrize(
+    ("bound", "step", "raised"),
+    [
+        (91.0, 2.0, 92.0),
+        (92.0, 2.0, 92.0),
+        (98.5, 2.0, 100.0),
+        (100.0, 2.0, 100.0),
+        (99.2, 0.0, 99.2),
+        (100.0, 0.0, 100.0),
+    ],
+)
+def test_bounds_rise_to_the_next_possible_cost(bound, step, raised):
+    assert parts.raise_to_step(bound, 100.0, step) == pytest.approx(raised)
+
+
+def test_costs_of_long_orders_are_summed_row_by_row():
+    cost = np.random.default_rng(0).random((1200, 1200))
+    order = np.random.default_rng(1).permutation(1200)
+    assert parts.order_cost(cost, order) == pytest.approx(np.triu(cost[np.ix_(order, order)], 1).sum())
+
+
+def test_free_moves_show_a_second_optimum():
+    # Moving 0 past both others costs nothing, no swap of neighbours does.
+    cost = np.array([[0, 1, 3], [3, 0, 1], [1, 3, 0]], dtype=float)
+    assert parts.tidy(cost, np.array([0, 1, 2]), 0.0) == ((0, 1, 2), False)
+    chain = np.triu(np.zeros((3, 3))) + np.tril(np.ones((3, 3)), -1)
+    assert parts.tidy(chain, np.array([0, 1, 2]), 0.0) == ((0, 1, 2), None)
+    assert parts.tidy(np.ones((3, 3)), np.array([2, 0, 1]), 0.0) == ((0, 1, 2), False)
+
+
+def test_a_unique_optimum_is_proved_by_reduced_costs(no_subsets):  # noqa: ARG001
+    # Three strong votes around a cycle of five: one optimum, and the linear program is tight.
+    rng = np.random.default_rng(4)
+    proved = 0
+    for _ in range(40):
+        margin = np.triu(rng.integers(1, 50, (6, 6)), 1) * rng.choice([-1, 1, 1], (6, 6))
+        cost = np.maximum(margin, 0).astype(float) + np.maximum(-margin, 0).T
+        solved = solve(cost.T)
+        _, optima = oracles.kemeny(cost.tolist())
+        if solved.unique is not None:
+            assert solved.unique == (len(optima) == 1)
+            proved += solved.unique and "linear program" in solved.proof
+    assert proved >= 5
+
+
+@given(votes(counts=True, most_items=5))
+def test_all_optima_are_listed_in_order(v):
+    _, optima = oracles.kemeny(v.wins().tolist())
+    assert [r.order for r in hr.kemeny_optima(v)] == sorted(optima)
+
+
+def test_too_many_optima_are_refused():
+    v = hr.Votes.from_ranks([[1] * 8])
+    with pytest.raises(hr.LimitError, match="more than 100 optimal rankings"):
+        hr.kemeny_optima(v, most=100)
+    two_blocks = hr.Votes.from_ranks([[1] * 4 + [2] * 4])
+    assert len(hr.kemeny_optima(two_blocks)) == 24 * 24
+    with pytest.raises(hr.LimitError, match="more than 100 optimal rankings"):
+        hr.kemeny_optima(two_blocks, most=100)
+    with pytest.raises(hr.LimitError, match="20 items form one component"):
+        hr.kemeny_optima(hr.Votes.from_ranks([[1] * 20]))
+
+
+def test_the_proof_says_what_settled_each_component():
+    assert hr.kemeny(hr.Votes.from_orders([["a", "b"]])).proof == "2 single items by majority"
+    cyclic = [["a", "b", "c"], ["b", "c", "a"], ["c", "a", "b"]]
+    two = [[*first, *(name.upper() for name in first)] for first in cyclic]
+    assert hr.kemeny(hr.Votes.from_orders(two)).proof == "2 x 3 items by subsets"
+    assert hr.kemeny(uniform(20, 100, 1)).proof.endswith("20 items by linear program")
+
+
+def test_progress_is_reported(no_subsets):  # noqa: ARG001
+    steps = []
+    solve(paley(11), progress=steps.append)
+    assert steps[0] == Step("components", 0, 1)
+    assert any(step.name == "branches" and step.total >= step.done for step in steps)
+    seen = []
+    hr.kemeny(hr.Votes.from_orders([["a", "b"]]), progress=seen.append)
+    assert seen == [Step("components", 0, 2), Step("components", 1, 2)]
+
+
+def test_a_time_limit_inside_the_search_tree_keeps_the_bound(no_subsets):  # noqa: ARG001
+    cost = paley(19)
+    solved = solve(cost, time_limit=0.5)
+    assert not solved.proved
+    assert 0 < solved.bound <= 64 <= solved.cost
+    assert solved.cost == cost[np.argsort(solved.order)[:, None] < np.argsort(solved.order)].sum()
+
+
+def test_a_solver_that_gives_up_proves_nothing(no_subsets, monkeypatch):  # noqa: ARG001
+    calls = []
+    real = Model.solve
+
+    def fail_later(self, clock):
+        calls.append(1)
+        solution = real(self, clock)
+        return solution if len(calls) < 4 else branch_free_failure(solution)
+
+    def branch_free_failure(solution):
+        return type(solution)(False, -np.inf, np.empty(0), np.empty(0))
+
+    monkeypatch.setattr(Model, "solve", fail_later)
+    solved = solve(paley(11))
+    assert not solved.proved
+    assert solved.bound <= subsets.solve(paley(11), 0.0).cost
+
+
+def test_the_dual_bound_holds_for_any_prices():
+    model = Model(np.array([-3.0, 2.0, 1.0]))
+    model.add_rows(np.array([[0, 1, 2]]), np.array([[1.0, 1.0, -1.0]]), 0.0, 1.0)
+    for price in np.linspace(-5, 5, 21):
+        bound, _ = model._dual_bound(np.array([price]))
+        assert bound <= -3.0 + 1e-12  # the optimum: only the first column
+    assert model.solve(Clock()).bound == pytest.approx(-3.0)
+    model.set_bounds(np.array([1.0, 1.0, 0.0]), np.array([1.0, 1.0, 0.0]))
+    assert model.solve(Clock()).bound == np.inf
+
+
+def test_shares_of_votes_are_as_exact_as_counts(no_subsets):  # noqa: ARG001
+    v = uniform(9, 40, 5)
+    shares = hr.Votes.from_ranks(v.ranks, v.weights / 1e7 + 1e-13, v.items)
+    a, b = solve(v.wins().T), solve(shares.wins().T, whole=False)
+    assert b.cost * 1e7 == pytest.approx(a.cost, rel=1e-5)
+    assert b.proved
+
+
+def test_large_components_get_a_ranking_and_a_bound(monkeypatch):
+    monkeypatch.setattr(_kemeny, "_MOST_COLUMNS", 1000)
+    v = uniform(60, 51, 1)
+    c = hr.kemeny(v)
+    assert c.status is Status.TOO_LARGE
+    assert "cycle packing" in c.proof
+    exact = c.bound
+    monkeypatch.undo()
+    best = hr.kemeny(v)
+    assert exact <= best.loss <= c.loss
+    by_pairs = np.minimum(v.wins(), v.wins().T).sum() / 2 / v.total / (60 * 59 / 2)
+    assert c.bound > by_pairs
+    monkeypatch.setattr(_kemeny, "_MOST_COLUMNS", 1000)
+    assert hr.kemeny(v, time_limit=0).bound == pytest.approx(by_pairs, rel=1e-3)
+
+
+def test_the_clock_leaves_the_handlers_of_others_alone():
+    before = signal.getsignal(signal.SIGINT)
+    with Clock() as clock:
+        assert signal.getsignal(signal.SIGINT) != before
+        signal.raise_signal(signal.SIGINT)
+        assert clock.interrupted
+        assert clock.over()
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before
+    mine = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        with Clock() as clock:
+            signal.raise_signal(signal.SIGINT)
+            assert not clock.interrupted
+    finally:
+        signal.signal(signal.SIGINT, mine)
+    heard = []
+    worker = threading.Thread(target=lambda: heard.append(hr.kemeny(uniform(20, 100, 0)).status))
+    worker.start()
+    worker.join()
+    assert heard == [Status.PROVED]
+
+
+def test_a_child_without_orders_is_closed(monkeypatch):
+    """Branching may leave bounds that no order satisfies; the tree goes on without them."""
+    monkeypatch.setattr(subsets, "ALWAYS_UP_TO", 1)
+    tree = branch._Tree(paley(11), np.arange(11), 1.0, 0.0, Clock())
+    tree.relax(tree.root)
+    node = branch._Node(tree.root.bound, 1, np.zeros(55), np.ones(55))
+    # 0 before 1 before 2 before 0.
+    node.lower[tree.column[0, 1]] = node.lower[tree.column[1, 2]] = 1.0
+    node.upper[tree.column[0, 2]] = 0.0
+    tree.relax(node)
+    assert node.bound == np.inf
+    assert tree.settled(node.bound)
+
+
+@pytest.mark.slow
+@settings(max_examples=10_000)
+@given(votes(most_items=8, most_ballots=6), st.booleans())
+def test_ten_thousand_votes_equal_trying_every_order(v, by_branching):
+    with pytest.MonkeyPatch.context() as patch:
+        if by_branching:
+            patch.setattr(subsets, "ALWAYS_UP_TO", 1)
+            patch.setattr(subsets, "CLOSES_UP_TO", 1)
+        solved = solve(v.wins().T, v.is_counts)
+    wins = v.wins()
+    least = subsets.solve(wins.T, 0.0).cost
+    assert solved.cost == pytest.approx(least, rel=1e-9)
+    assert solved.proved
