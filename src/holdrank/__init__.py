@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 _ROOMS = {
-    "consensus": ("Consensus", "Statistic", "borda", "footrule", "kemeny", "kemeny_optima"),
+    "consensus": ("Consensus", "Statistic", "borda", "footrule", "kemeny", "kemeny_batch", "kemeny_optima"),
     "errors": ("HoldrankError", "InputError", "LimitError", "MissingExtraError", "UsageError"),
     "files": ("read_votes", "validate", "write_votes"),
     "merge": ("Robust", "downward_merge", "merge_path", "naive_merge"),
@@ -67,6 +67,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.consensus import borda as borda
     from holdrank.consensus import footrule as footrule
     from holdrank.consensus import kemeny as kemeny
+    from holdrank.consensus import kemeny_batch as kemeny_batch
     from holdrank.consensus import kemeny_optima as kemeny_optima
     from holdrank.errors import HoldrankError as HoldrankError
     from holdrank.errors import InputError as InputError

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from holdrank._assignment import assign
-from holdrank._kemeny import all_cheapest_orders, cheapest_order
+from holdrank._kemeny import all_cheapest_orders, cheapest_order, cheapest_ranks
 from holdrank.errors import UsageError
 from holdrank.rankings import Floats, Ranking
 from holdrank.status import Clock, Status, Step
@@ -138,6 +138,33 @@ def kemeny_optima(votes: Votes, most: int = 10_000) -> list[Ranking]:
     """
     orders = all_cheapest_orders(votes.wins().T, whole=votes.is_counts, most=most)
     return [Ranking.from_order(order) for order in orders]
+
+
+def kemeny_batch(P: Any) -> tuple[Any, Any]:
+    """Return Kemeny's median of many pairwise matrices at once.
+
+    Parameters
+    ----------
+    P : (..., n, n) array, n up to 10
+        Pairwise matrices, of numpy or of any other array library; the result stays in it, on its device.
+
+    Returns
+    -------
+    ranks : (..., n) array of int
+        Rank of each item, 1 is best; the lexicographically first order among several optima.
+    loss : (...) array of float
+        The share of pairs lost on average, ``sum over i before j of P[j, i]`` over the number of pairs.
+
+    Examples
+    --------
+    >>> P = np.array([[[0.5, 0.6], [0.4, 0.5]], [[0.5, 0.1], [0.9, 0.5]]])
+    >>> ranks, loss = kemeny_batch(P)
+    >>> ranks.tolist(), loss.tolist()
+    ([[1, 2], [2, 1]], [0.4, 0.1])
+    """
+    ranks, cost = cheapest_ranks(P)
+    n = ranks.shape[-1]
+    return ranks, cost / max(n * (n - 1) / 2, 1)
 
 
 def borda(votes: Votes) -> Consensus:

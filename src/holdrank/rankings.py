@@ -292,7 +292,7 @@ def mean_places(ranks: Any) -> Any:
         _, inverse, sizes = np.unique(ranks, return_inverse=True, return_counts=True)
         ends = np.cumsum(sizes)
         return (ends - (sizes - 1) / 2)[inverse]
-    xp = _array_namespace(ranks)
+    xp = array_namespace(ranks)
     better = xp.zeros(ranks.shape, dtype=xp.float64, device=ranks.device)
     for j in range(ranks.shape[-1]):
         rival = ranks[..., j : j + 1]
@@ -316,7 +316,7 @@ def _share_of_pairs(a: Any, b: Any, cost: Callable[[Any, Any, Any], Any]) -> Any
 
 def _count_by_comparing(a: Any, b: Any) -> tuple[Any, Any, Any]:
     """Count pairs (reversed, tied in a only, tied in b only) for each row: O(n**2), any array library."""
-    xp = _array_namespace(a)
+    xp = array_namespace(a)
     zero = xp.zeros(a.shape[:-1], dtype=xp.float64, device=a.device)
     reversed_, tied_a, tied_b = zero, zero, zero
     for i in range(a.shape[-1] - 1):
@@ -374,7 +374,7 @@ def _inversions(values: Ints) -> int:
 def _from_places(a: Any, b: Any, cost: Callable[[Any], Any], largest: Callable[[int], float]) -> Any:
     """Return the sum over the items of `cost` of the difference of places, over its largest value."""
     a, b, single = _rank_arrays(a, b)
-    xp = _array_namespace(a)
+    xp = array_namespace(a)
     n = a.shape[-1]
     shares = xp.sum(cost(mean_places(a) - mean_places(b)), axis=-1) / max(largest(n), 1)
     return float(shares) if single else shares
@@ -386,7 +386,7 @@ def _rank_arrays(a: Any, b: Any) -> tuple[Any, Any, bool]:
     if a.shape[-1:] != b.shape[-1:] or a.ndim == 0:
         raise UsageError(f"the rankings have different numbers of items: shapes {tuple(a.shape)} and {tuple(b.shape)}")
     single = a.ndim == b.ndim == 1
-    xp = _array_namespace(a)
+    xp = array_namespace(a)
     try:
         a, b = xp.broadcast_arrays(a, b)
     except (ValueError, RuntimeError) as error:
@@ -409,7 +409,8 @@ def _refuse_unordered(values: npt.NDArray[Any]) -> None:
         raise UsageError(f"ranks must be finite numbers, not {show(str(values.tolist()))}")
 
 
-def _array_namespace(array: Any) -> Any:
-    from array_api_compat import array_namespace  # costs more to import than the rest of this file
+def array_namespace(array: Any) -> Any:
+    """Return the array library of an array, in the standard's spelling."""
+    import array_api_compat  # costs more to import than the rest of this file
 
-    return array_namespace(array)
+    return array_api_compat.array_namespace(array)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import holdrank as hr
 from holdrank import _kemeny, _kernels
 from holdrank._highs import Model
-from holdrank._kemeny import branch, packing, parts, search, subsets
+from holdrank._kemeny import batch, branch, packing, parts, search, subsets
 from holdrank.status import Clock, Status, Step
 
 import oracles
@@ -389,6 +389,63 @@ def test_a_child_without_orders_is_closed(monkeypatch):
     tree.relax(node)
     assert node.bound == np.inf
     assert tree.settled(node.bound)
+
+
+def random_matrices(count, n, grid, seed=0):
+    A = np.triu(np.random.default_rng(seed).integers(0, grid + 1, (count, n, n)) / grid, 1)
+    return A + np.tril(1 - np.swapaxes(A, 1, 2), -1) + np.eye(n) / 2
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 6])
+@pytest.mark.parametrize("grid", [4, 10**6])
+def test_batch_equals_trying_every_order(n, grid):
+    matrices = random_matrices(25, n, grid)
+    ranks, loss = hr.kemeny_batch(matrices)
+    for P, r, found in zip(matrices, ranks, loss, strict=True):
+        least, optima = oracles.kemeny(P.tolist())
+        assert found * oracles.pairs(n) == pytest.approx(least)
+        assert hr.Ranking(r).order == min(optima)
+
+
+def test_batch_equals_the_scalar_engine_and_keeps_the_shape():
+    tables = np.array([uniform(8, 15, seed).pairwise() for seed in range(6)]).reshape(2, 3, 8, 8)
+    ranks, loss = hr.kemeny_batch(tables)
+    assert ranks.shape == (2, 3, 8)
+    assert loss.shape == (2, 3)
+    for seed in range(6):
+        c = hr.kemeny(uniform(8, 15, seed))
+        assert ranks.reshape(6, 8)[seed].tolist() == c.ranking.ranks.tolist()
+        assert loss.reshape(6)[seed] == pytest.approx(c.loss)
+    single, _ = hr.kemeny_batch(tables[0, 0])
+    assert single.tolist() == ranks[0, 0].tolist()
+    empty, none = hr.kemeny_batch(np.zeros((0, 4, 4)))
+    assert empty.shape == (0, 4)
+    assert none.shape == (0,)
+
+
+def test_batch_in_chunks_equals_batch_at_once(monkeypatch):
+    matrices = random_matrices(50, 5, 20)
+    whole = hr.kemeny_batch(matrices)
+    monkeypatch.setattr(batch, "_NUMBERS_AT_A_TIME", 1000)
+    for a, b in zip(whole, hr.kemeny_batch(matrices), strict=True):
+        assert np.array_equal(a, b)
+
+
+def test_batch_runs_on_another_array_library():
+    strict_library = pytest.importorskip("array_api_strict")
+    matrices = random_matrices(7, 4, 20)
+    ranks, loss = hr.kemeny_batch(strict_library.asarray(matrices))
+    expected = hr.kemeny_batch(matrices)
+    assert np.array_equal(np.asarray(ranks), expected[0])
+    assert np.array_equal(np.asarray(loss), expected[1])
+
+
+def test_batch_refuses_what_is_no_stack_of_small_matrices():
+    for wrong in (np.zeros(3), np.zeros((2, 3)), np.zeros((2, 0, 0))):
+        with pytest.raises(hr.UsageError, match="square matrices"):
+            hr.kemeny_batch(wrong)
+    with pytest.raises(hr.LimitError, match="up to 10 items, not 11"):
+        hr.kemeny_batch(np.zeros((1, 11, 11)))
 
 
 @pytest.mark.slow

@@ -9,6 +9,8 @@
 4. `branch`: a linear program with lazy triangle rows bounds it; where that leaves a gap, a small component is closed
    by its subsets and a larger one by branch and bound.
 5. `packing`: a component too large for the linear program gets a bound from disjoint majority cycles.
+
+`batch` solves many small matrices at once, by subsets, on any array library.
 """
 
 from __future__ import annotations
@@ -20,12 +22,13 @@ from itertools import product
 import numpy as np
 
 from holdrank._kemeny import branch, packing, search, subsets
+from holdrank._kemeny.batch import cheapest_ranks
 from holdrank._kemeny.parts import Part, Solved, components, smallest_step
 from holdrank.errors import LimitError
 from holdrank.rankings import Floats
 from holdrank.status import Clock, Step
 
-__all__ = ["Solved", "all_cheapest_orders", "cheapest_order", "components"]
+__all__ = ["Solved", "all_cheapest_orders", "cheapest_order", "cheapest_ranks", "components"]
 
 _MOST_COLUMNS = 130_000  # pairs of items in a linear program: 510 items
 

@@ -1,0 +1,421 @@
+"""holdrank beside other packages: the same generated data, one run, one table.
+
+``python benchmarks/peers.py [--quick] [--only WORD] [--out FILE]``, usually by ``make peers``.
+
+Every measurement is a process of its own (`peer_tasks.py`) with a time limit and one thread. A package that fails or
+runs out of time is a line in the table, not the end of the run. Answers are compared, too. holdrank is copied aside
+when the run starts and measured there: whoever edits the sources meanwhile does not mix two versions in one table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import platform
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from generated import SEED, complete_ranks, write_soi
+
+import holdrank
+from holdrank import Mallows, Uniform, Votes
+
+HERE = Path(__file__).resolve().parent
+PEERS_PYTHON = HERE.parent / ".peers" / "bin" / "python"
+RESULTS = HERE / "results" / "peers.json"
+
+OURS = ("holdrank", "plain C")
+HOW = {
+    "holdrank": "numba",
+    "plain C": "cc -O3",
+    "pref_voting": "numba",
+    "corankco": "numpy",
+    "votekit": "numba",
+    "preflibtools": "pure Python",
+    "choix": "scipy",
+    "scipy": "C",
+}
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+
+@dataclass(frozen=True)
+class Sizes:
+    large: int = 1_000_000
+    sample: int = 20_000
+    items: int = 20
+    lines: int = 30_000
+    kemeny: tuple[int, ...] = (8, 10, 20, 40)
+    permutations: int = 10  # items up to which a search through all n! orders is started
+    long: int = 100_000
+    medium: int = 1_000
+    many: int = 10_000
+    time_limit: float = 60.0  # of Kemeny; other tasks get five times as much
+
+
+QUICK = Sizes(
+    large=100_000, sample=2_000, lines=3_000, kemeny=(8, 12), permutations=8, long=10_000, medium=200, many=1_000,
+    time_limit=10.0,
+)  # fmt: skip
+
+
+@dataclass
+class Row:
+    """A line of the table: what a package took for a task. `ratio` is to holdrank, above 1 = holdrank is faster."""
+
+    task: str
+    package: str
+    seconds: float | None = None
+    build: float | None = None
+    ratio: float | None = None
+    whole_ratio: float | None = None
+    note: str = ""
+    more: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def whole(self) -> float | None:
+        return None if self.seconds is None else self.seconds + (self.build or 0.0)
+
+
+class Run:
+    """The measurements of one run, and the lines they make."""
+
+    def __init__(self, folder: Path, sizes: Sizes) -> None:
+        self.folder, self.sizes = folder, sizes
+        self.rows: list[Row] = []
+        self.versions: dict[str, str] = {}
+        self.targets: list[dict[str, Any]] = []
+        package = Path(holdrank.__file__).parent
+        shutil.copytree(package, folder / "source" / "holdrank", ignore=shutil.ignore_patterns("__pycache__"))
+        self.source = fingerprint(folder / "source" / "holdrank")
+
+    def measure(self, package: str, task: str, name: str, limit: float) -> dict[str, Any]:
+        """Run one measurement; the answer has ``failed`` when there is no other."""
+        python = sys.executable if package in OURS else str(PEERS_PYTHON)
+        if not Path(python).exists():
+            return {"failed": "not installed; `make peers` does it"}
+        environment = os.environ | dict.fromkeys(ONE_THREAD, "1") | {"MPLBACKEND": "Agg"}
+        if package in OURS:
+            environment["PYTHONPATH"] = str(self.folder / "source")
+        process = subprocess.Popen(
+            [python, str(HERE / "peer_tasks.py"), package, task, str(self.folder), name],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, cwd=self.folder,
+            start_new_session=True,
+        )  # fmt: skip
+        try:
+            out, errors = process.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)  # with the solver that it may have started
+            process.communicate()
+            return {"failed": f"over {limit:g} s"}
+        if process.returncode:
+            last = (errors.strip().splitlines() or [""])[-1].partition(":")[0]
+            return {"failed": f"fails: {last or f'exit code {process.returncode}'}"}
+        try:
+            result: dict[str, Any] = json.loads(out.strip().splitlines()[-1])
+        except (IndexError, ValueError):
+            return {"failed": "fails: no answer"}
+        self.versions[package] = result.pop("version")
+        return result
+
+    def row(
+        self, label: str, package: str, task: str, name: str, *, limit: float | None = None, scale: float = 1.0,
+        note: str = "",
+    ) -> Row:  # fmt: skip
+        """Measure and add a line; seconds are multiplied by `scale`."""
+        found = self.measure(package, task, name, limit or 5 * self.sizes.time_limit)
+        row = Row(label, package, note=note)
+        if "failed" in found:
+            row.note = found.pop("failed")
+        else:
+            row.seconds = found.pop("seconds") * scale
+            row.build = found["build"] * scale if "build" in found else None
+        found.pop("build", None)
+        row.more = found
+        self.add(row)
+        return row
+
+    def add(self, row: Row) -> None:
+        self.rows.append(row)
+        print(f"  {row.task}: {row.package} {shown(row.seconds)} {row.note}", file=sys.stderr, flush=True)
+
+    def compare(self, rows: list[Row], ours: Row) -> None:
+        """Fill in the ratios to our line."""
+        for row in rows:
+            if row is not ours and row.seconds is not None and ours.seconds is not None:
+                row.ratio = row.seconds / ours.seconds
+                assert row.whole is not None
+                assert ours.whole is not None
+                row.whole_ratio = row.whole / ours.whole
+
+    def target(self, text: str, value: float | None, met: bool | None) -> None:
+        self.targets.append({"target": text, "value": value, "met": met})
+
+
+def fingerprint(package: Path) -> str:
+    """Return a short hash of the package's sources: two results with the same one measured the same code."""
+    digest = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        digest.update(f"{path.relative_to(package).as_posix()}\n".encode() + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def check_wins(row: Row, expected: Any) -> None:
+    wins = row.more.pop("wins", None)
+    if wins is not None:
+        agrees = np.array_equal(np.array(wins), expected)
+        row.note = f"{row.note}{'; ' * bool(row.note)}{'same counts' if agrees else 'COUNTS DIFFER'}"
+
+
+def wins_of(orders: Any) -> Any:
+    """Count pairwise wins in the plainest way that numpy has, to check all others."""
+    ranks = np.argsort(orders, axis=1)
+    return np.array([[(a < b).sum() for b in ranks.T] for a in ranks.T], dtype=float)
+
+
+def pairwise(run: Run) -> None:
+    sizes = run.sizes
+    orders = (complete_ranks(sizes.large, sizes.items) - 1).astype(np.int16)
+    np.save(run.folder / "large.npy", orders)
+    np.save(run.folder / "sample.npy", orders[: sizes.sample])
+    label = f"pairwise matrix, {sizes.large:,} ballots of {sizes.items}"
+
+    full = wins_of(orders)
+    ours = run.row(label, "holdrank", "pairwise", "large")
+    plain = run.row(label, "holdrank", "pairwise without numba", "large", note="without numba")
+    rows = [plain]
+    for row in (ours, plain):
+        check_wins(row, full)
+    compiler = shutil.which("cc")
+    if compiler is None:
+        run.add(Row(label, "plain C", note="no C compiler here"))
+    else:
+        library = run.folder / "plain_count.so"
+        subprocess.run(
+            [compiler, "-O3", "-shared", "-fPIC", "-o", str(library), str(HERE / "plain_count.c")], check=True
+        )
+        c = run.row(label, "plain C", "pairwise", "large", note="faster of two double loops")
+        check_wins(c, full)
+        rows.append(c)
+        ratio = ours.seconds / c.seconds if ours.seconds and c.seconds else None
+        run.target("counting takes at most 3 times the plain C loop", ratio, ratio is not None and ratio <= 3)
+
+    few = wins_of(orders[: sizes.sample])
+    scale = sizes.large / sizes.sample
+    peers = []
+    for package in ("preflibtools", "pref_voting", "corankco", "votekit"):
+        note = f"{HOW[package]}; {sizes.sample:,} ballots, times {scale:g}"
+        peers.append(run.row(label, package, "pairwise", "sample", scale=scale, note=note))
+        check_wins(peers[-1], few)
+    run.compare(rows + peers, ours)
+    for part, what in (("ratio", "counting"), ("whole_ratio", "from lists or arrays to the matrix")):
+        pure = [getattr(row, part) for row in peers if HOW[row.package] == "pure Python" and row.seconds is not None]
+        value = min(pure, default=None)
+        run.target(f"100 times as fast as pure Python: {what}", value, value is not None and value >= 100)
+    memory(run, orders)
+
+
+def memory(run: Run, orders: Any) -> None:
+    votes = Votes.from_ranks(np.argsort(orders, axis=1).astype(np.int16) + 1)
+    np.save(run.folder / "kept_ranks.npy", votes.ranks)
+    np.save(run.folder / "kept_weights.npy", votes.weights)
+    for how in ("numba", "numpy"):
+        found = run.measure("holdrank", "memory", how, 100)
+        extra = found.get("extra")
+        label = f"extra memory of pairwise(), {run.sizes.large:,} ballots of {run.sizes.items}"
+        held = f"{found['ballots'] / 1e6:.0f} MB of ballots held before" if extra is not None else found["failed"]
+        note = f"{how}: {extra / 1e6:.0f} MB; {held}" if extra is not None else held
+        run.add(Row(label, "holdrank", note=note, more=found))
+        value = None if extra is None else extra / 1e6
+        run.target(f"pairwise() takes less than 200 MB ({how})", value, value is not None and value < 200)
+
+
+def reading(run: Run) -> None:
+    write_soi(run.folder / "generated.soi", run.sizes.lines)
+    label = f"{run.sizes.lines:,} lines of .soi"
+    ours = run.row(f"{label} to the pairwise matrix", "holdrank", "read", "generated.soi")
+    theirs = run.row(f"{label} to the pairwise matrix", "preflibtools", "read", "generated.soi", note="pure Python")
+    wins = ours.more.pop("wins", None)
+    if wins is not None:
+        check_wins(theirs, np.array(wins))
+    run.compare([theirs], ours)
+    run.target(
+        "3 times as fast as preflibtools from file to matrix",
+        theirs.ratio,
+        theirs.ratio is not None and theirs.ratio >= 3,
+    )
+    alone = [Row(f"{label}, reading alone", row.package, row.more.get("reading")) for row in (ours, theirs)]
+    for row in alone:
+        run.add(row)
+    run.compare(alone, alone[0])
+
+
+def kemeny(run: Run) -> None:
+    rng = np.random.default_rng(SEED)
+    for n in run.sizes.kemeny:
+        for kind, model, voters in (("Mallows .8", Mallows(range(n), 0.8), 50), ("uniform", Uniform(n), 100)):
+            name = f"kemeny-{kind.split()[0]}-{n}"
+            orders = model.orders(voters, rng).astype(np.int16)
+            np.save(run.folder / f"{name}.npy", orders)
+            wins = wins_of(orders)
+            label = f"Kemeny, {kind}, {voters} voters, n = {n}"
+            limit = run.sizes.time_limit
+            ours = run.row(label, "holdrank", "kemeny", name, limit=limit)
+            rows = [run.row(label, "corankco", "kemeny", name, limit=limit, note="PuLP, CBC")]
+            if n <= run.sizes.permutations:
+                rows.append(run.row(label, "pref_voting", "kemeny", name, limit=limit, note="winners only"))
+            else:
+                run.add(Row(label, "pref_voting", note="not started: goes through all n! orders"))
+            if n == min(run.sizes.kemeny):
+                rows.append(run.row(label, "pref_voting", "kemeny rankings", name, limit=limit, note="full rankings"))
+            run.compare(rows, ours)
+            order = ours.more.get("order")
+            if order is None:
+                continue
+            ours.note = f"cost {cost(wins, order):g}; first call {ours.more['first']:.3f} s"
+            for row in rows:
+                if "order" in row.more:
+                    same = cost(wins, row.more["order"]) == cost(wins, order)
+                    row.note += "; same cost" if same else f"; COST {cost(wins, row.more['order']):g}"
+                elif "winners" in row.more:
+                    row.note += "; same winner" if order[0] in row.more["winners"] else "; WINNERS DIFFER"
+
+
+def cost(wins: Any, order: list[int]) -> float:
+    """Return the disagreements of an order with the ballots."""
+    return float(np.tril(wins[np.ix_(order, order)], -1).sum())
+
+
+def borda(run: Run) -> None:
+    sizes = run.sizes
+    np.save(run.folder / "borda.npy", (complete_ranks(sizes.sample, sizes.items) - 1).astype(np.int16))
+    label = f"Borda, {sizes.sample:,} ballots of {sizes.items}"
+    ours = run.row(label, "holdrank", "borda", "borda", note="with its loss")
+    rows = [
+        run.row(label, package, "borda", "borda", note=HOW[package])
+        for package in ("preflibtools", "pref_voting", "corankco", "votekit")
+    ]
+    for row in rows:
+        if "order" in row.more:
+            row.note += "; same order" if row.more["order"] == ours.more.get("order") else "; ORDER DIFFERS"
+    run.compare(rows, ours)
+
+
+def kendall(run: Run) -> None:
+    sizes = run.sizes
+    rng = np.random.default_rng(SEED)
+    everyone = ("scipy", "choix", "corankco", "preflibtools")
+    cases = [
+        (f"one pair of {sizes.long:,} items", (2, sizes.long), everyone[:3]),
+        (f"one pair of {sizes.medium:,} items", (2, sizes.medium), everyone),
+        (f"{sizes.many:,} pairs of 10 items", (2, sizes.many, 10), everyone),
+    ]
+    for text, shape, packages in cases:
+        name = f"kendall-{'-'.join(map(str, shape))}"
+        one = np.arange(1, shape[-1] + 1)
+        np.save(run.folder / f"{name}.npy", rng.permuted(np.broadcast_to(one, shape), axis=-1))
+        label = f"Kendall distance, {text}"
+        ours = run.row(label, "holdrank", "kendall", name, note="numpy")
+        rows = [run.row(label, package, "kendall", name, note=HOW[package]) for package in packages]
+        for row in rows:
+            if "distance" in row.more and "distance" in ours.more:
+                same = abs(row.more["distance"] - ours.more["distance"]) < 1e-9
+                row.note += "; same distance" if same else "; DISTANCE DIFFERS"
+        run.compare(rows, ours)
+
+
+PARTS = {"pairwise": pairwise, "reading": reading, "kemeny": kemeny, "borda": borda, "kendall": kendall}
+NO_COUNTERPART = "choix fits Plackett-Luce and Bradley-Terry models: no counterpart in holdrank yet, only its distance."
+
+
+def shown(seconds: float | None) -> str:
+    if seconds is None:
+        return "-"
+    return f"{seconds:.2f}" if seconds >= 1 else f"{seconds:.2g}" if seconds >= 1e-4 else f"{seconds:.1e}"
+
+
+def times(ratio: float | None) -> str:
+    return "-" if ratio is None else f"{ratio:,.0f}x" if ratio >= 10 else f"{ratio:.3g}x"
+
+
+def table(rows: list[Row]) -> str:
+    """The lines as a Markdown table with aligned columns."""
+    lines = [["task", "package", "build", "task", "task / ours", "build + task / ours", "note"]]
+    for row in rows:
+        mine = "1x" if row.package == "holdrank" and row.ratio is None and row.seconds is not None else None
+        ratios = [mine or times(row.ratio), mine or times(row.whole_ratio)]
+        lines.append([row.task, row.package, shown(row.build), shown(row.seconds), *ratios, row.note])
+    widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
+    text = [
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |" for line in lines
+    ]
+    text.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    return "\n".join(text)
+
+
+def machine() -> dict[str, Any]:
+    """Say what kind of machine this is, and nothing about which one."""
+    model = platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        names = [
+            line.partition(":")[2].strip() for line in info.read_text().splitlines() if line.startswith("model name")
+        ]
+        model = names[0] if names else model
+    return {
+        "cpu": model,
+        "cores": os.cpu_count(),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Run holdrank and other packages on the same data.")
+    parser.add_argument("--quick", action="store_true", help="small sizes, short time limits; results are not kept")
+    parser.add_argument("--only", choices=PARTS, action="append", help="only this part (may be repeated); not kept")
+    parser.add_argument("--out", type=Path, help="where to write the results (default: benchmarks/results/peers.json)")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="holdrank-peers-") as folder:
+        run = Run(Path(folder), QUICK if arguments.quick else Sizes())
+        for name in arguments.only or PARTS:
+            print(f"{name} ...", file=sys.stderr, flush=True)
+            PARTS[name](run)
+    print("CPU seconds, one thread; the best of up to five calls after one that is not counted")
+    print(table(run.rows))
+    print()
+    for target in run.targets:
+        value = "-" if target["value"] is None else f"{target['value']:.3g}"
+        print(f"{'met    ' if target['met'] else 'NOT MET'}  {target['target']}: {value}")
+    print(NO_COUNTERPART)
+    print(", ".join(f"{package} {number}" for package, number in sorted(run.versions.items()) if number))
+    print(f"holdrank sources {run.source}")
+    out = arguments.out or (None if arguments.quick or arguments.only else RESULTS)
+    if out:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        content = {
+            "date": datetime.now(UTC).date().isoformat(),
+            "machine": machine(),
+            "seconds": "CPU seconds, one thread, best of up to five calls",
+            "sizes": asdict(run.sizes),
+            "versions": run.versions,
+            "holdrank_sources": run.source,
+            "targets": run.targets,
+            "rows": [asdict(row) for row in run.rows],
+            "notes": [NO_COUNTERPART],
+        }
+        out.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
