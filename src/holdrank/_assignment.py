@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from holdrank import _kernels
 from holdrank.rankings import Floats, Ints
 
 
@@ -25,7 +26,9 @@ def assign(cost: Floats) -> Assignment:
     dual problem prove it: no reduced cost is negative, and an assignment is optimal exactly when it uses only pairs
     of reduced cost zero.
     """
-    item_at, reduced = _shortest_paths(cost)
+    engine = _kernels.fastest(_kernels.assign_places, _shortest_paths, seconds=len(cost) ** 2 / 4e5)
+    item_at, item_price, place_price = engine(np.ascontiguousarray(cost))
+    reduced = cost - item_price[:, None] - place_price
     tolerance = 1e-11 * max(1.0, float(np.abs(cost).max(initial=0.0)))
     tight = reduced <= tolerance
     unique = _first_of_equals(tight, item_at)
@@ -34,8 +37,8 @@ def assign(cost: Floats) -> Assignment:
     return Assignment(place, float(cost[item_at, np.arange(len(cost))].sum()), unique)
 
 
-def _shortest_paths(cost: Floats) -> tuple[Ints, Floats]:
-    """Return the item at each place of one optimum, and the reduced costs: successive shortest augmenting paths."""
+def _shortest_paths(cost: Floats) -> tuple[Ints, Floats, Floats]:
+    """Return the item at each place of one optimum, and prices of items and places: shortest augmenting paths."""
     n = len(cost)
     item_price, place_price = np.zeros(n), cost.min(axis=0)
     item_at = np.full(n, -1)
@@ -63,7 +66,7 @@ def _shortest_paths(cost: Floats) -> tuple[Ints, Floats]:
             item_at[at] = item_at[via[at]]
             at = via[at]
         item_at[at] = new
-    return item_at, cost - item_price[:, None] - place_price
+    return item_at, item_price, place_price
 
 
 def _first_of_equals(tight: np.ndarray[tuple[int, int], np.dtype[np.bool_]], item_at: Ints) -> bool:

@@ -21,7 +21,8 @@ from holdrank.errors import LimitError, UsageError, show
 Ints: TypeAlias = npt.NDArray[np.integer[Any]]
 Floats: TypeAlias = npt.NDArray[np.float64]
 
-_SORTED_FROM = 256  # items from which sorting beats comparing all pairs
+_SORTED_FROM = 256  # items from which sorting each ranking of a batch beats comparing all pairs of items
+_ONE_SORTED_FROM = 16  # the same for a single pair of rankings
 _MOST_LISTED = 1_000_000  # rankings that `all_rankings` is willing to list
 
 
@@ -268,7 +269,7 @@ def spearman_rho(a: Any, b: Any) -> Any:
     >>> spearman_rho([1, 2, 3], [3, 2, 1])
     1.0
     """
-    return _from_places(a, b, lambda gap: gap * gap, lambda n: n * (n * n - 1) / 3)
+    return _from_places(a, b, lambda gap: gap * gap, rho_maximum)
 
 
 def footrule_distance(a: Any, b: Any) -> Any:
@@ -283,7 +284,17 @@ def footrule_distance(a: Any, b: Any) -> Any:
     >>> footrule_distance([1, 2, 3], [1, 3, 2])
     0.5
     """
-    return _from_places(a, b, abs, lambda n: n * n // 2)
+    return _from_places(a, b, abs, footrule_maximum)
+
+
+def rho_maximum(n: int) -> float:
+    """Return the largest sum of squared differences of places, between a ranking and its reverse."""
+    return n * (n * n - 1) / 3
+
+
+def footrule_maximum(n: int) -> int:
+    """Return the largest sum of differences of places, between a ranking and its reverse."""
+    return n * n // 2
 
 
 def mean_places(ranks: Any) -> Any:
@@ -305,7 +316,7 @@ def _share_of_pairs(a: Any, b: Any, cost: Callable[[Any, Any, Any], Any]) -> Any
     a, b, single = _rank_arrays(a, b)
     n = a.shape[-1]
     pairs = max(n * (n - 1) // 2, 1)
-    if isinstance(a, np.ndarray) and n >= _SORTED_FROM:
+    if isinstance(a, np.ndarray) and n >= (_ONE_SORTED_FROM if single else _SORTED_FROM):
         flat_a, flat_b = a.reshape(-1, n), b.reshape(-1, n)
         values = np.array([cost(*_count_by_sorting(x, y)) for x, y in zip(flat_a, flat_b, strict=True)])
         shares = (values / pairs).reshape(a.shape[:-1])

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from holdrank._kernels import count_wins, whole_number_scale
+from holdrank._kernels import count_battles, count_wins, whole_number_scale
 from holdrank.errors import InputError, LimitError, UsageError, quote, show
-from holdrank.rankings import Floats, Ints, Ranking, footrule_distance, spearman_rho
+from holdrank.rankings import Floats, Ints, Ranking, footrule_maximum, rho_maximum
 
 if TYPE_CHECKING:
     from holdrank.tables import RawBallots
@@ -390,9 +390,13 @@ class Votes:
             return float(cost / self.total / max(self.n * (self.n - 1) / 2, 1))
         if distance not in ("spearman_rho", "footrule"):
             raise UsageError(f"distance must be 'kendall', 'spearman_rho' or 'footrule', not {quote(str(distance))}")
-        measure = spearman_rho if distance == "spearman_rho" else footrule_distance
-        costs = [weights @ measure(places, ranking.ranks) for places, weights in self._places()]
-        return float(sum(costs) / self.total)
+        squared = distance == "spearman_rho"
+        largest = rho_maximum(self.n) if squared else footrule_maximum(self.n)
+        costs = 0.0
+        for places, weights in self._places():
+            gaps = places - ranking.places
+            costs += float(weights @ (gaps * gaps if squared else np.abs(gaps)).sum(axis=1))
+        return costs / self.total / max(largest, 1)
 
     def total_variation(self, other: Votes) -> float:
         """Return the share of votes that differ: half the sum of abs(p - q) over all ballots.
@@ -443,6 +447,11 @@ class Votes:
 
     def _count_wins(self) -> Floats:
         self._check_size()
+        if self.unlisted == "observed":
+            battles = self._listed() == 2
+            if battles.any():  # two items a ballot: no need to look at all pairs of items
+                rest = count_wins(self.ranks[~battles], self.weights[~battles], strict=False, observed=True)
+                return rest + count_battles(self.ranks[battles], self.weights[battles])
         strict = bool((self.ranks.max(axis=1) == self.n).all())
         return count_wins(self.ranks, self.weights, strict=strict, observed=self.unlisted == "observed")
 
@@ -556,11 +565,22 @@ def _dense(ranks: npt.NDArray[Any]) -> Ints:
     dense = np.empty((m, n), dtype=np.int16 if n < 2**15 - 1 else np.int32)
     for start in range(0, m, rows := max(1, _ROWS * 8 // n)):
         block = ranks[start : start + rows]
+        if _is_dense(block):
+            dense[start : start + rows] = block
+            continue
         order = np.argsort(block, axis=1, kind="stable")
         ascending = np.take_along_axis(block, order, axis=1)
         rises = np.diff(ascending, axis=1, prepend=0) > 0
         np.put_along_axis(dense[start : start + rows], order, np.cumsum(rises, axis=1).astype(dense.dtype), axis=1)
     return dense
+
+
+def _is_dense(ranks: npt.NDArray[Any]) -> bool:
+    """Whether every row already holds exactly the numbers 1 .. k for some k, and zeros: the common case."""
+    if ranks.dtype.kind not in "iu" or ranks.shape[1] > 62 or ranks.max() > 62:
+        return False
+    used = np.bitwise_or.reduce(np.int64(1) << ranks.astype(np.int64), axis=1) | 1  # bit r: rank r occurs
+    return bool((used & (used + 1) == 0).all())
 
 
 def _merge(ranks: Ints, weights: Floats) -> tuple[Ints, Floats]:
@@ -570,7 +590,8 @@ def _merge(ranks: Ints, weights: Floats) -> tuple[Ints, Floats]:
     for column in ranks.T:
         prints = ((prints ^ (prints >> np.uint64(29))) + column.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
     _, first, label = np.unique(prints, return_index=True, return_inverse=True)
-    if any((column[first[label]] != column).any() for column in ranks.T):
+    all_differ = len(first) == len(ranks)  # then no two rows can be equal, nor have been confused
+    if not all_differ and any((column[first[label]] != column).any() for column in ranks.T):
         _, first, label = np.unique(ranks, axis=0, return_index=True, return_inverse=True)
         label = label.reshape(-1)
     heaps: Floats = np.bincount(label, weights=weights, minlength=len(first)).astype(np.float64)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import holdrank as hr
-from holdrank import _assignment, _kemeny
+from holdrank import _assignment, _kemeny, _kernels
 from holdrank.status import Status
 
 import oracles
@@ -134,6 +134,21 @@ def test_assignment_equals_scipy_and_is_the_first_of_equals(n, data):
         optima = [o for o in permutations(range(n)) if sum(cost[o[k], k] for k in range(n)) == found.cost]
         assert tuple(np.argsort(found.place)) == min(optima)
         assert found.unique == (len(optima) == 1)
+
+
+@given(st.integers(1, 8), st.integers(0, 10**6), st.booleans())
+def test_both_engines_of_the_assignment_prove_the_same(n, seed, whole):
+    rng = np.random.default_rng(seed)
+    cost = rng.integers(0, 4, (n, n)).astype(float) if whole else rng.random((n, n))
+    results = []
+    for engine in (_assignment._shortest_paths, _kernels.assign_places):
+        item_at, item_price, place_price = engine(cost)
+        assert sorted(item_at.tolist()) == list(range(n))
+        reduced = cost - item_price[:, None] - place_price
+        assert reduced.min() >= -1e-9  # no pair is underpriced: the prices prove the optimum
+        assert np.abs(reduced[item_at, np.arange(n)]).max() <= 1e-9
+        results.append(item_price.sum() + place_price.sum())
+    assert results[0] == pytest.approx(results[1])
 
 
 def test_one_item_and_one_voter_are_fine():

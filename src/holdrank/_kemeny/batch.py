@@ -31,12 +31,11 @@ def cheapest_ranks(P: Any, tolerance: float = 1e-11) -> tuple[Any, Any]:
         raise UsageError(f"P must hold square matrices in its last two axes, not the shape {tuple(P.shape)}")
     n = P.shape[-1]
     if n > MOST_ITEMS:
-        raise LimitError(
-            f"the batch form takes matrices of up to {MOST_ITEMS} items, not {n}; use kemeny for one of them"
-        )
+        raise LimitError(f"the batch form takes matrices of up to {MOST_ITEMS} items, not {n}")
     flat = xp.astype(xp.reshape(P, (-1, n, n)), xp.float64)
     chunk = max(1, _NUMBERS_AT_A_TIME // (n << n))
-    done = [_solve(xp, flat[start : start + chunk, :, :], tolerance) for start in range(0, flat.shape[0], chunk)]
+    total = flat.shape[0]
+    done = [_solve(xp, flat[at : min(at + chunk, total), :, :], tolerance) for at in range(0, total, chunk)]
     ranks = xp.concat([part for part, _ in done]) if done else xp.zeros((0, n), dtype=xp.int64)
     cost = xp.concat([part for _, part in done]) if done else xp.zeros((0,), dtype=xp.float64)
     return xp.reshape(ranks, P.shape[:-1]), xp.reshape(cost, P.shape[:-2])
