@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
+import shutil
 import sys
 from collections.abc import Callable
 from functools import wraps
@@ -344,7 +345,8 @@ def demo(out: str, seed: int, theta: float) -> None:
     click.echo()
     _print_tiers(votes, merged, f"Tiers at theta = {theta:g}")
     click.echo(f"\nWritten: {folder / 'votes.soc'}, {folder / 'consensus.json'}")
-    click.echo(f"Next: holdrank tiers {folder / 'votes.soc'} --path")
+    program = "holdrank" if shutil.which("holdrank") else sys.argv[0]
+    click.echo(f"Next: {program} tiers {folder / 'votes.soc'} --path")
 
 
 @cli.command()

@@ -145,14 +145,15 @@ def kemeny_batch(P: Any) -> tuple[Any, Any]:
 
     Parameters
     ----------
-    P : (..., n, n) array, n up to 10
-        Pairwise matrices, of numpy or of any other array library; the result stays in it, on its device.
+    P : array
+        Pairwise matrices of up to 10 items in the last two axes, of numpy or of any other array library; the result
+        stays in it, on its device.
 
     Returns
     -------
-    ranks : (..., n) array of int
-        Rank of each item, 1 is best; the lexicographically first order among several optima.
-    loss : (...) array of float
+    ranks : array of int
+        Rank of each item, 1 is best, in the last axis; the lexicographically first order among several optima.
+    loss : array of float
         The share of pairs lost on average, ``sum over i before j of P[j, i]`` over the number of pairs.
 
     Examples
