@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PEERS := .peers
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint test-slow docs bench peers clean
+.PHONY: help demo test lint docs bench peers clean
 
 help: ## list the verbs
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -20,9 +20,6 @@ lint: $(VENV)/.test ## style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-
-test-slow: $(VENV)/.test ## the tests that take longer
-	$(BIN)/python -m pytest -m slow --no-cov
 
 docs: $(VENV)/.test ## build the documentation to docs/_build/html
 	$(BIN)/sphinx-build -W -q -b html docs docs/_build/html

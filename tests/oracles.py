@@ -5,8 +5,11 @@ Rankings are lists of ranks (1 best, equal = tied); orders are best-first tuples
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import combinations, pairwise, permutations, product
 from math import isclose
+
+import numpy as np
 
 
 def extensions(ranks):
@@ -75,6 +78,21 @@ def kemeny(matrix):
     cost = {o: sum(matrix[o[b]][o[a]] for a, b in combinations(range(n), 2)) for o in permutations(range(n))}
     least = min(cost.values())
     return least, [order for order, value in cost.items() if isclose(value, least, rel_tol=1e-12, abs_tol=1e-12)]
+
+
+@cache
+def _every_order(n):
+    """For all orders of n items, which of the pairs i < j come in that order; one row an order."""
+    place = np.argsort(np.array(list(permutations(range(n)))), axis=1)
+    i, j = np.triu_indices(n, 1)
+    return (place[:, i] < place[:, j]).astype(float)
+
+
+def kemeny_at_once(matrix, tolerance=0.0):
+    """The least cost over all orders, and how many attain it; for more items than `kemeny` has patience for."""
+    i, j = np.triu_indices(len(matrix), 1)
+    costs = _every_order(len(matrix)) @ (matrix[j, i] - matrix[i, j]) + matrix[i, j].sum()
+    return costs.min(), int((costs <= costs.min() + tolerance).sum())
 
 
 def footrule(places, weights):

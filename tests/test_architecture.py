@@ -18,9 +18,9 @@ SOURCE = ROOT / "src" / "holdrank"
 ROOMS = [
     "errors",
     "status",
+    "_kernels",
     "rankings",
     "tables",
-    "_kernels",
     "votes",
     "files",
     "models",

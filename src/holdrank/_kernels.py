@@ -140,6 +140,29 @@ def add_ballots(block: Any, weights: Any, strict: bool, doubled: Any) -> None:
             doubled[j, i] += 2 * below + tied
 
 
+def inversions(values: Any) -> int:
+    """Return the number of pairs i < j with values[i] > values[j]: merge sort from the bottom up."""
+    n = len(values)
+    here, there = values.copy(), np.empty_like(values)
+    total = 0
+    width = 1
+    while width < n:
+        for start in range(0, n, 2 * width):
+            middle, end = min(start + width, n), min(start + 2 * width, n)
+            left, right = start, middle
+            for at in range(start, end):
+                if left < middle and (right >= end or here[left] <= here[right]):
+                    there[at] = here[left]
+                    left += 1
+                else:
+                    there[at] = here[right]
+                    right += 1
+                    total += middle - left
+        here, there = there, here
+        width *= 2
+    return total
+
+
 def descend(margin: Any, order: Any) -> None:
     """Move single items of `order` to their best places until none can be improved.
 

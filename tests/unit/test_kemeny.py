@@ -9,7 +9,6 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import holdrank as hr
 from holdrank import _kemeny, _kernels
@@ -448,16 +447,27 @@ def test_batch_refuses_what_is_no_stack_of_small_matrices():
         hr.kemeny_batch(np.zeros((1, 11, 11)))
 
 
-@pytest.mark.slow
-@settings(max_examples=10_000)
-@given(votes(most_items=8, most_ballots=6), st.booleans())
-def test_ten_thousand_votes_equal_trying_every_order(v, by_branching):
-    with pytest.MonkeyPatch.context() as patch:
-        if by_branching:
-            patch.setattr(subsets, "ALWAYS_UP_TO", 1)
-            patch.setattr(subsets, "CLOSES_UP_TO", 1)
+@pytest.mark.parametrize("layer", ["subsets", "branch and bound"])
+def test_five_thousand_votes_equal_trying_every_order(layer, monkeypatch):
+    """Ties between majorities, zero weights, unlisted items, whole and broken weights, up to eight items."""
+    if layer != "subsets":
+        monkeypatch.setattr(subsets, "ALWAYS_UP_TO", 1)
+        monkeypatch.setattr(subsets, "CLOSES_UP_TO", 1)
+    rng = np.random.default_rng(99)
+    decided = 0
+    for case in range(5000):
+        n, m = int(rng.integers(2, 9)), int(rng.integers(1, 9))
+        ranks = rng.integers(0, n + 1, (m, n)) if case % 2 else np.argsort(rng.random((m, n)), axis=1) + 1
+        weights = rng.integers(0, 4, m).astype(float) if case % 3 else rng.random(m) * (rng.random(m) < 0.8)
+        if not (ranks.any(axis=1) & (weights > 0)).any():
+            continue
+        v = hr.Votes.from_ranks(ranks, weights, unlisted="observed" if case % 5 else "bottom")
         solved = solve(v.wins().T, v.is_counts)
-    wins = v.wins()
-    least = subsets.solve(wins.T, 0.0).cost
-    assert solved.cost == pytest.approx(least, rel=1e-9)
-    assert solved.proved
+        tolerance = 0.0 if v.is_counts else 1e-9
+        least, count = oracles.kemeny_at_once(v.wins(), tolerance)
+        assert solved.cost == pytest.approx(least, rel=1e-9, abs=1e-12)
+        assert solved.proved
+        if solved.unique is not None:
+            decided += 1
+            assert solved.unique == (count == 1)
+    assert decided > (4000 if layer == "subsets" else 2000)

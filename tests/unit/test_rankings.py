@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 import holdrank as hr
-from holdrank import rankings
+from holdrank import _kernels, rankings
 
 import oracles
 from strategies import rank_vectors, sizes, two_rankings
@@ -148,6 +148,7 @@ def test_sorting_and_comparing_all_pairs_agree(distance, monkeypatch):
     for n, most in ((1, 1), (2, 2), (9, 3), (40, 40), (300, 50)):
         a, b = rng.integers(0, most + 1, (2, 3, n))
         monkeypatch.setattr(rankings, "_SORTED_FROM", 1)
+        monkeypatch.setattr(rankings, "_ONE_SORTED_FROM", 1)
         by_sorting = distance(a, b)
         monkeypatch.setattr(rankings, "_SORTED_FROM", 10**9)
         assert np.array_equal(by_sorting, distance(a, b))
@@ -157,6 +158,7 @@ def test_sorting_and_comparing_all_pairs_agree(distance, monkeypatch):
 def test_inversions_are_counted_once_each(values):
     expected = sum(values[i] > values[j] for i in range(len(values)) for j in range(i + 1, len(values)))
     assert rankings._inversions(np.array(values)) == expected
+    assert _kernels.inversions(np.array(values)) == expected
 
 
 def test_one_pair_of_a_hundred_thousand_items_fits_in_memory():
