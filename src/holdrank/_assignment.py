@@ -19,7 +19,7 @@ class Assignment:
     unique: bool
 
 
-def assign(cost: Floats) -> Assignment:
+def assign(cost: Floats, tolerance: float) -> Assignment:
     """Return the cheapest assignment of rows (items) to columns (places).
 
     Among equally cheap ones it is the one whose list of items by place is lexicographically first. The prices of the
@@ -29,7 +29,6 @@ def assign(cost: Floats) -> Assignment:
     engine = _kernels.fastest(_kernels.assign_places, _shortest_paths, seconds=len(cost) ** 2 / 4e5)
     item_at, item_price, place_price = engine(np.ascontiguousarray(cost))
     reduced = cost - item_price[:, None] - place_price
-    tolerance = 1e-11 * max(1.0, float(np.abs(cost).max(initial=0.0)))
     tight = reduced <= tolerance
     unique = _first_of_equals(tight, item_at)
     place = np.empty(len(cost), dtype=np.int64)

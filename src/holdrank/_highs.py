@@ -115,6 +115,8 @@ class Model:
         if len(prices):
             spent = (prices[:, None] * self._row_values).ravel()
             reduced -= np.bincount(self._row_columns.ravel(), weights=spent, minlength=len(reduced))
-        bound = float(np.where(prices > 0, prices * lower, prices * upper).sum())
+        paid = prices != 0  # a free row may have an infinite limit
+        limit = np.where(prices > 0, lower, upper)
+        bound = float((prices[paid] * limit[paid]).sum())
         bound += float(np.where(reduced > 0, reduced * self._lower, reduced * self._upper).sum())
         return bound, reduced

@@ -1,6 +1,6 @@
 """Hot loops, compiled by numba when it is there and worth its start-up time, else done by numpy.
 
-Both ways give the same numbers to the last bit; the choice only changes the seconds.
+Both ways do the same sums in the same order, and counts are exact; the choice only changes the seconds.
 """
 
 from __future__ import annotations
@@ -32,7 +32,11 @@ def fastest(loop: Callable[..., T], plain: Callable[..., T], *, seconds: float) 
 def _compiled(loop: Callable[..., T]) -> Callable[..., T]:
     from numba import njit
 
-    compiled: Callable[..., T] = njit(nogil=True, cache=True)(loop)
+    compiled: Callable[..., T]
+    try:
+        compiled = njit(nogil=True, cache=True)(loop)
+    except RuntimeError:  # neither the package's folder nor the user's is writeable
+        compiled = njit(nogil=True)(loop)
     return compiled
 
 

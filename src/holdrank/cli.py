@@ -6,28 +6,33 @@ Exit codes: 0 fine, 1 internal error, 2 wrong use, 3 bad input, 5 not proved (--
 from __future__ import annotations
 
 import difflib
+import io
 import json
+import os
 import re
 import shutil
 import sys
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
 from holdrank import __version__
+from holdrank.errors import show
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from holdrank.consensus import Consensus
+    from holdrank.status import Step
     from holdrank.votes import Votes
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-EXIT_USAGE, EXIT_DATA, EXIT_NOT_PROVED, EXIT_INTERRUPTED = 2, 3, 5, 130
+EXIT_INTERNAL, EXIT_USAGE, EXIT_DATA, EXIT_NOT_PROVED, EXIT_INTERRUPTED = 1, 2, 3, 5, 130
 
 FORMATS = (  # the names of holdrank.files.FORMATS, kept here so that --help need not load the readers
     "preflib",
@@ -85,29 +90,46 @@ def cli() -> None:
 
 def main() -> NoReturn:
     """Run the command line and leave with the right exit code; one line for each error, never a traceback."""
+    sys.exit(_run())
+
+
+def _run() -> int:
     from holdrank.errors import HoldrankError, InputError, LimitError
 
+    for stream in (sys.stdout, sys.stderr):
+        # Names in any script must not stop an old terminal; what it cannot show is escaped.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
+        if sys.stdout is None or (sys.stdin is None and "-" in sys.argv):
+            raise click.UsageError("standard input or output is closed")
         code = cli.main(standalone_mode=False)
-        sys.exit(code if isinstance(code, int) else 0)
+        return code if isinstance(code, int) else 0
     except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
+        return stop.exit_code
+    except SystemExit:
+        return 0  # click's answer to a reader that has closed our pipe: nobody is left to be told
     except click.UsageError as error:
         error.show()
-        sys.exit(EXIT_USAGE)
+        return EXIT_USAGE
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
-        sys.exit(EXIT_INTERRUPTED)
+        return EXIT_INTERRUPTED
     except HoldrankError as error:
         click.echo(f"holdrank: {_in_options(str(error))}", err=True)
-        sys.exit(EXIT_DATA if isinstance(error, InputError | LimitError) else EXIT_USAGE)
-    except BrokenPipeError:
-        # The reader of our output has gone; close stdout quietly, or Python complains once more at its exit.
-        sys.stdout = None
-        sys.exit(0)
+        return EXIT_DATA if isinstance(error, InputError | LimitError) else EXIT_USAGE
     except OSError as error:
         click.echo(f"holdrank: {error.filename or 'input or output'}: {error.strerror or error}", err=True)
-        sys.exit(EXIT_DATA)
+        return EXIT_DATA
+    except Exception as error:
+        if os.environ.get("HOLDRANK_DEBUG"):
+            raise
+        click.echo(
+            f"holdrank: internal error: {type(error).__name__}: {show(str(error), 200)}; "
+            "please report it; HOLDRANK_DEBUG=1 shows where",
+            err=True,
+        )
+        return EXIT_INTERNAL
 
 
 _READING_OPTIONS = [
@@ -178,6 +200,7 @@ def _clean(reading: dict[str, Any]) -> dict[str, Any]:
 
 
 _quiet = click.option("-q", "--quiet", is_flag=True, help="Say nothing about how the file was read.")
+_verbose = click.option("-v", "--verbose", is_flag=True, help="Say how the result was proved, and how long it took.")
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 _time_limit = click.option("--time-limit", type=click.FloatRange(min=0), help="Seconds for the exact median.")
 _require_proof = click.option("--require-proof", is_flag=True, help="Exit with 5 when optimality was not proved.")
@@ -194,12 +217,13 @@ _rule = click.option(
 @_require_proof
 @_json
 @_quiet
+@_verbose
 @_reading_options
 def rank(file: str, rule: str, time_limit: float | None, require_proof: bool, as_json: bool, quiet: bool,
-         reading: dict[str, Any]) -> int:  # fmt: skip
+         verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
     """Rank the items of FILE by a consensus."""
     votes = _read(file, reading, quiet)
-    consensus = _consensus(votes, rule, time_limit)
+    consensus = _consensus(votes, rule, time_limit, quiet, verbose)
     if as_json:
         _print_json("rank", votes, rule=rule, consensus=_consensus_json(consensus))
     else:
@@ -229,9 +253,10 @@ def rank(file: str, rule: str, time_limit: float | None, require_proof: bool, as
 @_require_proof
 @_json
 @_quiet
+@_verbose
 @_reading_options
 def tiers(file: str, theta: float, merge: str, path: bool, rule: str, time_limit: float | None, require_proof: bool,
-          as_json: bool, quiet: bool, reading: dict[str, Any]) -> int:  # fmt: skip
+          as_json: bool, quiet: bool, verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
     """Sort the items of FILE into honest tiers.
 
     Items stay tied where the votes do not tell them apart.
@@ -239,8 +264,8 @@ def tiers(file: str, theta: float, merge: str, path: bool, rule: str, time_limit
     from holdrank.merge import Robust, merge_path
 
     votes = _read(file, reading, quiet)
-    strict = _consensus(votes, rule, time_limit)
-    merged = Robust(lambda _: strict, theta, merge)(votes)  # type: ignore[arg-type]
+    strict = _consensus(votes, rule, time_limit, quiet, verbose)
+    merged = Robust(theta=theta, rule=merge).merged(votes, strict)  # type: ignore[arg-type]
     if path:
         steps = merge_path(votes.pairwise(), strict.ranking, merge)  # type: ignore[arg-type]
         if as_json:
@@ -307,7 +332,7 @@ def convert(file: str, output: str, to: str | None, quiet: bool, reading: dict[s
             "note: this form cannot hold the rule for unlisted items; read it with --unlisted observed", err=True
         )
     if output != "-" and not quiet:
-        click.echo(f"wrote {output}", err=True)
+        click.echo(f"wrote {show(output, 200)}", err=True)
 
 
 @cli.command()
@@ -373,12 +398,31 @@ def _read(file: str, reading: dict[str, Any], quiet: bool) -> Votes:
     return votes
 
 
-def _consensus(votes: Votes, rule: str, time_limit: float | None) -> Consensus:
+def _consensus(votes: Votes, rule: str, time_limit: float | None, quiet: bool, verbose: bool) -> Consensus:
     from holdrank import consensus
 
     if rule == "kemeny":
-        return consensus.kemeny(votes, time_limit=time_limit)
-    return consensus.borda(votes) if rule == "borda" else consensus.footrule(votes)
+        show_progress = not quiet and sys.stderr is not None and sys.stderr.isatty()
+        found = consensus.kemeny(votes, time_limit=time_limit, progress=_Progress() if show_progress else None)
+        if show_progress:
+            click.echo("\r\x1b[K", nl=False, err=True)
+    else:
+        found = consensus.borda(votes) if rule == "borda" else consensus.footrule(votes)
+    if verbose:
+        click.echo(f"{found.status}: {found.proof}; {found.seconds:.3f} s", err=True)
+    return found
+
+
+class _Progress:
+    """One line on a terminal that says how far a long search has come, written over ten times a second at most."""
+
+    def __init__(self) -> None:
+        self._last = monotonic()
+
+    def __call__(self, step: Step) -> None:
+        if monotonic() - self._last > 0.1:
+            self._last = monotonic()
+            click.echo(f"\r{step.name}: {step.done} of {step.total}, Ctrl-C ends the search\x1b[K", nl=False, err=True)
 
 
 def _exit_code(consensus: Consensus, require_proof: bool) -> int:
@@ -448,7 +492,6 @@ def _print_table(title: str, votes: Votes, table: Table) -> None:
 def _print_ranking(votes: Votes, consensus: Consensus, title: str) -> None:
     from rich.table import Table
 
-    from holdrank.errors import show
     from holdrank.votes import number
 
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
@@ -470,8 +513,6 @@ def _print_ranking(votes: Votes, consensus: Consensus, title: str) -> None:
 
 def _print_tiers(votes: Votes, merged: Consensus, title: str) -> None:
     from rich.table import Table
-
-    from holdrank.errors import show
 
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
     table.add_column("tier", justify="right")

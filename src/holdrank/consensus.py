@@ -11,8 +11,8 @@ import numpy as np
 
 from holdrank._assignment import assign
 from holdrank._kemeny import all_cheapest_orders, cheapest_order, cheapest_ranks
-from holdrank.errors import UsageError
-from holdrank.rankings import Floats, Ranking
+from holdrank.errors import UsageError, quote
+from holdrank.rankings import Floats, Ranking, footrule_maximum
 from holdrank.status import Clock, Status, Step
 from holdrank.votes import Distance, Votes
 
@@ -102,22 +102,24 @@ def kemeny(
     '3 single items by majority'
     """
     started = perf_counter()
-    if time_limit is not None and not time_limit >= 0:
-        raise UsageError(f"time_limit must be a number of seconds, not {time_limit}")
+    _expect_votes(votes, "kemeny")
+    if time_limit is not None and not (isinstance(time_limit, int | float) and time_limit >= 0):
+        raise UsageError(f"time_limit must be a number of seconds, not {quote(str(time_limit))}")
     with Clock(time_limit) as clock:
         solved = cheapest_order(votes.wins().T, whole=votes.is_counts, clock=clock, progress=progress)
-    if solved.proved:
-        status = Status.PROVED
-    elif clock.interrupted:
-        status = Status.INTERRUPTED
-    else:
-        status = Status.TOO_LARGE if solved.too_large else Status.TIME_LIMIT
-    unit = votes.total * max(votes.n * (votes.n - 1) / 2, 1)
+        reasons = (
+            (solved.proved, Status.PROVED),
+            (clock.interrupted, Status.INTERRUPTED),
+            (solved.too_large, Status.TOO_LARGE),
+            (clock.over(), Status.TIME_LIMIT),
+            (True, Status.UNPROVED),
+        )
+        status = next(status for holds, status in reasons if holds)
     return Consensus(
         ranking=Ranking.from_order(solved.order),
         items=votes.items,
-        loss=solved.cost / unit,
-        bound=solved.bound / unit,
+        loss=solved.cost / votes.pair_votes,
+        bound=solved.bound / votes.pair_votes,
         distance="kendall",
         status=status,
         unique=solved.unique,
@@ -163,7 +165,7 @@ def kemeny_batch(P: Any) -> tuple[Any, Any]:
     >>> ranks.tolist(), loss.tolist()
     ([[1, 2], [2, 1]], [0.4, 0.1])
     """
-    ranks, cost = cheapest_ranks(P)
+    ranks, cost = cheapest_ranks(np.asarray(P, dtype=np.float64) if isinstance(P, list | tuple) else P)
     n = ranks.shape[-1]
     return ranks, cost / max(n * (n - 1) / 2, 1)
 
@@ -184,15 +186,14 @@ def borda(votes: Votes) -> Consensus:
     'b > a > c'
     """
     started = perf_counter()
+    _expect_votes(votes, "borda")
     by_places = votes.unlisted == "bottom" or not votes.incomplete
     scores = -votes.mean_places() if by_places else votes.wins().sum(axis=1)
     ranking, unique = _by_scores(scores, exact=votes.is_counts)
     if by_places:
         loss = bound = votes.loss(ranking, "spearman_rho")
     else:
-        loss = votes.loss(ranking)
-        wins = votes.wins()
-        bound = float(np.minimum(wins, wins.T).sum() / 2 / votes.total / max(votes.n * (votes.n - 1) / 2, 1))
+        loss, bound = votes.loss(ranking), votes.least_loss()
     return Consensus(
         ranking=ranking,
         items=votes.items,
@@ -211,7 +212,8 @@ def footrule(votes: Votes) -> Consensus:
 
     Notes
     -----
-    Solved as an assignment problem, proved by its dual prices. Paper: the median for the footrule (Section 2.1).
+    Solved as an assignment problem, proved by its dual prices. Paper: ranking medians (Section 2.1) for the footrule
+    (appendix on further metrics).
 
     Examples
     --------
@@ -219,16 +221,21 @@ def footrule(votes: Votes) -> Consensus:
     'b > a > c'
     """
     started = perf_counter()
-    places = np.arange(votes.n)
-    cost = votes.positions() @ np.abs(places[:, None] - places).astype(np.float64)
-    assigned = assign(cost)
-    ranking = Ranking(assigned.place)
-    scale = max(votes.n * votes.n // 2, 1)
+    _expect_votes(votes, "footrule")
+    heaps = votes.place_weights()
+    unit = votes.total * max(footrule_maximum(votes.n), 1)
+    # Doubled, counts of half places are whole numbers: sums and comparisons are then exact.
+    exact = votes.is_counts and 2 * unit < 2**50
+    scale = 2.0 if exact else 1 / votes.total
+    grid = np.arange(votes.n)
+    cost = (scale * heaps) @ np.abs(grid[:, None] - grid).astype(np.float64)
+    assigned = assign(cost, 0.0 if exact else 1e-11 * votes.n)
+    loss = assigned.cost / scale / unit
     return Consensus(
-        ranking=ranking,
+        ranking=Ranking(assigned.place),
         items=votes.items,
-        loss=assigned.cost / scale,
-        bound=assigned.cost / scale,
+        loss=loss,
+        bound=loss,
         distance="footrule",
         status=Status.PROVED,
         unique=assigned.unique,
@@ -237,10 +244,17 @@ def footrule(votes: Votes) -> Consensus:
     )
 
 
+def _expect_votes(votes: object, rule: str) -> None:
+    if not isinstance(votes, Votes):
+        raise UsageError(
+            f"{rule} takes Votes, not {type(votes).__name__}; make them with Votes.from_orders and the like"
+        )
+
+
 def _by_scores(scores: Floats, *, exact: bool) -> tuple[Ranking, bool]:
     """Return the items by falling score, equal scores in the order of their numbers, and whether none were equal."""
     # Scores of whole votes are sums of halves and differ exactly or not at all; others carry rounding.
-    tolerance = 0.0 if exact else 1e-11 * max(1.0, float(np.abs(scores).max()))
+    tolerance = 0.0 if exact else 1e-11 * float(np.abs(scores).max())
     descending = np.sort(scores)[::-1]
     level = np.concatenate(([0], np.cumsum(-np.diff(descending) > tolerance)))
     tied = Ranking(level[np.searchsorted(-descending, -scores)])

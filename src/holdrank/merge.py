@@ -142,23 +142,24 @@ class Robust:
 
     def __call__(self, votes: Votes, /) -> Consensus:
         """Return the merged consensus of the votes."""
+        return self.merged(votes, self.base(votes))
+
+    def merged(self, votes: Votes, median: Consensus) -> Consensus:
+        """Return the merged consensus, given the consensus of the base."""
         started = perf_counter()
-        strict = self.base(votes)
         merge = downward_merge if self.rule == "downward" else naive_merge
-        ranking = merge(votes.pairwise(), strict.ranking, self.theta)
-        wins = votes.wins()
-        by_pairs = float(np.minimum(wins, wins.T).sum() / 2 / votes.total / max(votes.n * (votes.n - 1) / 2, 1))
+        ranking = merge(votes.pairwise(), median.ranking, self.theta)
         return Consensus(
             ranking=ranking,
             items=votes.items,
             loss=votes.loss(ranking),
             # A tie costs the mean of its two orders, so no ranking with ties beats the best without.
-            bound=strict.bound if strict.distance == "kendall" else by_pairs,
+            bound=median.bound if median.distance == "kendall" else votes.least_loss(),
             distance="kendall",
-            status=Status.MERGED if strict.status.is_exact else strict.status,
-            unique=strict.unique,
-            proof=f"{self.rule} merge at theta = {self.theta:g}; {strict.proof}",
-            seconds=perf_counter() - started,
+            status=Status.MERGED if median.status is Status.PROVED else median.status,
+            unique=median.unique or None,  # other medians may merge to the same ranking
+            proof=f"{self.rule} merge at theta = {self.theta:g}; {median.proof}",
+            seconds=median.seconds + perf_counter() - started,
         )
 
 
@@ -182,6 +183,8 @@ class _Deviations:
     """
 
     def __init__(self, P: npt.ArrayLike, ranking: Ranking) -> None:
+        if not isinstance(ranking, Ranking):
+            raise UsageError(f"the ranking to merge must be a Ranking, not {type(ranking).__name__}")
         matrix = _pair_matrix(P, ranking.n)
         self.items: Ints = np.asarray(ranking.order)
         sizes = [len(bucket) for bucket in ranking.buckets]

@@ -14,7 +14,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from holdrank.errors import LimitError, UsageError
+from holdrank.errors import LimitError, UsageError, quote
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.votes import Reading, Votes
 
@@ -112,7 +112,7 @@ class PlackettLuce:
         weights = tuple(float(w) for w in self.weights)
         if not weights or not all(0 < w < np.inf for w in weights):
             raise UsageError("the weights of a Plackett-Luce model must be positive numbers")
-        object.__setattr__(self, "weights", weights)
+        object.__setattr__(self, "weights", tuple(w / max(weights) for w in weights))
 
     @property
     def n(self) -> int:
@@ -137,8 +137,8 @@ class Uniform:
     n: int
 
     def __post_init__(self) -> None:
-        if self.n < 1:
-            raise UsageError(f"a model needs at least one item, not {self.n}")
+        if not isinstance(self.n, int | np.integer) or self.n < 1:
+            raise UsageError(f"a model needs a whole number of items, at least one, not {self.n}")
 
     def orders(self, size: int, rng: np.random.Generator) -> Ints:
         """Return independent random permutations."""
@@ -199,6 +199,8 @@ class BucketMass:
     gap: float = 0.0
 
     def __post_init__(self) -> None:
+        if not isinstance(self.ranking, Ranking):
+            raise UsageError(f"BucketMass takes a Ranking, not {type(self.ranking).__name__}")
         if not 0 <= self.gap <= 1:
             raise UsageError(f"gap must be a number from 0 to 1, not {self.gap}")
 
@@ -241,7 +243,7 @@ class Mixture:
             raise UsageError("the shares of a mixture must be non-negative and sum to 1")
         if len({model.n for _, model in parts}) > 1:
             raise UsageError("all parts of a mixture must have the same number of items")
-        object.__setattr__(self, "parts", parts)
+        object.__setattr__(self, "parts", tuple((share / sum(shares), model) for share, model in parts))
 
     @property
     def n(self) -> int:
@@ -280,7 +282,10 @@ def sample_votes(model: Model, size: int, rng: Seed = None, items: Iterable[str]
     if size < 1:
         raise UsageError(f"at least one vote must be drawn, not {size}")
     seed = np.random.SeedSequence().entropy if rng is None else rng
-    generator = np.random.default_rng(seed)
+    try:
+        generator = np.random.default_rng(seed)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"rng must be a whole number from 0, a Generator or None, not {quote(str(rng))}") from error
     orders = model.orders(size, generator)
     ranks = np.empty(orders.shape, dtype=np.int16 if model.n < 2**15 else np.int32)
     np.put_along_axis(ranks, orders, np.arange(1, model.n + 1, dtype=ranks.dtype)[None, :], axis=1)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations, permutations
 from math import factorial
+from operator import index
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -41,7 +42,7 @@ class Ranking:
     Rankings are immutable and hashable. ``a <= b`` reads "a is stricter than b": every way to break the ties of a
     also breaks the ties of b. This is a partial order; ``a <= b`` and ``b <= a`` may both be false.
 
-    Paper: bucket rankings and the order "stricter than" (Section 3).
+    Paper: bucket rankings and the order "stricter than" (Section 3.2).
 
     Examples
     --------
@@ -58,7 +59,10 @@ class Ranking:
     _ranks: Ints
 
     def __init__(self, ranks: Iterable[float] | npt.ArrayLike) -> None:
-        values = np.asarray(ranks if isinstance(ranks, np.ndarray | Sequence) else list(ranks))  # type: ignore[arg-type]
+        try:
+            values = np.asarray(ranks if isinstance(ranks, np.ndarray | Sequence) else list(ranks))  # type: ignore[arg-type]
+        except (TypeError, ValueError) as error:
+            raise UsageError("a ranking needs one rank for each item") from error
         if values.ndim != 1 or values.size == 0:
             raise UsageError("a ranking needs one rank for each item, and at least one item")
         _refuse_unordered(values)
@@ -90,7 +94,10 @@ class Ranking:
         mentioned = 0
         for rank, bucket in enumerate(buckets):
             for item in bucket:
-                rank_of[int(item)] = rank
+                try:
+                    rank_of[index(item)] = rank
+                except TypeError as error:
+                    raise UsageError(f"items are numbers from 0, not {show(repr(item))}") from error
                 mentioned += 1
         if mentioned != len(rank_of) or set(rank_of) != set(range(mentioned)):
             raise UsageError(f"the buckets must hold every item from 0 to {max(mentioned - 1, 0)} exactly once")
@@ -232,7 +239,7 @@ def hausdorff_half(a: Any, b: Any) -> Any:
     It counts a reversed pair 1 and a pair tied in exactly one ranking 1/2, so it is `kendall` under the name that
     the breakdown functions use.
 
-    Paper: the symmetric extension of a distance to bucket rankings (Section 3).
+    Paper: the symmetric extension of a distance to bucket rankings (Section 3.2).
 
     Examples
     --------
@@ -248,7 +255,7 @@ def hausdorff_ns(a: Any, b: Any) -> Any:
     ``max over s2 in b of min over s1 in a of kendall(s1, s2)``: the share of pairs that are strict in `a` and that
     `b` reverses or ties. It is zero exactly when `b` is stricter than `a`.
 
-    Paper: the non-symmetric Hausdorff extension H^(NS) (Section 3).
+    Paper: the non-symmetric Hausdorff extension H^(NS) (Section 3.2).
 
     Examples
     --------
@@ -263,7 +270,7 @@ def spearman_rho(a: Any, b: Any) -> Any:
 
     Tied items stand at the mean of the places that their bucket covers.
 
-    Paper: Spearman rho (Section 2); the paper's own constant gives 2 for reversed rankings, ours gives 1.
+    Paper: Spearman rho (appendix on further metrics), whose own constant gives 2 for reversed rankings; ours gives 1.
 
     Examples
     --------
@@ -278,7 +285,7 @@ def footrule_distance(a: Any, b: Any) -> Any:
 
     Tied items stand at the mean of the places that their bucket covers.
 
-    Paper: Spearman footrule (Section 2).
+    Paper: Spearman footrule (appendix on further metrics).
 
     Examples
     --------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ class Status(StrEnum):
     PROVED = "proved optimal"
     SCORED = "exact: sorted by score, minimises no distance on incomplete ballots"
     MERGED = "exact: merged from a proved median"
+    UNPROVED = "not proved: best ranking found, with a certified bound"
     TOO_LARGE = "too large to prove: best ranking found, with a certified bound"
     TIME_LIMIT = "time limit reached: best ranking found, with a certified bound"
     INTERRUPTED = "interrupted: best ranking found, with a certified bound"
@@ -64,6 +66,10 @@ class Clock:
     def over(self) -> bool:
         """Whether it is time to stop."""
         return self.interrupted or (self.deadline is not None and monotonic() >= self.deadline)
+
+    def seconds_left(self) -> float:
+        """Return the seconds until the time limit; infinity without one."""
+        return math.inf if self.deadline is None else self.deadline - monotonic()
 
     def __enter__(self) -> Clock:
         # Only the main thread hears signals, and somebody else's handler is left alone.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
@@ -23,7 +24,8 @@ Distance: TypeAlias = Literal["kendall", "spearman_rho", "footrule"]
 T = TypeVar("T")
 
 MOST_ITEMS = 5_000  # above this an n x n matrix of floats no longer belongs in ordinary memory
-_MOST_VOTES = 2**53  # above this a float no longer tells a vote from none
+_MOST_VOTES = 2**46  # up to this, sums over all places and pairs of 5,000 items fit into 64 bits
+_LEAST_MASS = 1e-100  # below this, shares of votes come near the smallest floats
 _ROWS = 1 << 16  # ballots handled at a time, to keep temporary arrays small
 
 
@@ -158,18 +160,12 @@ class Votes:
         [[1, 2, 2], [2, 0, 1]]
         """
         if not isinstance(ranks, np.ndarray | list | tuple):
-            import narwhals as nw
-
-            try:
-                frame = nw.from_native(ranks, eager_only=True)
-            except TypeError:
-                pass
-            else:
-                items = frame.columns if items is None else items
-                ranks = np.column_stack(
-                    [frame[name].cast(nw.Float64).fill_null(0).to_numpy() for name in frame.columns]
-                )
-        table = np.asarray(ranks)
+            names, ranks = _frame_of_ranks(ranks)
+            items = names if items is None else items
+        try:
+            table = np.asarray(ranks)
+        except ValueError as error:
+            raise UsageError("all ballots must have the same number of ranks, one for each item") from error
         if table.ndim != 2:
             raise UsageError(f"ranks must be a table with one row a ballot and one column an item, not {table.ndim}-d")
         if table.dtype.kind not in "iuf":
@@ -247,7 +243,7 @@ class Votes:
             raise InputError(
                 "nothing to aggregate",
                 source="" if reading.source == "memory" else reading.source,
-                found="no ballot with a mark" if m else "no ballots at all",
+                found=("no ballot with a mark" if counted.any() else "only weights of 0") if m else "no ballots at all",
                 expected="at least one ballot that ranks at least one item",
                 repair="check that the right file and columns were read",
             )
@@ -274,6 +270,11 @@ class Votes:
     def total(self) -> float:
         """Number of votes, or total mass of a distribution."""
         return float(self.weights.sum())
+
+    @property
+    def pair_votes(self) -> float:
+        """Number of votes times the number of pairs of items: what costs are divided by to be losses."""
+        return self.total * max(self.n * (self.n - 1) / 2, 1)
 
     @property
     def is_counts(self) -> bool:
@@ -341,8 +342,12 @@ class Votes:
         Tied items stand at the mean of the places they cover; a half place counts half for each neighbour, so that
         the footrule cost of placing item i at k is exactly ``sum_r positions[i, r] |r - k|``.
         """
+        return self._remember("positions", lambda: self.place_weights() / self.total)
 
-        def share() -> Floats:
+    def place_weights(self) -> Floats:
+        """Return `positions` as weights instead of shares: how many votes put item i at place k + 1."""
+
+        def count() -> Floats:
             self._check_size()
             heaps = np.zeros((self.n, self.n))
             for places, weights in self._places():
@@ -350,9 +355,9 @@ class Votes:
                     for side in (np.floor, np.ceil):
                         at = side(places[:, i]).astype(np.intp) - 1
                         heaps[i] += np.bincount(at, weights / 2, minlength=self.n)
-            return heaps / self.total
+            return heaps
 
-        return self._remember("positions", share)
+        return self._remember("place weights", count)
 
     def mean_places(self) -> Floats:
         """Return the mean place of each item (1 is best), ties at the mean of the places they cover.
@@ -380,6 +385,8 @@ class Votes:
         >>> votes.loss(Ranking([1, 2])), votes.loss(Ranking([1, 1]))
         (0.25, 0.5)
         """
+        if not isinstance(ranking, Ranking):
+            raise UsageError(f"loss takes a Ranking, not {type(ranking).__name__}")
         if ranking.n != self.n:
             raise UsageError(f"the ranking has {ranking.n} items, the votes have {self.n}")
         if distance == "kendall":
@@ -387,7 +394,7 @@ class Votes:
             above = ranks[:, None] < ranks
             tied = ranks[:, None] == ranks
             cost = (wins.T * above).sum() + (wins * tied).sum() / 2
-            return float(cost / self.total / max(self.n * (self.n - 1) / 2, 1))
+            return float(cost / self.pair_votes)
         if distance not in ("spearman_rho", "footrule"):
             raise UsageError(f"distance must be 'kendall', 'spearman_rho' or 'footrule', not {quote(str(distance))}")
         squared = distance == "spearman_rho"
@@ -397,6 +404,11 @@ class Votes:
             gaps = places - ranking.places
             costs += float(weights @ (gaps * gaps if squared else np.abs(gaps)).sum(axis=1))
         return costs / self.total / max(largest, 1)
+
+    def least_loss(self) -> float:
+        """Return a lower bound on the Kendall loss of every ranking: each pair ordered as its majority wants."""
+        wins = self.wins()
+        return float(np.minimum(wins, wins.T).sum() / 2 / self.pair_votes)
 
     def total_variation(self, other: Votes) -> float:
         """Return the share of votes that differ: half the sum of abs(p - q) over all ballots.
@@ -482,6 +494,9 @@ class Votes:
         digest.update(rows[order].tobytes() + self.weights[order].astype(">f8").tobytes())
         return digest.hexdigest()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.items, self.ranks, self.weights, self.unlisted, self.notes, self.reading)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Votes) and self.input_hash == other.input_hash
 
@@ -512,6 +527,14 @@ def number(value: float) -> str:
     return f"{int(value):,}" if value == int(value) else f"{value:.4g}"
 
 
+def _restored(*parts: Any) -> Votes:
+    """Return votes from their pickle; arrays come back writeable and are closed again."""
+    votes = Votes(*parts)
+    votes.ranks.flags.writeable = False
+    votes.weights.flags.writeable = False
+    return votes
+
+
 def _members(group: Any) -> Iterable[Any]:
     """Return the items of one place on a ballot: a single item, or the members of a tie."""
     if isinstance(group, set | frozenset):
@@ -521,6 +544,23 @@ def _members(group: Any) -> Iterable[Any]:
 
 def _ballots(count: float) -> str:
     return f"{number(count)} ballot{'s' * (count != 1)}"
+
+
+def _frame_of_ranks(ranks: Any) -> tuple[list[str] | None, Any]:
+    """Return (names of the columns, table) of a data frame; what is no frame comes back as it is."""
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(ranks, eager_only=True)
+    except TypeError:
+        return None, ranks
+    columns = []
+    for k, name in enumerate(frame.columns):
+        try:
+            columns.append(frame[:, k].cast(nw.Float64).fill_null(0).to_numpy())
+        except Exception as error:  # every library has its own
+            raise InputError("the column does not hold ranks", column=str(name), expected="numbers") from error
+    return [str(name) for name in frame.columns], np.column_stack(columns) if columns else np.zeros((0, 0))
 
 
 def _check_items(items: Sequence[str], n: int) -> None:
@@ -551,10 +591,16 @@ def _check_weights(weights: npt.ArrayLike | None, m: int, source: str) -> Floats
             f"ballot {wrong[0] + 1} has the weight {shares[wrong[0]]}", source=source,
             expected="a finite number, not negative", repair="correct or remove the ballot",
         )  # fmt: skip
-    if shares.sum() > _MOST_VOTES:
+    total = shares.sum()
+    if total > _MOST_VOTES:
         raise InputError(
-            "more votes than can be counted exactly", source=source, found=f"{shares.sum():.3g} votes",
-            expected="at most 2**53, about 9e15", repair="divide all counts by the same number",
+            "more votes than can be counted exactly", source=source, found=f"{total:.3g} votes",
+            expected="at most 2**46, about 7e13", repair="divide all counts by the same number",
+        )  # fmt: skip
+    if 0 < total < _LEAST_MASS:
+        raise InputError(
+            "the weights are too small to be told apart", source=source, found=f"{total:.3g} in all",
+            expected=f"at least {_LEAST_MASS:g}", repair="multiply all weights by the same number",
         )  # fmt: skip
     return shares
 
@@ -595,5 +641,11 @@ def _merge(ranks: Ints, weights: Floats) -> tuple[Ints, Floats]:
         _, first, label = np.unique(ranks, axis=0, return_index=True, return_inverse=True)
         label = label.reshape(-1)
     heaps: Floats = np.bincount(label, weights=weights, minlength=len(first)).astype(np.float64)
+    if not all_differ and not np.array_equal(np.rint(weights), weights):
+        # Sums of broken numbers depend on their order; rounded once, they do not.
+        members = np.argsort(label, kind="stable")
+        for group in np.split(members, np.cumsum(np.bincount(label))[:-1]):
+            if len(group) > 1:
+                heaps[label[group[0]]] = math.fsum(weights[group].tolist())
     order = np.lexsort((first, -heaps))
     return first[order], heaps[order]

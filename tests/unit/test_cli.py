@@ -214,7 +214,7 @@ def test_interruption_keeps_the_result_and_exits_with_130(run, monkeypatch):
 
     real = consensus.kemeny
     monkeypatch.setattr(
-        consensus, "kemeny", lambda votes, time_limit=None: replace(real(votes, time_limit), status=Status.INTERRUPTED)
+        consensus, "kemeny", lambda votes, **options: replace(real(votes, **options), status=Status.INTERRUPTED)
     )
     code, out, _ = run("rank", "votes.soc", "-q")
     assert code == 130
@@ -285,9 +285,71 @@ def test_python_m_holdrank_is_the_command(monkeypatch, capsys):
 @pytest.mark.skipif(os.name != "posix", reason="pipes and signals of POSIX")
 def test_a_closed_pipe_is_no_error(tmp_path):
     (tmp_path / "votes.soc").write_text(SOC, encoding="utf-8")
-    command = f"{sys.executable} -m holdrank rank votes.soc -q | true"
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=tmp_path, check=False)
-    assert done.stderr == ""
+    command = f"set -o pipefail; {sys.executable} -m holdrank rank votes.soc -q | true"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes descriptors by the shell")
+@pytest.mark.parametrize(("redirect", "code"), [(">&-", 2), ("<&-", 2), (">/dev/full", 3)])
+def test_closed_and_full_streams_are_one_line(redirect, code, tmp_path):
+    (tmp_path / "votes.soc").write_text(SOC, encoding="utf-8")
+    file = "-" if redirect == "<&-" else "votes.soc"
+    command = f"{sys.executable} -m holdrank rank {file} -q {redirect}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+    assert done.stderr
+
+
+def test_names_that_the_terminal_cannot_show_are_escaped(tmp_path):
+    (tmp_path / "jp.soc").write_text(SOC.replace("Ash", "日本"), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "holdrank", "rank", "jp.soc", "-q"],
+        capture_output=True, cwd=tmp_path, env={**os.environ, "PYTHONIOENCODING": "cp1252"}, check=True,
+    )  # fmt: skip
+    assert b"\\u65e5" in done.stdout
+
+
+def test_an_internal_error_is_one_line_and_a_traceback_on_request(run, monkeypatch):
+    def break_down(*_, **__):
+        raise ZeroDivisionError("by\nzero")
+
+    monkeypatch.setattr(files, "read_votes", break_down)
+    code, _, err = run("rank", "votes.soc")
+    assert code == 1
+    assert err.count("\n") == 1
+    assert "internal error: ZeroDivisionError: by\\nzero" in err
+    monkeypatch.setenv("HOLDRANK_DEBUG", "1")
+    monkeypatch.setattr(sys, "argv", ["holdrank", "rank", "votes.soc"])
+    with pytest.raises(ZeroDivisionError):
+        cli.main()
+
+
+def test_verbose_says_how_it_was_proved(run):
+    err = run("rank", "votes.soc", "-q", "-v")[2]
+    assert err.startswith("proved optimal: 4 single items by majority; ")
+    assert run("tiers", "votes.soc", "-q", "-v", "--rule", "borda")[2].startswith(
+        "proved optimal: sorted by mean place"
+    )
+
+
+def test_progress_is_shown_on_a_terminal_only(run, monkeypatch):
+    import holdrank.cli as module
+
+    class Screen(io.StringIO):
+        def isatty(self):
+            return True
+
+    moments = iter(range(1000))
+    monkeypatch.setattr(module, "monotonic", lambda: next(moments))
+    screen = Screen()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr(sys, "argv", ["holdrank", "rank", "votes.soc"])
+    with pytest.raises(SystemExit):
+        cli.main()
+    assert "components: 1 of 4" in screen.getvalue()
+    assert "components" not in run("rank", "votes.soc")[2]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes and signals of POSIX")

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 import holdrank as hr
 from holdrank import _kemeny, _kernels
-from holdrank._highs import Model
+from holdrank._highs import Model, Solution
 from holdrank._kemeny import batch, branch, packing, parts, search, subsets
 from holdrank.status import Clock, Status, Step
 
@@ -70,7 +70,7 @@ def test_branch_and_bound_equals_trying_every_order(v):
         solved = solve(v.wins().T, v.is_counts)
         check_against_every_order(v, solved)
         assert solved.proved
-        assert solved.bound == solved.cost
+        assert solved.bound == pytest.approx(solved.cost, rel=1e-9)
         # From the worst start, so that the bounds and not the search do the work.
         patch.setattr(search, "good_order", lambda cost, *_, **__: np.arange(len(cost))[::-1].copy())
         patch.setattr(search, "improve", lambda cost, order: order)  # noqa: ARG005
@@ -199,15 +199,24 @@ def test_packing_by_loops_and_by_rows_is_valid_and_bounded():
         assert np.allclose(margin, -margin.T)
 
 
-def test_the_step_is_what_all_costs_differ_by():
+def test_lost_margins_hold_all_differences_between_costs():
     for size in (9, 10):
         v = uniform(5, size, 3)
-        step = parts.smallest_step(v.wins().T)
-        costs = {sum(v.wins()[o[b], o[a]] for a in range(5) for b in range(a + 1, 5)) for o in permutations(range(5))}
-        first = min(costs)
-        assert all((c - first) % step == 0 for c in costs)
-        assert step >= (2 if size == 10 else 1)
-    assert parts.smallest_step(np.zeros((3, 3))) == 0
+        wins = v.wins()
+        lost, unit, exact = parts.lost_margins(wins.T, whole=True)
+        assert exact
+        assert np.array_equal(lost, np.rint(lost))
+        assert unit >= (2 if size == 10 else 1)
+        assert (np.minimum(lost, lost.T) == 0).all()
+        full = [sum(wins[o[b], o[a]] for a in range(5) for b in range(a + 1, 5)) for o in permutations(range(5))]
+        short = [sum(lost[o[a], o[b]] for a in range(5) for b in range(a + 1, 5)) for o in permutations(range(5))]
+        assert np.allclose(np.array(full) - full[0], unit * (np.array(short) - short[0]))
+    assert parts.lost_margins(np.zeros((3, 3)), whole=True)[1:] == (0.5, True)
+    lost, unit, exact = parts.lost_margins(np.array([[0, 3e-9], [1e-9, 0]]), whole=False)
+    assert (lost.max(), exact) == (1.0, False)
+    assert unit == pytest.approx(2e-9)
+    # Margins that add up to more than rounding leaves are treated as shares.
+    assert not parts.lost_margins(np.array([[0, 2.0**50, 3], [0, 0, 0], [0, 5, 0]]), whole=True)[2]
 
 
 @pytest.mark.parametrize(
@@ -229,6 +238,59 @@ def test_costs_of_long_orders_are_summed_row_by_row():
     cost = np.random.default_rng(0).random((1200, 1200))
     order = np.random.default_rng(1).permutation(1200)
     assert parts.order_cost(cost, order) == pytest.approx(np.triu(cost[np.ix_(order, order)], 1).sum())
+
+
+def test_what_is_not_proved_is_not_called_one_of_several():
+    v = uniform(19, 301, 35)
+    c = hr.kemeny(v, time_limit=0)
+    assert c.loss > hr.kemeny(v).loss  # the local search stops short of it
+    assert c.unique is None
+
+
+def test_large_counts_are_solved_and_proved():
+    v = uniform(26, 60, 5)
+    more = 10**9 + np.random.default_rng(3).integers(0, 10**6, v.distinct)
+    assert hr.kemeny(hr.Votes.from_ranks(v.ranks, more)).status is Status.PROVED
+    rng = np.random.default_rng(31)
+    n = int(rng.integers(6, 14))
+    ranks = np.array([rng.permutation(n) + 1 for _ in range(9)])
+    huge = hr.Votes.from_ranks(ranks, np.floor(rng.random(9) * 7e12) + 1)
+    ballots = list(zip(huge.ranks.tolist(), huge.weights.tolist(), strict=True))
+    exact = [[sum(int(w) for r, w in ballots if r[i] < r[j]) for j in range(n)] for i in range(n)]
+    lost = [[max(exact[j][i] - exact[i][j], 0) for j in range(n)] for i in range(n)]
+    order = hr.kemeny(huge).ranking.order
+    found = sum(lost[order[a]][order[b]] for a in range(n) for b in range(a + 1, n))
+    least = {0: 0}  # whole numbers of any size, subset by subset
+    for subset in range(1, 1 << n):
+        inside = [i for i in range(n) if subset >> i & 1]
+        least[subset] = min(least[subset ^ 1 << i] + sum(lost[i][j] for j in inside) for i in inside)
+    assert found <= least[(1 << n) - 1] * (1 + 1e-9)
+
+
+def test_a_solver_that_gives_up_is_no_time_limit(monkeypatch):
+    monkeypatch.setattr(subsets, "CLOSES_UP_TO", 1)
+    monkeypatch.setattr(Model, "solve", lambda *_: Solution(False, -np.inf, np.empty(0), np.empty(0)))
+    assert hr.kemeny(uniform(20, 100, 1)).status is Status.UNPROVED
+
+
+def test_a_solver_that_calls_a_fitting_branch_empty_is_not_believed(no_subsets, monkeypatch):  # noqa: ARG001
+    calls = []
+    real = Model.solve
+
+    def wrong(self, clock):
+        calls.append(1)
+        return real(self, clock) if len(calls) < 4 else Solution(True, np.inf, np.empty(0), np.empty(0))
+
+    monkeypatch.setattr(Model, "solve", wrong)
+    solved = solve(paley(11))
+    assert not solved.proved
+
+
+def test_subsets_are_left_out_when_the_time_is_too_short(monkeypatch):
+    monkeypatch.setattr(subsets, "expected_seconds", lambda _: 1e9)
+    monkeypatch.setattr(subsets, "ALWAYS_UP_TO", 1)
+    assert "branching" in solve(paley(11), time_limit=30).proof
+    assert subsets.expected_seconds(12) < 1e10
 
 
 def test_free_moves_show_a_second_optimum():
@@ -374,6 +436,23 @@ def test_the_clock_leaves_the_handlers_of_others_alone():
     worker.start()
     worker.join()
     assert heard == [Status.PROVED]
+
+
+def test_children_contradict_neither_their_parents_nor_themselves():
+    tree = branch._Tree(paley(11), np.arange(11)[::-1].copy(), 1.0, 0.0, Clock())
+    tree.relax(tree.root)
+    todo, seen = [tree.root], 0
+    while todo and seen < 40:
+        node = todo.pop()
+        for child in tree.branches(node):
+            seen += 1
+            assert (child.lower <= child.upper).all()
+            assert (child.lower >= node.lower).all()
+            assert (child.upper <= node.upper).all()
+            tree.relax(child)
+            if not tree.settled(child.bound):
+                todo.append(child)
+    assert seen >= 6
 
 
 def test_a_child_without_orders_is_closed(monkeypatch):

@@ -163,8 +163,9 @@ def test_robust_merges_the_base_and_carries_its_certificate(v):
             assert robust.ranking == merge(v.pairwise(), strict.ranking, 0.1)
             assert robust.loss == pytest.approx(v.loss(robust.ranking))
             assert robust.distance == "kendall"
-            assert robust.status is Status.MERGED
-            assert robust.unique == strict.unique
+            assert robust.status is (Status.SCORED if strict.status is Status.SCORED else Status.MERGED)
+            assert robust.unique == (True if strict.unique else None)
+            assert robust.seconds >= 0
             assert robust.bound <= robust.loss + 1e-12
             if base is hr.kemeny:
                 assert robust.bound == strict.bound
@@ -186,6 +187,11 @@ def test_robust_says_when_its_base_was_not_proved():
         return replace(hr.kemeny(votes), status=Status.TIME_LIMIT)
 
     assert hr.Robust(unproved, 0.1)(v).status is Status.TIME_LIMIT
+
+
+def test_only_rankings_are_merged():
+    with pytest.raises(hr.UsageError, match="must be a Ranking, not list"):
+        hr.naive_merge(FIGURE_3, [1, 2, 3, 4], 0.1)
 
 
 def test_two_thousand_items_merge():

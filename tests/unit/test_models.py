@@ -118,6 +118,10 @@ def test_bucket_mass_samples_any_number_of_items_without_a_gap():
         lambda: hr.Mixture([(0.5, hr.Uniform(2))]),
         lambda: hr.Mixture([(0.5, hr.Uniform(2)), (0.5, hr.Uniform(3))]),
         lambda: hr.sample_votes(hr.Uniform(2), 0),
+        lambda: hr.sample_votes(hr.Uniform(2), 5, rng=-1),
+        lambda: hr.sample_votes(hr.Uniform(2), 5, rng="x"),
+        lambda: hr.Uniform(2.5),
+        lambda: hr.BucketMass([1, 1, 2]),
     ],
 )
 def test_impossible_models_are_refused(make):
@@ -128,3 +132,9 @@ def test_impossible_models_are_refused(make):
 def test_probabilities_of_too_many_rankings_are_refused():
     with pytest.raises(hr.LimitError, match="exact probabilities stop at 9 items"):
         hr.Uniform(10).pmf()
+
+
+def test_weights_and_shares_are_normalised():
+    assert hr.PlackettLuce([1e308, 1e308]).pmf().tolist() == [0.5, 0.5]
+    nearly = hr.Mixture([(0.5 + 5e-10, hr.Uniform(2)), (0.5, hr.Uniform(2))])
+    assert len(nearly.orders(10, np.random.default_rng(0))) == 10

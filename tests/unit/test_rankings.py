@@ -50,9 +50,12 @@ def test_from_buckets_and_from_order_refuse_what_is_no_partition():
     for wrong in ([[0], [0, 1]], [[0], [2]], [[-1], [0]], [[1, 2]]):
         with pytest.raises(hr.UsageError, match="exactly once"):
             hr.Ranking.from_buckets(wrong)
+    for odd in ("ab", [0.9, 1.2]):
+        with pytest.raises(hr.UsageError, match="items are numbers from 0"):
+            hr.Ranking.from_order(odd)
 
 
-@pytest.mark.parametrize("wrong", [[], [[1, 2]], [1, float("nan")], ["a", "b"], [1, float("inf")]])
+@pytest.mark.parametrize("wrong", [[], [[1, 2]], [[1, 2], [3]], 3, [1, float("nan")], ["a", "b"], [1, float("inf")]])
 def test_ranks_that_cannot_be_ordered_are_refused(wrong):
     with pytest.raises(hr.UsageError):
         hr.Ranking(wrong)

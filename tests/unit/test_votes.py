@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pickle
 import sys
 
 import numpy as np
@@ -65,6 +66,9 @@ def test_from_ranks_takes_arrays_lists_and_frames():
         ([[1, -2]], "ballot 1 gives item 2 the rank -2"),
         ([[1.0, float("nan")]], "use 0 where an item is not ranked"),
         ("not a frame", "not 0-d"),
+        ([[1, 2], [1]], "the same number of ranks"),
+        (pd.DataFrame({"a": ["x", "y"]}), "column 'a': the column does not hold ranks"),
+        (pd.DataFrame(), "no items"),
     ],
 )
 def test_from_ranks_refuses_what_is_no_table_of_ranks(ranks, message):
@@ -94,11 +98,17 @@ def test_weights_must_be_numbers_one_a_ballot_and_countable():
         hr.Votes.from_ranks([[1, 2], [2, 1]], ["many", 1])
     with pytest.raises(hr.InputError, match="more votes than can be counted exactly"):
         hr.Votes.from_ranks([[1, 2]], [1e30])
+    with pytest.raises(hr.InputError, match="too small to be told apart"):
+        hr.Votes.from_ranks([[1, 2], [2, 1]], [1e-300, 2e-300])
 
 
 def test_nothing_to_aggregate_is_refused():
-    for ranks, weights in (([[0, 0]], [1]), ([[1, 2]], [0]), (np.zeros((0, 2), dtype=int), [])):
-        with pytest.raises(hr.InputError, match="nothing to aggregate"):
+    for ranks, weights, found in (
+        ([[0, 0]], [1], "no ballot with a mark"),
+        ([[1, 2]], [0], "only weights of 0"),
+        (np.zeros((0, 2), dtype=int), [], "no ballots at all"),
+    ):
+        with pytest.raises(hr.InputError, match=f"nothing to aggregate; found '{found}'"):
             hr.Votes.from_ranks(ranks, weights)
 
 
@@ -296,6 +306,49 @@ def test_input_hash_ignores_the_order_of_ballots_but_nothing_else():
     assert v != hr.Votes.from_ranks(table, [3, 1, 1], items=["a", "b", "c"])
     assert hr.Votes.from_ranks([[1, 2]], items=["a", "bc"]) != hr.Votes.from_ranks([[1, 2]], items=["ab", "c"])
     assert v != "votes"
+
+
+def test_sums_of_shares_do_not_depend_on_the_order_of_the_ballots():
+    orders = [["a", "b"]] * 3 + [["b", "a"]]
+    assert hr.Votes.from_orders(orders, [0.1, 0.2, 0.3, 0.7]) == hr.Votes.from_orders(orders, [0.3, 0.2, 0.1, 0.7])
+
+
+def test_pickled_votes_come_back_equal_and_closed():
+    v = pickle.loads(pickle.dumps(example()))
+    assert v == example()
+    for array in (v.ranks, v.weights):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+
+
+def test_mean_places_of_many_votes_do_not_overflow():
+    v = hr.Votes.from_ranks(np.array([np.arange(1, 601), np.arange(600, 0, -1)]), weights=[6e13, 1e13])
+    assert v.mean_places()[0] == pytest.approx((6 * 1 + 600) / 7)
+    assert hr.borda(v).ranking.order[:2] == (0, 1)
+
+
+def test_numba_without_a_place_for_its_cache_still_works(monkeypatch):
+    numba = pytest.importorskip("numba")
+    real = numba.njit
+
+    def no_cache(*args, **kwargs):
+        if kwargs.pop("cache", False):
+
+            def refuse(_):
+                raise RuntimeError("cannot cache function: no locator available")
+
+            return refuse
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(numba, "njit", no_cache)
+    _kernels._compiled.cache_clear()
+    assert _kernels._compiled(_kernels.inversions)(np.array([2, 1, 0])) == 3
+    _kernels._compiled.cache_clear()
+
+
+def test_a_ranking_is_needed_for_a_loss():
+    with pytest.raises(hr.UsageError, match="loss takes a Ranking, not list"):
+        example().loss([1, 2, 3])
 
 
 def test_more_items_than_a_matrix_can_hold_are_refused_with_the_limit(monkeypatch):

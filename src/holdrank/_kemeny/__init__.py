@@ -2,8 +2,8 @@
 
 ``cost[i, j]`` is what it costs to place i before j. The layers, each exact, from the cheapest to the dearest:
 
-1. `parts`: items split into components that every optimal order lists one after the other, and the costs of all
-   orders differ by multiples of one step.
+1. `parts`: items split into components that every optimal order lists one after the other. Inside a component only the
+   margins that an order loses count, in units of their greatest common divisor.
 2. `subsets`: a component of few items is solved by dynamic programming over its subsets.
 3. `search`: a larger one gets a good order from insertions with restarts.
 4. `branch`: a linear program with lazy triangle rows bounds it; where that leaves a gap, a small component is closed
@@ -23,7 +23,7 @@ import numpy as np
 
 from holdrank._kemeny import branch, packing, search, subsets
 from holdrank._kemeny.batch import cheapest_ranks
-from holdrank._kemeny.parts import Part, Solved, components, smallest_step
+from holdrank._kemeny.parts import Part, Solved, components, lost_margins, order_cost, tie_tolerance
 from holdrank.errors import LimitError
 from holdrank.rankings import Floats
 from holdrank.status import Clock, Step
@@ -52,23 +52,26 @@ def cheapest_order(
     progress : callable, optional
         Called with a `Step` for every component that is finished and every node of a search tree.
     """
-    tolerance = 0.0 if whole else 1e-11 * float(np.abs(cost).max(initial=0.0)) * len(cost)
-    groups = components(cost, tolerance)
+    groups = components(cost, 0.0 if whole else tie_tolerance(cost))
     found: list[Part] = []
+    gaps = 0.0
     for number, members in enumerate(groups):
         if progress is not None:
             progress(Step("components", number, len(groups)))
-        sub = cost[np.ix_(members, members)] if len(members) < len(cost) else cost
-        step = smallest_step(sub) if whole else 0.0
-        found.append(_solve_component(np.ascontiguousarray(sub), step, tolerance, clock, progress))
+        if len(members) == 1:
+            found.append(Part((0,), 0.0, 0.0, True, True, "majority"))
+            continue
+        lost, unit, exact = lost_margins(cost[np.ix_(members, members)] if len(members) < len(cost) else cost, whole)
+        part = _solve_component(lost, 1.0 if exact else 0.0, clock, progress)
+        gaps += (part.cost - part.bound) * unit
+        found.append(part)
     order = tuple(int(members[i]) for members, part in zip(groups, found, strict=True) for i in part.order)
-    place = np.argsort(order)
-    value = float(cost[place[:, None] < place].sum())
+    value = order_cost(cost, np.array(order))
     verdicts = {part.unique for part in found}
     return Solved(
         order=order,
         cost=value,
-        bound=value - sum(part.cost - part.bound for part in found),
+        bound=value - gaps,
         unique=False if False in verdicts else None if None in verdicts else True,
         proved=all(part.proved for part in found),
         too_large=any(part.how == packing.HOW and not part.proved for part in found),
@@ -76,14 +79,9 @@ def cheapest_order(
     )
 
 
-def _solve_component(
-    cost: Floats,
-    step: float,
-    tolerance: float,
-    clock: Clock,
-    progress: Callable[[Step], None] | None,
-) -> Part:
+def _solve_component(cost: Floats, step: float, clock: Clock, progress: Callable[[Step], None] | None) -> Part:
     n = len(cost)
+    tolerance = 0.0 if step else tie_tolerance(cost)
     if n <= subsets.ALWAYS_UP_TO:
         return subsets.solve(cost, tolerance)
     if n * (n - 1) // 2 > _MOST_COLUMNS:
@@ -102,16 +100,16 @@ def _describe(found: list[Part]) -> str:
 
 def all_cheapest_orders(cost: Floats, *, whole: bool, most: int) -> list[tuple[int, ...]]:
     """Return every cheapest order, in lexicographic order; refuse large components and more than `most` orders."""
-    tolerance = 0.0 if whole else 1e-11 * float(np.abs(cost).max(initial=0.0)) * len(cost)
     choices = []
     total = 1
-    for members in components(cost, tolerance):
+    for members in components(cost, 0.0 if whole else tie_tolerance(cost)):
         if len(members) > subsets.ALWAYS_UP_TO:
             raise LimitError(
                 f"{len(members)} items form one component of the majority relation; "
                 f"all optimal rankings are listed up to {subsets.ALWAYS_UP_TO} items a component"
             )
-        optima = subsets.all_orders(cost[np.ix_(members, members)], tolerance, most)
+        lost, _, exact = lost_margins(cost[np.ix_(members, members)], whole)
+        optima = subsets.all_orders(lost, 0.0 if exact else tie_tolerance(lost), most)
         total *= len(optima)
         if total > most:
             raise subsets.too_many(most)

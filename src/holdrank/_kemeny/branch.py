@@ -12,6 +12,7 @@ from heapq import heappop, heappush
 from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from holdrank import _kernels
 from holdrank._highs import Model
@@ -57,7 +58,7 @@ def solve(
     tree.floor = max(tree.floor, tree.root.bound)
     if tree.settled(tree.floor) or tree.stopped():
         return tree.part("linear program")
-    if len(cost) <= subsets.CLOSES_UP_TO:
+    if len(cost) <= subsets.CLOSES_UP_TO and subsets.expected_seconds(len(cost)) < clock.seconds_left():
         return subsets.solve(cost, tolerance)
     tree.try_order(search.good_order(cost, clock, effort=4.0, start=tree.best))
     open_nodes = [tree.root]
@@ -118,9 +119,13 @@ class _Tree:
             if not solution.finished:
                 self.gave_up = True  # the time is over, or the solver is lost: what is proved so far stands
                 return
-            node.bound = max(node.bound, solution.bound + self.offset)
             if not solution.x.size:
-                return  # no order fits these bounds
+                # The solver says that no order fits. It is believed if the fixed pairs contain a cycle: fixed pairs
+                # without one can always be completed to an order.
+                self.gave_up = not _has_cycle(self._before(node.lower) + self._before(node.upper) > 1)
+                node.bound = node.bound if self.gave_up else np.inf
+                return
+            node.bound = max(node.bound, solution.bound + self.offset)
             node.x, node.reduced_costs = solution.x, solution.reduced_costs
             before = self._before(solution.x)
             self.try_order(search.improve(self.cost, np.argsort(-before.sum(axis=1), kind="stable")))
@@ -141,10 +146,12 @@ class _Tree:
     def branches(self, node: _Node) -> Iterator[_Node]:
         """Yield two children that differ in one pair, after fixing the pairs that the reduced costs decide."""
         lower, upper = node.lower.copy(), node.upper.copy()
-        # A column off its cheaper bound adds its reduced cost: too much for an order that is cheaper by a step.
+        # A free column off its cheaper bound adds its reduced cost: too much for an order that is cheaper by a step.
+        # (Of a fixed column the reduced cost says nothing: it has nowhere to go.)
         spare = self.value - self.step - node.bound + _SLACK
-        lower[node.reduced_costs < -spare] = 1.0
-        upper[node.reduced_costs > spare] = 0.0
+        free = node.lower < node.upper
+        lower[free & (node.reduced_costs < -spare)] = 1.0
+        upper[free & (node.reduced_costs > spare)] = 0.0
         # The pair to branch on is torn between its orders and matters.
         torn = (0.5 - np.abs(node.x - 0.5)) * (1 + np.abs(self.margins) / np.abs(self.margins).max())
         pair = int(np.where(lower < upper, torn, -1.0).argmax())
@@ -158,7 +165,9 @@ class _Tree:
         """Return what is proved about the component."""
         proved = self.settled(self.floor)
         order, unique = tidy(self.cost, self.best, self.tolerance)
-        if unique is None and proved and self._is_forced(order):
+        if not proved:
+            unique = None
+        elif unique is None and self._is_forced(order):
             unique = True
         bound = self.value if proved else raise_to_step(self.floor, self.value, self.step)
         return Part(order, self.value, bound, unique, proved, how)
@@ -185,6 +194,17 @@ class _Tree:
         before.T[self.pairs] = 1 - x
         np.fill_diagonal(before, 0.0)
         return before
+
+
+def _has_cycle(arcs: npt.NDArray[np.bool_]) -> bool:
+    """Whether a directed graph has a cycle: items without arcs into them are taken away until none is left."""
+    left = np.ones(len(arcs), dtype=bool)
+    while left.any():
+        free = left & ~arcs[left].any(axis=0)
+        if not free.any():
+            return True
+        left &= ~free
+    return False
 
 
 def _violated_triangles(before: Floats) -> Ints:

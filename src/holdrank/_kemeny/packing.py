@@ -34,7 +34,7 @@ def solve(cost: Floats, step: float, tolerance: float, clock: Clock) -> Part:
     bound = raise_to_step(value - lost + packed, value, step)
     proved = bound >= value - tolerance
     order, unique = tidy(cost, best, tolerance)
-    return Part(order, value, value if proved else bound, unique, proved, HOW)
+    return Part(order, value, value if proved else bound, unique if proved else None, proved, HOW)
 
 
 def _pack_cycles(margin: Floats, first: int, last: int) -> float:

@@ -8,6 +8,8 @@ import numpy as np
 
 from holdrank.rankings import Floats, Ints
 
+_MOST_STEPS = 2.0**42  # sums of costs up to which a bound can be told from the next step despite rounding
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -66,26 +68,39 @@ def components(cost: Floats, tolerance: float = 0.0) -> list[Ints]:
     return [np.sort(part) for part in np.split(by_score, ends[:-1])]
 
 
-def smallest_step(cost: Floats) -> float:
-    """Return the largest number of which all differences between costs of orders are multiples.
+def tie_tolerance(cost: Floats) -> float:
+    """Return how far sums of costs that are not whole numbers may lie apart and still count as equal."""
+    return 1e-11 * float(np.abs(cost).max(initial=0.0)) * len(cost)
 
-    Orders differ by sums of margins, so it is the greatest common divisor of the margins: 2 for an even number of
-    complete ballots, which is worth half a search tree. For whole and half numbers only.
+
+def lost_margins(cost: Floats, whole: bool) -> tuple[Floats, float, bool]:
+    """Return (lost, unit, exact): what each order of a pair costs more than the other, in units.
+
+    Every order pays the cheaper way round of each pair; only the rest can be saved, and small numbers are summed
+    without rounding. Whole and half numbers are divided by the greatest common divisor of the margins (2 for an even
+    number of complete ballots, which is worth half a search tree), so that all costs are whole and `exact`. Shares,
+    and counts whose margins add up to more than a float can tell apart from rounding, are divided by the largest.
     """
+    n = len(cost)
+    lost = np.empty((n, n))
     divisor = 0
-    for i in range(len(cost) - 1):
-        margins = np.rint(2 * (cost[i, i + 1 :] - cost[i + 1 :, i])).astype(np.int64)
-        divisor = int(np.gcd.reduce(margins, initial=divisor))
-        if divisor == 1:
-            break
-    return divisor / 2
+    for i in range(n):  # row by row: one n x n matrix is enough for thousands of items
+        margin = cost[i] - cost[:, i]
+        np.maximum(margin, 0.0, out=lost[i])
+        if whole and divisor != 1:
+            divisor = int(np.gcd.reduce(np.rint(2 * np.abs(margin)).astype(np.int64), initial=divisor))
+    if whole and lost.sum() * 2 < _MOST_STEPS * max(divisor, 1):
+        unit = max(divisor, 1) / 2
+        return np.rint(np.divide(lost, unit, out=lost)), unit, True
+    unit = float(lost.max()) or 1.0
+    return np.divide(lost, unit, out=lost), unit, False
 
 
 def raise_to_step(bound: float, value: float, step: float) -> float:
     """Return the least cost that an order can have, given that no order is below `bound` and one costs `value`."""
     if step == 0:
         return value if bound >= value - 1e-9 * abs(value) else bound
-    slack = 1e-6 + 4e-13 * abs(value)  # the rounding of long sums
+    slack = 1e-6 + 1e-13 * abs(value)  # the rounding of long sums
     return value - float(np.floor((value - bound + slack) / step)) * step
 
 
