@@ -186,6 +186,7 @@ class _Deviations:
         if not isinstance(ranking, Ranking):
             raise UsageError(f"the ranking to merge must be a Ranking, not {type(ranking).__name__}")
         matrix = _pair_matrix(P, ranking.n)
+        self._compared: dict[tuple[tuple[int, int], tuple[int, int]], bool] = {}  # intervals that were close
         self.items: Ints = np.asarray(ranking.order)
         sizes = [len(bucket) for bucket in ranking.buckets]
         self.k = len(sizes)
@@ -304,10 +305,13 @@ class _Deviations:
             theirs = column[rival_start, end + 1 : rival_end + 1].max()
             if mine != theirs:
                 return bool(theirs > mine)
-        cut = min(end, rival_start - 1)  # last bucket that only `best` has
-        mine_left = self._between(range(start, cut + 1), end)
-        theirs_left = self._between(range(max(end + 1, rival_start), rival_end + 1), rival_start, backwards=True)
-        return theirs_left > mine_left
+        known = self._compared.get((best, rival))
+        if known is None:
+            cut = min(end, rival_start - 1)  # last bucket that only `best` has
+            mine_left = self._between(range(start, cut + 1), end)
+            theirs_left = self._between(range(max(end + 1, rival_start), rival_end + 1), rival_start, backwards=True)
+            known = self._compared[best, rival] = theirs_left > mine_left
+        return known
 
     def _between(self, buckets: range, limit: int, *, backwards: bool = False) -> bytes:
         """Return, from the largest, the deviations of each bucket to those after it up to `limit` (or before it)."""
