@@ -21,6 +21,7 @@ ROOMS = [
     "_kernels",
     "rankings",
     "tables",
+    "_ballots",
     "votes",
     "files",
     "models",

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import holdrank as hr
-from holdrank import _kernels
+from holdrank import _ballots, _kernels
 from holdrank import votes as votes_room
 
 import oracles
@@ -131,7 +131,7 @@ def test_a_collision_of_fingerprints_is_found_and_undone(monkeypatch):
     def all_alike(values, **kwargs):
         return real(np.zeros_like(values) if values.dtype == np.uint64 else values, **kwargs)
 
-    monkeypatch.setattr(votes_room.np, "unique", all_alike)
+    monkeypatch.setattr(_ballots.np, "unique", all_alike)
     v = hr.Votes.from_ranks([[1, 2], [2, 1], [1, 2]])
     assert v.ranks.tolist() == [[1, 2], [2, 1]]
     assert v.weights.tolist() == [2, 1]
