@@ -33,6 +33,8 @@ from holdrank import Mallows, Uniform, Votes
 HERE = Path(__file__).resolve().parent
 PEERS_PYTHON = HERE.parent / ".peers" / "bin" / "python"
 RESULTS = HERE / "results" / "peers.json"
+DATA = HERE.parents[1] / "shared" / "data"
+REAL = ("agh-2004", "nasa-mariner", "llmfao-crowd", "open-llm-leaderboard-2023", "web-capitals")
 
 OURS = ("holdrank", "plain C")
 HOW = {
@@ -44,6 +46,8 @@ HOW = {
     "preflibtools": "pure Python",
     "choix": "scipy",
     "scipy": "C",
+    "scorio": "scipy's integer programs",
+    "svvamp": "permutations of components",
 }
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
@@ -54,8 +58,9 @@ class Sizes:
     sample: int = 20_000
     items: int = 20
     lines: int = 30_000
-    kemeny: tuple[int, ...] = (8, 10, 20, 40)
-    permutations: int = 10  # items up to which a search through all n! orders is started
+    mallows: tuple[int, ...] = (20, 40, 60, 100)
+    uniform: tuple[int, ...] = (8, 10, 20, 30, 40, 50, 60)
+    permutations: int = 8  # items up to which a search through all n! orders is started
     long: int = 100_000
     medium: int = 1_000
     many: int = 10_000
@@ -63,7 +68,8 @@ class Sizes:
 
 
 QUICK = Sizes(
-    large=100_000, sample=2_000, lines=3_000, kemeny=(8, 12), permutations=8, long=10_000, medium=200, many=1_000,
+    large=100_000, sample=2_000, lines=3_000, mallows=(8, 12), uniform=(8, 12), permutations=6, long=10_000,
+    medium=200, many=1_000,
     time_limit=10.0,
 )  # fmt: skip
 
@@ -260,34 +266,121 @@ def reading(run: Run) -> None:
 
 
 def kemeny(run: Run) -> None:
-    rng = np.random.default_rng(SEED)
-    for n in run.sizes.kemeny:
-        for kind, model, voters in (("Mallows .8", Mallows(range(n), 0.8), 50), ("uniform", Uniform(n), 100)):
-            name = f"kemeny-{kind.split()[0]}-{n}"
-            orders = model.orders(voters, rng).astype(np.int16)
-            np.save(run.folder / f"{name}.npy", orders)
-            wins = wins_of(orders)
-            label = f"Kemeny, {kind}, {voters} voters, n = {n}"
-            limit = run.sizes.time_limit
-            ours = run.row(label, "holdrank", "kemeny", name, limit=limit)
-            rows = [run.row(label, "corankco", "kemeny", name, limit=limit, note="PuLP, CBC")]
-            if n <= run.sizes.permutations:
-                rows.append(run.row(label, "pref_voting", "kemeny", name, limit=limit, note="winners only"))
-            else:
-                run.add(Row(label, "pref_voting", note="not started: goes through all n! orders"))
-            if n == min(run.sizes.kemeny):
-                rows.append(run.row(label, "pref_voting", "kemeny rankings", name, limit=limit, note="full rankings"))
-            run.compare(rows, ours)
-            order = ours.more.get("order")
-            if order is None:
-                continue
-            ours.note = f"cost {cost(wins, order):g}; first call {ours.more['first']:.3f} s"
-            for row in rows:
-                if "order" in row.more:
-                    same = cost(wins, row.more["order"]) == cost(wins, order)
-                    row.note += "; same cost" if same else f"; COST {cost(wins, row.more['order']):g}"
-                elif "winners" in row.more:
-                    row.note += "; same winner" if order[0] in row.more["winners"] else "; WINNERS DIFFER"
+    """Kemeny by every package that has it, family by family from small to large, then on real files."""
+    limit = run.sizes.time_limit
+    run.measure("holdrank", "kemeny", save_orders(run, "warm", Uniform(30), 100, 0), limit)  # compiles for all
+    cases: list[tuple[str, int, list[Row]]] = []
+    families = [
+        (f"Mallows {str(phi)[1:]}, {voters} voters", phi, voters, run.sizes.mallows)
+        for phi in (0.5, 0.8)
+        for voters in (50, 500)
+    ]
+    for number, (family, phi, voters, sizes) in enumerate(
+        [*families, ("uniform, 100 voters", 1.0, 100, run.sizes.uniform)]
+    ):
+        slow: dict[str, str] = {}
+        for n in sizes:
+            centre = np.random.default_rng([SEED, n]).permutation(n).tolist()
+            model = Uniform(n) if phi == 1 else Mallows(centre, phi)
+            name = save_orders(run, f"kemeny-{number}-{n}", model, voters, number)
+            # corankco writes the same program whatever the voters, so one of the two families is enough.
+            packages = ("scorio", "svvamp") if voters == 500 else ("scorio", "svvamp", "corankco", "pref_voting")
+            label = f"Kemeny, {family}, n = {n}"
+            cases.append((family, n, kemeny_of(run, label, name, n, packages, "kemeny", slow, sizes)))
+    real(run, cases)
+    kemeny_targets(run, cases)
+
+
+def save_orders(run: Run, name: str, model: Any, voters: int, number: int) -> str:
+    """Draw ballots and write them, with their pairwise wins; return the name to find them by."""
+    orders = model.orders(voters, np.random.default_rng([SEED, number, model.n])).astype(np.int16)
+    np.save(run.folder / f"{name}.npy", orders)
+    np.save(run.folder / f"{name}-wins.npy", wins_of(orders))
+    return name
+
+
+def kemeny_of(
+    run: Run, label: str, name: str, n: int, packages: tuple[str, ...], task: str, slow: dict[str, str],
+    sizes: tuple[int, ...] = (),
+) -> list[Row]:  # fmt: skip
+    """Measure one set of ballots and compare the answers; `slow` says who is not started any more, and why."""
+    limit = run.sizes.time_limit
+    notes = {"corankco": "PuLP, CBC", "pref_voting": "winners only", "scorio": "from the counted pairs"}
+    ours = run.row(label, "holdrank", task, name, limit=limit)
+    rows = [ours]
+    for package in packages:
+        if package == "pref_voting" and n > run.sizes.permutations:
+            run.add(Row(label, package, note="not started: goes through all n! orders"))
+        elif package in slow:
+            run.add(Row(label, package, note=f"not started: {slow[package]}"))
+        else:
+            row = run.row(label, package, "kemeny", name, limit=limit, note=notes.get(package, HOW[package]))
+            rows.append(row)
+            # Their work grows at least with the n**3 triangles.
+            larger = min((size for size in sizes if size > n), default=n)
+            if row.seconds is None:
+                slow[package] = f"{row.note} at n = {n}"
+            elif row.seconds * (larger / n) ** 3 > limit:
+                slow[package] = f"{shown(row.seconds)} s at n = {n}"
+    run.compare(rows[1:], ours)
+    order = ours.more.get("order")
+    if order is None:
+        return rows
+    wins = np.load(run.folder / f"{name}-wins.npy")
+    ours.note = f"cost {cost(wins, order):g}; first call {ours.more['first']:.3f} s; {ours.more['proof']}"
+    for row in rows[1:]:
+        if "order" in row.more:
+            same = cost(wins, row.more["order"]) == cost(wins, order)
+            row.note += "; same cost" if same else f"; COST {cost(wins, row.more['order']):g}"
+        elif "winners" in row.more:
+            row.note += "; same winner" if order[0] in row.more["winners"] else "; WINNERS DIFFER"
+    return rows
+
+
+def real(run: Run, cases: list[tuple[str, int, list[Row]]]) -> None:
+    """Kemeny on real files, handed to each package in a form that it can take."""
+    if not (DATA / "truths.json").exists():
+        run.add(Row("Kemeny, real files", "holdrank", note="left out: the folder of data is not beside this checkout"))
+        return
+    sys.path.append(str(HERE.parent / "tests"))
+    from truth_profiles import load, profiles
+
+    for _, profile in profiles(DATA):
+        if profile["set"] not in REAL:
+            continue
+        votes, name = load(profile, DATA), profile["set"]
+        np.savez(
+            run.folder / f"{name}-votes.npz", ranks=votes.ranks, weights=votes.weights, unlisted=str(votes.unlisted)
+        )
+        np.save(run.folder / f"{name}-wins.npy", votes.wins())
+        packages: tuple[str, ...] = ("scorio",)
+        if not votes.incomplete and not votes.with_ties:  # the others take strict complete ballots
+            packages = ("scorio", "svvamp", "corankco", "pref_voting")
+            orders = np.repeat(np.argsort(votes.ranks, axis=1), votes.weights.astype(int), axis=0)
+            np.save(run.folder / f"{name}.npy", orders.astype(np.int16))
+        label = f"Kemeny, {name}, n = {votes.n}"
+        # Beyond the generated sizes only the fastest peer is started; the others are far too slow on smaller ones.
+        beyond = "too slow on smaller generated votes"
+        slow = dict.fromkeys(("svvamp", "corankco"), beyond) if votes.n > max(run.sizes.mallows) else {}
+        cases.append((name, votes.n, kemeny_of(run, label, name, votes.n, packages, "kemeny of a file", slow)))
+
+
+def kemeny_targets(run: Run, cases: list[tuple[str, int, list[Row]]]) -> None:
+    behind, ratios = [], {60: [], 100: []}  # type: ignore[var-annotated]
+    for family, n, (ours, *others) in cases:
+        fastest = min((row.seconds for row in others if row.seconds is not None), default=None)
+        if fastest is None:
+            continue
+        behind.append(float("inf") if ours.seconds is None else 1000 * (ours.seconds - fastest))
+        if family.startswith("Mallows .8") and n in ratios:
+            ratios[n].append(0.0 if ours.seconds is None else fastest / ours.seconds)
+    worst = max(behind, default=None)
+    run.target("Kemeny: never over 20 ms behind the fastest peer (ms)", worst, worst is not None and worst <= 20)
+    for n, times_ in ((60, 5), (100, 10)):
+        if n in run.sizes.mallows:
+            value = min(ratios[n], default=None)
+            text = f"Kemeny: at least {times_} times as fast as the fastest peer, Mallows .8, n = {n}"
+            run.target(text, value, value is not None and value >= times_)
 
 
 def cost(wins: Any, order: list[int]) -> float:
@@ -324,7 +417,9 @@ def kendall(run: Run) -> None:
         one = np.arange(1, shape[-1] + 1)
         np.save(run.folder / f"{name}.npy", rng.permuted(np.broadcast_to(one, shape), axis=-1))
         label = f"Kendall distance, {text}"
-        ours = run.row(label, "holdrank", "kendall", name, note="numpy")
+        ours = run.row(label, "holdrank", "kendall", name)
+        if "fresh process" in ours.more:
+            ours.note = f"numba loaded; before it is, {shown(ours.more['fresh process'])}"
         rows = [run.row(label, package, "kendall", name, note=HOW[package]) for package in packages]
         for row in rows:
             if "distance" in row.more and "distance" in ours.more:
@@ -385,6 +480,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="small sizes, short time limits; results are not kept")
     parser.add_argument("--only", choices=PARTS, action="append", help="only this part (may be repeated); not kept")
     parser.add_argument("--out", type=Path, help="where to write the results (default: benchmarks/results/peers.json)")
+    parser.add_argument("--note", help="what is special about this run, kept with the results")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="holdrank-peers-") as folder:
         run = Run(Path(folder), QUICK if arguments.quick else Sizes())
@@ -412,7 +508,7 @@ def main() -> None:
             "holdrank_sources": run.source,
             "targets": run.targets,
             "rows": [asdict(row) for row in run.rows],
-            "notes": [NO_COUNTERPART],
+            "notes": [NO_COUNTERPART, *([arguments.note] if arguments.note else [])],
         }
         out.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 

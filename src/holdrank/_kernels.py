@@ -19,7 +19,7 @@ T = TypeVar("T")
 _BLOCK = 8192  # ballots counted at a time: their ranks stay in the cache, their number fits sixteen bits
 _COMPARISONS_A_SECOND = 5e8  # by numpy
 _WORTH_LOADING = 1.0  # seconds of plain work: numba takes about that long to load
-_WORTH_CALLING = 0.0002  # seconds of plain work, once it is loaded
+_WORTH_CALLING = 0.00002  # seconds of plain work, once it is loaded
 
 
 def fastest(loop: Callable[..., T], plain: Callable[..., T], *, seconds: float) -> Callable[..., T]:

@@ -101,6 +101,22 @@ def test_hard_tournaments_need_branching_and_get_the_optimum(no_subsets):  # noq
     assert solved.cost == subsets.solve(paley(11), 0.0).cost
 
 
+def test_proofs_hold_without_the_help_of_the_search(monkeypatch):
+    """From a poor start the tree does the work: its proofs must find what the whole engine finds."""
+    cases = [np.random.default_rng(2), 50110]
+    votes_ = [hr.sample_votes(hr.Uniform(50), 100, rng=seed) for seed in cases] + [
+        uniform(36, 100, s) for s in range(6)
+    ]
+    expected = [hr.kemeny(v).loss for v in votes_]
+    monkeypatch.setattr(search, "good_order", lambda cost, *_, **__: np.arange(len(cost)))
+    monkeypatch.setattr(search, "improve", lambda cost, order: order)  # noqa: ARG005
+    for v, loss in zip(votes_, expected, strict=True):
+        found = hr.kemeny(v, time_limit=20)
+        assert found.bound <= loss + 1e-12
+        if found.status is Status.PROVED:
+            assert found.loss == pytest.approx(loss, abs=1e-12)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_a_gap_in_a_small_component_is_closed_by_subsets(seed, monkeypatch):
     cost = paley(11) if seed == 0 else uniform(12, 7, seed).wins().T

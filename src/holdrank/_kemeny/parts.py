@@ -8,6 +8,7 @@ import numpy as np
 
 from holdrank.rankings import Floats, Ints
 
+_NUMBERS_AT_A_TIME = 1 << 20  # of a matrix of thousands of items, to keep temporary arrays small
 _MOST_STEPS = 2.0**42  # sums of costs up to which a bound can be told from the next step despite rounding
 
 
@@ -58,10 +59,12 @@ def components(cost: Floats, tolerance: float = 0.0) -> list[Ints]:
     largest possible sum, and then it consists of the k highest scores.
     """
     n = len(cost)
-    wins = np.zeros(n)
-    for i in range(n):  # row by row: no n x n temporary for thousands of items
-        margin = cost[:, i] - cost[i]  # positive: i should come first
-        wins[i] = (margin > tolerance).sum() + ((np.abs(margin) <= tolerance).sum() - 1) / 2
+    wins = np.empty(n)
+    rows = max(1, _NUMBERS_AT_A_TIME // n)
+    for start in range(0, n, rows):
+        part = slice(start, start + rows)
+        margin = cost[:, part].T - cost[part]  # positive: the row item should come first
+        wins[part] = ((margin > tolerance).sum(axis=1) + (margin >= -tolerance).sum(axis=1) - 1) / 2
     by_score = np.argsort(-wins, kind="stable")
     k = np.arange(1, n + 1)
     ends = np.flatnonzero(np.cumsum(wins[by_score]) == k * (k - 1) / 2 + k * (n - k)) + 1
@@ -81,14 +84,14 @@ def lost_margins(cost: Floats, whole: bool) -> tuple[Floats, float, bool]:
     number of complete ballots, which is worth half a search tree), so that all costs are whole and `exact`. Shares,
     and counts whose margins add up to more than a float can tell apart from rounding, are divided by the largest.
     """
-    n = len(cost)
-    lost = np.empty((n, n))
+    lost = cost - cost.T
+    np.maximum(lost, 0.0, out=lost)
     divisor = 0
-    for i in range(n):  # row by row: one n x n matrix is enough for thousands of items
-        margin = cost[i] - cost[:, i]
-        np.maximum(margin, 0.0, out=lost[i])
-        if whole and divisor != 1:
-            divisor = int(np.gcd.reduce(np.rint(2 * np.abs(margin)).astype(np.int64), initial=divisor))
+    if whole:
+        for row in lost:
+            divisor = int(np.gcd.reduce(np.rint(2 * row).astype(np.int64), initial=divisor))
+            if divisor == 1:
+                break
     if whole and lost.sum() * 2 < _MOST_STEPS * max(divisor, 1):
         unit = max(divisor, 1) / 2
         return np.rint(np.divide(lost, unit, out=lost)), unit, True

@@ -71,14 +71,14 @@ class _Tables:
     def __init__(self, cost: Floats, tolerance: float) -> None:
         n = len(cost)
         self.full = (1 << n) - 1
-        self.cost, self.tolerance = np.ascontiguousarray(cost), tolerance
-        self.least: Floats = _engine(n)(self.cost)
+        self.tolerance = tolerance
+        self.least: Floats = _engine(n)(np.ascontiguousarray(cost))
+        self.rows: list[list[float]] = (cost * (1 - np.eye(n))).tolist()
 
     def choices(self, left: int) -> list[int]:
         """Return the items that may come first in a cheapest order of the subset `left`."""
-        members = [i for i in range(len(self.cost)) if left >> i & 1]
-        before_rest = self.cost[np.ix_(members, members)].sum(axis=1) - self.cost[members, members]
-        costs = [c + self.least[left ^ (1 << i)] for i, c in zip(members, before_rest.tolist(), strict=True)]
+        members = [i for i in range(len(self.rows)) if left >> i & 1]
+        costs = [sum([self.rows[i][j] for j in members]) + self.least[left ^ (1 << i)] for i in members]
         nearly = min(costs) + self.tolerance
         return [i for i, c in zip(members, costs, strict=True) if c <= nearly]
 
