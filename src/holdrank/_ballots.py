@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from holdrank.errors import InputError, UsageError, quote
 from holdrank.rankings import Floats, Ints
+from holdrank.tables.table import MAX_WEIGHT
 
-MOST_VOTES = 2**46  # up to this, sums over all places and pairs of 5,000 items fit into 64 bits
 LEAST_MASS = 1e-100  # below this, shares of votes come near the smallest floats
 NUMBERS_AT_A_TIME = 1 << 19  # ranks handled at a time, to keep temporary arrays small
 
@@ -72,7 +72,7 @@ def check_weights(weights: npt.ArrayLike | None, m: int, source: str) -> Floats:
             expected="a finite number, not negative", repair="correct or remove the ballot",
         )  # fmt: skip
     total = shares.sum()
-    if total > MOST_VOTES:
+    if total > MAX_WEIGHT:
         raise InputError(
             "more votes than can be counted exactly", source=source, found=f"{total:.3g} votes",
             expected="at most 2**46, about 7e13", repair="divide all counts by the same number",

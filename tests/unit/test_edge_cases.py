@@ -143,7 +143,7 @@ def test_case_09_names_that_are_numbers_are_not_ids(read):
 
 def test_case_10_an_item_called_na_is_text(read):
     assert read(preflib("1: 1,2", ["NA", "NullModel"], "soc"), "v.soc").items == ("NA", "NullModel")
-    votes = read("model,t1,t2\nNA,1,2\nNullModel,2,1\nnan,3,0\n")
+    votes = read("model,t1,t2\nNA,10,20\nNullModel,20,10\nnan,30,0\n")
     assert votes.items == ("NA", "NullModel", "nan")
     assert read("model_a,model_b,winner\nNA,None,model_a\n").items == ("NA", "None")
 
@@ -174,14 +174,14 @@ def test_case_13_two_items_with_one_name(read, refused):
     # The name made by adding the number may itself be taken.
     assert read(preflib("1: 1,2,3", ["x", "x", "x #1"], "soc"), "v.soc").items == ("x #1 #1", "x #2", "x #1")
     refused("x,x,y\n1,2,3\n", line=None, found="'x'", format="rank-columns")
-    refused("model,t\nx,1\nx,2\n", line=3, found="'x'")
+    refused("model,t\nx,10\nx,20\n", line=3, found="'x'")
 
 
 def test_case_14_empty_names(read, refused):
     votes = read(preflib("2: 2,1,3", ["", "b", "  "], "soc"), "v.soc")
     assert votes.items == ("#1", "b", "#3")
     assert note(votes, "2 items without a name")
-    refused("model,t\n,1\nx,2\n", line=2, found="found ''")
+    refused("model,t\n,10\nx,20\n", line=2, found="found ''")
     refused("model_a,model_b,winner\nx,,model_a\n", line=2, found="'x, '")
     refused("voter,item,rank\nv,,1\n", line=2, found="found ''")
     refused("a,,c\n1,2,3\n", line=None, found="column 2 has no name")
@@ -203,7 +203,9 @@ def test_case_16_markup_in_names_is_text(read):
 
 def test_case_17_formula_names_are_kept_and_written_as_text(read, tmp_path):
     names = ['=HYPERLINK("x")', "+1", "-1", "@sum"]
-    text = "model,t\n" + "".join(f'"{name.replace(chr(34), chr(34) * 2)}",{k}\n' for k, name in enumerate(names))
+    text = "model,t\n" + "".join(
+        f'"{name.replace(chr(34), chr(34) * 2)}",{k}\n' for k, name in enumerate(names, start=10)
+    )
     assert read(text).items == tuple(names)
     votes = Votes.from_orders([names, list(reversed(names))])
     for form in ("positions", "rank-columns"):
@@ -219,7 +221,7 @@ def test_case_17_formula_names_are_kept_and_written_as_text(read, tmp_path):
 def test_case_18_very_long_names_are_kept_and_cut_in_messages_only(read, refused):
     name = "Statement " + "x" * 1_703
     assert read(preflib("1: 1,2", [name, "b"], "soc"), "v.soc").items[0] == name
-    error = refused(f"model,t\n{name},1\n{name},2\n", line=3, found="Statement xxx")
+    error = refused(f"model,t\n{name},10\n{name},20\n", line=3, found="Statement xxx")
     assert len(str(error)) < 400
 
 
@@ -378,8 +380,8 @@ def test_case_33_5904_items(read):
 
 def test_case_34_weights_are_never_expanded(read):
     started = time.perf_counter()
-    votes = read(preflib(f"2076833: 1,2,3\n{2**52}: 3,2,1", kind="soc"), "v.soc")
-    assert votes.total == 2076833 + 2**52
+    votes = read(preflib(f"2076833: 1,2,3\n{2**45}: 3,2,1", kind="soc"), "v.soc")
+    assert votes.total == 2076833 + 2**45
     assert len(votes.weights) == 2
     assert time.perf_counter() - started < 1
 
@@ -446,14 +448,14 @@ def test_case_39_ambiguous_and_blank_column_names(read, refused):
 
 
 def test_case_40_quoted_line_breaks_and_short_rows(read, refused):
-    text = 'model,"score\non A",B\nx,1,2\ny,3\n'
-    error = refused(text, line=4, found="y,3")
+    text = 'model,"score\non A",B\nx,10,20\ny,30\n'
+    error = refused(text, line=4, found="y,30")
     assert "2 cells, the header 3" in str(error)
     votes = read(text, short_rows="fill")
     assert votes.items == ("x", "y")
     assert ballots(votes) == {order("y", "x"): 1, order("x"): 1}
     assert note(votes, "1 short row filled")
-    votes = read('model,"score\non A",B\nx,1,2\ny,3,1\n')
+    votes = read('model,"score\non A",B\nx,10,20\ny,30,10\n')
     assert ballots(votes) == {order("y", "x"): 1, order("x", "y"): 1}
     refused('a,b\n1,"2\n', line=2, found='1,"2')
     refused('a,b\n1,"2"3\n', line=2, found='1,"2"3')
@@ -537,7 +539,7 @@ def test_case_48_ranks_or_scores_is_never_guessed(read, refused):
     assert note(ranks, "read as ranks")
     assert note(scores, "read as scores: high is best")
     assert ranks.reading.choices["direction"] == "ranks: 1 is best"
-    for decisive in ("0,5,3", "4,3,3", "1,2.2,3", "-1,1,2", "1,1,1\n3,2,3"):
+    for decisive in ("4,4,0", "4,3,3", "1,2.2,3", "1,0,1\n0,0,1", "1,1,1\n3,2,3", "0.5,0.25,1"):
         assert read(f"x,y,z\n{decisive}\n").reading.format == "score-columns"
     refused("x,y,z\n0,1,2\n", line=2, found="'0'", format="rank-columns")
     low = read(text, format="score-columns", lower_is_better=True)
@@ -567,7 +569,7 @@ def test_case_50_columns_that_are_not_voters(read, refused):
 
 
 def test_case_51_the_same_item_on_two_rows(read, refused):
-    text = "model,t\nx,1\ny,2\nx,3\n"
+    text = "model,t\nx,10\ny,20\nx,30\n"
     error = refused(text, line=4, found="'x'")
     assert "first on line 2" in str(error)
     votes = read(text, repeated="first")
@@ -579,7 +581,7 @@ def test_case_52_a_key_of_two_columns(read):
     text = "rank,title,artist,voter\n1,Hip Hop,A,v\n2,Hip Hop,B,v\n"
     votes = read(text, item=["title", "artist"], voter="voter", rank="rank")
     assert ballots(votes) == {order("Hip Hop | A", "Hip Hop | B"): 1}
-    table = read("title,artist,t\nHip Hop,A,1\nHip Hop,B,2\n", item=["title", "artist"])
+    table = read("title,artist,t\nHip Hop,A,10\nHip Hop,B,20\n", item=["title", "artist"])
     assert ballots(table) == {order("Hip Hop | B", "Hip Hop | A"): 1}
 
 
@@ -603,7 +605,7 @@ def test_case_54_the_same_voter_and_item_twice(read, refused):
 
 
 def test_case_55_missing_cells_of_a_score_table(read):
-    text = "model,t1,t2\nx,1,\ny,2,5\nz,,NA\n"
+    text = "model,t1,t2\nx,10,\ny,20,50\nz,,NA\n"
     votes = read(text)
     assert votes.unlisted == "observed"
     assert ballots(votes) == {order("y", "x"): 1, order("y"): 1}
@@ -618,7 +620,8 @@ def test_case_56_cells_that_are_no_numbers(refused, read, cell):
     shown = cell.strip('"')
     error = refused(f"model,t\nx,1\ny,{cell}\n", line=3, found=shown)
     assert error.column == "t"
-    votes = read(f"model,t,u\nx,1,1\ny,{cell},2\n", blanks=[shown])
+    assert (f'blanks="{shown}"' in str(error) or "or set blanks=" in str(error)) is (shown in ("—", "n/a", "٣"))
+    votes = read(f"model,t,u\nx,10,10\ny,{cell},20\n", blanks=[shown])
     assert ballots(votes) == {order("x"): 1, order("y", "x"): 1}
 
 
@@ -688,7 +691,7 @@ def test_case_64_text_is_never_turned_into_numbers_or_dates(read):
     names = ["007", "7", "MARCH1", "SEPT2", "1e5", "2-Mar", "0x1F"]
     votes = read("rank1,rank2,rank3,rank4,rank5,rank6,rank7\n" + ",".join(names) + "\n")
     assert votes.items == tuple(names)
-    votes = read("model,t\n" + "".join(f"{name},{k}\n" for k, name in enumerate(names)))
+    votes = read("model,t\n" + "".join(f"{name},{k}\n" for k, name in enumerate(names, start=10)))
     assert votes.items == tuple(names)
 
 

@@ -235,13 +235,13 @@ def test_score_tables():
     text = "model,t1,t2\nx,1,2\ny,2,1\n"
     assert wins(read(text, lower_is_better=True)) == {("x", "y"): 1, ("y", "x"): 1}
     assert read(text, lower_is_better=True).reading.choices["direction"] == "scores: low is best"
-    votes = read("t1,thing,t2\n1,x,2\n2,y,1\n", item="thing", columns=["t1"], lower_is_better=["t2"])
+    votes = read("t1,thing,t2\n10,x,2\n20,y,1\n", item="thing", columns=["t1"], lower_is_better=["t2"])
     assert wins(votes) == {("y", "x"): 1}
     assert any("'t2', a column that is not used" in note for note in votes.notes)
     with pytest.raises(InputError, match="no column of scores"):
         read("model\nx\n", format="score-table")
     with pytest.raises(UsageError, match="repeated"):
-        read(text, repeated="last")
+        read(text, format="score-table", repeated="last")
     # Where the name of the first column tells nothing, rows may be items or voters.
     with pytest.raises(InputError, match=r"line 2, column 'thing'.*format=\"score-table\""):
         read("thing,t1,t2\nx,1,2\ny,2,1\n")
@@ -549,7 +549,7 @@ def test_spreadsheet_dates_are_noted(workbook):
     import datetime
 
     day = datetime.date(2024, 3, 1)
-    votes = read(workbook(("S", [["model", "t"], ["MARCH1", 1], [day, 2]])))
+    votes = read(workbook(("S", [["model", "t"], ["MARCH1", 10], [day, 20]])))
     assert votes.items == ("MARCH1", "2024-03-01T00:00:00")
     assert any("1 cell is a date" in note for note in votes.notes)
 
@@ -574,7 +574,7 @@ def parquet(columns: dict[str, list[object]]) -> bytes:
 
 
 BATTLES = {"model_a": ["x", "y", "x", "y"], "model_b": ["y", "x", "y", "x"], "winner": ["model_a", "b", "tie", "a"]}
-SCORES = {"model": ["x", "y", "007"], "t1": [1, None, 3], "t2": [0.5, float("nan"), 0.25], "t3": [3, 2, 1]}
+SCORES = {"model": ["x", "y", "007"], "t1": [10, None, 30], "t2": [0.5, float("nan"), 0.25], "t3": [3, 2, 1]}
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "pyarrow"])
@@ -607,7 +607,7 @@ def test_parquet_texts_of_other_types():
 
     columns = {
         "model": [datetime.date(2024, 1, 1), None, datetime.date(2024, 1, 3)],
-        "t": [1, 2, 3],
+        "t": [10, 20, 30],
     }
     with pytest.raises(InputError, match="line 2, column 'model': an item has no name"):
         read(parquet(columns))
@@ -697,3 +697,264 @@ def test_real_notes(shared_data):
     assert any("927 of 1,711 pairs" in note for note in crowd.notes)
     assert crowd.reading.choices["format"] == "battles (columns left, right, winner)"
     assert files.FORMATS[crowd.reading.format]
+
+
+# ------------------------------------------------------------------------------- sniffing: never a silent guess
+
+RANKS_OR_SCORES = r"ranks \(1 is best\) or scores.*format=\"rank-columns\" or format=\"score-columns\""
+UNCLEAR = {
+    "0 is unlisted": "A,B,C\n1,2,0\n0,1,2\n",
+    "ranks from 0": "A,B,C\n0,1,2\n2,1,0\n",
+    "ranks from 0 with ties": "A,B,C\n0,0,2\n2,1,0\n",
+    "-1 is unlisted": "A,B,C\n1,-1,-1\n2,1,-1\n",
+    "99 is unlisted": "A,B,C\n1,99,99\n2,1,99\n",
+    "99 is unlisted, single choices": "A,B,C\n1,99,99\n99,1,99\n",
+    "a year": "year,A,B,C\n2001,1,2,3\n2002,1,3,2\n",
+    "an age, and ties": "age,A,B,C\n30,1,2,2\n41,1,1,3\n",
+    "an index": "Unnamed: 0,A,B\n0,1,2\n1,2,1\n2,1,2\n",
+    "an unknown number": "zzz,A,B,C\n12.25,1,1,3\n13.5,1,3,2\n",
+    "a year and 0": "when,A,B,C\n2001,1,2,0\n2001,1,0,0\n",
+    "part of the ranks": "A,B,C\n7,9,2\n5,1,8\n",
+}
+
+
+@pytest.mark.parametrize("text", UNCLEAR.values(), ids=UNCLEAR.keys())
+def test_what_may_be_ranks_is_never_taken_for_scores(text):
+    with pytest.raises(InputError, match=RANKS_OR_SCORES):
+        read(text)
+    assert read(text, format="score-columns").reading.format == "score-columns"
+
+
+def test_a_column_that_may_be_no_item_is_named_in_the_repair():
+    for name in ("a year", "an age, and ties", "an index", "an unknown number"):
+        with pytest.raises(InputError, match="to repair: name the columns of the items with columns="):
+            read(UNCLEAR[name])
+    # A year among scores would win every ballot.
+    with pytest.raises(InputError, match=r"column 'year': a column may be no item.*columns="):
+        read("year,A,B,C\n2001,5,5,3\n2002,0,3,3\n")
+    votes = read("year,A,B,C\n2001,5,5,3\n2002,0,3,3\n", columns=["A", "B", "C"])
+    assert votes.reading.format == "score-columns"
+    # Where it holds ranks like all others it is an item.
+    assert read("year,A,B\n1,2,3\n3,1,2\n").items == ("year", "A", "B")
+
+
+def test_one_row_far_down_may_decide():
+    ranks = "".join(f"{2000 + k},1,2,2\n" for k in range(400))
+    with pytest.raises(InputError, match=RANKS_OR_SCORES):
+        read("when,A,B,C\n" + ranks)
+    assert read("when,A,B,C\n" + ranks + "2001,4,4,2\n").reading.format == "score-columns"
+    assert read("A,B,C\n" + "0,1,1\n" * 400 + "3,3,0\n").reading.format == "score-columns"
+
+
+def test_chosen_columns_are_judged_by_all_columns():
+    text = "A,B,C,D\n1,2,3,4\n1,2,3,4\n1,2,4,3\n"
+    with pytest.raises(InputError, match=RANKS_OR_SCORES):
+        read(text, columns=["C", "D", "A"])
+    votes = read(text, columns=["C", "D", "A"], format="rank-columns")
+    assert wins(votes)["A", "C"] == 3
+    assert read(text, columns=["A", "B"]).reading.format == "rank-columns"
+    with pytest.raises(InputError, match=RANKS_OR_SCORES):
+        read("A,B,C\n2,1,5\n1,2,5\n", columns=["A", "B"])  # points from 1 to 5, or a year
+
+
+def test_tables_of_items_whose_cells_may_be_ranks():
+    text = "team,judge1,judge2\nX,1,2\nY,2,1\nZ,3,3\n"
+    for options in ({}, {"item": "team"}, {"item": "team", "columns": ["judge1"]}):
+        with pytest.raises(InputError, match=r"columns may hold ranks.*format=\"score-table\".*lower_is_better=True"):
+            read(text, **options)
+    low = read(text, format="score-table", lower_is_better=True)
+    assert low == read(text, lower_is_better=True)
+    assert wins(low)["X", "Z"] == 2
+    assert wins(read(text, format="score-table"))["Z", "X"] == 2
+    with pytest.raises(InputError, match="columns may hold ranks"):
+        read("team,place\nX,1\nY,2\nZ,3\n")
+    with pytest.raises(InputError, match="columns may hold ranks"):
+        read("team,judge1,judge2,total\nX,1,2,3\nY,2,1,3\nZ,3,3,6\n")
+    for sure in (
+        "model,t1,t2\nx,80,70\ny,75,72\n",
+        "model,t1,t2\nx,1,0\ny,0,1\nz,1,1\n",
+        "model,t1,t2\nx,0.5,1\ny,0.25,2\n",
+        "model,t1,t2\nx,5,4\ny,5,3\nz,4,3\n",
+    ):
+        assert read(sure).reading.format == "score-table"
+
+
+def test_a_column_called_name_may_name_voters():
+    text = "name,Pizza,Sushi,Taco\nann,1,2,3\nbob,1,2,3\ncid,2,1,3\n"
+    with pytest.raises(InputError, match=r"row may be an item.*or a voter.*voter=\"name\" and format=\"rank-columns\""):
+        read(text)
+    votes = read(text, voter="name", format="rank-columns")
+    assert votes.items == ("Pizza", "Sushi", "Taco")
+    assert wins(votes)["Pizza", "Sushi"] == 2
+
+
+def test_ratings_with_camel_case_names():
+    votes = read("userId,movieId,rating,timestamp\n1,10,5,964982703\n1,20,3,964982704\n2,10,4,964982705\n2,20,4.5,1\n")
+    assert votes.reading.format == "long-scores"
+    assert wins(votes) == {("10", "20"): 1, ("20", "10"): 1}
+    assert wins(read("modelA,modelB,winner\nx,y,modelA\n")) == {("x", "y"): 1}
+
+
+# ------------------------------------------------------------------------------------------------------- weights
+
+
+@pytest.mark.parametrize("name", ["votes", "Voters", "n", "ballots", "count", "frequency", "numVotes"])
+def test_names_of_weights(name):
+    votes = read(f"{name},rank1,rank2\n100,a,b\n1,b,a\n")
+    assert wins(votes) == {("a", "b"): 100, ("b", "a"): 1}
+    assert votes.reading.choices["weight"] == f"column '{name}'"
+    lines = f'{{"order": ["a", "b"], "{name}": 100}}\n{{"ranks": {{"a": 2, "b": 1}}, "voter": "v"}}\n'
+    assert wins(read(lines)) == wins(votes)
+
+
+def test_among_items_n_is_an_item():
+    assert read("M,N\n1,2\n2,1\n").items == ("M", "N")
+    assert wins(read("votes,M,N\n3,1,2\n1,2,1\n")) == {("M", "N"): 3, ("N", "M"): 1}
+
+
+def test_two_columns_of_weights_are_one_too_many():
+    text = "votes,weight,rank1\n3,5,a\n"
+    with pytest.raises(InputError, match=r"more than one column may hold the weights; found 'votes, weight'.*weight="):
+        read(text)
+    assert read(text, weight="votes").total == 3
+
+
+def test_columns_of_numbers_that_are_not_used_are_noted():
+    votes = read("precinct,age,voter,rank1,rank2,remark\n7,30,1,a,b,x\n8,41,2,b,a,y\n")
+    assert votes.notes == ("columns 'precinct', 'age' are not used; set weight= if a column holds weights",)
+    votes = read("size,1,2\n7,a,b\n")
+    assert votes.notes == ("column 'size' is not used; set weight= if a column holds weights",)
+
+
+def test_json_ballots_hold_nothing_else():
+    for bad, words in (
+        ('{"order": ["a", "b"], "wieght": 3}', "a key that means nothing; found 'wieght'"),
+        ('{"ranks": {"a": 1}, "note": "x", "of": 3}', "a key that means nothing; found 'note, of'"),
+        ('{"order": ["a"], "count": 3, "weight": 2}', "the same thing twice"),
+        ('{"order": ["a"], "ranks": {"a": 1}}', "the same thing twice"),
+        ('{"order": ["a"], "count": "3"}', "the weight is not sound"),
+        ('{"order": ["\\ud800", "b"]}', "half of a character pair"),
+        ('{"ranks": {"\\uDFFF": 1}}', "half of a character pair"),
+    ):
+        with pytest.raises(InputError, match=f"line 1: .*{words}.*to repair"):
+            read(bad + "\n")
+    assert read('{"order": ["\\ud83d\\ude00", "b"]}\n').items == ("\U0001f600", "b")
+    with pytest.raises(InputError, match=r"line 3: the item is not declared; found 'c'"):
+        read('{"items": ["a", "b"]}\n{"order": ["a", "b"]}\n{"order": ["c"]}\n')
+    with pytest.raises(InputError, match=r"line 1: .*half of a character pair"):
+        read('{"model_a": "\\udc00", "model_b": "y", "winner": "tie"}\n')
+
+
+def test_json_records_take_the_format_of_their_table(tmp_path):
+    text = '{"A": 1, "B": 1, "C": 2}\n{"A": 1, "B": 2, "C": 2}\n'
+    with pytest.raises(InputError, match=RANKS_OR_SCORES):
+        read(text)
+    assert wins(read(text, format="rank-columns"))["A", "C"] == 2
+    assert wins(read("\n" + text.replace("\n", "\r\n"), format="score-columns"))["C", "A"] == 2
+    path = tmp_path / "v.jsonl"
+    path.write_text(text)
+    assert read_votes(path, format="rank-columns", columns=["A", "C"]).items == ("A", "C")
+    with pytest.raises(UsageError, match="is a table, but the lines of binary file are ballots"):
+        read('{"order": ["a"]}\n', format="rank-columns")
+    for option in ({"delimiter": ","}, {"header": 1}):
+        with pytest.raises(UsageError, match="means nothing for JSON Lines"):
+            read(text, format="rank-columns", **option)
+    # A CSV file may begin with a brace all the same.
+    assert read("{x,y}\n1,2\n", format="rank-columns").items == ("{x", "y}")
+
+
+def test_a_mark_without_a_voter_is_refused():
+    for text in ("voter,item,rank\nv,x,1\n,y,2\n", "task,model,score\nv,x,1\n ,y,2\n"):
+        with pytest.raises(InputError, match=r"line 3, column '(voter|task)': a mark has no voter; found"):
+            read(text)
+
+
+# ------------------------------------------------------------------------------------------- messages and border
+
+
+def test_the_cell_shown_is_the_one_at_fault():
+    with pytest.raises(InputError, match=r"line 3, column 'thing'.*found 'x'") as caught:
+        read("thing,t1\n1,2\nx,3\n")
+    assert 'format="rank-columns" or format="score-columns"' in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("cell", "plain"), [("91.2%", "91.2"), ("0,5", "0.5"), ("1,234,567", "1234567"), ("0.85 ± 0.02", "0.85")]
+)
+def test_numbers_gone_wrong_are_never_called_blanks(cell, plain):
+    with pytest.raises(InputError, match=f"such as {plain}$") as caught:
+        read(f"model;t\nx;{cell}\n", delimiter=";")
+    assert "blanks" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "what", "repair"),
+    [
+        (b"\x89PNG\r\n\x1a\n", "a PNG image", "save them as CSV"),
+        (b"\xff\xd8\xff\xe0", "a JPEG image", "save them as CSV"),
+        (b"%PDF-1.7", "a PDF document", "save them as CSV"),
+        (b"\x1f\x8b\x08", "a gzip archive", "unpack it first"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a spreadsheet in the old Excel format", "save it as .xlsx or as CSV"),
+    ],
+)
+def test_other_files_are_called_by_their_name(data, what, repair):
+    with pytest.raises(InputError, match=f"this is {what}.*to repair: .*{repair}"):
+        read(data)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("header", "1"),
+        ("header", 1.0),
+        ("header", True),
+        ("delimiter", 3),
+        ("encoding", 8),
+        ("columns", [1.0]),
+        ("columns", 1.5),
+        ("columns", [["rank1"]]),
+        ("columns", True),
+        ("item", {1: 2}.values),
+        ("voter", ["rank1"]),
+        ("weight", 1.0),
+        ("blanks", 3),
+        ("blanks", [None]),
+        ("lower_is_better", 1),
+        ("unlisted", 0),
+        ("categories", 1.0),
+        ("sheet", 1.0),
+    ],
+)
+def test_options_of_the_wrong_type_are_refused_by_name(option, value):
+    for reader in (read_votes, validate):
+        with pytest.raises(UsageError, match=rf"^{option}= takes .*, not "):
+            reader(io.BytesIO(b"rank1,rank2\na,b\n"), **{option: value})
+    with pytest.raises(UsageError, match="there is no format"):
+        read_votes(io.BytesIO(b"rank1\na\n"), format=["positions"])
+
+
+def test_one_column_may_stand_alone():
+    text = "AB,A,B\n1,2,3\n"
+    assert read(text, columns="AB", format="rank-columns").items == ("AB",)
+    assert read(text, columns=2, format="rank-columns").items == ("A",)
+    assert read(text, columns=np.array([2, 3]), format="rank-columns").items == ("A", "B")
+    with pytest.raises(InputError, match="no such column for columns; found 'BA'"):
+        read(text, columns="BA", format="rank-columns")
+
+
+def test_reading_leaves_the_limit_of_the_csv_module_alone():
+    import csv
+
+    limit = csv.field_size_limit()
+    try:
+        csv.field_size_limit(200_000)
+        read("rank1,rank2\na,b\n")
+        assert csv.field_size_limit() == 200_000
+    finally:
+        csv.field_size_limit(limit)
+    assert read(f"rank1,rank2\n{'a' * 500_000},b\n").items[1] == "b"
+
+
+def test_half_characters_of_an_encoding_are_refused():
+    with pytest.raises(InputError, match="the text is not unicode_escape"):
+        read(b"rank1,rank2\n\\ud800,b\n", encoding="unicode_escape")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 
 import pytest
 
@@ -144,3 +145,56 @@ def test_written_files_have_the_users_own_permissions(tmp_path):
     plain.write_text("x")
     write_votes(STRICT, path)
     assert path.stat().st_mode == plain.stat().st_mode
+
+
+def test_a_link_stays_a_link_and_its_target_is_written(tmp_path):
+    target, link = tmp_path / "there" / "v.csv", tmp_path / "link.csv"
+    target.parent.mkdir()
+    link.symlink_to(target)
+    for _ in range(2):  # first it points nowhere, then to a file
+        write_votes(STRICT, link)
+        assert link.is_symlink()
+        assert not target.is_symlink()
+        assert read_votes(target) == STRICT
+    loop = tmp_path / "loop.csv"
+    loop.symlink_to(loop)
+    with pytest.raises(InputError, match=r"loop\.csv: the file cannot be written"):
+        write_votes(STRICT, loop)
+
+
+def test_an_existing_file_keeps_its_permissions(tmp_path):
+    path = tmp_path / "v.csv"
+    path.write_text("old")
+    for mode in (0o600, 0o640):
+        path.chmod(mode)
+        write_votes(STRICT, path)
+        assert stat.S_IMODE(path.stat().st_mode) == mode
+        assert read_votes(path) == STRICT
+
+
+def test_what_is_no_plain_file_is_written_in_place(tmp_path):
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_votes(STRICT, pipe, format="positions")
+        assert os.read(reader, 1000) == b"weight,rank1,rank2,rank3\n3,a,b,c\n2,b,a,c\n"
+    finally:
+        os.close(reader)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    link = tmp_path / "null.csv"  # never /dev/null itself: a failing test would destroy it
+    link.symlink_to(os.devnull)
+    write_votes(STRICT, link)
+    assert link.is_symlink()
+    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
+    folder = tmp_path / "folder.csv"
+    folder.mkdir()
+    with pytest.raises(InputError, match=r"folder\.csv: the file cannot be written"):
+        write_votes(STRICT, folder)
+
+
+def test_an_open_stream_is_written_to_and_keeps_what_it_has(tmp_path):
+    with open(tmp_path / "all.txt", "wb", buffering=0) as file:
+        file.write(b"before\n")
+        write_votes(STRICT, f"/dev/fd/{file.fileno()}", format="positions")
+    assert (tmp_path / "all.txt").read_text() == "before\nweight,rank1,rank2,rank3\n3,a,b,c\n2,b,a,c\n"

@@ -132,14 +132,51 @@ def test_scores(frame_of):
     low = scores_from_frame(frame_of(SCORES), higher_is_better=False, voters=["latency"], unlisted="bottom")
     assert low.ranks.tolist() == [[3, 1, 2]]
     assert low.unlisted == "bottom"
-    with pytest.raises(InputError, match="no such column for lower_is_better"):
+    with pytest.raises(InputError, match="no such column for higher_is_better"):
         scores_from_frame(frame_of(SCORES), higher_is_better={"speed": False})
 
 
 def test_a_first_column_of_scores_is_no_list_of_names(frame_of):
-    with pytest.raises(InputError, match=r"column 't1': the first column holds scores.*found '0.5'.*item="):
-        scores_from_frame(frame_of({"t1": [1.0, 0.5], "t2": [2.0, 3.0]}))
-    assert scores_from_frame(frame_of({"id": [10.0, 20.0], "t2": [2.0, 3.0]})).items == ["10", "20"]
+    for numbers in ([0.5, 1.0], [90, 80], [10.0, 20.0]):
+        found = rf"column 't1': the first column holds numbers.*found '{numbers[0]:g}'.*item=.*reset_index"
+        with pytest.raises(InputError, match=found):
+            scores_from_frame(frame_of({"t1": numbers, "t2": [2.0, 3.0]}))
+    assert scores_from_frame(frame_of({"id": [10.0, 20.0], "t2": [2.0, 3.0]}), item="id").items == ["10", "20"]
+
+
+def test_an_index_is_not_taken_for_names():
+    frame = pd.DataFrame({"t1": [90, 80], "t2": [70, 75]}, index=["x", "y"])
+    with pytest.raises(InputError, match="an index is not read"):
+        Votes.from_scores(frame)
+    assert Votes.from_scores(frame.reset_index()).items == ("x", "y")
+
+
+def test_messages_of_frames_name_arguments_that_exist(frame_of):
+    with pytest.raises(InputError, match="with voters=") as caught:
+        scores_from_frame(frame_of({"model": ["x", "y"], "t": ["1", "none"]}))
+    assert "columns=" not in str(caught.value)
+    assert "blanks=" not in str(caught.value)
+    with pytest.raises(InputError, match=r"such as 91\.2") as caught:
+        scores_from_frame(frame_of({"model": ["x", "y"], "t": ["1", "91.2%"]}))
+    assert "blanks=" not in str(caught.value)
+    with pytest.raises(InputError, match="no such column for voters"):
+        scores_from_frame(frame_of(SCORES), voters=["speed"])
+    assert scores_from_frame(frame_of(SCORES), voters="latency").ranks.tolist() == [[1, 3, 2]]
+    for bad in ([1.0], 1.5, [True]):
+        with pytest.raises(UsageError, match="voters takes"):
+            scores_from_frame(frame_of(SCORES), voters=bad)
+
+
+def test_weights_of_battles_may_be_text(frame_of):
+    columns = {"model_a": ["x", "x"], "model_b": ["y", "y"], "winner": ["model_a"] * 2, "weight": ["1", "2.5"]}
+    assert wins(battles_from_frame(frame_of(columns))) == {("x", "y"): 3.5}
+    with pytest.raises(InputError, match=r"line 2, column 'weight': the cell is not a weight"):
+        battles_from_frame(frame_of({**columns, "weight": ["1", "two"]}))
+
+
+def test_weights_of_battles_follow_the_rows_whatever_the_index():
+    columns = {"model_a": ["x", "y"], "model_b": ["y", "x"], "winner": ["model_a"] * 2, "weight": [5, 7]}
+    assert wins(battles_from_frame(pd.DataFrame(columns, index=[1, 0]))) == {("x", "y"): 5, ("y", "x"): 7}
 
 
 def test_score_keys_and_repeats(frame_of):

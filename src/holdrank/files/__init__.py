@@ -89,6 +89,36 @@ class _Options:
     short_rows: str = "refuse"
     sheet: str | int | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse values of the wrong type at the door, where the message can name the option."""
+        for name in ("delimiter", "encoding", "unlisted", "repeated", "both_bad", "short_rows"):
+            self._expect(name, isinstance(getattr(self, name), str | None), "text")
+        self._expect("header", self.header is None or _whole(self.header), "the number of a row, or 0")
+        self._expect("sheet", isinstance(self.sheet, str | None) or _whole(self.sheet), "a name or a number")
+        for name in ("voter", "weight", "rank", "score", "first", "second", "winner"):
+            value = getattr(self, name)
+            self._expect(name, value is None or _is_ref(value), "the name of a column, or its position from 1")
+        several = "names of columns, or positions from 1"
+        for name, what in (("columns", several), ("item", several), ("categories", "names or numbers of categories")):
+            value = getattr(self, name)
+            refs = [value] if _is_ref(value) else value
+            sound = refs is None or (isinstance(refs, Collection) and all(map(_is_ref, refs)))
+            self._expect(name, sound, what)
+            if refs is not None:  # one name is a list of one, never a list of letters
+                object.__setattr__(self, name, list(refs))
+        for name in ("blanks", "lower_is_better"):
+            value = getattr(self, name)
+            sound = value is None or (isinstance(value, Collection) and all(map(_is_ref, value)))
+            self._expect(
+                name, sound or (name == "lower_is_better" and isinstance(value, bool)), "a collection of names"
+            )
+            if not isinstance(value, str | bool | None):
+                object.__setattr__(self, name, tuple(value))
+
+    def _expect(self, name: str, sound: bool, what: str) -> None:
+        if not sound:
+            raise UsageError(f"{name}= takes {what}, not {getattr(self, name)!r}")
+
     def check(self, form: str) -> None:
         """Refuse an option that means nothing for the form: a setting without effect would mislead."""
         given = {field.name for field in fields(self) if getattr(self, field.name) != field.default}
@@ -103,6 +133,14 @@ class _Options:
         if self.blanks is None:
             return default
         return [self.blanks] if isinstance(self.blanks, str) else list(self.blanks)
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _is_ref(value: object) -> bool:
+    return isinstance(value, str) or _whole(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +193,7 @@ def read_votes(
         Of a CSV file; found among four, and UTF-8, by default.
     header : int, optional
         Number of the row that holds the names of the columns, counted from 1; 0 = there is none.
-    columns : sequence of str or int, optional
+    columns : str, int or sequence of them, optional
         The columns to use, by name or by position from 1: items, positions, voters of a score table, or for pair
         counts the two items, their wins and the ties.
     item, voter, weight, rank, score, first, second, winner : str or int, optional
@@ -229,7 +267,7 @@ def validate(source: str | os.PathLike[str] | BinaryIO, *, format: str | None = 
 def _read(
     source: str | os.PathLike[str] | BinaryIO, format: str | None, options: _Options, problems: Problems
 ) -> Votes | None:
-    if format is not None and format not in FORMATS:
+    if format is not None and not (isinstance(format, str) and format in FORMATS):
         raise UsageError(f"there is no format {format!r}; the formats are {', '.join(FORMATS)}")
     opened = containers.open_source(source)
     form, reason, raw = _raw_ballots(opened, format, options, problems)
@@ -265,9 +303,14 @@ def _raw_ballots(
         return _of_rows([(rows, lines)], notes, ",", source.name, format, options, problems)
 
     text = containers.decode(source, options.encoding)
-    form, reason = (format, "as set") if format else sniff.text_form(text, source.extension, source.name)
-    if form in _BALLOTS_OF_TEXT:
-        return _of_text(text, source, form, reason, options, problems)
+    if format in _BALLOTS_OF_TEXT:
+        return _of_text(text, source, format, "as set", options, problems)
+    if format is None:
+        form, reason = sniff.text_form(text, source.extension, source.name)
+        if form in _BALLOTS_OF_TEXT:
+            return _of_text(text, source, form, reason, options, problems)
+    elif sniff.is_json_lines(text, source.extension):
+        return _of_json(text, source.name, format, "as set", options, problems)
     delimiter, notes = containers.find_delimiter(text, source.name, options.delimiter)
     chunks = containers.csv_chunks(text, source.name, delimiter, problems)
     return _of_rows(chunks, notes, delimiter, source.name, format, options, problems)
@@ -278,11 +321,7 @@ def _of_text(
 ) -> tuple[str, str, RawBallots]:
     name, rule = source.name, options.unlisted
     if form == "jsonl":
-        found = read_jsonl(text, name, problems, unlisted=rule, repeated=options.repeated)
-        if isinstance(found, Table):
-            return _of_table(found, None, options, problems)
-        options.check(form)
-        return form, reason, found
+        return _of_json(text, name, None, reason, options, problems)
     options.check(form)
     if form == "preflib":
         raw = preflib.read_preflib(
@@ -293,6 +332,22 @@ def _of_text(
     else:
         raw = preflib.read_order(text, name, problems, unlisted=rule)
     return form, reason, raw
+
+
+def _of_json(
+    text: str, name: str, format: str | None, reason: str, options: _Options, problems: Problems
+) -> tuple[str, str, RawBallots]:
+    """Read lines of ballots, or of records that make a table of the form `format`."""
+    for option in ("delimiter", "header"):
+        if getattr(options, option) is not None:
+            raise UsageError(f"{option}= means nothing for JSON Lines")
+    found = read_jsonl(text, name, problems, unlisted=options.unlisted, repeated=options.repeated)
+    if isinstance(found, Table):
+        return _of_table(found, format, options, problems)
+    if format is not None:
+        raise UsageError(f"the format {format!r} is a table, but the lines of {name} are ballots; leave format= out")
+    options.check("jsonl")
+    return "jsonl", reason, found
 
 
 def _of_rows(
@@ -336,6 +391,7 @@ def _of_table(table: Table, format: str | None, options: _Options, problems: Pro
             first=o.first,
             winner=o.winner,
             blanks=blanks,
+            directed=bool(o.lower_is_better),
         )
     o.check(form)
     if form in ("positions", "lists"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import hashlib
 import io
@@ -25,20 +24,28 @@ DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 _TEXT_EXTENSIONS = frozenset({".csv", ".tsv", ".txt", ".soc", ".soi", ".toc", ".toi", ".cat", ".jsonl", ".order"})
 _LARGEST_SHEET = 2**31  # bytes of a spreadsheet once unpacked
 
+LARGEST_CELL = 2**31 - 1
+"""Characters of a CSV cell. The csv module knows one limit for the whole process, set here once, on import."""
+csv.field_size_limit(max(csv.field_size_limit(), min(LARGEST_CELL, sys.maxsize)))
+
+_UNPACK = "unpack it first"
+_EXPORT = "export the votes from it as CSV"
+_SHOWN = "find the votes that it shows, and save them as CSV"
 _MAGIC = (
-    (b"PAR1", "parquet"),
-    (b"PK\x03\x04", "zip"),
-    (b"PK\x05\x06", "zip"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a spreadsheet in the old Excel format (.xls)"),
-    (b"\x1f\x8b", "a gzip archive"),
-    (b"BZh", "a bzip2 archive"),
-    (b"\xfd7zXZ\x00", "an xz archive"),
-    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"),
-    (b"\x28\xb5\x2f\xfd", "a Zstandard archive"),
-    (b"%PDF-", "a PDF document"),
-    (b"SQLite format 3\x00", "an SQLite database"),
-    (b"\x89PNG", "a picture"),
-    (b"\xff\xd8\xff", "a picture"),
+    (b"PAR1", "parquet", ""),
+    (b"PK\x03\x04", "zip", _UNPACK),
+    (b"PK\x05\x06", "zip", _UNPACK),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a spreadsheet in the old Excel format (.xls)", "save it as .xlsx or as CSV"),
+    (b"\x1f\x8b", "a gzip archive", _UNPACK),
+    (b"BZh", "a bzip2 archive", _UNPACK),
+    (b"\xfd7zXZ\x00", "an xz archive", _UNPACK),
+    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", _UNPACK),
+    (b"\x28\xb5\x2f\xfd", "a Zstandard archive", _UNPACK),
+    (b"%PDF-", "a PDF document", _SHOWN),
+    (b"SQLite format 3\x00", "an SQLite database", _EXPORT),
+    (b"\x89PNG", "a PNG image", _SHOWN),
+    (b"\xff\xd8\xff", "a JPEG image", _SHOWN),
+    (b"GIF8", "a GIF image", _SHOWN),
 )
 
 Rows = list[list[str]]
@@ -96,26 +103,30 @@ def container(source: Source) -> str:
             expected="votes",
             repair="check that the right file was saved",
         )
-    kind = next((kind for magic, kind in _MAGIC if source.data.startswith(magic)), "text")
+    kind, repair = next(
+        ((kind, repair) for magic, kind, repair in _MAGIC if source.data.startswith(magic)), ("text", "")
+    )
     if kind == "zip":
         kind = "xlsx" if b"xl/workbook" in source.data else "a ZIP archive"
     if kind == "text":
         if source.extension in (".xlsx", ".parquet"):
-            raise _not_what_it_says(source, f"no {source.extension[1:]} file", "the file that its name promises")
+            raise _not_what_it_says(
+                source,
+                f"no {source.extension[1:]} file",
+                "the file that its name promises",
+                "rename it, such as to .csv",
+            )
         return kind
     if kind in ("xlsx", "parquet"):
         if source.extension in _TEXT_EXTENSIONS:
             what = "an Excel workbook" if kind == "xlsx" else "a Parquet file"
-            raise _not_what_it_says(source, what, f"text, as {source.extension} says")
+            repair = f"rename it to .{kind}, or save it as CSV"
+            raise _not_what_it_says(source, what, f"text, as {source.extension} says", repair)
         return kind
-    raise _not_what_it_says(source, kind, "votes as text, a spreadsheet (.xlsx) or Parquet")
+    raise _not_what_it_says(source, kind, "votes as text, a spreadsheet (.xlsx) or Parquet", repair)
 
 
-def _not_what_it_says(source: Source, what: str, expected: str) -> InputError:
-    if what in ("an Excel workbook", "a Parquet file"):
-        repair = f"rename it to {'.xlsx' if 'Excel' in what else '.parquet'}, or save it as CSV"
-    else:
-        repair = "unpack it first, or save the votes as CSV"
+def _not_what_it_says(source: Source, what: str, expected: str, repair: str) -> InputError:
     found = source.data[:8].decode("latin-1")
     return InputError(f"this is {what}", source=source.name, found=found, expected=expected, repair=repair)
 
@@ -125,11 +136,12 @@ def decode(source: Source, encoding: str | None) -> str:
     name = encoding or "utf-8"
     try:
         text = source.data.decode(name)
-        codecs.lookup(name)
+        if encoding is not None:
+            text.encode("utf-8")  # some encodings, such as unicode_escape, bring halves of character pairs
     except LookupError as error:
         raise UsageError(f"there is no encoding called {name!r}; such as utf-8, latin-1, cp1252") from error
     except UnicodeError as error:
-        at = getattr(error, "start", 0)
+        at = error.start if isinstance(error, UnicodeDecodeError) else 0
         wide = source.data[:2] in (b"\xff\xfe", b"\xfe\xff")
         byte = f"byte 0x{source.data[at]:02x} at offset {at}" if at < len(source.data) else f"offset {at}"
         raise InputError(
@@ -148,7 +160,6 @@ def decode(source: Source, encoding: str | None) -> str:
 
 def find_delimiter(text: str, source: str, delimiter: str | None) -> tuple[str, list[str]]:
     """Return the delimiter set, or the one under which the header has several cells and most rows as many."""
-    csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
     if delimiter is not None:
         if len(delimiter) != 1 or delimiter in '\r\n"':
             raise UsageError(f"delimiter is one character, not {delimiter!r}")
@@ -474,8 +485,15 @@ def json_objects(text: str, source: str, problems: Problems) -> Iterator[tuple[i
     for number, line in enumerate(split_lines(text), start=1):
         if not line.strip():
             continue
+        expected = 'one object a line, such as {"order": ["a", ["b", "c"]], "weight": 2}'
+        repair = "write one JSON object a line"
         try:
             value = json.loads(line)
+            if "\\ud" in line.lower():
+                json.dumps(value, ensure_ascii=False).encode("utf-8")
+        except UnicodeEncodeError:
+            value, problem = None, "a text holds half of a character pair, which can be neither printed nor written"
+            expected, repair = "text in Unicode: an escape from \\ud800 to \\udfff has its partner", "mend the text"
         except (ValueError, RecursionError) as error:
             value, problem = None, f"the line is not JSON ({type(error).__name__})"
         else:
@@ -489,7 +507,7 @@ def json_objects(text: str, source: str, problems: Problems) -> Iterator[tuple[i
                 source=source,
                 line=number,
                 found=line,
-                expected='one object a line, such as {"order": ["a", ["b", "c"]], "weight": 2}',
-                repair="write one JSON object a line",
+                expected=expected,
+                repair=repair,
             )
         )

@@ -1,8 +1,9 @@
 """JSON Lines: one ballot, battle or record a line.
 
-A ballot is ``{"order": ["a", ["b", "c"]], "weight": 2}`` (an inner list is a tie) or ``{"ranks": {"a": 1}}``. A
-first line ``{"items": [...], "unlisted": "observed"}`` may fix the order of the items and the rule. Any other
-object is a row of a table.
+A ballot is ``{"order": ["a", ["b", "c"]], "weight": 2}`` (an inner list is a tie) or ``{"ranks": {"a": 1}}``; the
+weight may have any name of `BALLOT_WEIGHT_NAMES`, a voter may be named, and any other key is refused. A first
+line ``{"items": [...], "unlisted": "observed"}`` may fix the items, their order and the rule. Any other object is
+a row of a table.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from holdrank.tables.table import (
     plural,
     resolve_unlisted,
 )
+from holdrank.tables.vocabulary import BALLOT_WEIGHT_NAMES, VOTER_NAMES, plain
 
 
 def read_jsonl(
@@ -46,11 +48,14 @@ def read_jsonl(
     doubled = 0
     for line, record in objects:
         try:
-            weight = _weight(record.get("weight", 1))
+            weight = _weight(record)
             marks = _marks(record)
             ballot: dict[int, float] = {}
             repeats = False
             for name, rank in marks:
+                if head and name not in items:
+                    repair = "add it to the items of the first line, or mend the name"
+                    raise _Fault("the item is not declared", name, "an item that the first line declares", repair)
                 item = items.setdefault(name, len(items))
                 if item in ballot and repeated != "first":
                     repair = 'delete one mention, or set repeated="first"'
@@ -112,9 +117,19 @@ def _check_head(head: dict[str, Any], line: int, source: str) -> None:
         )
 
 
-def _weight(value: object) -> float:
+def _weight(record: dict[str, Any]) -> float:
+    """Return the weight of a ballot, whatever its key is called; refuse keys that mean nothing here."""
+    keys = [key for key in record if plain(key) in BALLOT_WEIGHT_NAMES]
+    strange = [key for key in record if key not in ("order", "ranks", *keys) and plain(key) not in VOTER_NAMES]
+    if strange:
+        known = 'the keys "order" or "ranks", "weight" and "voter"'
+        raise _Fault("a ballot holds a key that means nothing", ", ".join(strange), known, "delete or rename the key")
+    if len(keys) > 1 or {"order", "ranks"} <= record.keys():
+        found = ", ".join(record)
+        raise _Fault("a ballot says the same thing twice", found, "one weight, and an order or ranks", "delete a key")
+    value = record[keys[0]] if keys else 1
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MAX_WEIGHT:
-        raise _Fault("the weight is not sound", value, "a number from 0 to 2**53")
+        raise _Fault("the weight is not sound", value, "a number from 0 to 2**46")
     return float(value)
 
 

@@ -463,7 +463,7 @@ def _read_line(file: _File, line: str, index: dict[int, int]) -> tuple[int, list
         )
     digits = head.strip(" \t").lstrip("0") or "0"
     if len(digits) > 16 or int(digits) > MAX_WEIGHT:
-        raise _LineFault("the count is absurdly large", head.strip(), "at most 2**53", "mend the count")
+        raise _LineFault("the count is absurdly large", head.strip(), "at most 2**46", "mend the count")
     groups: list[list[int]] = []
     seen: set[int] = set()
     inside = False

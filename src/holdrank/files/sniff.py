@@ -8,16 +8,20 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from holdrank.errors import InputError, quote
+from holdrank.errors import InputError, quote, show
 from holdrank.files.preflib import TYPES
 from holdrank.tables.ballots import columns_of_items, long_columns, position_columns, slot_columns
 from holdrank.tables.battles import battle_columns, pair_count_columns
-from holdrank.tables.table import Problems, Ref, Table, named_like
-from holdrank.tables.vocabulary import BLANKS, ITEM_NAMES, WEIGHT_NAMES, plain
+from holdrank.tables.scores import find_key
+from holdrank.tables.table import Problems, Ref, Table, is_number, no_name, weight_column
+from holdrank.tables.vocabulary import BLANKS, ITEM_NAMES, NO_ITEM_NAMES, WEIGHT_NAMES, plain
 
 _PREFLIB_KEY = re.compile(
     r"#[ \t]*(FILE NAME|TITLE|DATA TYPE|NUMBER (ALTERNATIVES|VOTERS)|ALTERNATIVE NAME [0-9]+):", re.IGNORECASE
 )
+_MOST_COLUMNS = 2000  # beyond, no column is tried as one that is no item
+_SAMPLE = 256  # rows that are looked at before all others
+_MOST_VOTERS = 64  # beyond, no column is tried as one that is no voter
 _WEB_PAGE = re.compile(r"<(!doctype|html|head|body|table|\?xml|!--)", re.IGNORECASE)
 
 
@@ -58,6 +62,21 @@ def text_form(text: str, extension: str, source: str) -> tuple[str, str]:
     if extension in (".jsonl", ".ndjson") or first.startswith(("{", "[")):
         return "jsonl", "JSON objects"
     return "table", "text in columns"
+
+
+def is_json_lines(text: str, extension: str) -> bool:
+    """Whether a text is made of JSON objects, by its name or by its first line."""
+    if extension in (".jsonl", ".ndjson"):
+        return True
+    first = text.lstrip()[:1]
+    if first != "{":
+        return False
+    import json
+
+    try:
+        return isinstance(json.loads(text.lstrip().replace("\r", "\n").split("\n", 1)[0]), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def looks_like_lists(names: Sequence[str]) -> bool:
@@ -108,8 +127,12 @@ def table_form(
     first: Ref | None = None,
     winner: Ref | None = None,
     blanks: Collection[str] = BLANKS,
+    directed: bool = False,
 ) -> tuple[str, str]:
-    """Return the form of a table and the reason, or refuse where two are equally plausible."""
+    """Return the form of a table and the reason, or refuse where two are equally plausible.
+
+    `directed` says that the caller has told where low scores are good: then the cells of a score table are scores.
+    """
     for given, form, option in (
         (winner, "battles", "winner"),
         (first, "battles", "first"),
@@ -127,44 +150,43 @@ def table_form(
             if long_columns(table, scores, voter, item) is not None:
                 return form, "the option item="
     if item is not None:
+        if not directed:
+            _check_score_table(table, find_key(table, item), columns, blanks, shape_known=True)
         return "score-table", "the option item="
-    weights = [table.find(weight, "weight")] if weight is not None else named_like(table, WEIGHT_NAMES)[:1]
     if voter is None and plain(table.names[0]) in ITEM_NAMES:
+        if not directed:
+            _check_score_table(table, [0], columns, blanks, shape_known=False)
         return "score-table", f"the first column is called {quote(table.names[0], 30)}"
-    used = columns_of_items(table, columns, voter, weights[0] if weights else None)
+    weights = weight_column(table, weight)
+    used = columns_of_items(table, columns, voter, weights)
     if columns is None:
         nameless = next((k for k in used if not table.names[k].strip()), None)
         if nameless is not None:
-            raise _no_name(table, nameless)
+            raise no_name(table, nameless)
         text = [k for k in used if not table.is_numeric(k, blanks) and _filled(table, k)]
         if text:
-            raise _unclear(table, text[0])
-    return _ranks_or_scores(table, used, blanks)
+            raise _unclear(table, text[0], blanks)
+        odd = next((k for k in used if plain(table.names[k]) in NO_ITEM_NAMES), None)
+        return _ranks_or_scores(table, used, used, blanks, odd)
+    # The columns left out tell as much: three of a voter's four ranks look like anything.
+    every = [k for k in columns_of_items(table, None, voter, weights) if table.names[k].strip() and k not in used]
+    return _ranks_or_scores(table, used, [*used, *(k for k in every if table.is_numeric(k, blanks))], blanks)
 
 
 def _filled(table: Table, column: int) -> bool:
     return any(cell.strip() for cell in table.text(column))
 
 
-def _no_name(table: Table, column: int) -> InputError:
-    return InputError(
-        f"column {column + 1} has no name",
-        source=table.source,
-        column=column + 1,
-        found=table.names[column],
-        expected="a name in the header",
-        repair="set header= to the row of the names, or choose columns by position with columns=",
-    )
-
-
-def _unclear(table: Table, text: int) -> InputError:
+def _unclear(table: Table, text: int, blanks: Collection[str]) -> InputError:
     """Refuse a table whose names tell nothing and that holds text, with the repair that fits best."""
     cells = table.text(text)
-    row = next(k for k, cell in enumerate(cells) if cell.strip() and cell.strip() not in BLANKS)
+    bare = [cell.strip() for cell in cells]
+    filled = [k for k, cell in enumerate(bare) if cell and cell not in blanks and cell.lower() != "nan"]
+    row = next((k for k in filled if not is_number(bare[k])), filled[0] if filled else 0)
     if text == 0 and all(table.is_numeric(k) for k in range(1, len(table.names))):
         repair = (
             'set format="score-table" if a row is an item, or voter= and format="rank-columns" '
-            'or "score-columns" if a row is a voter'
+            'or format="score-columns" if a row is a voter'
         )
     else:
         repair = "set format= and name the columns to use, such as columns=, item=, voter=, rank="
@@ -179,48 +201,219 @@ def _unclear(table: Table, text: int) -> InputError:
     )
 
 
-def _ranks_or_scores(table: Table, used: Sequence[int], blanks: Collection[str]) -> tuple[str, str]:
+def _matrix(table: Table, used: Sequence[int], blanks: Collection[str]) -> NDArray[np.float64]:
     ignore = Problems(strict=False)  # faulty cells are reported by the reader itself
     values = np.column_stack([table.numbers(k, ignore, blanks=blanks) for k in used])
-    verdict = rank_evidence(values)
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def _ranks_or_scores(
+    table: Table, used: Sequence[int], every: Sequence[int], blanks: Collection[str], odd: int | None = None
+) -> tuple[str, str]:
+    """Tell ranks from scores by the columns in use; what all columns say must agree.
+
+    The column `odd` has a name that no item has; among ranks it is one all the same, for it holds ranks.
+    """
+    verdict = rank_evidence(_matrix(table, used, blanks))
+    if len(every) > len(used) and verdict != rank_evidence(_matrix(table, every, blanks)):
+        verdict = None
     if verdict == "ranks":
         return "rank-columns", "every row holds ranks from 1"
     if verdict == "scores":
-        return "score-columns", "the cells cannot be ranks"
+        if odd is None:
+            return "score-columns", "the cells cannot be ranks"
+        raise InputError(
+            "a column may be no item, and its numbers would be scores",
+            source=table.source,
+            column=table.label(odd),
+            found=table.text(odd)[0],
+            expected="columns of items",
+            repair='name the columns of the items with columns=, and set format="score-columns" or '
+            'format="rank-columns"',
+        )
+    values = _matrix(table, every, blanks)
+    forms = 'set format="rank-columns" or format="score-columns"'
+    if odd is not None or (not may_be_ranks(values) and may_be_ranks(values, spare=True)):
+        forms = f"name the columns of the items with columns=, for one may be no item, and {forms}"
     raise InputError(
         "the cells may be ranks (1 is best) or scores (high is best)",
         source=table.source,
         line=table.lines[0],
         found=", ".join(table.text(k)[0] for k in used[:20]),
         expected="rows that only one of the two readings fits",
-        repair='set format="rank-columns" or format="score-columns"',
+        repair=forms,
     )
+
+
+def _check_score_table(
+    table: Table, key: Sequence[int], columns: Sequence[Ref] | None, blanks: Collection[str], *, shape_known: bool
+) -> None:
+    """Refuse a table of items whose cells may as well be ranks, down its columns or (unless known) along its rows.
+
+    Numbers that merely differ prove nothing here, as they do on ballots: benchmark scores seldom repeat.
+    """
+    used = (
+        [k for k in range(len(table.names)) if k not in key] if columns is None else table.find_all(columns, "columns")
+    )
+    used = [k for k in used if _filled(table, k)]
+    if not used or not all(table.is_numeric(k, blanks) and table.names[k].strip() for k in used):
+        return  # the reader says what is wrong
+    values = _matrix(table, used, blanks)
+    marks = values[~np.isnan(values)]
+    if np.isin(marks, (0, 1)).all():
+        return  # passed or failed: high is best
+    # One column may be something else: a total, a year.
+    parts = [np.delete(values, k, axis=1) for k in range(len(used))] if 2 < len(used) <= _MOST_VOTERS else []
+    down = any(may_be_ranks(part.T, strict=True) for part in (values, *parts))
+    along = not shape_known and len(used) > 1 and may_be_ranks(values, strict=True)
+    low = ", and lower_is_better=True if low is best"
+    if along:
+        raise InputError(
+            "a row may be an item with its scores, or a voter with ranks",
+            source=table.source,
+            line=table.lines[0],
+            found=", ".join(table.text(k)[0] for k in (*key, *used[:20])),
+            expected="rows that only one of the two readings fits",
+            repair=f'set format="score-table" if a row is an item{low if down else ""}, or '
+            f'voter="{show(table.names[0], 30)}" and format="rank-columns" if a row is a voter',
+        )
+    if down:
+        raise InputError(
+            "the columns may hold ranks (1 is best) or scores (high is best)",
+            source=table.source,
+            column=table.label(used[0]),
+            found=", ".join(table.text(used[0])[:20]),
+            expected="columns that only one of the two readings fits",
+            repair=f'set format="score-table"{low}',
+        )
 
 
 def rank_evidence(values: NDArray[np.float64]) -> str | None:
     """Return ``"ranks"`` or ``"scores"`` where the rows prove it, else None.
 
     Ranks: every row is 1..k, with ties numbered as in competitions (1, 1, 3) or by their mean (1.5, 1.5, 3), or
-    lacks some of 1..n without ties. Scores: a number below 1, above n or no half, or a full row that is no way to
-    number a ranking.
+    lacks some of 1..n without ties. Scores: rows that are no way to number a ranking, not even (`may_be_ranks`)
+    if ranks count from 0, if the lowest or highest number means "unlisted", or if one column is no item; and some
+    row repeats a number, for whole numbers that all differ may be ranks of which the table shows a part. Nothing
+    but 0 and 1 over three items or more are scores too: whether or not an item was chosen.
 
     Examples
     --------
     >>> rank_evidence(np.array([[1.0, 2.0, 3.0], [3.0, 1.0, 2.0]]))
     'ranks'
-    >>> rank_evidence(np.array([[0.0, 5.0, 3.0]]))
-    'scores'
-    >>> rank_evidence(np.array([[1.0, 1.0, 2.0]])) is None
-    True
+    >>> rank_evidence(np.array([[5.0, 5.0, 4.0, 0.0]])), rank_evidence(np.array([[0.25, 0.5]]))
+    ('scores', 'scores')
+    >>> [rank_evidence(np.array([row])) for row in ([1.0, 1.0, 2.0], [1.0, 2.0, 0.0], [2001.0, 1.0, 2.0])]
+    [None, None, None]
+    """
+    values = values[~np.isnan(values).all(axis=1)]
+    if not len(values):
+        return None
+    full = ~np.isnan(values).any(axis=1)
+    sure, holed, loose = _rank_rows(values)
+    if sure.any() and (sure | holed).all():
+        return "ranks"
+    marks = values[~np.isnan(values)]
+    if values.shape[1] > 2 and np.isin(marks, (0, 1)).all():
+        return "scores"
+    inside = (marks >= 1) & (marks <= values.shape[1]) & (marks * 2 % 1 == 0)
+    if inside.all() and not (full & ~(sure | holed | loose)).any():
+        return None
+    if _all_differ(values) or _all_differ(_without(values, low=True, high=False)) or may_be_ranks(values, spare=True):
+        return None
+    return "scores"
+
+
+def may_be_ranks(values: NDArray[np.float64], *, spare: bool = False, strict: bool = False) -> bool:
+    """Whether all rows may be ranks, however they are numbered; with `spare` one column may be no item.
+
+    Ties may have any usual number (1, 1, 2 as well), ranks may count from 0, and the lowest number, if below 1, and
+    the highest, if above n, may stand for "unlisted". Where other signs speak for scores, be `strict`: some row
+    must then rank two items, and two items are too few to see a number that stands for "unlisted".
+
+    Examples
+    --------
+    >>> may_be_ranks(np.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]])), may_be_ranks(np.array([[1.0, 99.0, 99.0]]))
+    (True, True)
+    >>> may_be_ranks(np.array([[5.0, 5.0, 4.0, 0.0]]))
+    False
+    """
+    least = 2 if strict else 1
+    signs = (
+        ((False, False),)
+        if strict and values.shape[1] < 3
+        else ((False, False), (True, False), (False, True), (True, True))
+    )
+    for low, high in signs:
+        bare = _without(values, low=low, high=high)
+        for ranks, enough in ((bare, least), (bare + 1, 2)):  # from 1, or from 0: a lone 0 tells nothing
+            if _fits(ranks, enough) or (spare and not high and _fits_without_one(ranks)):
+                return True
+    return False
+
+
+def _without(values: NDArray[np.float64], *, low: bool, high: bool) -> NDArray[np.float64]:
+    """Take the lowest number for a blank if it is below 1, and the highest if it is above n; both are whole."""
+    marks = values[~np.isnan(values)]
+    out = values.copy()
+    if low and len(marks) and marks.min() < 1 and marks.min() % 1 == 0:
+        out[values == marks.min()] = np.nan
+    if high and len(marks) and marks.max() > values.shape[1] and marks.max() % 1 == 0:
+        out[values == marks.max()] = np.nan
+    return out
+
+
+def _all_differ(values: NDArray[np.float64]) -> bool:
+    """Whether the marks are whole numbers and no row repeats one."""
+    ordered = np.sort(values, axis=1)
+    return bool((ordered[~np.isnan(ordered)] % 1 == 0).all() and (ordered[:, 1:] != ordered[:, :-1]).all())
+
+
+def _fits(values: NDArray[np.float64], least: int) -> bool:
+    """Whether all rows are rankings, and one without holes ranks at least so many items."""
+    if len(values) > _SAMPLE and len(_misfits(values[:_SAMPLE])):
+        return False
+    values = values[~np.isnan(values).all(axis=1)]
+    sure, holed, loose = _rank_rows(values)
+    many = (~np.isnan(values)).sum(axis=1) >= least
+    return bool(((sure | loose) & many).any() and (sure | holed | loose).all())
+
+
+def _misfits(values: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the rows that are no rankings, blank ones aside."""
+    sure, holed, loose = _rank_rows(values)
+    return np.flatnonzero(~(sure | holed | loose | np.isnan(values).all(axis=1)))
+
+
+def _fits_without_one(values: NDArray[np.float64]) -> bool:
+    """Whether the rows fit once some column is left out; a row that does not fit says which it may be."""
+    n = values.shape[1]
+    candidates = list(range(n)) if 2 < n <= _MOST_COLUMNS else []
+    while candidates:
+        rest = np.delete(values[:_SAMPLE], candidates[0], axis=1)
+        wrong = _misfits(rest)
+        if not len(wrong):
+            rest = np.delete(values, candidates[0], axis=1)
+            if _fits(rest, 2):
+                return True
+            wrong = _misfits(rest)
+        if not len(wrong):
+            candidates.pop(0)
+            continue
+        row = values[wrong[0]]
+        unfit = set(_misfits(np.array([np.delete(row, k) for k in candidates])).tolist())
+        candidates = [k for place, k in enumerate(candidates) if place not in unfit]
+    return False
+
+
+def _rank_rows(values: NDArray[np.float64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Say of each row whether it is a ranking: surely, with holes in its numbers, or with ties numbered loosely.
+
+    Surely: 1..k with ties as in competitions or by their mean. With holes: a part of 1..n, no ties. Loosely: 1..k
+    with ties numbered 1, 1, 2 or 2, 2, 3.
     """
     n = values.shape[1]
     filled = ~np.isnan(values)
-    values, filled = values[filled.any(axis=1)], filled[filled.any(axis=1)]
-    marks = values[filled]
-    if not len(marks):
-        return None
-    if (marks < 1).any() or (marks > n).any() or (marks * 2 % 1 != 0).any():
-        return "scores"
     ordered = np.sort(values, axis=1)
     there = np.sort(~filled, axis=1) == 0
     place = np.broadcast_to(np.arange(1, n + 1), ordered.shape)
@@ -235,10 +428,8 @@ def rank_evidence(values: NDArray[np.float64]) -> str | None:
     def fits(ranks: NDArray[np.float64]) -> NDArray[np.bool_]:
         return np.asarray(((ordered == ranks) | ~there).all(axis=1))
 
-    full = there.all(axis=1)
     sure = fits(lowest.astype(float)) | fits((lowest + highest) / 2)
-    holed = ~full & ((new & (ordered % 1 == 0)) | ~there).all(axis=1)
-    maybe = sure | holed | fits(dense.astype(float)) | fits(highest.astype(float))
-    if (full & ~maybe).any():
-        return "scores"
-    return "ranks" if sure.any() and (sure | holed).all() else None
+    possible = (ordered >= 1) & (ordered <= n) & (ordered % 1 == 0)
+    holed = ~there.all(axis=1) & ((new & possible) | ~there).all(axis=1)
+    loose = fits(dense.astype(float)) | fits(highest.astype(float))
+    return sure, holed, loose

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -22,6 +23,7 @@ from holdrank.votes import Votes
 _TYPES = ("soc", "soi", "toc", "toi")
 _CSV_FORMS = ("rank-columns", "positions")
 _FORMATS = ("preflib", *_TYPES, "csv", *_CSV_FORMS, "jsonl")
+_STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/")
 
 
 def write_votes(votes: Votes, path: str | os.PathLike[str], *, format: str | None = None) -> None:
@@ -39,9 +41,12 @@ def write_votes(votes: Votes, path: str | os.PathLike[str], *, format: str | Non
 
     Notes
     -----
-    The file appears complete or not at all. The rule for unlisted items is part of JSON Lines only; give
-    ``unlisted=`` when reading the others. In CSV an apostrophe goes before a name that a spreadsheet would run
-    as a formula or that reads as a blank or as another column; `read_votes` takes it away again.
+    The file appears complete or not at all; a file that stood there before keeps its permissions, and a link
+    stays a link. What is no plain file (a device, a pipe) is written to in place.
+
+    The rule for unlisted items is part of JSON Lines only; give ``unlisted=`` when reading the others. In CSV an
+    apostrophe goes before a name that a spreadsheet would run as a formula or that reads as a blank or as another
+    column; `read_votes` takes it away again.
     """
     to_stdout = isinstance(path, str) and path == "-"
     extension = "" if to_stdout else Path(path).suffix.lower().lstrip(".")
@@ -83,24 +88,48 @@ def _text(votes: Votes, chosen: str, name: str) -> str:
 
 
 def _write_whole(path: Path, data: bytes) -> None:
-    """Write beside the target and rename, so that a failure leaves no half file."""
+    """Write beside the target and rename, so that a failure leaves no half file.
+
+    The target is what a link points to. Only a plain file can be replaced so: a device or a pipe is opened and
+    written to. So is an open stream, and what was written to it before stays.
+    """
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
+        known = _status(path)
+        if (known is not None and not stat.S_ISREG(known.st_mode)) or os.path.abspath(path).startswith(_STREAMS):
+            with open(path, "ab") as file:
+                file.write(data)
+            return
+        target = Path(os.path.realpath(path))
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=target.parent)
     except (OSError, ValueError) as error:
         raise _unwritable(path, error) from error
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)  # mkstemp makes private files; this one is the user's own
-        os.replace(temporary, path)
+        # mkstemp makes private files of our own: this one is as it was, or as any new file would be.
+        if known is None:
+            mask = os.umask(0)
+            os.umask(mask)
+            os.chmod(temporary, 0o666 & ~mask)
+        else:
+            with suppress(OSError):
+                os.chown(temporary, known.st_uid, known.st_gid)
+            os.chmod(temporary, stat.S_IMODE(known.st_mode))
+        os.replace(temporary, target)
     except BaseException as error:
         with suppress(OSError):
             os.unlink(temporary)
         if isinstance(error, OSError):
             raise _unwritable(path, error) from error
         raise
+
+
+def _status(path: Path) -> os.stat_result | None:
+    """Return what stands at a path, links followed; None if nothing does."""
+    try:
+        return os.stat(path)
+    except FileNotFoundError:
+        return None
 
 
 def _unwritable(path: Path, error: Exception) -> InputError:

@@ -23,11 +23,14 @@ from holdrank.tables.table import (
     find_weight,
     name_notes,
     named_like,
+    no_name,
     plural,
     read_weights,
     resolve_unlisted,
+    unused_notes,
 )
 from holdrank.tables.vocabulary import (
+    BALLOT_WEIGHT_NAMES,
     BLANKS,
     ITEM_NAMES,
     MARK_NAMES,
@@ -65,7 +68,7 @@ def positions(
     blanks: Collection[str] = BLANKS,
 ) -> RawBallots:
     """Read one voter a row, the columns ``rank1 … rankk`` holding the names of items, best first."""
-    used = [table.find(ref, "columns") for ref in columns] if columns is not None else position_columns(table)
+    used = table.find_all(columns, "columns") if columns is not None else position_columns(table)
     if not used:
         raise InputError(
             "no columns of positions found",
@@ -75,7 +78,10 @@ def positions(
             repair="name the columns, best first, with columns=",
         )
     choices = {"form": "positions", "blanks": ", ".join(blanks) or "empty cells only"}
-    weights = read_weights(table, find_weight(table, weight, choices), problems)
+    weight_column = find_weight(table, weight, choices, BALLOT_WEIGHT_NAMES)
+    weights = read_weights(table, weight_column, problems)
+    if columns is None:
+        table.notes += unused_notes(table, {*used, weight_column})
     return _named_orders(table, problems, used, weights, choices, unlisted, repeated, blanks)
 
 
@@ -92,12 +98,14 @@ def lists(
 ) -> RawBallots:
     """Read one list a row: its name, then items best first; lists may differ in length."""
     choices = {"form": "lists", "blanks": ", ".join(blanks) or "empty cells only"}
-    weight_column = find_weight(table, weight, choices)
+    weight_column = find_weight(table, weight, choices, BALLOT_WEIGHT_NAMES)
     if columns is not None:
-        used = [table.find(ref, "columns") for ref in columns]
+        used = table.find_all(columns, "columns")
     else:
         name_column = table.find(voter if voter is not None else 1, "voter")
         used = [k for k in range(len(table.names)) if k not in (name_column, weight_column)]
+        if voter is None:
+            table.notes += unused_notes(table, {*used, weight_column})
     weights = read_weights(table, weight_column, problems)
     return _named_orders(table, problems, used, weights, choices, unlisted, repeated, blanks)
 
@@ -240,7 +248,8 @@ def item_columns(
                     column=table.label(used[k]),
                     found=table.text(used[k])[row],
                     expected="1 for the best, an empty cell for an unlisted item",
-                    repair='set format="score-columns" if high is best, or blanks=["0"] if 0 means unlisted',
+                    repair='set format="score-columns" if high is best, or blanks="0" if 0 means unlisted, or add 1 '
+                    "to all ranks if they count from 0",
                 )
             )
     weights = read_weights(table, weight_column, problems)
@@ -272,7 +281,7 @@ def columns_of_items(
 ) -> list[int]:
     """Return the columns that are items: those named, else all that are neither weight nor voter."""
     if columns is not None:
-        used = [table.find(ref, "columns") for ref in columns]
+        used = table.find_all(columns, "columns")
     else:
         skip = {weight_column}
         if voter is not None:
@@ -297,21 +306,16 @@ def _column_items(table: Table, used: Sequence[int]) -> list[str]:
     for k in used:
         name = restore_name(table.names[k])
         if not name.strip():
-            problem, repair = f"column {k + 1} has no name", "set header= to the row that holds the names"
-        elif name in where:
-            problem = f"columns {where[name] + 1} and {k + 1} have the same name"
-            repair = "rename one, or choose columns by position with columns="
-        else:
-            where[name] = k
-            continue
-        raise InputError(
-            problem,
-            source=table.source,
-            column=k + 1,
-            found=table.names[k],
-            expected="a name of its own for each item",
-            repair=repair,
-        )
+            raise no_name(table, k)
+        if where.setdefault(name, k) != k:
+            raise InputError(
+                f"columns {where[name] + 1} and {k + 1} have the same name",
+                source=table.source,
+                column=k + 1,
+                found=table.names[k],
+                expected="a name of its own for each item",
+                repair="rename one, or choose columns by position with columns=",
+            )
     return list(where)
 
 
@@ -383,6 +387,9 @@ def long_marks(
     for row, (who, name) in enumerate(zip(table.text(voter_column), names, strict=True)):
         if not name.strip(" |"):
             problems.add(nameless(table, key, row))
+            continue
+        if not who.strip():
+            problems.add(_no_voter(table, voter_column, row))
             continue
         if not scores and values[row] <= 0:
             problems.add(_low_rank(table, mark_column, row))
@@ -459,6 +466,18 @@ def _ranks_within(group: NDArray[np.int64], values: NDArray[np.float64]) -> NDAr
     return out
 
 
+def _no_voter(table: Table, column: int, row: int) -> InputError:
+    return InputError(
+        "a mark has no voter",
+        source=table.source,
+        line=table.lines[row],
+        column=table.label(column),
+        found=table.text(column)[row],
+        expected="the voter, or task, that the mark belongs to",
+        repair="fill the cell, or delete the row",
+    )
+
+
 def _low_rank(table: Table, column: int, row: int) -> InputError:
     return InputError(
         "a rank must be 1 or more",
@@ -479,7 +498,7 @@ def _uneven_weight(table: Table, column: int, row: int, weight: float) -> InputE
         column=table.label(column),
         found=table.text(column)[row],
         expected="the same weight on all rows of a voter",
-        repair="mend the cell",
+        repair="mend the cell, or rename the column if it holds no weights",
     )
 
 
@@ -550,7 +569,7 @@ def multi_way(
             repair="name the columns so in the header",
         )
     choices = {"form": "multi-way rank rows"}
-    weights = read_weights(table, find_weight(table, weight, choices), problems)
+    weights = read_weights(table, find_weight(table, weight, choices, BALLOT_WEIGHT_NAMES), problems)
     names = [table.text(a) for a, _ in slots]
     values = [table.numbers(b, problems, blanks=blanks, what="a rank") for _, b in slots]
     items: dict[str, int] = {}

@@ -345,7 +345,7 @@ def pair_count_columns(table: Table) -> list[int] | None:
 def pair_counts(table: Table, problems: Problems, *, columns: Sequence[Ref] | None = None) -> RawBallots:
     """Read one pair of items a row: the two items, the wins of each and perhaps the ties."""
     if columns is not None:
-        used: list[int] | None = [table.find(ref, "columns") for ref in columns]
+        used: list[int] | None = table.find_all(columns, "columns")
     else:
         used = pair_count_columns(table)
     if used is None or len(used) not in (4, 5):
@@ -367,7 +367,7 @@ def pair_counts(table: Table, problems: Problems, *, columns: Sequence[Ref] | No
                     source=table.source,
                     line=table.lines[row],
                     found=", ".join(table.text(k)[row] for k in used[2:]),
-                    expected="numbers from 0 to 2**53",
+                    expected="numbers from 0 to 2**46",
                     repair="write 0 where nothing was counted",
                 )
             )

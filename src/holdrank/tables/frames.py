@@ -20,7 +20,7 @@ def table_from_frame(frame: Any, names: Sequence[str] | None = None) -> Table:
     native = _eager(frame)
     wanted = list(native.columns) if names is None else list(names)
     columns = [_frame_column(native[name]) for name in wanted]
-    return Table(FRAME, wanted, columns, range(1, len(native) + 1))
+    return Table(FRAME, wanted, columns, range(1, len(native) + 1), frame=True)
 
 
 def _eager(frame: Any) -> Any:
@@ -81,7 +81,7 @@ def battles_from_frame(
 
     native = _eager(frame)
     names = list(native.columns)
-    bare = Table(FRAME, names, [[] for _ in names], ())
+    bare = Table(FRAME, names, [[] for _ in names], (), frame=True)
     columns = battle_columns(bare, first, second, winner)
     if columns is None:
         return battles(bare, Problems(), both_bad=both_bad)  # refuses, and says which columns it looked for
@@ -89,19 +89,21 @@ def battles_from_frame(
     weight_column = find_weight(bare, weight, choices)
     used = [columns.first, columns.second, *columns.result]
     keys = [f"key {k}" for k in range(len(used))]
-    native = native.select(
-        *(_plain_text(nw, native, names[k]).alias(key) for k, key in zip(used, keys, strict=True)),
-        *([nw.col(names[weight_column]).alias("weight")] if weight_column is not None else []),
-    ).with_row_index("row")
-    if weight_column is not None:
-        amounts = [_frame_column(native["weight"])]
-        read_weights(Table(FRAME, [names[weight_column]], amounts, range(1, len(native) + 1)), 0, Problems())
+    amounts = None if weight_column is None else _frame_column(native[names[weight_column]])
+    native = native.select(*(_plain_text(nw, native, names[k]).alias(key) for k, key in zip(used, keys, strict=True)))
+    native = native.with_row_index("row")
+    if weight_column is not None and amounts is not None:
+        # Weights may be text or decimals: they are numbers before any engine adds them up.
+        table = Table(FRAME, [names[weight_column]], [amounts], range(1, len(native) + 1), frame=True)
+        weights = read_weights(table, 0, Problems())
+        engine = nw.get_native_namespace(native)
+        native = native.with_columns(nw.new_series("weight", weights, nw.Float64, native_namespace=engine))
     total = nw.len() if weight_column is None else nw.col("weight").sum()
     grouped = native.group_by(keys, drop_null_keys=False).agg(nw.col("row").min(), total.alias("total"))
     grouped = grouped.sort("row")  # engines return groups in any order; first appearance is ours
     cells = [_frame_column(grouped[name]) for name in (*keys, "total")]
     lines = [int(row) + 1 for row in grouped["row"].to_list()]
-    table = Table(FRAME, [*(names[k] for k in used), "weight"], cells, lines)
+    table = Table(FRAME, [*(names[k] for k in used), "weight"], cells, lines, frame=True)
     named: dict[str, Ref] = {"first": 1, "second": 2, "winner": 3} if columns.winner is not None else {}
     raw = battles(table, Problems(), weight=len(used) + 1, both_bad=both_bad, **named)
     raw.choices["weight"] = choices["weight"]
@@ -131,7 +133,8 @@ def scores_from_frame(
     higher_is_better : bool or mapping of column to bool
         Direction of all columns, or of some; those left out of a mapping are high-is-best.
     item : str or sequence of str, optional
-        The column, or columns, that name the item; the first by default.
+        The column, or columns, that name the item; the first by default, which then must not hold numbers. An
+        index is not read: `frame.reset_index` makes it a column.
     voters : sequence of str, optional
         The columns to use; all others than `item` by default, which must then hold numbers.
     unlisted : {"observed", "bottom"}, optional

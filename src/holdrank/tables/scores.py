@@ -18,6 +18,7 @@ from holdrank.tables.table import (
     dense_ranks,
     listed_lines,
     name_notes,
+    no_name,
     plural,
     resolve_unlisted,
 )
@@ -38,18 +39,17 @@ def score_table(
     """Read one item a row: a column with its name, the others one voter (task, judge) each, cells scores."""
     key = find_key(table, item if item is not None else 1)
     if item is None:
-        _refuse_fractions(table, key[0])
-    if voters is not None:
-        used = [table.find(ref, "columns") for ref in voters]
-    else:
-        used = [k for k in range(len(table.names)) if k not in key]
+        _refuse_measurements(table, key[0])
+    which = "voters" if table.frame else "columns"
+    others = [k for k in range(len(table.names)) if k not in key]
+    used = others if voters is None else table.find_all(voters, which)
     if not used:
         raise InputError(
             "there is no column of scores",
             source=table.source,
             found=", ".join(table.names[:12]),
             expected="a column of items and at least one of scores",
-            repair="name the columns of the voters with columns=",
+            repair=f"name the columns of the voters with {which}=",
         )
     if voters is None:
         refuse_text_columns(table, used, blanks)
@@ -76,26 +76,35 @@ def score_table(
     return RawBallots(items, dense_ranks(scores, True), np.ones(len(used)), notes, choices, resolved)
 
 
-def _refuse_fractions(table: Table, column: int) -> None:
-    """Refuse a first column of measurements: it is no list of names, so the names stand elsewhere."""
+def _refuse_measurements(table: Table, column: int) -> None:
+    """Refuse a first column of measurements: it is no list of names, so the names stand elsewhere.
+
+    In a frame they often are its index, which is not read: there any numbers are refused, elsewhere fractions.
+    """
     cells = table.columns[column]
-    if not isinstance(cells, list) and cells.dtype.kind == "f" and (np.nan_to_num(cells) % 1 != 0).any():
+    if isinstance(cells, list) or not len(cells):
+        return
+    strange = np.nan_to_num(cells) % 1 != 0
+    if table.frame:
+        strange = np.ones(len(cells), dtype=bool)
+    if strange.any():
+        index = "; an index is not read: frame.reset_index() makes it a column" if table.frame else ""
         raise InputError(
-            "the first column holds scores, not names of items",
+            "the first column holds numbers, not names of items",
             source=table.source,
             column=table.label(column),
-            found=table.text(column)[int(np.flatnonzero(np.nan_to_num(cells) % 1)[0])],
+            found=table.text(column)[int(np.flatnonzero(strange)[0])],
             expected="the names of the items in the first column",
-            repair="name the column of the items with item=",
+            repair=f"name the column of the items with item={index}",
         )
 
 
 def find_key(table: Table, item: Ref | Sequence[Ref]) -> list[int]:
     """Return the columns that together name an item."""
-    refs = [item] if isinstance(item, str | int) else list(item)
-    if not refs:
+    key = table.find_all(item, "item")
+    if not key:
         raise UsageError("item names no column")
-    return [table.find(ref, "item") for ref in refs]
+    return key
 
 
 def item_names(table: Table, key: Sequence[int]) -> list[str]:
@@ -149,14 +158,7 @@ def refuse_text_columns(table: Table, used: Sequence[int], blanks: Collection[st
     """Refuse a column that holds text where scores or ranks should be: it is no voter and no item."""
     for k in used:
         if not table.names[k].strip():
-            raise InputError(
-                f"column {k + 1} has no name",
-                source=table.source,
-                column=k + 1,
-                found=table.names[k],
-                expected="a name in the header",
-                repair="set header= to the row of the names, or choose columns by position with columns=",
-            )
+            raise no_name(table, k)
     for k in used:
         column = table.columns[k]
         if not isinstance(column, list) or table.is_numeric(k, blanks):
@@ -171,7 +173,9 @@ def refuse_text_columns(table: Table, used: Sequence[int], blanks: Collection[st
                     column=table.label(k),
                     found=cell,
                     expected="a number or an empty cell",
-                    repair="name the columns to use with columns=, or set blanks= if the text means nothing",
+                    repair="name the columns to use with voters="
+                    if table.frame
+                    else "name the columns to use with columns=, or set blanks= if the text means nothing",
                 )
 
 
@@ -185,8 +189,7 @@ def lower_columns(table: Table, lower: Collection[Ref] | bool, used: Sequence[in
     """Return the columns where a low score is good."""
     if isinstance(lower, bool):
         return set(used) if lower else set()
-    refs: Collection[Ref] = [lower] if isinstance(lower, str) else lower
-    return {table.find(ref, "lower_is_better") for ref in refs}
+    return set(table.find_all(lower, "higher_is_better" if table.frame else "lower_is_better"))
 
 
 def direction_words(table: Table, lower: Collection[int], used: Sequence[int]) -> str:

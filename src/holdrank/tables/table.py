@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdrank.errors import InputError, LimitError, UsageError, quote
-from holdrank.tables.vocabulary import BLANKS, WEIGHT_NAMES, plain
+from holdrank.errors import InputError, LimitError, UsageError, quote, show
+from holdrank.tables.vocabulary import BLANKS, VOTER_NAMES, WEIGHT_NAMES, plain
 
 MAX_CELLS = 2**28
 """Largest ballots x items matrix that a reader builds (1 GiB of 32-bit ranks)."""
 
-MAX_WEIGHT = 2.0**53
-"""Above this a float no longer tells neighbouring whole numbers apart."""
+MAX_WEIGHT = 2.0**46
+"""Most votes, on one ballot or in all: sums over all places and pairs of 5,000 items then fit into 64 bits."""
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
@@ -81,6 +81,8 @@ class Table:
     columns: list[Column]
     lines: Sequence[int]
     notes: list[str] = field(default_factory=list)
+    frame: bool = False
+    """Whether this is a data frame: its readers have other arguments than those of files."""
 
     @property
     def rows(self) -> int:
@@ -92,6 +94,8 @@ class Table:
 
         A name that two columns share is refused: positions are unambiguous.
         """
+        if isinstance(ref, bool) or not isinstance(ref, str | int | np.integer):
+            raise UsageError(f"{what} takes the name of a column, or its position counted from 1, not {ref!r}")
         width = len(self.names)
         if isinstance(ref, str):
             hits = [k for k, name in enumerate(self.names) if name == ref]
@@ -124,7 +128,15 @@ class Table:
                 expected=f"a position from 1 to {width}",
                 repair="columns count from 1",
             )
-        return ref - 1
+        return int(ref) - 1
+
+    def find_all(self, refs: Ref | Iterable[Ref], what: str) -> list[int]:
+        """Return the columns that a caller means by one reference or by several."""
+        if isinstance(refs, str | int | np.integer):
+            refs = [refs]
+        elif not isinstance(refs, Iterable):
+            raise UsageError(f"{what} takes names or positions of columns, not {refs!r}")
+        return [self.find(ref, what) for ref in refs]
 
     def label(self, index: int) -> str:
         """Return what to call a column in a message."""
@@ -194,10 +206,21 @@ class Table:
                     column=self.label(index),
                     found=cell,
                     expected=f"{what} such as 12 or 0.5, or an empty cell",
-                    repair=f"mend the cell, name the columns to use, or set blanks=[{quote(text)}]",
+                    repair=self._mend(text),
                 )
             )
         return np.nan
+
+    def _mend(self, text: str) -> str:
+        """Return how to repair a cell that is no number; to call a number gone wrong a blank would lose it."""
+        digits = re.search(r"[0-9]+(?:[.,][0-9]+)*", text)
+        if digits is not None:
+            number = digits[0].replace(",", ".") if digits[0].count(",") == 1 and "." not in digits[0] else digits[0]
+            number = number.replace(",", "") if is_number(number.replace(",", "")) else "12 or 0.5"
+            return f"write plain numbers with a decimal point, such as {number}"
+        if self.frame:
+            return "mend the cell, or name the columns to use with voters="
+        return f'mend the cell, name the columns to use with columns=, or set blanks="{show(text)}" if it means nothing'
 
     def _infinite(self, index: int, row: int, found: str, what: str) -> InputError:
         return InputError(
@@ -331,7 +354,7 @@ def read_weights(table: Table, index: int | None, problems: Problems) -> NDArray
                 line=table.lines[row],
                 column=table.label(index),
                 found=cells[row],
-                expected="a number from 0 to 2**53",
+                expected="a number from 0 to 2**46",
                 repair="mend the cell, or delete the row",
             )
         )
@@ -339,16 +362,61 @@ def read_weights(table: Table, index: int | None, problems: Problems) -> NDArray
     return weights
 
 
-def find_weight(table: Table, weight: Ref | None, choices: dict[str, str]) -> int | None:
-    """Return the weight column: the one named, else one called weight, count or multiplicity, else none."""
-    index = None
+def weight_column(table: Table, weight: Ref | None, names: Collection[str] = WEIGHT_NAMES) -> int | None:
+    """Return the weight column: the one named, else the one called weight, count, votes or the like, else none."""
     if weight is not None:
-        index = table.find(weight, "weight")
-    else:
-        hits = named_like(table, WEIGHT_NAMES)
-        index = hits[0] if hits else None
+        return table.find(weight, "weight")
+    hits = named_like(table, names)
+    if len(hits) > 1:
+        raise InputError(
+            "more than one column may hold the weights",
+            source=table.source,
+            found=", ".join(table.names[k] for k in hits),
+            expected="one column of weights",
+            repair=f'name it with weight=, such as weight="{show(table.names[hits[0]], 30)}"',
+        )
+    return hits[0] if hits else None
+
+
+def find_weight(
+    table: Table, weight: Ref | None, choices: dict[str, str], names: Collection[str] = WEIGHT_NAMES
+) -> int | None:
+    """Return `weight_column` and say in `choices` which it is."""
+    index = weight_column(table, weight, names)
     choices["weight"] = "1 a row" if index is None else f"column {quote(table.label(index))}"
     return index
+
+
+def no_name(table: Table, column: int) -> InputError:
+    """Return the error for a column without a name where it would be an item or a voter."""
+    return InputError(
+        f"column {column + 1} has no name",
+        source=table.source,
+        column=column + 1,
+        found=table.names[column],
+        expected="a name in the header",
+        repair="name the column"
+        if table.frame
+        else "set header= to the row of the names, or choose columns by position with columns=",
+    )
+
+
+def unused_notes(table: Table, used: Collection[int | None]) -> list[str]:
+    """Return a note on columns of numbers that no one reads: one of them may hold weights."""
+    spare = [
+        k
+        for k in range(len(table.names))
+        if k not in used and plain(table.names[k]) not in VOTER_NAMES and table.is_numeric(k)
+    ]
+    if not spare:
+        return []
+    listing = ", ".join(quote(table.label(k), 40) for k in spare[:5])
+    more = f" and {len(spare) - 5} more" if len(spare) > 5 else ""
+    one = len(spare) == 1
+    return [
+        f"{'column' if one else 'columns'} {listing}{more} {'is' if one else 'are'} not used; "
+        "set weight= if a column holds weights"
+    ]
 
 
 def no_rows(source: str, what: str) -> InputError:

@@ -7,14 +7,22 @@ import re
 BLANKS = ("NA", "-", "undervote", "skipped", "blank", "overvote")
 """Cells that mean "nothing here" where a rank or a score should stand; an empty cell always does."""
 
-WEIGHT_NAMES = ("weight", "weights", "count", "multiplicity")
+WEIGHT_NAMES = frozenset(
+    {
+        *("weight", "weights", "count", "counts", "multiplicity", "frequency", "freq"),
+        *("votes", "voters", "ballots", "num_votes", "n_votes", "vote_count", "number_of_votes"),
+        *("num_voters", "n_voters", "number_of_voters"),
+    }
+)
+BALLOT_WEIGHT_NAMES = WEIGHT_NAMES | {"n"}
+"""Where no column is an item; among columns of items ``N`` may be one, next to ``M`` and ``O``."""
 
 VOTER_NAMES = frozenset(
     {
         *("voter", "voterid", "voter_id", "ballot", "ballotid", "ballot_id", "id"),
         *("respondent", "respondentid", "respondent_id", "participant", "participant_id"),
-        *("judge", "judge_id", "rater", "rater_id", "user", "user_id"),
-        *("worker", "critic", "reviewer", "annotator"),
+        *("judge", "judge_id", "rater", "rater_id", "user", "user_id", "userid", "username", "user_name"),
+        *("worker", "worker_id", "critic", "critic_id", "reviewer", "reviewer_id", "annotator", "annotator_id"),
     }
 )
 TASK_NAMES = frozenset(
@@ -22,13 +30,21 @@ TASK_NAMES = frozenset(
 )
 ITEM_NAMES = frozenset(
     {
-        *("item", "item_id", "candidate", "alternative", "option", "title", "name"),
+        *("item", "item_id", "itemid", "candidate", "candidate_id", "alternative", "option", "title", "name"),
+        *("movie", "movie_id", "movieid", "product", "product_id", "song", "song_id", "book", "book_id"),
         *("model", "model_name", "system", "system_name", "method", "method_name", "algorithm"),
         *("classifier", "classifier_name", "team", "player"),
     }
 )
 RANK_NAMES = frozenset({"rank", "ranking", "position", "place"})
-MARK_NAMES = frozenset({"score", "scores", "accuracy", "rating", "value", "points", "f1", "auc"})
+MARK_NAMES = frozenset({"score", "scores", "accuracy", "rating", "stars", "value", "points", "f1", "auc"})
+NO_ITEM_NAMES = frozenset(
+    {
+        *("year", "age", "index", "row", "row_id", "date", "time", "timestamp", "unnamed: 0", "zip", "zipcode"),
+        *("precinct", "district", "ward", "gender", "income", "session", "session_id", "poll_id"),
+    }
+)
+"""Names of columns that tell of a voter; a column of scores so called is hardly an item."""
 SUMMARY_NAMES = frozenset({"average", "mean", "rank", "score", "overall", "total", "median", "avg"})
 """First words of columns that sum up others and are no voters."""
 
@@ -66,12 +82,14 @@ WINNER_CODES = {
 }
 """Spellings of a result, compared without regard to case; the names of the two columns count as codes too."""
 
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 
 _KNOWN_NAMES = frozenset(
     {
         *(name for names in (*PAIR_NAMES, *FLAG_NAMES, *SCORED_PAIR_NAMES, *COUNT_NAMES) for name in names),
-        *("winner", "winner_tie", *WEIGHT_NAMES),
+        *("winner", "winner_tie", *BALLOT_WEIGHT_NAMES),
         *VOTER_NAMES,
         *TASK_NAMES,
         *ITEM_NAMES,
@@ -82,8 +100,14 @@ _KNOWN_NAMES = frozenset(
 
 
 def plain(name: str) -> str:
-    """Return a name as it is compared with the words of this room: without outer blanks, without case."""
-    return name.strip().casefold()
+    """Return a name as it is compared with the words of this room: without outer blanks, without case.
+
+    Examples
+    --------
+    >>> plain(" Model_A "), plain("userId"), plain("modelA"), plain("voterID")
+    ('model_a', 'user_id', 'model_a', 'voter_id')
+    """
+    return _CAMEL.sub("_", name.strip()).casefold()
 
 
 def guard_name(name: str, known_names: bool = False) -> str:
