@@ -958,3 +958,12 @@ def test_reading_leaves_the_limit_of_the_csv_module_alone():
 def test_half_characters_of_an_encoding_are_refused():
     with pytest.raises(InputError, match="the text is not unicode_escape"):
         read(b"rank1,rank2\n\\ud800,b\n", encoding="unicode_escape")
+
+
+def test_a_long_table_in_which_every_voter_has_one_mark_is_refused(tmp_path):
+    path = tmp_path / "results.csv"
+    path.write_text("id,title,points\n1,Juicy,140\n2,The Message,90\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"line 3, column 'id': no voter gives more than one mark.*voter="):
+        read_votes(path)
+    votes = read_votes(path, format="long-scores", unlisted="bottom")
+    assert votes.total == 2

@@ -106,6 +106,17 @@ def named_form(table: Table) -> tuple[str, str] | None:
         found = long_columns(table, scores)
         if found is not None:
             voter, key, mark = found
+            names = table.text(voter)
+            if len(names) > 1 and len(set(names)) == len(names) and all(name.strip() for name in names):
+                raise InputError(
+                    "no voter gives more than one mark, so nothing is compared",
+                    source=table.source,
+                    line=table.lines[1],
+                    column=table.label(voter),
+                    found=names[1],
+                    expected="the same voter on several rows",
+                    repair="name the column of the voter with voter=, or set format= if a row is something else",
+                )
             return "long-scores" if scores else "long-ranks", _columns(table, [voter, *key, mark])
     return None
 
