@@ -13,6 +13,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from time import monotonic
@@ -101,8 +102,6 @@ def _run() -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
-        if sys.stdout is None or (sys.stdin is None and "-" in sys.argv):
-            raise click.UsageError("standard input or output is closed")
         code = cli.main(standalone_mode=False)
         return code if isinstance(code, int) else 0
     except click.exceptions.Exit as stop:
@@ -113,23 +112,26 @@ def _run() -> int:
         error.show()
         return EXIT_USAGE
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
+        _complain("interrupted")
         return EXIT_INTERRUPTED
     except HoldrankError as error:
-        click.echo(f"holdrank: {_in_options(str(error))}", err=True)
+        _complain(f"holdrank: {_in_options(str(error))}")
         return EXIT_DATA if isinstance(error, InputError | LimitError) else EXIT_USAGE
     except OSError as error:
-        click.echo(f"holdrank: {error.filename or 'input or output'}: {error.strerror or error}", err=True)
+        _complain(f"holdrank: {error.filename or 'input or output'}: {error.strerror or error}")
         return EXIT_DATA
     except Exception as error:
         if os.environ.get("HOLDRANK_DEBUG"):
             raise
-        click.echo(
-            f"holdrank: internal error: {type(error).__name__}: {show(str(error), 200)}; "
-            "please report it; HOLDRANK_DEBUG=1 shows where",
-            err=True,
-        )
+        what = f"{type(error).__name__}: {show(str(error), 200)}"
+        _complain(f"holdrank: internal error: {what}; please report it; HOLDRANK_DEBUG=1 shows where")
         return EXIT_INTERNAL
+
+
+def _complain(message: str) -> None:
+    """Write to stderr; when that is closed or full, the exit code has to do."""
+    with suppress(OSError):
+        click.echo(message, err=True)
 
 
 _READING_OPTIONS = [
@@ -392,9 +394,11 @@ def completion(shell: str) -> None:
 def _read(file: str, reading: dict[str, Any], quiet: bool) -> Votes:
     from holdrank.files import read_votes
 
+    if sys.stdout is None or (file == "-" and sys.stdin is None):
+        raise click.UsageError("standard input or output is closed")
     votes = read_votes(file, **reading)
     if not quiet:
-        click.echo(votes.summary() + "\n", err=True)
+        _complain(votes.summary() + "\n")
     return votes
 
 
@@ -472,7 +476,7 @@ def _record(command: str, votes: Votes) -> dict[str, Any]:
 
 
 def _print_json(command: str, votes: Votes, **parts: Any) -> None:
-    click.echo(json.dumps({**_record(command, votes), **parts}, indent=2, ensure_ascii=False))
+    click.echo(json.dumps({**_record(command, votes), **parts}, indent=2))
 
 
 def _print_table(title: str, votes: Votes, table: Table) -> None:

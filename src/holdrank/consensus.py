@@ -225,7 +225,7 @@ def footrule(votes: Votes) -> Consensus:
     heaps = votes.place_weights()
     unit = votes.total * max(footrule_maximum(votes.n), 1)
     # Doubled, counts of half places are whole numbers: sums and comparisons are then exact.
-    exact = votes.is_counts and 2 * unit < 2**50
+    exact = votes.is_counts and 2 * unit < 2**53
     scale = 2.0 if exact else 1 / votes.total
     grid = np.arange(votes.n)
     cost = (scale * heaps) @ np.abs(grid[:, None] - grid).astype(np.float64)

@@ -302,6 +302,33 @@ def test_closed_and_full_streams_are_one_line(redirect, code, tmp_path):
     assert done.stderr
 
 
+def test_json_is_json_on_any_terminal(tmp_path):
+    (tmp_path / "e.soc").write_text(SOC.replace("Ash", "😀"), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "holdrank", "rank", "e.soc", "-q", "--json"],
+        capture_output=True, cwd=tmp_path, env={**os.environ, "PYTHONIOENCODING": "cp1252"}, check=True,
+    )  # fmt: skip
+    assert json.loads(done.stdout)["votes"]["items"][0] == "😀"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize(("file", "code"), [("votes.soc", 0), ("missing.soc", 3)])
+def test_a_full_stderr_loses_neither_result_nor_exit_code(file, code, tmp_path):
+    (tmp_path / "votes.soc").write_text(SOC, encoding="utf-8")
+    command = f"{sys.executable} -m holdrank rank {file} 2>/dev/full"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == code
+    assert ("Ash" in done.stdout) == (code == 0)
+
+
+def test_convert_to_stdout_needs_no_stdin(tmp_path):
+    (tmp_path / "votes.soc").write_text(SOC, encoding="utf-8")
+    command = f"{sys.executable} -m holdrank convert votes.soc - --to jsonl -q <&-"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Ash" in done.stdout
+
+
 def test_names_that_the_terminal_cannot_show_are_escaped(tmp_path):
     (tmp_path / "jp.soc").write_text(SOC.replace("Ash", "日本"), encoding="utf-8")
     done = subprocess.run(

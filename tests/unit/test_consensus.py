@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
@@ -122,8 +122,6 @@ def test_footrule_equals_trying_every_order(v):
 
 @given(st.integers(1, 7), st.data())
 def test_assignment_equals_scipy_and_is_the_first_of_equals(n, data):
-    from itertools import permutations
-
     from scipy.optimize import linear_sum_assignment
 
     values = st.integers(0, 3) if data.draw(st.booleans()) else st.floats(0, 10)
@@ -155,6 +153,23 @@ def test_one_vote_in_a_trillion_decides_the_footrule():
     v = hr.Votes.from_orders([[["a", "b"]], ["b", "a"]], weights=[1e12, 1])
     for statistic in (hr.kemeny, hr.borda, hr.footrule):
         assert statistic(v).text() == "b > a"
+
+
+def test_footrule_of_large_counts_is_exact():
+    ranks = [[0, 0, 1, 5, 1], [4, 5, 1, 4, 0], [1, 2, 2, 0, 4], [5, 0, 1, 1, 0], [4, 0, 1, 5, 1]]
+    weights = [9999999999998] * 3 + [10**13, 9999999999998]
+    v = hr.Votes.from_ranks(ranks, weights)
+    doubled = [[int(2 * p) for p in oracles.mean_places([r or 6 for r in row])] for row in v.ranks.tolist()]
+    counts = [int(w) for w in v.weights]
+
+    def cost(order):
+        place = {item: 2 * k for k, item in enumerate(order, start=1)}
+        return sum(w * sum(abs(place[i] - p[i]) for i in range(5)) for p, w in zip(doubled, counts, strict=True))
+
+    least = min(map(cost, permutations(range(5))))
+    c = hr.footrule(v)
+    assert cost(c.ranking.order) == least
+    assert c.unique == ([cost(o) for o in permutations(range(5))].count(least) == 1)
 
 
 def test_scores_of_tiny_shares_are_still_told_apart():

@@ -231,8 +231,8 @@ def test_lost_margins_hold_all_differences_between_costs():
     lost, unit, exact = parts.lost_margins(np.array([[0, 3e-9], [1e-9, 0]]), whole=False)
     assert (lost.max(), exact) == (1.0, False)
     assert unit == pytest.approx(2e-9)
-    # Margins that add up to more than rounding leaves are treated as shares.
-    assert not parts.lost_margins(np.array([[0, 2.0**50, 3], [0, 0, 0], [0, 5, 0]]), whole=True)[2]
+    # Sums that a float cannot hold are treated as shares.
+    assert not parts.lost_margins(np.array([[0, 2.0**53, 3], [0, 0, 0], [0, 5, 0]]), whole=True)[2]
 
 
 @pytest.mark.parametrize(
@@ -281,6 +281,43 @@ def test_large_counts_are_solved_and_proved():
         inside = [i for i in range(n) if subset >> i & 1]
         least[subset] = min(least[subset ^ 1 << i] + sum(lost[i][j] for j in inside) for i in inside)
     assert found <= least[(1 << n) - 1] * (1 + 1e-9)
+
+
+def test_three_votes_in_thirty_trillion_decide():
+    weights = [10**13, 10**13 + 1, 10**13 + 3]
+    v = hr.Votes.from_orders([["a", "b"], ["b", "c"], ["c", "a"]], weights, items="abc", unlisted="observed")
+    c = hr.kemeny(v)
+    assert c.text() == "b > c > a"  # it gives up the smallest majority
+    assert c.unique is True
+    assert [r.text("abc") for r in hr.kemeny_optima(v)] == ["b > c > a"]
+
+
+@pytest.mark.parametrize("n", [9, 10])
+def test_large_margins_that_differ_by_one_are_not_proved_away(n, no_subsets, monkeypatch):  # noqa: ARG001
+    monkeypatch.setattr(search, "good_order", lambda cost, *_, **__: np.arange(len(cost)))
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        margin = np.triu(23333333333 + rng.integers(0, 2, (n, n)), 1) * rng.choice([-1, 1], (n, n))
+        cost = np.maximum(margin, 0).astype(float) + np.maximum(-margin, 0).T
+        solved = solve(cost)
+        exact = subsets.solve(cost, 0.0)
+        assert solved.bound <= exact.cost
+        if solved.proved:
+            assert solved.cost == exact.cost
+            assert solved.unique in (None, exact.unique)
+
+
+def test_differences_that_are_only_rounding_are_ties():
+    for v in (
+        hr.Votes.from_orders([["a", "b"], ["a", "b"], ["b", "a"]], weights=[0.1, 0.2, 0.3]),
+        hr.Votes.from_ranks([[2, 1], [1, 2]], weights=[0.1 + 0.2, 0.3]),
+    ):
+        for statistic in (hr.kemeny, hr.borda, hr.footrule):
+            c = statistic(v)
+            assert c.ranking.order == (0, 1)
+            assert c.unique is False
+        assert len(hr.kemeny_optima(v)) == 2
+        assert hr.kemeny_batch(v.pairwise())[0].tolist() == [1, 2]
 
 
 def test_a_solver_that_gives_up_is_no_time_limit(monkeypatch):

@@ -52,7 +52,8 @@ def cheapest_order(
     progress : callable, optional
         Called with a `Step` for every component that is finished and every node of a search tree.
     """
-    groups = components(cost, 0.0 if whole else tie_tolerance(cost))
+    tolerance = tie_tolerance(cost)
+    groups = components(cost, 0.0 if whole else tolerance)
     found: list[Part] = []
     gaps = 0.0
     for number, members in enumerate(groups):
@@ -61,8 +62,10 @@ def cheapest_order(
         if len(members) == 1:
             found.append(Part((0,), 0.0, 0.0, True, True, "majority"))
             continue
-        lost, unit, exact = lost_margins(cost[np.ix_(members, members)] if len(members) < len(cost) else cost, whole)
-        part = _solve_component(lost, 1.0 if exact else 0.0, clock, progress)
+        sub = cost[np.ix_(members, members)] if len(members) < len(cost) else cost
+        lost, unit, exact = lost_margins(sub, whole, tolerance)
+        step, ties = (1.0, 0.0) if exact else (0.0, tolerance / unit)
+        part = _solve_component(lost, step, ties, clock, progress)
         gaps += (part.cost - part.bound) * unit
         found.append(part)
     order = tuple(int(members[i]) for members, part in zip(groups, found, strict=True) for i in part.order)
@@ -79,9 +82,10 @@ def cheapest_order(
     )
 
 
-def _solve_component(cost: Floats, step: float, clock: Clock, progress: Callable[[Step], None] | None) -> Part:
+def _solve_component(
+    cost: Floats, step: float, tolerance: float, clock: Clock, progress: Callable[[Step], None] | None
+) -> Part:
     n = len(cost)
-    tolerance = 0.0 if step else tie_tolerance(cost)
     if n <= subsets.ALWAYS_UP_TO:
         return subsets.solve(cost, tolerance)
     if n * (n - 1) // 2 > _MOST_COLUMNS:
@@ -102,14 +106,15 @@ def all_cheapest_orders(cost: Floats, *, whole: bool, most: int) -> list[tuple[i
     """Return every cheapest order, in lexicographic order; refuse large components and more than `most` orders."""
     choices = []
     total = 1
-    for members in components(cost, 0.0 if whole else tie_tolerance(cost)):
+    tolerance = tie_tolerance(cost)
+    for members in components(cost, 0.0 if whole else tolerance):
         if len(members) > subsets.ALWAYS_UP_TO:
             raise LimitError(
                 f"{len(members)} items form one component of the majority relation; "
                 f"all optimal rankings are listed up to {subsets.ALWAYS_UP_TO} items a component"
             )
-        lost, _, exact = lost_margins(cost[np.ix_(members, members)], whole)
-        optima = subsets.all_orders(lost, 0.0 if exact else tie_tolerance(lost), most)
+        lost, unit, exact = lost_margins(cost[np.ix_(members, members)], whole, tolerance)
+        optima = subsets.all_orders(lost, 0.0 if exact else tolerance / unit, most)
         total *= len(optima)
         if total > most:
             raise subsets.too_many(most)

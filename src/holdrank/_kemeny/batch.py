@@ -15,7 +15,7 @@ from holdrank.errors import LimitError, UsageError
 from holdrank.rankings import Ints, array_namespace
 
 MOST_ITEMS = 10
-_NUMBERS_AT_A_TIME = 1 << 23  # bounds the tables of a chunk to some tens of megabytes
+_NUMBERS_AT_A_TIME = 1 << 18  # the tables of a chunk then stay in the cache
 
 
 def cheapest_ranks(P: Any, tolerance: float = 1e-11) -> tuple[Any, Any]:

@@ -17,12 +17,11 @@ import numpy.typing as npt
 from holdrank import _kernels
 from holdrank._highs import Model
 from holdrank._kemeny import search, subsets
-from holdrank._kemeny.parts import Part, order_cost, raise_to_step, tidy
+from holdrank._kemeny.parts import Part, order_cost, raise_to_step, rounding, tidy
 from holdrank.rankings import Floats, Ints
 from holdrank.status import Clock, Step
 
 _VIOLATED = 1e-6
-_SLACK = 1e-6  # of a cost, against rounding
 _ROWS_A_PAIR = 2  # new rows that may share a pair: many different rows beat the most violated ones
 _DROP_EVERY = 3  # rounds between two clearances of slack rows
 
@@ -148,7 +147,7 @@ class _Tree:
         lower, upper = node.lower.copy(), node.upper.copy()
         # A free column off its cheaper bound adds its reduced cost: too much for an order that is cheaper by a step.
         # (Of a fixed column the reduced cost says nothing: it has nowhere to go.)
-        spare = self.value - self.step - node.bound + _SLACK
+        spare = self.value - self.step - node.bound + rounding(self.value)
         free = node.lower < node.upper
         lower[free & (node.reduced_costs < -spare)] = 1.0
         upper[free & (node.reduced_costs > spare)] = 0.0
@@ -182,7 +181,7 @@ class _Tree:
         prices = self.root.reduced_costs
         for a, b in pairwise(order):
             price = -prices[self.column[a, b]] if a < b else prices[self.column[b, a]]
-            if self.root.bound + price <= self.value + max(_SLACK, self.tolerance):
+            if self.root.bound + price <= self.value + max(rounding(self.value), self.tolerance):
                 return False
         return True
 

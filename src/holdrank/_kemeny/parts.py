@@ -9,7 +9,8 @@ import numpy as np
 from holdrank.rankings import Floats, Ints
 
 _NUMBERS_AT_A_TIME = 1 << 20  # of a matrix of thousands of items, to keep temporary arrays small
-_MOST_STEPS = 2.0**42  # sums of costs up to which a bound can be told from the next step despite rounding
+_EXACT_SUMS = 2.0**53  # whole numbers up to which floats are exact
+TIES = 1e-11  # relative difference up to which costs that are not whole numbers count as equal
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,16 +74,16 @@ def components(cost: Floats, tolerance: float = 0.0) -> list[Ints]:
 
 def tie_tolerance(cost: Floats) -> float:
     """Return how far sums of costs that are not whole numbers may lie apart and still count as equal."""
-    return 1e-11 * float(np.abs(cost).max(initial=0.0)) * len(cost)
+    return TIES * float(np.abs(cost).max(initial=0.0)) * len(cost)
 
 
-def lost_margins(cost: Floats, whole: bool) -> tuple[Floats, float, bool]:
+def lost_margins(cost: Floats, whole: bool, tolerance: float = 0.0) -> tuple[Floats, float, bool]:
     """Return (lost, unit, exact): what each order of a pair costs more than the other, in units.
 
     Every order pays the cheaper way round of each pair; only the rest can be saved, and small numbers are summed
     without rounding. Whole and half numbers are divided by the greatest common divisor of the margins (2 for an even
-    number of complete ballots, which is worth half a search tree), so that all costs are whole and `exact`. Shares,
-    and counts whose margins add up to more than a float can tell apart from rounding, are divided by the largest.
+    number of complete ballots, which is worth half a search tree), so that all sums are whole and `exact`. Shares, and
+    counts so large that their sums are not, are divided by the largest; margins within `tolerance` are none.
     """
     lost = cost - cost.T
     np.maximum(lost, 0.0, out=lost)
@@ -92,19 +93,28 @@ def lost_margins(cost: Floats, whole: bool) -> tuple[Floats, float, bool]:
             divisor = int(np.gcd.reduce(np.rint(2 * row).astype(np.int64), initial=divisor))
             if divisor == 1:
                 break
-    if whole and lost.sum() * 2 < _MOST_STEPS * max(divisor, 1):
+    if whole and lost.sum() * 2 < _EXACT_SUMS * max(divisor, 1):
         unit = max(divisor, 1) / 2
         return np.rint(np.divide(lost, unit, out=lost)), unit, True
+    lost[lost <= tolerance] = 0.0
     unit = float(lost.max()) or 1.0
     return np.divide(lost, unit, out=lost), unit, False
 
 
 def raise_to_step(bound: float, value: float, step: float) -> float:
-    """Return the least cost that an order can have, given that no order is below `bound` and one costs `value`."""
+    """Return the least cost that an order can have, given that no order is below `bound` and one costs `value`.
+
+    A bound from a linear program carries the rounding of long sums: with steps, it is lowered by that much before it
+    is raised to the next possible cost, so that very large sums are never taken for proved.
+    """
     if step == 0:
-        return value if bound >= value - 1e-9 * abs(value) else bound
-    slack = 1e-6 + 1e-13 * abs(value)  # the rounding of long sums
-    return value - float(np.floor((value - bound + slack) / step)) * step
+        return value if bound >= value - TIES * abs(value) else bound
+    return value - float(np.floor((value - bound + rounding(value)) / step)) * step
+
+
+def rounding(value: float) -> float:
+    """Return how far a bound of a linear program on costs up to `value` may be off."""
+    return 1e-6 + 1e-12 * abs(value)
 
 
 def order_cost(cost: Floats, order: Ints) -> float:
