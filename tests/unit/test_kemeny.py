@@ -307,6 +307,17 @@ def test_large_margins_that_differ_by_one_are_not_proved_away(n, no_subsets, mon
             assert solved.unique in (None, exact.unique)
 
 
+def test_sums_too_large_for_a_linear_program_end_unproved_at_once(no_subsets):  # noqa: ARG001
+    rng = np.random.default_rng(0)
+    margin = np.triu(10**13 + rng.integers(0, 9, (11, 11)), 1) * rng.choice([-1, 1], (11, 11))
+    cost = np.maximum(margin, 0).astype(float) + np.maximum(-margin, 0).T
+    solved = solve(cost)
+    exact = subsets.solve(cost, 0.0)
+    assert not solved.proved
+    assert solved.bound <= exact.cost <= solved.cost
+    assert solved.bound > 0.8 * solved.cost
+
+
 def test_differences_that_are_only_rounding_are_ties():
     for v in (
         hr.Votes.from_orders([["a", "b"], ["a", "b"], ["b", "a"]], weights=[0.1, 0.2, 0.3]),

@@ -60,6 +60,8 @@ def solve(
     if len(cost) <= subsets.CLOSES_UP_TO and subsets.expected_seconds(len(cost)) < clock.seconds_left():
         return subsets.solve(cost, tolerance)
     tree.try_order(search.good_order(cost, clock, effort=4.0, start=tree.best))
+    if step and rounding(tree.value) >= step:
+        return tree.part("linear program")  # sums so large that no bound can be told from the next cost
     open_nodes = [tree.root]
     closed = 0
     while open_nodes and not tree.settled(open_nodes[0].bound) and not tree.stopped():
