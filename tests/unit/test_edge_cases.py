@@ -638,7 +638,10 @@ def test_case_57_nan_is_missing_and_inf_refused(read, refused):
 
 def test_case_58_direction_per_column(read):
     text = "model,accuracy,latency\nx,0.9,120\ny,0.8,80\n"
-    assert ballots(read(text)) == {order("x", "y"): 2}
+    with pytest.raises(InputError, match=r'column .latency.: low numbers may be.*lower_is_better="latency"'):
+        read(text)
+    assert ballots(read(text, lower_is_better="latency")) == {order("x", "y"): 1, order("y", "x"): 1}
+    assert ballots(read(text, columns=["accuracy", "latency"])) == {order("x", "y"): 2}
     votes = read(text, lower_is_better=["latency"])
     assert ballots(votes) == {order("x", "y"): 1, order("y", "x"): 1}
     assert "low in 'latency'" in votes.reading.choices["direction"]

@@ -425,11 +425,13 @@ def _of_table(table: Table, format: str | None, options: _Options, problems: Pro
             blanks=blanks,
         )
     elif form == "score-table":
+        found = None if format or o.item is not None else sniff.item_column(table, blanks)
         raw = scores.score_table(
             table,
             problems,
-            item=o.item,
+            item=o.item if found is None or found == 0 else found + 1,
             voters=o.columns,
+            numbering=range(found or 0),
             lower_is_better=o.lower_is_better,
             unlisted=o.unlisted,
             repeated=o.repeated,

@@ -14,7 +14,18 @@ from holdrank.tables.ballots import columns_of_items, long_columns, position_col
 from holdrank.tables.battles import battle_columns, pair_count_columns
 from holdrank.tables.scores import find_key
 from holdrank.tables.table import Problems, Ref, Table, is_number, no_name, weight_column
-from holdrank.tables.vocabulary import BLANKS, ITEM_NAMES, NO_ITEM_NAMES, WEIGHT_NAMES, plain
+from holdrank.tables.vocabulary import (
+    BLANKS,
+    FIRST_ITEM_NAMES,
+    ITEM_NAMES,
+    LOW_WORDS,
+    NO_ITEM_NAMES,
+    NO_SCORE_NAMES,
+    NUMBERING_NAMES,
+    VAGUE_ITEM_NAMES,
+    WEIGHT_NAMES,
+    plain,
+)
 
 _PREFLIB_KEY = re.compile(
     r"#[ \t]*(FILE NAME|TITLE|DATA TYPE|NUMBER (ALTERNATIVES|VOTERS)|ALTERNATIVE NAME [0-9]+):", re.IGNORECASE
@@ -106,7 +117,7 @@ def named_form(table: Table) -> tuple[str, str] | None:
         found = long_columns(table, scores)
         if found is not None:
             voter, key, mark = found
-            names = table.text(voter)
+            names = table.text(voter) if table.rows else []  # a writer asks about a header alone
             if len(names) > 1 and len(set(names)) == len(names) and all(name.strip() for name in names):
                 raise InputError(
                     "no voter gives more than one mark, so nothing is compared",
@@ -161,13 +172,19 @@ def table_form(
             if long_columns(table, scores, voter, item) is not None:
                 return form, "the option item="
     if item is not None:
+        key = find_key(table, item)
+        _check_voters(table, key, columns, blanks, directed)
         if not directed:
-            _check_score_table(table, find_key(table, item), columns, blanks, shape_known=True)
+            _check_score_table(table, key, columns, blanks, shape_known=True)
         return "score-table", "the option item="
-    if voter is None and plain(table.names[0]) in ITEM_NAMES:
+    names = item_column(table, blanks) if voter is None else None
+    if names is not None:
+        _check_voters(table, range(names + 1), columns, blanks, directed)
         if not directed:
-            _check_score_table(table, [0], columns, blanks, shape_known=False)
-        return "score-table", f"the first column is called {quote(table.names[0], 30)}"
+            ranked = any(plain(table.names[k]) == "rank" for k in range(names))  # people are numbered, not ranked
+            _check_score_table(table, range(names + 1), columns, blanks, shape_known=ranked, numbered=names > 0)
+        which = "first column is" if names == 0 else "column of the items is"
+        return "score-table", f"the {which} called {quote(table.names[names], 30)}"
     weights = weight_column(table, weight)
     used = columns_of_items(table, columns, voter, weights)
     if columns is None:
@@ -177,11 +194,98 @@ def table_form(
         text = [k for k in used if not table.is_numeric(k, blanks) and _filled(table, k)]
         if text:
             raise _unclear(table, text[0], blanks)
-        odd = next((k for k in used if plain(table.names[k]) in NO_ITEM_NAMES), None)
+        odd = next((k for k in used if plain(table.names[k]) in NO_SCORE_NAMES), None)
         return _ranks_or_scores(table, used, used, blanks, odd)
     # The columns left out tell as much: three of a voter's four ranks look like anything.
     every = [k for k in columns_of_items(table, None, voter, weights) if table.names[k].strip() and k not in used]
     return _ranks_or_scores(table, used, [*used, *(k for k in every if table.is_numeric(k, blanks))], blanks)
+
+
+def item_column(table: Table, blanks: Collection[str] = BLANKS) -> int | None:
+    """Return the column whose name says that a row is an item: the first, but for columns that number the rows."""
+    for k, name in enumerate(map(plain, table.names)):
+        if name in (FIRST_ITEM_NAMES if k == 0 else ITEM_NAMES):
+            return k
+        if k == 0 and name in VAGUE_ITEM_NAMES and _names_before_decimals(table, blanks):
+            return 0
+        if name not in NUMBERING_NAMES or not table.is_numeric(k, blanks):
+            return None
+    return None
+
+
+def _names_before_decimals(table: Table, blanks: Collection[str]) -> bool:
+    """Whether the first column holds text, all different, and the others numbers, not all of them whole."""
+    others = range(1, len(table.names))
+    names = table.text(0)
+    if not others or table.is_numeric(0, ()) or not all(map(str.strip, names)) or len(set(names)) < len(names):
+        return False
+    if not all(table.is_numeric(k, blanks) and table.names[k].strip() for k in others):
+        return False
+    values = _matrix(table, others, blanks)
+    return bool((values[~np.isnan(values)] % 1 != 0).any())
+
+
+def _unlike_the_others(table: Table, used: Sequence[int], blanks: Collection[str]) -> int | None:
+    """Return a column of numbers that hardly are scores of an item, such as a running number or a year."""
+    values = _matrix(table, used, blanks)
+    rows, width = values.shape
+    if rows < 2 or width < 3:
+        return None
+    ordered = np.sort(values, axis=0)
+    repeats = (ordered[1:] == ordered[:-1]).any(axis=0)
+    if rows >= 5 and repeats.sum() == width - 1:
+        lone = int(np.flatnonzero(~repeats)[0])
+        if (values[:, lone] % 1 == 0).all():
+            return used[lone]
+    full = ~np.isnan(values).any(axis=0)
+    lows = np.where(full, np.where(full, values, 0).min(axis=0), -np.inf)
+    lone = int(lows.argmax())
+    rest = np.delete(values, lone, axis=1)
+    # Far above the scale of all others: a favourite of everybody stands at the top of the same scale.
+    if not np.isnan(rest).all() and lows[lone] > 2 * max(np.nanmax(rest), 0):
+        return used[lone]
+    return None
+
+
+def _check_voters(
+    table: Table, key: Sequence[int], columns: Sequence[Ref] | None, blanks: Collection[str], directed: bool
+) -> None:
+    """Refuse columns of a score table that would be voters only for want of a better reading."""
+    if columns is not None:
+        return
+    used = [k for k in range(len(table.names)) if k not in key and table.is_numeric(k, blanks)]
+    if not directed:
+        low = next((k for k in used if LOW_WORDS & set(plain(table.names[k]).split("_"))), None)
+        if low is not None:
+            raise InputError(
+                "low numbers may be the good ones in a column, and high ones would win",
+                source=table.source,
+                column=table.label(low),
+                found=table.text(low)[0],
+                expected="columns whose direction is known",
+                repair=f'set lower_is_better="{show(table.names[low], 30)}" if low is good there, or name the columns '
+                "of the voters with columns=",
+            )
+    odd = next((k for k in used if plain(table.names[k]) in NO_ITEM_NAMES - LOW_WORDS), None)
+    if odd is not None:
+        raise InputError(
+            "a column may be no voter, and its numbers would be scores",
+            source=table.source,
+            column=table.label(odd),
+            found=table.text(odd)[0],
+            expected="columns of voters",
+            repair="name the columns of the voters with columns=",
+        )
+    names = {cell.strip() for cell in table.text(key[-1])}
+    if len(used) > 1 and names == {table.names[k].strip() for k in used}:
+        raise InputError(
+            "the columns have the names of the items: this is a table of wins, not of scores",
+            source=table.source,
+            found=", ".join(table.names[k] for k in used[:12]),
+            expected="one voter a column",
+            repair="write one pair a row with the columns i, j, wins_i, wins_j, or name the columns with columns= "
+            "if they are voters",
+        )
 
 
 def _filled(table: Table, column: int) -> bool:
@@ -231,6 +335,8 @@ def _ranks_or_scores(
     if verdict == "ranks":
         return "rank-columns", "every row holds ranks from 1"
     if verdict == "scores":
+        if odd is None and len(every) == len(used):
+            odd = _unlike_the_others(table, used, blanks)
         if odd is None:
             return "score-columns", "the cells cannot be ranks"
         raise InputError(
@@ -257,11 +363,18 @@ def _ranks_or_scores(
 
 
 def _check_score_table(
-    table: Table, key: Sequence[int], columns: Sequence[Ref] | None, blanks: Collection[str], *, shape_known: bool
+    table: Table,
+    key: Sequence[int],
+    columns: Sequence[Ref] | None,
+    blanks: Collection[str],
+    *,
+    shape_known: bool,
+    numbered: bool = False,
 ) -> None:
     """Refuse a table of items whose cells may as well be ranks, down its columns or (unless known) along its rows.
 
     Numbers that merely differ prove nothing here, as they do on ballots: benchmark scores seldom repeat.
+    With `numbered` the last column of `key` names the items, and those before it number the rows.
     """
     used = (
         [k for k in range(len(table.names)) if k not in key] if columns is None else table.find_all(columns, "columns")
@@ -271,13 +384,19 @@ def _check_score_table(
         return  # the reader says what is wrong
     values = _matrix(table, used, blanks)
     marks = values[~np.isnan(values)]
-    if np.isin(marks, (0, 1)).all():
+    people = not shape_known and len(used) > 1 and plain(table.names[key[-1]]) == "name"
+    people = people and bool(((marks % 1 == 0) & (marks >= 0) & (marks <= 10)).all())
+    if np.isin(marks, (0, 1)).all() and not people:
         return  # passed or failed: high is best
     # One column may be something else: a total, a year.
     parts = [np.delete(values, k, axis=1) for k in range(len(used))] if 2 < len(used) <= _MOST_VOTERS else []
-    down = any(may_be_ranks(part.T, strict=True) for part in (values, *parts))
+    down = any(may_be_ranks(part.T, strict=True) for part in (values, *parts)) or _parts_of_rankings(values)
     along = not shape_known and len(used) > 1 and may_be_ranks(values, strict=True)
     low = ", and lower_is_better=True if low is best"
+    table_of = 'format="score-table"'
+    if numbered:
+        table_of = f'item="{show(table.names[key[-1]], 30)}", columns= and {table_of}'
+    voter = f'voter="{show(table.names[key[-1]], 30)}"' if not numbered else "columns="
     if along:
         raise InputError(
             "a row may be an item with its scores, or a voter with ranks",
@@ -285,8 +404,8 @@ def _check_score_table(
             line=table.lines[0],
             found=", ".join(table.text(k)[0] for k in (*key, *used[:20])),
             expected="rows that only one of the two readings fits",
-            repair=f'set format="score-table" if a row is an item{low if down else ""}, or '
-            f'voter="{show(table.names[0], 30)}" and format="rank-columns" if a row is a voter',
+            repair=f"set {table_of} if a row is an item{low if down else ''}, or "
+            f'{voter} and format="rank-columns" if a row is a voter',
         )
     if down:
         raise InputError(
@@ -295,8 +414,25 @@ def _check_score_table(
             column=table.label(used[0]),
             found=", ".join(table.text(used[0])[:20]),
             expected="columns that only one of the two readings fits",
-            repair=f'set format="score-table"{low}',
+            repair=f"set {table_of}{low}",
         )
+    if people:
+        raise InputError(
+            "a row may be a thing with the marks that people gave it, or a person with marks for things",
+            source=table.source,
+            line=table.lines[0],
+            column=table.label(key[-1]),
+            found=table.text(key[-1])[0],
+            expected="a first column whose name tells what a row is, such as item or voter",
+            repair=f'set {table_of} if a row is an item, or {voter} and format="score-columns" if a row is a voter',
+        )
+
+
+def _parts_of_rankings(values: NDArray[np.float64]) -> bool:
+    """Whether the columns look like rankings of which the table shows a part: no repeats, mostly from 1."""
+    if values.shape[1] < 2 or values.shape[0] < 3 or not _all_differ(values.T):
+        return False
+    return bool(2 * (np.nanmin(values, axis=0) == 1).sum() > values.shape[1])
 
 
 def rank_evidence(values: NDArray[np.float64]) -> str | None:

@@ -34,12 +34,12 @@ from holdrank.tables.vocabulary import (
     BLANKS,
     ITEM_NAMES,
     MARK_NAMES,
-    POSITION_NAME,
     RANK_NAMES,
     SLOT_NAME,
     TASK_NAMES,
     VOTER_NAMES,
     plain,
+    position_of,
     restore_name,
 )
 
@@ -48,8 +48,8 @@ def position_columns(table: Table) -> list[int] | None:
     """Return the columns ``rank1 … rankk`` in order; None unless the numbers run from 1 without a gap."""
     found: dict[str, dict[int, int]] = {}
     for k, name in enumerate(table.names):
-        match = POSITION_NAME.fullmatch(plain(name))
-        if match and found.setdefault(match[1], {}).setdefault(int(match[2]), k) != k:
+        told = position_of(name)
+        if told and found.setdefault(told[0], {}).setdefault(told[1], k) != k:
             return None
     for places in found.values():
         if sorted(places) == list(range(1, len(places) + 1)):
@@ -334,7 +334,7 @@ def long_columns(
         hits = named_like(table, names)
         return hits[0] if len(hits) == 1 else None
 
-    voter_names = VOTER_NAMES | TASK_NAMES if scores else VOTER_NAMES
+    voter_names = (VOTER_NAMES | TASK_NAMES if scores else VOTER_NAMES) - {"#"}  # it numbers rows
     mark_column = pick(mark, MARK_NAMES if scores else RANK_NAMES, "score" if scores else "rank")
     voter_column = pick(voter, voter_names, "voter")
     if item is not None:

@@ -30,6 +30,8 @@ from holdrank.tables.vocabulary import (
     PAIR_NAMES,
     SCORED_PAIR_NAMES,
     WINNER_CODES,
+    WON_NAMES,
+    code,
     plain,
 )
 
@@ -39,7 +41,10 @@ LineOf = Callable[..., int]
 
 @dataclass(frozen=True, slots=True)
 class BattleColumns:
-    """Which columns hold the two items and the result: a winner code, one-hot flags, or two scores."""
+    """Which columns hold the two items and the result: a winner code, one-hot flags, or two scores.
+
+    Without any of these the first item won.
+    """
 
     first: int
     second: int
@@ -71,6 +76,9 @@ def battle_columns(
                 found = _battle_result(table, known, known[a], known[b], winner)
                 if found is not None:
                     return found
+        for a, b in WON_NAMES:
+            if winner is None and a in known and b in known:
+                return BattleColumns(known[a], known[b])
         return None
     return _battle_result(table, known, table.find(first, "first"), table.find(second, "second"), winner)
 
@@ -164,6 +172,8 @@ def _battle_outcomes(
     """Return for every distinct row who won: first, second, tie, both bad or missing."""
     if columns.winner is not None:
         return _coded_outcomes(table, columns, rows, line_of, problems)
+    if not columns.result:
+        return dict.fromkeys(rows, "first")
     out: dict[tuple[str, ...], str] = {}
     for row in rows:
         cells = [cell.strip() for cell in row[2:]]
@@ -214,14 +224,14 @@ def _coded_outcomes(
     codes: dict[str, str] = {}
     for meaning, words in WINNER_CODES.items():
         codes.update(dict.fromkeys(words, meaning))
-    codes.setdefault(plain(table.names[columns.first]), "first")
-    codes.setdefault(plain(table.names[columns.second]), "second")
+    codes.setdefault(code(table.names[columns.first]), "first")
+    codes.setdefault(code(table.names[columns.second]), "second")
 
     coded: dict[tuple[str, ...], str | None] = {}
     named: dict[tuple[str, ...], str | None] = {}
     for row in rows:
         a, b, cell = row
-        coded[row] = codes.get(plain(cell))
+        coded[row] = codes.get(code(cell))
         named[row] = "first" if cell == a else "second" if cell == b else None
     # The column speaks one language: if codes alone explain every row they are meant, else names are.
     all_codes = all(coded.values())

@@ -31,17 +31,21 @@ def score_table(
     *,
     item: Ref | Sequence[Ref] | None = None,
     voters: Sequence[Ref] | None = None,
+    numbering: Collection[int] = (),
     lower_is_better: Collection[Ref] | bool = (),
     unlisted: str | None = None,
     repeated: str = "refuse",
     blanks: Collection[str] = BLANKS,
 ) -> RawBallots:
-    """Read one item a row: a column with its name, the others one voter (task, judge) each, cells scores."""
+    """Read one item a row: a column with its name, the others one voter (task, judge) each, cells scores.
+
+    The columns `numbering` merely number the rows and do not vote.
+    """
     key = find_key(table, item if item is not None else 1)
     if item is None:
         _refuse_measurements(table, key[0])
     which = "voters" if table.frame else "columns"
-    others = [k for k in range(len(table.names)) if k not in key]
+    others = [k for k in range(len(table.names)) if k not in key and k not in numbering]
     used = others if voters is None else table.find_all(voters, which)
     if not used:
         raise InputError(

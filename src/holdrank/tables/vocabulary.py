@@ -10,7 +10,7 @@ BLANKS = ("NA", "-", "undervote", "skipped", "blank", "overvote")
 WEIGHT_NAMES = frozenset(
     {
         *("weight", "weights", "count", "counts", "multiplicity", "frequency", "freq"),
-        *("votes", "voters", "ballots", "num_votes", "n_votes", "vote_count", "number_of_votes"),
+        *("votes", "voters", "ballots", "num_votes", "n_votes", "vote_count", "number_of_votes", "total_votes"),
         *("num_voters", "n_voters", "number_of_voters"),
     }
 )
@@ -22,6 +22,7 @@ VOTER_NAMES = frozenset(
         *("voter", "voterid", "voter_id", "ballot", "ballotid", "ballot_id", "id"),
         *("respondent", "respondentid", "respondent_id", "participant", "participant_id"),
         *("judge", "judge_id", "rater", "rater_id", "user", "user_id", "userid", "username", "user_name"),
+        *("#", "response_id", "responseid", "submission_id", "case_id", "uid", "pid"),
         *("worker", "worker_id", "critic", "critic_id", "reviewer", "reviewer_id", "annotator", "annotator_id"),
     }
 )
@@ -40,15 +41,41 @@ RANK_NAMES = frozenset({"rank", "ranking", "position", "place"})
 MARK_NAMES = frozenset({"score", "scores", "accuracy", "rating", "stars", "value", "points", "f1", "auc"})
 NO_ITEM_NAMES = frozenset(
     {
-        *("year", "age", "index", "row", "row_id", "date", "time", "timestamp", "unnamed: 0", "zip", "zipcode"),
+        *("year", "age", "index", "row", "row_id", "date", "time", "timestamp", "unnamed:_0", "zip", "zipcode"),
         *("precinct", "district", "ward", "gender", "income", "session", "session_id", "poll_id"),
+        *("no", "case", "duration", "duration_(in_seconds)", "progress", "finished", "latitude", "longitude"),
+        *("location_latitude", "location_longitude", "ip_address", "start_date", "end_date", "recorded_date"),
     }
 )
 """Names of columns that tell of a voter; a column of scores so called is hardly an item."""
 SUMMARY_NAMES = frozenset({"average", "mean", "rank", "score", "overall", "total", "median", "avg"})
 """First words of columns that sum up others and are no voters."""
+NO_SCORE_NAMES = (
+    NO_ITEM_NAMES
+    | SUMMARY_NAMES
+    | {f"{kind}_{what}" for kind in ("average", "mean", "avg", "total", "overall") for what in ("score", "rating")}
+    | {"sum", "std"}
+)
+"""Names of columns that are hardly items where a row is a voter with scores."""
+LOW_WORDS = frozenset(
+    {
+        *("rank", "error", "errors", "loss", "latency", "perplexity", "wer", "cer"),
+        *("rmse", "mse", "mae", "time", "runtime", "cost"),
+    }
+)
+"""Words in the names of columns where a low number is a good one."""
+FIRST_ITEM_NAMES = ITEM_NAMES | {"models", "llm"}
+"""Names of a first column of items."""
+VAGUE_ITEM_NAMES = frozenset({"", "country", "company"})
+"""Names of a first column of items, or of voters, or of an index."""
+NUMBERING_NAMES = frozenset({"rank", "#", "no", "id"})
+"""Names of columns that may stand before the names of the items and number the rows."""
 
 POSITION_NAME = re.compile(r"(rank|ranking|choice|preference|pref|position|place)[ _-]?([0-9]{1,4})")
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_ORDINAL_NAME = re.compile(
+    rf"({'|'.join(_ORDINALS)}|[0-9]{{1,4}}(?=st|nd|rd|th))(?:st|nd|rd|th)?_(choice|preference|pref|rank)"
+)
 SLOT_NAME = re.compile(r"([a-z][a-z _-]*)([0-9]{1,3})[ _-]?(id|name|rank)")
 
 PAIR_NAMES = (
@@ -57,7 +84,11 @@ PAIR_NAMES = (
     ("item_a", "item_b"),
     ("a", "b"),
     ("first", "second"),
+    ("player1", "player2"),
+    ("player_1", "player_2"),
 )
+WON_NAMES = (("winner_name", "loser_name"), ("winner", "loser"), ("chosen", "rejected"))
+"""Columns of battles whose first always wins."""
 FLAG_NAMES = (
     ("winner_model_a", "winner_model_b"),
     ("winner_a", "winner_b"),
@@ -66,7 +97,7 @@ FLAG_NAMES = (
 SCORED_PAIR_NAMES = (("home_team", "away_team", "home_score", "away_score"),)
 COUNT_NAMES = (
     ("i", "j", "wins_i", "wins_j"),
-    ("i", "j", "wins of i", "wins of j"),
+    ("i", "j", "wins_of_i", "wins_of_j"),
     ("a", "b", "wins_a", "wins_b"),
     ("item_a", "item_b", "wins_a", "wins_b"),
     ("model_a", "model_b", "wins_a", "wins_b"),
@@ -83,12 +114,13 @@ WINNER_CODES = {
 """Spellings of a result, compared without regard to case; the names of the two columns count as codes too."""
 
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_JOINTS = re.compile(r"[\s-]+")
 
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 
 _KNOWN_NAMES = frozenset(
     {
-        *(name for names in (*PAIR_NAMES, *FLAG_NAMES, *SCORED_PAIR_NAMES, *COUNT_NAMES) for name in names),
+        *(name for names in (*PAIR_NAMES, *WON_NAMES, *FLAG_NAMES, *SCORED_PAIR_NAMES, *COUNT_NAMES) for name in names),
         *("winner", "winner_tie", *BALLOT_WEIGHT_NAMES),
         *VOTER_NAMES,
         *TASK_NAMES,
@@ -100,14 +132,45 @@ _KNOWN_NAMES = frozenset(
 
 
 def plain(name: str) -> str:
-    """Return a name as it is compared with the words of this room: without outer blanks, without case.
+    """Return a name as it is compared with the words of this room: case and the kind of joint do not count.
 
     Examples
     --------
-    >>> plain(" Model_A "), plain("userId"), plain("modelA"), plain("voterID")
+    >>> plain(" Model_A "), plain("userId"), plain("Model A"), plain("voter-ID")
     ('model_a', 'user_id', 'model_a', 'voter_id')
     """
-    return _CAMEL.sub("_", name.strip()).casefold()
+    return _JOINTS.sub("_", code(name))
+
+
+def position_of(name: str) -> tuple[str, int] | None:
+    """Return the kind and number of a column of positions, or None.
+
+    Examples
+    --------
+    >>> position_of("rank3"), position_of("First Choice"), position_of("2nd choice"), position_of("first")
+    (('rank', 3), ('choice', 1), ('choice', 2), None)
+    """
+    word = plain(name)
+    match = POSITION_NAME.fullmatch(word)
+    if match:
+        return match[1], int(match[2])
+    match = _ORDINAL_NAME.fullmatch(word)
+    if match:
+        return match[2], _ORDINALS.index(match[1]) + 1 if match[1] in _ORDINALS else int(match[1])
+    return None
+
+
+def code(cell: str) -> str:
+    """Return a cell as it is compared with `WINNER_CODES`: without outer blanks and case, joints kept.
+
+    An item may well be called ``model-a``, which is not the code ``model_a``.
+
+    Examples
+    --------
+    >>> code(" Tie (bothbad) "), code("modelA"), code("model-a")
+    ('tie (bothbad)', 'model_a', 'model-a')
+    """
+    return _CAMEL.sub("_", cell.strip()).casefold()
 
 
 def guard_name(name: str, known_names: bool = False) -> str:
@@ -146,6 +209,6 @@ def _misread(core: str) -> bool:
         core[:1] in FORMULA_SIGNS
         or core.strip() in BLANKS
         or word in _KNOWN_NAMES
-        or POSITION_NAME.fullmatch(word) is not None
+        or position_of(core) is not None
         or SLOT_NAME.fullmatch(word) is not None
     )
