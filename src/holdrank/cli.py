@@ -91,7 +91,16 @@ def cli() -> None:
 
 def main() -> NoReturn:
     """Run the command line and leave with the right exit code; one line for each error, never a traceback."""
-    sys.exit(_run())
+    code = _run()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except OSError:
+            # What a full disk did not take stays in the buffer, and Python would fail over it once more at its exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            code = code or (EXIT_DATA if stream is sys.stdout else 0)
+    sys.exit(code)
 
 
 def _run() -> int:
