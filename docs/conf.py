@@ -63,7 +63,9 @@ def rows(options: list[click.Option]) -> str:
     lines = ["| option | value | default | meaning |", "| --- | --- | --- | --- |"]
     for option in options:
         names = ", ".join(f"`{name}`" for name in option.opts)
-        if isinstance(option.type, click.Choice):
+        if option.metavar and not isinstance(option.type, click.Choice):
+            value = " ".join(f"`{word}`" for word in option.metavar.split())
+        elif isinstance(option.type, click.Choice):
             listed = all(choice in (option.help or "") for choice in option.type.choices)
             value = "name" if listed else " ".join(f"`{choice}`" for choice in option.type.choices)
         elif option.is_flag:
@@ -125,7 +127,7 @@ def hide_signature(
     _app: Sphinx, _what: str, name: str, _obj: object, _options: object, _signature: str, _result: str
 ) -> tuple[str, None] | None:
     """Show no signature for what users get but do not construct."""
-    made_elsewhere = ("Consensus", "Statistic", "Status", "Votes")
+    made_elsewhere = ("Attack", "Breakdown", "Consensus", "Goal", "Statistic", "Status", "Votes")
     return ("", None) if name in {f"holdrank.{made}" for made in made_elsewhere} else None
 
 

@@ -6,7 +6,7 @@ Rankings are lists of ranks (1 best, equal = tied); orders are best-first tuples
 from __future__ import annotations
 
 from functools import cache
-from itertools import combinations, pairwise, permutations, product
+from itertools import combinations, combinations_with_replacement, pairwise, permutations, product
 from math import isclose
 
 import numpy as np
@@ -127,3 +127,298 @@ def merge(P, buckets, theta, *, downward):
         wanted = (max if downward else min)(key for key, _, _ in found)
         i, j = min((i, j) for key, i, j in found if key == wanted)
         buckets[i : j + 1] = [[item for bucket in buckets[i : j + 1] for item in bucket]]
+
+
+# Breakdown functions of medians, from their definitions.
+
+
+def rank_distance(kind, order_a, order_b):
+    """Kendall in pairs, Spearman's rho and footrule as plain sums over the items."""
+    if kind == "kendall":
+        return discordant(order_a, order_b)
+    power = {"spearman_rho": 2, "footrule": 1}[kind]
+    return sum(abs(a - b) ** power for a, b in zip(inverse(order_a), inverse(order_b), strict=True))
+
+
+@cache
+def distance_table(kind, n):
+    orders = list(permutations(range(n)))
+    return np.array([[rank_distance(kind, a, b) for b in orders] for a in orders], dtype=float)
+
+
+def theorem_lower(kind, p, median, k, n):
+    """Half of eps-: all targets at k flipped pairs or more from `median`, all rivals, all rankings below the line."""
+    d, flips = distance_table(kind, n), distance_table("kendall", n)[median]
+    cost = p @ d
+    values = []
+    for target in np.flatnonzero(flips >= k):
+        others = [v for v in range(len(p)) if v != target]
+        values.append(max((cost[target] - cost[v]) / (d[:, target] - d[:, v]).max() for v in others))
+    return min(values) / 2
+
+
+def theorem_upper(p, median, k, n):
+    """Half of eps+: targets at k flipped pairs or more from Kemeny's median, rivals at fewer."""
+    d = distance_table("kendall", n)
+    cost, flips = p @ d, d[median]
+    return min(
+        max((cost[s] - cost[v]) / (flips[s] - flips[v]) for v in np.flatnonzero(flips < k))
+        for s in np.flatnonzero(flips >= k)
+    ) / 2  # fmt: skip
+
+
+def kemeny_budgets(p, n, *, by_definition=False):
+    """For every ranking, the least total variation after which it is one of Kemeny's medians: linear programs.
+
+    By definition: any q, compared with all n! rankings. Otherwise, with the lemma that the target is the best ballot to
+    add, only the mass taken from each ballot is to be found. All targets are one program of independent parts.
+    """
+    from scipy.optimize import linprog
+    from scipy.sparse import block_diag
+
+    d = distance_table("kendall", n)
+    size = len(p)
+    blocks, limits, costs, bounds, equal, totals = [], [], [], [], [], []
+    for target in range(size):
+        rivals = np.array([v for v in range(size) if v != target])
+        gain = d[:, rivals] - d[:, [target]]  # what a ballot gives the target over each rival
+        if by_definition:  # columns: what is removed from each ballot, what is added to it
+            blocks.append(np.hstack((gain.T, -gain.T)))
+            limits.append(p @ gain)
+            costs.append(np.concatenate((np.ones(size), np.zeros(size))))
+            bounds += [(0, mass) for mass in p] + [(0, None)] * size
+            equal.append(np.concatenate((np.ones(size), -np.ones(size)))[None])
+            totals.append(0.0)
+        else:
+            blocks.append((gain - gain[target]).T)
+            limits.append(p @ gain)
+            costs.append(np.ones(size))
+            bounds += [(0, mass) for mass in p]
+    extra = {"A_eq": block_diag(equal, format="csr"), "b_eq": totals} if by_definition else {}
+    found = linprog(
+        np.concatenate(costs),
+        A_ub=block_diag(blocks, format="csr"),
+        b_ub=np.concatenate(limits),
+        bounds=bounds,
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+        **extra,
+    )
+    assert found.success, found.message
+    return (found.x * np.concatenate(costs)).reshape(size, -1).sum(axis=1)
+
+
+def kemeny_breakdown(p, n, **how):
+    """The median's number and, for k = 1, 2, ... flipped pairs, the least total variation that flips them."""
+    flips = distance_table("kendall", n)
+    median = int(np.argmin(p @ flips))
+    budgets = kemeny_budgets(p, n, **how)
+    return median, np.array([budgets[flips[median] >= k].min() for k in range(1, pairs(n) + 1)])
+
+
+# The adversary: every change of a few whole ballots, tried one after the other.
+
+
+def pair_points(ballot, unlisted):
+    """W of a single ballot, as an array."""
+    return np.array(wins([ballot], [1], unlisted))
+
+
+def place_costs(ballot, unlisted):
+    """C[i, k]: |place of i - (k + 1)|, ties at the mean of their places; zero where places are unknown."""
+    n = len(ballot)
+    if unlisted == "observed" and not all(ballot):
+        return np.zeros((n, n))
+    places = mean_places([rank or n + 1 for rank in ballot])
+    return np.abs(np.array(places)[:, None] - np.arange(1, n + 1))
+
+
+@cache
+def _points_of(ballot, unlisted):
+    """What a ballot adds to the sums that all statistics are made of; sums of halves, hence exact."""
+    return np.concatenate([pair_points(ballot, unlisted).ravel(), place_costs(ballot, unlisted).ravel()])
+
+
+def sums_of(ballots, weights, unlisted):
+    return sum(w * _points_of(tuple(b), unlisted) for b, w in zip(ballots, weights, strict=True))
+
+
+def attacks(ballots, weights, unlisted, change, size, *, battles=False):
+    """The sums after every change of `size` whole ballots, one row each, equal ones once."""
+    n = len(ballots[0])
+    base = sums_of(ballots, weights, unlisted)
+    zero = np.zeros((1, len(base)))
+    removed, added = zero, zero
+    if change != "add":
+        taken = [
+            picked
+            for picked in combinations_with_replacement(range(len(ballots)), size)
+            if all(picked.count(k) <= weights[k] for k in set(picked))
+        ]
+        points = np.array([_points_of(tuple(b), unlisted) for b in ballots])
+        removed = np.array([points[list(picked)].sum(axis=0) for picked in taken]).reshape(-1, len(base))
+        if change == "drop" and size == sum(weights):
+            removed = removed[:0]  # nothing would be left
+    if change != "drop":
+        added = _additions(n, unlisted, size, battles)
+    after = base - removed[:, None] + added
+    return np.unique(after.reshape(-1, len(base)), axis=0)
+
+
+@cache
+def _additions(n, unlisted, size, battles):
+    """Sums of every multiset of `size` added ballots: strict rankings, or battles of two items."""
+    if battles:
+        ballots = [tuple(1 if i == a else 2 if i == b else 0 for i in range(n)) for a, b in permutations(range(n), 2)]
+    else:
+        ballots = [tuple(place + 1 for place in inverse(order)) for order in permutations(range(n))]
+    points = np.array([_points_of(ballot, unlisted) for ballot in ballots])
+    sums = [points[list(p)].sum(axis=0) for p in combinations_with_replacement(range(len(points)), size)]
+    return np.unique(np.array(sums), axis=0)
+
+
+@cache
+def _order_tables(n):
+    orders = list(permutations(range(n)))
+    above = np.zeros((len(orders), n, n))
+    at = np.zeros((len(orders), n, n))
+    for row, order in enumerate(orders):
+        for a, b in combinations(order, 2):
+            above[row, a, b] = 1
+        for place, item in enumerate(order):
+            at[row, item, place] = 1
+    return orders, above.reshape(len(orders), -1), at.reshape(len(orders), -1)
+
+
+def medians(rule, sums, n):
+    """Which orders (columns, as `permutations` lists them) are a median of which sums (rows); sums are exact."""
+    orders, above, at = _order_tables(n)
+    W, costs = sums[:, : n * n], sums[:, n * n :]
+    if rule == "borda":
+        scores = W.reshape(-1, n, n).sum(axis=2)[:, np.array(orders)]
+        return (np.diff(scores, axis=2) <= 0).all(axis=2)
+    cost = -W @ above.T if rule == "kemeny" else costs @ at.T
+    return cost == cost.min(axis=1, keepdims=True)
+
+
+_MERGED = {}  # results of `merge` by deviations along an order: few, and each is needed often
+
+
+def merged_ranks(W, order, theta, *, downward):
+    """The merge of an order, as ranks."""
+    n = len(order)
+    both = W + W.T
+    share = np.divide(W, both, out=np.full((n, n), 0.5), where=both > 0)[np.ix_(order, order)]
+    key = (np.round(np.abs(share - share.T) / 2, 12).tobytes(), theta, downward)
+    if key not in _MERGED:
+        _MERGED[key] = merge(share, [[place] for place in range(n)], theta, downward=downward)
+    ranks = [0] * n
+    for rank, bucket in enumerate(_MERGED[key], start=1):
+        for place in bucket:
+            ranks[order[place]] = rank
+    return tuple(ranks)
+
+
+def outcomes(statistic, sums, n):
+    """What the statistic could give at some row of sums, however it breaks ties: sets of tuples of ranks.
+
+    `statistic` is a median, "kemeny", "borda" or "footrule", or (median, theta, "downward" or "naive").
+    """
+    orders = list(permutations(range(n)))
+    if isinstance(statistic, str):
+        ranks = [tuple(place + 1 for place in inverse(order)) for order in orders]
+        found = np.unique(medians(statistic, sums, n), axis=0)
+        return {frozenset(ranks[k] for k in np.flatnonzero(row)) for row in found}
+    rule, theta, merging = statistic
+    both = np.unique(np.hstack([sums[:, : n * n], medians(rule, sums, n)]), axis=0)
+    return {
+        frozenset(
+            merged_ranks(row[: n * n].reshape(n, n), orders[k], theta, downward=merging == "downward")
+            for k in np.flatnonzero(row[n * n :])
+        )
+        for row in both
+    }
+
+
+def fulfils(goal, before, after):
+    """Whether ranks `after` fulfil a goal against ranks `before`; goals are tuples such as ("wins", 2)."""
+    name, *values = goal
+    n = len(after)
+    above = [sum(other < mine for other in after) for mine in after]
+    above_before = [sum(other < mine for other in before) for mine in before]
+    if name == "above":
+        return after[values[0]] < after[values[1]]
+    if name == "new winner":
+        return any(above[i] == 0 and above_before[i] > 0 for i in range(n))
+    if name == "wins":
+        return above[values[0]] == 0
+    if name == "enters":
+        return above[values[0]] < values[1]
+    if name == "top set":
+        return {i for i in range(n) if above[i] < values[0]} != {i for i in range(n) if above_before[i] < values[0]}
+    flips = sum(before[i] < before[j] and not after[i] < after[j] for i, j in permutations(range(n), 2))
+    return flips >= values[0]
+
+
+def fewest_ballots(ballots, weights, unlisted, change, statistic, before, goals, most, *, battles=False):
+    """For each goal (weak, strict): the fewest changed ballots with which an optimum, or every one, fulfils it.
+
+    None where `most` ballots are not enough.
+    """
+    n = len(ballots[0])
+    found = {goal: [None, None] for goal in goals}
+    for size in range(most + 1):
+        if all(None not in pair for pair in found.values()):
+            break
+        if size == 0:
+            sums = sums_of(ballots, weights, unlisted)[None]
+        elif change != "add" and size > sum(weights):
+            break
+        else:
+            sums = attacks(ballots, weights, unlisted, change, size, battles=battles)
+        kinds = outcomes(statistic, sums, n)
+        for goal, pair in found.items():
+            good = {ranks: fulfils(goal, before, ranks) for kind in kinds for ranks in kind}
+            if pair[0] is None and any(any(good[ranks] for ranks in kind) for kind in kinds):
+                pair[0] = size
+            if pair[1] is None and any(all(good[ranks] for ranks in kind) for kind in kinds):
+                pair[1] = size
+    return {goal: tuple(pair) for goal, pair in found.items()}
+
+
+# Fractions of ballots: a linear program for each target, with every ballot that could be added as a column.
+
+
+def least_shares(rule, ballots, weights, unlisted, change, *, battles=False):
+    """For each order, the least share of changed votes that makes it one of the medians; infinite when none does."""
+    from scipy.optimize import linprog
+
+    n, total = len(ballots[0]), sum(weights)
+    orders, _, at = _order_tables(n)
+    old = np.array([_points_of(tuple(b), unlisted) for b in ballots])
+    new = _additions(n, unlisted, 1, battles)
+    removable = np.array(weights) / total if change != "add" else np.zeros(len(old))
+    shares = {}
+    for number, order in enumerate(orders):
+        if rule == "borda":  # each item has at least the points of the next
+            item = np.eye(n)[list(order)]
+            wanted = np.hstack([np.repeat(np.diff(-item, axis=0), n, axis=1), np.zeros((n - 1, n * n))])
+        else:  # no order costs less
+            wanted = np.hstack([np.zeros((len(orders), n * n)), at - at[number]])
+        gains_old, gains_new = wanted @ old.T, wanted @ new.T
+        columns = [-gains_old, gains_new] if change != "drop" else [-gains_old]
+        cost = np.concatenate([np.ones(len(old)) * (change != "add"), np.ones(len(new)) * (change == "add")])
+        bounds = [(0, w) for w in removable] + [(0, None)] * len(new)
+        equal = np.concatenate([np.ones(len(old)), -np.ones(len(new))])[None]
+        size = sum(block.shape[1] for block in columns)
+        found = linprog(
+            cost[:size],
+            A_ub=-np.hstack(columns),
+            b_ub=gains_old @ (np.array(weights) / total),
+            bounds=bounds[:size],
+            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+            **({"A_eq": equal, "b_eq": [0]} if change == "replace" else {}),
+        )
+        assert found.status in (0, 2), found.message
+        nothing_left = change == "drop" and found.status == 0 and found.fun > 1 - 1e-9
+        shares[order] = float("inf") if found.status == 2 or nothing_left else found.fun
+    return shares

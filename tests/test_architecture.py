@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -30,6 +31,7 @@ ROOMS = [
     "_assignment",
     "consensus",
     "merge",
+    "breaking",
     "cli",
 ]
 FRONT_DOORS = {"__init__", "__main__"}  # they hand out names from every room
@@ -39,6 +41,7 @@ HEAVY = {"numba", "highspy", "matplotlib", "torch", "fastapi", "duckdb", "pandas
          "narwhals", "rich", "array_api_compat", "scipy", "jinja2"}  # fmt: skip
 
 MODULES = sorted(SOURCE.rglob("*.py"))
+CODE = re.compile(r"`(\w+)`")
 
 
 def room_of(path: Path) -> str:
@@ -80,6 +83,19 @@ def test_rooms_import_only_rooms_above(path):
         parts = name.split(".")
         if parts[0] == "holdrank":
             assert parts[1] in allowed, f"{room} imports {name}"
+
+
+def test_modules_of_breaking_import_only_modules_above():
+    """The order is that of the table in ARCHITECTURE.md."""
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    table = text.partition("Inside `breaking`")[2].partition("##")[0]
+    order = [name for line in table.splitlines() if line.startswith("| `") for name in CODE.findall(line.split("|")[1])]
+    assert {path.stem for path in (SOURCE / "breaking").glob("*.py")} == {*order, "__init__"}
+    for name in order:
+        for imported in imports(SOURCE / "breaking" / f"{name}.py"):
+            parts = imported.split(".")
+            if parts[:2] == ["holdrank", "breaking"]:
+                assert parts[2] in order[: order.index(name)], f"{name} imports {imported}"
 
 
 def test_the_plan_is_the_one_in_the_document():

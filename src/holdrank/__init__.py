@@ -17,6 +17,9 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 _ROOMS = {
+    "breaking.answers": ("attack", "breakdown", "verify"),
+    "breaking.goals": ("Above", "Distance", "Enters", "Goal", "NewWinner", "TopSet", "Wins"),
+    "breaking.results": ("Attack", "Breakdown"),
     "consensus": ("Consensus", "Statistic", "borda", "footrule", "kemeny", "kemeny_batch", "kemeny_optima"),
     "errors": ("HoldrankError", "InputError", "LimitError", "MissingExtraError", "UsageError"),
     "files": ("read_votes", "validate", "write_votes"),
@@ -62,6 +65,18 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:  # the same names for type checkers and editors, which read but do not run
+    from holdrank.breaking.answers import attack as attack
+    from holdrank.breaking.answers import breakdown as breakdown
+    from holdrank.breaking.answers import verify as verify
+    from holdrank.breaking.goals import Above as Above
+    from holdrank.breaking.goals import Distance as Distance
+    from holdrank.breaking.goals import Enters as Enters
+    from holdrank.breaking.goals import Goal as Goal
+    from holdrank.breaking.goals import NewWinner as NewWinner
+    from holdrank.breaking.goals import TopSet as TopSet
+    from holdrank.breaking.goals import Wins as Wins
+    from holdrank.breaking.results import Attack as Attack
+    from holdrank.breaking.results import Breakdown as Breakdown
     from holdrank.consensus import Consensus as Consensus
     from holdrank.consensus import Statistic as Statistic
     from holdrank.consensus import borda as borda

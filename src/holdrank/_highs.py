@@ -7,10 +7,12 @@ from time import monotonic
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from holdrank.rankings import Floats, Ints
 from holdrank.status import Clock
 
+_MIP_GAP = 1e-6  # absolute, the solver's default
 _COLUMNS_IN_A_MOMENT = 1000  # solved in milliseconds, less than it takes to press Ctrl-C
 
 
@@ -37,9 +39,27 @@ class Solution:
 
 
 class Model:
-    """Minimise ``cost @ x`` over bounds (0 and 1 at first) and rows that come and go between solves."""
+    """Minimise ``cost @ x`` over bounds (0 and `upper` at first) and rows that come and go between solves.
 
-    def __init__(self, cost: Floats) -> None:
+    Parameters
+    ----------
+    cost : array
+    upper : array or float
+        Largest value of each column; may be infinite.
+    whole : array of bool, optional
+        Columns that take whole numbers only. The bound of a solve is then the solver's own, not that of the prices.
+    presolve : bool
+        Off for programs of a few rows, where it takes longer than the solve.
+    """
+
+    def __init__(
+        self,
+        cost: Floats,
+        upper: Floats | float = 1.0,
+        *,
+        whole: npt.NDArray[np.bool_] | None = None,
+        presolve: bool = True,
+    ) -> None:
         import highspy
 
         self._highspy = highspy
@@ -48,41 +68,52 @@ class Model:
         # One thread and a fixed seed, for the same answer on any machine.
         for option, value in (("threads", 1), ("random_seed", 0)):
             self._highs.setOptionValue(option, value)
+        if not presolve:
+            self._highs.setOptionValue("presolve", "off")
+            self._highs.setOptionValue("solver", "simplex")
         self._highs.HandleUserInterrupt = True
         self._cost: Floats = np.asarray(cost, dtype=np.float64)
         # The solver's tolerances are absolute: shares of votes would vanish in them.
         self._scale = 1e4 / max(float(np.abs(self._cost).max(initial=0.0)), 1e-300)
-        self._lower, self._upper = np.zeros(len(cost)), np.ones(len(cost))
+        self._lower, self._upper = np.zeros(len(cost)), np.broadcast_to(np.float64(upper), len(cost)).copy()
         self._columns = np.arange(len(cost), dtype=np.int32)
-        self._row_columns: Ints = np.empty((0, 0), dtype=np.int32)
-        self._row_values: Floats = np.empty((0, 0))
+        self._entry_columns: Ints = np.empty(0, dtype=np.int32)  # row after row
+        self._entry_values: Floats = np.empty(0)
+        self._widths: Ints = np.empty(0, dtype=np.int32)
         self._row_range: Floats = np.empty((0, 2))
+        self._whole = whole
         self._highs.addVars(len(cost), self._lower, self._upper)
         self._highs.changeColsCost(len(cost), self._columns, self._cost * self._scale)
+        if whole is not None:
+            self._highs.setOptionValue("mip_rel_gap", 0.0)
+            self._highs.changeColsIntegrality(len(cost), self._columns, whole.astype(np.uint8))
 
     def set_bounds(self, lower: Floats, upper: Floats) -> None:
         """Change the bounds of all columns."""
         self._lower, self._upper = lower, upper
         self._highs.changeColsBounds(len(self._columns), self._columns, lower, upper)
 
-    def add_rows(self, columns: Ints, values: Floats, lower: float, upper: float) -> None:
+    def add_rows(self, columns: Ints, values: Floats, lower: Floats | float, upper: Floats | float) -> None:
         """Add rows ``lower <= values @ x[columns] <= upper``; both arrays have one line a row, all of one width."""
         rows, width = columns.shape
         columns = columns.astype(np.int32)
-        self._row_columns = np.concatenate((self._row_columns.reshape(-1, width), columns))
-        self._row_values = np.concatenate((self._row_values.reshape(-1, width), values))
-        self._row_range = np.concatenate((self._row_range, np.tile([lower, upper], (rows, 1))))
+        limits = np.column_stack([np.broadcast_to(np.float64(limit), rows) for limit in (lower, upper)])
+        self._entry_columns = np.concatenate((self._entry_columns, columns.ravel()))
+        self._entry_values = np.concatenate((self._entry_values, values.ravel()))
+        self._widths = np.concatenate((self._widths, np.full(rows, width, dtype=np.int32)))
+        self._row_range = np.concatenate((self._row_range, limits))
         starts = np.arange(rows, dtype=np.int32) * width
         self._highs.addRows(
-            rows, np.full(rows, lower), np.full(rows, upper), rows * width, starts, columns.ravel(), values.ravel()
+            rows, limits[:, 0].copy(), limits[:, 1].copy(), rows * width, starts, columns.ravel(), values.ravel()
         )
 
     def drop_slack_rows(self, slack: float) -> None:
         """Forget the rows that the last solution keeps farther than `slack` from both of their limits."""
         values = np.array(self._highs.getSolution().row_value)
         loose = (values > self._row_range[:, 0] + slack) & (values < self._row_range[:, 1] - slack)
-        self._row_columns, self._row_values = self._row_columns[~loose], self._row_values[~loose]
-        self._row_range = self._row_range[~loose]
+        kept = np.repeat(~loose, self._widths)
+        self._entry_columns, self._entry_values = self._entry_columns[kept], self._entry_values[kept]
+        self._widths, self._row_range = self._widths[~loose], self._row_range[~loose]
         self._highs.deleteRows(int(loose.sum()), np.flatnonzero(loose).astype(np.int32))
 
     def solve(self, clock: Clock) -> Solution:
@@ -91,7 +122,7 @@ class Model:
         if clock.deadline is not None:
             # HiGHS counts its running time over all solves of one model.
             highs.setOptionValue("time_limit", highs.getRunTime() + max(clock.deadline - monotonic(), 0.0))
-        if len(self._columns) <= _COLUMNS_IN_A_MOMENT:
+        if len(self._columns) <= _COLUMNS_IN_A_MOMENT and self._whole is None:
             highs.run()
         else:
             # In a thread of its own, so that Python stays awake for Ctrl-C.
@@ -102,21 +133,31 @@ class Model:
         status, statuses = highs.getModelStatus(), self._highspy.HighsModelStatus
         if status == statuses.kInfeasible:
             return Solution(True, np.inf, np.empty(0), np.empty(0))
+        solution = highs.getSolution()
+        if self._whole is not None:
+            info = highs.getInfo()
+            # The solver drops branches that could only be better by less than its absolute gap.
+            bound = (info.mip_dual_bound - _MIP_GAP) / self._scale if np.isfinite(info.mip_dual_bound) else -np.inf
+            found = np.array(solution.col_value) if solution.value_valid else np.empty(0)
+            return Solution(status == statuses.kOptimal, bound, found, np.empty(0))
         if status != statuses.kOptimal:
             return Solution(False, -np.inf, np.empty(0), np.empty(0))
-        solution = highs.getSolution()
         bound, reduced_costs = self._dual_bound(np.array(solution.row_dual) / self._scale)
         return Solution(True, bound, np.array(solution.col_value), reduced_costs)
 
     def _dual_bound(self, prices: Floats) -> tuple[float, Floats]:
         """Return the Lagrangian bound of these row prices, valid for any prices, and the reduced costs."""
         lower, upper = self._row_range[:, 0], self._row_range[:, 1]
+        # Rounding must not put a price on a limit that is not there.
+        prices = np.clip(prices, np.where(np.isinf(upper), 0.0, -np.inf), np.where(np.isinf(lower), 0.0, np.inf))
         reduced = self._cost.copy()
         if len(prices):
-            spent = (prices[:, None] * self._row_values).ravel()
-            reduced -= np.bincount(self._row_columns.ravel(), weights=spent, minlength=len(reduced))
+            spent = np.repeat(prices, self._widths) * self._entry_values
+            reduced -= np.bincount(self._entry_columns, weights=spent, minlength=len(reduced))
         paid = prices != 0  # a free row may have an infinite limit
         limit = np.where(prices > 0, lower, upper)
         bound = float((prices[paid] * limit[paid]).sum())
-        bound += float(np.where(reduced > 0, reduced * self._lower, reduced * self._upper).sum())
+        reduced[np.abs(reduced) < 1e-15 * max(float(np.abs(self._cost).max(initial=0.0)), 1e-300)] = 0.0
+        off = reduced != 0  # a column without a price may have an infinite bound
+        bound += float((reduced[off] * np.where(reduced > 0, self._lower, self._upper)[off]).sum())
         return bound, reduced

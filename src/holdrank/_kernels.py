@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
+from types import FunctionType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -26,6 +27,20 @@ def fastest(loop: Callable[..., T], plain: Callable[..., T], *, seconds: float) 
     """Return `loop` compiled, if numba is there and worth it for `seconds` of plain work; else `plain`."""
     worth = _WORTH_CALLING if "numba" in sys.modules else _WORTH_LOADING
     return _compiled(loop) if seconds >= worth and find_spec("numba") is not None else plain
+
+
+@cache
+def compiled(loop: Callable[..., T], *parts: Callable[..., Any]) -> Callable[..., T]:
+    """Return `loop` compiled, with the functions `parts` that it calls by name; as it is where numba is missing.
+
+    A part may call the parts before it.
+    """
+    if find_spec("numba") is None:
+        return loop
+    known: dict[str, Any] = {}
+    for part in parts:
+        known[part.__name__] = _compiled(FunctionType(part.__code__, {**part.__globals__, **known}))
+    return _compiled(FunctionType(loop.__code__, {**loop.__globals__, **known}))
 
 
 @cache

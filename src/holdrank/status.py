@@ -22,10 +22,24 @@ class Status(StrEnum):
     TIME_LIMIT = "time limit reached: best ranking found, with a certified bound"
     INTERRUPTED = "interrupted: best ranking found, with a certified bound"
 
+    # Of breakdowns and attacks.
+    LEAST = "exact: the least share of votes, with an attack that reaches it"
+    OUT_OF_REACH = "exact: no change of the votes reaches it"
+    BETWEEN = "certified bounds: the least share lies between lower and upper"
+    BETWEEN_TIME_LIMIT = "time limit reached: the least share lies between lower and upper, both certified"
+    BETWEEN_INTERRUPTED = "interrupted: the least share lies between lower and upper, both certified"
+    THEOREM = "bounds of the paper's theorems"
+    ESTIMATE = "estimate: each upper is an attack that works, no proof that none is cheaper"
+
     @property
     def is_exact(self) -> bool:
-        """Whether this is the statistic itself, not the best that could be found."""
-        return self in (Status.PROVED, Status.SCORED, Status.MERGED)
+        """Whether this is the quantity itself, not the best that could be found."""
+        return self in (Status.PROVED, Status.SCORED, Status.MERGED, Status.LEAST, Status.OUT_OF_REACH)
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether Ctrl-C ended the computation."""
+        return self in (Status.INTERRUPTED, Status.BETWEEN_INTERRUPTED)
 
 
 @dataclass(frozen=True, slots=True)

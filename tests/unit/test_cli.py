@@ -362,7 +362,7 @@ def test_verbose_says_how_it_was_proved(run):
 
 
 def test_progress_is_shown_on_a_terminal_only(run, monkeypatch):
-    import holdrank.cli as module
+    import holdrank.cli.printing as module
 
     class Screen(io.StringIO):
         def isatty(self):

@@ -1,0 +1,333 @@
+"""The front doors: `breakdown`, `attack` and `verify`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from time import perf_counter
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from holdrank.breaking.batches import all_orders
+from holdrank.breaking.cases import ROUNDING, Answer, Case, Engine, consensus_of, exact_engine, name_of, reaches
+from holdrank.breaking.goals import Aim, Change, Distance, Goal, TierDistance
+from holdrank.breaking.plans import Found, Plan, Progress, check_change
+from holdrank.breaking.results import Attack, Breakdown
+from holdrank.breaking.whole import votes_needed
+from holdrank.consensus import Consensus, Statistic, kemeny
+from holdrank.errors import UsageError, quote, show
+from holdrank.models import Seed
+from holdrank.rankings import Floats, Ranking
+from holdrank.status import Clock, Status
+from holdrank.votes import Votes
+
+Method: TypeAlias = Literal["auto", "exact", "bounds", "smooth"]
+
+_METHODS = ("auto", "exact", "bounds", "smooth")
+
+
+def breakdown(
+    votes: Votes,
+    T: Statistic = kemeny,
+    deltas: Iterable[float] | None = None,
+    method: Method = "auto",
+    distance: TierDistance = "hausdorff_ns",
+    time_limit: float | None = None,
+    rng: Seed = None,
+    *,
+    progress: Progress | None = None,
+) -> Breakdown:
+    """Return how large a share of the votes must be replaced to move the consensus by each distance.
+
+    ``eps*(delta) = inf { TV(p, q) : d(T(p), T(q)) >= delta }`` for the votes p, where TV is the share of votes changed.
+
+    Parameters
+    ----------
+    votes : Votes
+    T : Statistic
+        `kemeny`, `borda`, `footrule`, or a `Robust` of one of them; others by ``method="smooth"`` if they have a
+        batch form.
+    deltas : sequence of float, optional
+        Distances as shares of the pairs, from 0 to 1; every multiple of one pair if not given.
+    method : {"auto", "exact", "bounds", "smooth"}
+        "exact" gives certified lower and upper values with attacks; "bounds" the paper's theorems; "smooth" the
+        paper's estimate, which is an upper value; "auto" the first that there is for T.
+    distance : {"hausdorff_ns", "hausdorff_half"}
+        Between rankings with ties; between strict rankings both are Kendall's.
+    time_limit : float, optional
+        Seconds; when they are over, or at Ctrl-C, what is proved comes back.
+    rng : int, Generator or None
+        For "smooth".
+    progress : callable, optional
+        Called with a `Step` now and then.
+
+    Notes
+    -----
+    Every attack is verified: the statistic is run again on the attacked votes and must be as far away as claimed, as
+    the only optimum. With several optima the breakdown is 0 up to the largest distance to another one; `notes` says
+    so. Paper: the breakdown function (Definition 3.1).
+
+    Examples
+    --------
+    >>> votes = Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[60, 40])
+    >>> b = breakdown(votes)
+    >>> b.delta.round(3).tolist(), b.lower.round(3).tolist()
+    ([0.333, 0.667, 1.0], [0.1, 0.5, 0.5])
+    >>> b.votes_needed.tolist(), b.votes_sufficient.tolist()
+    ([10.0, 50.0, 50.0], [11.0, 51.0, 51.0])
+    """
+    started = perf_counter()
+    _check(votes, T, time_limit)
+    if method not in _METHODS:
+        raise UsageError(f"method must be one of {', '.join(_METHODS)}, not {quote(str(method))}")
+    Distance(1.0, distance)  # refuses unknown distances
+    at = _distances(deltas, votes.n)
+    engine = exact_engine(T) if method in ("auto", "exact") else None
+    seed = None
+    if method == "exact" and engine is None:
+        raise UsageError(
+            f"exact breakdowns exist for kemeny, borda, footrule and Robust of these, not for {name_of(T)}; "
+            "to repair: use one of them, or method='smooth' for a statistic with a batch form"
+        )
+    if engine is None and method != "bounds":
+        seed = _seed(rng)
+        engine = _smooth_engine(T, distance, seed)
+    before = consensus_of(votes, T, time_limit)
+    if engine is None:
+        return _theorems(votes, T, at, distance, before, started)
+    case = Case(votes, T, before, "replace", engine)
+    with Clock(_seconds_left(time_limit, started)) as clock:
+        return _curve(case, at, distance, "exact" if seed is None else "smooth", clock, progress, started, seed)
+
+
+def attack(
+    votes: Votes,
+    T: Statistic,
+    goal: Goal,
+    change: Change = "replace",
+    *,
+    time_limit: float | None = None,
+    progress: Progress | None = None,
+) -> Attack:
+    """Return the least change of the votes after which the consensus fulfils a goal, and such a change.
+
+    Parameters
+    ----------
+    votes : Votes
+    T : Statistic
+        `kemeny`, `borda`, `footrule`, or a `Robust` of one of them.
+    goal : Goal
+        `NewWinner`, `Wins`, `Above`, `TopSet`, `Enters` or `Distance`.
+    change : {"replace", "drop", "add"}
+        What the attacker may do: replace ballots by rankings of their choice, drop ballots, or add rankings.
+        Shares are of the original votes in all three cases.
+    time_limit : float, optional
+        Seconds; when they are over, or at Ctrl-C, what is proved comes back.
+    progress : callable, optional
+        Called with a `Step` now and then.
+
+    Examples
+    --------
+    >>> from holdrank import NewWinner
+    >>> votes = Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[60, 40])
+    >>> a = attack(votes, kemeny, NewWinner())
+    >>> round(a.lower, 6), a.exact, a.verified, a.whole.removed, a.whole.added
+    (0.1, True, True, [('a > b > c', 11.0)], [('b > a > c', 11.0)])
+    """
+    started = perf_counter()
+    _check(votes, T, time_limit)
+    change = check_change(change)
+    if not isinstance(goal, Goal):
+        raise UsageError(f"a goal is NewWinner(), Wins(item), Above(b, a) and the like, not {show(repr(goal))}")
+    engine = exact_engine(T)
+    if engine is None:
+        raise UsageError(
+            f"attacks are found for kemeny, borda, footrule and Robust of these, not for {name_of(T)}; "
+            "to repair: use one of them, or breakdown(method='smooth') for a statistic with a batch form"
+        )
+    before = consensus_of(votes, T, time_limit)
+    aim = goal.aim(before.ranking, votes.items)
+    case = Case(votes, T, before, change, engine)
+    with Clock(_seconds_left(time_limit, started)) as clock:
+        (answer,) = case.answers([aim], clock, progress)
+        status = case.status([answer], clock)
+    return case.attack(answer, status, _notes(before, [answer]), perf_counter() - started)
+
+
+def verify(votes: Votes, T: Statistic, attacked: Votes, goal: Goal) -> bool:
+    """Return whether the consensus of the attacked votes fulfils a goal set for the consensus of the votes.
+
+    Runs the statistic on both. Where it reports several optima for the attacked votes, all must fulfil the goal
+    (`kemeny`), or the answer is False: another rule for ties might undo the attack.
+
+    Examples
+    --------
+    >>> from holdrank import NewWinner
+    >>> votes = Votes.from_orders([["a", "b"], ["b", "a"]], weights=[3, 2])
+    >>> verify(votes, kemeny, Votes.from_orders([["a", "b"], ["b", "a"]], weights=[2, 3]), NewWinner())
+    True
+    """
+    _check(votes, T, None)
+    if not isinstance(attacked, Votes):
+        raise UsageError(f"the attacked votes must be Votes, not {type(attacked).__name__}")
+    if attacked.items != votes.items:
+        raise UsageError("the attacked votes must have the same items in the same order as the votes")
+    aim = goal.aim(T(votes).ranking, votes.items)
+    return reaches(aim, T, lambda: attacked, T(attacked))
+
+
+def _curve(
+    case: Case,
+    at: Floats,
+    distance: TierDistance,
+    method: str,
+    clock: Clock,
+    progress: Progress | None,
+    started: float,
+    seed: int | None = None,
+) -> Breakdown:
+    """Ask the engine of a case about all distances at once."""
+    aims = [Distance(float(delta), distance).aim(case.before.ranking, case.votes.items) for delta in at]
+    # Distances between two attainable ones ask the same question.
+    asked = {aim.step(): aim for aim in sorted(aims, key=Aim.step)}
+    known = dict(zip(asked, case.answers(list(asked.values()), clock, progress), strict=True))
+    answers = [replace(known[aim.step()], aim=aim) for aim in aims]
+    status = case.status(answers, clock)
+    if method == "smooth" and not status.is_exact:
+        status = Status.ESTIMATE
+    notes = _notes(case.before, answers)
+    seconds = perf_counter() - started
+    attacks = [case.attack(answer, _status_of(answer, status), notes, seconds) for answer in answers]
+    lower, upper = np.array([a.lower for a in attacks]), np.array([a.upper for a in attacks])
+    return Breakdown(
+        delta=at,
+        lower=lower,
+        upper=upper,
+        exact=lower == upper,
+        attacks=tuple(one if one.verified else None for one in attacks),
+        votes_needed=np.array([one.votes_needed for one in attacks]),
+        votes_sufficient=np.array([one.votes_sufficient for one in attacks]),
+        status=status,
+        statistic=name_of(case.statistic),
+        consensus=case.before,
+        method=method,
+        distance=distance,
+        total=case.votes.total,
+        seed=seed,
+        notes=notes,
+        seconds=seconds,
+    )
+
+
+def _theorems(
+    votes: Votes, T: Statistic, at: Floats, distance: TierDistance, before: Consensus, started: float
+) -> Breakdown:
+    """Return the paper's two bounds; they come without attacks."""
+    from holdrank.breaking.bounds import theorem_bounds
+
+    found = theorem_bounds(votes, T, at)
+    lower, upper = np.array(found.lower), np.where(found.upper_valid, found.upper, math.inf)
+    lower = np.where(lower >= upper - ROUNDING, upper, lower)
+    counts = votes.is_counts
+    return Breakdown(
+        delta=at,
+        lower=lower,
+        upper=upper,
+        exact=lower == upper,
+        attacks=(None,) * len(at),
+        votes_needed=np.array([votes_needed(low, votes.total) if counts else math.nan for low in lower.tolist()]),
+        votes_sufficient=np.full(len(at), math.inf if counts else math.nan),
+        status=Status.THEOREM,
+        statistic=name_of(T),
+        consensus=before,
+        method="bounds",
+        distance=distance,
+        total=votes.total,
+        seed=None,
+        notes=tuple(filter(None, (found.note, *_notes(before, [])))),
+        seconds=perf_counter() - started,
+    )
+
+
+def _smooth_engine(T: Statistic, distance: TierDistance, seed: int) -> Engine:
+    """Return the paper's estimator in the form of an engine: it proves no lower bound."""
+    from holdrank.breaking.smooth import smoothed
+
+    def find(votes: Votes, _before: Ranking, aims: Sequence[Aim], *_: object) -> list[Found]:
+        deltas = [aim.goal.delta for aim in aims if isinstance(aim.goal, Distance)]
+        estimate = smoothed(votes, T, deltas, distance=distance, rng=seed)
+        ranks = np.argsort(all_orders(votes.n), axis=1) + 1
+        row_of = {row.tobytes(): k for k, row in enumerate(ranks)}
+        complete = np.where(votes.ranks == 0, votes.n, votes.ranks).astype(ranks.dtype)  # the last may be left out
+        rows = [row_of[row.tobytes()] for row in complete]
+        shares = np.bincount(rows, votes.weights / votes.total, minlength=len(ranks))
+        found = []
+        for upper, attacked in zip(estimate.upper.tolist(), estimate.attacked, strict=True):
+            gap = (attacked - shares) * votes.total
+            taken = np.divide(np.maximum(-gap, 0.0), shares, out=np.zeros_like(gap), where=shares > 0) / votes.total
+            plan = Plan(taken[rows] * votes.weights, ranks, np.maximum(gap, 0.0))
+            found.append(Found(0.0, upper, plan if math.isfinite(upper) else None))
+        return found
+
+    return Engine(find)
+
+
+def _check(votes: object, T: object, time_limit: object) -> None:
+    if not isinstance(votes, Votes):
+        raise UsageError(
+            f"votes must be Votes, not {type(votes).__name__}; make them with Votes.from_orders and the like"
+        )
+    if not callable(T):
+        raise UsageError(f"the statistic must be kemeny, borda, footrule, a Robust or a function, not {show(repr(T))}")
+    if time_limit is not None and not (isinstance(time_limit, int | float) and time_limit >= 0):
+        raise UsageError(f"time_limit must be a number of seconds, not {quote(str(time_limit))}")
+
+
+def _distances(deltas: Iterable[float] | None, n: int) -> Floats:
+    pairs = n * (n - 1) // 2
+    if deltas is None:
+        return np.arange(1, pairs + 1) / max(pairs, 1)
+    try:
+        at = np.array([float(delta) for delta in deltas])
+    except (TypeError, ValueError) as error:
+        raise UsageError("deltas must be numbers from 0 to 1") from error
+    if not ((at >= 0) & (at <= 1)).all():
+        raise UsageError("deltas must be numbers from 0 to 1, shares of the pairs of items")
+    return at
+
+
+def _seconds_left(time_limit: float | None, started: float) -> float | None:
+    return None if time_limit is None else max(time_limit - (perf_counter() - started), 0.0)
+
+
+def _seed(rng: Seed) -> int:
+    """Return the number that repeats the run: the one given, or one drawn."""
+    if isinstance(rng, np.random.Generator):
+        return int(rng.integers(2**63))
+    if rng is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+    if not isinstance(rng, int | np.integer) or isinstance(rng, bool) or rng < 0:
+        raise UsageError(f"rng must be a whole number from 0, a Generator or None, not {quote(str(rng))}")
+    return int(rng)
+
+
+def _status_of(answer: Answer, of_curve: Status) -> Status:
+    """Return the status of one answer of a curve; one that is not exact has the reason of the whole curve."""
+    if answer.lower < answer.upper:
+        return of_curve
+    return Status.OUT_OF_REACH if math.isinf(answer.lower) else Status.LEAST
+
+
+def _notes(before: Consensus, answers: Sequence[Answer]) -> tuple[str, ...]:
+    notes = []
+    if not before.status.is_exact:
+        notes.append("the consensus itself was not proved in time, so nothing is known about what breaks it")
+    free = [answer for answer in answers if answer.is_free]
+    far = max((a.aim.goal.delta for a in free if isinstance(a.aim.goal, Distance)), default=0.0)
+    if far:
+        notes.append(f"the consensus is one of several optima; the breakdown is 0 up to the distance {far:.4g}")
+    elif before.unique is False or free:
+        notes.append("the consensus is one of several optima" + ", and another one fulfils the goal" * bool(free))
+    return tuple(notes)

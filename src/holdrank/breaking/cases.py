@@ -1,0 +1,281 @@
+"""One case: votes, the statistic that is to break, and an engine; what it proposes is run and judged here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from importlib import import_module
+from time import monotonic
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from holdrank.breaking.goals import Aim, Change
+from holdrank.breaking.plans import Found, Plan, Progress, nothing
+from holdrank.breaking.results import Attack
+from holdrank.breaking.whole import Whole, in_whole_votes, plan_votes, votes_needed
+from holdrank.consensus import Consensus, Statistic, borda, footrule, kemeny, kemeny_optima
+from holdrank.errors import LimitError
+from holdrank.merge import Robust
+from holdrank.rankings import Ranking
+from holdrank.status import Clock, Status
+from holdrank.votes import Votes
+
+Find: TypeAlias = Callable[[Votes, Ranking, Sequence[Aim], Change, Clock, Progress | None], list[Found]]
+FindWhole: TypeAlias = Callable[[Votes, Ranking, Sequence[Aim], Change, Sequence[Found], Clock], list[Whole]]
+
+ROUNDING = 1e-9  # bounds that differ by less are one number
+_NUDGE = 1e-6  # what an attack may cost above the infimum that it stands for
+_OPTIMA = 200  # looked through when a consensus is one of several
+_FOR_CHECKS = 0.3  # of the time left: not for the engine, but for running the statistic again
+_LAST_LOOK = 2.0  # seconds for that when the time is over
+_MEDIANS = ((kemeny, "kemeny"), (borda, "borda"), (footrule, "footrule"))
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What knows how to break a statistic.
+
+    Attributes
+    ----------
+    find : callable
+        Bounds and attacks in shares of votes.
+    whole : callable or None
+        The same in whole votes, where the engine knows more than rounding does.
+    """
+
+    find: Find
+    whole: FindWhole | None = None
+
+
+def exact_engine(T: Statistic) -> Engine | None:
+    """Return the exact engine of a statistic, if there is one; statistics of one's own have none."""
+    base = T.base if isinstance(T, Robust) else T
+    name = next((name for known, name in _MEDIANS if base is known), None)
+    if name is None:
+        return None
+    module = import_module("holdrank.breaking.tiers" if isinstance(T, Robust) else f"holdrank.breaking.{name}")
+    if not isinstance(T, Robust):
+        return Engine(module.find, getattr(module, "whole", None))
+
+    def find(votes: Votes, *rest: Any) -> list[Found]:
+        found: list[Found] = module.find(votes, T, *rest)
+        return found
+
+    return Engine(find)
+
+
+def consensus_of(votes: Votes, T: Statistic, time_limit: float | None) -> Consensus:
+    """Run a statistic, within the time limit if it can be told one."""
+    if T is kemeny:
+        return kemeny(votes, time_limit)
+    if isinstance(T, Robust) and T.base is kemeny:
+        return T.merged(votes, kemeny(votes, time_limit))
+    return T(votes)
+
+
+def reaches(aim: Aim, T: Statistic, votes: Callable[[], Votes], after: Consensus) -> bool:
+    """Whether the consensus of votes fulfils an aim, and not only as one of several optima it was chosen from."""
+    if not (aim.reached(after.ranking) and after.status.is_exact):
+        return False
+    if after.unique is not False:
+        return True
+    if T is not kemeny:
+        return False
+    try:
+        return all(aim.reached(other) for other in kemeny_optima(votes(), most=_OPTIMA))
+    except LimitError:
+        return False
+
+
+def name_of(T: Statistic) -> str:
+    """Return the name of a statistic for people."""
+    return str(getattr(T, "__name__", type(T).__name__))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is known about one aim after the statistic was run again."""
+
+    aim: Aim
+    lower: float
+    upper: float
+    plan: Plan | None = None
+    after: Consensus | None = None
+    whole: Whole = field(default_factory=Whole)
+
+    @property
+    def is_free(self) -> bool:
+        """Whether any change of the right votes, however small, is enough."""
+        return self.upper <= ROUNDING and self.plan is not None and plan_votes(self.plan) > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Votes, the statistic that is to break, its consensus, what the attacker may do, and who proposes attacks."""
+
+    votes: Votes
+    statistic: Statistic
+    before: Consensus
+    change: Change
+    engine: Engine
+    _memo: dict[Any, Any] = field(default_factory=dict)
+
+    def answers(self, aims: Sequence[Aim], clock: Clock, progress: Progress | None) -> list[Answer]:
+        """Return what is known about aims, each of which implies all before it."""
+        found = self._found(aims, clock, progress)
+        answers = [Answer(aim, max(known.lower, 0.0), math.inf) for aim, known in zip(aims, found, strict=True)]
+        # When time is short, the farthest attack gives every aim an upper bound; then the nearest matter most.
+        stop = math.inf
+        for k in sorted(range(len(aims)), key=lambda k: k - len(aims) * (k == len(aims) - 1)):
+            if clock.over() and math.isinf(stop):
+                stop = monotonic() + _LAST_LOOK
+            if monotonic() < stop:
+                answers[k] = self._verified(answers[k], found[k], clock)
+        # A farther attack reaches all that is nearer; what it takes to get near, it takes to get farther.
+        for k in reversed(range(len(answers) - 1)):
+            far = answers[k + 1]
+            if far.upper < answers[k].upper:
+                answers[k] = replace(answers[k], upper=far.upper, plan=far.plan, after=far.after)
+        for k in range(1, len(answers)):
+            answers[k] = replace(answers[k], lower=max(answers[k].lower, answers[k - 1].lower))
+        # Where only rounding keeps the bounds apart they are one number.
+        answers = [replace(a, lower=a.upper) if a.lower >= a.upper - ROUNDING else a for a in answers]
+        return self._in_whole_votes(answers, clock) if self.votes.is_counts else answers
+
+    def status(self, answers: Sequence[Answer], clock: Clock) -> Status:
+        """Return how sure the answers are, all together."""
+        if all(answer.lower == answer.upper for answer in answers):
+            beyond = answers and all(math.isinf(answer.lower) for answer in answers)
+            return Status.OUT_OF_REACH if beyond else Status.LEAST
+        if clock.interrupted or self.before.status is Status.INTERRUPTED:
+            return Status.BETWEEN_INTERRUPTED
+        return Status.BETWEEN_TIME_LIMIT if clock.over() or self._memo.get("cut short") else Status.BETWEEN
+
+    def attack(self, answer: Answer, status: Status, notes: tuple[str, ...], seconds: float) -> Attack:
+        """Return an answer in the form that people get."""
+        return Attack(
+            goal=answer.aim.goal,
+            change=self.change,
+            lower=answer.lower,
+            upper=answer.upper,
+            verified=answer.plan is not None,
+            votes_needed=answer.whole.needed,
+            votes_sufficient=answer.whole.sufficient if self.votes.is_counts else math.nan,
+            status=status,
+            statistic=name_of(self.statistic),
+            before=self.before,
+            after=answer.after,
+            plan=answer.plan,
+            whole_plan=answer.whole.plan,
+            original=self.votes,
+            notes=notes,
+            seconds=seconds,
+        )
+
+    def _found(self, aims: Sequence[Aim], clock: Clock, progress: Progress | None) -> list[Found]:
+        found: dict[int, Found] = {}
+        for k, aim in enumerate(aims):
+            if aim.reached(self.before.ranking):
+                found[k] = Found(0.0, 0.0, nothing(self.votes))
+            elif aim.is_impossible():
+                found[k] = Found(math.inf)
+            elif not self.before.status.is_exact:
+                found[k] = Found(0.0)  # nothing is known about a consensus that is not known
+        todo = [k for k in range(len(aims)) if k not in found]
+        if todo:
+            asked = [aims[k] for k in todo]
+            deadline = clock.deadline
+            if deadline is not None:
+                clock.deadline = deadline - _FOR_CHECKS * max(clock.seconds_left(), 0.0)
+            results = self.engine.find(self.votes, self.before.ranking, asked, self.change, clock, progress)
+            self._memo["cut short"] = clock.over()
+            clock.deadline = deadline
+            found.update(zip(todo, results, strict=True))
+        return [found[k] for k in range(len(aims))]
+
+    def _verified(self, answer: Answer, found: Found, clock: Clock) -> Answer:
+        """Run the statistic again: an attack that does not work is no attack, and its price no upper bound."""
+        after = None if found.plan is None else self._after(found.plan, answer.aim, clock)
+        if found.plan is None or after is None:
+            return answer
+        budget = found.plan.budget(self.votes)
+        upper = found.upper if budget <= found.upper + _NUDGE else budget
+        return replace(answer, upper=upper, plan=found.plan, after=after)
+
+    def _after(self, plan: Plan, aim: Aim, clock: Clock) -> Consensus | None:
+        """Return the consensus after an attack, if it is one that this attacker may do and fulfils the aim."""
+        if not plan_votes(plan):
+            return self.before if aim.reached(self.before.ranking) else None
+        if not self._may(plan):
+            return None
+        if float(plan.removed.sum()) >= self.votes.total and not plan.added.any():
+            return None  # nothing is left
+        key = plan.removed.tobytes() + plan.ranks.tobytes() + plan.added.tobytes()
+        if key not in self._memo:  # one attack may serve many distances
+            left = clock.seconds_left()
+            limit = None if math.isinf(left) else max(left, _LAST_LOOK)
+            self._memo[key] = consensus_of(plan.applied(self.votes), self.statistic, limit)
+        after: Consensus = self._memo[key]
+        return after if reaches(aim, self.statistic, partial(plan.applied, self.votes), after) else None
+
+    def _may(self, plan: Plan) -> bool:
+        """Whether the attacker may do this: take what there is, put in as much as is taken where votes are replaced."""
+        taken, put = float(plan.removed.sum()), float(plan.added.sum())
+        tolerance = 1e-9 * self.votes.total
+        balanced = {"replace": abs(taken - put) <= tolerance, "drop": put == 0, "add": taken == 0}[self.change]
+        return balanced and bool((plan.removed <= self.votes.weights + tolerance).all())
+
+    def _works(self, aim: Aim, clock: Clock, plan: Plan) -> bool:
+        return self._after(plan, aim, clock) is not None
+
+    def _in_whole_votes(self, answers: list[Answer], clock: Clock) -> list[Answer]:
+        """Add whole votes to the answers, the nearest aims first."""
+        known = self._whole_by_engine(answers, clock)
+        whole: list[Whole] = []
+        last: Plan | None = None
+        for answer, (least, plan) in zip(answers, known, strict=True):
+            needed = max(votes_needed(answer.lower, self.votes.total), least)
+            works = partial(self._works, answer.aim, clock)
+            if answer.plan is not None and answer.after is not None and (plan is None or plan_votes(plan) > needed):
+                if not plan_votes(answer.plan):
+                    plan = answer.plan
+                elif last is not None and plan_votes(last) == needed and works(last):
+                    plan = last
+                else:
+                    target = answer.after.ranking
+                    own = in_whole_votes(self.votes, self.change, needed, answer.plan, target, works, clock)
+                    plan = _smaller(plan, own)
+            whole.append(Whole(needed, plan))
+            last = plan
+        # As with shares: farther attacks serve nearer aims, what is needed nearer is needed farther.
+        for k in reversed(range(len(whole) - 1)):
+            whole[k] = replace(whole[k], plan=_smaller(whole[k].plan, whole[k + 1].plan))
+        for k in range(1, len(whole)):
+            whole[k] = replace(whole[k], needed=max(whole[k].needed, whole[k - 1].needed))
+        return [replace(answer, whole=one) for answer, one in zip(answers, whole, strict=True)]
+
+    def _whole_by_engine(self, answers: Sequence[Answer], clock: Clock) -> list[tuple[float, Plan | None]]:
+        """Return (votes needed, plan that was seen to work) as far as the engine itself knows about whole votes."""
+        known: list[tuple[float, Plan | None]] = [(0.0, None)] * len(answers)
+        todo = [k for k, answer in enumerate(answers) if answer.plan is not None and plan_votes(answer.plan)]
+        if self.engine.whole is None or not todo:
+            return known
+        aims = [answers[k].aim for k in todo]
+        found = [Found(answers[k].lower, answers[k].upper, answers[k].plan) for k in todo]
+        results = self.engine.whole(self.votes, self.before.ranking, aims, self.change, found, clock)
+        for k, whole in zip(todo, results, strict=True):
+            works = whole.plan is not None and _is_whole(whole.plan) and self._works(answers[k].aim, clock, whole.plan)
+            known[k] = whole.needed, whole.plan if works else None
+        return known
+
+
+def _is_whole(plan: Plan) -> bool:
+    return all(bool((np.rint(part) == part).all()) for part in (plan.removed, plan.added))
+
+
+def _smaller(a: Plan | None, b: Plan | None) -> Plan | None:
+    """Return the plan that changes fewer votes."""
+    return min((plan for plan in (a, b) if plan is not None), key=plan_votes, default=None)

@@ -1,0 +1,512 @@
+"""Exact breakdown of the footrule median: a linear program for a target ranking, and a search over targets.
+
+The footrule is the sum of absolute differences of places, a metric on all vectors of places, those of ballots with
+ties too. So the best ballot to put in is the target itself: by the triangle inequality no other one helps it more
+against any rival. What is left is which ballots to take away, one column each, and a row for each rival that would
+still beat the target; the cheapest rival is an assignment problem.
+
+Inside this module items are numbered by the consensus, places from 0, and weights are counted in units of which the
+votes have ten thousand: the tolerances of the solver are absolute, and this makes them small.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import permutations
+
+import numpy as np
+
+from holdrank import _kernels
+from holdrank._assignment import _shortest_paths, assign
+from holdrank._highs import Model
+from holdrank.breaking.goals import Aim, Change
+from holdrank.breaking.plans import Found, Plan, Progress, nothing, replacing
+from holdrank.rankings import Floats, Ints, Ranking
+from holdrank.status import Clock, Step
+from holdrank.votes import Votes
+
+_UNIT = 1e4  # weight of all votes
+_SAME = 1e-10 * _UNIT  # costs that differ by less are equal to the solver
+_LISTED_ITEMS = 9  # up to here all targets are listed, most of them excluded by cheap bounds
+_WORK = 2e8  # entries of linear programs that a search may go through, about two minutes
+_TRIES = 4  # targets tried for one aim where there are too many to list
+
+
+def find(
+    votes: Votes, before: Ranking, aims: Sequence[Aim], change: Change, clock: Clock, progress: Progress | None
+) -> list[Found]:
+    """Return what is known about the least change of the votes that reaches each aim against the footrule median.
+
+    Notes
+    -----
+    With d the footrule and ballots s of weight w_s, the target sigma is (weakly) a median when for every rival nu
+
+        sum_s (w_s - r_s) (d(s, sigma) - d(s, nu)) <= e d(sigma, nu),   0 <= r_s <= w_s,
+
+    where e is the weight put in, for replaced votes e = sum_s r_s. Rivals come one by one, where a solution lets them
+    win. The target is first held against the consensus and against itself with two items swapped, which is closed
+    and excludes most targets. Paper: the breakdown function (Section 3), here exact for the footrule.
+
+    Examples
+    --------
+    >>> from holdrank import footrule
+    >>> from holdrank.breaking.goals import Above
+    >>> votes = Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[6, 4])
+    >>> before = footrule(votes).ranking
+    >>> [found] = find(votes, before, [Above("b", "a").aim(before, votes.items)], "replace", Clock(), None)
+    >>> round(found.lower, 9), round(found.upper, 9)
+    (0.1, 0.1)
+    """
+    places = Places(votes, before, change)
+    found: dict[int, Found] = {}
+    far = [at for at, aim in enumerate(aims) if aim.flips and not aim.reached(before)]
+    wanted = sorted({aims[at].flips for at in far})
+    if wanted:
+        answers = dict(zip(wanted, _search(places, _Flips(wanted), clock, progress), strict=True))
+        found.update((at, answers[aims[at].flips]) for at in far)
+    place = {item: at for at, item in enumerate(before.order)}
+    for at, aim in enumerate(aims):
+        if aim.reached(before):
+            found[at] = Found(0.0, 0.0, nothing(votes))
+        elif aim.above:
+            [found[at]] = _search(places, _Above(place[aim.above[0]], place[aim.above[1]]), clock, progress)
+        elif not aim.flips:
+            newcomers = np.array([place[item] for item in aim.newcomers], dtype=np.int64)
+            [found[at]] = _search(places, _Enter(newcomers, aim.top), clock, progress)
+    return [found[at] for at in range(len(aims))]
+
+
+class Places:
+    """The votes as the footrule sees them: the place of each item on each ballot, items numbered by the consensus."""
+
+    def __init__(self, votes: Votes, before: Ranking, change: Change) -> None:
+        self.votes, self.order, self.change, self.n = votes, np.array(before.order), change, votes.n
+        ranks = np.array(votes.ranks[:, self.order], dtype=np.int64)
+        ranks[ranks == 0] = self.n + 1
+        self.places: Floats = np.empty(ranks.shape)
+        for i in range(self.n):
+            mine = ranks[:, i, None]
+            self.places[:, i] = (ranks < mine).sum(axis=1) + ((ranks == mine).sum(axis=1) - 1) / 2
+        self.weights: Floats = votes.weights / votes.total * _UNIT
+        grid = np.arange(self.n)
+        # How far each place is from each other one; what each place costs each item.
+        self.apart: Floats = np.abs(grid[:, None] - grid).astype(np.float64)
+        self.cost: Floats = votes.place_weights()[self.order] / votes.total * _UNIT @ self.apart
+        self.loss = float(np.trace(self.cost))
+        # How many times the distance of target and rival one vote can move their difference of costs.
+        self.pull = 2.0 if change == "replace" else 1.0
+        self.strict = max(1e-8, 1e-10 * self.n) * _UNIT
+
+    def distances(self, target: Ints) -> Floats:
+        """Return the footrule between each ballot and a target, the vector of places."""
+        far: Floats = np.abs(self.places - target).sum(axis=1)
+        return far
+
+    @cached_property
+    def swaps(self) -> Floats:
+        """Bounds [p, q, i, j] on the weight to change before a target with i at p and j at q is a median, p < q.
+
+        The rival is the target with the two swapped: a fractional knapsack.
+        """
+        n = self.n
+        bounds = np.zeros((n, n, n, n))
+        for p, q in zip(*np.triu_indices(n, 1), strict=True):
+            lead = np.rint(np.abs(self.places - p) - np.abs(self.places - q)).astype(np.int64)
+            for i in range(n):
+                for j in range(n):
+                    if i != j:
+                        gains = lead[:, i] - lead[:, j]
+                        size = int(q - p)
+                        heaps = np.bincount(gains + 2 * size, weights=self.weights, minlength=4 * size + 1).astype(
+                            np.float64
+                        )
+                        bounds[p, q, i, j] = self._knapsack(heaps, np.arange(-2 * size, 2 * size + 1), 2 * size)
+        return bounds
+
+    def _knapsack(self, heaps: Floats, gains: Ints, apart: float) -> float:
+        """Return the least weight to change before the target equals a rival, by weight and lead of the rival."""
+        behind = float(heaps @ gains)
+        if behind <= _SAME / 100:
+            return 0.0
+        if self.change == "add":
+            return behind / apart
+        if self.change == "replace":
+            gains = gains + apart  # type: ignore[assignment]
+        elif not heaps[gains <= 0].any():
+            return math.inf  # every ballot that could be left is for the rival
+        worth = np.cumsum((heaps * np.maximum(gains, 0))[::-1])
+        last = int(np.argmax(worth >= min(behind, float(worth[-1]) * (1 - 1e-14))))
+        before = float(worth[last - 1]) if last else 0.0
+        return float(heaps[::-1][:last].sum() + (behind - before) / gains[::-1][last])
+
+    def against_consensus(self, targets: Ints) -> Floats:
+        """Return the bounds for targets (rows of places) whose rival is the consensus."""
+        grid = np.arange(self.n)
+        behind = self.cost[grid, targets].sum(axis=1) - self.loss
+        apart = self.apart[grid, targets].sum(axis=1)
+        bounds: Floats = np.divide(
+            np.maximum(behind, 0.0), self.pull * apart, out=np.zeros(len(targets)), where=apart > 0
+        )
+        return bounds
+
+    def plan(self, removed: Floats, target: Ints, added: float) -> Plan:
+        """Return the plan in the numbers and weights of the votes."""
+        scale = self.votes.total / _UNIT
+        ranks = np.zeros((1, self.n), dtype=np.int64)
+        ranks[0, self.order] = target + 1
+        if self.change == "drop":
+            return replacing(self.votes, removed * scale, ranks[:0], np.empty(0))
+        return replacing(self.votes, removed * scale, ranks, np.array([added * scale]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What a target costs: a certified bound, the value (infinite when not known), and the attack."""
+
+    bound: float
+    value: float
+    removed: Floats
+    added: float
+
+
+def _evaluate(places: Places, target: Ints, clock: Clock, limit: float = math.inf, slack: float = 0.0) -> _Answer:
+    """Return the least weight to change before the target is a median, by `slack` for each item that a rival moves.
+
+    Stops with the bound alone when that is not below `limit`, or when the clock stops.
+    """
+    n, m = places.n, len(places.weights)
+    grid = np.arange(n)
+    mine = places.distances(target)
+    moved = np.ones((n, n))
+    moved[grid, target] = 0.0
+    pulls = places.apart[target]  # what a unit of the target, put in, costs each item at each place
+    removed, added, bound = np.zeros(m), 0.0, 0.0
+    model = Model(np.ones(m), places.weights, presolve=False) if places.change != "add" else None
+    rival: Ints = grid
+    while True:
+        apart = float(pulls[grid, rival].sum())
+        asked = slack * float(moved[grid, rival].sum())
+        if model is None:
+            behind = float(places.cost[grid, target].sum() - places.cost[grid, rival].sum()) + asked
+            added = bound = max(bound, behind / apart) if apart else bound
+        elif apart:
+            lead = mine - places.distances(rival)
+            gains = lead + apart if places.change == "replace" else lead
+            most = float(np.maximum(gains, 0.0) @ places.weights) + 1.0
+            model.add_rows(np.arange(m)[None], gains[None], float(lead @ places.weights) + asked, most)
+            solved = model.solve(clock)
+            if not solved.finished:
+                return _Answer(bound, math.inf, removed, 0.0)
+            if not len(solved.x):
+                return _Answer(math.inf, math.inf, removed, 0.0)
+            bound = max(bound, solved.bound)
+            removed = np.clip(solved.x, 0.0, places.weights)
+            added = float(removed.sum())
+            if places.change == "drop" and added > _UNIT * (1 - 1e-10):
+                return _Answer(math.inf, math.inf, removed, 0.0)  # only no ballots at all are content
+        if bound >= limit:
+            return _Answer(bound, math.inf, removed, added)
+        cost = places.cost.copy()
+        if model is not None:
+            touched = np.flatnonzero(removed)
+            for i in range(n):
+                cost[i] -= removed[touched] @ np.abs(places.places[touched, i, None] - grid)
+        if places.change != "drop":
+            cost += added * pulls
+        cost -= slack * moved
+        again = assign(cost, 0.0).place
+        if cost[grid, again].sum() >= cost[grid, target].sum() - _SAME / 4 or np.array_equal(again, rival):
+            return _Answer(min(bound, added), added, removed, added)
+        rival = again
+
+
+@dataclass(frozen=True, slots=True)
+class _Flips:
+    """At least so many pairs in another order: one level for each number."""
+
+    wanted: list[int]
+
+    @property
+    def levels(self) -> int:
+        return len(self.wanted)
+
+    def level(self, targets: Ints) -> Ints:
+        """Return how many levels each target (a row of places) reaches."""
+        flips = np.zeros(len(targets), dtype=np.int64)
+        for i, j in zip(*np.triu_indices(targets.shape[1], 1), strict=True):
+            flips += targets[:, i] > targets[:, j]
+        reached: Ints = np.asarray(np.searchsorted(np.array(self.wanted), flips, side="right"))
+        return reached
+
+    def least_flips(self) -> Ints:
+        """Return how many pairs every target of a level flips."""
+        return np.array(self.wanted)
+
+    def excess(self, value: float, reduced: Floats) -> Floats:  # noqa: ARG002
+        """See `_Above.excess`; flips need no place in particular."""
+        return np.full(len(self.wanted), value)
+
+    def candidates(self, n: int) -> Iterator[Ints]:
+        """Yield targets worth a try: blocks of neighbours reversed, alone or side by side."""
+        for size in range(2, n + 1):
+            for start in range(n - size + 1):
+                target = np.arange(n)
+                target[start : start + size] = target[start : start + size][::-1].copy()
+                yield target
+            for start in range(size):
+                target = np.arange(n)
+                for block in range(start, n - 1, size):
+                    target[block : block + size] = target[block : block + size][::-1].copy()
+                yield target
+
+
+@dataclass(frozen=True, slots=True)
+class _Above:
+    """One item above another."""
+
+    upper: int
+    lower: int
+    levels: int = 1
+
+    def level(self, targets: Ints) -> Ints:
+        """See `_Flips.level`."""
+        return (targets[:, self.upper] < targets[:, self.lower]).astype(np.int64)
+
+    def least_flips(self) -> Ints:
+        """See `_Flips.least_flips`: each item between the two changes sides with one of them."""
+        return np.array([self.upper - self.lower])
+
+    def excess(self, value: float, reduced: Floats) -> Floats:
+        """Return the least value of an assignment that reaches the aim, by value and reduced costs of the cheapest."""
+        least_below = np.minimum.accumulate(reduced[self.lower][::-1])[::-1]
+        return np.array([value + float((reduced[self.upper][:-1] + least_below[1:]).min())])
+
+    def candidates(self, n: int) -> Iterator[Ints]:
+        """Yield targets worth a try: the two meet somewhere, or swap."""
+        order = [i for i in range(n) if i not in (self.upper, self.lower)]
+        for at in range(n - 1):
+            yield np.argsort([*order[:at], self.upper, self.lower, *order[at:]])
+        target = np.arange(n)
+        target[[self.upper, self.lower]] = target[[self.lower, self.upper]]
+        yield target
+
+
+@dataclass(frozen=True, slots=True)
+class _Enter:
+    """One of the newcomers among the first `top`."""
+
+    newcomers: Ints
+    top: int
+    levels: int = 1
+
+    def level(self, targets: Ints) -> Ints:
+        """See `_Flips.level`."""
+        best: Ints = targets[:, self.newcomers].min(axis=1, initial=targets.shape[1])
+        return (best < self.top).astype(np.int64)
+
+    def least_flips(self) -> Ints:
+        """See `_Flips.least_flips`."""
+        return np.array([int(self.newcomers.min(initial=self.top)) - self.top + 1])
+
+    def excess(self, value: float, reduced: Floats) -> Floats:
+        """See `_Above.excess`."""
+        return np.array([value + float(reduced[self.newcomers, : self.top].min(initial=math.inf))])
+
+    def candidates(self, n: int) -> Iterator[Ints]:
+        """Yield targets worth a try: a newcomer moves up, or swaps with somebody."""
+        for item in self.newcomers.tolist():
+            for place in range(self.top):
+                yield np.argsort(np.insert(np.delete(np.arange(n), item), place, item))
+                target = np.arange(n)
+                target[[item, place]] = place, item
+                yield target
+
+
+_Wish = _Flips | _Above | _Enter
+
+
+def _search(places: Places, wish: _Wish, clock: Clock, progress: Progress | None) -> list[Found]:
+    """Return what is known about each level of the wish."""
+    listed = places.n <= _LISTED_ITEMS
+    explore: Callable[..., _Ledger] = _all_targets if listed else _some_targets
+    ledger = explore(places, wish, clock, progress, 0.0)
+    lower = np.maximum.accumulate(ledger.lower)
+    founds = _attacks(places, ledger, clock)
+    if places.change == "drop" and listed and any(plan is None for _, plan in founds) and not clock.over():
+        # Taking votes away can end in ties that nothing breaks: look for targets that are really reached.
+        strict = _attacks(places, explore(places, wish, clock, progress, places.strict), clock)
+        founds = [min(pair, key=lambda found: found[0]) for pair in zip(founds, strict, strict=True)]
+    best: tuple[float, Plan | None] = (math.inf, None)
+    out = []
+    for low, found in zip(lower[::-1] / _UNIT, founds[::-1], strict=True):
+        best = min(best, found, key=lambda pair: pair[0])
+        out.append(Found(float(low), max(best[0], float(low)), best[1]))
+    return out[::-1]
+
+
+class _Ledger:
+    """For each level of a wish: the least bound of all targets that reach it, and the best target known."""
+
+    def __init__(self, levels: int) -> None:
+        self.lower: Floats = np.full(levels, math.inf)
+        self.best: Floats = np.full(levels, math.inf)
+        self.targets: list[Ints | None] = [None] * levels
+        self.answers: list[_Answer | None] = [None] * levels
+
+    def close(self, level: int, bound: float) -> None:
+        """Note that targets of this level cost at least `bound`."""
+        np.minimum(self.lower[:level], bound, out=self.lower[:level])
+
+    def learn(self, level: int, value: float, target: Ints, answer: _Answer) -> None:
+        """Note what a target of this level costs."""
+        for at in range(level):
+            if value < self.best[at]:
+                self.best[at], self.targets[at], self.answers[at] = value, target, answer
+
+
+def _all_targets(places: Places, wish: _Wish, clock: Clock, progress: Progress | None, slack: float) -> _Ledger:
+    """Evaluate targets, best bound first, until the rest is excluded by the bounds."""
+    n = places.n
+    ledger = _Ledger(wish.levels)
+    orders = np.array(list(permutations(range(n))), dtype=np.int8)
+    targets = np.argsort(orders, axis=1).astype(np.int8)
+    level = wish.level(targets)
+    orders, targets, level = orders[level > 0], targets[level > 0], level[level > 0]
+    bounds = places.against_consensus(targets)
+    if not clock.over():
+        for p, q in zip(*np.triu_indices(n, 1), strict=True):
+            np.maximum(bounds, places.swaps[p, q][orders[:, p], orders[:, q]], out=bounds)
+    ranked = np.argsort(bounds, kind="stable")
+    work = 0.0
+    for done, at in enumerate(ranked.tolist()):
+        height, bound = int(level[at]), float(bounds[at])
+        # For a higher level the best known value is never smaller.
+        limit = float(ledger.best[height - 1]) - _SAME / 10
+        if bound < limit:
+            if clock.over() or work > _WORK:
+                for rest in ranked[done:]:
+                    ledger.close(int(level[rest]), float(bounds[rest]))
+                break
+            target = targets[at].astype(np.int64)
+            answer = _evaluate(places, target, clock, limit, slack)
+            bound = max(bound, answer.bound)
+            work += 4.0 * len(places.weights) * n
+            if math.isfinite(answer.value):
+                ledger.learn(height, max(answer.value, bound), target, answer)
+        ledger.close(height, bound)
+        if progress and done % 256 == 0:
+            progress(Step("targets", done, len(ranked)))
+    return ledger
+
+
+def _some_targets(places: Places, wish: _Wish, clock: Clock, progress: Progress | None, slack: float) -> _Ledger:
+    """Bound all targets at once by relaxed assignments, and evaluate a few promising ones."""
+    ledger = _Ledger(wish.levels)
+    ledger.lower = _relaxed(places, wish, clock)
+    targets = np.unique(np.array(list(wish.candidates(places.n))), axis=0)
+    level = wish.level(targets)
+    bounds = places.against_consensus(targets)
+    ranked = np.argsort(bounds, kind="stable")
+    tried: set[int] = set()
+    for height in range(1, wish.levels + 1):
+        fitting = ranked[level[ranked] >= height]
+        for at in fitting[:_TRIES].tolist():
+            if clock.over() or at in tried or bounds[at] >= ledger.best[height - 1]:
+                continue
+            tried.add(at)
+            answer = _evaluate(places, targets[at], clock, float(ledger.best[height - 1]), slack)
+            if math.isfinite(answer.value):
+                ledger.learn(int(level[at]), answer.value, targets[at], answer)
+        if progress:
+            progress(Step("distances", height, wish.levels))
+        if len(fitting) and ledger.targets[height - 1] is None:
+            ledger.targets[height - 1] = targets[fitting[0]]
+    return ledger
+
+
+def _relaxed(places: Places, wish: _Wish, clock: Clock) -> Floats:
+    """Return bounds for all levels from the consensus as the rival.
+
+    With L the cost and D the distance of a target from the consensus, L - L* - mu D is the cost of an assignment. If it
+    is at least phi for all targets of a level, and their D at least d, then (L - L*) / D >= mu + min(phi, 0) / d.
+    """
+    n = places.n
+    least = np.maximum(wish.least_flips(), 2)
+    least = least + least % 2  # the footrule is even, and at least the number of flipped pairs
+    bounds = np.zeros(wish.levels)
+    engine = _kernels.fastest(_kernels.assign_places, _shortest_paths, seconds=60 * n**2 / 4e5)
+
+    def improve(steps: Floats) -> float:
+        best, at = -math.inf, 0.0
+        for mu in steps.tolist():
+            if clock.over() and at:
+                break
+            cost = np.ascontiguousarray(places.cost - mu * places.apart)
+            _, item_price, place_price = engine(cost)
+            reduced = cost - item_price[:, None] - place_price
+            value = float(item_price.sum() + place_price.sum()) + n * min(float(reduced.min()), 0.0) - places.loss
+            found = mu + np.minimum(wish.excess(value, np.maximum(reduced, 0.0)), 0.0) / least
+            np.maximum(bounds, found / places.pull, out=bounds)
+            if found.max() > best:
+                best, at = float(found.max()), mu
+        return at
+
+    coarse = np.geomspace(1e-5 * _UNIT, _UNIT, 41)
+    at = improve(coarse)
+    if wish.levels == 1:
+        improve(np.linspace(at / 1.33, at * 1.33, 40))
+    return bounds
+
+
+def _attacks(places: Places, ledger: _Ledger, clock: Clock) -> list[tuple[float, Plan | None]]:
+    """Return the cost of the best target of each level and its strict attack, both only where that exists."""
+    known: dict[bytes, tuple[float, Plan | None]] = {}
+    out: list[tuple[float, Plan | None]] = []
+    for best, target, known_answer in zip(ledger.best / _UNIT, ledger.targets, ledger.answers, strict=True):
+        if target is None:
+            out.append((math.inf, None))
+            continue
+        key = target.tobytes()
+        if key not in known:
+            if known_answer is not None and places.change != "drop":
+                answer = _nudged(places, known_answer)
+            else:
+                answer = _evaluate(places, target, clock, slack=places.strict)
+            if not math.isfinite(answer.value):
+                answer = _mixed(places, target)
+            plan, value = None, math.inf
+            if math.isfinite(answer.value):
+                plan = places.plan(answer.removed, target, answer.added)
+                value = plan.budget(places.votes)
+            known[key] = value, plan
+        value, plan = known[key]
+        exact = math.isfinite(best) and value <= best + 5e-7
+        out.append((float(best) if exact else value, plan))
+    return out
+
+
+def _nudged(places: Places, answer: _Answer) -> _Answer:
+    """Return the attack of an answer, with a hair of the target in place of the same share of everything.
+
+    That puts every rival behind by the distance, and takes no program.
+    """
+    share = 2 * places.strict / _UNIT
+    if places.change == "add":
+        return _Answer(answer.bound, answer.value, answer.removed, answer.added + share * (_UNIT + answer.added))
+    removed = answer.removed + share * (places.weights - answer.removed)
+    return _Answer(answer.bound, answer.value, removed, float(removed.sum()))
+
+
+def _mixed(places: Places, target: Ints) -> _Answer:
+    """Return an attack that takes away the same share of all ballots: no linear program, not the cheapest."""
+    if places.change == "drop":
+        return _Answer(0.0, math.inf, np.empty(0), 0.0)
+    adding = Places(places.votes, Ranking.from_order(places.order), "add")
+    answer = _evaluate(adding, target, Clock(), slack=2 * places.strict)
+    if places.change == "add":
+        return answer
+    share = answer.added / (_UNIT + answer.added)
+    return _Answer(0.0, share * _UNIT, places.weights * share, share * _UNIT)

@@ -1,0 +1,238 @@
+"""What an adversary may want, as small values: another winner, b above a, a distance of delta."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+
+from holdrank.errors import UsageError, quote, show
+from holdrank.rankings import Ranking, hausdorff_half, hausdorff_ns
+
+Change: TypeAlias = Literal["replace", "drop", "add"]
+TierDistance: TypeAlias = Literal["hausdorff_ns", "hausdorff_half"]
+
+_DISTANCES = {"hausdorff_ns": hausdorff_ns, "hausdorff_half": hausdorff_half}
+_ROUNDING = 1e-9  # distances are multiples of half a pair; deltas like 0.1 + 0.2 must not miss them
+
+
+@runtime_checkable
+class Goal(Protocol):
+    """What an attack is for. All goals are of the classes below; they are values, compared by their contents."""
+
+    def aim(self, before: Ranking, items: Sequence[str]) -> Aim:
+        """Return what this goal means for items with these names, whose consensus is `before`."""
+        ...
+
+    def text(self) -> str:
+        """Return the goal in words, to follow "takes 41 votes"."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """A goal with its names resolved, ready for the engines.
+
+    For strict rankings every goal is a union of three simple conditions on the order after the attack; the fields that
+    do not apply are empty.
+
+    Attributes
+    ----------
+    goal : Goal
+    before : Ranking
+        The consensus to be broken.
+    flips : int
+        At least so many pairs in another order than `before`.
+    above : tuple of int
+        (b, a): b stands above a.
+    newcomers : tuple of int
+        At least one of these items is among the first `top`.
+    top : int
+    """
+
+    goal: Goal
+    before: Ranking
+    flips: int = 0
+    above: tuple[int, ...] = ()
+    newcomers: tuple[int, ...] = ()
+    top: int = 0
+
+    def reached(self, after: Ranking) -> bool:
+        """Whether a consensus, with or without ties, fulfils the goal.
+
+        Place k means fewer than k items strictly above: tied items share the best of their places.
+        """
+        if isinstance(self.goal, Distance):
+            far = float(_DISTANCES[self.goal.distance](self.before, after))
+            return far >= self.goal.delta - _ROUNDING
+        if self.above:
+            b, a = self.above
+            return bool(after.ranks[b] < after.ranks[a])
+        first = top_items(after, self.top)
+        if isinstance(self.goal, TopSet):
+            return first != top_items(self.before, self.top)
+        return not first.isdisjoint(self.newcomers)
+
+    def is_impossible(self) -> bool:
+        """Whether no ranking at all fulfils the goal: a distance beyond the farthest, a newcomer where none is left."""
+        if isinstance(self.goal, Distance):
+            # The farthest ranking reverses every strict pair; a tie can only be broken, which counts half or nothing.
+            return not self.reached(Ranking(-self.before.ranks * self.before.n + np.arange(self.before.n)))
+        return not self.above and not self.newcomers and not isinstance(self.goal, TopSet)
+
+    def step(self) -> int:
+        """Return the distance asked for in half pairs, rounded up: aims of one step are fulfilled together."""
+        if isinstance(self.goal, Distance) and self.goal.distance == "hausdorff_half":
+            pairs = self.before.n * (self.before.n - 1) // 2
+            return math.ceil(2 * self.goal.delta * pairs - _ROUNDING)
+        return 2 * self.flips
+
+
+def top_items(ranking: Ranking, k: int) -> set[int]:
+    """Return the items with fewer than `k` items strictly above them.
+
+    Examples
+    --------
+    >>> sorted(top_items(Ranking([1, 2, 2, 3]), 2))
+    [0, 1, 2]
+    """
+    top: set[int] = set()
+    for bucket in ranking.buckets:
+        if len(top) >= k:
+            break
+        top.update(bucket)
+    return top
+
+
+@dataclass(frozen=True, slots=True)
+class NewWinner:
+    """An item that is not in the first place now gets there, alone or shared.
+
+    Examples
+    --------
+    >>> NewWinner().aim(Ranking([1, 2, 3]), "abc").reached(Ranking([2, 1, 3]))
+    True
+    """
+
+    def aim(self, before: Ranking, items: Sequence[str]) -> Aim:  # noqa: ARG002
+        """See `Goal`."""
+        return Aim(self, before, newcomers=_outside(before, 1), top=1)
+
+    def text(self) -> str:
+        """See `Goal`."""
+        return "another winner"
+
+
+@dataclass(frozen=True, slots=True)
+class Wins:
+    """The item is in the first place, alone or shared."""
+
+    item: str
+
+    def aim(self, before: Ranking, items: Sequence[str]) -> Aim:
+        """See `Goal`."""
+        return Aim(self, before, newcomers=(_find(self.item, items),), top=1)
+
+    def text(self) -> str:
+        """See `Goal`."""
+        return f"making {show(self.item)} win"
+
+
+@dataclass(frozen=True, slots=True)
+class Above:
+    """The item `upper` stands strictly above the item `lower`."""
+
+    upper: str
+    lower: str
+
+    def aim(self, before: Ranking, items: Sequence[str]) -> Aim:
+        """See `Goal`."""
+        pair = _find(self.upper, items), _find(self.lower, items)
+        if pair[0] == pair[1]:
+            raise UsageError(f"{quote(self.upper)} cannot stand above itself; name two items")
+        return Aim(self, before, above=pair)
+
+    def text(self) -> str:
+        """See `Goal`."""
+        return f"putting {show(self.upper)} above {show(self.lower)}"
+
+
+@dataclass(frozen=True, slots=True)
+class TopSet:
+    """The set of the first `k` items is another one; with ties, of the items with fewer than `k` above them."""
+
+    k: int
+
+    def aim(self, before: Ranking, items: Sequence[str]) -> Aim:
+        """See `Goal`."""
+        _check_place(self.k, items)
+        return Aim(self, before, newcomers=_outside(before, self.k), top=self.k)
+
+    def text(self) -> str:
+        """See `Goal`."""
+        return f"changing the top {self.k}"
+
+
+@dataclass(frozen=True, slots=True)
+class Enters:
+    """The item is among the first `k`: fewer than `k` items stand strictly above it."""
+
+    item: str
+    k: int
+
+    def aim(self, before: Ranking, items: Sequence[str]) -> Aim:
+        """See `Goal`."""
+        _check_place(self.k, items)
+        return Aim(self, before, newcomers=(_find(self.item, items),), top=self.k)
+
+    def text(self) -> str:
+        """See `Goal`."""
+        return f"bringing {show(self.item)} into the top {self.k}"
+
+
+@dataclass(frozen=True, slots=True)
+class Distance:
+    """The consensus moves by at least `delta`, a share of the pairs; the goal of the paper's breakdown function.
+
+    Between strict rankings both distances are Kendall's tau.
+    """
+
+    delta: float
+    distance: TierDistance = "hausdorff_ns"
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.delta, int | float) and 0 <= self.delta <= 1):
+            raise UsageError(f"delta must be a share of the pairs, from 0 to 1, not {quote(str(self.delta))}")
+        if self.distance not in _DISTANCES:
+            raise UsageError(f"distance must be one of {', '.join(_DISTANCES)}, not {quote(str(self.distance))}")
+
+    def aim(self, before: Ranking, items: Sequence[str]) -> Aim:
+        """See `Goal`."""
+        pairs = len(items) * (len(items) - 1) // 2
+        return Aim(self, before, flips=max(math.ceil(self.delta * pairs - _ROUNDING), 0))
+
+    def text(self) -> str:
+        """See `Goal`."""
+        return f"moving the consensus by {self.delta:.4g} of the pairs"
+
+
+def _outside(before: Ranking, k: int) -> tuple[int, ...]:
+    inside = top_items(before, k)
+    return tuple(i for i in range(before.n) if i not in inside)
+
+
+def _check_place(k: object, items: Sequence[str]) -> None:
+    if not isinstance(k, int) or isinstance(k, bool) or not 1 <= k < len(items):
+        raise UsageError(f"k must be a whole number from 1 to {len(items) - 1}, one less than the items, not {k}")
+
+
+def _find(item: str, items: Sequence[str]) -> int:
+    if item in items:
+        return list(items).index(item)
+    near = difflib.get_close_matches(str(item), items, n=1)
+    hint = f"did you mean {quote(near[0])}?" if near else f"items: {', '.join(show(name, 30) for name in items[:8])}"
+    raise UsageError(f"no item is called {quote(str(item))}; {hint}")

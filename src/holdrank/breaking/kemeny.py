@@ -1,0 +1,403 @@
+"""The exact engine for Kemeny's median: the cheapest attack over all orders that would reach the goal.
+
+Three facts carry it. For a target order the best ballot to put in is the target itself, so its price is a small
+linear program over the ballots to take away, one row for each rival order that must not win (`siege.Siege.price`). Two
+neighbouring blocks of the target can be swapped by a rival, which bounds the price from below by the mean margin
+between the blocks; a walk through all orders that stays below the best prices known meets few candidates
+(`loops.search_orders`). And budgets that cannot mix two parts of the median leave them apart (`loops.parts_of`), so
+small budgets are settled for many items. Proofs: docs/theory/breakdown.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from holdrank.breaking import loops
+from holdrank.breaking.goals import Aim, Change
+from holdrank.breaking.plans import Found, Plan, Progress, nothing
+from holdrank.breaking.siege import SUBSETS_UP_TO, Priced, Siege, flips
+from holdrank.breaking.whole import Whole, votes_needed
+from holdrank.consensus import kemeny
+from holdrank.rankings import Floats, Ints, Ranking
+from holdrank.status import Clock, Step
+from holdrank.votes import Votes
+
+_TINY = 1e-12
+_BUFFER = 50_000  # candidates kept before they are priced
+_BATCH = 512  # candidates priced against the same limits, whatever the number of processors
+_WHOLE_PROGRAMS = 400  # orders rounded to whole votes at most, some hundredths of a second each
+_WHOLE_WALK = 50_000_000  # orders visited at most for whole votes
+_PATIENCE = 300_000_000  # orders visited at most when there is no time limit: about a minute
+
+
+def find(
+    votes: Votes, before: Ranking, aims: Sequence[Aim], change: Change, clock: Clock, progress: Progress | None
+) -> list[Found]:
+    """Return what the least change of the votes is that reaches each aim: certified bounds and an attack.
+
+    Exact for about a dozen items, and for small budgets of several dozen; else bounds.
+    """
+    siege = Siege(votes, before, change)
+    out: list[Found | None] = [Found(0.0, 0.0, nothing(votes)) if aim.reached(before) else None for aim in aims]
+    asked = [aim.flips for aim, known in zip(aims, out, strict=True) if known is None and aim.flips]
+    if asked:
+        curve = _Curve(siege, max(asked))
+        curve.search(clock, progress)
+        for at, aim in enumerate(aims):
+            if out[at] is None and aim.flips:
+                out[at] = curve.found(aim.flips, clock)
+    for at, aim in enumerate(aims):
+        if out[at] is None:
+            wish = _Wish(siege, aim)
+            wish.search(clock, progress)
+            out[at] = wish.found(clock)
+    return [known for known in out if known is not None]
+
+
+def whole(
+    votes: Votes, before: Ranking, aims: Sequence[Aim], change: Change, found: Sequence[Found], clock: Clock
+) -> list[Whole]:
+    """Return the least number of whole votes for each aim, and a plan of whole votes, given the answer in shares.
+
+    Fewer candidates differ by less than one vote than one may fear; where there are too many, what is needed stays
+    what the shares say.
+    """
+    siege = Siege(votes, before, change)
+    place = np.argsort(siege.items)
+    orders = []
+    for known in found:
+        after = None if known.plan is None else kemeny(known.plan.applied(votes), 2.0).ranking.order
+        orders.append(np.empty(0, dtype=np.int64) if after is None else place[np.asarray(after)])
+    curve = [at for at, aim in enumerate(aims) if aim.flips]
+    out = [Whole(0.0)] * len(aims)
+    for group in ([curve] if curve else []) + [[at] for at in range(len(aims)) if at not in curve]:
+        counted = _Counted(siege, [aims[at] for at in group], [found[at].lower for at in group])
+        counted.search([orders[at] for at in group if len(orders[at])], clock)
+        for at in group:
+            out[at] = counted.found(aims[at])
+    return out
+
+
+class _Search:
+    """A walk through target orders below limits that fall as cheaper ones are priced."""
+
+    def __init__(self, siege: Siege) -> None:
+        self.siege = siege
+        self.above = np.array([-1, -1])
+        self.newcomer = np.zeros(siege.n, dtype=np.bool_)
+        self.top = 0
+        self.visited = 0
+
+    def wish_for(self, aim: Aim) -> None:
+        """Visit only orders that reach an aim other than a distance."""
+        place = np.argsort(self.siege.items)
+        self.top = aim.top
+        if aim.above:
+            self.above = place[list(aim.above)]
+        else:
+            self.newcomer[place[list(aim.newcomers)]] = True
+
+    def limits(self) -> Floats:
+        """Return what an order with k flipped pairs must stay below to be of interest, for each k."""
+        raise NotImplementedError
+
+    def take(self, priced: Priced) -> None:
+        """Learn the price of an order."""
+        raise NotImplementedError
+
+    def learn(self, orders: Ints, bounds: Floats, clock: Clock) -> None:
+        """Price orders, the most promising first, as far as their bounds stay below the limits."""
+        turned = flips(orders)
+        ranked = np.argsort(bounds, kind="stable")
+        for start in range(0, len(ranked), _BATCH):
+            chosen = ranked[start : start + _BATCH]
+            limits = self.limits()
+            chosen = chosen[bounds[chosen] < limits[turned[chosen]] - _TINY]
+            if clock.over():
+                return
+            if len(chosen):
+                for priced in self.siege.price(orders[chosen], limits[turned[chosen]] - _TINY, clock):
+                    self.take(priced)
+
+    def walk(self, budget: float, most: int, clock: Clock, progress: Progress | None) -> bool:
+        """Visit all orders that may cost less than `budget` and less than the limits; whether that was finished."""
+        siege = self.siege
+        n = siege.n
+        state = loops.new_walk(n)
+        found = np.zeros((_BUFFER, n), dtype=np.int64)
+        bounds, turned = np.zeros(_BUFFER), np.zeros(_BUFFER, dtype=np.int64)
+        limits = np.minimum(self.limits(), budget)
+        ends = loops.parts_of(siege.against, float(limits[-1]))
+        visited = 0
+        while visited < most:
+            limits = np.minimum(self.limits(), budget)
+            count, nodes, finished = siege.walk(
+                siege.against, limits, ends, self.above, self.newcomer, self.top, siege.battles, state,
+                found, bounds, turned, siege.stride, False,
+            )  # fmt: skip
+            visited += nodes
+            self.visited += nodes
+            if finished or count >= _BUFFER:
+                self.learn(found[:count].copy(), bounds[:count].copy(), clock)
+                state[0][4, 1] = 0
+            if clock.over():
+                return False
+            if finished:
+                return True
+            if progress is not None:
+                progress(Step("orders visited", self.visited, self.visited))
+        return False
+
+    def deepen(self, budgets: Iterable[float], clock: Clock, progress: Progress | None) -> float:
+        """Walk with rising budgets; return the largest for which the walk was finished."""
+        done = 0.0
+        patience = _PATIENCE if clock.deadline is None else 10**15
+        for budget in budgets:
+            if clock.over() or self.visited >= patience:
+                break
+            if budget > done and self.walk(budget, patience - self.visited, clock, progress):
+                done = budget
+        return done
+
+
+class _Curve(_Search):
+    """The least budget for at least k flipped pairs, for all k at once."""
+
+    def __init__(self, siege: Siege, most: int) -> None:
+        super().__init__(siege)
+        pairs = siege.n * (siege.n - 1) // 2
+        self.most = min(most, pairs)
+        self.best: list[Priced | None] = [None] * (pairs + 1)
+        self.upper = np.full(pairs + 1, np.inf)
+        self.upper[0] = 0.0
+        self.lower = np.zeros(pairs + 1)
+        self.open = np.full(pairs + 1, np.inf)  # smallest bound of an order that could not be priced
+
+    def limits(self) -> Floats:
+        """See `_Search`: distances beyond the largest asked for are as good as that."""
+        limits = self.upper.copy()
+        limits[self.most :] = limits[self.most]
+        return limits
+
+    def take(self, priced: Priced) -> None:
+        """See `_Search`."""
+        k = int(flips(priced.order[None])[0])
+        if priced.kind == loops.OPEN:
+            self.open[1 : k + 1] = np.minimum(self.open[1 : k + 1], priced.value)
+        if priced.kind == loops.PRICED and not (self.siege.change == "drop" and priced.value > 1 - 1e-9):
+            for at in range(1, k + 1):
+                if priced.value < self.upper[at]:
+                    self.upper[at], self.best[at] = priced.value, priced
+
+    def search(self, clock: Clock, progress: Progress | None) -> None:
+        """Fill the bounds, as far as the clock and patience allow."""
+        siege = self.siege
+        pairs = len(self.upper) - 1
+        if pairs == 0:
+            return
+        start = siege.tempting_orders(clock) if siege.n > SUBSETS_UP_TO else np.empty((0, siege.n), dtype=np.int64)
+        self.learn(start, np.zeros(len(start)), clock)
+        # The orders with the least bounds for each distance are good targets.
+        limits = self.limits()
+        found, bounds = np.zeros((pairs + 1, siege.n), dtype=np.int64), np.zeros(pairs + 1)
+        turned = np.zeros(pairs + 1, dtype=np.int64)
+        state, ends = loops.new_walk(siege.n), loops.parts_of(siege.against, np.inf)
+        for _ in range(20 if siege.n > SUBSETS_UP_TO else 10**6):
+            _, nodes, finished = siege.walk(
+                siege.against, limits, ends, self.above, self.newcomer, 0, siege.battles, state, found,
+                bounds, turned, siege.stride, True,
+            )  # fmt: skip
+            self.visited += nodes
+            if finished or clock.over():
+                break
+        kept = turned > 0
+        distinct = np.unique(found[kept], axis=0)
+        self.learn(distinct, np.zeros(len(distinct)), clock)
+        small = siege.n <= SUBSETS_UP_TO
+        done = self.deepen([math.inf] if small else np.unique(self.limits()[1:]).tolist(), clock, progress)
+        self.lower = np.minimum(np.minimum(self.limits(), done), self.open)
+        np.maximum.accumulate(self.lower, out=self.lower)
+
+    def found(self, k: int, clock: Clock) -> Found:
+        """Return what is known about at least `k` flipped pairs."""
+        if k >= len(self.upper):
+            return Found(math.inf)
+        best = self.best[k]
+        lower, upper = float(self.lower[k]), float(self.upper[k])
+        plan = None if best is None else self.siege.plan(best, clock)
+        if plan is None:
+            upper = math.inf
+        return Found(lower, upper, plan)
+
+
+class _Wish(_Search):
+    """The least budget for one goal other than a distance."""
+
+    def __init__(self, siege: Siege, aim: Aim) -> None:
+        super().__init__(siege)
+        self.wish_for(aim)
+        if aim.above:
+            self.starts, self.stops = {int(self.above[0])}, {int(self.above[1])}
+        else:
+            self.starts = set(np.flatnonzero(self.newcomer).tolist())
+            self.stops = set(range(aim.top)) - self.starts
+        self.best: Priced | None = None
+        self.upper, self.lower, self.open = math.inf, 0.0, math.inf
+
+    def limits(self) -> Floats:
+        """See `_Search`: the same for all distances."""
+        return np.full(self.siege.n * (self.siege.n - 1) // 2 + 1, self.upper)
+
+    def take(self, priced: Priced) -> None:
+        """See `_Search`."""
+        if priced.kind == loops.OPEN:
+            self.open = min(self.open, priced.value)
+        if (
+            priced.kind == loops.PRICED
+            and priced.value < self.upper
+            and not (self.siege.change == "drop" and priced.value > 1 - 1e-9)
+        ):
+            self.upper, self.best = priced.value, priced
+
+    def search(self, clock: Clock, progress: Progress | None) -> None:
+        """Find a good target, then prove that there is none much better."""
+        siege = self.siege
+        targets = self._simple_targets()
+        self.learn(targets, np.array([_block_bound(siege.against, o, siege.battles) for o in targets]), clock)
+        chained = self._chain_bound(clock)
+        done = 0.0
+        if chained < self.upper:
+            steps = (0.25, 0.5, 0.75, 0.9, 1.0) if siege.n > SUBSETS_UP_TO and math.isfinite(self.upper) else (1.0,)
+            done = self.deepen([np.nextafter(self.upper * step, np.inf) for step in steps], clock, progress)
+        self.lower = min(max(chained, min(done, self.open)), self.upper)
+
+    def _simple_targets(self) -> Ints:
+        """Return the orders in which one item passes another, or both meet half-way, and the rest stays as it is."""
+        n = self.siege.n
+        orders = set()
+        for b in self.starts:
+            for a in self.stops:
+                if b < a:
+                    continue
+                for meet in range(a, b):
+                    between = list(range(a + 1, b))
+                    upper, lower = between[: meet - a], between[meet - a :]
+                    orders.add((*range(a), *upper, b, a, *lower, *range(b + 1, n)))
+        kept = [o for o in sorted(orders) if self._fits(o)]
+        return np.array(kept, dtype=np.int64).reshape(-1, n)
+
+    def _fits(self, order: tuple[int, ...]) -> bool:
+        if self.above[0] >= 0:
+            return order.index(int(self.above[0])) < order.index(int(self.above[1]))
+        return bool(self.newcomer[list(order[: self.top])].any())
+
+    def _chain_bound(self, clock: Clock) -> float:
+        """Return a bound from the items between a newcomer and the first one that it passes, in any such order."""
+        siege = self.siege
+        starts, stops = np.zeros(siege.n, dtype=np.bool_), np.zeros(siege.n, dtype=np.bool_)
+        starts[list(self.starts)], stops[list(self.stops)] = True, True
+        best = _widest_path(siege.against, starts, stops)
+        if best >= self.upper or clock.over():
+            return min(best, self.upper)
+        least, finished = siege.chains(siege.against, starts, stops, self.upper, siege.battles, 20 * siege.stride)
+        return max(best, least) if finished else best
+
+    def found(self, clock: Clock) -> Found:
+        """Return what is known."""
+        plan = None if self.best is None else self.siege.plan(self.best, clock)
+        return Found(self.lower, self.upper if plan is not None else math.inf, plan)
+
+
+class _Counted(_Search):
+    """The least number of whole votes: orders whose price in shares leaves room for fewer votes than are known."""
+
+    def __init__(self, siege: Siege, aims: Sequence[Aim], lower: Sequence[float]) -> None:
+        super().__init__(siege)
+        self.is_curve = bool(aims[0].flips)
+        if not self.is_curve:
+            self.wish_for(aims[0])
+        pairs = siege.n * (siege.n - 1) // 2
+        self.least = {False: np.full(pairs + 1, np.inf), True: np.full(pairs + 1, np.inf)}  # by: strictly?
+        self.asked = {aim.flips: votes_needed(low, siege.votes.total) for aim, low in zip(aims, lower, strict=True)}
+        self.plans: list[Plan | None] = [None] * (pairs + 1)
+        self.seen: set[bytes] = set()
+        self.finished = False
+
+    def limits(self) -> Floats:
+        """See `_Search`: one vote less than what is known to suffice, unless that is known to be needed."""
+        limits = np.zeros(len(self.plans))
+        for k, needed in self.asked.items():
+            if self.least[True][k] > needed:
+                limits[k] = (self.least[True][k] - 1 + 1e-6) / self.siege.votes.total
+        return np.maximum.accumulate(limits)
+
+    def take(self, priced: Priced) -> None:
+        """See `_Search`: a price that may be rounded to fewer votes than are known is rounded."""
+        if priced.kind in (loops.PRICED, loops.OPEN):
+            self.round(priced.order, priced.rivals)
+
+    def round(self, order: Ints, rivals: Ints) -> None:
+        """Find the least number of whole votes for one order, weakly and strictly."""
+        if order.tobytes() in self.seen or len(self.seen) >= _WHOLE_PROGRAMS or self.clock.over():
+            return
+        self.seen.add(order.tobytes())
+        reach = slice(1, int(flips(order[None])[0]) + 1) if self.is_curve else slice(None)
+        for strictly, least in self.least.items():
+            stop = float(least[reach].max())
+            number, plan, rivals = self.siege.whole_price(order, strictly, rivals, stop, self.clock)
+            better = number < least[reach]
+            least[reach][better] = number
+            if strictly:
+                for at in np.flatnonzero(better).tolist():
+                    self.plans[at + (reach.start or 0)] = plan
+
+    def search(self, orders: Sequence[Ints], clock: Clock) -> None:
+        """Begin with the best orders in shares, then look for others that take fewer whole votes."""
+        self.clock = clock
+        none = np.empty((0, self.siege.n), dtype=np.int64)
+        for order in orders:
+            self.round(order, none)
+        walked = self.walk(math.inf, _WHOLE_WALK, clock, None)
+        self.finished = walked and len(self.seen) < _WHOLE_PROGRAMS
+
+    def found(self, aim: Aim) -> Whole:
+        """Return what is known in whole votes; 0 votes needed where nothing was proved."""
+        k = aim.flips
+        settled = self.finished or self.least[True][k] <= self.asked[k]
+        return Whole(float(self.least[False][k]) if settled else self.asked[k], self.plans[k])
+
+
+def _block_bound(against: Floats, order: Ints, sums: bool) -> float:
+    """Return the largest bound of two neighbouring blocks of the order."""
+    table = against[np.ix_(order, order)]
+    n = len(order)
+    corner = np.zeros((n + 1, n + 1))
+    corner[1:, 1:] = table.cumsum(axis=0).cumsum(axis=1)
+    best = 0.0
+    for middle in range(1, n):
+        starts, stops = np.arange(middle), np.arange(middle + 1, n + 1)
+        total = (
+            corner[middle, stops][None, :]
+            - corner[starts][:, stops]
+            - corner[middle, middle]
+            + corner[starts, middle][:, None]
+        )
+        best = max(best, float((total if sums else total / np.outer(middle - starts, stops - middle)).max()))
+    return best
+
+
+def _widest_path(against: Floats, starts: npt.NDArray[np.bool_], stops: npt.NDArray[np.bool_]) -> float:
+    """Return the least budget that allows a chain of neighbours from a start to a stop: its worst link counts."""
+    reach = np.where(starts, 0.0, np.inf)
+    open_ = np.ones(len(against), dtype=np.bool_)
+    while open_.any():
+        here = int(np.argmin(np.where(open_, reach, np.inf)))
+        if stops[here] or not np.isfinite(reach[here]):
+            return float(max(reach[here], 0.0))
+        open_[here] = False
+        reach = np.where(open_, np.minimum(reach, np.maximum(reach[here], against[here])), reach)
+    return math.inf

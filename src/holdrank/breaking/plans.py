@@ -1,0 +1,102 @@
+"""What an attacker does to the votes, and what an engine knows about the least that it takes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from holdrank.breaking.goals import Change
+from holdrank.rankings import Floats, Ints
+from holdrank.status import Step
+from holdrank.votes import Votes
+
+Progress: TypeAlias = Callable[[Step], None]
+
+# Room for a strict win: what a witness may cost above the infimum, as a share of the votes.
+STRICT = 2e-7
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Ballots taken away and ballots put in, both in the unit of the votes' weights.
+
+    Attributes
+    ----------
+    removed : (distinct,) array
+        Weight taken from each distinct ballot of the votes.
+    ranks : (m, n) array of int
+        The ballots put in: 1 is best, equal is tied, 0 is unlisted.
+    added : (m,) array
+        Their weights.
+    """
+
+    removed: Floats
+    ranks: Ints
+    added: Floats
+
+    def budget(self, votes: Votes) -> float:
+        """Return the share of the votes that changes: taken away, put in, or one for the other."""
+        return max(float(self.removed.sum()), float(self.added.sum())) / votes.total
+
+    def applied(self, votes: Votes) -> Votes:
+        """Return the votes after the attack; refuses, as all votes do, when nothing is left."""
+        left = np.maximum(votes.weights - self.removed, 0.0)
+        # A ballot taken away but for rounding is gone.
+        left[left < 1e-12 * votes.total] = 0.0
+        kept, put = left > 0, self.added > 0
+        return Votes.from_ranks(
+            np.vstack((votes.ranks[kept], self.ranks[put])),
+            np.concatenate((left[kept], self.added[put])),
+            votes.items,
+            unlisted=votes.unlisted,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What an engine knows about one goal.
+
+    Attributes
+    ----------
+    lower : float
+        No change of a smaller share of the votes reaches the goal, not even weakly (as one of several optima).
+    upper : float
+        Some change of this share, or of any larger one, reaches it; infinite when none is known.
+    plan : Plan or None
+        An attack that reaches the goal strictly with at most `upper` + 1e-6; None when none is known.
+    """
+
+    lower: float
+    upper: float = math.inf
+    plan: Plan | None = None
+
+
+def nothing(votes: Votes) -> Plan:
+    """Return the plan that changes no vote."""
+    return Plan(np.zeros(votes.distinct), np.zeros((0, votes.n), dtype=np.int64), np.zeros(0))
+
+
+def replacing(votes: Votes, removed: Floats, ranks: npt.ArrayLike, added: Floats) -> Plan:
+    """Return the plan with these ballots, tiny negative weights of solvers cut off."""
+    removed = np.clip(removed, 0.0, votes.weights)
+    return Plan(removed, np.atleast_2d(np.asarray(ranks, dtype=np.int64)), np.maximum(added, 0.0))
+
+
+def adds_battles(votes: Votes) -> bool:
+    """Whether the votes are battles between two items each, so that an attacker adds battles too, not rankings."""
+    listed = (votes.ranks != 0).sum(axis=1)
+    return votes.unlisted == "observed" and votes.n > 2 and bool((listed <= 2).all())
+
+
+def check_change(change: str) -> Change:
+    """Return `change` if it is one of the three."""
+    from holdrank.errors import UsageError, quote
+
+    if change not in ("replace", "drop", "add"):
+        raise UsageError(f"change must be 'replace', 'drop' or 'add', not {quote(str(change))}")
+    return change  # type: ignore[return-value]

@@ -1,0 +1,352 @@
+"""The price of one target order: the least budget with which it becomes a Kemeny median, and the attack.
+
+For a target the best ballot to put in is the target itself: no ballot helps it more against any rival. What is left
+is which ballots to take away, a linear program with one row for each rival order that must not win; rivals are found
+as they are needed.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from holdrank._highs import Model
+from holdrank._kemeny import cheapest_order
+from holdrank._kernels import compiled, order_subsets
+from holdrank.breaking import loops
+from holdrank.breaking.goals import Change
+from holdrank.breaking.plans import STRICT, Plan, adds_battles, replacing
+from holdrank.rankings import Floats, Ints, Ranking
+from holdrank.status import Clock
+from holdrank.votes import Votes
+
+SUBSETS_UP_TO = 12  # items: above, the rivals of a target come from the branch and bound of the median itself
+_WALK = 400_000  # orders visited between two looks at the clock, some hundredths of a second
+_COMPILING_PAYS = 2e4  # ballots times the cube of the items: below, plain Python is done sooner
+
+
+@dataclass(slots=True)
+class Priced:
+    """A target order with its price."""
+
+    order: Ints
+    value: float
+    kind: int
+    rivals: Ints
+
+
+class Siege:
+    """The votes as an attacker sees them: items numbered by the median, ballots to take away, ballots to put in.
+
+    The attacker chooses ``z``: columns are the ballots to take away (when the change allows it), then what is put in.
+    Replacing a ballot by the target is one column, for the target is the best that can be put in.
+    """
+
+    def __init__(self, votes: Votes, before: Ranking, change: Change) -> None:
+        self.votes, self.change = votes, change
+        self.items: Ints = np.asarray(before.order)
+        self.n = n = votes.n
+        first, second = np.triu_indices(n, 1)
+        self.pair = np.zeros((n, n), dtype=np.int64)
+        self.pair[first, second] = np.arange(len(first))
+        wins = votes.wins()[np.ix_(self.items, self.items)] / votes.total
+        self.margins: Floats = wins - wins.T
+        self.margin = self.margins[first, second]
+        self.battles = adds_battles(votes)
+        share = votes.weights / votes.total
+        ranks = np.ascontiguousarray(votes.ranks.T[self.items]).astype(np.int32)
+        if votes.unlisted == "bottom":
+            ranks[ranks == 0] = n + 1
+        takes = change != "add"
+        self.ranks = ranks if takes else ranks[:, :0]
+        self.takes = self.ranks.shape[1]
+        self.swaps = change == "replace" and not self.battles
+        puts = 0 if change == "drop" or self.swaps else (len(first) if self.battles else 1)
+        taking = share if takes else share[:0]
+        self.cap = np.concatenate((taking, np.full(puts, 2.0 if change == "add" else 1.0)))
+        self.cost = np.concatenate((np.ones(self.takes), np.full(puts, 1.0 if change == "add" else 0.0)))
+        # Battles put in need as many taken away.
+        balanced = change == "replace" and self.battles
+        self.first_row = np.concatenate((np.ones(self.takes), -np.ones(puts))) if balanced else np.empty(0)
+        # One changed vote moves a margin by two when it is replaced, by one when it comes or goes.
+        self.against: Floats = -self.margins / (2 if change == "replace" else 1)
+        fast = n > 6 or len(self.cap) * n**3 > _COMPILING_PAYS
+        parts = (order_subsets, loops.solve_rows, loops.improve_order, loops.best_order, loops.add_rival)
+        self.walk = compiled(loops.search_orders) if fast else loops.search_orders
+        self._price = compiled(loops.price_orders, *parts) if fast else loops.price_orders
+        self.chains = compiled(loops.search_chains) if fast else loops.search_chains
+        self.stride = _WALK if fast else _WALK // 200
+        self._plans: dict[bytes, Plan | None] = {}
+        self._threads = min(os.cpu_count() or 1, 8) if fast else 1
+
+    def price(self, targets: Ints, stops: Floats, clock: Clock) -> list[Priced]:
+        """Return the price of each target, or a bound as soon as that reaches its stop."""
+        rows = np.full((len(targets), 48, self.n), -1, dtype=np.int64)
+        values, kinds = np.zeros(len(targets)), np.zeros(len(targets), dtype=np.int64)
+
+        def work(part: slice) -> None:
+            first_rivals = np.broadcast_to(np.arange(self.n), (len(values[part]), 1, self.n)).copy()
+            self._solve(targets[part], stops[part], first_rivals, 0.0, values[part], kinds[part], None, rows[part])
+
+        threads = min(self._threads, 1 + len(targets) // 16)
+        edges = np.linspace(0, len(targets), threads + 1).astype(int)
+        slices = [slice(a, b) for a, b in itertools.pairwise(edges.tolist())]
+        if threads == 1:
+            work(slices[0])
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                list(pool.map(work, slices))
+        priced = []
+        for at in range(len(targets)):
+            kind, value, rivals = int(kinds[at]), float(values[at]), rows[at][rows[at, :, 0] >= 0]
+            if kind == loops.OPEN:
+                kind, value, rivals, _ = self._settle(targets[at], float(stops[at]), 0.0, rivals, clock)
+            priced.append(Priced(targets[at], value, kind, rivals))
+        return priced
+
+    def _solve(
+        self, targets: Ints, stops: Floats, rivals: Ints, slack: float, values: Floats, kinds: Ints,
+        taken: Floats | None, rows: Ints | None,
+    ) -> None:  # fmt: skip
+        none, no_rows = np.empty((0, 0)), np.empty((0, 0, 0), dtype=np.int64)
+        self._price(
+            targets, stops, rivals, self.ranks, self.pair, self.margin, self.cap, self.cost, self.first_row,
+            self.swaps, self.takes, slack, self.n <= SUBSETS_UP_TO, values, kinds, none if taken is None else taken,
+            no_rows if rows is None else rows,
+        )  # fmt: skip
+
+    def _settle(
+        self, target: Ints, stop: float, slack: float, rivals: Ints, clock: Clock
+    ) -> tuple[int, float, Ints, Floats]:
+        """Price one target with rivals found by the branch and bound of the median; return what is taken, too."""
+        rivals = np.concatenate((np.arange(self.n)[None], rivals))
+        best = 0.0
+        while True:
+            values, kinds = np.zeros(1), np.zeros(1, dtype=np.int64)
+            taken = np.zeros((1, len(self.cap)))
+            rows = np.full((1, 48, self.n), -1, dtype=np.int64)
+            self._solve(target[None], np.array([stop]), rivals[None], slack, values, kinds, taken, rows)
+            best = max(best, float(values[0]))
+            rivals = np.concatenate((rivals, rows[0][rows[0, :, 0] >= 0]))
+            if kinds[0] != loops.OPEN or clock.over() or len(rivals) > 50:
+                return int(kinds[0]), best, rivals, taken[0]
+            after = self.margins_after(target, taken[0]) - slack * _signs(target)
+            solved = cheapest_order(np.maximum(-after, 0.0), whole=False, clock=clock)
+            rival = np.asarray(solved.order)
+            gained = float((after * (_signs(rival) - _signs(target))).sum()) / 4
+            if gained <= 1e-10:
+                kind = loops.PRICED if solved.proved else loops.OPEN
+                return kind, best, rivals, taken[0]
+            rivals = np.concatenate((rivals, rival[None]))
+
+    def margins_after(self, target: Ints, taken: Floats) -> Floats:
+        """Return the matrix of margins after the attack, in shares of the votes before it."""
+        after = self.margins.copy()
+        chosen = np.flatnonzero(taken[: self.takes])
+        for ranks, mass in zip(self.ranks[:, chosen].T, taken[chosen], strict=True):
+            listed = ranks != 0
+            after -= mass * np.sign(ranks[None, :] - ranks[:, None]) * (listed[:, None] & listed)
+        signs = _signs(target)
+        if self.swaps:
+            after += taken.sum() * signs
+        elif self.battles and len(taken) > self.takes:
+            table = np.zeros((self.n, self.n))
+            table[np.triu_indices(self.n, 1)] = taken[self.takes :]
+            after += (table + table.T) * signs
+        elif len(taken) > self.takes:
+            after += taken[-1] * signs
+        return after
+
+    def plan(self, priced: Priced, clock: Clock) -> Plan | None:
+        """Return the attack that makes the target the only optimum, by a hair more than its price."""
+        key = priced.order.tobytes()
+        if key not in self._plans:
+            patient = clock if not clock.over() else Clock(2.0)  # the last step of a search that was stopped
+            kind, value, _, taken = self._settle(priced.order, np.inf, STRICT, priced.rivals, patient)
+            works = kind == loops.PRICED and value <= priced.value + 1e-6
+            self._plans[key] = self._as_plan(priced.order, taken * self.votes.total) if works else None
+        return self._plans[key]
+
+    def whole_price(
+        self, target: Ints, strictly: bool, rivals: Ints, stop: float, clock: Clock
+    ) -> tuple[float, Plan | None, Ints]:
+        """Return the least number of whole votes that make the target an optimum, or the only one; with the plan.
+
+        The number is infinite when it is not below `stop` or could not be found. Also returns the rivals met. The
+        same program in whole numbers: margins of counts are whole, so to win strictly is to win by one.
+        """
+        total = self.votes.total
+        margin = np.rint(self.margin * total)
+        first, second = np.triu_indices(self.n, 1)
+        signs = _signs(target)
+        cap = np.concatenate((np.rint(self.cap[: self.takes] * total), np.full(len(self.cap) - self.takes, 4 * total)))
+        rows = [np.arange(self.n), *rivals]
+        whole = False  # first the rivals that shares of votes meet, which costs next to nothing
+        while True:
+            gains, needs = [], []
+            for rival in rows:
+                way = (_signs(np.asarray(rival)) - signs)[first, second] / 2
+                differ = np.flatnonzero(way)
+                if not len(differ):
+                    continue
+                upper, lower = self.ranks[first[differ]], self.ranks[second[differ]]
+                says = np.sign(lower - upper) * ((upper != 0) & (lower != 0))
+                gain = np.zeros(len(cap))
+                gain[: self.takes] = way[differ] @ says + (len(differ) if self.swaps else 0)
+                if len(cap) > self.takes:
+                    gain[self.takes :] = np.abs(way) if self.battles else len(differ)
+                gains.append(gain)
+                needs.append(float(way @ margin) + strictly)
+            if len(self.first_row):
+                gains.append(self.first_row)
+                needs.append(0.0)
+            if self.change == "drop":  # one vote must be left
+                gains.append(-np.ones(len(cap)))
+                needs.append(1 - total)
+            taken = _least(np.array(gains), np.array(needs), cap, self.cost, whole, stop, clock)
+            met = np.array(rows[1:], dtype=np.int64).reshape(-1, self.n)
+            if taken is None:
+                return math.inf, None, met
+            after = self.margins_after(target, taken / total) * total
+            if whole:
+                after = np.rint(after)
+            # To win against every rival by one is to win by less than nothing after a push by one in all pairs.
+            wished = after * (len(first) + 1) - signs if strictly else after
+            best = cheapest_order(np.maximum(-wished, 0.0), whole=whole, clock=clock)
+            if not best.proved:
+                return math.inf, None, met
+            rival = np.asarray(best.order)
+            if float((wished * (_signs(rival) - signs)).sum()) / 4 >= (0.5 if whole else 1e-6):
+                if any((rival == known).all() for known in rows):
+                    return math.inf, None, met  # rounding of the solver; no answer is better than a wrong one
+                rows.append(rival)
+            elif whole:
+                return float(self.cost @ taken), self._as_plan(target, taken) if strictly else None, met
+            else:
+                whole = True
+
+    def _as_plan(self, order: Ints, taken: Floats) -> Plan:
+        """Return the plan of a target and what is taken of each column, in the unit of the weights."""
+        removed = taken[: self.takes] if self.takes else np.zeros(self.votes.distinct)
+        place = np.empty(self.n, dtype=np.int64)
+        place[self.items[order]] = np.arange(1, self.n + 1)
+        if not self.battles:
+            put = removed.sum() if self.swaps else (taken[-1] if self.change == "add" else 0.0)
+            return replacing(self.votes, removed, place[None], np.array([put]))
+        mass = taken[self.takes :]
+        first, second = np.triu_indices(self.n, 1)
+        used = np.flatnonzero(mass > 0)
+        ranks = np.zeros((len(used), self.n), dtype=np.int64)
+        for row, f in enumerate(used):
+            pair = self.items[[first[f], second[f]]]
+            ranks[row, pair] = np.argsort(np.argsort(place[pair])) + 1
+        put_in = mass[used]
+        if self.change == "replace" and len(used):
+            # What is taken without a battle put in for it gets one that changes nothing of the order.
+            put_in[np.argmax(put_in)] += max(removed.sum() - put_in.sum(), 0.0)
+        return replacing(self.votes, removed, ranks, put_in)
+
+    def tempting_orders(self, clock: Clock) -> Ints:
+        """Return orders at rising distances that lose little: medians after a push against the present one."""
+        push = np.unique(np.concatenate((np.abs(self.margin) + 1e-6, np.linspace(0.01, 1.0, 40))))
+        if len(push) > 200:
+            push = np.quantile(push, np.linspace(0, 1, 200))
+        ahead = np.triu(np.ones((self.n, self.n)), 1)
+        orders = {tuple(range(self.n - 1, -1, -1))}
+        for strength in push.tolist():
+            if clock.over():
+                break
+            pushed = self.margins - strength * (ahead - ahead.T)
+            solved = cheapest_order(np.maximum(-pushed, 0.0), whole=False, clock=Clock(min(5.0, clock.seconds_left())))
+            orders.add(tuple(int(i) for i in solved.order))
+        orders.discard(tuple(range(self.n)))
+        return np.array(sorted(orders), dtype=np.int64).reshape(-1, self.n)
+
+
+def flips(orders: Ints) -> Ints:
+    """Return the number of flipped pairs of each order of items numbered by the median."""
+    if not len(orders):
+        return np.zeros(0, dtype=np.int64)
+    first, second = np.triu_indices(orders.shape[1], 1)
+    return np.asarray((orders[:, first] > orders[:, second]).sum(axis=1))
+
+
+def _signs(order: npt.NDArray[Any]) -> Floats:
+    """Return the matrix with +1 where the order places the row before the column, -1 where after."""
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return np.asarray(np.sign(place[None, :] - place[:, None]), dtype=np.float64)
+
+
+def _least(
+    gains: Floats, needs: Floats, cap: Floats, cost: Floats, whole: bool, stop: float, clock: Clock
+) -> Floats | None:
+    """Return ``0 <= z <= cap`` with ``gains @ z >= needs`` and the least ``cost @ z``, in whole numbers or not.
+
+    None when that is not below `stop`. Columns with equal gains are one. The linear program says where each column
+    stands and what it costs to move it: most cannot move at all within the number of votes in question.
+    """
+    table, kind = np.unique(np.column_stack((*gains, cost)), axis=0, return_inverse=True)
+    kind = kind.ravel()
+    most = np.bincount(kind, cap).astype(np.float64)
+    values, price = np.ascontiguousarray(table[:, :-1].T), table[:, -1].copy()
+    columns = np.tile(np.arange(len(table)), (len(values), 1))
+    relaxed = Model(price, most, presolve=False)
+    relaxed.add_rows(columns, values, needs, np.inf)
+    solved = relaxed.solve(clock)
+    number = max(math.ceil(solved.bound - 1e-6), 0) if solved.finished and len(solved.x) else math.inf
+    if number >= stop:
+        return None
+    if not whole:
+        return _spread(solved.x, kind, cap)
+    rounded = _rounded(solved.x, values, needs, most, number) if (price == 1).all() else None
+    while rounded is None and number < stop and not clock.over():
+        movable = np.abs(solved.reduced_costs) <= number - solved.bound + 1e-6
+        stands = np.where(solved.reduced_costs < 0, most, 0.0)
+        left = needs - values[:, ~movable] @ stands[~movable]
+        within = number - float(price[~movable] @ stands[~movable])
+        free = int(movable.sum())
+        if free:
+            program = Model(price[movable], most[movable], whole=np.ones(free, dtype=np.bool_))
+            program.add_rows(columns[:, :free], np.ascontiguousarray(values[:, movable]), left, np.inf)
+            program.add_rows(columns[:1, :free], price[movable][None], -np.inf, within)
+            found = program.solve(clock)
+            if not found.finished:
+                return None
+            if len(found.x):
+                stands[movable] = np.rint(found.x)
+                rounded = stands
+        elif (left <= 0).all():
+            rounded = stands
+        number += 1
+    return None if rounded is None else _spread(rounded, kind, cap)
+
+
+def _rounded(x: Floats, values: Floats, needs: Floats, most: Floats, number: float) -> Floats | None:
+    """Return `x` in whole numbers that sum up to `number` at most and still meet the needs, if one guess does."""
+    whole = np.floor(x + 1e-9)
+    while whole.sum() < number:
+        missing = np.maximum(needs - values @ whole, 0.0)
+        if not missing.any():
+            break
+        help_ = np.minimum(values, missing[:, None]).sum(axis=0)
+        help_[whole >= most] = -np.inf
+        whole[np.argmax(help_)] += 1
+    return whole if (values @ whole >= needs - 1e-9).all() else None
+
+
+def _spread(amounts: Floats, kind: Ints, cap: Floats) -> Floats:
+    """Return how much is taken of each column, given the amounts for each kind of column."""
+    taken = np.zeros(len(cap))
+    left = amounts.copy()
+    for column in np.argsort(kind, kind="stable").tolist():
+        taken[column] = min(cap[column], left[kind[column]])
+        left[kind[column]] -= taken[column]
+    return taken

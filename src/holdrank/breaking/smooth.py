@@ -1,0 +1,595 @@
+"""The paper's estimator of breakdown functions: a smoothed saddle point, solved by stochastic gradients.
+
+The distance between T(p) and T(q) is piecewise constant in q, so it has no gradient. Its mean over noisy copies of q
+has one, and the score function estimates it from the distances alone. What comes out of the descent is near an attack
+but seldom is one; the last step here makes an attack of it, trims it, and runs the statistic again on the attacked
+votes, so that `upper` is an upper bound and not an estimate. For medians and Downward Merge the trimming is a linear
+program, and so good that for a handful of items a poor start is enough; `estimate` shows what the descent alone knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from holdrank._highs import Model
+from holdrank.breaking.batches import BatchForm, all_orders, all_places, batch_form, pairs_before
+from holdrank.breaking.goals import TierDistance
+from holdrank.consensus import Statistic, borda, footrule, kemeny
+from holdrank.errors import InputError, UsageError, quote
+from holdrank.merge import Robust
+from holdrank.models import Seed
+from holdrank.rankings import Floats, Ints, Ranking, array_namespace, hausdorff_half, hausdorff_ns
+from holdrank.status import Clock
+from holdrank.votes import Votes
+
+Variant: TypeAlias = Literal["reduced", "plain"]
+
+_DISTANCES: dict[str, Callable[[Any, Any], Any]] = {"hausdorff_ns": hausdorff_ns, "hausdorff_half": hausdorff_half}
+_ROUNDING = 1e-9  # distances are multiples of half a pair; deltas like 0.1 + 0.2 must not miss them
+_NOISE_AT_A_TIME = 1 << 18  # numbers drawn together: few calls, and they stay in the cache
+_MARGIN = 1e-7  # by how much, in pairs, an attack must beat every rival ranking; it costs less than that in votes
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Estimated breakdown functions, each point with a verified attack.
+
+    For a list of votes every array has a first axis for them. The shares are those of the n! strict rankings in the
+    order of `all_rankings`.
+
+    Attributes
+    ----------
+    delta : (points,) array
+        Distances to reach.
+    estimate : (..., points) array
+        Total variation between p and the average iterate: the paper's estimate. It bounds nothing.
+    upper : (..., points) array
+        Total variation of a verified attack: no breakdown value is larger. Infinite where none was found.
+    average : (..., points, n!) array
+        The average iterate.
+    attacked : (..., points, n!) array
+        The attacked distribution; p itself where none was found.
+    seed : int
+        `rng=seed` repeats the run.
+    steps, samples : int
+    variant : {"reduced", "plain"}
+    distance : {"hausdorff_ns", "hausdorff_half"}
+    seconds : float
+    """
+
+    delta: Floats
+    estimate: Floats
+    upper: Floats
+    average: Floats
+    attacked: Floats
+    seed: int
+    steps: int
+    samples: int
+    variant: Variant
+    distance: TierDistance
+    seconds: float
+
+    def __repr__(self) -> str:
+        found = int(np.isfinite(self.upper).sum())
+        return f"Estimate({self.upper.size} points, {found} with a verified attack, seed={self.seed})"
+
+
+def smoothed(
+    votes: Votes | Sequence[Votes],
+    statistic: Statistic = kemeny,
+    deltas: npt.ArrayLike | None = None,
+    *,
+    steps: int = 5_000,
+    samples: int = 16,
+    variant: Variant = "reduced",
+    distance: TierDistance = "hausdorff_ns",
+    gamma: float | None = None,
+    rng: Seed = None,
+    like: Any = None,
+) -> Estimate:
+    """Estimate the breakdown function of a statistic at all `deltas` at once, for one or many sets of votes.
+
+    Parameters
+    ----------
+    votes : Votes or sequence of Votes
+        Complete strict ballots over up to 6 items; in a sequence all with the same number of items.
+    statistic : Statistic
+        `kemeny`, `borda`, `footrule`, `Robust` of one of them, or your own with a method `batch`.
+    deltas : array, optional
+        Distances to reach, above 0 and up to 1; every multiple of one pair by default.
+    steps, samples : int
+        Iterations, and noisy copies in each (an even number).
+    variant : {"reduced", "plain"}
+        "plain" is the paper's algorithm as written: from p, constant noise, independent samples, average of all
+        iterates. "reduced" draws noise in opposite pairs, which cancels most of its variance, lets the scale of the
+        noise fall, starts where every outcome is near, counts distances only up to delta, and averages the last fifth.
+    distance : {"hausdorff_ns", "hausdorff_half"}
+    gamma : float, optional
+        Scale of the noise in logits: 0.3 for "plain"; for "reduced" the scale at the end, 0.001.
+    rng : int, Generator or None
+        The same number gives the same result; it is kept in the result.
+    like : array, optional
+        An array of the library, and on the device, that the descent is to run on, such as a torch tensor on a GPU.
+        The last step, which is short, runs on numpy.
+
+    Notes
+    -----
+    Seeks the saddle point of ``TV(p, q) + lambda (delta - rho(q))`` over q = softmax(x) and lambda >= 0, where
+    ``rho(q) = E H(T(p), T(softmax(x + gamma z)))``, z standard Gaussian, has the gradient ``E[H z] / gamma`` in x.
+
+    Paper: the empirical breakdown function: Lagrangian, smoothing, optimisation (Section 3.3).
+
+    Examples
+    --------
+    >>> votes = Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[60, 40])
+    >>> smoothed(votes, deltas=[1 / 3], steps=300, rng=1).upper.round(3).tolist()
+    [0.1]
+    """
+    started = perf_counter()
+    many = [votes] if isinstance(votes, Votes) else list(votes)
+    n, p = _shares(many)
+    delta = _checked_deltas(deltas, n)
+    _check_options(steps, samples, variant, distance, gamma)
+    seed, generator = _seeded(rng)
+    reach = _Reach(statistic, many, p, delta, distance)
+    average = _saddle_point(reach, generator, steps, samples, variant, gamma, np.zeros(1) if like is None else like)
+    upper, attacked = _attacks(reach, many, average, generator)
+    shape = (len(delta),) if isinstance(votes, Votes) else (len(many), len(delta))
+    estimate = np.abs(average - reach.p).sum(axis=-1) / 2
+    arrays = {
+        "delta": delta,
+        "estimate": estimate.reshape(shape),
+        "upper": upper.reshape(shape),
+        "average": average.reshape(*shape, p.shape[1]),
+        "attacked": attacked.reshape(*shape, p.shape[1]),
+    }
+    for array in arrays.values():
+        array.flags.writeable = False
+    return Estimate(
+        **arrays,
+        seed=seed,
+        steps=steps,
+        samples=samples,
+        variant=variant,
+        distance=distance,
+        seconds=perf_counter() - started,
+    )
+
+
+class _Reach:
+    """How far the statistic of a distribution is from that of p, for all points (distribution, delta) at once.
+
+    Attributes
+    ----------
+    p : (points, n!) array
+    delta : (points,) array
+    before : (points, n) array of int
+        Ranks of T(p).
+    """
+
+    def __init__(
+        self, statistic: Statistic, many: list[Votes], p: Floats, delta: Floats, distance: TierDistance
+    ) -> None:
+        self.statistic, self.n = statistic, many[0].n
+        self.p, self.delta = np.repeat(p, len(delta), axis=0), np.tile(delta, len(p))
+        self._distance = _DISTANCES[distance]
+        self.form = batch_form(statistic, self.n, self.p)
+        # By the statistic itself: the batch form takes costs for equal that whole votes tell apart.
+        before = np.array([statistic(votes).ranking.ranks for votes in many])
+        self.before: Ints = np.repeat(before, len(delta), axis=0)
+        self.far: Floats = np.empty(0)
+        if self.form is not None:
+            self.far = np.repeat([self._distance(row, self.form.ranks) for row in before], len(delta), axis=0)
+
+    def on(self, like: Any) -> Callable[[Any], Any]:
+        """Return the function from shares (points, samples, n!) to distances, in the library of `like`."""
+        xp = array_namespace(like)
+        points, size = self.p.shape
+        if self.form is None:
+            before = xp.asarray(self.before[:, None, :], device=like.device)
+            return lambda shares: self._distance(before, self.statistic.batch(shares))  # type: ignore[attr-defined]
+        form: BatchForm = batch_form(self.statistic, self.n, like)  # type: ignore[assignment]
+        far = xp.asarray(self.far.ravel(), device=like.device)
+        row = xp.asarray(np.arange(points)[:, None] * self.far.shape[1], device=like.device)
+
+        def distances(shares: Any) -> Any:
+            codes = xp.reshape(form.codes(xp.reshape(shares, (-1, size))), (points, -1))
+            return xp.reshape(xp.take(far, xp.reshape(row + codes, (-1,))), codes.shape)
+
+        return distances
+
+    def outcomes(self, point: int, shares: Floats) -> tuple[Floats, Ints]:
+        """Return, for shares (many, n!) and one point, the distances and numbers that tell outcomes apart."""
+        if self.form is not None:
+            codes = np.asarray(self.form.codes(shares))
+            return self.far[point][codes], codes
+        ranks = np.asarray(self.statistic.batch(shares))  # type: ignore[attr-defined]
+        return np.asarray(self._distance(self.before[point], ranks)), np.unique(ranks, axis=0, return_inverse=True)[1]
+
+    def reached(self, point: int, after: Ranking) -> bool:
+        """Whether a ranking is as far from T(p) as this point asks."""
+        return bool(self._distance(self.before[point], after.ranks) >= self.delta[point] - _ROUNDING)
+
+
+def score_gradient(distances: Any, noise: Any, gamma: float) -> Any:
+    """Return the estimate ``mean(H z) / gamma`` of the gradient of the smoothed distance in the logits.
+
+    Where the noise comes in opposite pairs, a constant added to H changes nothing: the baseline is built in.
+
+    Parameters
+    ----------
+    distances : (..., samples) array
+    noise : (..., samples, n!) array
+    """
+    xp = array_namespace(noise)
+    return xp.matmul(distances[..., None, :], noise)[..., 0, :] / (noise.shape[-2] * gamma)
+
+
+def softmax(logits: Any) -> Any:
+    """Return the shares with these logits, over the last axis."""
+    xp = array_namespace(logits)
+    powers = xp.exp(logits - xp.max(logits, axis=-1, keepdims=True))
+    return powers / xp.sum(powers, axis=-1, keepdims=True)
+
+
+def _saddle_point(
+    reach: _Reach,
+    rng: np.random.Generator,
+    steps: int,
+    samples: int,
+    variant: Variant,
+    gamma: float | None,
+    like: Any,
+) -> Floats:
+    """Return the average iterate of gradient descent in the logits of q and ascent in lambda."""
+    xp = array_namespace(like)
+
+    def here(array: Floats) -> Any:
+        return xp.asarray(array, dtype=xp.float64, device=like.device)
+
+    points, size = reach.p.shape
+    distances_of = reach.on(like)
+    plain = variant == "plain"
+    p, delta = here(reach.p), here(reach.delta)
+    if plain:
+        scale = np.full(steps, 0.3 if gamma is None else gamma)
+        rate = 0.3 / np.sqrt(1 + np.arange(steps) / 200)
+        mix, drawn, averaged = 1e-3, samples, steps
+    else:
+        scale = np.geomspace(1.0, 0.001 if gamma is None else gamma, steps)
+        # Shares, and with them the gradients in the logits, fall with the number of rankings.
+        rate = scale * max(1.0, size / 24)
+        mix, drawn, averaged = 0.95, samples // 2, -(-steps // 5)
+        # One pair short of delta must not pass for reached, however many pairs delta is.
+        pair = 1 / max(reach.n * (reach.n - 1) / 2, 1)
+        wanted = 1 - 0.1 * np.minimum(pair / reach.delta, 1.0)
+        wanted = here(wanted)
+    logits = xp.log((1 - mix) * p + mix / size)
+    price = xp.zeros((points,), dtype=xp.float64, device=like.device)  # lambda
+    total = xp.zeros_like(p)
+    block = max(1, _NOISE_AT_A_TIME // max(points * drawn * size, 1))
+    for step in range(steps if points else 0):
+        if step % block == 0:
+            noises = rng.standard_normal((block, points, drawn, size))
+        noise = here(noises[step % block])
+        if not plain:
+            noise = xp.concat((noise, -noise), axis=1)
+        q = softmax(logits)
+        far = distances_of(softmax(logits[:, None, :] + float(scale[step]) * noise))
+        # The gradient of TV(p, softmax(x)) in x.
+        side = xp.sign(q - p) / 2
+        pull = q * (side - xp.sum(q * side, axis=-1, keepdims=True))
+        if plain:
+            push = score_gradient(far, noise, float(scale[step]))
+            logits = logits - float(rate[step]) * (pull - price[:, None] * push)
+            price = xp.clip(price + 0.1 * float(rate[step]) * (delta - xp.mean(far, axis=-1)), min=0.0)
+        else:
+            # In units of delta and of the noise, distances and prices are of the order of one at every scale. The
+            # price of the moment has a penalty on what is missing (an augmented Lagrangian), or q would fall back to
+            # p, out of sight of any other outcome, faster than the price can rise. Dividing by 1 + price keeps steps
+            # bounded.
+            done = xp.clip(far / delta[:, None], max=1.0)
+            success = xp.mean(done, axis=-1)
+            push = score_gradient(done, noise, 1.0)
+            share = 1 / (1 + xp.clip(price + 50.0 * (wanted - success), min=0.0))
+            share = xp.where(success < 0.02, xp.zeros_like(share), share)[:, None]
+            logits = logits - float(rate[step]) * (share * pull - (1 - share) * push)
+            price = xp.clip(price + 0.1 * (wanted - success), min=0.0, max=100.0)
+        if step >= steps - averaged:
+            total = total + q
+    return _to_numpy(total) / averaged
+
+
+def _to_numpy(array: Any) -> Floats:
+    """Return a copy in ordinary memory, from where no library keeps it back (torch and cupy do, on a GPU)."""
+    for way in ("cpu", "get"):
+        if hasattr(array, way):
+            array = getattr(array, way)()
+    return np.array(np.from_dlpack(array), dtype=np.float64)
+
+
+# The last step: an attack out of the average iterate.
+
+
+def _attacks(reach: _Reach, many: list[Votes], average: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Return the total variation and the attacked distribution of each point, verified."""
+    points = len(average)
+    upper, attacked = np.full(points, np.inf), reach.p.copy()
+    for point in range(points):
+        votes = many[point * len(many) // points]
+        for start in _starts(reach, point, average[point], rng):
+            trimmed = _trim(reach, point, start, rng)
+            value = np.abs(trimmed - reach.p[point]).sum() / 2
+            if value < upper[point] and _holds(reach, point, votes, trimmed):
+                upper[point], attacked[point] = value, trimmed
+    # An attack that goes farther than it must is an attack for smaller deltas, too.
+    for point in range(points):
+        same = np.arange(points) * len(many) // points == point * len(many) // points
+        farther = np.flatnonzero(same & (reach.delta >= reach.delta[point]))
+        best = farther[np.argmin(upper[farther])]
+        upper[point], attacked[point] = upper[best], attacked[best]
+    return upper, attacked
+
+
+def _starts(reach: _Reach, point: int, average: Floats, rng: np.random.Generator, most: int = 8) -> list[Floats]:
+    """Return distributions near the average that reach delta, one for each of the most promising outcomes."""
+    p, delta = reach.p[point], reach.delta[point] - _ROUNDING
+    logits = np.log(np.maximum(average, 1e-12))
+    noise = np.repeat([0.001, 0.01, 0.1, 0.3, 1.0, 3.0], 96)[:, None] * rng.standard_normal((576, len(p)))
+    # Beside them each ranking in turn with nearly all of the votes: wherever the descent ended, some outcome is far.
+    found = np.concatenate((average[None], softmax(logits + noise), np.eye(len(p)) * 0.98 + 0.02 * p))
+    distances, codes = reach.outcomes(point, found)
+    far = distances >= delta
+    if not far.any():
+        return []
+    found, codes = found[far], codes[far]
+    low, high = np.zeros(len(found)), np.ones(len(found))
+    for _ in range(24):  # on the way from p, the first moment that reaches delta; `high` always does
+        middle = (low + high) / 2
+        distances, met = reach.outcomes(point, p + middle[:, None] * (found - p))
+        low, high = np.where(distances >= delta, low, middle), np.where(distances >= delta, middle, high)
+        codes = np.where(distances >= delta, met, codes)
+    found = p + high[:, None] * (found - p)
+    order = np.argsort(np.abs(found - p).sum(axis=1), kind="stable")
+    first = [at for i, at in enumerate(order) if codes[at] not in codes[order[:i]]]
+    return [found[at] for at in first[:most]]
+
+
+def _trim(reach: _Reach, point: int, start: Floats, rng: np.random.Generator) -> Floats:
+    """Return a distribution nearer to p that still reaches delta, for the outcome of `start`."""
+    statistic = reach.statistic
+    merged = isinstance(statistic, Robust) and statistic.rule == "downward"
+    base = statistic.base if isinstance(statistic, Robust) and merged else statistic
+    tables = [table(reach.n) for median, table in _MEDIANS if base is median]
+    if not tables:
+        return _search(reach, point, start, rng)
+    if not isinstance(statistic, Robust):
+        _, codes = reach.outcomes(point, start[None])
+        return _nearest(reach, point, tables[0], int(codes[0]))
+    best, value = start, np.abs(start - reach.p[point]).sum() / 2
+    for _ in range(4):  # each program holds one way to keep the buckets apart; its solution may suggest another
+        _, codes = reach.outcomes(point, best[None])
+        target, joined = divmod(int(codes[0]), 1 << (reach.n - 1))
+        found = _nearest(reach, point, tables[0], target, _same_buckets(reach.n, target, joined, statistic.theta, best))
+        distances, _ = reach.outcomes(point, found[None])
+        found_value = np.abs(found - reach.p[point]).sum() / 2
+        if distances[0] < reach.delta[point] - _ROUNDING or found_value >= value - _MARGIN:
+            break
+        best, value = found, found_value
+    return best if best is not start else _search(reach, point, start, rng)
+
+
+def _nearest(
+    reach: _Reach, point: int, table: Floats, target: int, more: tuple[Floats, Floats] | None = None
+) -> Floats:
+    """Return the distribution nearest to p of which `target` is the only median: a linear program.
+
+    With G(s) = d(s, rival) - d(s, target), the target beats a rival when the mean of G is above zero. The columns are
+    the mass removed from each ballot and the mass added. For a median of a metric d the target itself is the best
+    ballot to add, by the triangle inequality, against all rivals at once. Rivals come as rows when they are needed.
+    Rows that a merge adds are given as `more`: values for each ballot, and the least mean of each row.
+    """
+    p: Floats = reach.p[point]
+    support = np.flatnonzero(p > 0)
+    added = np.arange(len(p)) if more or reach.statistic is borda else np.array([target])
+    unit = 1e-3  # of mass: the solver's tolerances are absolute
+    upper = np.concatenate((p[support] / unit, np.full(len(added), np.inf)))
+    program = Model(np.concatenate((np.ones(len(support)), np.zeros(len(added)))), upper)
+    columns = np.arange(len(upper))
+
+    def add_rows(values: Floats, least: Floats) -> None:
+        rows = np.concatenate((-values[:, support], values[:, added]), axis=1)
+        program.add_rows(np.tile(columns, (len(rows), 1)), rows, (least - values @ p) / unit, np.inf)
+
+    balance = np.concatenate((-np.ones(len(support)), np.ones(len(added))))
+    program.add_rows(columns[None], balance[None], 0.0, 0.0)
+    if more:
+        add_rows(*more)
+    # Neighbours in the target are its nearest rivals.
+    place = all_places(reach.n)
+    swaps = np.flatnonzero(np.abs(place - place[target]).sum(axis=1) == 2)
+    new = swaps[np.abs(place[swaps] - place[target]).max(axis=1) == 1]
+    q: Floats = p
+    clock = Clock()
+    for _ in range(200):
+        add_rows((table[:, new] - table[:, [target]]).T, np.full(len(new), _MARGIN))
+        x = program.solve(clock).x * unit
+        if not len(x):
+            return p  # nothing makes this the median
+        q = p.copy()
+        q[support] -= x[: len(support)]
+        q[added] += x[len(support) :]
+        q = np.maximum(q, 0.0)
+        q /= q.sum()
+        cost = q @ table
+        cost[target] += _MARGIN / 2
+        rival = int(np.argmin(cost))
+        if rival == target:
+            break
+        new = np.array([rival])
+    return q
+
+
+def _same_buckets(n: int, target: int, joined: int, theta: float, q: Floats) -> tuple[Floats, Floats]:
+    """Return rows (values for each ballot, least mean) under which Downward Merge of `target` has these buckets.
+
+    Pairs inside a bucket stay within theta. Every interval across a border must hold a pair beyond theta, or lose
+    against a bucket that it overlaps; which of the two, and by which pair, is read off q. Sufficient but for ties,
+    which the caller checks.
+    """
+    order = all_orders(n)[target]
+    place = all_places(n)[:, order]  # by place in the target
+    bucket = np.concatenate(([0], np.cumsum([1 - (joined >> b & 1) for b in range(n - 1)])))
+    slack = min(_MARGIN, theta / 2)
+    pairs = [(s, t) for t in range(n) for s in range(t)]
+    # The mean of a lead is P - 1/2.
+    lead: dict[tuple[int, int], Floats] = {(s, t): np.where(place[:, s] < place[:, t], 0.5, -0.5) for s, t in pairs}
+    size = {pair: float(lead[pair] @ q) for pair in pairs}
+    values, least = [], []
+
+    def row(value: Floats, limit: float) -> None:
+        values.append(value)
+        least.append(limit)
+
+    def widest(among: list[tuple[int, int]]) -> tuple[int, int]:
+        return max(among, key=lambda pair: abs(size[pair]))
+
+    for s, t in pairs:
+        if bucket[s] == bucket[t]:
+            row(lead[s, t], slack - theta)
+            row(-lead[s, t], slack - theta)
+    apart: set[tuple[int, int]] = set()
+    for first, last in sorted(pairs, key=lambda pair: pair[1] - pair[0]):
+        inside = [(s, t) for s, t in pairs if first <= s and t <= last]
+        if bucket[first] == bucket[last] or apart.intersection(inside):
+            continue
+        pair = widest(inside)
+        if abs(size[pair]) > theta:
+            apart.add(pair)
+            row(np.sign(size[pair]) * lead[pair], theta + slack)
+            continue
+        rivals = [(s, t) for s, t in pairs if bucket[s] == bucket[t] and bucket[first] <= bucket[s] <= bucket[last]]
+        if rivals:
+            winner = widest(rivals)
+            side = np.sign(size[winner]) * lead[winner]
+            for other in inside:
+                if other != winner:
+                    row(side - lead[other], slack)
+                    row(side + lead[other], slack)
+    return np.array(values).reshape(-1, len(q)), np.array(least)
+
+
+def _search(reach: _Reach, point: int, q: Floats, rng: np.random.Generator, rounds: int = 80) -> Floats:
+    """Return a nearer distribution by moving mass between two ballots and shrinking, many trials at a time."""
+    p, delta = reach.p[point], reach.delta[point] - _ROUNDING
+    size, trials = len(p), 512
+    step = 0.1
+    row = np.arange(trials)
+    value = np.abs(q - p).sum() / 2
+    for _ in range(rounds):
+        moved = np.tile(q, (trials, 1))
+        giver, taker = rng.integers(size, size=(2, trials))
+        amount = np.minimum(moved[row, giver], step * rng.random(trials) * value)
+        moved[row, giver] -= amount
+        moved[row, taker] += amount
+        moved = p + (1 - step * rng.random(trials)[:, None] * rng.integers(2, size=(trials, 1))) * (moved - p)
+        values = np.abs(moved - p).sum(axis=1) / 2
+        distances, _ = reach.outcomes(point, moved)
+        values = np.where(distances >= delta, values, np.inf)
+        best = int(np.argmin(values))
+        if values[best] < value * (1 - 1e-3 * step):
+            q, value = moved[best], values[best]
+        else:
+            step /= 2
+            if step < 1e-6:
+                break
+    return q
+
+
+def _holds(reach: _Reach, point: int, votes: Votes, q: Floats) -> bool:
+    """Whether the statistic itself, run on the attacked votes, is far enough, and not because of how it breaks ties."""
+    after = reach.statistic(Votes.from_ranks(all_places(reach.n) + 1, q * votes.total, votes.items))
+    # A merge leaves it open when its median is not the only one; a statistic of your own may never say.
+    says = after.unique is not None or isinstance(reach.statistic, Robust)
+    return (bool(after.unique) or not says) and reach.reached(point, after.ranking)
+
+
+def _kendall_table(n: int) -> Floats:
+    before = pairs_before(n)
+    return np.asarray(before @ (1 - before.T) + (1 - before) @ before.T)
+
+
+def _places_table(power: int) -> Callable[[int], Floats]:
+    return lambda n: np.asarray((np.abs(all_places(n)[:, None] - all_places(n)) ** power).sum(axis=-1), np.float64)
+
+
+# Distances between all rankings, for the statistics that are their medians.
+_MEDIANS: list[tuple[Statistic, Callable[[int], Floats]]] = [
+    (kemeny, _kendall_table),
+    (borda, _places_table(2)),
+    (footrule, _places_table(1)),
+]
+
+
+# Checks.
+
+
+def _shares(many: list[Votes]) -> tuple[int, Floats]:
+    """Return the number of items and the share of each strict ranking, one row for each set of votes."""
+    if not many or not all(isinstance(votes, Votes) for votes in many):
+        raise UsageError("smoothed takes Votes or a list of them; make them with Votes.from_orders and the like")
+    n = many[0].n
+    if any(votes.n != n for votes in many):
+        raise UsageError("all votes of one call must have the same number of items; to repair: call once for each")
+    number = {order: at for at, order in enumerate(map(tuple, all_orders(n).tolist()))}
+    p = np.zeros((len(many), len(number)))
+    for row, votes in zip(p, many, strict=True):
+        for ranks, weight in zip(votes.ranks, votes.weights, strict=True):
+            # The last place of a ballot may be left open where unlisted means last.
+            full = np.where((ranks == 0) & (votes.unlisted == "bottom"), n, ranks)
+            if sorted(full.tolist()) != list(range(1, n + 1)):
+                raise InputError(
+                    "the estimator takes complete ballots without ties",
+                    found=Ranking(ranks).text(votes.items) if ranks.all() else "an incomplete ballot",
+                    repair="use a bound or an exact method, or leave such ballots out",
+                )
+            row[number[tuple(np.argsort(full).tolist())]] += weight
+    return n, p / p.sum(axis=1, keepdims=True)
+
+
+def _checked_deltas(deltas: npt.ArrayLike | None, n: int) -> Floats:
+    pairs = n * (n - 1) // 2
+    if deltas is None:
+        return np.arange(1, pairs + 1) / pairs
+    delta = np.array(deltas, dtype=np.float64, ndmin=1)
+    if delta.ndim != 1 or not ((delta > 0) & (delta <= 1 + _ROUNDING)).all():
+        raise UsageError("deltas must be distances above 0 and up to 1")
+    return delta
+
+
+def _check_options(steps: int, samples: int, variant: str, distance: str, gamma: float | None) -> None:
+    if steps < 1 or samples < 2 or samples % 2:
+        raise UsageError(f"at least one step and an even number of samples are needed, not {steps} and {samples}")
+    if variant not in ("reduced", "plain"):
+        raise UsageError(f"variant must be 'reduced' or 'plain', not {quote(str(variant))}")
+    if distance not in _DISTANCES:
+        raise UsageError(f"distance must be 'hausdorff_ns' or 'hausdorff_half', not {quote(str(distance))}")
+    if gamma is not None and not 0 < gamma < np.inf:
+        raise UsageError(f"gamma must be a positive number, not {gamma}")
+
+
+def _seeded(rng: Seed) -> tuple[int, np.random.Generator]:
+    """Return a seed and its generator; a given generator is asked for one."""
+    if isinstance(rng, np.random.Generator):
+        rng = int(rng.integers(2**63))
+    seed = np.random.SeedSequence().entropy if rng is None else rng
+    try:
+        return int(seed), np.random.default_rng(seed)  # type: ignore[arg-type]
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"rng must be a whole number from 0, a Generator or None, not {quote(str(rng))}") from error

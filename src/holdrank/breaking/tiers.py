@@ -1,0 +1,736 @@
+"""How few votes change the tiers of a robust statistic: a search over rankings with ties, certified at every step.
+
+T(q) = pi cuts the space of votes into cells. A `_Cell` says the upper tiers of pi and leaves the rest open; what must
+hold for every q in it is linear: inside a tier all pairs deviate by at most theta, the median lists the tiers in this
+order (for Kemeny: no rearrangement of whole tiers is better; for Borda: the scores fall), and neighbours that stand
+alone deviate by theta. Its least budget (see `cells`) bounds every attack into the cell. The votes that attain it are
+handed to the statistic: when the result reaches an aim, that aim has an attack at the price of the bound. If not, the
+cell is split: by a pair that keeps two tiers apart, by the next tier, by the first item of a tier, or by what makes
+the merge prefer its tiers to an interval across them. Cheapest cell first, so the small distances are settled first.
+
+What remains open where a cell satisfies every condition known here and the merge still ends elsewhere (the order of
+joins of Naive Merge, equal maxima) stays in the lower bound.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, pairwise, permutations
+
+import numpy as np
+
+from holdrank._kemeny import cheapest_order
+from holdrank.breaking.cells import Altered, Field, Row, Rows, Score, items_of
+from holdrank.breaking.goals import Aim, Change, Distance
+from holdrank.breaking.plans import Found, Plan, Progress, nothing
+from holdrank.consensus import borda, kemeny
+from holdrank.merge import Robust, downward_merge, naive_merge
+from holdrank.rankings import Floats, Ranking
+from holdrank.status import Clock, Step
+from holdrank.votes import Votes
+
+_SAME = 1e-10  # budgets closer than this are not told apart
+_WITNESS = 9e-7  # what an attack may cost above the bound that it attains
+_NARROW = 1e-7  # windows of deviations are not split further
+_MOST_PROGRAMS = 6000  # a fixed effort, so that results do not depend on the speed of the machine
+
+
+def find(
+    votes: Votes,
+    statistic: Robust,
+    before: Ranking,
+    aims: Sequence[Aim],
+    change: Change,
+    clock: Clock,
+    progress: Progress | None,
+) -> list[Found]:
+    """Return what is known about the least budget of each aim, for a merge of Kemeny, Borda or another median.
+
+    Notes
+    -----
+    Exact where lower and upper agree. A base other than Kemeny and Borda has no linear conditions on its order here:
+    only ties and gaps bound it, so the lower bounds are weak. Paper: the breakdown function (Definition 1) of the
+    plug-in statistics of Section 4.
+
+    Examples
+    --------
+    >>> votes = Votes.from_orders([["a", "b"], ["b", "a"]], weights=[70, 30])
+    >>> aim = Distance(1.0).aim(Ranking([1, 2]), votes.items)
+    >>> [found] = find(votes, Robust(kemeny, 0.05), Ranking([1, 2]), [aim], "replace", Clock(), None)
+    >>> round(found.lower, 6), round(found.upper, 6)
+    (0.15, 0.15)
+    """
+    found: dict[int, Found] = {}
+    together: dict[str, list[int]] = {}
+    for number, aim in enumerate(aims):
+        if aim.reached(before):
+            found[number] = Found(0.0, 0.0, nothing(votes))
+        elif statistic.theta >= 0.5:  # everything is tied, whatever the votes
+            found[number] = Found(math.inf)
+        else:
+            shared = aim.goal.distance if isinstance(aim.goal, Distance) else str(number)
+            together.setdefault(shared, []).append(number)
+    for numbers in together.values():
+        group = [aims[number] for number in numbers]
+        found.update(zip(numbers, _Search(votes, statistic, before, group, change, clock, progress).run(), strict=True))
+    return [found[number] for number in range(len(aims))]
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """For the condition `key`: the pair `large` deviates to its side by `low` at least, `small` by `high` at most."""
+
+    key: tuple[int, ...]
+    large: tuple[int, int]
+    side: float
+    small: tuple[tuple[int, int], ...]
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """Votes whose consensus begins with these tiers.
+
+    Attributes
+    ----------
+    bound : float
+        Every attack into the cell costs at least this.
+    score, most : int
+        What is certain, and what is still possible, in the unit of the aims' needs.
+    tiers : tuple
+        For each tier the blocks of items (one bit each) in which the median lists it.
+    free : tuple of bool
+        For each tier whether it is one only in `before`: its items stand here, tied or not.
+    rest : int
+        The items below.
+    rows : tuple of Row
+        Conditions that decide the bound; the first `chosen` of them define the cell.
+    change : Altered or None
+        The cheapest votes for these rows; those of the parent until `solved`.
+    settled : frozenset
+        Names of the conditions that were chosen; where they hold only weakly, choosing them again leads nowhere.
+    sides : frozenset
+        Pairs that were chosen to deviate to one side, and the side.
+    windows : tuple of _Window
+        Those conditions that compare deviations and can be chosen more narrowly.
+    joins : tuple
+        The first joins of Naive Merge, as first and last place of the union.
+    """
+
+    bound: float
+    score: int
+    most: int
+    tiers: tuple[tuple[int, ...], ...]
+    free: tuple[bool, ...]
+    rest: int
+    rows: tuple[Row, ...] = ()
+    chosen: int = 0
+    change: Altered | None = None
+    solved: bool = False
+    settled: frozenset[tuple[int, ...]] = frozenset()
+    sides: frozenset[tuple[int, float]] = frozenset()
+    windows: tuple[_Window, ...] = ()
+    joins: tuple[tuple[int, int], ...] = ()
+
+    def members(self, tier: int) -> int:
+        return sum(self.tiers[tier])
+
+    def blocks(self) -> list[int]:
+        found = [block for tier in self.tiers for block in tier]
+        return [*found, self.rest] if self.rest else found
+
+
+class _Search:
+    """Best-first search over cells for aims that share their steps: distances of one kind, or one other goal."""
+
+    def __init__(
+        self,
+        votes: Votes,
+        statistic: Robust,
+        before: Ranking,
+        aims: Sequence[Aim],
+        change: Change,
+        clock: Clock,
+        progress: Progress | None,
+    ) -> None:
+        self.votes, self.statistic, self.before, self.aims = votes, statistic, before, aims
+        self.clock, self.progress = clock, progress
+        self.field = Field(votes, change)
+        self.theta = float(statistic.theta)
+        self.base = "kemeny" if statistic.base is kemeny else "borda" if statistic.base is borda else "other"
+        self.merge = downward_merge if statistic.rule == "downward" else naive_merge
+        self.n = votes.n
+        self.goal = Score(before, aims[0])
+        self.needs = [self.goal.need(aim) for aim in aims]
+        self.upper = [math.inf] * len(aims)
+        self.floor = [math.inf] * len(aims)
+        self.plans: list[Plan | None] = [None] * len(aims)
+        self.rows = Rows(self.field, self.theta)
+        self.tried: set[bytes] = set()
+        self.steps: dict[int, tuple[list[float], list[int]]] = {}
+        self.reverse = self._reversals()
+
+    # The search
+
+    def run(self) -> list[Found]:
+        root = _Cell(0.0, 0, self.goal.possible((1 << self.n) - 1), (), (), (1 << self.n) - 1)
+        start = self.field.cheapest((), self.clock)
+        root = replace(root, change=start)
+        heap: list[tuple[float, int, _Cell]] = [(-1.0, 0, root)]
+        count = 1
+        for cell in self._promising(root):
+            if self.clock.over():
+                break
+            if cell.bound < self._limit(cell):
+                self._solve(cell)
+        while heap and not self.clock.over() and self.field.programs < _MOST_PROGRAMS:
+            cell = heapq.heappop(heap)[2]
+            if self._limit(cell) < 0:
+                self._close(cell)
+                continue
+            if self.progress is not None:
+                self.progress(Step("cells", count - len(heap), count))
+            if cell.solved:
+                children = self._split(cell)
+            else:
+                better = self._solve(cell)
+                if better is None:  # the clock
+                    heap.append((cell.bound, count, cell))
+                    break
+                # Where the conditions can only be met weakly there is no attack, and nothing to split.
+                children = [better] if better.change is None or better.change.met else []
+                if not children:
+                    self._close(better)
+            for child in children:
+                if self._limit(child) < 0:
+                    self._close(child)
+                else:
+                    heapq.heappush(heap, (self._urgency(child), count, child))
+                    count += 1
+        for _, _, cell in heap:
+            self._close(cell)
+        return self._results()
+
+    def _results(self) -> list[Found]:
+        """Return what is known; a larger distance costs at least as much."""
+        order = sorted(range(len(self.aims)), key=self.needs.__getitem__)
+        for one, two in reversed(list(pairwise(order))):
+            if self.upper[two] <= self.upper[one]:
+                self.upper[one], self.plans[one] = self.upper[two], self.plans[two]
+        lower = 0.0
+        for number in order:
+            lower = max(lower, self.floor[number])
+            self.floor[number] = min(lower, self.upper[number])
+        return [Found(*known) for known in zip(self.floor, self.upper, self.plans, strict=True)]
+
+    def _bound(self, cell: _Cell, number: int) -> float:
+        """Return what an attack into the cell that reaches this aim costs at least."""
+        missing = self.needs[number] - cell.score
+        return cell.bound if missing <= 0 else max(cell.bound, self._least(cell.rest, missing))
+
+    def _limit(self, cell: _Cell) -> float:
+        """Return the budget from which on the cell is of no interest; -1 if it is of none already."""
+        uppers = [upper for number, upper in enumerate(self.upper) if self._bound(cell, number) < upper - _SAME]
+        return max(uppers, default=-1.0)
+
+    def _urgency(self, cell: _Cell) -> float:
+        bounds = [self._bound(cell, number) for number in range(len(self.aims))]
+        return min(bound for bound, upper in zip(bounds, self.upper, strict=True) if bound < upper - _SAME)
+
+    def _close(self, cell: _Cell) -> None:
+        self.floor = [min(floor, self._bound(cell, number)) for number, floor in enumerate(self.floor)]
+
+    def _least(self, rest: int, missing: int) -> float:
+        """Return a budget below which the order of `rest` cannot score so much: every pair has its own price."""
+        if rest not in self.steps:
+            steps = [
+                step
+                for p, (i, j) in enumerate(combinations(range(self.n), 2))
+                if rest >> i & rest >> j & 1
+                for step in self._pair_steps(p, i, j)
+            ]
+            steps.sort()
+            self.steps[rest] = [price for price, _ in steps], np.cumsum([gain for _, gain in steps]).tolist()
+        prices, gains = self.steps[rest]
+        at = bisect_left(gains, missing)
+        return prices[at] if at < len(prices) else math.inf
+
+    def _pair_steps(self, p: int, i: int, j: int) -> list[tuple[float, int]]:
+        """Return (budget, score) of what may happen to a pair."""
+        if not self.goal.distance:
+            return [(0.0, 1)]
+        if self.goal.ranks[i] > self.goal.ranks[j]:
+            i, j = j, i
+        if self.goal.ranks[i] == self.goal.ranks[j]:
+            return [] if self.goal.free else [(0.0, 1)]
+        tie = self.rows.single(self.rows.tie(p, self.field.sign(i, j)[1])) if self.theta > 0 else math.inf
+        if self.goal.free:
+            return [(min(tie, self.reverse[j, i]), 2)]
+        either = min(tie, self.reverse[j, i])
+        return [(either, 1), (self.reverse[j, i], 1)]
+
+    def _reversals(self) -> Floats:
+        """Return for b, a what it costs at least to list b above a.
+
+        Kemeny's median wins or ties every pair of neighbours: the cheapest chain of neighbours from b down to a.
+        """
+        prices = np.zeros((self.n, self.n))
+        for b, a in permutations(range(self.n), 2):
+            if self.base == "kemeny":
+                prices[b, a] = self.rows.single(self.rows.order(((1 << b, 1 << a),)))
+            elif self.base == "borda":
+                prices[b, a] = self.rows.single(self.rows.scores(b, a))
+        if self.base == "kemeny":
+            for c in range(self.n):
+                prices = np.minimum(prices, np.maximum(prices[:, c : c + 1], prices[c]))
+        return prices
+
+    def _promising(self, root: _Cell) -> Iterator[_Cell]:
+        """Yield cells near `before` that give good first attacks: neighbours merged, exchanged, all reversed."""
+        tiers = [sum(1 << i for i in bucket) for bucket in self.before.buckets]
+        tried: list[list[int]] = []
+        for i, j in combinations(range(len(tiers)), 2):
+            tried.append([*tiers[:i], sum(tiers[i : j + 1]), *tiers[j + 1 :]])
+        tried += [[*tiers[:i], tiers[i + 1], tiers[i], *tiers[i + 2 :]] for i in range(len(tiers) - 1)]
+        tried.append([*reversed(tiers)])
+        tried += [[1 << i, ((1 << self.n) - 1) ^ (1 << i)] for i in range(self.n if self.n > 1 else 0)]
+        for masks in tried:
+            cell = root
+            for mask in masks:
+                same = (
+                    self.goal.free and mask in tiers and self.goal.clean(cell.rest) and mask == self.goal.top(cell.rest)
+                )
+                cell = self._with_tier(cell, mask, free=same)
+                if cell.most > 0 and cell.score >= max(self.needs):
+                    break
+            if cell.most >= min(self.needs) and (self.theta > 0 or all(map(_alone, cell.blocks()))):
+                yield cell
+
+    # One cell
+
+    def _solve(self, cell: _Cell) -> _Cell | None:
+        """Return the cell with its own bound; what its cheapest votes achieve is noted."""
+        rows, change, bound = list(cell.rows), cell.change, cell.bound
+        assert change is not None
+        fresh = cell.chosen > 0 and not cell.solved and any(self._value(row, change) < row.nudge / 2 for row in rows)
+        while True:
+            broken = [] if fresh else self._broken(cell, change)
+            known = set(rows)
+            broken = [row for row in broken if row not in known]
+            if not broken and not fresh:
+                break
+            fresh = False
+            rows += broken
+            solved = self.field.cheapest(rows, self.clock)
+            if solved is None:
+                return None
+            change, bound = solved, max(bound, solved.bound)
+            if not change.met:
+                self._try_weakly(bound, rows, change)
+            if self._limit(replace(cell, bound=bound)) < 0 or not change.met:
+                return replace(cell, bound=bound, change=change, solved=True)
+        self._try(bound, change)
+        tight = [row for row in rows[cell.chosen :] if self._value(row, change) < 2 * row.nudge + 1e-9]
+        return replace(cell, bound=bound, rows=(*rows[: cell.chosen], *tight), change=change, solved=True)
+
+    def _try_weakly(self, bound: float, rows: list[Row], change: Altered) -> None:
+        """Try votes that meet some rows with equality, where the tie rules may still decide for the attacker."""
+        self._try(bound, change)
+        eased = [row if self._value(row, change) >= row.nudge / 2 else replace(row, nudge=0.0) for row in rows]
+        solved = self.field.cheapest(eased, self.clock)
+        if solved is not None and solved.met:
+            self._try(max(bound, solved.bound), solved)
+
+    def _value(self, row: Row, change: Altered) -> float:
+        return float(row.u @ change.margin + row.v @ change.compared)
+
+    def _broken(self, cell: _Cell, change: Altered) -> list[Row]:
+        """Return conditions of the cell that these votes do not satisfy strictly."""
+        out = []
+        for tier, free in enumerate(cell.free):
+            if free:
+                continue
+            for i, j in combinations(items_of(cell.members(tier)), 2):
+                p, _ = self.field.sign(i, j)
+                side = 1.0 if change.margin[p] >= 0 else -1.0
+                out.append(self.rows.tie(p, side))
+        if self.base == "kemeny":
+            for tier, (one, two) in enumerate(pairwise(cell.free)):
+                above, below = cell.members(tier), cell.members(tier + 1)
+                if not (one or two) and _alone(above) and _alone(below):
+                    out.append(self.rows.apart(above.bit_length() - 1, below.bit_length() - 1))
+            out += self._better_orders(cell, change.margin)
+        elif self.base == "borda":
+            out += self._score_rows(cell)
+        return [row for row in out if self._value(row, change) < row.nudge / 2]
+
+    def _better_orders(self, cell: _Cell, margin: Floats) -> list[Row]:
+        """Return rows against the best rearrangement of the blocks, one for each stretch that it leaves in place."""
+        blocks = cell.blocks()
+        k = len(blocks)
+        if k < 2:
+            return []
+        D = np.zeros((self.n, self.n))
+        D[self.field.first, self.field.second], D[self.field.second, self.field.first] = margin, -margin
+        has = np.array([[block >> i & 1 for i in range(self.n)] for block in blocks], dtype=np.float64)
+        between = has @ D @ has.T
+        order = _cheapest(-between, self.clock)
+        out = []
+        start, largest = 0, -1
+        for at, block in enumerate(order):
+            largest = max(largest, block)
+            if largest == at:
+                stretch = order[start : at + 1]
+                swapped = [(blocks[b], blocks[a]) for a, b in combinations(stretch, 2) if a > b]
+                if swapped:
+                    out.append(self.rows.order(tuple(sorted(swapped))))
+                start = at + 1
+        # Neighbours are cheap to check and usually what matters.
+        out += [self.rows.order(((a, b),)) for at, (a, b) in enumerate(pairwise(blocks)) if between[at, at + 1] < 0]
+        return out
+
+    def _score_rows(self, cell: _Cell) -> list[Row]:
+        """Return all rows "the score of a is at least that of b", a in a block, b in the next."""
+        return [
+            self.rows.scores(a, b) for one, two in pairwise(cell.blocks()) for a in items_of(one) for b in items_of(two)
+        ]
+
+    def _try(self, bound: float, change: Altered) -> None:
+        """Run the statistic on the altered votes and keep them as attacks on the aims that they reach."""
+        if all(upper <= bound + _SAME for upper in self.upper) or (self.field.change == "drop" and bound >= 1):
+            return
+        if self.base == "kemeny":
+            after = self._after(change)
+            reached = self.goal.reached(after)
+            if not any(self._improves(number, bound) and need <= reached for number, need in enumerate(self.needs)):
+                return
+        plan = self.field.plan(change)
+        mark = plan.removed.tobytes() + plan.added.tobytes() + plan.ranks.tobytes()
+        if mark in self.tried:
+            return
+        self.tried.add(mark)
+        budget = plan.budget(self.votes)
+        if budget <= 0 or plan.removed.sum() - plan.added.sum() >= self.votes.total * (1 - 1e-9):
+            return
+        after = self.statistic(plan.applied(self.votes)).ranking
+        value = min(budget, bound + 1e-11) if budget - bound <= _WITNESS else budget
+        for number, aim in enumerate(self.aims):
+            if self._improves(number, value) and aim.reached(after):
+                self.upper[number], self.plans[number] = value, plan
+
+    def _improves(self, number: int, value: float) -> bool:
+        return value < self.upper[number] - _SAME
+
+    def _after(self, change: Altered) -> Ranking:
+        """Return the statistic (for Kemeny) of altered votes, from their margins."""
+        P = self._shares(change)
+        return self.merge(P, Ranking.from_order(_cheapest(-(P - P.T) * self._weights(change), self.clock)), self.theta)
+
+    def _shares(self, change: Altered) -> Floats:
+        P = np.full((self.n, self.n), 0.5)
+        half = np.divide(
+            change.margin, 2 * change.compared, out=np.zeros_like(change.margin), where=change.compared > 1e-12
+        )
+        half = np.clip(half, -0.5, 0.5)
+        P[self.field.first, self.field.second] += half
+        P[self.field.second, self.field.first] -= half
+        return P
+
+    def _weights(self, change: Altered) -> Floats:
+        N = np.zeros((self.n, self.n))
+        N[self.field.first, self.field.second] = N[self.field.second, self.field.first] = change.compared
+        return N
+
+    # Splitting
+
+    def _split(self, cell: _Cell) -> list[_Cell]:
+        """Return cells that cover this one; empty, with its bound kept, when nothing more is known about it."""
+        assert cell.change is not None
+        P = self._shares(cell.change)
+        apart = np.abs(P - 0.5) > self.theta
+        for tier, (one, two) in enumerate(pairwise(cell.free)):
+            above, below = items_of(cell.members(tier)), items_of(cell.members(tier + 1))
+            certain = self.base == "kemeny" and len(above) == len(below) == 1
+            key = (-1, cell.members(tier), cell.members(tier + 1))
+            if not (one or two or certain or key in cell.settled) and not apart[np.ix_(above, below)].any():
+                settled = replace(cell, settled=cell.settled | {key})
+                pairs = [pair for a in above for b in below for pair in ((a, b), (b, a))]
+                return [self._choose(settled, [self.rows.apart(*pair)]) for pair in pairs]
+        if cell.rest:
+            return self._next_tiers(cell)
+        if self.base != "other":
+            for tier, free in enumerate(cell.free):
+                if not free and not all(map(_alone, cell.tiers[tier])):
+                    return self._refined(cell, tier)
+        for tier, free in enumerate(cell.free):
+            if free:
+                return self._bound_tier(cell, tier)
+        if self.base != "other":
+            children = self._intervals(cell, P)
+            if not children and self.statistic.rule == "naive":
+                children = self._joins(cell, P)
+            if children:
+                return children
+        self._close(cell)
+        return []
+
+    def _choose(self, cell: _Cell, rows: list[Row]) -> _Cell:
+        """Return the part of the cell where these rows hold too."""
+        bound = max(cell.bound, *(self.rows.single(row) for row in rows))
+        rows = [*cell.rows[: cell.chosen], *rows, *cell.rows[cell.chosen :]]
+        return replace(
+            cell, bound=bound, rows=tuple(rows), chosen=cell.chosen + len(rows) - len(cell.rows), solved=False
+        )
+
+    def _next_tiers(self, cell: _Cell) -> list[_Cell]:
+        """Return the cells with one more tier."""
+        out = []
+        top = self.goal.top(cell.rest)
+        clean = self.goal.free and self.goal.clean(cell.rest)
+        if clean:
+            out.append(self._with_tier(cell, top, free=True))
+        limit = self._limit(cell)
+        for tier in self._close_sets(items_of(cell.rest), limit):
+            # Tiers that only split a tier of `before` are the free tier.
+            if self.goal.free and self._only_splits(cell, tier):
+                continue
+            child = self._with_tier(cell, tier, free=False)
+            if child.most >= min(self.needs):
+                out.append(self._with_cheap_bound(child))
+        return out
+
+    def _close_sets(self, items: list[int], limit: float) -> Iterator[int]:
+        """Yield the sets of items all of whose pairs can be tied below the limit."""
+        ties = {
+            (i, j): self.rows.single(self.rows.tie(p, 1.0 if self.field.margin[p] >= 0 else -1.0))
+            for i, j in combinations(items, 2)
+            for p in (self.field.index[i, j],)
+        }
+
+        def grow(chosen: list[int], start: int) -> Iterator[int]:
+            for at in range(start, len(items)):
+                if all(ties[i, items[at]] < limit for i in chosen):
+                    more = [*chosen, items[at]]
+                    yield sum(1 << i for i in more)
+                    if self.theta > 0:  # with theta = 0 a tie costs what the reverse costs
+                        yield from grow(more, at + 1)
+
+        return grow([], 0)
+
+    def _only_splits(self, cell: _Cell, tier: int) -> bool:
+        """Whether with this tier the last tiers are exactly one tier of `before`, split up."""
+        rest = cell.rest & ~tier
+        if not self.goal.clean(rest):
+            return False
+        for number in range(len(cell.tiers), -1, -1):
+            below = cell.rest | sum(cell.members(t) for t in range(number, len(cell.tiers)))
+            if self.goal.clean(below):
+                return self.goal.top(below) | rest == below
+        return False
+
+    def _with_tier(self, cell: _Cell, tier: int, *, free: bool) -> _Cell:
+        rest = cell.rest & ~tier
+        score, most = self.goal.step(cell.score, (1 << self.n) - 1 & ~cell.rest, tier, rest, free=free)
+        return replace(
+            cell,
+            score=score,
+            most=most,
+            tiers=(*cell.tiers, (tier,)),
+            free=(*cell.free, free),
+            rest=rest,
+            solved=False,
+        )
+
+    def _with_cheap_bound(self, cell: _Cell) -> _Cell:
+        """Return the cell with the best bound of single rows about its last tier."""
+        tier, limit = cell.members(len(cell.tiers) - 1), self._limit(cell)
+        bound = cell.bound
+        for i, j in combinations(items_of(tier), 2):
+            p = int(self.field.index[i, j])
+            bound = max(bound, self.rows.single(self.rows.tie(p, 1.0 if self.field.margin[p] >= 0 else -1.0)))
+        if self.base == "kemeny":
+            if cell.rest and bound < limit:
+                bound = max(bound, self.rows.single(self.rows.order(((tier, cell.rest),))))
+            above = 0
+            for t in range(len(cell.tiers) - 2, -1, -1):
+                if bound >= limit:
+                    break
+                above |= cell.members(t)
+                bound = max(bound, self.rows.single(self.rows.order(((above, tier),))))
+            if len(cell.tiers) > 1 and not cell.free[-1] and not cell.free[-2]:
+                last = cell.members(len(cell.tiers) - 2)
+                if _alone(last) and _alone(tier):
+                    bound = max(bound, self.rows.single(self.rows.apart(last.bit_length() - 1, tier.bit_length() - 1)))
+        return replace(cell, bound=bound)
+
+    def _refined(self, cell: _Cell, tier: int) -> list[_Cell]:
+        """Return the cells where the median's first item of a block of this tier is known."""
+        blocks = cell.tiers[tier]
+        at = next(at for at, block in enumerate(blocks) if not _alone(block))
+        out = []
+        for i in items_of(blocks[at]):
+            parts = (*blocks[:at], 1 << i, blocks[at] ^ (1 << i), *blocks[at + 1 :])
+            out.append(replace(cell, tiers=(*cell.tiers[:tier], parts, *cell.tiers[tier + 1 :]), solved=False))
+        return out
+
+    def _bound_tier(self, cell: _Cell, tier: int) -> list[_Cell]:
+        """Return the cells with the tiers into which a free tier may fall."""
+        out = []
+        limit = self._limit(cell)
+
+        def parts(rest: int) -> Iterator[tuple[int, ...]]:
+            if not rest:
+                yield ()
+            for first in self._close_sets(items_of(rest), limit):
+                for others in parts(rest & ~first):
+                    yield (first, *others)
+
+        for falls in parts(cell.members(tier)):
+            tiers = (*cell.tiers[:tier], *((part,) for part in falls), *cell.tiers[tier + 1 :])
+            free = (*cell.free[:tier], *(False for _ in falls), *cell.free[tier + 1 :])
+            out.append(replace(cell, tiers=tiers, free=free, solved=False))
+        return out
+
+    def _intervals(self, cell: _Cell, P: Floats) -> list[_Cell]:
+        """Return cells in which an interval across tiers, that the merge would join for these votes, gives way.
+
+        Such an interval J has a pair that deviates by more than theta, or something that overlaps it comes first.
+        Downward: a tier I whose largest deviation not inside J is at least the largest inside J and not inside I.
+        Naive: a join over an end of J, hence of neighbours in one tier that deviate by at most the largest inside J.
+        """
+        order, tier_of, dev = _lined_up(cell, P)
+        for start, end in combinations(range(self.n), 2):
+            own = set(combinations(range(start, end + 1), 2))
+            height = max(dev[pair] for pair in own)
+            if tier_of[start] == tier_of[end] or height > self.theta:
+                continue
+            # By places in the order: where a tier sticks out of J.
+            edges = [at for at in (start, end + 1) if 0 < at < self.n and tier_of[at - 1] == tier_of[at]]
+            choices: list[tuple[tuple[int, int], set[tuple[int, int]]]]  # a pair, and those that it must exceed
+            if self.statistic.rule == "downward":
+                tiers = [set(combinations([p for p in range(self.n) if tier_of[p] == tier_of[at]], 2)) for at in edges]
+                if any(max(dev[p] for p in tier - own) > max(dev[p] for p in own - tier) for tier in tiers):
+                    continue
+                choices = [(large, own - tier) for tier in tiers for large in sorted(tier - own)]
+            else:
+                if any(dev[at - 1, at] < height for at in edges):
+                    continue
+                choices = [(large, {(at - 1, at)}) for at in edges for large in sorted(own)]
+            key = (start, end)
+            if key in cell.settled:
+                if narrower := self._narrowed(cell, key):
+                    return narrower
+                continue
+            settled = self._settling(cell, key, order)
+            across = [(order[a], order[b]) for a, b in sorted(own) if tier_of[a] != tier_of[b]]
+            out = [self._choose(settled, [self.rows.apart(*pair)]) for ab in across for pair in (ab, ab[::-1])]
+            for (a, b), small in choices:
+                names = tuple((order[c], order[d]) for c, d in sorted(small))
+                out += self._preferred(settled, key, (order[a], order[b]), names)
+            return out
+        return []
+
+    def _joins(self, cell: _Cell, P: Floats) -> list[_Cell]:
+        """Return cells that say one join more of Naive Merge, or why a join said before came first.
+
+        Heights of joins never fall, so of two unions the one comes first whose largest deviation across, between
+        the parts that it joins, is smaller.
+        """
+        order, tier_of, dev = _lined_up(cell, P)
+        unions = [(at, at) for at in range(self.n)]
+
+        def across(left: tuple[int, int], right: tuple[int, int]) -> list[tuple[int, int]]:
+            return [(a, b) for a in range(left[0], left[1] + 1) for b in range(right[0], right[1] + 1)]
+
+        for step, (start, end) in enumerate(cell.joins):
+            joins = {(left[0], right[1]): across(left, right) for left, right in pairwise(unions)}
+            chosen = joins.pop((start, end))
+            height = max(dev[pair] for pair in chosen)
+            for rival, pairs in joins.items():
+                key = (step, *rival)
+                if max(dev[pair] for pair in pairs) > height:
+                    continue
+                if key in cell.settled:
+                    if narrower := self._narrowed(cell, key):
+                        return narrower
+                    continue
+                settled = self._settling(cell, key, order)
+                small = tuple((order[a], order[b]) for a, b in chosen)
+                return [c for a, b in pairs for c in self._preferred(settled, key, (order[a], order[b]), small)]
+            unions = sorted([*(union for union in unions if not start <= union[0] <= end), (start, end)])
+        return [
+            replace(cell, joins=(*cell.joins, (left, right)))
+            for (left, _), (_, right) in pairwise(unions)
+            if tier_of[left] == tier_of[right]
+        ]
+
+    def _settling(self, cell: _Cell, key: tuple[int, ...], order: list[int]) -> _Cell:
+        """Return the cell with the condition marked as chosen; Kemeny's median wins or ties all its neighbours."""
+        sides = {self.field.sign(a, b) for a, b in pairwise(order)} if self.base == "kemeny" else set()
+        return replace(cell, settled=cell.settled | {key}, sides=cell.sides | sides)
+
+    def _preferred(
+        self, cell: _Cell, key: tuple[int, ...], large: tuple[int, int], small: tuple[tuple[int, int], ...]
+    ) -> list[_Cell]:
+        """Return the parts of the cell in which the pair `large` deviates by at least as much as all of `small`."""
+        out = []
+        whole = cell
+        for side in (1.0, -1.0):
+            p, sign = self.field.sign(*large)
+            # To both sides means a margin of zero, which the side chosen before covers too.
+            if (p, -side * sign) in whole.sides:
+                continue
+            cell = replace(whole, sides=whole.sides | {(p, side * sign)})
+            if self.field.speaks is None:
+                rows = [self.rows.farther(large, side, pair, way) for pair in small for way in (1.0, -1.0)]
+                out.append(self._choose(cell, rows))
+            else:
+                out += self._windows(cell, _Window(key, large, side, small, 0.0, self.theta))
+        return out
+
+    def _narrowed(self, cell: _Cell, key: tuple[int, ...]) -> list[_Cell]:
+        window = next((window for window in cell.windows if window.key == key), None)
+        if window is None or window.high - window.low < _NARROW:
+            return []
+        rest = tuple(other for other in cell.windows if other is not window)
+        return self._windows(replace(cell, windows=rest), window)
+
+    def _windows(self, cell: _Cell, window: _Window) -> list[_Cell]:
+        """Return the parts of the cell by the level between the deviations of the window's pairs.
+
+        Pairs that different votes compare have deviations with different denominators: "larger" is not linear, but
+        "above the level, and the others below" is, and a narrow window of levels loses little.
+        """
+        out = []
+        levels = np.linspace(window.low, window.high, 5).tolist()
+        for low, high in pairwise(levels):
+            above = self.rows.level(window.large, window.side, low, above=True)
+            for top in (low, high):
+                below = [self.rows.level(p, sign, top, above=False) for p in window.small for sign in (1.0, -1.0)]
+                child = self._choose(cell, [above, *below])
+                if top == high:
+                    narrow = replace(window, low=low, high=high)
+                    out.append(replace(child, windows=(*cell.windows, narrow)))
+                elif self._limit(child) >= 0:
+                    self._solve(child)  # not needed to cover the cell: a chance of an attack
+        return out
+
+
+def _lined_up(cell: _Cell, P: Floats) -> tuple[list[int], list[int], Floats]:
+    """Return the items in the order of the median, and by places their tiers and deviations, rounded as merges do."""
+    order = [block.bit_length() - 1 for block in cell.blocks()]
+    deviations = np.round(np.abs(P - 0.5), 12)[np.ix_(order, order)]
+    return order, [t for t, tier in enumerate(cell.tiers) for _ in tier], np.asarray(deviations, dtype=np.float64)
+
+
+def _alone(mask: int) -> bool:
+    return mask.bit_count() == 1
+
+
+def _cheapest(cost: Floats, clock: Clock) -> tuple[int, ...]:
+    return cheapest_order(cost, whole=False, clock=clock).order

@@ -1,0 +1,174 @@
+"""From shares of votes to whole votes: how many are surely needed, and a number that surely suffices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from holdrank.breaking.goals import Change
+from holdrank.breaking.plans import Plan
+from holdrank.rankings import Floats, Ints, Ranking
+from holdrank.status import Clock
+from holdrank.votes import Votes
+
+_ROUNDING = 1e-9  # of a certified share
+_ONE_BY_ONE = 24  # numbers of votes tried one after the other, before larger and larger steps
+_TRIES = 60
+_ONE_KIND = 6  # ballots that are tried as the ones to take what rounding leaves open
+_MOST_COMPARISONS = 200_000_000  # of ballots with a target, pair by pair; a second of work
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """What is known about one goal in whole votes.
+
+    Attributes
+    ----------
+    needed : float
+        A whole number: fewer votes do not reach the goal, not even as one of several optima. Infinite when none do,
+        nan when votes are shares and not counts.
+    plan : Plan or None
+        A change of whole votes that was seen to work; None when none is known.
+    """
+
+    needed: float = math.nan
+    plan: Plan | None = None
+
+    @property
+    def sufficient(self) -> float:
+        """Number of votes that the plan changes; infinite without one."""
+        return math.inf if self.plan is None else plan_votes(self.plan)
+
+
+def plan_votes(plan: Plan) -> float:
+    """Return how many votes a plan changes."""
+    return max(float(plan.removed.sum()), float(plan.added.sum()))
+
+
+def votes_needed(lower: float, total: float) -> float:
+    """Return the least whole number of votes that is at least the share `lower` of `total`.
+
+    Examples
+    --------
+    >>> votes_needed(0.07, 100), votes_needed(0.0701, 100)
+    (7.0, 8.0)
+    """
+    return lower if math.isinf(lower) else float(max(math.ceil((lower - _ROUNDING) * total), 0))
+
+
+def in_whole_votes(
+    votes: Votes,
+    change: Change,
+    needed: float,
+    plan: Plan,
+    target: Ranking,
+    works: Callable[[Plan], bool],
+    clock: Clock,
+) -> Plan | None:
+    """Return the smallest change of whole votes, of those made by rounding `plan`, that `works`.
+
+    Parameters
+    ----------
+    votes : Votes
+        Counts.
+    change : {"replace", "drop", "add"}
+    needed : float
+        Numbers of votes below this are not tried.
+    plan : Plan
+        A change of fractions of votes that works.
+    target : Ranking
+        The consensus after it; ballots that disagree most with it are the next to be removed.
+    works : callable
+        Runs the statistic again.
+    clock : Clock
+    """
+    most = {"replace": votes.total, "drop": votes.total - 1, "add": math.inf}[change]
+    against: Floats | None = None
+    for size in _sizes(needed, most):
+        if clock.over():
+            return None
+        if against is None:
+            against = _disagreement(votes, target)
+        for rounded in _rounded(votes, change, plan, against, size):
+            if works(rounded):
+                return rounded
+    return None
+
+
+def _sizes(needed: float, most: float) -> Iterator[int]:
+    size = max(int(needed), 1)
+    for attempt in range(_TRIES):
+        if size > most:
+            return
+        yield size
+        step = 1 if attempt < _ONE_BY_ONE else max(size // 5, 1)
+        size = int(min(size + step, max(most, size + 1)))
+
+
+def _rounded(votes: Votes, change: Change, plan: Plan, against: Floats, size: int) -> Iterator[Plan]:
+    """Yield plans of exactly `size` whole votes that are close to `plan`."""
+    added = np.zeros(len(plan.added))
+    if change != "drop":
+        share = plan.added * (size / plan.added.sum())
+        added = _fill(share, np.full(len(share), np.inf), size, share - np.floor(share), share)
+    if change == "add":
+        yield Plan(np.zeros(votes.distinct), plan.ranks, added)
+        return
+    seen = set()
+    for removed in _removals(votes, plan.removed, against, size):
+        if removed.tobytes() not in seen:
+            seen.add(removed.tobytes())
+            yield Plan(removed, plan.ranks, added)
+
+
+def _removals(votes: Votes, removed: Floats, against: Floats, size: int) -> Iterator[Floats]:
+    """Yield ways to take away `size` whole votes: what rounding down leaves open goes to different ballots."""
+    share = removed * min(size / max(float(removed.sum()), 1e-300), 1.0)
+    left = share - np.floor(share)
+    yield _fill(share, votes.weights, size, left, against)
+    yield _fill(share, votes.weights, size, np.where(left > 0, against + votes.n**2, 0.0), against)
+    # Where a share must not leave a band, as with tiers, all of it may have to go to one kind of ballot.
+    for ballot in np.argsort(-removed, kind="stable")[:_ONE_KIND].tolist():
+        if removed[ballot] > 0:
+            first = np.where(np.arange(votes.distinct) == ballot, against.max() + 1.0, against)
+            yield _fill(share, votes.weights, size, np.zeros_like(share), first)
+
+
+def _fill(shares: Floats, most: Floats, size: int, urgency: Floats, preference: Floats) -> Floats:
+    """Return whole numbers near `shares`, none above `most`, that sum up to `size`.
+
+    What rounding down leaves open goes one by one where `urgency` is largest, as long as it is positive, and then to
+    where `preference` is largest.
+    """
+    whole = np.floor(shares + 1e-9)
+    missing = size - int(whole.sum())
+    urgent = np.flatnonzero((urgency > 1e-9) & (whole < most))
+    urgent = urgent[np.lexsort((-preference[urgent], -urgency[urgent]))][: max(missing, 0)]
+    whole[urgent] += 1
+    missing -= len(urgent)
+    for at in np.argsort(-preference, kind="stable").tolist():
+        if missing <= 0:
+            break
+        more = min(float(missing), float(most[at] - whole[at]))
+        whole[at] += more
+        missing -= int(more)
+    return whole
+
+
+def _disagreement(votes: Votes, target: Ranking) -> Floats:
+    """Return for each ballot the pairs it orders against `target` less those it orders the same way."""
+    against = np.zeros(votes.distinct)
+    if votes.distinct * votes.n**2 > _MOST_COMPARISONS:
+        return against
+    ranks: Ints = votes.ranks.astype(np.int64)
+    if votes.unlisted == "bottom":
+        ranks[ranks == 0] = votes.n + 1
+    order = np.sign(target.ranks[:, None].astype(np.int64) - target.ranks)
+    for i in range(votes.n):
+        said = np.sign(ranks[:, i : i + 1] - ranks)
+        said[(ranks[:, i] == 0)[:, None] | (ranks == 0)] = 0
+        against -= said @ order[i] / 2
+    return against

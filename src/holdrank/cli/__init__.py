@@ -1,0 +1,320 @@
+"""The command line: parse, call, print. Results go to stdout, everything else to stderr.
+
+Exit codes: 0 fine, 1 internal error, 2 wrong use, 3 bad input, 5 not proved (--require-proof), 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import difflib
+import io
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from holdrank import __version__
+from holdrank.cli import breaking
+from holdrank.cli.options import (
+    FORMATS as FORMATS,
+)
+from holdrank.cli.options import (
+    ReadingCommand,
+    in_options,
+    json_option,
+    merge_option,
+    quiet_option,
+    read,
+    reading_options,
+    require_proof_option,
+    rule_option,
+    time_limit_option,
+    verbose_option,
+)
+from holdrank.cli.printing import (
+    EXIT_DATA,
+    EXIT_INTERNAL,
+    EXIT_INTERRUPTED,
+    EXIT_USAGE,
+    complain,
+    consensus_json,
+    exit_code,
+    names,
+    print_json,
+    print_ranking,
+    print_tiers,
+    progress_line,
+    record,
+    votes_json,
+)
+from holdrank.errors import show
+
+if TYPE_CHECKING:
+    from holdrank.consensus import Consensus
+    from holdrank.votes import Votes
+
+
+class _Commands(click.Group):
+    """The list of commands, in the order in which a person meets them, with a hint for typing errors."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(self.commands)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in self.commands and not args[0].startswith("-"):
+            near = difflib.get_close_matches(args[0], self.commands, n=1)
+            hint = f" Did you mean '{near[0]}'?" if near else f" Commands: {', '.join(self.commands)}."
+            raise click.UsageError(f"No such command {args[0]!r}.{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="holdrank")
+def cli() -> None:
+    """Compute a consensus ranking that tells you how hard it is to break.
+
+    FILE is a vote file: PrefLib (.soc .soi .toc .toi .cat), CSV in ten forms, JSON Lines, Parquet, .xlsx; - is stdin.
+    """
+
+
+def main() -> NoReturn:
+    """Run the command line and leave with the right exit code; one line for each error, never a traceback."""
+    code = _run()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except OSError:
+            # What a full disk did not take stays in the buffer, and Python would fail over it once more at its exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            code = code or (EXIT_DATA if stream is sys.stdout else 0)
+    sys.exit(code)
+
+
+def _run() -> int:
+    from holdrank.errors import HoldrankError, InputError, LimitError
+
+    for stream in (sys.stdout, sys.stderr):
+        # Names in any script must not stop an old terminal; what it cannot show is escaped.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        code = cli.main(standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except SystemExit:
+        return 0  # click's answer to a reader that has closed our pipe: nobody is left to be told
+    except click.UsageError as error:
+        error.show()
+        return EXIT_USAGE
+    except (click.Abort, KeyboardInterrupt):
+        complain("interrupted")
+        return EXIT_INTERRUPTED
+    except HoldrankError as error:
+        complain(f"holdrank: {in_options(str(error))}")
+        return EXIT_DATA if isinstance(error, InputError | LimitError) else EXIT_USAGE
+    except OSError as error:
+        complain(f"holdrank: {error.filename or 'input or output'}: {error.strerror or error}")
+        return EXIT_DATA
+    except Exception as error:
+        if os.environ.get("HOLDRANK_DEBUG"):
+            raise
+        what = f"{type(error).__name__}: {show(str(error), 200)}"
+        complain(f"holdrank: internal error: {what}; please report it; HOLDRANK_DEBUG=1 shows where")
+        return EXIT_INTERNAL
+
+
+@cli.command(cls=ReadingCommand)
+@click.argument("file")
+@rule_option
+@time_limit_option
+@require_proof_option
+@json_option
+@quiet_option
+@verbose_option
+@reading_options
+def rank(file: str, rule: str, time_limit: float | None, require_proof: bool, as_json: bool, quiet: bool,
+         verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
+    """Rank the items of FILE by a consensus."""
+    votes = read(file, reading, quiet)
+    consensus = _consensus(votes, rule, time_limit, quiet, verbose)
+    if as_json:
+        print_json("rank", votes, rule=rule, consensus=consensus_json(consensus))
+    else:
+        print_ranking(votes, consensus, f"{rule.capitalize()} consensus")
+    return exit_code(consensus.status, require_proof)
+
+
+@cli.command(cls=ReadingCommand)
+@click.argument("file")
+@click.option(
+    "--theta",
+    type=click.FloatRange(0, 0.5),
+    default=0.05,
+    show_default=True,
+    help="Deviation from 50 % up to which items count as tied.",
+)
+@merge_option
+@click.option("--path", is_flag=True, help="Show the tiers at every threshold where they change.")
+@rule_option
+@time_limit_option
+@require_proof_option
+@json_option
+@quiet_option
+@verbose_option
+@reading_options
+def tiers(file: str, theta: float, merge: str, path: bool, rule: str, time_limit: float | None, require_proof: bool,
+          as_json: bool, quiet: bool, verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
+    """Sort the items of FILE into honest tiers.
+
+    Items stay tied where the votes do not tell them apart.
+    """
+    from holdrank.merge import Robust, merge_path
+
+    votes = read(file, reading, quiet)
+    strict = _consensus(votes, rule, time_limit, quiet, verbose)
+    merged = Robust(theta=theta, rule=merge).merged(votes, strict)  # type: ignore[arg-type]
+    if path:
+        steps = merge_path(votes.pairwise(), strict.ranking, merge)  # type: ignore[arg-type]
+        if as_json:
+            found = [{"theta": at, "tiers": names(votes, ranking.buckets)} for at, ranking in steps]
+            print_json("tiers", votes, rule=rule, merge=merge, path=found)
+        else:
+            for at, ranking in steps:
+                click.echo(f"{at:<8.4g} {ranking.text(votes.items)}")
+    elif as_json:
+        print_json("tiers", votes, rule=rule, merge=merge, theta=theta, consensus=consensus_json(merged))
+    else:
+        print_tiers(votes, merged, f"Tiers of {rule} by {merge} merge at theta = {theta:g}")
+    return exit_code(merged.status, require_proof)
+
+
+cli.add_command(breaking.breakdown)
+cli.add_command(breaking.attack)
+
+
+@cli.command(cls=ReadingCommand)
+@click.argument("file")
+@json_option
+@reading_options
+def validate(file: str, as_json: bool, reading: dict[str, Any]) -> int:
+    """Check FILE and list its problems.
+
+    The first 20 are shown with their lines, and the total; without any, what was read.
+    """
+    from holdrank.files import validate as check
+
+    result = check(file, **reading)
+    if as_json:
+        problems = [str(problem) for problem in result.problems]
+        summary = None if result.votes is None else votes_json(result.votes)
+        click.echo(json.dumps({"file": file, "problems": problems, "total": result.total, "votes": summary}, indent=2))
+    elif result.votes is not None:
+        click.echo(result.votes.summary())
+        click.echo("no problems found")
+    else:
+        for problem in result.problems:
+            click.echo(in_options(str(problem)))
+        more = f"; the first {len(result.problems)} are shown" if result.total > len(result.problems) else ""
+        click.echo(f"{result.total} problem{'s' * (result.total != 1)}{more}")
+    return EXIT_DATA if result.total else 0
+
+
+@cli.command(cls=ReadingCommand)
+@click.argument("file")
+@click.argument("output")
+@click.option(
+    "--to",
+    type=click.Choice(["preflib", "positions", "rank-columns", "jsonl"]),
+    help="Form of OUTPUT; told by its ending if not given.",
+)
+@quiet_option
+@reading_options
+def convert(file: str, output: str, to: str | None, quiet: bool, reading: dict[str, Any]) -> None:
+    """Write the votes of FILE to OUTPUT.
+
+    The ending of OUTPUT tells the form: .soc .soi .toc .toi .csv .jsonl; - is stdout.
+    """
+    from holdrank.files import write_votes
+
+    votes = read(file, reading, quiet)
+    write_votes(votes, output, format=to)
+    if votes.unlisted == "observed" and votes.incomplete and not output.endswith(".jsonl") and to != "jsonl":
+        click.echo(
+            "note: this form cannot hold the rule for unlisted items; read it with --unlisted observed", err=True
+        )
+    if output != "-" and not quiet:
+        click.echo(f"wrote {show(output, 200)}", err=True)
+
+
+@cli.command()
+@click.option("--out", default="holdrank-demo", show_default=True, help="Folder for the results.")
+@click.option("--seed", type=int, default=2023, show_default=True, help="Of the generated votes.")
+@click.option("--theta", type=click.FloatRange(0, 0.5), default=0.05, show_default=True, help="Threshold of the tiers.")
+def demo(out: str, seed: int, theta: float) -> None:
+    """Analyse a generated data set."""
+    from holdrank.consensus import kemeny
+    from holdrank.files import write_votes
+    from holdrank.merge import Robust
+    from holdrank.models import PlackettLuce, sample_votes
+
+    strengths = {
+        "Alder": 8.0,
+        "Birch": 7.7,
+        "Cedar": 5.0,
+        "Elm": 3.1,
+        "Fir": 3.0,
+        "Hazel": 2.9,
+        "Juniper": 1.5,
+        "Larch": 0.6,
+    }
+    votes = sample_votes(PlackettLuce(list(strengths.values())), 500, rng=seed, items=strengths)
+    consensus = kemeny(votes)
+    merged = Robust(kemeny, theta)(votes)
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_votes(votes, folder / "votes.soc")
+    summary = {**record("demo", votes), "generated": True, "seed": seed, "theta": theta,
+               "consensus": consensus_json(consensus), "tiers": consensus_json(merged)}  # fmt: skip
+    (folder / "consensus.json").write_text(json.dumps(summary, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    click.echo(f"Generated data, not real votes: 500 ballots drawn from a Plackett-Luce model with seed {seed}.\n")
+    print_ranking(votes, consensus, "Kemeny consensus")
+    click.echo()
+    print_tiers(votes, merged, f"Tiers at theta = {theta:g}")
+    click.echo(f"\nWritten: {folder / 'votes.soc'}, {folder / 'consensus.json'}")
+    program = "holdrank" if shutil.which("holdrank") else sys.argv[0]
+    click.echo(f"Next: {program} tiers {folder / 'votes.soc'} --path")
+
+
+@cli.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print the completion script for SHELL.
+
+    Use it with: eval "$(holdrank completion bash)"
+    """
+    from click.shell_completion import get_completion_class
+
+    script = get_completion_class(shell)
+    if script is None:
+        raise click.UsageError(f"no completion for {shell}")
+    click.echo(script(cli, {}, "holdrank", "_HOLDRANK_COMPLETE").source())
+
+
+def _consensus(votes: Votes, rule: str, time_limit: float | None, quiet: bool, verbose: bool) -> Consensus:
+    from holdrank import consensus
+
+    if rule == "kemeny":
+        with progress_line(quiet) as progress:
+            found = consensus.kemeny(votes, time_limit=time_limit, progress=progress)
+    else:
+        found = consensus.borda(votes) if rule == "borda" else consensus.footrule(votes)
+    if verbose:
+        click.echo(f"{found.status}: {found.proof}; {found.seconds:.3f} s", err=True)
+    return found

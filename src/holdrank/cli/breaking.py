@@ -1,0 +1,307 @@
+"""The commands `breakdown` and `attack`: what it takes to change the consensus."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdrank.cli.options import (
+    ReadingCommand,
+    json_option,
+    merge_option,
+    quiet_option,
+    read,
+    reading_options,
+    require_proof_option,
+    rule_option,
+    verbose_option,
+)
+from holdrank.cli.printing import complain, consensus_json, exit_code, print_json, print_table, progress_line
+from holdrank.errors import show
+
+if TYPE_CHECKING:
+    from holdrank.breaking.goals import Goal
+    from holdrank.breaking.results import Attack, Breakdown
+    from holdrank.consensus import Statistic
+    from holdrank.votes import Votes
+
+_BALLOTS_SHOWN = 20
+_BAR = 30  # columns
+
+_theta_option = click.option(
+    "--theta",
+    type=click.FloatRange(0, 0.5),
+    help="Break the tiers at this threshold; without it, the strict ranking.",
+)
+_time_limit_option = click.option("--time-limit", type=click.FloatRange(min=0), help="Seconds for the search.")
+
+
+@click.command(cls=ReadingCommand)
+@click.argument("file")
+@rule_option
+@_theta_option
+@merge_option
+@click.option("--delta", "deltas", type=click.FloatRange(0, 1), multiple=True,
+              help="Distance as a share of the pairs, may be repeated; all if not given.")  # fmt: skip
+@click.option("--method", type=click.Choice(["auto", "exact", "bounds", "smooth"]), default="auto", show_default=True,
+              help="Certified values, the paper's bounds, or the paper's estimate.")  # fmt: skip
+@click.option("--distance", type=click.Choice(["hausdorff_ns", "hausdorff_half"]), default="hausdorff_ns",
+              show_default=True, help="Between rankings with ties.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), help="Of the random numbers of --method smooth.")
+@_time_limit_option
+@require_proof_option
+@json_option
+@quiet_option
+@verbose_option
+@reading_options
+def breakdown(file: str, rule: str, theta: float | None, merge: str, deltas: tuple[float, ...], method: str,
+              distance: str, seed: int | None, time_limit: float | None, require_proof: bool, as_json: bool,
+              quiet: bool, verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
+    """Tell how many votes of FILE must change to move the consensus.
+
+    For every distance, as a number of pairs of items whose order changes: the votes that must be replaced.
+    """
+    from holdrank.breaking.answers import breakdown as compute
+
+    votes = read(file, reading, quiet)
+    statistic = _statistic(rule, theta, merge)
+    with progress_line(quiet) as progress:
+        found = compute(votes, statistic, deltas or None, method, distance, time_limit, seed, progress=progress)  # type: ignore[arg-type]
+    if verbose:
+        complain(f"{found.status}: method {found.method}; {found.seconds:.3f} s")
+    if as_json:
+        print_json("breakdown", votes, rule=rule, theta=theta, merge=merge, breakdown=_breakdown_json(found))
+    else:
+        _print_breakdown(votes, found)
+    return exit_code(found.status, require_proof)
+
+
+@click.command(cls=ReadingCommand)
+@click.argument("file")
+@click.option("--new-winner", is_flag=True, help="Goal: another item gets to the first place.")
+@click.option("--wins", metavar="X", help="Goal: the item X gets to the first place.")
+@click.option("--above", nargs=2, metavar="B A", help="Goal: the item B stands above the item A.")
+@click.option("--top-set", type=int, metavar="K", help="Goal: the first K items are not the same any more.")
+@click.option("--enters", type=(str, int), metavar="X K", help="Goal: the item X gets among the first K.")
+@click.option("--distance", type=click.FloatRange(0, 1), metavar="D",
+              help="Goal: the consensus moves by this share of the pairs.")  # fmt: skip
+@click.option("--change", type=click.Choice(["replace", "drop", "add"]), default="replace", show_default=True,
+              help="What happens to votes.")  # fmt: skip
+@rule_option
+@_theta_option
+@merge_option
+@click.option("--write", metavar="OUTPUT", help="Write the votes after the attack to this file, as convert does.")
+@_time_limit_option
+@require_proof_option
+@json_option
+@quiet_option
+@verbose_option
+@reading_options
+def attack(file: str, change: str, rule: str, theta: float | None, merge: str, write: str | None,
+           time_limit: float | None, require_proof: bool, as_json: bool, quiet: bool, verbose: bool,
+           reading: dict[str, Any], **goals: Any) -> int:  # fmt: skip
+    """Tell the least change of votes of FILE that reaches a goal.
+
+    Give exactly one goal. The ballots to change are listed; --write writes the votes as they would then be.
+    """
+    from holdrank.breaking.answers import attack as compute
+
+    goal = _goal(goals)
+    votes = read(file, reading, quiet)
+    statistic = _statistic(rule, theta, merge)
+    with progress_line(quiet) as progress:
+        found = compute(votes, statistic, goal, change, time_limit=time_limit, progress=progress)  # type: ignore[arg-type]
+    if verbose:
+        complain(f"{found.status}; {found.seconds:.3f} s")
+    if as_json:
+        print_json("attack", votes, rule=rule, theta=theta, merge=merge, attack=_attack_json(found))
+    else:
+        _print_attack(found, statistic)
+    if write is not None:
+        _write(found, write, quiet)
+    return exit_code(found.status, require_proof)
+
+
+def _statistic(rule: str, theta: float | None, merge: str) -> Statistic:
+    from holdrank import consensus
+    from holdrank.merge import Robust
+
+    base: Statistic = getattr(consensus, rule)
+    return base if theta is None else Robust(base, theta, merge)  # type: ignore[arg-type]
+
+
+def _goal(given: dict[str, Any]) -> Goal:
+    from holdrank.breaking import goals
+
+    makers: dict[str, Any] = {
+        "new_winner": lambda _: goals.NewWinner(),
+        "wins": goals.Wins,
+        "above": lambda pair: goals.Above(*pair),
+        "top_set": goals.TopSet,
+        "enters": lambda pair: goals.Enters(*pair),
+        "distance": goals.Distance,
+    }
+    chosen = [name for name in makers if given[name] not in (None, False, ())]
+    if len(chosen) != 1:
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in chosen or makers)
+        raise click.UsageError(f"Give one goal, not {len(chosen)}: {options}." if chosen else f"Give one of {options}.")
+    goal: Goal = makers[chosen[0]](given[chosen[0]])
+    return goal
+
+
+def _write(found: Attack, output: str, quiet: bool) -> None:
+    from holdrank.files import write_votes
+
+    best = found.whole or found
+    if best.votes is None:
+        complain("note: no attack is known, so nothing was written")
+        return
+    write_votes(best.votes, output)
+    if output != "-" and not quiet:
+        complain(f"wrote {show(output, 200)}")
+
+
+def _print_breakdown(votes: Votes, found: Breakdown) -> None:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    for column in ("distance", "pairs", "votes", "share"):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("status", no_wrap=True)
+    table.add_column("curve", no_wrap=True)
+    longest = max((x for x in (*found.upper.tolist(), *found.lower.tolist()) if math.isfinite(x)), default=0.0)
+    pairs = votes.n * (votes.n - 1) // 2
+    for delta, low, high, needed, sufficient in zip(
+        *(a.tolist() for a in (found.delta, found.lower, found.upper, found.votes_needed, found.votes_sufficient)),
+        strict=True,
+    ):
+        table.add_row(
+            f"{delta:.4f}",
+            str(math.ceil(delta * pairs - 1e-9)),
+            "" if math.isnan(needed) else _votes_range(needed, sufficient),
+            _share_range(low, high),
+            _row_status(low, high, found),
+            _bar(low, high, longest),
+        )
+    print_table(f"Breakdown of {found.statistic}", votes, table)
+    for note in found.notes:
+        click.echo(f"note: {note}")
+    click.echo(str(found.status))
+
+
+def _votes_range(needed: float, sufficient: float) -> str:
+    from holdrank.votes import number
+
+    if math.isinf(needed):
+        return "none"
+    if needed == sufficient:
+        return number(needed)
+    return f"{number(needed)} or more" if math.isinf(sufficient) else f"{number(needed)} to {number(sufficient)}"
+
+
+def _share_range(low: float, high: float) -> str:
+    if math.isinf(low):
+        return ""
+    if low == high:
+        return f"{low:.3%}"
+    return f"{low:.3%} or more" if math.isinf(high) else f"{low:.3%} to {high:.3%}"
+
+
+def _row_status(low: float, high: float, found: Breakdown) -> str:
+    if low == high:
+        return "out of reach" if math.isinf(low) else "exact"
+    return {"bounds": "theorem", "smooth": "estimate"}.get(found.method, "bounds")
+
+
+def _bar(low: float, high: float, longest: float) -> str:
+    """Return a bar up to the lower bound, lighter up to the upper."""
+    if math.isinf(low) or not longest:
+        return ""
+    full, light = "█░" if _shows("█░") else "#-"
+    solid = round(low / longest * _BAR)
+    return full * solid + light * (round(min(high, longest) / longest * _BAR) - solid)
+
+
+def _shows(text: str) -> bool:
+    """Whether the terminal has these signs."""
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def _print_attack(found: Attack, statistic: Statistic) -> None:
+    from rich.table import Table
+
+    from holdrank.votes import number
+
+    click.echo(found.text())
+    for note in found.notes:
+        click.echo(f"note: {note}")
+    best = found.whole or found
+    if best.votes is not None and (best.removed or best.added):
+        changes = [(number(weight), sign, ballot) for sign, part in (("-", best.removed), ("+", best.added))
+                   for ballot, weight in part]  # fmt: skip
+        table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+        table.add_column("votes", justify="right")
+        table.add_column("")
+        table.add_column("ballot", overflow="fold")
+        # Both kinds of change are shown, however many ballots are taken away.
+        taken, put = len(best.removed), len(best.added)
+        shown = max(_BALLOTS_SHOWN - put, _BALLOTS_SHOWN // 2)
+        for row in changes[: min(shown, taken)] + changes[taken:][: _BALLOTS_SHOWN - min(shown, taken)]:
+            table.add_row(*row)
+        click.echo()
+        print_table("Taken away (-) and put in (+)", None, table)
+        if more := len(changes) - table.row_count:
+            click.echo(f"and {more:,} more ballots; --json lists all")
+        click.echo(f"\nbefore: {found.before.text()}\nafter:  {statistic(best.votes).text()}")
+    click.echo(str(found.status))
+
+
+def _breakdown_json(found: Breakdown) -> dict[str, Any]:
+    columns = ("delta", "lower", "upper", "exact", "votes_needed", "votes_sufficient")
+    rows = zip(*(getattr(found, name).tolist() for name in columns), strict=True)
+    return {
+        "statistic": found.statistic,
+        "method": found.method,
+        "distance": found.distance,
+        "status": found.status.value,
+        "notes": list(found.notes),
+        "seed": found.seed,
+        "consensus": consensus_json(found.consensus),
+        "points": [{name: _finite(value) for name, value in zip(columns, row, strict=True)} for row in rows],
+        "seconds": round(found.seconds, 6),
+    }
+
+
+def _attack_json(found: Attack) -> dict[str, Any]:
+    best = found.whole or found
+    return {
+        "statistic": found.statistic,
+        "goal": found.goal.text(),
+        "change": found.change,
+        "text": found.text(),
+        "lower": _finite(found.lower),
+        "upper": _finite(found.upper),
+        "exact": found.exact,
+        "votes_needed": _finite(found.votes_needed),
+        "votes_sufficient": _finite(found.votes_sufficient),
+        "verified": found.verified,
+        "status": found.status.value,
+        "notes": list(found.notes),
+        "consensus": consensus_json(found.before),
+        "whole_votes": found.whole is not None,
+        "removed": [{"ballot": ballot, "weight": weight} for ballot, weight in best.removed],
+        "added": [{"ballot": ballot, "weight": weight} for ballot, weight in best.added],
+        "seconds": round(found.seconds, 6),
+    }
+
+
+def _finite(value: float | bool) -> float | bool | None:
+    """Return a number for JSON, which has no infinity: null is "no number does it", or "none is known"."""
+    return value if math.isfinite(value) else None

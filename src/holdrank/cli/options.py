@@ -1,0 +1,146 @@
+"""Options that commands share, and how they read FILE."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from holdrank.cli.printing import complain
+
+if TYPE_CHECKING:
+    from holdrank.votes import Votes
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FORMATS = (  # the names of holdrank.files.FORMATS, kept here so that --help need not load the readers
+    "preflib",
+    "preflib-old",
+    "positions",
+    "rank-columns",
+    "score-columns",
+    "lists",
+    "long-ranks",
+    "long-scores",
+    "score-table",
+    "battles",
+    "pair-counts",
+    "multi-way",
+    "order",
+    "jsonl",
+)
+
+
+class ReadingCommand(click.Command):
+    """A command that reads FILE: its help lists what says how in a part of its own."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options of the command, then those of FILE."""
+        options = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
+        for title, reading in (("Options", False), ("How FILE is read", True)):
+            records = [option.get_help_record(ctx) for option in options if (option in READING_OPTIONS) is reading]
+            with formatter.section(title):
+                formatter.write_dl([record for record in records if record])
+
+
+READING_OPTIONS = [
+    click.Option(["--format"], type=click.Choice(FORMATS), metavar="FORM",
+                 help=f"Form of FILE; found out if not given. One of {', '.join(FORMATS)}."),
+    click.Option(["--unlisted"], type=click.Choice(["bottom", "observed"]),
+                 help="Unlisted items: tied below all listed ones, or not compared."),
+    click.Option(["--delimiter"], help="Between the cells of a row: , ; | or tab."),
+    click.Option(["--encoding"], help="Of the text; UTF-8 if not given."),
+    click.Option(["--header"], type=int, help="Number of the row with the column names; 0 for none."),
+    click.Option(["--columns"], help="Columns to use: names or numbers from 1, separated by commas."),
+    click.Option(["--item"], multiple=True, help="Column that names the item; repeat it for a name of several parts."),
+    click.Option(["--voter"], help="Column that names the voter."),
+    click.Option(["--weight"], help="Column that holds the weight of a row."),
+    click.Option(["--rank-column", "rank"], help="Column that holds the rank (long form)."),
+    click.Option(["--score-column", "score"], help="Column that holds the score (long form)."),
+    click.Option(["--first"], help="Column with the first item of a battle."),
+    click.Option(["--second"], help="Column with the second item of a battle."),
+    click.Option(["--winner"], help="Column with the winner of a battle."),
+    click.Option(["--lower-is-better"], multiple=True,
+                 help="Score column (voter, task) where low is good, or all; may be repeated."),
+    click.Option(["--blank", "blanks"], multiple=True, help="Text that means 'nothing here'; may be repeated."),
+    click.Option(["--repeated"], type=click.Choice(["refuse", "first"]), default="refuse", show_default=True,
+                 help="An item named twice: refuse, or keep the first mention."),
+    click.Option(["--both-bad"], type=click.Choice(["tie", "drop"]), default="tie", show_default=True,
+                 help="Battles in which both were bad."),
+    click.Option(["--categories"], help="Categories of a .cat file, best first, separated by commas."),
+    click.Option(["--short-rows"], type=click.Choice(["refuse", "fill"]), default="refuse", show_default=True,
+                 help="Rows with too few cells: refuse, or fill with blanks."),
+    click.Option(["--sheet"], help="Sheet of a workbook; the first if not given."),
+]  # fmt: skip
+
+
+def reading_options(command: F) -> F:
+    """Add the options that say how FILE is read; they reach the command as one dict `reading`."""
+
+    @wraps(command)
+    def gather(*args: Any, **kwargs: Any) -> Any:
+        reading = {str(option.name): kwargs.pop(str(option.name)) for option in READING_OPTIONS}
+        return command(*args, reading=_clean(reading), **kwargs)
+
+    # click keeps the parameters of a command to be in reverse order.
+    gather.__click_params__ = [*reversed(READING_OPTIONS), *getattr(command, "__click_params__", [])]  # type: ignore[attr-defined]
+    return gather  # type: ignore[return-value]
+
+
+def in_options(message: str) -> str:
+    """Return a message of the library with its arguments spelt as options: ``rank=`` is ``--rank-column``."""
+    for option in READING_OPTIONS:
+        message = re.sub(rf"\b{option.name}=([\"'])(.+?)\1", rf"{option.opts[0]} \2", message)
+        message = re.sub(rf"\b{option.name}=True\b", f"{option.opts[0]} all", message)
+        message = re.sub(rf"\b{option.name}=", option.opts[0], message)
+    return message
+
+
+def _clean(reading: dict[str, Any]) -> dict[str, Any]:
+    """Split lists, drop what was not given, so that `read_votes` applies its own defaults."""
+    for name in ("columns", "categories"):
+        if reading[name]:
+            reading[name] = [part.strip() for part in reading[name].split(",")]
+    if reading["delimiter"] in ("tab", "\\t"):
+        reading["delimiter"] = "\t"
+    if reading["lower_is_better"] == ("all",):
+        reading["lower_is_better"] = True
+    if reading["item"] and len(reading["item"]) == 1:
+        reading["item"] = reading["item"][0]
+    return {name: value for name, value in reading.items() if value not in (None, ())}
+
+
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="Say nothing about how the file was read.")
+verbose_option = click.option(
+    "-v", "--verbose", is_flag=True, help="Say how the result was proved, and how long it took."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+time_limit_option = click.option("--time-limit", type=click.FloatRange(min=0), help="Seconds for the exact median.")
+require_proof_option = click.option("--require-proof", is_flag=True, help="Exit with 5 when optimality was not proved.")
+merge_option = click.option(
+    "--merge",
+    type=click.Choice(["downward", "naive"]),
+    default="downward",
+    show_default=True,
+    help="Which neighbours are merged first: the farthest or the closest.",
+)
+rule_option = click.option(
+    "--rule", type=click.Choice(["kemeny", "borda", "footrule"]), default="kemeny", show_default=True,
+    help="Which consensus.",
+)  # fmt: skip
+
+
+def read(file: str, reading: dict[str, Any], quiet: bool) -> Votes:
+    """Return the votes of FILE, and say on stderr how it was read."""
+    from holdrank.files import read_votes
+
+    if sys.stdout is None or (file == "-" and sys.stdin is None):
+        raise click.UsageError("standard input or output is closed")
+    votes = read_votes(file, **reading)
+    if not quiet:
+        complain(votes.summary() + "\n")
+    return votes

@@ -1,0 +1,175 @@
+"""What commands print: JSON and tables on stdout, messages and progress on stderr; and the exit codes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdrank import __version__
+from holdrank.errors import show
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from holdrank.consensus import Consensus
+    from holdrank.status import Status, Step
+    from holdrank.votes import Votes
+
+EXIT_INTERNAL, EXIT_USAGE, EXIT_DATA, EXIT_NOT_PROVED, EXIT_INTERRUPTED = 1, 2, 3, 5, 130
+
+
+def complain(message: str) -> None:
+    """Write to stderr; when that is closed or full, the exit code has to do."""
+    with suppress(OSError):
+        click.echo(message, err=True)
+
+
+class Progress:
+    """One line on a terminal that says how far a long search has come, written over ten times a second at most."""
+
+    def __init__(self) -> None:
+        self._last = monotonic()
+
+    def __call__(self, step: Step) -> None:
+        """Show a step."""
+        if monotonic() - self._last > 0.1:
+            self._last = monotonic()
+            click.echo(f"\r{step.name}: {step.done} of {step.total}, Ctrl-C ends the search\x1b[K", nl=False, err=True)
+
+
+@contextmanager
+def progress_line(quiet: bool) -> Iterator[Progress | None]:
+    """Give what shows progress where somebody looks, and clear the line in the end."""
+    watched = not quiet and sys.stderr is not None and sys.stderr.isatty()
+    try:
+        yield Progress() if watched else None
+    finally:
+        if watched:
+            click.echo("\r\x1b[K", nl=False, err=True)
+
+
+def exit_code(status: Status, require_proof: bool) -> int:
+    """Return the exit code for a result of this status."""
+    if status.is_interrupted:
+        return EXIT_INTERRUPTED
+    return EXIT_NOT_PROVED if require_proof and not status.is_exact else 0
+
+
+def names(votes: Votes, buckets: tuple[tuple[int, ...], ...]) -> list[list[str]]:
+    """Return the names of the items in buckets."""
+    return [[votes.items[i] for i in bucket] for bucket in buckets]
+
+
+def consensus_json(consensus: Consensus) -> dict[str, Any]:
+    """Return a consensus as plain data."""
+    return {
+        "tiers": [[consensus.items[i] for i in bucket] for bucket in consensus.ranking.buckets],
+        "ranks": dict(zip(consensus.items, consensus.ranking.ranks.tolist(), strict=True)),
+        "loss": consensus.loss,
+        "bound": consensus.bound,
+        "distance": consensus.distance,
+        "status": consensus.status.value,
+        "unique": consensus.unique,
+        "proof": consensus.proof,
+        "seconds": round(consensus.seconds, 6),
+    }
+
+
+def votes_json(votes: Votes) -> dict[str, Any]:
+    """Return what was read as plain data, without the ballots."""
+    return {
+        "source": votes.reading.source,
+        "sha256": votes.reading.sha256,
+        "input_hash": votes.input_hash,
+        "format": votes.reading.format,
+        "items": list(votes.items),
+        "ballots": votes.total,
+        "distinct": votes.distinct,
+        "with_ties": votes.with_ties,
+        "incomplete": votes.incomplete,
+        "choices": dict(votes.reading.choices),
+        "notes": list(votes.notes),
+    }
+
+
+def record(command: str, votes: Votes) -> dict[str, Any]:
+    """Return what every JSON result begins with."""
+    return {"holdrank": __version__, "command": command, "votes": votes_json(votes)}
+
+
+def print_json(command: str, votes: Votes, **parts: Any) -> None:
+    """Print a result as JSON."""
+    click.echo(json.dumps({**record(command, votes), **parts}, indent=2))
+
+
+def print_table(title: str, votes: Votes | None, table: Table) -> None:
+    """Print a title and a table: as wide as the terminal, or 100 columns where nobody looks."""
+    from rich.console import Console
+
+    from holdrank.votes import number
+
+    if votes is not None:
+        many = "s" * (votes.total != 1), "s" * (votes.n != 1)
+        title += f": {number(votes.total)} ballot{many[0]}, {votes.n} item{many[1]}"
+    click.echo(title)
+    console = Console(width=None if sys.stdout.isatty() else 100, highlight=False, markup=False, emoji=False)
+    with console.capture() as page:
+        console.print(table)
+    click.echo("\n".join(line.rstrip() for line in page.get().splitlines()))
+
+
+def print_ranking(votes: Votes, consensus: Consensus, title: str) -> None:
+    """Print a strict consensus, each item with its majority over the next."""
+    from rich.table import Table
+
+    from holdrank.votes import number
+
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    table.add_column("place", justify="right")
+    table.add_column("item", overflow="fold")
+    table.add_column("preferred to the next by", overflow="fold")
+    order = consensus.ranking.order
+    wins = votes.wins()
+    for place, item in enumerate(order, start=1):
+        margin = ""
+        if place < len(order):
+            for_it, against = wins[item, order[place]], wins[order[place], item]
+            both = for_it + against
+            margin = f"{number(for_it)} of {number(both)} ({for_it / both:.1%})" if both else "never compared"
+        table.add_row(str(place), show(votes.items[item], 60), margin)
+    print_table(title, votes, table)
+    click.echo(verdict(consensus))
+
+
+def print_tiers(votes: Votes, merged: Consensus, title: str) -> None:
+    """Print a consensus with ties, one line a tier."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    table.add_column("tier", justify="right")
+    table.add_column("items", overflow="fold")
+    for tier, bucket in enumerate(merged.ranking.buckets, start=1):
+        table.add_row(str(tier), ", ".join(show(votes.items[i], 60) for i in bucket))
+    print_table(title, votes, table)
+    click.echo(verdict(merged))
+
+
+def verdict(consensus: Consensus) -> str:
+    """Return loss, status and uniqueness in one line."""
+    from holdrank.status import Status
+
+    optima = {True: "the only optimum", False: "one of several optima", None: "other optima not excluded"}
+    scores = {True: "all scores differ", False: "equal scores in the order of the file"}
+    if consensus.status is Status.SCORED:
+        alone = scores[bool(consensus.unique)]
+    else:
+        alone = ("the median is " if consensus.status is Status.MERGED else "") + optima[consensus.unique]
+    gap = "" if consensus.status.is_exact else f", no ranking is below {consensus.bound:.6g}"
+    distance = consensus.distance.replace("_", " ").replace("spearman", "Spearman").replace("kendall", "Kendall")
+    return f"loss {consensus.loss:.6g} ({distance}{gap}); {consensus.status}; {alone}"

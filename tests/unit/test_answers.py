@@ -1,0 +1,413 @@
+from __future__ import annotations
+
+import math
+from dataclasses import FrozenInstanceError
+from functools import partial
+
+import numpy as np
+import pytest
+
+import holdrank as hr
+from holdrank.breaking import answers, cases
+from holdrank.breaking.plans import Found, Plan, nothing
+from holdrank.breaking.whole import in_whole_votes, votes_needed
+from holdrank.status import Clock, Status
+
+import truth_profiles
+
+VOTES = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[60, 40])
+
+
+def swap(order, size, votes=VOTES):
+    """Replace `size` votes of the first ballot by an order."""
+    removed = np.zeros(votes.distinct)
+    removed[0] = size
+    return Plan(removed, np.array([hr.Ranking.from_order(order).ranks]), np.array([float(size)]))
+
+
+@pytest.fixture
+def proposals(monkeypatch):
+    """Put an engine in the place of kemeny's that answers what a test says, and notes what it was asked."""
+    asked = []
+
+    def use(find):
+        def noting(votes, before, aims, change, clock, _progress):
+            asked.append((aims, change))
+            return find(votes, before, aims, clock)
+
+        monkeypatch.setattr(answers, "exact_engine", lambda _: cases.Engine(noting))
+        return asked
+
+    return use
+
+
+# What engines propose is run again.
+
+
+def test_an_attack_that_does_not_work_is_dropped(proposals):
+    proposals(lambda *_: [Found(0.05, 0.05, swap((1, 0, 2), 5))])  # 55 to 45 is not enough
+    found = hr.attack(VOTES, hr.kemeny, hr.Above("b", "a"))
+    assert (found.lower, found.upper, found.verified, found.votes) == (0.05, math.inf, False, None)
+    assert found.removed == found.added == []
+    assert found.whole is None
+    assert found.status is Status.BETWEEN
+
+
+def test_an_attack_that_reaches_the_goal_by_one_of_several_optima_is_dropped(proposals):
+    proposals(lambda *_: [Found(0.1, 0.1, swap((1, 0, 2), 10))])  # 50 to 50
+    assert not hr.attack(VOTES, hr.kemeny, hr.Above("b", "a")).verified
+
+
+def test_several_optima_are_enough_if_all_reach_the_goal(proposals):
+    votes = hr.Votes.from_orders([["a", "b", "c"]], weights=[10])
+    plan = Plan(np.array([6.0]), np.array([[2, 3, 1], [3, 2, 1]]), np.array([1.0, 5.0]))
+    proposals(lambda *_: [Found(0.5, 0.6, plan)])
+    found = hr.attack(votes, hr.kemeny, hr.Wins("c"))  # c > a > b and c > b > a are both optimal
+    assert hr.kemeny(found.votes).unique is False
+    assert found.verified
+    assert not hr.attack(votes, hr.kemeny, hr.Distance(1.0)).verified
+
+
+def test_an_attack_that_costs_more_than_it_says_is_charged_in_full(proposals):
+    proposals(lambda *_: [Found(0.1, 0.1, swap((1, 0, 2), 20))])
+    assert hr.attack(VOTES, hr.kemeny, hr.Above("b", "a")).upper == 0.2
+
+
+def test_an_attack_that_leaves_nothing_is_no_attack(proposals):
+    proposals(lambda votes, *_: [Found(0.5, 1.0, Plan(votes.weights, np.zeros((0, 3), int), np.zeros(0)))])
+    assert not hr.attack(VOTES, hr.kemeny, hr.Above("b", "a"), "drop").verified
+
+
+@pytest.mark.parametrize(
+    ("change", "removed", "added"),
+    [("replace", 30, 20), ("replace", 20, 30), ("drop", 20, 20), ("add", 20, 20), ("replace", 61, 61)],
+)
+def test_an_attack_that_the_attacker_may_not_do_is_dropped(change, removed, added, proposals):
+    plan = Plan(np.array([removed, 0.0]), np.array([[2, 1, 3]]), np.array([float(added)]))
+    proposals(lambda *_: [Found(0.1, 0.7, plan)])
+    assert not hr.attack(VOTES, hr.kemeny, hr.Above("b", "a"), change).verified
+
+
+def test_doing_nothing_is_no_attack_on_what_does_not_hold(proposals):
+    proposals(lambda votes, *_: [Found(0.0, 0.0, nothing(votes))])
+    found = hr.attack(VOTES, hr.kemeny, hr.Above("b", "a"))
+    assert (found.verified, found.upper) == (False, math.inf)
+
+
+def test_bounds_that_differ_by_rounding_are_one_number(proposals):
+    proposals(lambda *_: [Found(0.1 - 5e-10, 0.1, swap((1, 0, 2), 10 + 1e-5))])
+    found = hr.attack(VOTES, hr.kemeny, hr.Above("b", "a"))
+    assert found.lower == found.upper == 0.1
+    assert found.exact
+    assert found.status is Status.LEAST
+
+
+# Curves.
+
+
+def test_a_farther_attack_serves_nearer_and_a_nearer_bound_holds_farther(proposals):
+    far = swap((2, 1, 0), 60)
+    asked = proposals(
+        lambda *_: [Found(0.1, 0.1, swap((1, 0, 2), 1)), Found(0.5, 0.6, far), Found(0.2, 0.61, swap((0, 1, 2), 1))]
+    )
+    b = hr.breakdown(VOTES)
+    assert [aim.flips for aim in asked[0][0]] == [1, 2, 3]
+    assert b.lower.tolist() == [0.1, 0.5, 0.5]
+    assert b.upper.tolist() == [0.6, 0.6, math.inf]
+    assert [a is None for a in b.attacks] == [False, False, True]
+    assert b.attacks[0].plan is b.attacks[1].plan is far
+    assert b.attacks[0].goal == hr.Distance(1 / 3)
+    assert b.exact.tolist() == [False] * 3
+    assert b.votes_sufficient.tolist()[2] == math.inf
+    assert b.votes_needed.tolist() == [10, 50, 50]
+
+
+def test_distances_may_come_in_any_order_and_between_the_attainable_ones(proposals):
+    asked = proposals(lambda _votes, _before, aims, _clock: [Found(aim.flips / 10) for aim in aims])
+    b = hr.breakdown(VOTES, deltas=[0.9, 0.0, 0.3, 1.0, 0.25, 2 / 3])
+    assert [aim.flips for aim in asked[0][0]] == [1, 2, 3]
+    assert b.delta.tolist() == [0.9, 0.0, 0.3, 1.0, 0.25, 2 / 3]
+    assert b.lower.tolist() == [0.3, 0.0, 0.1, 0.3, 0.1, 0.2]
+    assert b.upper[1] == 0
+    assert b.attacks[1].votes == VOTES
+
+
+def test_goals_that_hold_already_or_never_do_not_reach_the_engine(proposals):
+    asked = proposals(lambda *_: pytest.fail("asked"))
+    assert hr.attack(VOTES, hr.kemeny, hr.Wins("a")).upper == 0
+    assert hr.attack(VOTES, hr.kemeny, hr.Wins("a")).text() == "Making a win takes no vote: it is so already."
+    tied = hr.Robust(hr.kemeny, 0.5)
+    never = hr.attack(VOTES, tied, hr.NewWinner())
+    assert (never.lower, never.upper, never.votes_needed) == (math.inf,) * 3
+    assert never.status is Status.OUT_OF_REACH
+    assert "out of reach, whatever votes are replaced: proved" in never.text()
+    curve = hr.breakdown(VOTES, tied)
+    assert curve.lower.tolist() == [math.inf] * 3
+    assert curve.status is Status.OUT_OF_REACH
+    assert asked == []
+
+
+def test_one_item_has_no_distances():
+    b = hr.breakdown(hr.Votes.from_orders([["a"]]))
+    assert len(b.delta) == 0
+    assert repr(b) == "Breakdown(kemeny: no distances)"
+
+
+# Time.
+
+
+def test_what_is_known_comes_back_with_the_reason(proposals):
+    proposals(lambda *_: [Found(0.05)])
+    found = hr.attack(VOTES, hr.kemeny, hr.Above("b", "a"), time_limit=0)
+    assert (found.lower, found.upper, found.votes_needed, found.votes_sufficient) == (0.05, math.inf, 5, math.inf)
+    assert found.status is Status.BETWEEN_TIME_LIMIT
+    assert found.text() == (
+        "Putting b above a takes at least 5 of 100 votes (at least 5 %), proved; no attack is known."
+    )
+
+    def interrupted(_votes, _before, _aims, clock):
+        clock.interrupted = True
+        return [Found(0.05)]
+
+    proposals(interrupted)
+    assert hr.attack(VOTES, hr.kemeny, hr.Above("b", "a")).status is Status.BETWEEN_INTERRUPTED
+
+
+def test_a_consensus_that_is_not_known_is_not_attacked(proposals):
+    proposals(lambda *_: pytest.fail("asked"))
+    rng = np.random.default_rng(0)
+    hard = hr.Votes.from_ranks(np.array([rng.permutation(60) + 1 for _ in range(51)]))
+    b = hr.breakdown(hard, deltas=[0.1], time_limit=0)
+    assert (b.lower.tolist(), b.upper.tolist()) == ([0], [math.inf])
+    assert b.status is Status.BETWEEN_TIME_LIMIT
+    assert "not proved in time" in b.notes[0]
+
+
+# Whole votes.
+
+
+@pytest.mark.parametrize(
+    ("lower", "total", "votes"),
+    [(0.0, 100, 0), (0.07, 100, 7), (0.07 + 1e-11, 100, 7), (0.0701, 100, 8), (41 / 57477, 57477, 41), (2.5, 4, 10)],
+)
+def test_needed_votes_are_rounded_up_but_not_by_rounding_errors(lower, total, votes):
+    assert votes_needed(lower, total) == votes
+
+
+def test_infinitely_many_votes_stay_infinite():
+    assert votes_needed(math.inf, 100) == math.inf
+
+
+def test_votes_in_whole_numbers_stay_whole_and_within_the_ballots():
+    votes = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"], ["a", "c", "b"]], weights=[5, 3, 2])
+    plan = Plan(np.array([1.4, 0.3, 0.9]), np.array([[3, 2, 1], [3, 1, 2]]), np.array([1.3, 1.3]))
+    seen = []
+
+    def works(rounded):
+        seen.append(rounded)
+        return len(seen) == 20
+
+    last = in_whole_votes(votes, "replace", 3, plan, hr.Ranking([3, 2, 1]), works, Clock())
+    assert last is seen[-1]
+    sizes = [p.removed.sum() for p in seen]
+    assert sizes[0] == 3
+    assert sizes == sorted(sizes)
+    for p in seen:
+        assert p.removed.sum() == p.added.sum()
+        assert (p.removed == np.rint(p.removed)).all()
+        assert (p.added == np.rint(p.added)).all()
+        assert (p.removed <= votes.weights).all()
+
+
+def test_the_search_for_whole_votes_ends():
+    plan = swap((1, 0, 2), 10)
+    tried = []
+    works = lambda p: tried.append(p.removed.sum())  # noqa: E731
+    assert in_whole_votes(VOTES, "replace", 10, plan, hr.Ranking([2, 1, 3]), works, Clock()) is None
+    assert tried[0] == 10
+    assert max(tried) == 100  # every vote there is
+    assert in_whole_votes(VOTES, "replace", 10, plan, hr.Ranking([2, 1, 3]), works, Clock(time_limit=0)) is None
+
+
+def test_an_engine_that_knows_about_whole_votes_is_believed_after_a_check(monkeypatch):
+    from holdrank.breaking.whole import Whole
+
+    fractional = swap((1, 0, 2), 10 + 1e-5)
+    said = {}
+
+    def engine(_):
+        whole = lambda *_: [said["whole"]]  # noqa: E731
+        return cases.Engine(lambda *_: [Found(0.1, 0.1, fractional)], whole)
+
+    monkeypatch.setattr(answers, "exact_engine", engine)
+    said["whole"] = Whole(11.0, swap((1, 0, 2), 11))
+    found = hr.attack(VOTES, hr.kemeny, hr.Above("b", "a"))
+    assert (found.votes_needed, found.votes_sufficient) == (11, 11)
+    assert found.text() == "Putting b above a takes 11 of 100 votes (11 %), proved."
+    said["whole"] = Whole(0.0, swap((0, 1, 2), 1))  # does nothing: rounding has to do
+    found = hr.attack(VOTES, hr.kemeny, hr.Above("b", "a"))
+    assert (found.votes_needed, found.votes_sufficient) == (10, 11)
+
+
+def test_shares_have_no_whole_votes():
+    votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[0.7, 0.3])
+    found = hr.attack(votes, hr.kemeny, hr.NewWinner())
+    assert found.lower == pytest.approx(0.2)
+    assert math.isnan(found.votes_needed)
+    assert math.isnan(found.votes_sufficient)
+    assert found.whole is None
+    assert found.text() == "Another winner takes 20 % of the votes."
+    assert np.isnan(hr.breakdown(votes).votes_sufficient).all()
+
+
+# The answers themselves, by hand.
+
+
+def test_a_majority_of_sixty_breaks_with_a_tenth_of_the_votes():
+    found = hr.attack(VOTES, hr.kemeny, hr.NewWinner())
+    assert found.lower == found.upper == pytest.approx(0.1)
+    assert (found.votes_needed, found.votes_sufficient) == (10, 11)
+    assert found.verified
+    assert found.after.text() == "b > a > c"
+    assert VOTES.total_variation(found.votes) == pytest.approx(0.1, abs=2e-6)
+    assert found.whole.removed == [("a > b > c", 11.0)]
+    assert found.whole.added == [("b > a > c", 11.0)]
+    assert VOTES.total_variation(found.whole.votes) == pytest.approx(0.11)
+    assert hr.verify(VOTES, hr.kemeny, found.votes, hr.NewWinner())
+    assert hr.verify(VOTES, hr.kemeny, found.whole.votes, hr.NewWinner())
+
+
+@pytest.mark.parametrize(
+    ("change", "share", "needed", "sufficient"), [("replace", 0.1, 10, 11), ("drop", 0.2, 20, 21), ("add", 0.2, 20, 21)]
+)
+def test_the_three_attackers(change, share, needed, sufficient):
+    found = hr.attack(VOTES, hr.kemeny, hr.Above("b", "a"), change)
+    assert found.lower == found.upper == pytest.approx(share)
+    assert (found.votes_needed, found.votes_sufficient) == (needed, sufficient)
+    assert found.votes.total == pytest.approx({"replace": 100, "drop": 80, "add": 120}[change], abs=1e-3)
+    words = {"replace": "11 of 100 votes", "drop": "the loss of at least 20", "add": "21 votes added to 100"}
+    assert words[change] in found.text()
+
+
+def test_a_point_mass_breaks_at_one_half():
+    b = hr.breakdown(hr.Votes.from_orders([["a", "b", "c", "d"]]))
+    assert b.lower.tolist() == pytest.approx([0.5] * 6)
+    assert b.exact.all()
+
+
+def test_several_optima_break_for_free_and_the_notes_say_so():
+    votes = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]])
+    b = hr.breakdown(votes)
+    assert b.lower[0] == b.upper[0] == 0
+    assert b.lower[1] > 0
+    assert b.notes == ("the consensus is one of several optima; the breakdown is 0 up to the distance 0.3333",)
+    assert b.votes_needed[0] == 0
+    assert b.votes_sufficient[0] == 1
+    assert hr.attack(votes, hr.kemeny, hr.Wins("b")).notes == (
+        "the consensus is one of several optima, and another one fulfils the goal",
+    )
+    assert hr.attack(votes, hr.kemeny, hr.Wins("c")).notes == ("the consensus is one of several optima",)
+
+
+PROFILES = [(name, profile) for name, profile in truth_profiles.profiles() if "breakdown" in profile]
+
+
+@pytest.mark.parametrize("profile", [profile for _, profile in PROFILES], ids=[name for name, _ in PROFILES])
+def test_kemeny_needs_as_many_votes_as_an_integer_program_says(profile, shared_data):
+    votes = truth_profiles.load(profile, shared_data)
+    b = hr.breakdown(votes)
+    weak = [profile["breakdown"]["weak"][str(k)] for k in range(1, len(b.delta) + 1)]
+    strict = [profile["breakdown"]["strict"][str(k)] for k in range(1, len(b.delta) + 1)]
+    assert b.exact.all()
+    assert b.votes_needed.tolist() == weak
+    assert b.votes_sufficient.tolist() == strict
+    assert all(a.verified for a in b.attacks)
+
+
+# Forms and refusals.
+
+
+def test_results_are_frozen_and_say_where_they_come_from():
+    b = hr.breakdown(VOTES)
+    with pytest.raises(ValueError, match="read-only"):
+        b.lower[0] = 1
+    with pytest.raises(FrozenInstanceError):
+        b.method = "guess"
+    assert (b.method, b.distance, b.statistic, b.seed, b.total) == ("exact", "hausdorff_ns", "kemeny", None, 100)
+    assert b.consensus.text() == "a > b > c"
+    assert b.seconds > 0
+    assert repr(b).startswith("Breakdown(kemeny: 3 distances, 0.1 at 0.3333, exact: ")
+    a = b.attacks[0]
+    assert repr(a).startswith("Attack(moving the consensus by 0.3333 of the pairs: 0.1, exact: ")
+    assert (a.change, a.statistic, a.before.text(), a.original) == ("replace", "kemeny", "a > b > c", VOTES)
+
+
+def test_ballots_are_listed_with_ties_and_without_what_they_leave_out():
+    votes = hr.Votes.from_orders([["a\x1b", ["b", "c"]], ["b"]], weights=[3, 2], items=["a\x1b", "b", "c"])
+    found = hr.attack(votes, hr.kemeny, hr.Above("b", "a\x1b"))
+    assert {ballot for ballot, _ in found.removed} <= {"a\\x1b > {b, c}", "b"}
+    assert found.removed
+
+
+def test_the_papers_bounds_as_a_method():
+    b = hr.breakdown(VOTES, method="bounds")
+    assert b.status is Status.THEOREM
+    assert (b.method, b.attacks) == ("bounds", (None,) * 3)
+    exact = hr.breakdown(VOTES)
+    assert (b.lower <= exact.lower + 1e-9).all()
+    assert (b.upper >= exact.upper - 1e-9).all()
+    assert b.votes_needed[0] == 10
+    assert (b.votes_sufficient == math.inf).all()
+
+
+def test_the_papers_estimate_as_a_method():
+    b = hr.breakdown(VOTES, deltas=[1 / 3], method="smooth", rng=3)
+    exact = hr.breakdown(VOTES, deltas=[1 / 3])
+    assert (b.status, b.seed, b.method) == (Status.ESTIMATE, 3, "smooth")
+    assert b.lower.tolist() == [0]
+    assert exact.upper[0] - 1e-9 <= b.upper[0] < 0.2
+    assert hr.verify(VOTES, hr.kemeny, b.attacks[0].votes, hr.Distance(1 / 3))
+    assert VOTES.total_variation(b.attacks[0].votes) == pytest.approx(b.upper[0], abs=1e-6)
+    drawn = hr.breakdown(VOTES, deltas=[1 / 3], method="smooth", rng=np.random.default_rng(1))
+    assert isinstance(drawn.seed, int)
+
+
+def test_statistics_of_ones_own_have_no_exact_engine():
+    own = partial(hr.kemeny, time_limit=5)
+    with pytest.raises(hr.UsageError, match="kemeny, borda, footrule and Robust of these, not for partial"):
+        hr.attack(VOTES, own, hr.NewWinner())
+    with pytest.raises(hr.UsageError, match="method='smooth'"):
+        hr.breakdown(VOTES, own, method="exact")
+    with pytest.raises(hr.HoldrankError):
+        hr.breakdown(VOTES, own)  # no batch form either
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: hr.breakdown([[1, 2]]), "votes must be Votes, not list"),
+        (lambda: hr.breakdown(VOTES, "kemeny"), "statistic must be"),
+        (lambda: hr.breakdown(VOTES, method="magic"), "auto, exact, bounds, smooth"),
+        (lambda: hr.breakdown(VOTES, distance="kendall"), "hausdorff_ns"),
+        (lambda: hr.breakdown(VOTES, deltas=[1.5]), "from 0 to 1"),
+        (lambda: hr.breakdown(VOTES, deltas=["far"]), "numbers from 0 to 1"),
+        (lambda: hr.breakdown(VOTES, deltas=[math.nan]), "from 0 to 1"),
+        (lambda: hr.breakdown(VOTES, time_limit=-1), "seconds"),
+        (lambda: hr.breakdown(VOTES, method="smooth", rng=-1), "rng must be"),
+        (lambda: hr.attack(VOTES, hr.kemeny, "new winner"), "a goal is"),
+        (lambda: hr.attack(VOTES, hr.kemeny, hr.NewWinner(), "bribe"), "'bribe'"),
+        (lambda: hr.verify(VOTES, hr.kemeny, [[1, 2]], hr.NewWinner()), "must be Votes"),
+        (lambda: hr.verify(VOTES, hr.kemeny, VOTES.renamed("xyz"), hr.NewWinner()), "same items"),
+    ],
+)
+def test_wrong_arguments_are_refused(call, words):
+    with pytest.raises(hr.UsageError, match=words):
+        call()
+
+
+def test_verify_runs_the_statistic_on_both():
+    fewer = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[40, 60])
+    assert hr.verify(VOTES, hr.kemeny, fewer, hr.Above("b", "a"))
+    assert not hr.verify(VOTES, hr.kemeny, fewer, hr.Wins("c"))
+    even = hr.Votes.from_orders([["b", "a", "c"], ["a", "b", "c"]], items="abc")
+    assert not hr.verify(VOTES, hr.borda, even, hr.Above("b", "a"))

@@ -1,0 +1,250 @@
+"""How few votes change the tiers of Robust: known values, brute force, laws."""
+
+from __future__ import annotations
+
+import json
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import holdrank as hr
+from holdrank.breaking import tiers
+from holdrank.breaking.goals import Above, Distance, Enters, NewWinner, TopSet, Wins
+from holdrank.breaking.plans import adds_battles
+from holdrank.status import Clock
+
+import oracles
+import strategies
+
+CHANGES = ["replace", "drop", "add"]
+
+
+def search(votes, statistic, goals, change="replace", time_limit=None):
+    before = statistic(votes).ranking
+    aims = [goal.aim(before, votes.items) for goal in goals]
+    return aims, tiers.find(votes, statistic, before, aims, change, Clock(time_limit), None)
+
+
+def distances(n, kind="hausdorff_ns"):
+    pairs = n * (n - 1) // 2
+    return [Distance(k / pairs, kind) for k in range(1, pairs + 1)]
+
+
+def check(votes, statistic, aims, found, change):
+    """What every answer owes: an order of its bounds, and an attack that may do what it does and works."""
+    for aim, known in zip(aims, found, strict=True):
+        assert 0 <= known.lower <= known.upper
+        if known.plan is None:
+            assert known.upper == math.inf
+            continue
+        plan = known.plan
+        assert plan.budget(votes) <= known.upper + 1e-6
+        taken, put = float(plan.removed.sum()), float(plan.added.sum())
+        assert {"replace": taken == pytest.approx(put, abs=1e-9 * votes.total), "drop": put == 0, "add": taken == 0}[
+            change
+        ]
+        assert (plan.removed <= votes.weights).all()
+        if not adds_battles(votes):
+            assert all(sorted(row) == list(range(1, votes.n + 1)) for row in plan.ranks[plan.added > 0].tolist())
+        assert aim.reached(statistic(plan.applied(votes)).ranking)
+
+
+def noise(seed):
+    masses = np.random.RandomState(seed).uniform(size=24)
+    return masses / masses.sum()
+
+
+def paper_votes(p):
+    return hr.Votes.from_orders([r.order for r in hr.all_rankings(4)], weights=p, items=range(4))
+
+
+def test_figure_4_is_exact():
+    # Values of a linear program over all rankings, one for each cell.
+    p = 0.1 * noise(183)
+    p[:2] += 0.45
+    votes, statistic = paper_votes(p), hr.Robust(hr.kemeny, 0.05)
+    aims, found = search(votes, statistic, distances(4))
+    known = [0.3979157812437753, 0.40239468381983096, *[0.4038664213995791] * 3, math.inf]
+    assert [f.upper for f in found] == pytest.approx(known, abs=1e-9)
+    assert [f.lower for f in found] == pytest.approx(known, abs=1e-9)
+    check(votes, statistic, aims, found, "replace")
+
+
+def test_the_known_values_of_downward_merge(shared_data):
+    for case in json.loads((shared_data.parent / "truths" / "merge_breakdown.json").read_text()):
+        votes = hr.Votes.from_orders(case["orders"], weights=case["p"], items=range(case["n"]))
+        statistic = hr.Robust(hr.kemeny, case["theta"])
+        aims, found = search(votes, statistic, distances(case["n"]))
+        known = [math.inf if value is None else value for value in case["hausdorff_ns_by_flipped_pairs"]]
+        assert [f.lower for f in found] == pytest.approx(known, abs=1e-9)
+        assert [f.upper for f in found] == pytest.approx(known, abs=1e-9)
+        check(votes, statistic, aims, found, "replace")
+
+
+@pytest.mark.parametrize("rule", ["downward", "naive"])
+@pytest.mark.parametrize(("change", "least"), [("replace", 0.15), ("drop", 0.15 / 0.45), ("add", 0.15 / 0.55)])
+def test_two_items_by_hand(rule, change, least):
+    # 70 to 30, theta = .05. Replace: .7 - x = .55. Drop: (.7 - x) / (1 - x) = .55. Add: .7 / (1 + x) = .55.
+    votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[70, 30])
+    statistic = hr.Robust(hr.kemeny, 0.05, rule)
+    aims, [found] = search(votes, statistic, [Distance(1.0)], change)
+    assert found.lower == pytest.approx(least, abs=1e-9)
+    assert found.upper == pytest.approx(least, abs=1e-9)
+    check(votes, statistic, aims, [found], change)
+
+
+@pytest.mark.parametrize(("change", "least"), [("replace", 0.25), ("drop", 0.25 / 0.55), ("add", 0.25 / 0.45)])
+def test_standing_above_takes_a_margin_beyond_theta(change, least):
+    # b above a, not tied: 30 must become more than 55 %.
+    votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[70, 30])
+    statistic = hr.Robust(hr.kemeny, 0.05)
+    aims, [found] = search(votes, statistic, [Above("b", "a")], change)
+    assert (found.lower, found.upper) == pytest.approx((least, least), abs=1e-9)
+    check(votes, statistic, aims, [found], change)
+
+
+def test_what_cannot_be_is_infinite_and_what_is_costs_nothing():
+    votes = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[9, 1])
+    for theta, goal, least in ((0.5, Distance(1 / 3), math.inf), (0.1, Wins("a"), 0.0), (0.5, NewWinner(), math.inf)):
+        _, [found] = search(votes, hr.Robust(hr.kemeny, theta), [goal])
+        assert (found.lower, found.upper) == (least, least)
+    # Nobody ever puts c above another: no ballots to keep for it.
+    _, [found] = search(votes, hr.Robust(hr.kemeny, 0.1), [Above("c", "a")], "drop")
+    assert (found.lower, found.upper, found.plan) == (math.inf, math.inf, None)
+
+
+@pytest.mark.parametrize("rule", ["downward", "naive"])
+def test_without_threshold_it_is_kemeny_s_own_breakdown(rule):
+    # A tie then needs a margin of zero, at which the reverse is optimal too.
+    rng = np.random.default_rng(5)
+    for n in (3, 3, 4):
+        p = rng.dirichlet(np.full(math.factorial(n), 0.4))
+        votes = hr.Votes.from_orders([r.order for r in hr.all_rankings(n)], weights=p, items=range(n))
+        _, known = oracles.kemeny_breakdown(p, n)
+        for kind in ("hausdorff_ns", "hausdorff_half"):
+            aims, found = search(votes, hr.Robust(hr.kemeny, 0.0, rule), distances(n, kind))
+            assert [f.lower for f in found] == pytest.approx(known, abs=1e-8)
+            assert [f.upper for f in found] == pytest.approx(known, abs=1e-8)
+            check(votes, hr.Robust(hr.kemeny, 0.0, rule), aims, found, "replace")
+
+
+def a_profile(rng, kind, n):
+    rows = []
+    for _ in range(int(rng.integers(2, 8))):
+        ranks = rng.permutation(n) + 1
+        if kind == "ties":
+            ranks = rng.integers(1, n + 1, size=n)
+        elif kind == "battles":
+            ranks = np.zeros(n, dtype=int)
+            ranks[rng.choice(n, 2, replace=False)] = [1, 1 if rng.random() < 0.2 else 2]
+        elif kind != "strict":
+            ranks *= rng.random(n) < 0.7
+        rows.append(ranks if ranks.any() else rng.permutation(n) + 1)
+    return hr.Votes.from_ranks(np.array(rows), unlisted="observed" if kind in ("observed", "battles") else "bottom")
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("base", [hr.kemeny, hr.borda, hr.footrule])
+@pytest.mark.parametrize("rule", ["downward", "naive"])
+def test_no_change_of_whole_ballots_beats_the_lower_bound(rule, base, change):
+    rng = np.random.default_rng([len(rule), len(base.__name__), len(change)])
+    kinds = ["strict", "ties", "bottom", "observed", "battles"][: 3 if base is hr.footrule else 5]
+    met = 0
+    for number in range(10):
+        n = 4 if number == 9 else 3
+        votes = a_profile(rng, kinds[number % len(kinds)], n)
+        statistic = hr.Robust(base, (0.05, 0.1, 0.2)[number % 3], rule)
+        x, y = (int(i) for i in rng.choice(n, 2, replace=False))
+        k = int(rng.integers(1, n))
+        by_hand = [("distance", d) for d in range(1, n * (n - 1) // 2 + 1)]
+        by_hand += [("new winner",), ("wins", x), ("above", x, y), ("top set", k), ("enters", x, k)]
+        goals = [*distances(n), NewWinner(), Wins(str(x)), Above(str(x), str(y)), TopSet(k), Enters(str(x), k)]
+        aims, found = search(votes, statistic, goals, change)
+        check(votes, statistic, aims, found, change)
+        before = tuple(aims[0].before.ranks.tolist())
+        ballots, weights = [tuple(row) for row in votes.ranks.tolist()], [int(w) for w in votes.weights]
+        least = oracles.fewest_ballots(
+            ballots, weights, votes.unlisted, change, (base.__name__, statistic.theta, rule), before, by_hand,
+            3 if n == 3 else 2, battles=adds_battles(votes),
+        )  # fmt: skip
+        for goal, known in zip(by_hand, found, strict=True):
+            weak, _ = least[goal]
+            if weak is not None:
+                met += weak > 0
+                assert known.lower * votes.total <= weak + 1e-9, (votes.ranks, votes.weights, goal, known, weak)
+    assert met > 15  # otherwise the bounds were never put to the test
+
+
+@pytest.mark.parametrize("rule", ["downward", "naive"])
+@pytest.mark.parametrize("base", [hr.kemeny, hr.borda])
+def test_small_cases_are_solved(rule, base):
+    # Not a law: what the search is good for. Without it a lower bound of zero would pass every other test.
+    rng = np.random.default_rng([len(rule), len(base.__name__)])
+    for kind in ("strict", "ties", "bottom"):
+        votes = a_profile(rng, kind, 4)
+        for change in ("replace", "add"):
+            statistic = hr.Robust(base, 0.1, rule)
+            for kind_ in ("hausdorff_ns", "hausdorff_half"):
+                _, found = search(votes, statistic, distances(4, kind_), change)
+                for known in found:
+                    assert known.lower == known.upper or known.upper - known.lower <= 1e-9
+
+
+@settings(max_examples=15)
+@given(
+    strategies.votes(most_items=4, most_ballots=5),
+    st.sampled_from(["downward", "naive"]),
+    st.sampled_from([0.0, 0.03, 0.1, 0.25]),
+    st.sampled_from(CHANGES),
+    st.sampled_from(["hausdorff_ns", "hausdorff_half"]),
+    st.randoms(use_true_random=False),
+)
+def test_laws(votes, rule, theta, change, kind, random):
+    if votes.n < 2:
+        return
+    statistic = hr.Robust(hr.kemeny, theta, rule)
+    goals = distances(votes.n, kind)
+    aims, found = search(votes, statistic, goals, change)
+    check(votes, statistic, aims, found, change)
+    assert all(a.lower <= b.lower and a.upper <= b.upper for a, b in pairwise(found))
+    # No time gives weaker bounds, not other ones.
+    aims, hurried = search(votes, statistic, goals, change, time_limit=0)
+    check(votes, statistic, aims, hurried, change)
+    assert all(
+        fast.lower <= slow.upper + 1e-9 and slow.lower <= fast.upper + 1e-9
+        for fast, slow in zip(hurried, found, strict=True)
+    )
+    # Other names, the same budgets, unless a tie between medians was broken by the order of the names.
+    if statistic.base(votes).unique:
+        order = list(range(votes.n))
+        random.shuffle(order)
+        renamed = hr.Votes.from_ranks(votes.ranks[:, order], votes.weights, unlisted=votes.unlisted)
+        _, moved = search(renamed, statistic, goals, change)
+        assert all(a.lower <= b.upper + 1e-7 and b.lower <= a.upper + 1e-7 for a, b in zip(found, moved, strict=True))
+
+
+def test_another_base_has_attacks_but_no_more_than_weak_bounds():
+    def first_ballot(votes):
+        return hr.kemeny(hr.Votes.from_ranks(votes.ranks[:1], items=votes.items))
+
+    votes = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[7, 3])
+    statistic = hr.Robust(first_ballot, 0.05)
+    aims, found = search(votes, statistic, distances(3))
+    check(votes, statistic, aims, found, "replace")
+    assert found[0].plan is not None
+
+
+def test_real_votes_are_exact_at_the_smallest_distance(shared_data):
+    for name, rule, theta in (
+        ("agh-2004/00009-00000002.soc", "naive", 0.1),
+        ("tshirt/00012-00000001.soc", "downward", 0.05),
+    ):
+        votes = hr.read_votes(shared_data / name)
+        statistic = hr.Robust(hr.kemeny, theta, rule)
+        aims, [found] = search(votes, statistic, distances(votes.n)[:1])
+        assert found.upper - found.lower <= 1e-9
+        check(votes, statistic, aims, [found], "replace")

@@ -1,0 +1,237 @@
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+import holdrank as hr
+from holdrank import cli
+from holdrank.breaking import answers
+from holdrank.breaking.cases import Engine
+from holdrank.breaking.plans import Found
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+
+SOC = """# DATA TYPE: soc
+# NUMBER ALTERNATIVES: 4
+# ALTERNATIVE NAME 1: Ash
+# ALTERNATIVE NAME 2: Beech
+# ALTERNATIVE NAME 3: Cherry
+# ALTERNATIVE NAME 4: Date palm
+40: 1,2,3,4
+30: 1,3,2,4
+25: 2,1,3,4
+5: 4,3,2,1
+"""
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, tmp_path):
+    """Run the command line in a folder of its own; return exit code, stdout, stderr."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "votes.soc").write_text(SOC, encoding="utf-8")
+    (tmp_path / "two.soc").write_text(SOC[: SOC.index("40:")] + "60: 1,2,3,4\n40: 2,1,3,4\n", encoding="utf-8")
+
+    def call(*args):
+        monkeypatch.setattr(sys, "argv", ["holdrank", *args])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        out, err = capsys.readouterr()
+        return stop.value.code, out, err
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        ("breakdown", ["breakdown", "votes.soc"]),
+        ("breakdown-tiers", ["breakdown", "votes.soc", "--theta", "0.05", "-q"]),
+        ("breakdown-borda", ["breakdown", "votes.soc", "--rule", "borda", "--delta", "0.5", "--delta", "1", "-q"]),
+        ("breakdown-bounds", ["breakdown", "votes.soc", "--method", "bounds", "-q"]),
+        ("attack-above", ["attack", "two.soc", "--above", "Beech", "Ash"]),
+        ("attack-drop", ["attack", "two.soc", "--new-winner", "--change", "drop", "-q"]),
+        ("attack-add", ["attack", "two.soc", "--above", "Beech", "Ash", "--change", "add", "-q"]),
+    ],
+)
+def test_output_is_as_stored(name, args, run):
+    code, out, err = run(*args)
+    text = f"exit code {code}\n--- stdout\n{out}--- stderr\n{err}"
+    path = GOLDEN / f"{name}.txt"
+    if os.environ.get("HOLDRANK_WRITE_GOLDEN"):
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("goal", "meant"),
+    [
+        (["--new-winner"], hr.NewWinner()),
+        (["--wins", "Beech"], hr.Wins("Beech")),
+        (["--above", "Cherry", "Beech"], hr.Above("Cherry", "Beech")),
+        (["--top-set", "2"], hr.TopSet(2)),
+        (["--enters", "Date palm", "3"], hr.Enters("Date palm", 3)),
+        (["--distance", "0.5"], hr.Distance(0.5)),
+    ],
+)
+def test_every_goal_can_be_typed(goal, meant, run, monkeypatch):
+    asked = []
+    real = answers.attack
+    monkeypatch.setattr(answers, "attack", lambda *args, **options: asked.append(args) or real(*args, **options))
+    code, out, _ = run("attack", "votes.soc", *goal, "-q")
+    assert code == 0
+    assert asked[0][2] == meant
+    assert out.startswith(meant.text()[0].upper() + meant.text()[1:] + " takes ")
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["attack", "votes.soc"], "Give one of --new-winner, --wins, --above"),
+        (["attack", "votes.soc", "--new-winner", "--wins", "Ash"], "Give one goal, not 2: --new-winner, --wins"),
+        (["attack", "votes.soc", "--wins", "Asch", "-q"], "did you mean 'Ash'"),
+        (["attack", "votes.soc", "--above", "Ash", "Ash", "-q"], "above itself"),
+        (["attack", "votes.soc", "--above", "Ash"], "requires 2 arguments"),
+        (["attack", "votes.soc", "--top-set", "4", "-q"], "from 1 to 3"),
+        (["attack", "votes.soc", "--enters", "Ash", "two"], "two"),
+        (["attack", "votes.soc", "--distance", "7"], "7"),
+        (["attack", "votes.soc", "--new-winner", "--change", "bribe"], "bribe"),
+        (["attak", "votes.soc"], "Did you mean 'attack'?"),
+        (["breakdown", "votes.soc", "--delta", "2"], "2"),
+        (["breakdown", "votes.soc", "--method", "magic"], "magic"),
+        (["attack", "votes.soc", "--new-winner", "--write", "out.xyz", "-q"], "out.xyz"),
+    ],
+)
+def test_mistakes_get_one_clear_line_and_exit_code_2(args, words, run):
+    code, _, err = run(*args)
+    assert code == 2
+    assert words in err
+    assert "Traceback" not in err
+
+
+def test_breakdown_as_json(run):
+    code, out, err = run("breakdown", "votes.soc", "--json", "-q")
+    record = json.loads(out)["breakdown"]
+    assert (code, err) == (0, "")
+    assert record["statistic"] == "kemeny"
+    assert record["consensus"]["tiers"] == [["Ash"], ["Beech"], ["Cherry"], ["Date palm"]]
+    # 65 of 100 prefer Beech to Cherry: 15 votes make it even, 16 turn it.
+    first = record["points"][0]
+    assert first["delta"] == pytest.approx(1 / 6)
+    assert first["lower"] == pytest.approx(0.15)
+    assert (first["exact"], first["votes_needed"], first["votes_sufficient"]) == (True, 15, 16)
+    assert len(record["points"]) == 6
+
+
+def test_json_has_no_infinities(run):
+    _, out, _ = run("breakdown", "votes.soc", "--theta", "0.5", "--json", "-q")
+    assert "Infinity" not in out
+    points = json.loads(out)["breakdown"]["points"]
+    assert points[0]["lower"] is None
+    assert points[0]["exact"] is True
+
+
+def test_attack_as_json(run):
+    code, out, _ = run("attack", "votes.soc", "--above", "Cherry", "Beech", "--json", "-q")
+    record = json.loads(out)["attack"]
+    assert code == 0
+    assert record["verified"] is True
+    assert record["whole_votes"] is True
+    assert record["goal"] == "putting Cherry above Beech"
+    assert sum(entry["weight"] for entry in record["removed"]) == record["votes_sufficient"] == 16
+    assert record["added"] == [{"ballot": "Ash > Cherry > Beech > Date palm", "weight": 16.0}]
+
+
+def test_the_attacked_votes_can_be_written_and_do_what_is_said(run, tmp_path):
+    code, _, err = run("attack", "votes.soc", "--above", "Cherry", "Beech", "--write", "attacked.soc")
+    assert code == 0
+    assert "wrote attacked.soc" in err
+    votes, attacked = hr.read_votes(tmp_path / "votes.soc"), hr.read_votes(tmp_path / "attacked.soc")
+    assert attacked.total == 100
+    assert votes.total_variation(attacked) == pytest.approx(0.16)
+    assert hr.verify(votes, hr.kemeny, attacked, hr.Above("Cherry", "Beech"))
+
+
+def test_nothing_is_written_when_no_attack_is_known(run, tmp_path):
+    code, out, err = run("attack", "votes.soc", "--new-winner", "--theta", "0.5", "--write", "attacked.soc", "-q")
+    assert code == 0
+    assert "out of reach" in out
+    assert "nothing was written" in err
+    assert not (tmp_path / "attacked.soc").exists()
+
+
+def test_a_goal_that_holds_takes_no_vote(run):
+    code, out, _ = run("attack", "votes.soc", "--wins", "Ash", "-q")
+    assert code == 0
+    assert out.startswith("Making Ash win takes no vote: it is so already.\n")
+
+
+def test_require_proof_and_interruption_are_exit_codes(run, monkeypatch):
+    monkeypatch.setattr(answers, "exact_engine", lambda _: Engine(lambda *_: [Found(0.01)]))
+    args = ["attack", "votes.soc", "--new-winner", "-q"]
+    code, out, _ = run(*args)
+    assert code == 0
+    assert "at least 1 of 100 votes" in out
+    assert "no attack is known" in out
+    assert run(*args, "--require-proof")[:2] == (5, out)
+    assert run("breakdown", "votes.soc", "--delta", "1", "-q", "--require-proof")[0] == 5
+
+    def stopped(_votes, _before, _aims, _change, clock, _progress):
+        clock.interrupted = True
+        return [Found(0.01)]
+
+    monkeypatch.setattr(answers, "exact_engine", lambda _: Engine(stopped))
+    assert run(*args)[0] == 130
+    assert run("breakdown", "votes.soc", "--delta", "1", "-q")[0] == 130
+
+
+def test_many_ballots_are_cut_short(run, tmp_path):
+    votes = hr.sample_votes(hr.Mallows(range(6), 0.6), 300, rng=1)
+    hr.write_votes(votes, tmp_path / "many.soc")
+    _, out, _ = run("attack", "many.soc", "--distance", "1", "-q")
+    rows = [line for line in out.splitlines() if " - " in line or " + " in line]
+    assert len(rows) == 20
+    assert "more ballots; --json lists all" in out
+    assert any(" + " in row for row in rows)
+    _, out, _ = run("attack", "many.soc", "--distance", "1", "-q", "--json")
+    record = json.loads(out)["attack"]
+    assert len(record["removed"]) + len(record["added"]) > 20
+
+
+def test_hostile_names_do_not_reach_the_terminal(run, tmp_path):
+    name = "\x1b]0;owned\x07\x1b[2J"
+    (tmp_path / "evil.soc").write_text(SOC.replace("Ash", name), encoding="utf-8")
+    for args in (["breakdown"], ["attack", "--wins", "Beech"], ["attack", "--wins", "nobody"]):
+        _, out, err = run(args[0], "evil.soc", *args[1:])
+        assert "\x1b" not in out + err
+
+
+def test_verbose_says_how_long_it_took(run):
+    err = run("breakdown", "votes.soc", "-q", "-v")[2]
+    assert err.startswith("exact: the least share of votes, with an attack that reaches it: method exact; ")
+    assert run("attack", "votes.soc", "--new-winner", "-q", "-v")[2].startswith("exact: ")
+
+
+def test_the_estimate_keeps_its_seed(run):
+    args = ["breakdown", "votes.soc", "--method", "smooth", "--delta", "0.1", "--json", "-q"]
+    _, out, _ = run(*args, "--seed", "7")
+    record = json.loads(out)["breakdown"]
+    assert (record["seed"], record["method"]) == (7, "smooth")
+    assert record["status"].startswith("estimate: ")
+
+
+@pytest.mark.usefixtures("run")
+def test_bars_are_plain_where_blocks_cannot_be_shown(monkeypatch):
+    class Old(io.StringIO):
+        encoding = "ascii"
+
+    screen = Old()
+    monkeypatch.setattr(sys, "stdout", screen)
+    monkeypatch.setattr(sys, "argv", ["holdrank", "breakdown", "votes.soc", "-q"])
+    with pytest.raises(SystemExit):
+        cli.main()
+    assert "###" in screen.getvalue()
