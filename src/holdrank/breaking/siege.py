@@ -29,6 +29,7 @@ from holdrank.votes import Votes
 
 SUBSETS_UP_TO = 12  # items: above, the rivals of a target come from the branch and bound of the median itself
 _WALK = 400_000  # orders visited between two looks at the clock, some hundredths of a second
+_FEW_COLUMNS = (60, 400)  # of an integer program, before all that can move at all
 _COMPILING_PAYS = 2e4  # ballots times the cube of the items: below, plain Python is done sooner
 
 
@@ -307,24 +308,29 @@ def _least(
     if not whole:
         return _spread(solved.x, kind, cap)
     rounded = _rounded(solved.x, values, needs, most, number) if (price == 1).all() else None
-    while rounded is None and number < stop and not clock.over():
-        movable = np.abs(solved.reduced_costs) <= number - solved.bound + 1e-6
-        stands = np.where(solved.reduced_costs < 0, most, 0.0)
-        left = needs - values[:, ~movable] @ stands[~movable]
-        within = number - float(price[~movable] @ stands[~movable])
-        free = int(movable.sum())
-        if free:
-            program = Model(price[movable], most[movable], whole=np.ones(free, dtype=np.bool_))
-            program.add_rows(columns[:, :free], np.ascontiguousarray(values[:, movable]), left, np.inf)
-            program.add_rows(columns[:1, :free], price[movable][None], -np.inf, within)
+    easiest = np.argsort(np.abs(solved.reduced_costs), kind="stable")
+    while rounded is None and number < stop:
+        movable = int((np.abs(solved.reduced_costs) <= number - solved.bound + 1e-6).sum())
+        # Moving a few columns is nearly always enough, and only when it is not do all of them have to be looked at.
+        for free in sorted({min(few, movable) for few in (*_FEW_COLUMNS, movable)}):
+            moves, stands = easiest[:free], np.where(solved.reduced_costs < 0, most, 0.0)
+            stays = np.ones(len(most), dtype=np.bool_)
+            stays[moves] = False
+            left = needs - values[:, stays] @ stands[stays]
+            within = number - float(price[stays] @ stands[stays])
+            if not free:
+                rounded = stands if (left <= 0).all() and within >= 0 else None
+                continue
+            program = Model(price[moves], most[moves], whole=np.ones(free, dtype=np.bool_))
+            program.add_rows(columns[:, :free], np.ascontiguousarray(values[:, moves]), left, np.inf)
+            program.add_rows(columns[:1, :free], price[moves][None], -np.inf, within)
             found = program.solve(clock)
             if not found.finished:
                 return None
             if len(found.x):
-                stands[movable] = np.rint(found.x)
+                stands[moves] = np.rint(found.x)
                 rounded = stands
-        elif (left <= 0).all():
-            rounded = stands
+                break
         number += 1
     return None if rounded is None else _spread(rounded, kind, cap)
 
