@@ -393,7 +393,7 @@ def least_shares(rule, ballots, weights, unlisted, change, *, battles=False):
     from scipy.optimize import linprog
 
     n, total = len(ballots[0]), sum(weights)
-    orders, _, at = _order_tables(n)
+    orders, above, at = _order_tables(n)
     old = np.array([_points_of(tuple(b), unlisted) for b in ballots])
     new = _additions(n, unlisted, 1, battles)
     removable = np.array(weights) / total if change != "add" else np.zeros(len(old))
@@ -402,6 +402,8 @@ def least_shares(rule, ballots, weights, unlisted, change, *, battles=False):
         if rule == "borda":  # each item has at least the points of the next
             item = np.eye(n)[list(order)]
             wanted = np.hstack([np.repeat(np.diff(-item, axis=0), n, axis=1), np.zeros((n - 1, n * n))])
+        elif rule == "kemeny":  # no order has more pairs on its side
+            wanted = np.hstack([above[number] - above, np.zeros((len(orders), n * n))])
         else:  # no order costs less
             wanted = np.hstack([np.zeros((len(orders), n * n)), at - at[number]])
         gains_old, gains_new = wanted @ old.T, wanted @ new.T
@@ -422,3 +424,64 @@ def least_shares(rule, ballots, weights, unlisted, change, *, battles=False):
         nothing_left = change == "drop" and found.status == 0 and found.fun > 1 - 1e-9
         shares[order] = float("inf") if found.status == 2 or nothing_left else found.fun
     return shares
+
+
+def only_medians_of_some(ballots, unlisted):
+    """The orders that are Kemeny's only median once the right ballots, or parts of them, are taken away."""
+    from scipy.optimize import linprog
+
+    n = len(ballots[0])
+    orders, above, _ = _order_tables(n)
+    points = np.array([pair_points(ballot, unlisted).ravel() for ballot in ballots])
+    found = set()
+    for number, order in enumerate(orders):
+        lead = np.delete(above[number] - above, number, axis=0) @ points.T
+        # The largest lead over the nearest rival, which is zero when nothing is kept.
+        best = linprog(
+            [0] * len(ballots) + [-1],
+            A_ub=np.hstack([-lead, np.ones((len(lead), 1))]),
+            b_ub=np.zeros(len(lead)),
+            bounds=[(0, 1)] * len(ballots) + [(0, None)],
+        )
+        if -best.fun > 1e-7:
+            found.add(order)
+    return found
+
+
+# Whole ballots without a limit on their number: integer programs.
+
+
+def fewest_by_programs(ballots, weights, unlisted, change, before, goals, *, battles=False):
+    """For Kemeny and each goal (weak, strict), as `fewest_ballots`; infinite where no number is enough."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    n, total = len(ballots[0]), sum(weights)
+    orders, above, _ = _order_tables(n)
+    old = np.array([_points_of(tuple(b), unlisted) for b in ballots])[:, : n * n]
+    new = _additions(n, unlisted, 1, battles)[:, : n * n] if change != "drop" else old[:0]
+    taken = np.repeat([1.0, -1.0], [len(old), len(new)])
+    most = np.concatenate([np.array(weights) * (change != "add"), np.full(len(new), 9.0 * total)])
+
+    @cache
+    def least(target, rivals, lead):
+        """The fewest ballots that give the target at least this lead over each rival, in pairs of items."""
+        wanted = above[target] - above[list(rivals)]
+        missing = lead - wanted @ (np.array(weights) @ old)
+        rows = [LinearConstraint(np.hstack([-wanted @ old.T, wanted @ new.T]), missing)]
+        if change == "replace":
+            rows.append(LinearConstraint(taken, 0, 0))
+        if change == "drop":
+            rows.append(LinearConstraint(taken, -np.inf, total - 1))  # something is left
+        cost = taken > 0 if change != "add" else taken < 0
+        solved = milp(cost.astype(float), integrality=np.ones(len(cost)), bounds=Bounds(0, most), constraints=rows)
+        assert solved.status in (0, 2), solved.message
+        return round(solved.fun) if solved.status == 0 else float("inf")
+
+    everyone = tuple(range(len(orders)))
+    found = {}
+    for goal in goals:
+        good = [t for t in everyone if fulfils(goal, before, [place + 1 for place in inverse(orders[t])])]
+        others = tuple(t for t in everyone if t not in good)
+        # Strictly: the best of those that fulfil the goal wins against all that do not, by one pair or more.
+        found[goal] = min(least(t, everyone, 0) for t in good), min(least(t, others, 1) for t in good)
+    return found

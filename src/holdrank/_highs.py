@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
@@ -30,12 +30,15 @@ class Solution:
         Values of the columns; empty unless there is an optimum.
     reduced_costs : array
         What a column adds to the bound when it leaves the cheaper of its bounds, from the same prices.
+    prices : array
+        Of the rows; empty like `x`, and for programs in whole numbers.
     """
 
     finished: bool
     bound: float
     x: Floats
     reduced_costs: Floats
+    prices: Floats = field(default_factory=lambda: np.empty(0))
 
 
 class Model:
@@ -142,8 +145,9 @@ class Model:
             return Solution(status == statuses.kOptimal, bound, found, np.empty(0))
         if status != statuses.kOptimal:
             return Solution(False, -np.inf, np.empty(0), np.empty(0))
-        bound, reduced_costs = self._dual_bound(np.array(solution.row_dual) / self._scale)
-        return Solution(True, bound, np.array(solution.col_value), reduced_costs)
+        prices = np.array(solution.row_dual) / self._scale
+        bound, reduced_costs = self._dual_bound(prices)
+        return Solution(True, bound, np.array(solution.col_value), reduced_costs, prices)
 
     def _dual_bound(self, prices: Floats) -> tuple[float, Floats]:
         """Return the Lagrangian bound of these row prices, valid for any prices, and the reduced costs."""

@@ -6,7 +6,7 @@ of three. Almost all are slack, so they are added when violated and dropped when
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import pairwise
@@ -76,6 +76,27 @@ def solve(
     return tree.part(f"branch and bound ({closed} branching{'s' * (closed != 1)})")
 
 
+def relaxed_within(
+    cost: Floats, arcs: Sequence[tuple[int, int]], together: bool, enough: float, clock: Clock
+) -> tuple[float, Floats]:
+    """Return a bound on the cost of all orders with i before j for all the arcs (i, j), or for one of them at least.
+
+    Also returns the solution of the linear program that gives it, as a matrix of how much i comes before j; empty when
+    there is none. A bound that reaches `enough` is not raised further.
+    """
+    tree = _Relaxed(cost, np.arange(len(cost)), 0.0, 0.0, clock)
+    tree.value = enough
+    columns = np.array([tree.column[min(arc), max(arc)] for arc in arcs])
+    forward = np.array([i < j for i, j in arcs])
+    if together or len(arcs) == 1:
+        tree.root.lower[columns[forward]] = 1.0
+        tree.root.upper[columns[~forward]] = 0.0
+    else:
+        tree.model.add_rows(columns[None], np.where(forward, 1.0, -1.0)[None], 1.0 - int((~forward).sum()), np.inf)
+    tree.relax(tree.root)
+    return tree.root.bound, tree.before(tree.root.x) if tree.root.x.size else np.empty((0, 0))
+
+
 class _Tree:
     """What all nodes share: the growing linear program, the best order, and the proved floor."""
 
@@ -108,6 +129,10 @@ class _Tree:
         if value < self.value - self.tolerance:
             self.best, self.value = order, value
 
+    def round(self, before: Floats) -> None:
+        """Make an order of a fractional solution, improve it, and keep it if it is good."""
+        self.try_order(search.improve(self.cost, np.argsort(-before.sum(axis=1), kind="stable")))
+
     def relax(self, node: _Node) -> None:
         """Solve the node's linear program, adding violated triangles, until it is solved, settled or stopped.
 
@@ -123,13 +148,13 @@ class _Tree:
             if not solution.x.size:
                 # The solver says that no order fits. It is believed if the fixed pairs contain a cycle: fixed pairs
                 # without one can always be completed to an order.
-                self.gave_up = not _has_cycle(self._before(node.lower) + self._before(node.upper) > 1)
+                self.gave_up = not _has_cycle(self.before(node.lower) + self.before(node.upper) > 1)
                 node.bound = node.bound if self.gave_up else np.inf
                 return
             node.bound = max(node.bound, solution.bound + self.offset)
             node.x, node.reduced_costs = solution.x, solution.reduced_costs
-            before = self._before(solution.x)
-            self.try_order(search.improve(self.cost, np.argsort(-before.sum(axis=1), kind="stable")))
+            before = self.before(solution.x)
+            self.round(before)
             if self.settled(node.bound) or self.stopped():
                 return
             triangles = _violated_triangles(before)
@@ -187,7 +212,7 @@ class _Tree:
                 return False
         return True
 
-    def _before(self, x: Floats) -> Floats:
+    def before(self, x: Floats) -> Floats:
         """Return the columns as a matrix: how much i comes before j."""
         n = len(self.cost)
         before = np.zeros((n, n))
@@ -195,6 +220,13 @@ class _Tree:
         before.T[self.pairs] = 1 - x
         np.fill_diagonal(before, 0.0)
         return before
+
+
+class _Relaxed(_Tree):
+    """A tree that wants bounds only: orders on the way are not made, for they might break the fixed pairs."""
+
+    def round(self, before: Floats) -> None:
+        """Make none."""
 
 
 def _has_cycle(arcs: npt.NDArray[np.bool_]) -> bool:

@@ -175,7 +175,7 @@ def verify(votes: Votes, T: Statistic, attacked: Votes, goal: Goal) -> bool:
     if attacked.items != votes.items:
         raise UsageError("the attacked votes must have the same items in the same order as the votes")
     aim = goal.aim(T(votes).ranking, votes.items)
-    return reaches(aim, T, lambda: attacked, T(attacked))
+    return reaches(aim, T, lambda: attacked, T(attacked), Clock())
 
 
 def _curve(

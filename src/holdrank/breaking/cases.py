@@ -15,6 +15,7 @@ import numpy as np
 from holdrank.breaking.goals import Aim, Change
 from holdrank.breaking.plans import Found, Plan, Progress, nothing
 from holdrank.breaking.results import Attack
+from holdrank.breaking.sides import every_optimum_reaches
 from holdrank.breaking.whole import Whole, in_whole_votes, plan_votes, votes_needed
 from holdrank.consensus import Consensus, Statistic, borda, footrule, kemeny, kemeny_optima
 from holdrank.errors import LimitError
@@ -76,7 +77,7 @@ def consensus_of(votes: Votes, T: Statistic, time_limit: float | None) -> Consen
     return T(votes)
 
 
-def reaches(aim: Aim, T: Statistic, votes: Callable[[], Votes], after: Consensus) -> bool:
+def reaches(aim: Aim, T: Statistic, votes: Callable[[], Votes], after: Consensus, clock: Clock) -> bool:
     """Whether the consensus of votes fulfils an aim, and not only as one of several optima it was chosen from."""
     if not (aim.reached(after.ranking) and after.status.is_exact):
         return False
@@ -86,8 +87,8 @@ def reaches(aim: Aim, T: Statistic, votes: Callable[[], Votes], after: Consensus
         return False
     try:
         return all(aim.reached(other) for other in kemeny_optima(votes(), most=_OPTIMA))
-    except LimitError:
-        return False
+    except LimitError:  # too many to list
+        return every_optimum_reaches(votes(), aim, after.ranking.order, clock)
 
 
 def name_of(T: Statistic) -> str:
@@ -219,7 +220,7 @@ class Case:
             limit = None if math.isinf(left) else max(left, _LAST_LOOK)
             self._memo[key] = consensus_of(plan.applied(self.votes), self.statistic, limit)
         after: Consensus = self._memo[key]
-        return after if reaches(aim, self.statistic, partial(plan.applied, self.votes), after) else None
+        return after if reaches(aim, self.statistic, partial(plan.applied, self.votes), after, clock) else None
 
     def _may(self, plan: Plan) -> bool:
         """Whether the attacker may do this: take what there is, put in as much as is taken where votes are replaced."""

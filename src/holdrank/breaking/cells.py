@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import numpy as np
 
@@ -37,11 +37,12 @@ _SAFE = 1e-12  # rounding of sums of shares
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The condition ``u @ D + v @ N >= 0``, and the slack (a share of the votes) that makes it strict."""
+    """The condition ``u @ D + v @ N >= 0``, or > if `strict`; `nudge` is the share of votes that makes it so."""
 
     u: Floats
     v: Floats
     nudge: float
+    strict: bool = False
 
     def __eq__(self, other: object) -> bool:
         return self is other
@@ -130,6 +131,16 @@ class Field:
         out: Floats = self.signs @ u.T
         return out + (v.sum(axis=-1) if self.speaks is None else self.speaks @ v.T)
 
+    def compared_within(self, budget: float) -> tuple[Floats, Floats]:
+        """Return the least and the most that N can be after a change of at most this share of the votes."""
+        # What is put in compares all pairs, unless it is battles: N then never falls when votes are replaced.
+        falls = self.change == "drop" or (self.battles and self.change == "replace")
+        rises = self.change != "drop"
+        most = self.compared + budget * rises
+        if self.change == "replace":
+            most = np.minimum(most, 1.0)
+        return np.maximum(self.compared - budget * falls, 0.0), most
+
     # One row: a knapsack
 
     def single(self, u: Floats, v: Floats) -> float:
@@ -154,10 +165,11 @@ class Field:
 
     # Several rows: a linear program
 
-    def cheapest(self, rows: Sequence[Row], clock: Clock) -> Altered | None:
+    def cheapest(self, rows: Sequence[Row], clock: Clock, like: Altered | None = None) -> Altered | None:
         """Return the cheapest change that satisfies the rows, or None when the clock stops it.
 
-        Rankings to put in are generated: each is the one that the prices of the rows like best.
+        Rankings to put in are generated: each is the one that the prices of the rows like best. Those of a change
+        `like` it, if one is known, are there from the start.
         """
         if not rows:
             return Altered(0.0, np.zeros(len(self.shares)), {}, self.margin, self.compared)
@@ -176,6 +188,7 @@ class Field:
             kinds = list(range(len(self._orders)))
         elif self.change != "drop":
             kinds = [self._liked(u.T @ (base < nudges + 1e-9), clock)[1]]
+            kinds += [kind for kind in (like.added if like else ()) if kind not in kinds]
         best_bound = -math.inf
         while True:
             found = self._program(gains[chosen], supply, self._kind_gains(u, v, kinds), base, nudges, clock)
@@ -303,8 +316,8 @@ class Rows:
         self._made: dict[object, Row] = {}
         self._single: dict[Row, float] = {}
 
-    def _row(self, key: object, u: Floats, v: Floats, nudge: float) -> Row:
-        return self._made.setdefault(key, Row(u, v, nudge))
+    def _row(self, key: object, u: Floats, v: Floats, nudge: float, *, strict: bool = False) -> Row:
+        return self._made.setdefault(key, Row(u, v, nudge, strict))
 
     def single(self, row: Row) -> float:
         """Return what this row alone costs at least."""
@@ -317,8 +330,9 @@ class Rows:
         return self.level((int(self.field.first[p]), int(self.field.second[p])), side, self.theta, above=False)
 
     def apart(self, i: int, j: int) -> Row:
-        """Return the row ``D >= 2 theta N`` for i above j."""
-        return self.level((i, j), 1.0, self.theta, above=True)
+        """Return the row ``D > 2 theta N`` for i above j."""
+        row = self.level((i, j), 1.0, self.theta, above=True)
+        return self._row(("apart", i, j), row.u, row.v, row.nudge, strict=True)
 
     def level(self, pair: tuple[int, int], side: float, level: float, *, above: bool) -> Row:
         """Return the row ``side * D >= 2 level N``, or <=, with D counted for the first item of the pair."""
@@ -359,17 +373,122 @@ class Rows:
                     v[p] += weight
         return self._row(key, u, v, _NUDGE)
 
-    def farther(self, large: tuple[int, int], side: float, small: tuple[int, int], sign: float) -> Row:
-        """Return the row ``side * D(large) >= sign * D(small)``."""
-        key = ("farther", large, side, small, sign)
+    def farther(
+        self,
+        large: tuple[int, int],
+        side: float,
+        small: tuple[int, int],
+        sign: float,
+        level: float = 0.0,
+        large_weight: float = 1.0,
+        small_weight: float = 1.0,
+    ) -> Row:
+        """Return the row ``(side D - 2 level N) / weight`` of the large pair ``>= (sign D - 2 level N) / weight``."""
+        key = ("farther", large, side, small, sign, level, large_weight, small_weight)
         if key in self._made:
             return self._made[key]
-        u = self.zero.copy()
-        p, one = self.field.sign(*large)
-        q, two = self.field.sign(*small)
-        u[p] += side * one
-        u[q] -= sign * two
-        return self._row(key, u, self.zero, _NUDGE)
+        u, v = self.zero.copy(), self.zero.copy()
+        scale = max(large_weight, small_weight) or 1.0
+        for pair, way, weight in ((large, side, small_weight / scale), (small, sign, -large_weight / scale)):
+            p, one = self.field.sign(*pair)
+            u[p] += weight * way * one
+            v[p] -= weight * 2 * level
+        return self._row(key, u, v, _NUDGE)
+
+    def contradict(self, rows: Sequence[Row], clock: Clock) -> bool:
+        """Whether no votes at all satisfy the rows, the strict ones strictly.
+
+        So it is when a sum of the rows, some strict one among them, has no D left and no N with a positive sign.
+        """
+        strict = np.array([row.strict for row in rows])
+        if not strict.any():
+            return False
+        u, v = np.array([row.u for row in rows]).T, np.array([row.v for row in rows]).T
+        if self.field.speaks is None:  # N is the same for all pairs
+            v = v.sum(axis=0, keepdims=True)
+        model = Model(np.ones(len(rows)), math.inf, presolve=False)
+        wide = np.arange(len(rows))
+        for values, low, high in ((u, 0.0, 0.0), (v, -math.inf, 0.0), (strict[None].astype(np.float64), 1.0, 1.0)):
+            model.add_rows(np.broadcast_to(wide, values.shape), values, low, high)
+        weights = np.maximum(model.solve(clock).x, 0.0)
+        if not len(weights):
+            return False
+        # Deviations are told apart to twelve decimals: what rounding leaves over must be far less.
+        left = float(np.abs(u @ weights).sum() + np.maximum(v @ weights, 0.0).sum())
+        return left <= 1e-14 * float(weights @ strict)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """For the condition `key`: the pair `large` deviates to its side by `low` at least, `small` by `high` at most."""
+
+    key: tuple[int, ...]
+    large: tuple[int, int]
+    side: float
+    small: tuple[tuple[int, int], ...]
+    low: float
+    high: float
+    rows: tuple[Row, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Votes whose consensus begins with these tiers.
+
+    Attributes
+    ----------
+    bound : float
+        Every attack into the cell costs at least this.
+    score, most : int
+        What is certain, and what is still possible, in the unit of the aims' needs.
+    tiers : tuple
+        For each tier the blocks of items (one bit each) in which the median lists it.
+    free : tuple of bool
+        For each tier whether it is one only in `before`: its items stand here, tied or not.
+    rest : int
+        The items below.
+    rows : tuple of Row
+        Conditions that decide the bound; the first `chosen` of them define the cell.
+    change : Altered or None
+        The cheapest votes for these rows; those of the parent until `solved`.
+    settled : frozenset
+        Names of the conditions that were chosen; where they hold only weakly, choosing them again leads nowhere.
+    sides : frozenset
+        Pairs that were chosen to deviate to one side, and the side.
+    windows : tuple of Window
+        Those conditions that compare deviations and can be chosen more narrowly.
+    joins : tuple
+        The first joins of Naive Merge, as first and last place of the union.
+    """
+
+    bound: float
+    score: int
+    most: int
+    tiers: tuple[tuple[int, ...], ...]
+    free: tuple[bool, ...]
+    rest: int
+    rows: tuple[Row, ...] = ()
+    chosen: int = 0
+    change: Altered | None = None
+    solved: bool = False
+    settled: frozenset[tuple[int, ...]] = frozenset()
+    sides: frozenset[tuple[int, float]] = frozenset()
+    windows: tuple[Window, ...] = ()
+    joins: tuple[tuple[int, int], ...] = ()
+
+    def members(self, tier: int) -> int:
+        """Return the items of a tier."""
+        return sum(self.tiers[tier])
+
+    def blocks(self) -> list[int]:
+        """Return all items in the order of the median, as far as it is known."""
+        found = [block for tier in self.tiers for block in tier]
+        return [*found, self.rest] if self.rest else found
+
+    @property
+    def met(self) -> bool:
+        """Whether there are votes in the cell, as far as its rows tell."""
+        return self.change is None or self.change.met
 
 
 class Score:
@@ -455,3 +574,28 @@ class Score:
 def items_of(mask: int) -> list[int]:
     """Return the items of a set that is kept as one bit an item."""
     return [i for i in range(mask.bit_length()) if mask >> i & 1]
+
+
+def alone(mask: int) -> bool:
+    """Whether a set has one item."""
+    return mask.bit_count() == 1
+
+
+def masks_of(ranking: Ranking) -> tuple[int, ...]:
+    """Return the tiers of a ranking as sets."""
+    return tuple(sum(1 << i for i in bucket) for bucket in ranking.buckets)
+
+
+def nearby(tiers: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Return tiers with two neighbours merged or exchanged, or with an item moved by a tier or to one of its own."""
+    out = []
+    for at, (one, two) in enumerate(pairwise(tiers)):
+        above, below = tiers[:at], tiers[at + 2 :]
+        out += [(*above, one | two, *below), (*above, two, one, *below)]
+        out += [(*above, one ^ (1 << i), two | (1 << i), *below) for i in items_of(one) if not alone(one)]
+        out += [(*above, one | (1 << i), two ^ (1 << i), *below) for i in items_of(two) if not alone(two)]
+    for at, tier in enumerate(tiers):
+        for i in items_of(tier) if not alone(tier) else ():
+            own, others = 1 << i, tier ^ (1 << i)
+            out += [(*tiers[:at], *parts, *tiers[at + 1 :]) for parts in ((own, others), (others, own))]
+    return out

@@ -14,9 +14,9 @@ import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from holdrank.breaking import loops
+from holdrank.breaking.claims import Claim
 from holdrank.breaking.goals import Aim, Change
 from holdrank.breaking.plans import Found, Plan, Progress, nothing
 from holdrank.breaking.siege import SUBSETS_UP_TO, Priced, Siege, flips
@@ -52,7 +52,7 @@ def find(
                 out[at] = curve.found(aim.flips, clock)
     for at, aim in enumerate(aims):
         if out[at] is None:
-            wish = _Wish(siege, aim)
+            wish = _Wish(siege, aim) if siege.n <= SUBSETS_UP_TO else Claim(siege, aim)
             wish.search(clock, progress)
             out[at] = wish.found(clock)
     return [known for known in out if known is not None]
@@ -75,6 +75,10 @@ def whole(
     curve = [at for at, aim in enumerate(aims) if aim.flips]
     out = [Whole(0.0)] * len(aims)
     for group in ([curve] if curve else []) + [[at] for at in range(len(aims)) if at not in curve]:
+        if siege.n > SUBSETS_UP_TO and not curve:
+            (at,) = group
+            out[at] = Claim(siege, aims[at]).whole(found[at].lower, orders[at], clock)
+            continue
         counted = _Counted(siege, [aims[at] for at in group], [found[at].lower for at in group])
         counted.search([orders[at] for at in group if len(orders[at])], clock)
         for at in group:
@@ -268,7 +272,7 @@ class _Wish(_Search):
         siege = self.siege
         targets = self._simple_targets()
         self.learn(targets, np.array([_block_bound(siege.against, o, siege.battles) for o in targets]), clock)
-        chained = self._chain_bound(clock)
+        chained = siege.chain_bound(self.starts, self.stops, self.upper, clock)
         done = 0.0
         if chained < self.upper:
             steps = (0.25, 0.5, 0.75, 0.9, 1.0) if siege.n > SUBSETS_UP_TO and math.isfinite(self.upper) else (1.0,)
@@ -294,17 +298,6 @@ class _Wish(_Search):
         if self.above[0] >= 0:
             return order.index(int(self.above[0])) < order.index(int(self.above[1]))
         return bool(self.newcomer[list(order[: self.top])].any())
-
-    def _chain_bound(self, clock: Clock) -> float:
-        """Return a bound from the items between a newcomer and the first one that it passes, in any such order."""
-        siege = self.siege
-        starts, stops = np.zeros(siege.n, dtype=np.bool_), np.zeros(siege.n, dtype=np.bool_)
-        starts[list(self.starts)], stops[list(self.stops)] = True, True
-        best = _widest_path(siege.against, starts, stops)
-        if best >= self.upper or clock.over():
-            return min(best, self.upper)
-        least, finished = siege.chains(siege.against, starts, stops, self.upper, siege.battles, 20 * siege.stride)
-        return max(best, least) if finished else best
 
     def found(self, clock: Clock) -> Found:
         """Return what is known."""
@@ -388,16 +381,3 @@ def _block_bound(against: Floats, order: Ints, sums: bool) -> float:
         )
         best = max(best, float((total if sums else total / np.outer(middle - starts, stops - middle)).max()))
     return best
-
-
-def _widest_path(against: Floats, starts: npt.NDArray[np.bool_], stops: npt.NDArray[np.bool_]) -> float:
-    """Return the least budget that allows a chain of neighbours from a start to a stop: its worst link counts."""
-    reach = np.where(starts, 0.0, np.inf)
-    open_ = np.ones(len(against), dtype=np.bool_)
-    while open_.any():
-        here = int(np.argmin(np.where(open_, reach, np.inf)))
-        if stops[here] or not np.isfinite(reach[here]):
-            return float(max(reach[here], 0.0))
-        open_[here] = False
-        reach = np.where(open_, np.minimum(reach, np.maximum(reach[here], against[here])), reach)
-    return math.inf

@@ -23,6 +23,7 @@ from holdrank._kernels import compiled, order_subsets
 from holdrank.breaking import loops
 from holdrank.breaking.goals import Change
 from holdrank.breaking.plans import STRICT, Plan, adds_battles, replacing
+from holdrank.breaking.sides import Side
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.status import Clock
 from holdrank.votes import Votes
@@ -61,6 +62,8 @@ class Siege:
         self.margins: Floats = wins - wins.T
         self.margin = self.margins[first, second]
         self.battles = adds_battles(votes)
+        # What a target wins by in every pair: a ranking put in does that at once, battles pair by pair.
+        self.slack = STRICT / len(first) if self.battles else STRICT
         share = votes.weights / votes.total
         ranks = np.ascontiguousarray(votes.ranks.T[self.items]).astype(np.int32)
         if votes.unlisted == "bottom":
@@ -138,12 +141,11 @@ class Siege:
             rivals = np.concatenate((rivals, rows[0][rows[0, :, 0] >= 0]))
             if kinds[0] != loops.OPEN or clock.over() or len(rivals) > 50:
                 return int(kinds[0]), best, rivals, taken[0]
-            after = self.margins_after(target, taken[0]) - slack * _signs(target)
-            solved = cheapest_order(np.maximum(-after, 0.0), whole=False, clock=clock)
-            rival = np.asarray(solved.order)
-            gained = float((after * (_signs(rival) - _signs(target))).sum()) / 4
+            after = self.margins_after(target, taken[0]) - slack * signs(target)
+            rival, proved = cheapest_rival(after, False, None, clock)
+            gained = float((after * (signs(rival) - signs(target))).sum()) / 4
             if gained <= 1e-10:
-                kind = loops.PRICED if solved.proved else loops.OPEN
+                kind = loops.PRICED if proved else loops.OPEN
                 return kind, best, rivals, taken[0]
             rivals = np.concatenate((rivals, rival[None]))
 
@@ -154,86 +156,97 @@ class Siege:
         for ranks, mass in zip(self.ranks[:, chosen].T, taken[chosen], strict=True):
             listed = ranks != 0
             after -= mass * np.sign(ranks[None, :] - ranks[:, None]) * (listed[:, None] & listed)
-        signs = _signs(target)
+        toward = signs(target)
         if self.swaps:
-            after += taken.sum() * signs
+            after += taken.sum() * toward
         elif self.battles and len(taken) > self.takes:
             table = np.zeros((self.n, self.n))
             table[np.triu_indices(self.n, 1)] = taken[self.takes :]
-            after += (table + table.T) * signs
+            after += (table + table.T) * toward
         elif len(taken) > self.takes:
-            after += taken[-1] * signs
+            after += taken[-1] * toward
         return after
 
     def plan(self, priced: Priced, clock: Clock) -> Plan | None:
-        """Return the attack that makes the target the only optimum, by a hair more than its price."""
+        """Return the attack that makes the target the only optimum, by a hair more than its price as a rule.
+
+        Where votes are dropped, a tie that no vote speaks about cannot be broken by a hair.
+        """
         key = priced.order.tobytes()
         if key not in self._plans:
             patient = clock if not clock.over() else Clock(2.0)  # the last step of a search that was stopped
-            kind, value, _, taken = self._settle(priced.order, np.inf, STRICT, priced.rivals, patient)
-            works = kind == loops.PRICED and value <= priced.value + 1e-6
-            self._plans[key] = self._as_plan(priced.order, taken * self.votes.total) if works else None
+            kind, _, _, taken = self._settle(priced.order, np.inf, self.slack, priced.rivals, patient)
+            works = kind == loops.PRICED
+            self._plans[key] = self.as_plan(priced.order, taken * self.votes.total) if works else None
         return self._plans[key]
 
+    def row(self, target: Ints, rival: Ints, margin: Floats) -> tuple[Floats, float, int]:
+        """Return what each column gains for the target against a rival, what is needed, and the number of pairs.
+
+        The need is in the unit of `margin`, which is `self.margin` or that times the number of votes; the pairs are
+        those on which the two differ.
+        """
+        first, second = np.triu_indices(self.n, 1)
+        way = (signs(rival) - signs(target))[first, second] / 2
+        differ = np.flatnonzero(way)
+        upper, lower = self.ranks[first[differ]], self.ranks[second[differ]]
+        says = np.sign(lower - upper) * ((upper != 0) & (lower != 0))
+        gain = np.zeros(len(self.cap))
+        gain[: self.takes] = way[differ] @ says + (len(differ) if self.swaps else 0)
+        if len(gain) > self.takes:
+            gain[self.takes :] = np.abs(way) if self.battles else len(differ)
+        return gain, float(way @ margin), len(differ)
+
     def whole_price(
-        self, target: Ints, strictly: bool, rivals: Ints, stop: float, clock: Clock
+        self, target: Ints, strictly: bool, rivals: Ints, stop: float, clock: Clock, miss: Side | None = None
     ) -> tuple[float, Plan | None, Ints]:
         """Return the least number of whole votes that make the target an optimum, or the only one; with the plan.
 
         The number is infinite when it is not below `stop` or could not be found. Also returns the rivals met. The
-        same program in whole numbers: margins of counts are whole, so to win strictly is to win by one.
+        same program in whole numbers: margins of counts are whole, so to win strictly is to win by one. With a side
+        `miss`, the target has to win against the orders of that side only.
         """
         total = self.votes.total
         margin = np.rint(self.margin * total)
-        first, second = np.triu_indices(self.n, 1)
-        signs = _signs(target)
+        toward = signs(target)
         cap = np.concatenate((np.rint(self.cap[: self.takes] * total), np.full(len(self.cap) - self.takes, 4 * total)))
-        rows = [np.arange(self.n), *rivals]
+        rows = [*([] if miss else [np.arange(self.n)]), *rivals]
         whole = False  # first the rivals that shares of votes meet, which costs next to nothing
         while True:
             gains, needs = [], []
             for rival in rows:
-                way = (_signs(np.asarray(rival)) - signs)[first, second] / 2
-                differ = np.flatnonzero(way)
-                if not len(differ):
-                    continue
-                upper, lower = self.ranks[first[differ]], self.ranks[second[differ]]
-                says = np.sign(lower - upper) * ((upper != 0) & (lower != 0))
-                gain = np.zeros(len(cap))
-                gain[: self.takes] = way[differ] @ says + (len(differ) if self.swaps else 0)
-                if len(cap) > self.takes:
-                    gain[self.takes :] = np.abs(way) if self.battles else len(differ)
-                gains.append(gain)
-                needs.append(float(way @ margin) + strictly)
+                gain, need, size = self.row(target, np.asarray(rival), margin)
+                if size:
+                    gains.append(gain)
+                    needs.append(need + strictly)
             if len(self.first_row):
                 gains.append(self.first_row)
                 needs.append(0.0)
             if self.change == "drop":  # one vote must be left
                 gains.append(-np.ones(len(cap)))
                 needs.append(1 - total)
-            taken = _least(np.array(gains), np.array(needs), cap, self.cost, whole, stop, clock)
-            met = np.array(rows[1:], dtype=np.int64).reshape(-1, self.n)
+            taken = _least(np.array(gains).reshape(-1, len(cap)), np.array(needs), cap, self.cost, whole, stop, clock)
+            met = np.array(rows if miss else rows[1:], dtype=np.int64).reshape(-1, self.n)
             if taken is None:
                 return math.inf, None, met
             after = self.margins_after(target, taken / total) * total
             if whole:
                 after = np.rint(after)
             # To win against every rival by one is to win by less than nothing after a push by one in all pairs.
-            wished = after * (len(first) + 1) - signs if strictly else after
-            best = cheapest_order(np.maximum(-wished, 0.0), whole=whole, clock=clock)
-            if not best.proved:
+            wished = after * (len(margin) + 1) - toward if strictly else after
+            rival, proved = cheapest_rival(wished, whole, miss, clock)
+            if not proved:
                 return math.inf, None, met
-            rival = np.asarray(best.order)
-            if float((wished * (_signs(rival) - signs)).sum()) / 4 >= (0.5 if whole else 1e-6):
+            if float((wished * (signs(rival) - toward)).sum()) / 4 >= (0.5 if whole else 1e-6):
                 if any((rival == known).all() for known in rows):
                     return math.inf, None, met  # rounding of the solver; no answer is better than a wrong one
                 rows.append(rival)
             elif whole:
-                return float(self.cost @ taken), self._as_plan(target, taken) if strictly else None, met
+                return float(self.cost @ taken), self.as_plan(target, taken) if strictly else None, met
             else:
                 whole = True
 
-    def _as_plan(self, order: Ints, taken: Floats) -> Plan:
+    def as_plan(self, order: Ints, taken: Floats) -> Plan:
         """Return the plan of a target and what is taken of each column, in the unit of the weights."""
         removed = taken[: self.takes] if self.takes else np.zeros(self.votes.distinct)
         place = np.empty(self.n, dtype=np.int64)
@@ -254,6 +267,19 @@ class Siege:
             put_in[np.argmax(put_in)] += max(removed.sum() - put_in.sum(), 0.0)
         return replacing(self.votes, removed, ranks, put_in)
 
+    def chain_bound(self, starts: set[int], stops: set[int], upper: float, clock: Clock) -> float:
+        """Return a bound on the price of any order in which a start stands before a stop, `upper` at most.
+
+        It comes from the items between a start and the first stop behind it, in any such order.
+        """
+        start, stop = np.zeros(self.n, dtype=np.bool_), np.zeros(self.n, dtype=np.bool_)
+        start[list(starts)], stop[list(stops)] = True, True
+        best = _widest_path(self.against, start, stop)
+        if best >= upper or clock.over():
+            return min(best, upper)
+        least, finished = self.chains(self.against, start, stop, upper, self.battles, self.stride)
+        return float(max(best, least) if finished else best)
+
     def tempting_orders(self, clock: Clock) -> Ints:
         """Return orders at rising distances that lose little: medians after a push against the present one."""
         push = np.unique(np.concatenate((np.abs(self.margin) + 1e-6, np.linspace(0.01, 1.0, 40))))
@@ -271,6 +297,16 @@ class Siege:
         return np.array(sorted(orders), dtype=np.int64).reshape(-1, self.n)
 
 
+def cheapest_rival(ahead: Floats, whole: bool, miss: Side | None, clock: Clock) -> tuple[Ints, bool]:
+    """Return the best order, of one side or of all, under a matrix of margins, and whether that is proved."""
+    cost = np.maximum(-ahead, 0.0)
+    if miss is not None:
+        found = miss.cheapest(cost, whole, clock)
+        return found.order, found.proved
+    solved = cheapest_order(cost, whole=whole, clock=clock)
+    return np.asarray(solved.order), solved.proved
+
+
 def flips(orders: Ints) -> Ints:
     """Return the number of flipped pairs of each order of items numbered by the median."""
     if not len(orders):
@@ -279,7 +315,7 @@ def flips(orders: Ints) -> Ints:
     return np.asarray((orders[:, first] > orders[:, second]).sum(axis=1))
 
 
-def _signs(order: npt.NDArray[Any]) -> Floats:
+def signs(order: npt.NDArray[Any]) -> Floats:
     """Return the matrix with +1 where the order places the row before the column, -1 where after."""
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
@@ -356,3 +392,16 @@ def _spread(amounts: Floats, kind: Ints, cap: Floats) -> Floats:
         taken[column] = min(cap[column], left[kind[column]])
         left[kind[column]] -= taken[column]
     return taken
+
+
+def _widest_path(against: Floats, starts: npt.NDArray[np.bool_], stops: npt.NDArray[np.bool_]) -> float:
+    """Return the least budget that allows a chain of neighbours from a start to a stop: its worst link counts."""
+    reach = np.where(starts, 0.0, np.inf)
+    open_ = np.ones(len(against), dtype=np.bool_)
+    while open_.any():
+        here = int(np.argmin(np.where(open_, reach, np.inf)))
+        if stops[here] or not np.isfinite(reach[here]):
+            return float(max(reach[here], 0.0))
+        open_[here] = False
+        reach = np.where(open_, np.minimum(reach, np.maximum(reach[here], against[here])), reach)
+    return math.inf

@@ -1,6 +1,6 @@
 """How few votes change the tiers of a robust statistic: a search over rankings with ties, certified at every step.
 
-T(q) = pi cuts the space of votes into cells. A `_Cell` says the upper tiers of pi and leaves the rest open; what must
+T(q) = pi cuts the space of votes into cells. A `Cell` says the upper tiers of pi and leaves the rest open; what must
 hold for every q in it is linear: inside a tier all pairs deviate by at most theta, the median lists the tiers in this
 order (for Kemeny: no rearrangement of whole tiers is better; for Borda: the scores fall), and neighbours that stand
 alone deviate by theta. Its least budget (see `cells`) bounds every attack into the cell. The votes that attain it are
@@ -18,13 +18,27 @@ import heapq
 import math
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from itertools import combinations, pairwise, permutations
+from typing import TypeAlias
 
 import numpy as np
 
 from holdrank._kemeny import cheapest_order
-from holdrank.breaking.cells import Altered, Field, Row, Rows, Score, items_of
+from holdrank.breaking.cells import (
+    Altered,
+    Cell,
+    Field,
+    Row,
+    Rows,
+    Score,
+    Window,
+    alone,
+    items_of,
+    masks_of,
+    nearby,
+)
 from holdrank.breaking.goals import Aim, Change, Distance
 from holdrank.breaking.plans import Found, Plan, Progress, nothing
 from holdrank.consensus import borda, kemeny
@@ -36,7 +50,8 @@ from holdrank.votes import Votes
 _SAME = 1e-10  # budgets closer than this are not told apart
 _WITNESS = 9e-7  # what an attack may cost above the bound that it attains
 _NARROW = 1e-7  # windows of deviations are not split further
-_MOST_PROGRAMS = 6000  # a fixed effort, so that results do not depend on the speed of the machine
+_FIRST_PROGRAMS = 1500  # of them, at most, for attacks before the search
+_MOST_PROGRAMS = 15000  # a fixed effort, so that results do not depend on the speed of the machine
 
 
 def find(
@@ -80,69 +95,7 @@ def find(
     return [found[number] for number in range(len(aims))]
 
 
-@dataclass(frozen=True, slots=True)
-class _Window:
-    """For the condition `key`: the pair `large` deviates to its side by `low` at least, `small` by `high` at most."""
-
-    key: tuple[int, ...]
-    large: tuple[int, int]
-    side: float
-    small: tuple[tuple[int, int], ...]
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True)
-class _Cell:
-    """Votes whose consensus begins with these tiers.
-
-    Attributes
-    ----------
-    bound : float
-        Every attack into the cell costs at least this.
-    score, most : int
-        What is certain, and what is still possible, in the unit of the aims' needs.
-    tiers : tuple
-        For each tier the blocks of items (one bit each) in which the median lists it.
-    free : tuple of bool
-        For each tier whether it is one only in `before`: its items stand here, tied or not.
-    rest : int
-        The items below.
-    rows : tuple of Row
-        Conditions that decide the bound; the first `chosen` of them define the cell.
-    change : Altered or None
-        The cheapest votes for these rows; those of the parent until `solved`.
-    settled : frozenset
-        Names of the conditions that were chosen; where they hold only weakly, choosing them again leads nowhere.
-    sides : frozenset
-        Pairs that were chosen to deviate to one side, and the side.
-    windows : tuple of _Window
-        Those conditions that compare deviations and can be chosen more narrowly.
-    joins : tuple
-        The first joins of Naive Merge, as first and last place of the union.
-    """
-
-    bound: float
-    score: int
-    most: int
-    tiers: tuple[tuple[int, ...], ...]
-    free: tuple[bool, ...]
-    rest: int
-    rows: tuple[Row, ...] = ()
-    chosen: int = 0
-    change: Altered | None = None
-    solved: bool = False
-    settled: frozenset[tuple[int, ...]] = frozenset()
-    sides: frozenset[tuple[int, float]] = frozenset()
-    windows: tuple[_Window, ...] = ()
-    joins: tuple[tuple[int, int], ...] = ()
-
-    def members(self, tier: int) -> int:
-        return sum(self.tiers[tier])
-
-    def blocks(self) -> list[int]:
-        found = [block for tier in self.tiers for block in tier]
-        return [*found, self.rest] if self.rest else found
+_Choice: TypeAlias = tuple[tuple[int, int], set[tuple[int, int]]]  # a pair, and those that it must exceed
 
 
 class _Search:
@@ -170,6 +123,7 @@ class _Search:
         self.upper = [math.inf] * len(aims)
         self.floor = [math.inf] * len(aims)
         self.plans: list[Plan | None] = [None] * len(aims)
+        self.after: list[Ranking | None] = [None] * len(aims)  # what the plans lead to
         self.rows = Rows(self.field, self.theta)
         self.tried: set[bytes] = set()
         self.steps: dict[int, tuple[list[float], list[int]]] = {}
@@ -178,17 +132,13 @@ class _Search:
     # The search
 
     def run(self) -> list[Found]:
-        root = _Cell(0.0, 0, self.goal.possible((1 << self.n) - 1), (), (), (1 << self.n) - 1)
+        root = Cell(0.0, 0, self.goal.possible((1 << self.n) - 1), (), (), (1 << self.n) - 1)
         start = self.field.cheapest((), self.clock)
         root = replace(root, change=start)
-        heap: list[tuple[float, int, _Cell]] = [(-1.0, 0, root)]
+        heap: list[tuple[float, int, Cell]] = [(-1.0, 0, root)]
         count = 1
-        for cell in self._promising(root):
-            if self.clock.over():
-                break
-            if cell.bound < self._limit(cell):
-                self._solve(cell)
-        while heap and not self.clock.over() and self.field.programs < _MOST_PROGRAMS:
+        self._first_attacks(root)
+        while heap and not self._effort_over(_MOST_PROGRAMS):
             cell = heapq.heappop(heap)[2]
             if self._limit(cell) < 0:
                 self._close(cell)
@@ -196,14 +146,17 @@ class _Search:
             if self.progress is not None:
                 self.progress(Step("cells", count - len(heap), count))
             if cell.solved:
-                children = self._split(cell)
+                parts = self._split(cell)
+                if parts is None:
+                    self._close(cell)
+                children = parts or []
             else:
                 better = self._solve(cell)
                 if better is None:  # the clock
                     heap.append((cell.bound, count, cell))
                     break
                 # Where the conditions can only be met weakly there is no attack, and nothing to split.
-                children = [better] if better.change is None or better.change.met else []
+                children = [better] if better.met else []
                 if not children:
                     self._close(better)
             for child in children:
@@ -224,25 +177,26 @@ class _Search:
                 self.upper[one], self.plans[one] = self.upper[two], self.plans[two]
         lower = 0.0
         for number in order:
-            lower = max(lower, self.floor[number])
-            self.floor[number] = min(lower, self.upper[number])
+            # Rows may hold only for attacks below the upper bound: beyond it nothing is known.
+            lower = max(lower, min(self.floor[number], self.upper[number]))
+            self.floor[number] = lower
         return [Found(*known) for known in zip(self.floor, self.upper, self.plans, strict=True)]
 
-    def _bound(self, cell: _Cell, number: int) -> float:
+    def _bound(self, cell: Cell, number: int) -> float:
         """Return what an attack into the cell that reaches this aim costs at least."""
         missing = self.needs[number] - cell.score
         return cell.bound if missing <= 0 else max(cell.bound, self._least(cell.rest, missing))
 
-    def _limit(self, cell: _Cell) -> float:
+    def _limit(self, cell: Cell) -> float:
         """Return the budget from which on the cell is of no interest; -1 if it is of none already."""
         uppers = [upper for number, upper in enumerate(self.upper) if self._bound(cell, number) < upper - _SAME]
         return max(uppers, default=-1.0)
 
-    def _urgency(self, cell: _Cell) -> float:
+    def _urgency(self, cell: Cell) -> float:
         bounds = [self._bound(cell, number) for number in range(len(self.aims))]
         return min(bound for bound, upper in zip(bounds, self.upper, strict=True) if bound < upper - _SAME)
 
-    def _close(self, cell: _Cell) -> None:
+    def _close(self, cell: Cell) -> None:
         self.floor = [min(floor, self._bound(cell, number)) for number, floor in enumerate(self.floor)]
 
     def _least(self, rest: int, missing: int) -> float:
@@ -290,30 +244,70 @@ class _Search:
                 prices = np.minimum(prices, np.maximum(prices[:, c : c + 1], prices[c]))
         return prices
 
-    def _promising(self, root: _Cell) -> Iterator[_Cell]:
-        """Yield cells near `before` that give good first attacks: neighbours merged, exchanged, all reversed."""
-        tiers = [sum(1 << i for i in bucket) for bucket in self.before.buckets]
-        tried: list[list[int]] = []
-        for i, j in combinations(range(len(tiers)), 2):
-            tried.append([*tiers[:i], sum(tiers[i : j + 1]), *tiers[j + 1 :]])
-        tried += [[*tiers[:i], tiers[i + 1], tiers[i], *tiers[i + 2 :]] for i in range(len(tiers) - 1)]
-        tried.append([*reversed(tiers)])
-        tried += [[1 << i, ((1 << self.n) - 1) ^ (1 << i)] for i in range(self.n if self.n > 1 else 0)]
-        for masks in tried:
-            cell = root
-            for mask in masks:
-                same = (
-                    self.goal.free and mask in tiers and self.goal.clean(cell.rest) and mask == self.goal.top(cell.rest)
-                )
-                cell = self._with_tier(cell, mask, free=same)
-                if cell.most > 0 and cell.score >= max(self.needs):
-                    break
-            if cell.most >= min(self.needs) and (self.theta > 0 or all(map(_alone, cell.blocks()))):
-                yield cell
+    def _first_attacks(self, root: Cell) -> None:
+        """Look for good attacks before the search: around `before`, then around what the best attacks lead to."""
+        tiers = masks_of(self.before)
+        waiting = [tiers[::-1]]
+        waiting += [(*tiers[:i], sum(tiers[i:j]), *tiers[j:]) for i, j in combinations(range(len(tiers) + 1), 2)]
+        waiting += [(1 << i, (1 << self.n) - 1 ^ (1 << i)) for i in range(self.n if self.n > 1 else 0)]
+        waiting += nearby(tiers)
+        tried, seen = {tiers}, {tiers}
+        missed: list[Cell] = []
+        while waiting:
+            for tiers in waiting:
+                if tiers not in tried and not self._effort_over(_FIRST_PROGRAMS):
+                    tried.add(tiers)
+                    missed += self._try_tiers(root, tiers)
+            reached = {masks_of(after) for after in self.after if after is not None} - seen
+            while not reached and missed:
+                # The merge did not end where the cheapest cells wanted it to: look inside them.
+                missed = [cell for cell in missed if self._limit(cell) >= 0]
+                for number in range(len(self.aims)):
+                    hopes = [cell for cell in missed if self._bound(cell, number) < self.upper[number] - _SAME]
+                    if hopes and not self._effort_over(_FIRST_PROGRAMS):
+                        missed.remove(hope := min(hopes, key=lambda cell: cell.bound))
+                        self._descend(hope)
+                reached = {masks_of(after) for after in self.after if after is not None} - seen
+                if self._effort_over(_FIRST_PROGRAMS):
+                    return
+            seen |= reached
+            waiting = [near for tiers in sorted(reached) for near in nearby(tiers)]
+
+    def _try_tiers(self, root: Cell, tiers: tuple[int, ...]) -> list[Cell]:
+        """Solve the cell of these tiers; return it if it is of interest but gave no attack."""
+        cell = root
+        for mask in tiers:
+            same = self.goal.free and self.goal.clean(cell.rest) and mask == self.goal.top(cell.rest)
+            cell = self._with_tier(cell, mask, free=same)
+            if not same:
+                cell = self._with_cheap_bound(cell)
+            no_tie = self.theta == 0 and not (same or alone(mask))
+            if no_tie or cell.most < min(self.needs) or self._limit(cell) < 0:
+                return []
+            if cell.most > 0 and cell.score >= max(self.needs):
+                break
+        solved = self._solve(cell)
+        return [solved] if solved is not None and solved.met and self._limit(solved) >= 0 else []
+
+    def _descend(self, cell: Cell) -> None:
+        """Follow the cheapest part of a cell, and its cheapest part, as long as an attack there is of interest."""
+        for _ in range(2 * self.n):
+            parts = [part for part in self._split(cell) or () if self._limit(part) >= 0]
+            solved = []
+            for part in sorted(parts, key=lambda part: part.bound)[:4]:
+                better = part if part.solved else self._solve(part)
+                if better is not None and better.met and self._limit(better) >= 0:
+                    solved.append(better)
+            if not solved or self._effort_over(_FIRST_PROGRAMS):
+                return
+            cell = min(solved, key=lambda part: part.bound)
+
+    def _effort_over(self, programs: int) -> bool:
+        return self.clock.over() or self.field.programs >= programs
 
     # One cell
 
-    def _solve(self, cell: _Cell) -> _Cell | None:
+    def _solve(self, cell: Cell) -> Cell | None:
         """Return the cell with its own bound; what its cheapest votes achieve is noted."""
         rows, change, bound = list(cell.rows), cell.change, cell.bound
         assert change is not None
@@ -326,11 +320,13 @@ class _Search:
                 break
             fresh = False
             rows += broken
-            solved = self.field.cheapest(rows, self.clock)
+            solved = self.field.cheapest(rows, self.clock, change)
             if solved is None:
                 return None
             change, bound = solved, max(bound, solved.bound)
             if not change.met:
+                if self.rows.contradict(rows, self.clock):
+                    return replace(cell, bound=math.inf, change=change, solved=True)
                 self._try_weakly(bound, rows, change)
             if self._limit(replace(cell, bound=bound)) < 0 or not change.met:
                 return replace(cell, bound=bound, change=change, solved=True)
@@ -342,14 +338,14 @@ class _Search:
         """Try votes that meet some rows with equality, where the tie rules may still decide for the attacker."""
         self._try(bound, change)
         eased = [row if self._value(row, change) >= row.nudge / 2 else replace(row, nudge=0.0) for row in rows]
-        solved = self.field.cheapest(eased, self.clock)
+        solved = self.field.cheapest(eased, self.clock, change)
         if solved is not None and solved.met:
             self._try(max(bound, solved.bound), solved)
 
     def _value(self, row: Row, change: Altered) -> float:
         return float(row.u @ change.margin + row.v @ change.compared)
 
-    def _broken(self, cell: _Cell, change: Altered) -> list[Row]:
+    def _broken(self, cell: Cell, change: Altered) -> list[Row]:
         """Return conditions of the cell that these votes do not satisfy strictly."""
         out = []
         for tier, free in enumerate(cell.free):
@@ -362,14 +358,14 @@ class _Search:
         if self.base == "kemeny":
             for tier, (one, two) in enumerate(pairwise(cell.free)):
                 above, below = cell.members(tier), cell.members(tier + 1)
-                if not (one or two) and _alone(above) and _alone(below):
+                if not (one or two) and alone(above) and alone(below):
                     out.append(self.rows.apart(above.bit_length() - 1, below.bit_length() - 1))
             out += self._better_orders(cell, change.margin)
         elif self.base == "borda":
             out += self._score_rows(cell)
         return [row for row in out if self._value(row, change) < row.nudge / 2]
 
-    def _better_orders(self, cell: _Cell, margin: Floats) -> list[Row]:
+    def _better_orders(self, cell: Cell, margin: Floats) -> list[Row]:
         """Return rows against the best rearrangement of the blocks, one for each stretch that it leaves in place."""
         blocks = cell.blocks()
         k = len(blocks)
@@ -394,7 +390,7 @@ class _Search:
         out += [self.rows.order(((a, b),)) for at, (a, b) in enumerate(pairwise(blocks)) if between[at, at + 1] < 0]
         return out
 
-    def _score_rows(self, cell: _Cell) -> list[Row]:
+    def _score_rows(self, cell: Cell) -> list[Row]:
         """Return all rows "the score of a is at least that of b", a in a block, b in the next."""
         return [
             self.rows.scores(a, b) for one, two in pairwise(cell.blocks()) for a in items_of(one) for b in items_of(two)
@@ -421,7 +417,7 @@ class _Search:
         value = min(budget, bound + 1e-11) if budget - bound <= _WITNESS else budget
         for number, aim in enumerate(self.aims):
             if self._improves(number, value) and aim.reached(after):
-                self.upper[number], self.plans[number] = value, plan
+                self.upper[number], self.plans[number], self.after[number] = value, plan, after
 
     def _improves(self, number: int, value: float) -> bool:
         return value < self.upper[number] - _SAME
@@ -448,8 +444,8 @@ class _Search:
 
     # Splitting
 
-    def _split(self, cell: _Cell) -> list[_Cell]:
-        """Return cells that cover this one; empty, with its bound kept, when nothing more is known about it."""
+    def _split(self, cell: Cell) -> list[Cell] | None:
+        """Return cells that cover this one; None when nothing more is known about it."""
         assert cell.change is not None
         P = self._shares(cell.change)
         apart = np.abs(P - 0.5) > self.theta
@@ -465,7 +461,7 @@ class _Search:
             return self._next_tiers(cell)
         if self.base != "other":
             for tier, free in enumerate(cell.free):
-                if not free and not all(map(_alone, cell.tiers[tier])):
+                if not free and not all(map(alone, cell.tiers[tier])):
                     return self._refined(cell, tier)
         for tier, free in enumerate(cell.free):
             if free:
@@ -476,10 +472,9 @@ class _Search:
                 children = self._joins(cell, P)
             if children:
                 return children
-        self._close(cell)
-        return []
+        return None
 
-    def _choose(self, cell: _Cell, rows: list[Row]) -> _Cell:
+    def _choose(self, cell: Cell, rows: list[Row]) -> Cell:
         """Return the part of the cell where these rows hold too."""
         bound = max(cell.bound, *(self.rows.single(row) for row in rows))
         rows = [*cell.rows[: cell.chosen], *rows, *cell.rows[cell.chosen :]]
@@ -487,7 +482,7 @@ class _Search:
             cell, bound=bound, rows=tuple(rows), chosen=cell.chosen + len(rows) - len(cell.rows), solved=False
         )
 
-    def _next_tiers(self, cell: _Cell) -> list[_Cell]:
+    def _next_tiers(self, cell: Cell) -> list[Cell]:
         """Return the cells with one more tier."""
         out = []
         top = self.goal.top(cell.rest)
@@ -522,7 +517,7 @@ class _Search:
 
         return grow([], 0)
 
-    def _only_splits(self, cell: _Cell, tier: int) -> bool:
+    def _only_splits(self, cell: Cell, tier: int) -> bool:
         """Whether with this tier the last tiers are exactly one tier of `before`, split up."""
         rest = cell.rest & ~tier
         if not self.goal.clean(rest):
@@ -533,7 +528,7 @@ class _Search:
                 return self.goal.top(below) | rest == below
         return False
 
-    def _with_tier(self, cell: _Cell, tier: int, *, free: bool) -> _Cell:
+    def _with_tier(self, cell: Cell, tier: int, *, free: bool) -> Cell:
         rest = cell.rest & ~tier
         score, most = self.goal.step(cell.score, (1 << self.n) - 1 & ~cell.rest, tier, rest, free=free)
         return replace(
@@ -546,7 +541,7 @@ class _Search:
             solved=False,
         )
 
-    def _with_cheap_bound(self, cell: _Cell) -> _Cell:
+    def _with_cheap_bound(self, cell: Cell) -> Cell:
         """Return the cell with the best bound of single rows about its last tier."""
         tier, limit = cell.members(len(cell.tiers) - 1), self._limit(cell)
         bound = cell.bound
@@ -564,21 +559,21 @@ class _Search:
                 bound = max(bound, self.rows.single(self.rows.order(((above, tier),))))
             if len(cell.tiers) > 1 and not cell.free[-1] and not cell.free[-2]:
                 last = cell.members(len(cell.tiers) - 2)
-                if _alone(last) and _alone(tier):
+                if alone(last) and alone(tier):
                     bound = max(bound, self.rows.single(self.rows.apart(last.bit_length() - 1, tier.bit_length() - 1)))
         return replace(cell, bound=bound)
 
-    def _refined(self, cell: _Cell, tier: int) -> list[_Cell]:
+    def _refined(self, cell: Cell, tier: int) -> list[Cell]:
         """Return the cells where the median's first item of a block of this tier is known."""
         blocks = cell.tiers[tier]
-        at = next(at for at, block in enumerate(blocks) if not _alone(block))
+        at = next(at for at, block in enumerate(blocks) if not alone(block))
         out = []
         for i in items_of(blocks[at]):
             parts = (*blocks[:at], 1 << i, blocks[at] ^ (1 << i), *blocks[at + 1 :])
             out.append(replace(cell, tiers=(*cell.tiers[:tier], parts, *cell.tiers[tier + 1 :]), solved=False))
         return out
 
-    def _bound_tier(self, cell: _Cell, tier: int) -> list[_Cell]:
+    def _bound_tier(self, cell: Cell, tier: int) -> list[Cell]:
         """Return the cells with the tiers into which a free tier may fall."""
         out = []
         limit = self._limit(cell)
@@ -596,7 +591,7 @@ class _Search:
             out.append(replace(cell, tiers=tiers, free=free, solved=False))
         return out
 
-    def _intervals(self, cell: _Cell, P: Floats) -> list[_Cell]:
+    def _intervals(self, cell: Cell, P: Floats) -> list[Cell]:
         """Return cells in which an interval across tiers, that the merge would join for these votes, gives way.
 
         Such an interval J has a pair that deviates by more than theta, or something that overlaps it comes first.
@@ -604,6 +599,7 @@ class _Search:
         Naive: a join over an end of J, hence of neighbours in one tier that deviate by at most the largest inside J.
         """
         order, tier_of, dev = _lined_up(cell, P)
+        broken: list[tuple[float, int, int, list[_Choice]]] = []
         for start, end in combinations(range(self.n), 2):
             own = set(combinations(range(start, end + 1), 2))
             height = max(dev[pair] for pair in own)
@@ -611,7 +607,7 @@ class _Search:
                 continue
             # By places in the order: where a tier sticks out of J.
             edges = [at for at in (start, end + 1) if 0 < at < self.n and tier_of[at - 1] == tier_of[at]]
-            choices: list[tuple[tuple[int, int], set[tuple[int, int]]]]  # a pair, and those that it must exceed
+            choices: list[_Choice]
             if self.statistic.rule == "downward":
                 tiers = [set(combinations([p for p in range(self.n) if tier_of[p] == tier_of[at]], 2)) for at in edges]
                 if any(max(dev[p] for p in tier - own) > max(dev[p] for p in own - tier) for tier in tiers):
@@ -621,13 +617,18 @@ class _Search:
                 if any(dev[at - 1, at] < height for at in edges):
                     continue
                 choices = [(large, {(at - 1, at)}) for at in edges for large in sorted(own)]
+            missing = [max(dev[pair] for pair in small) - dev[large] for large, small in choices]
+            broken.append((min([*missing, self.theta - height]), start, end, choices))
+        # What is farthest from being met says most about the price.
+        for _, start, end, choices in sorted(broken, key=lambda one: -one[0]):
             key = (start, end)
             if key in cell.settled:
-                if narrower := self._narrowed(cell, key):
+                if narrower := self._narrowed(cell, key, P):
                     return narrower
                 continue
             settled = self._settling(cell, key, order)
-            across = [(order[a], order[b]) for a, b in sorted(own) if tier_of[a] != tier_of[b]]
+            places = combinations(range(start, end + 1), 2)
+            across = [(order[a], order[b]) for a, b in places if tier_of[a] != tier_of[b]]
             out = [self._choose(settled, [self.rows.apart(*pair)]) for ab in across for pair in (ab, ab[::-1])]
             for (a, b), small in choices:
                 names = tuple((order[c], order[d]) for c, d in sorted(small))
@@ -635,11 +636,12 @@ class _Search:
             return out
         return []
 
-    def _joins(self, cell: _Cell, P: Floats) -> list[_Cell]:
+    def _joins(self, cell: Cell, P: Floats) -> list[Cell]:
         """Return cells that say one join more of Naive Merge, or why a join said before came first.
 
         Heights of joins never fall, so of two unions the one comes first whose largest deviation across, between
-        the parts that it joins, is smaller.
+        the parts that it joins, is smaller. A join only has to come before those that share a part with it: others
+        do not change what it is, so that joins with a part between them may be told from left to right.
         """
         order, tier_of, dev = _lined_up(cell, P)
         unions = [(at, at) for at in range(self.n)]
@@ -653,10 +655,10 @@ class _Search:
             height = max(dev[pair] for pair in chosen)
             for rival, pairs in joins.items():
                 key = (step, *rival)
-                if max(dev[pair] for pair in pairs) > height:
+                if max(dev[pair] for pair in pairs) > height or rival[1] < start or end < rival[0]:
                     continue
                 if key in cell.settled:
-                    if narrower := self._narrowed(cell, key):
+                    if narrower := self._narrowed(cell, key, P):
                         return narrower
                     continue
                 settled = self._settling(cell, key, order)
@@ -666,17 +668,17 @@ class _Search:
         return [
             replace(cell, joins=(*cell.joins, (left, right)))
             for (left, _), (_, right) in pairwise(unions)
-            if tier_of[left] == tier_of[right]
+            if tier_of[left] == tier_of[right] and (not cell.joins or right >= cell.joins[-1][0] - 1)
         ]
 
-    def _settling(self, cell: _Cell, key: tuple[int, ...], order: list[int]) -> _Cell:
+    def _settling(self, cell: Cell, key: tuple[int, ...], order: list[int]) -> Cell:
         """Return the cell with the condition marked as chosen; Kemeny's median wins or ties all its neighbours."""
         sides = {self.field.sign(a, b) for a, b in pairwise(order)} if self.base == "kemeny" else set()
         return replace(cell, settled=cell.settled | {key}, sides=cell.sides | sides)
 
     def _preferred(
-        self, cell: _Cell, key: tuple[int, ...], large: tuple[int, int], small: tuple[tuple[int, int], ...]
-    ) -> list[_Cell]:
+        self, cell: Cell, key: tuple[int, ...], large: tuple[int, int], small: tuple[tuple[int, int], ...]
+    ) -> list[Cell]:
         """Return the parts of the cell in which the pair `large` deviates by at least as much as all of `small`."""
         out = []
         whole = cell
@@ -690,46 +692,64 @@ class _Search:
                 rows = [self.rows.farther(large, side, pair, way) for pair in small for way in (1.0, -1.0)]
                 out.append(self._choose(cell, rows))
             else:
-                out += self._windows(cell, _Window(key, large, side, small, 0.0, self.theta))
+                out.append(self._within(cell, Window(key, large, side, small, 0.0, self.theta)))
         return out
 
-    def _narrowed(self, cell: _Cell, key: tuple[int, ...]) -> list[_Cell]:
+    def _narrowed(self, cell: Cell, key: tuple[int, ...], P: Floats) -> list[Cell]:
+        """Return the two parts of the cell by the level between the deviations that these votes suggest."""
         window = next((window for window in cell.windows if window.key == key), None)
         if window is None or window.high - window.low < _NARROW:
             return []
-        rest = tuple(other for other in cell.windows if other is not window)
-        return self._windows(replace(cell, windows=rest), window)
+        devs = np.abs(P - 0.5)
+        level = float(devs[window.large] + max(devs[pair] for pair in window.small)) / 2
+        level = min(max(level, window.low), window.high)
+        rest = self._without(cell, window)
+        # Not needed to cover the cell, but a chance of an attack: one level is all of the condition.
+        exactly = self._within(rest, replace(window, low=level, high=level))
+        if self._limit(exactly) >= 0:
+            self._solve(exactly)
+        if not window.low + 0.05 * (window.high - window.low) < level < window.high - 0.05 * (window.high - window.low):
+            level = (window.low + window.high) / 2
+        return [
+            self._within(rest, replace(window, high=level)),
+            self._within(rest, replace(window, low=level)),
+        ]
 
-    def _windows(self, cell: _Cell, window: _Window) -> list[_Cell]:
-        """Return the parts of the cell by the level between the deviations of the window's pairs.
+    def _within(self, cell: Cell, window: Window) -> Cell:
+        """Return the part of the cell where some level of the window lies between the deviations of its pairs.
 
         Pairs that different votes compare have deviations with different denominators: "larger" is not linear, but
-        "above the level, and the others below" is, and a narrow window of levels loses little.
+        "above the level, and the others below" is. For a level t = low + s, s >= 0, the rows D - 2 low N >= 2 s N of
+        the large pair and D - 2 low N <= 2 s N of a small one give a row without s, once the N beside s are replaced
+        by the least and the most that they can be at the budgets of interest; likewise from above.
         """
-        out = []
-        levels = np.linspace(window.low, window.high, 5).tolist()
-        for low, high in pairwise(levels):
-            above = self.rows.level(window.large, window.side, low, above=True)
-            for top in (low, high):
-                below = [self.rows.level(p, sign, top, above=False) for p in window.small for sign in (1.0, -1.0)]
-                child = self._choose(cell, [above, *below])
-                if top == high:
-                    narrow = replace(window, low=low, high=high)
-                    out.append(replace(child, windows=(*cell.windows, narrow)))
-                elif self._limit(child) >= 0:
-                    self._solve(child)  # not needed to cover the cell: a chance of an attack
-        return out
+        low, high = window.low, window.high
+        rows = [self.rows.level(window.large, window.side, low, above=True)]
+        budget = self._limit(cell)
+        least, most = self.field.compared_within(budget)
+        for pair in window.small:
+            for sign in (1.0, -1.0):
+                rows.append(self.rows.level(pair, sign, high, above=False))
+                if low < high and math.isfinite(budget):
+                    one, two = self.field.index[window.large], self.field.index[pair]
+                    farther = partial(self.rows.farther, window.large, window.side, pair, sign)
+                    rows += [farther(low, least[one], most[two]), farther(high, most[one], least[two])]
+        return replace(self._choose(cell, rows), windows=(*cell.windows, replace(window, rows=tuple(rows))))
+
+    def _without(self, cell: Cell, window: Window) -> Cell:
+        """Return the cell without the rows of a window: those of a part of it say more."""
+        rows = list(cell.rows)
+        for row in window.rows:
+            rows.remove(row)
+        windows = tuple(other for other in cell.windows if other is not window)
+        return replace(cell, rows=tuple(rows), chosen=cell.chosen - len(window.rows), windows=windows)
 
 
-def _lined_up(cell: _Cell, P: Floats) -> tuple[list[int], list[int], Floats]:
+def _lined_up(cell: Cell, P: Floats) -> tuple[list[int], list[int], Floats]:
     """Return the items in the order of the median, and by places their tiers and deviations, rounded as merges do."""
     order = [block.bit_length() - 1 for block in cell.blocks()]
     deviations = np.round(np.abs(P - 0.5), 12)[np.ix_(order, order)]
     return order, [t for t, tier in enumerate(cell.tiers) for _ in tier], np.asarray(deviations, dtype=np.float64)
-
-
-def _alone(mask: int) -> bool:
-    return mask.bit_count() == 1
 
 
 def _cheapest(cost: Floats, clock: Clock) -> tuple[int, ...]:

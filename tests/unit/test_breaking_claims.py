@@ -1,0 +1,186 @@
+"""The engine for many items, held against the exact one on a few, where both can be run."""
+
+from __future__ import annotations
+
+import math
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+import holdrank as hr
+from holdrank._kemeny.branch import relaxed_within
+from holdrank.breaking import kemeny as engine
+from holdrank.breaking.sides import Side, every_optimum_reaches, missing, one_pair, reaching
+from holdrank.status import Clock, Status
+
+KINDS = ["complete", "tied", "bottom", "observed", "battles"]
+
+
+def some_votes(rng, kind, n):
+    ranks = np.array([rng.permutation(n) + 1 for _ in range(int(rng.integers(5, 12)))])
+    if kind in ("tied", "bottom", "observed"):
+        ranks = np.where(rng.random(len(ranks))[:, None] < 0.5, rng.integers(1, n + 1, size=ranks.shape), ranks)
+    if kind in ("bottom", "observed"):
+        ranks[rng.random(ranks.shape) < 0.3] = 0
+    if kind == "battles":
+        ranks = np.zeros((int(rng.integers(10, 30)), n), dtype=int)
+        for ballot in ranks:
+            ballot[rng.choice(n, 2, replace=False)] = [1, 1 if rng.random() < 0.1 else 2]
+    ranks = ranks[ranks.any(axis=1)]
+    unlisted = "observed" if kind in ("observed", "battles") else "bottom"
+    return hr.Votes.from_ranks(ranks, rng.integers(1, 4, len(ranks)), unlisted=unlisted)
+
+
+def some_goals(rng, n):
+    x, y = (str(i) for i in rng.choice(n, 2, replace=False))
+    k = int(rng.integers(1, n))
+    return [hr.NewWinner(), hr.Wins(x), hr.Above(x, y), hr.TopSet(k), hr.Enters(x, k)]
+
+
+@pytest.mark.parametrize("change", ["replace", "drop", "add"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_bounds_hold_the_exact_value_between_them(kind, change, monkeypatch):
+    rng = np.random.default_rng([KINDS.index(kind), len(change)])
+    met = 0
+    for _ in range(8):
+        n = int(rng.integers(3, 6))
+        votes = some_votes(rng, kind, n)
+        for goal in some_goals(rng, n):
+            exact = hr.attack(votes, hr.kemeny, goal, change)
+            with monkeypatch.context() as patch:
+                patch.setattr(engine, "SUBSETS_UP_TO", 0)
+                found = hr.attack(votes, hr.kemeny, goal, change)
+            case = (kind, change, votes.ranks.tolist(), votes.weights.tolist(), goal)
+            assert found.lower <= exact.upper + 1e-7, case
+            assert found.upper >= exact.lower - 1e-7, case
+            if change == "drop" and not exact.exact:
+                continue  # a tie that no ballot speaks about cannot be broken by dropping a hair
+            assert exact.exact, case
+            assert found.votes_needed <= exact.votes_sufficient, case
+            assert found.votes_sufficient >= exact.votes_needed, case
+            if math.isfinite(exact.upper):
+                # Dropping votes cannot put every order first: there the few targets tried may not be enough.
+                assert found.verified or change == "drop", case
+                met += found.upper <= exact.upper + 1e-6
+            else:
+                assert math.isinf(found.upper), case
+    assert met >= 12, "most attacks are the best ones"
+
+
+def test_a_planted_tie_among_many_items_is_found_and_proved():
+    orders = [list(range(40)), [1, 0, *range(2, 40)]]
+    votes = hr.Votes.from_orders(orders, [53, 47])
+    for goal in (hr.NewWinner(), hr.Wins("1"), hr.Above("1", "0")):
+        found = hr.attack(votes, hr.kemeny, goal)
+        assert (found.lower, found.upper) == (pytest.approx(0.03), pytest.approx(0.03))
+        assert (found.status, found.verified) == (Status.LEAST, True)
+        assert (found.votes_needed, found.votes_sufficient) == (3, 4)
+    for goal in (hr.TopSet(5), hr.Enters("5", 5)):
+        assert hr.attack(votes, hr.kemeny, goal).lower == pytest.approx(0.5)
+
+
+def test_a_planted_margin_of_battles_among_many_items():
+    # A chain of items, each of which beats the next by 10 to 2 and is not compared with others.
+    ranks = np.zeros((58, 30), dtype=int)
+    for i in range(29):
+        ranks[2 * i, [i, i + 1]] = ranks[2 * i + 1, [i + 1, i]] = [1, 2]
+    votes = hr.Votes.from_ranks(ranks, [10, 2] * 29, unlisted="observed")
+    order = hr.kemeny(votes).ranking
+    above, below = (votes.items[order.order[at]] for at in (0, 1))
+    found = hr.attack(votes, hr.kemeny, hr.Above(below, above))
+    assert found.lower * votes.total == pytest.approx(4)
+    assert found.upper * votes.total == pytest.approx(4)
+    assert (found.votes_needed, found.votes_sufficient) == (4, 5)
+
+
+def test_a_time_limit_is_kept_and_leaves_valid_bounds():
+    votes = hr.sample_votes(hr.Uniform(40), 60, rng=3)
+    found = hr.attack(votes, hr.kemeny, hr.TopSet(5), time_limit=0.5)
+    assert 0 <= found.lower <= found.upper
+    assert found.seconds < 10
+
+
+# The sides of a goal.
+
+
+@pytest.mark.parametrize("goal", [hr.NewWinner(), hr.Wins("3"), hr.Above("2", "1"), hr.TopSet(2), hr.Enters("3", 2)])
+def test_sides_hold_the_orders_that_they_should(goal):
+    before = hr.Ranking([1, 2, 3, 4])
+    aim = goal.aim(before, ["0", "1", "2", "3"])
+    arcs, together = reaching(aim, np.arange(4))
+    miss = missing(aim, np.arange(4))
+    for order in permutations(range(4)):
+        place = np.argsort(order)
+        reached = aim.reached(hr.Ranking.from_order(order))
+        has = [place[i] < place[j] for i, j in arcs]
+        if reached:
+            assert all(has) if together else any(has)
+        if miss is not None:
+            inside = all(place[i] < place[j] for i in miss.first for j in miss.then)
+            assert inside is not reached
+    assert (miss is None) is isinstance(goal, hr.Wins | hr.Enters)
+
+
+@pytest.mark.parametrize("side", [one_pair(3, 0), one_pair(0, 3), Side(np.array([1, 4]), np.array([0, 2, 3]))])
+def test_the_cheapest_order_of_a_side_is_that_of_trying_all(side):
+    rng = np.random.default_rng(1)
+    for _ in range(30):
+        cost = rng.integers(0, 9, (5, 5)).astype(float)
+        np.fill_diagonal(cost, 0)
+        costs = []
+        for order in permutations(range(5)):
+            place = np.argsort(order)
+            if all(place[i] < place[j] for i in side.first for j in side.then):
+                costs.append(sum(cost[order[p], order[q]] for p in range(5) for q in range(p + 1, 5)))
+        for whole in (True, False):
+            found = side.cheapest(cost, whole, Clock())
+            assert found.proved
+            assert found.cost == pytest.approx(min(costs))
+
+
+def test_relaxed_bounds_never_exceed_the_cheapest_order_and_meet_it_where_there_is_no_cycle():
+    rng = np.random.default_rng(2)
+    for _ in range(30):
+        cost = rng.normal(size=(6, 6))
+        np.fill_diagonal(cost, 0)
+        arcs = [(int(a), int(b)) for a, b in (rng.choice(6, 2, replace=False) for _ in range(3))]
+        arcs = [arc for arc in dict.fromkeys(arcs) if arc[::-1] not in arcs] or [(0, 1)]
+        least = {True: math.inf, False: math.inf}
+        for order in permutations(range(6)):
+            place = np.argsort(order)
+            has = [place[i] < place[j] for i, j in arcs]
+            value = sum(cost[order[p], order[q]] for p in range(6) for q in range(p + 1, 6))
+            for together in least:
+                if all(has) if together else any(has):
+                    least[together] = min(least[together], value)
+        for together, value in least.items():
+            bound, before = relaxed_within(cost, arcs, together, 1e9, Clock())
+            if math.isinf(value):
+                assert bound == math.inf
+                continue
+            assert bound <= value + 1e-6
+            assert before.shape == (6, 6)
+        bound, _ = relaxed_within(cost, arcs[:1], True, 1e9, Clock())
+        assert bound == pytest.approx(
+            min(
+                sum(cost[order[p], order[q]] for p in range(6) for q in range(p + 1, 6))
+                for order in permutations(range(6))
+                if order.index(arcs[0][0]) < order.index(arcs[0][1])
+            ),
+            abs=0.5,
+        )
+
+
+def test_every_optimum_is_looked_at():
+    # 0 and 1 are level, 2 is last: both optima leave 2 out of the top two, one of them has 1 first.
+    votes = hr.Votes.from_orders([["0", "1", "2"], ["1", "0", "2"]], weights=[5, 5], items=["0", "1", "2"])
+    before = hr.Ranking([1, 2, 3])
+    items = ["0", "1", "2"]
+    level = hr.Above("1", "0").aim(before, items)
+    assert not every_optimum_reaches(votes, level, [1, 0, 2], Clock())
+    other = hr.Ranking([3, 1, 2])
+    assert every_optimum_reaches(votes, hr.TopSet(2).aim(other, items), [0, 1, 2], Clock())
+    assert not every_optimum_reaches(votes, hr.Wins("0").aim(other, items), [0, 1, 2], Clock())
+    assert every_optimum_reaches(votes, hr.Enters("0", 2).aim(other, items), [0, 1, 2], Clock())
+    assert not every_optimum_reaches(votes, hr.Distance(0.1).aim(other, items), [0, 1, 2], Clock())  # not decided
