@@ -43,6 +43,8 @@ _ROOMS = {
         "kendall",
         "spearman_rho",
     ),
+    "resampling": ("Bootstrap", "bootstrap"),
+    "scoring": ("bradley_terry", "copeland"),
     "status": ("Status", "Step"),
     "votes": ("Reading", "Votes"),
 }
@@ -111,6 +113,10 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.rankings import hausdorff_ns as hausdorff_ns
     from holdrank.rankings import kendall as kendall
     from holdrank.rankings import spearman_rho as spearman_rho
+    from holdrank.resampling import Bootstrap as Bootstrap
+    from holdrank.resampling import bootstrap as bootstrap
+    from holdrank.scoring import bradley_terry as bradley_terry
+    from holdrank.scoring import copeland as copeland
     from holdrank.status import Status as Status
     from holdrank.status import Step as Step
     from holdrank.votes import Reading as Reading

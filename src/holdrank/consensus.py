@@ -102,7 +102,7 @@ def kemeny(
     '3 single items by majority'
     """
     started = perf_counter()
-    _expect_votes(votes, "kemeny")
+    expect_votes(votes, "kemeny")
     if time_limit is not None and not (isinstance(time_limit, int | float) and time_limit >= 0):
         raise UsageError(f"time_limit must be a number of seconds, not {quote(str(time_limit))}")
     with Clock(time_limit) as clock:
@@ -186,10 +186,11 @@ def borda(votes: Votes) -> Consensus:
     'b > a > c'
     """
     started = perf_counter()
-    _expect_votes(votes, "borda")
+    expect_votes(votes, "borda")
     by_places = votes.unlisted == "bottom" or not votes.incomplete
     scores = -votes.mean_places() if by_places else votes.wins().sum(axis=1)
-    ranking, unique = _by_scores(scores, exact=votes.is_counts)
+    # Scores of whole votes are sums of halves and differ exactly or not at all; others carry rounding.
+    ranking, unique = by_scores(scores, 0.0 if votes.is_counts else 1e-11 * float(np.abs(scores).max()))
     if by_places:
         loss = bound = votes.loss(ranking, "spearman_rho")
     else:
@@ -221,7 +222,7 @@ def footrule(votes: Votes) -> Consensus:
     'b > a > c'
     """
     started = perf_counter()
-    _expect_votes(votes, "footrule")
+    expect_votes(votes, "footrule")
     heaps = votes.place_weights()
     unit = votes.total * max(footrule_maximum(votes.n), 1)
     # Doubled, counts of half places are whole numbers: sums and comparisons are then exact.
@@ -244,17 +245,19 @@ def footrule(votes: Votes) -> Consensus:
     )
 
 
-def _expect_votes(votes: object, rule: str) -> None:
+def expect_votes(votes: object, rule: str) -> None:
+    """Refuse what is no `Votes`, in the name of a rule."""
     if not isinstance(votes, Votes):
         raise UsageError(
             f"{rule} takes Votes, not {type(votes).__name__}; make them with Votes.from_orders and the like"
         )
 
 
-def _by_scores(scores: Floats, *, exact: bool) -> tuple[Ranking, bool]:
-    """Return the items by falling score, equal scores in the order of their numbers, and whether none were equal."""
-    # Scores of whole votes are sums of halves and differ exactly or not at all; others carry rounding.
-    tolerance = 0.0 if exact else 1e-11 * float(np.abs(scores).max())
+def by_scores(scores: Floats, tolerance: float) -> tuple[Ranking, bool]:
+    """Return the items by falling score, equal scores in the order of their numbers, and whether none were equal.
+
+    Neighbours that differ by no more than `tolerance` are equal.
+    """
     descending = np.sort(scores)[::-1]
     level = np.concatenate(([0], np.cumsum(-np.diff(descending) > tolerance)))
     tied = Ranking(level[np.searchsorted(-descending, -scores)])

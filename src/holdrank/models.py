@@ -310,6 +310,17 @@ def exact_votes(model: Model, items: Iterable[str] | None = None) -> Votes:
     return votes.with_reading(Reading(source=type(model).__name__, format="model", choices={"unlisted": "bottom"}))
 
 
+def seed_of(rng: Seed) -> int:
+    """Return the number that repeats a run: the one given, or one drawn, from the generator if there is one."""
+    if isinstance(rng, np.random.Generator):
+        return int(rng.integers(2**63))
+    if rng is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+    if not isinstance(rng, int | np.integer) or isinstance(rng, bool) or rng < 0:
+        raise UsageError(f"rng must be a whole number from 0, a Generator or None, not {quote(str(rng))}")
+    return int(rng)
+
+
 def _all_orders(n: int) -> Ints:
     if n > _MOST_ENUMERATED:
         raise LimitError(f"{n} items have {n}! rankings; exact probabilities stop at {_MOST_ENUMERATED} items")

@@ -16,6 +16,7 @@ class Status(StrEnum):
 
     PROVED = "proved optimal"
     SCORED = "exact: sorted by score, minimises no distance on incomplete ballots"
+    SORTED = "exact: sorted by score, minimises no distance"
     MERGED = "exact: merged from a proved median"
     UNPROVED = "not proved: best ranking found, with a certified bound"
     TOO_LARGE = "too large to prove: best ranking found, with a certified bound"
@@ -31,15 +32,21 @@ class Status(StrEnum):
     THEOREM = "bounds of the paper's theorems"
     ESTIMATE = "estimate: each upper is an attack that works, no proof that none is cheaper"
 
+    # Of resampling.
+    RESAMPLED = "estimate: from random draws of the votes"
+    RESAMPLED_TIME_LIMIT = "time limit reached: estimate from fewer draws of the votes than asked for"
+    RESAMPLED_INTERRUPTED = "interrupted: estimate from fewer draws of the votes than asked for"
+
     @property
     def is_exact(self) -> bool:
         """Whether this is the quantity itself, not the best that could be found."""
-        return self in (Status.PROVED, Status.SCORED, Status.MERGED, Status.LEAST, Status.OUT_OF_REACH)
+        rankings = (Status.PROVED, Status.SCORED, Status.SORTED, Status.MERGED)
+        return self in (*rankings, Status.LEAST, Status.OUT_OF_REACH)
 
     @property
     def is_interrupted(self) -> bool:
         """Whether Ctrl-C ended the computation."""
-        return self in (Status.INTERRUPTED, Status.BETWEEN_INTERRUPTED)
+        return self in (Status.INTERRUPTED, Status.BETWEEN_INTERRUPTED, Status.RESAMPLED_INTERRUPTED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -436,6 +436,23 @@ class Votes:
         """Return the same votes with another account of where they came from."""
         return replace(self, reading=reading, _memo={})
 
+    def with_weights(self, weights: npt.ArrayLike) -> Votes:
+        """Return the same ballots with other weights, one for each row of `ranks`; those of weight 0 are left out.
+
+        Examples
+        --------
+        >>> votes = Votes.from_orders([["a", "b"], ["b", "a"], [["a", "b"]]], weights=[3, 2, 1])
+        >>> votes.with_weights([1, 0, 4]).ranks.tolist()
+        [[1, 1], [1, 2]]
+        """
+        shares = check_weights(weights, self.distinct, "memory")
+        order = np.argsort(-shares, kind="stable")[: np.count_nonzero(shares)]
+        if not order.size:
+            raise UsageError("at least one ballot must keep a weight above 0")
+        ranks, kept = np.asfortranarray(self.ranks[order]), shares[order]
+        ranks.flags.writeable = kept.flags.writeable = False
+        return replace(self, ranks=ranks, weights=kept, _memo={})
+
     def renamed(self, items: Iterable[str]) -> Votes:
         """Return the same votes with other names for the items."""
         names = tuple(items)

@@ -30,8 +30,6 @@ CHANGES = ["replace", "drop", "add"]
 KINDS = ["complete", "tied", "bottom", "observed", "battles"]
 changes = pytest.mark.parametrize("change", CHANGES)
 kinds = pytest.mark.parametrize("kind", KINDS)
-DROPPED = pytest.mark.xfail(reason="dropping: the simplex stops at a vertex where nothing is left, ties hide attacks")
-BATTLES = pytest.mark.xfail(reason="battles: the nudge of a far attack exceeds what an attack may cost")
 
 
 def found_for(votes: hr.Votes, goals: list[hr.Goal], change="replace", clock: Clock | None = None) -> list[Found]:
@@ -144,7 +142,6 @@ def test_ballots_that_run_out_cost_more_than_the_margins_say():
     assert b.lower.tolist() == b.upper.tolist() == pytest.approx([1 / 6] * 5 + [1 / 4])
 
 
-@DROPPED
 def test_without_ballots_to_keep_for_it_nothing_is_reached_by_dropping():
     votes = hr.Votes.from_orders([["a", "b", "c"], ["a", "c", "b"]], weights=[2, 3])
     goals = [hr.Above("b", "a"), hr.NewWinner(), hr.Wins("b"), hr.Distance(2 / 3), hr.Above("b", "c")]
@@ -187,14 +184,8 @@ def test_bounds_are_certified_and_attacks_work(change, kind):
     assert attacks > 15
 
 
-@pytest.mark.parametrize(
-    ("change", "kind"),
-    [
-        pytest.param(change, kind, marks=DROPPED if change == "drop" else BATTLES if kind == "battles" else ())
-        for change in CHANGES
-        for kind in KINDS
-    ],
-)
+@kinds
+@changes
 def test_lower_and_upper_are_those_of_programs_over_all_ballots(change, kind):
     for votes, before, found, price in small_cases(change, kind):
         # By dropping, an order may be a median but never the only one: the infimum is then no attack.
@@ -367,7 +358,7 @@ def test_names_and_the_number_of_votes_do_not_matter_and_farther_costs_more(vote
         )
     )
     pairs = votes.n * (votes.n - 1) // 2
-    for side in ("lower",) if adds_battles(votes) else ("lower", "upper"):
+    for side in ("lower", "upper"):
         values = [getattr(one, side) for one in here]
         assert values == pytest.approx([getattr(one, side) for one in there], abs=1e-9)
         assert values[:pairs] == sorted(values[:pairs])

@@ -135,11 +135,9 @@ class Field:
         """Return the least and the most that N can be after a change of at most this share of the votes."""
         # What is put in compares all pairs, unless it is battles: N then never falls when votes are replaced.
         falls = self.change == "drop" or (self.battles and self.change == "replace")
-        rises = self.change != "drop"
-        most = self.compared + budget * rises
-        if self.change == "replace":
-            most = np.minimum(most, 1.0)
-        return np.maximum(self.compared - budget * falls, 0.0), most
+        least = np.maximum(self.compared - budget, 0.0) if falls else self.compared
+        most = self.compared if self.change == "drop" else self.compared + budget
+        return least, most if self.change == "add" else np.minimum(most, 1.0)
 
     # One row: a knapsack
 
@@ -165,11 +163,13 @@ class Field:
 
     # Several rows: a linear program
 
-    def cheapest(self, rows: Sequence[Row], clock: Clock, like: Altered | None = None) -> Altered | None:
+    def cheapest(
+        self, rows: Sequence[Row], clock: Clock, like: Altered | None = None, limit: float = math.inf
+    ) -> Altered | None:
         """Return the cheapest change that satisfies the rows, or None when the clock stops it.
 
         Rankings to put in are generated: each is the one that the prices of the rows like best. Those of a change
-        `like` it, if one is known, are there from the start.
+        `like` it, if one is known, are there from the start. Beyond the limit only the bound is of interest.
         """
         if not rows:
             return Altered(0.0, np.zeros(len(self.shares)), {}, self.margin, self.compared)
@@ -198,7 +198,7 @@ class Field:
             bound, liked = self._certified(prices, u, v, gains, base, clock)
             best_bound = max(best_bound, bound)
             # The program holds the ranking that could improve it most: it is solved for all rankings.
-            if liked in kinds or liked < 0:
+            if liked in kinds or liked < 0 or best_bound >= limit:
                 break
             kinds.append(liked)
         removed = np.zeros(len(self.shares))

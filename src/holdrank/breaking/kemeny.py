@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from holdrank.breaking import loops
+from holdrank.breaking.bounds import cheap_lower
 from holdrank.breaking.claims import Claim
 from holdrank.breaking.goals import Aim, Change
 from holdrank.breaking.plans import Found, Plan, Progress, nothing
@@ -45,7 +46,7 @@ def find(
     out: list[Found | None] = [Found(0.0, 0.0, nothing(votes)) if aim.reached(before) else None for aim in aims]
     asked = [aim.flips for aim, known in zip(aims, out, strict=True) if known is None and aim.flips]
     if asked:
-        curve = _Curve(siege, max(asked))
+        curve = _Curve(siege, before, max(asked))
         curve.search(clock, progress)
         for at, aim in enumerate(aims):
             if out[at] is None and aim.flips:
@@ -171,8 +172,9 @@ class _Search:
 class _Curve(_Search):
     """The least budget for at least k flipped pairs, for all k at once."""
 
-    def __init__(self, siege: Siege, most: int) -> None:
+    def __init__(self, siege: Siege, before: Ranking, most: int) -> None:
         super().__init__(siege)
+        self.before = before
         pairs = siege.n * (siege.n - 1) // 2
         self.most = min(most, pairs)
         self.best: list[Priced | None] = [None] * (pairs + 1)
@@ -190,9 +192,9 @@ class _Curve(_Search):
     def take(self, priced: Priced) -> None:
         """See `_Search`."""
         k = int(flips(priced.order[None])[0])
-        if priced.kind == loops.OPEN:
+        if self.siege.leaves_open(priced):
             self.open[1 : k + 1] = np.minimum(self.open[1 : k + 1], priced.value)
-        if priced.kind == loops.PRICED and not (self.siege.change == "drop" and priced.value > 1 - 1e-9):
+        if self.siege.works(priced):
             for at in range(1, k + 1):
                 if priced.value < self.upper[at]:
                     self.upper[at], self.best[at] = priced.value, priced
@@ -224,6 +226,10 @@ class _Curve(_Search):
         small = siege.n <= SUBSETS_UP_TO
         done = self.deepen([math.inf] if small else np.unique(self.limits()[1:]).tolist(), clock, progress)
         self.lower = np.minimum(np.minimum(self.limits(), done), self.open)
+        if not small:
+            # A vote that is replaced moves a margin by two, one that comes or goes by one.
+            mean = cheap_lower(siege.votes, self.before) * (1 if siege.change == "replace" else 2)
+            self.lower[1:] = np.minimum(np.maximum(self.lower[1:], mean), self.upper[1:])
         np.maximum.accumulate(self.lower, out=self.lower)
 
     def found(self, k: int, clock: Clock) -> Found:
@@ -258,13 +264,9 @@ class _Wish(_Search):
 
     def take(self, priced: Priced) -> None:
         """See `_Search`."""
-        if priced.kind == loops.OPEN:
+        if self.siege.leaves_open(priced):
             self.open = min(self.open, priced.value)
-        if (
-            priced.kind == loops.PRICED
-            and priced.value < self.upper
-            and not (self.siege.change == "drop" and priced.value > 1 - 1e-9)
-        ):
+        if priced.value < self.upper and self.siege.works(priced):
             self.upper, self.best = priced.value, priced
 
     def search(self, clock: Clock, progress: Progress | None) -> None:

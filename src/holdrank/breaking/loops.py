@@ -318,7 +318,7 @@ def solve_rows(
         for t in range(len(turn)):
             j = inside[turn[t]]
             slope -= abs(step[j]) * cap[j] if j < columns else np.inf
-            if slope < 0:
+            if slope <= _TINY:
                 entering = j
                 break
             full[j] = not full[j]

@@ -180,6 +180,17 @@ class Siege:
             self._plans[key] = self.as_plan(priced.order, taken * self.votes.total) if works else None
         return self._plans[key]
 
+    def works(self, priced: Priced) -> bool:
+        """Whether a target was priced and can be made the only optimum: the two differ where votes are dropped only."""
+        if self.change != "drop" or priced.kind != loops.PRICED:
+            return priced.kind == loops.PRICED
+        return priced.value <= 1 - 1e-9 and self.plan(priced, Clock()) is not None
+
+    def leaves_open(self, priced: Priced) -> bool:
+        """Whether the value of a target bounds what is known from below: it may be as cheap as that."""
+        dropped = self.change == "drop" and priced.kind == loops.PRICED and priced.value <= 1 - 1e-9
+        return priced.kind == loops.OPEN or dropped
+
     def row(self, target: Ints, rival: Ints, margin: Floats) -> tuple[Floats, float, int]:
         """Return what each column gains for the target against a rival, what is needed, and the number of pairs.
 

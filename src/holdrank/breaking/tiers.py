@@ -7,9 +7,10 @@ alone deviate by theta. Its least budget (see `cells`) bounds every attack into 
 handed to the statistic: when the result reaches an aim, that aim has an attack at the price of the bound. If not, the
 cell is split: by a pair that keeps two tiers apart, by the next tier, by the first item of a tier, or by what makes
 the merge prefer its tiers to an interval across them. Cheapest cell first, so the small distances are settled first.
+Before that, the cells around the best attacks known are tried: good attacks spare the search what costs more.
 
-What remains open where a cell satisfies every condition known here and the merge still ends elsewhere (the order of
-joins of Naive Merge, equal maxima) stays in the lower bound.
+A cell whose conditions contradict each other is empty and forgotten. What remains open where a cell satisfies every
+condition known here and the merge still ends elsewhere (equal maxima) stays in the lower bound.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import combinations, pairwise, permutations
 from typing import TypeAlias
 
@@ -50,8 +51,9 @@ from holdrank.votes import Votes
 _SAME = 1e-10  # budgets closer than this are not told apart
 _WITNESS = 9e-7  # what an attack may cost above the bound that it attains
 _NARROW = 1e-7  # windows of deviations are not split further
-_FIRST_PROGRAMS = 1500  # of them, at most, for attacks before the search
+_LISTED_UP_TO = 7  # blocks: all orders at once are compared faster than by a search
 _MOST_PROGRAMS = 15000  # a fixed effort, so that results do not depend on the speed of the machine
+_FIRST_PROGRAMS = 1500  # of them, at most, for attacks before the search
 
 
 def find(
@@ -180,6 +182,8 @@ class _Search:
             # Rows may hold only for attacks below the upper bound: beyond it nothing is known.
             lower = max(lower, min(self.floor[number], self.upper[number]))
             self.floor[number] = lower
+            if self.upper[number] - lower <= _SAME:  # one number, the certified one
+                self.upper[number] = lower
         return [Found(*known) for known in zip(self.floor, self.upper, self.plans, strict=True)]
 
     def _bound(self, cell: Cell, number: int) -> float:
@@ -258,20 +262,21 @@ class _Search:
                 if tiers not in tried and not self._effort_over(_FIRST_PROGRAMS):
                     tried.add(tiers)
                     missed += self._try_tiers(root, tiers)
-            reached = {masks_of(after) for after in self.after if after is not None} - seen
-            while not reached and missed:
+            reached = self._reached() - seen
+            if not reached:
                 # The merge did not end where the cheapest cells wanted it to: look inside them.
-                missed = [cell for cell in missed if self._limit(cell) >= 0]
                 for number in range(len(self.aims)):
                     hopes = [cell for cell in missed if self._bound(cell, number) < self.upper[number] - _SAME]
                     if hopes and not self._effort_over(_FIRST_PROGRAMS):
                         missed.remove(hope := min(hopes, key=lambda cell: cell.bound))
                         self._descend(hope)
-                reached = {masks_of(after) for after in self.after if after is not None} - seen
-                if self._effort_over(_FIRST_PROGRAMS):
-                    return
+                reached = self._reached() - seen
             seen |= reached
             waiting = [near for tiers in sorted(reached) for near in nearby(tiers)]
+
+    def _reached(self) -> set[tuple[int, ...]]:
+        """Return the tiers to which the best attacks lead."""
+        return {masks_of(after) for after in self.after if after is not None}
 
     def _try_tiers(self, root: Cell, tiers: tuple[int, ...]) -> list[Cell]:
         """Solve the cell of these tiers; return it if it is of interest but gave no attack."""
@@ -320,15 +325,18 @@ class _Search:
                 break
             fresh = False
             rows += broken
-            solved = self.field.cheapest(rows, self.clock, change)
+            limit = self._limit(replace(cell, bound=bound))
+            solved = self.field.cheapest(rows, self.clock, change, limit)
             if solved is None:
                 return None
             change, bound = solved, max(bound, solved.bound)
+            if self._limit(replace(cell, bound=bound)) < 0:
+                return replace(cell, bound=bound, change=change, solved=True)
             if not change.met:
                 if self.rows.contradict(rows, self.clock):
-                    return replace(cell, bound=math.inf, change=change, solved=True)
-                self._try_weakly(bound, rows, change)
-            if self._limit(replace(cell, bound=bound)) < 0 or not change.met:
+                    bound = math.inf
+                else:
+                    self._try_weakly(bound, rows, change)
                 return replace(cell, bound=bound, change=change, solved=True)
         self._try(bound, change)
         tight = [row for row in rows[cell.chosen :] if self._value(row, change) < 2 * row.nudge + 1e-9]
@@ -725,12 +733,12 @@ class _Search:
         """
         low, high = window.low, window.high
         rows = [self.rows.level(window.large, window.side, low, above=True)]
-        budget = self._limit(cell)
+        budget = max(self._limit(cell), 0.0)
         least, most = self.field.compared_within(budget)
         for pair in window.small:
             for sign in (1.0, -1.0):
                 rows.append(self.rows.level(pair, sign, high, above=False))
-                if low < high and math.isfinite(budget):
+                if low < high and math.isfinite(most[0]):
                     one, two = self.field.index[window.large], self.field.index[pair]
                     farther = partial(self.rows.farther, window.large, window.side, pair, sign)
                     rows += [farther(low, least[one], most[two]), farther(high, most[one], least[two])]
@@ -753,4 +761,20 @@ def _lined_up(cell: Cell, P: Floats) -> tuple[list[int], list[int], Floats]:
 
 
 def _cheapest(cost: Floats, clock: Clock) -> tuple[int, ...]:
-    return cheapest_order(cost, whole=False, clock=clock).order
+    """Return the order that costs least, where ``cost[i, j]`` is paid for i before j."""
+    k = len(cost)
+    if k > _LISTED_UP_TO:
+        return cheapest_order(cost, whole=False, clock=clock).order
+    orders, signs = _listed(k)
+    i, j = np.triu_indices(k, 1)
+    costs = signs @ (cost[i, j] - cost[j, i])
+    return orders[int((costs <= costs.min() + 1e-12).argmax())]  # among equals the first, as the statistic does
+
+
+@cache
+def _listed(k: int) -> tuple[list[tuple[int, ...]], Floats]:
+    """Return all orders of k blocks, and the sign of each pair in them: 1 where the first stands before the second."""
+    orders = list(permutations(range(k)))
+    place = np.argsort(np.array(orders), axis=1)
+    i, j = np.triu_indices(k, 1)
+    return orders, np.where(place[:, i] < place[:, j], 1.0, -1.0)

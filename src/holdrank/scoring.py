@@ -1,0 +1,205 @@
+"""Rules that sort items by a score from their pairwise wins: Copeland and Bradley-Terry.
+
+They are what people compare a median with. A score minimises no distance between rankings, so the loss is reported as
+the expected Kendall distance, and the bound is what no ranking can go below: every pair as its majority wants.
+"""
+
+from __future__ import annotations
+
+import math
+from time import perf_counter
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from holdrank.consensus import Consensus, by_scores, expect_votes
+from holdrank.errors import UsageError, quote
+from holdrank.rankings import Floats
+from holdrank.status import Status
+from holdrank.votes import Votes
+
+Mask: TypeAlias = npt.NDArray[np.bool_]
+
+RIDGE = 1e-6
+_CONVERGED = 1e-10  # largest last step, as a share of the range of the strengths (at least of 1)
+_EQUAL = 1e-8  # strengths closer than this, in the same unit, are not told apart
+_MOST_STEPS = 200
+_TIES = 1e-11  # of the largest weight: margins of shares that are smaller are rounding
+_ALL = "wins connect all items"
+
+
+def copeland(votes: Votes) -> Consensus:
+    """Return Copeland's ranking: items sorted by the number of others that they beat by a majority.
+
+    An item gets one point for each item that more votes place below it than above it, and half a point for each
+    item with as many votes either way; a pair that no ballot compares is one of these.
+
+    Notes
+    -----
+    ``score[i] = #{j : W[i, j] > W[j, i]} + #{j != i : W[i, j] = W[j, i]} / 2``. Equal scores stand in the order of
+    the items, as with `borda`, and `unique` is then False. A winner against every other item comes first, and
+    without majority cycles and ties the ranking is Kemeny's.
+
+    Examples
+    --------
+    >>> c = copeland(Votes.from_orders([["a", "b", "c"], ["b", "c", "a"], ["a", "c", "b"]]))
+    >>> c.text(), c.unique, c.status.value
+    ('a > b > c', True, 'exact: sorted by score, minimises no distance')
+    """
+    started = perf_counter()
+    expect_votes(votes, "copeland")
+    wins = votes.wins()
+    tolerance = 0.0 if votes.is_counts else _TIES * float(wins.max())
+    return _sorted(votes, majorities(wins - wins.T, tolerance), 0.0, "sorted by majorities won", started)
+
+
+def bradley_terry(votes: Votes, ridge: float = RIDGE) -> Consensus:
+    """Return the items sorted by their strengths in the model of Bradley and Terry.
+
+    The model: i is placed above j with probability ``1 / (1 + exp(s[j] - s[i]))``. The strengths s are those under
+    which the pairwise wins of the votes are likeliest, less a small penalty on large strengths.
+
+    Parameters
+    ----------
+    votes : Votes
+    ridge : float
+        Weight of the penalty. Some ridge is needed for strengths to exist when an item wins, or loses, all its
+        comparisons. 0 is allowed where every item can be reached from every other along wins.
+
+    Notes
+    -----
+    Maximises ``sum over i, j of W[i, j] / total * log(1 / (1 + exp(s[j] - s[i]))) - ridge / 2 * sum of s[i]**2``, a
+    strictly concave function, by Newton's method; a tie in a ballot is half a win for each. The penalty is in
+    proportion to the votes, so that the ranking depends on their shares only. Strengths closer than 1e-8 of their
+    range count as equal, and equal items stand in their order, as with `borda`.
+
+    `proof` says how many steps were taken and what rests on the ridge. Groups of items that no ballot connects are each
+    centred at strength 0: the order between such groups is no finding.
+
+    Examples
+    --------
+    >>> c = bradley_terry(Votes.from_orders([["a", "b"], ["b", "c"], ["c", "a"], ["a", "c"]], unlisted="observed"))
+    >>> c.text()
+    'a > b > c'
+    >>> c.proof.split("; ")
+    ['sorted by strength', '... Newton steps', 'wins connect all items']
+    """
+    started = perf_counter()
+    expect_votes(votes, "bradley_terry")
+    if not (isinstance(ridge, int | float | np.number) and math.isfinite(ridge) and ridge >= 0):
+        raise UsageError(f"ridge must be a number from 0, not {quote(str(ridge))}")
+    shares = votes.wins() / votes.total
+    connected = _connections(shares)
+    if ridge == 0 and connected != _ALL:
+        raise UsageError(f"without a ridge there are no strengths: {connected}; to repair: give a ridge above 0")
+    fitted, steps = strengths(shares, float(ridge))
+    proof = f"sorted by strength; {steps} Newton step{'s' * (steps != 1)}; {connected}"
+    return _sorted(votes, fitted, strength_tolerance(fitted), proof, started)
+
+
+def majorities(margins: Floats, tolerance: float = 0.0) -> Floats:
+    """Return Copeland's scores, (..., n), for margins ``W - W.T`` in the last two axes; smaller ones are ties."""
+    beaten = (margins > tolerance).sum(axis=-1)
+    even = (np.abs(margins) <= tolerance).sum(axis=-1) - 1  # the diagonal is no pair
+    return np.asarray(beaten + even / 2)
+
+
+def strengths(shares: Floats, ridge: float) -> tuple[Floats, int]:
+    """Return Bradley-Terry strengths of sum 0, (..., n), for wins as shares of the votes; and the Newton steps taken.
+
+    A step is halved until it does not go beyond the top along its direction, so that every step climbs. It need never
+    be shorter than ``log(1 + r) / r`` of itself, where r is its range: the third derivative of the likelihood along it
+    is at most r times the second, which makes that much of it climb.
+    """
+    n = shares.shape[-1]
+    compared = shares + np.swapaxes(shares, -1, -2)
+    diagonal = np.arange(n)
+    s = np.zeros(shares.shape[:-1])
+    loses, slope = _slope(shares, s, ridge)
+    for steps in range(1, _MOST_STEPS + 1):
+        bend = compared * loses
+        bend *= np.swapaxes(loses, -1, -2)
+        # The likelihood does not change when all strengths rise alike; 1 / n fixes their sum and changes nothing else.
+        matrix = 1 / n - bend
+        matrix[..., diagonal, diagonal] += bend.sum(axis=-1) + ridge
+        step = np.linalg.solve(matrix, slope[..., None])[..., 0]
+        reach = np.ptp(step, axis=-1, keepdims=True)
+        least = np.divide(np.log1p(reach), reach, out=np.ones_like(reach), where=reach > 0)
+        part = np.ones_like(reach)
+        while True:
+            loses, slope = _slope(shares, s + part * step, ridge)
+            beyond = ((slope * step).sum(axis=-1, keepdims=True) < 0) & (part > least)
+            if not beyond.any():
+                break
+            part = np.where(beyond, np.maximum(part / 2, least), part)
+        s += part * step
+        if (reach <= _CONVERGED * _unit(s)).all():
+            return s, steps
+    raise UsageError(
+        f"the strengths did not converge in {_MOST_STEPS} steps with ridge={ridge:g}; to repair: use a larger one"
+    )
+
+
+def _slope(shares: Floats, s: Floats, ridge: float) -> tuple[Floats, Floats]:
+    """Return the probability that the row is placed below the column, and the gradient of the likelihood."""
+    gap = s[..., :, None] - s[..., None, :]
+    np.minimum(gap, 700.0, out=gap)  # beyond, exp overflows, and nothing is left to tell apart
+    loses = 1 / (1 + np.exp(gap, out=gap))
+    # Both sums hold only small numbers where all is explained, so that their difference is precise there.
+    pull = shares * loses
+    return loses, pull.sum(axis=-1) - pull.sum(axis=-2) - ridge * s
+
+
+def strength_tolerance(fitted: Floats) -> float:
+    """Return the difference up to which strengths count as equal."""
+    return _EQUAL * float(_unit(fitted).max())
+
+
+def _unit(s: Floats) -> Floats:
+    return np.asarray(np.maximum(np.ptp(s, axis=-1, keepdims=True), 1.0))
+
+
+def _connections(wins: Floats) -> str:
+    """Return what the wins say about the existence of strengths, in words.
+
+    They exist without a ridge exactly when every item can be reached from every other along wins (Ford 1957).
+    """
+    compared = (wins + wins.T) > 0
+    left = np.ones(len(wins), dtype=bool)
+    groups = 0
+    while left.any():
+        left &= ~_reached(compared, int(left.argmax()))
+        groups += 1
+    if groups > 1:
+        return f"no ballot connects {groups} groups of items, whose order rests on the ridge"
+    beats = wins > 0
+    if _reached(beats).all() and _reached(beats.T).all():
+        return _ALL
+    return "some items never lose to the rest, how far they are ahead rests on the ridge"
+
+
+def _reached(edges: Mask, start: int = 0) -> Mask:
+    """Return which items can be reached from `start`, itself included."""
+    seen = np.zeros(len(edges), dtype=bool)
+    seen[start] = True
+    front = seen
+    while front.any():
+        front = edges[front].any(axis=0) & ~seen
+        seen = seen | front
+    return seen
+
+
+def _sorted(votes: Votes, scores: Floats, tolerance: float, proof: str, started: float) -> Consensus:
+    ranking, unique = by_scores(scores, tolerance)
+    return Consensus(
+        ranking=ranking,
+        items=votes.items,
+        loss=votes.loss(ranking),
+        bound=votes.least_loss(),
+        distance="kendall",
+        status=Status.SORTED,
+        unique=unique,
+        proof=proof,
+        seconds=perf_counter() - started,
+    )
