@@ -12,18 +12,16 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from heapq import heappop, heappush
 
 import numpy as np
 
-from holdrank._highs import Model
 from holdrank._kemeny.branch import relaxed_within
 from holdrank.breaking.goals import Aim
 from holdrank.breaking.plans import STRICT, Found, Plan, Progress
 from holdrank.breaking.sides import Side, missing, one_pair, reaching
-from holdrank.breaking.siege import Siege, cheapest_rival, signs
+from holdrank.breaking.siege import SOLVED, UNIT, Program, Siege, cheapest_rival, signs
 from holdrank.breaking.whole import Whole, votes_needed
 from holdrank.rankings import Floats, Ints
 from holdrank.status import Clock, Step
@@ -31,21 +29,7 @@ from holdrank.status import Clock, Step
 _ROUNDS = 12  # of better targets and better weights
 _TARGETS = 4  # arcs whose cheapest orders are tried as targets in one round
 _SPLITS = 20  # of sets of arcs, for one set of weights
-_RIVALS = 400  # of one target; none known needs a tenth of that
-_UNIT = 1e5  # all votes together in the programs, whose solver knows absolute tolerances of 1e-7 only
-_SOLVED = 1e-5
-_EXACT = 1e-4
-
-
-@dataclass(slots=True)
-class _Price:
-    """What a target costs, with the rivals that make it so."""
-
-    value: float
-    taken: Floats
-    weights: Floats
-    rivals: list[Ints]
-    balance: float
+_EXACT = 1e-4  # in UNIT: bounds so near are one number
 
 
 class Claim:
@@ -56,16 +40,16 @@ class Claim:
         place = np.argsort(siege.items)
         self.arcs, self.together = reaching(aim, place)
         self.miss = missing(aim, place)
-        self.margins = siege.margins * _UNIT
+        self.margins = siege.margins * UNIT
         self.rivals: list[Ints] = [np.arange(siege.n)]
         self.lower, self.upper = 0.0, math.inf
         self.target: Ints | None = None
-        self.price_of_target: _Price | None = None
+        self.price_of_target: Program | None = None
         self._met: set[bytes] = set()
         # Of battles alone: how many there are of each kind, the winner first.
         self.battles = np.zeros((siege.n, siege.n))
         if siege.battles and siege.takes:
-            mass = siege.cap[: siege.takes] * _UNIT
+            mass = siege.cap[: siege.takes] * UNIT
             for ranks, weight in zip(siege.ranks.T, mass, strict=True):
                 listed = np.flatnonzero(ranks)
                 if len(listed) == 2 and ranks[listed[0]] != ranks[listed[1]]:
@@ -133,7 +117,7 @@ class Claim:
             self.upper, self.target, self.price_of_target = price.value, target, price
 
     def _may(self, value: float) -> bool:
-        return not (self.siege.change == "drop" and value > _UNIT * (1 - 1e-9))
+        return not (self.siege.change == "drop" and value > UNIT * (1 - 1e-9))
 
     def _reaches(self, target: Ints) -> bool:
         """Whether an order reaches the goal."""
@@ -143,42 +127,19 @@ class Claim:
         first = set(self.siege.items[target[: self.aim.top]].tolist())
         return not first.isdisjoint(self.aim.newcomers)
 
-    def price(self, target: Ints, slack: float, clock: Clock) -> _Price | None:
+    def price(self, target: Ints, slack: float, clock: Clock) -> Program | None:
         """Return the least budget with which every order that misses the goal loses to the target by `slack`."""
-        siege = self.siege
-        margin = siege.margin * _UNIT
-        model = Model(siege.cost, siege.cap * _UNIT, presolve=False)
-        columns = np.arange(len(siege.cap))[None]
-        balanced = bool(len(siege.first_row))
-        if balanced:
-            model.add_rows(columns, siege.first_row[None], 0.0, np.inf)
-        rivals: list[Ints] = []
-        sizes: list[int] = []
-        waiting = list(self.rivals)
         toward = signs(target)
-        while len(rivals) < _RIVALS:
-            for rival in waiting:
-                gain, need, size = siege.row(target, rival, margin)
-                # Rows of like size keep the solver sound.
-                model.add_rows(columns, gain[None] / size, (need + slack) / size, np.inf)
-                rivals.append(rival)
-                sizes.append(size)
-            solved = model.solve(clock)
-            if not solved.finished or not len(solved.x):
-                return None
-            after = siege.margins_after(target, solved.x / _UNIT) * _UNIT
+
+        def rival_of(after: Floats) -> tuple[Ints | None, bool]:
             rival, proved = self._rival(after, slack, clock)
-            if self._reaches(rival) or -float((after * (signs(rival) - toward)).sum()) / 4 >= slack - _SOLVED:
-                if not proved:
-                    return None
-                prices = np.maximum(solved.prices, 0.0)
-                weights = prices[balanced:] / np.array(sizes)
-                return _Price(max(solved.bound, 0.0), solved.x, weights, rivals, float(prices[:balanced].sum()))
-            if any((rival == known).all() for known in rivals):
-                return None  # rounding of the solver
-            waiting = [rival]
+            lead = float((after * (toward - signs(rival))).sum()) / 4
+            if self._reaches(rival) or lead >= slack - SOLVED:
+                return None, proved
             self.rivals.append(rival)
-        return None
+            return rival, proved
+
+        return self.siege.program(target, list(self.rivals), lambda _: slack, rival_of, clock)
 
     def _rival(self, after: Floats, slack: float, clock: Clock) -> tuple[Ints, bool]:
         """Return the best order that misses the goal, and whether that is proved; any other if no such order is best.
@@ -197,10 +158,10 @@ class Claim:
     def _raise_by_chains(self, clock: Clock) -> None:
         """Raise the lower bound by what any chain of neighbours from a newcomer to one that it passes takes."""
         starts, stops = ({arc[end] for arc in self.arcs} for end in (0, 1))
-        bound = self.siege.chain_bound(starts, stops, self.upper / _UNIT, clock) * _UNIT
+        bound = self.siege.chain_bound(starts, stops, self.upper / UNIT, clock) * UNIT
         self.lower = max(self.lower, min(bound, self.upper))
 
-    def _raise_by_weights(self, price: _Price, clock: Clock) -> list[tuple[int, int]]:
+    def _raise_by_weights(self, price: Program, clock: Clock) -> list[tuple[int, int]]:
         """Raise the lower bound by the weights on rivals that a target's price came with.
 
         Where one of several arcs is enough, the arcs with the least bound are split until that no longer helps.
@@ -243,7 +204,7 @@ class Claim:
         fixed = 0.0
         if change != "add":
             cost = cost - W.T * np.maximum(balance + against.T - 1, 0.0) - W * np.maximum(balance - against.T - 1, 0.0)
-            fixed = max(_UNIT - float(W.sum()), 0.0) * max(balance - 1, 0.0)
+            fixed = max(UNIT - float(W.sum()), 0.0) * max(balance - 1, 0.0)
         bound, before = relaxed_within(cost, arcs, self.together, self.upper + fixed, clock)
         return bound - fixed, _by_use(arcs, before)
 
@@ -275,11 +236,11 @@ class Claim:
         upper = self.upper
         if self.target is not None:
             patient = clock if not clock.over() else Clock(2.0)
-            price = self.price(self.target, STRICT * _UNIT, patient)
+            price = self.price(self.target, STRICT * UNIT, patient)
             if price is not None and self._may(price.value):
-                plan = self.siege.as_plan(self.target, price.taken / _UNIT * self.siege.votes.total)
-        lower = min(self.lower, upper) / _UNIT
-        return Found(lower, upper / _UNIT if plan is not None else math.inf, plan)
+                plan = self.siege.as_plan(self.target, price.taken / UNIT * self.siege.votes.total)
+        lower = min(self.lower, upper) / UNIT
+        return Found(lower, upper / UNIT if plan is not None else math.inf, plan)
 
     def whole(self, lower: float, target: Ints, clock: Clock) -> Whole:
         """Return whole votes: what the shares make necessary, and a plan for one target."""

@@ -96,6 +96,7 @@ class _Search:
         self.newcomer = np.zeros(siege.n, dtype=np.bool_)
         self.top = 0
         self.visited = 0
+        self.priced = 0
 
     def wish_for(self, aim: Aim) -> None:
         """Visit only orders that reach an aim other than a distance."""
@@ -114,7 +115,7 @@ class _Search:
         """Learn the price of an order."""
         raise NotImplementedError
 
-    def learn(self, orders: Ints, bounds: Floats, clock: Clock) -> None:
+    def learn(self, orders: Ints, bounds: Floats, clock: Clock, progress: Progress | None = None) -> None:
         """Price orders, the most promising first, as far as their bounds stay below the limits."""
         turned = flips(orders)
         ranked = np.argsort(bounds, kind="stable")
@@ -125,6 +126,9 @@ class _Search:
             if clock.over():
                 return
             if len(chosen):
+                self.priced += len(chosen)
+                if progress is not None:
+                    progress(Step("orders priced", self.priced, self.priced))
                 for priced in self.siege.price(orders[chosen], limits[turned[chosen]] - _TINY, clock):
                     self.take(priced)
 
@@ -147,7 +151,7 @@ class _Search:
             visited += nodes
             self.visited += nodes
             if finished or count >= _BUFFER:
-                self.learn(found[:count].copy(), bounds[:count].copy(), clock)
+                self.learn(found[:count].copy(), bounds[:count].copy(), clock, progress)
                 state[0][4, 1] = 0
             if clock.over():
                 return False
@@ -206,7 +210,7 @@ class _Curve(_Search):
         if pairs == 0:
             return
         start = siege.tempting_orders(clock) if siege.n > SUBSETS_UP_TO else np.empty((0, siege.n), dtype=np.int64)
-        self.learn(start, np.zeros(len(start)), clock)
+        self.learn(start, np.zeros(len(start)), clock, progress)
         # The orders with the least bounds for each distance are good targets.
         limits = self.limits()
         found, bounds = np.zeros((pairs + 1, siege.n), dtype=np.int64), np.zeros(pairs + 1)
@@ -222,11 +226,11 @@ class _Curve(_Search):
                 break
         kept = turned > 0
         distinct = np.unique(found[kept], axis=0)
-        self.learn(distinct, np.zeros(len(distinct)), clock)
+        self.learn(distinct, np.zeros(len(distinct)), clock, progress)
         small = siege.n <= SUBSETS_UP_TO
         done = self.deepen([math.inf] if small else np.unique(self.limits()[1:]).tolist(), clock, progress)
         self.lower = np.minimum(np.minimum(self.limits(), done), self.open)
-        if not small:
+        if (self.lower < self.limits()).any():
             # A vote that is replaced moves a margin by two, one that comes or goes by one.
             mean = cheap_lower(siege.votes, self.before) * (1 if siege.change == "replace" else 2)
             self.lower[1:] = np.minimum(np.maximum(self.lower[1:], mean), self.upper[1:])
@@ -273,12 +277,12 @@ class _Wish(_Search):
         """Find a good target, then prove that there is none much better."""
         siege = self.siege
         targets = self._simple_targets()
-        self.learn(targets, np.array([_block_bound(siege.against, o, siege.battles) for o in targets]), clock)
+        bounds = np.array([_block_bound(siege.against, order, siege.battles) for order in targets])
+        self.learn(targets, bounds, clock, progress)
         chained = siege.chain_bound(self.starts, self.stops, self.upper, clock)
         done = 0.0
         if chained < self.upper:
-            steps = (0.25, 0.5, 0.75, 0.9, 1.0) if siege.n > SUBSETS_UP_TO and math.isfinite(self.upper) else (1.0,)
-            done = self.deepen([np.nextafter(self.upper * step, np.inf) for step in steps], clock, progress)
+            done = self.deepen([np.nextafter(self.upper, np.inf)], clock, progress)
         self.lower = min(max(chained, min(done, self.open)), self.upper)
 
     def _simple_targets(self) -> Ints:

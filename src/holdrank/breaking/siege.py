@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 import os
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +31,9 @@ from holdrank.votes import Votes
 
 SUBSETS_UP_TO = 12  # items: above, the rivals of a target come from the branch and bound of the median itself
 _WALK = 400_000  # orders visited between two looks at the clock, some hundredths of a second
+UNIT = 1e5  # all votes together in programs whose solver knows absolute tolerances of 1e-7 only
+SOLVED = 1e-5  # in that unit: what counts as no rival
+_MOST_RIVALS = 400  # of one target in such a program; a tenth of that is usual
 _FEW_COLUMNS = (60, 400)  # of an integer program, before all that can move at all
 _COMPILING_PAYS = 2e4  # ballots times the cube of the items: below, plain Python is done sooner
 
@@ -42,6 +46,31 @@ class Priced:
     value: float
     kind: int
     rivals: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The optimum of the linear program of one target, all shares in `UNIT` for the votes together.
+
+    Attributes
+    ----------
+    value : float
+        The least budget, proved from below by the prices.
+    taken : array
+        Of each column.
+    rivals : list of arrays
+        One for each row.
+    weights : array
+        Prices of the rivals, for margins summed over pairs.
+    balance : float
+        Price of a battle put in, where as many must be taken away.
+    """
+
+    value: float
+    taken: Floats
+    rivals: list[Ints]
+    weights: Floats
+    balance: float
 
 
 class Siege:
@@ -139,8 +168,10 @@ class Siege:
             self._solve(target[None], np.array([stop]), rivals[None], slack, values, kinds, taken, rows)
             best = max(best, float(values[0]))
             rivals = np.concatenate((rivals, rows[0][rows[0, :, 0] >= 0]))
-            if kinds[0] != loops.OPEN or clock.over() or len(rivals) > 50:
+            if kinds[0] != loops.OPEN or clock.over():
                 return int(kinds[0]), best, rivals, taken[0]
+            if len(rivals) > 50:
+                return self._settle_by_program(target, slack, rivals, best, clock)
             after = self.margins_after(target, taken[0]) - slack * signs(target)
             rival, proved = cheapest_rival(after, False, None, clock)
             gained = float((after * (signs(rival) - signs(target))).sum()) / 4
@@ -148,6 +179,24 @@ class Siege:
                 kind = loops.PRICED if proved else loops.OPEN
                 return kind, best, rivals, taken[0]
             rivals = np.concatenate((rivals, rival[None]))
+
+    def _settle_by_program(
+        self, target: Ints, slack: float, rivals: Ints, best: float, clock: Clock
+    ) -> tuple[int, float, Ints, Floats]:
+        """Price one target that has more rivals than the compiled loop takes, as battles may."""
+        toward = signs(target)
+
+        def rival_of(after: Floats) -> tuple[Ints | None, bool]:
+            pushed = after - slack * UNIT * toward
+            rival, proved = cheapest_rival(pushed, False, None, clock)
+            lead = float((pushed * (toward - signs(rival))).sum()) / 4
+            return (None if lead >= -SOLVED else rival), proved
+
+        different = [rival for rival in rivals if (rival != target).any()]
+        solved = self.program(target, different, lambda size: slack * UNIT * size, rival_of, clock)
+        if solved is None:
+            return loops.OPEN, best, rivals, np.zeros(len(self.cap))
+        return loops.PRICED, max(best, solved.value / UNIT), np.array(solved.rivals), solved.taken / UNIT
 
     def margins_after(self, target: Ints, taken: Floats) -> Floats:
         """Return the matrix of margins after the attack, in shares of the votes before it."""
@@ -179,6 +228,56 @@ class Siege:
             works = kind == loops.PRICED
             self._plans[key] = self.as_plan(priced.order, taken * self.votes.total) if works else None
         return self._plans[key]
+
+    def program(
+        self,
+        target: Ints,
+        rivals: Sequence[Ints],
+        room: Callable[[int], float],
+        rival_of: Callable[[Floats], tuple[Ints | None, bool]],
+        clock: Clock,
+    ) -> Program | None:
+        """Solve the program of one target with as many rivals as it takes; None if it has no solution or no end.
+
+        Parameters
+        ----------
+        target : array
+        rivals : sequence of arrays
+            To begin with; none is the target.
+        room : callable
+            By how much the target must win against a rival that differs from it in so many pairs.
+        rival_of : callable
+            Given the margins after the attack, return the next rival, or None if there is none, and whether that is
+            proved.
+        """
+        margin = self.margin * UNIT
+        model = Model(self.cost, self.cap * UNIT, presolve=False)
+        columns = np.arange(len(self.cap))[None]
+        balanced = len(self.first_row) > 0
+        if balanced:
+            model.add_rows(columns, self.first_row[None], 0.0, np.inf)
+        met: list[Ints] = []
+        sizes: list[int] = []
+        waiting = list(rivals)
+        while len(met) < _MOST_RIVALS:
+            for rival in waiting:
+                gain, need, size = self.row(target, rival, margin)
+                # Rows of like size keep the solver sound.
+                model.add_rows(columns, gain[None] / size, (need + room(size)) / size, np.inf)
+                met.append(rival)
+                sizes.append(size)
+            solved = model.solve(clock)
+            if not solved.finished or not len(solved.x):
+                return None
+            found, proved = rival_of(self.margins_after(target, solved.x / UNIT) * UNIT)
+            if found is None:
+                prices = np.maximum(solved.prices, 0.0)
+                weights, balance = prices[int(balanced) :] / np.array(sizes), float(prices[: int(balanced)].sum())
+                return Program(max(solved.bound, 0.0), solved.x, met, weights, balance) if proved else None
+            if any((found == known).all() for known in met):
+                return None  # rounding of the solver
+            waiting = [found]
+        return None
 
     def works(self, priced: Priced) -> bool:
         """Whether a target was priced and can be made the only optimum: the two differ where votes are dropped only."""

@@ -221,8 +221,9 @@ def _bar(low: float, high: float, longest: float) -> str:
     if math.isinf(low) or not longest:
         return ""
     full, light = "█░" if _shows("█░") else "#-"
-    solid = round(low / longest * _BAR)
-    return full * solid + light * (round(min(high, longest) / longest * _BAR) - solid)
+    # The last digits of a share must not decide the length: halves go up.
+    solid, whole = (math.floor(min(share, longest) / longest * _BAR + 0.5 + 1e-6) for share in (low, high))
+    return full * solid + light * (whole - solid)
 
 
 def _shows(text: str) -> bool:
