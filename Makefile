@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PEERS := .peers
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint docs bench peers clean
+.PHONY: help demo test adversary lint docs bench peers clean
 
 help: ## list the verbs
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -15,6 +15,9 @@ demo: $(VENV)/.demo ## analyse a generated example and write the results to hold
 
 test: $(VENV)/.test lint ## all tests, with types, style, coverage and documentation
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered
+
+adversary: $(VENV)/.test ## try every change of a few ballots against certified bounds, on 300 profiles of each kind
+	HOLDRANK_PROFILES=300 $(BIN)/python -m pytest -n 2 tests/properties/test_adversary.py
 
 lint: $(VENV)/.test ## style and types
 	$(BIN)/ruff check .

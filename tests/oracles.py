@@ -485,3 +485,55 @@ def fewest_by_programs(ballots, weights, unlisted, change, before, goals, *, bat
         # Strictly: the best of those that fulfil the goal wins against all that do not, by one pair or more.
         found[goal] = min(least(t, everyone, 0) for t in good), min(least(t, others, 1) for t in good)
     return found
+
+
+# Rules by score, and draws.
+
+
+def copeland_scores(W):
+    """One point for each item beaten by a majority, half a point where there is none either way."""
+    n = len(W)
+    return [sum((W[i][j] > W[j][i]) + (W[i][j] == W[j][i]) / 2 for j in range(n) if j != i) for i in range(n)]
+
+
+def bradley_terry_strengths(W, total, ridge):
+    """The strengths of greatest penalised likelihood, by a general method for smooth functions."""
+    from scipy.optimize import minimize
+
+    shares = np.array(W, dtype=float) / total
+
+    def badness(s):
+        gap = s[:, None] - s
+        value = (shares * np.logaddexp(0, -gap)).sum() + ridge / 2 * s @ s
+        pull = shares / (1 + np.exp(gap))
+        return value, pull.sum(axis=0) - pull.sum(axis=1) + ridge * s
+
+    solved = minimize(badness, np.zeros(len(shares)), jac=True, method="BFGS", options={"gtol": 1e-10, "maxiter": 9999})
+    return solved.x - solved.x.mean()
+
+
+def drawn_again(ballots, weights, draws, generator, rank):
+    """Ranks of each draw: ballots picked one by one, or counts of all ballots where votes are many."""
+    one_by_one = [tuple(ballot) for ballot, weight in zip(ballots, weights, strict=True) for _ in range(int(weight))]
+    total = len(one_by_one)
+    found = []
+    for _ in range(draws):
+        if total <= 8 * len(ballots):
+            picked = [one_by_one[k] for k in generator.integers(total, size=total)]
+            counts = [picked.count(tuple(ballot)) for ballot in ballots]
+        else:
+            counts = generator.multinomial(total, np.array(weights) / total).tolist()
+        found.append(tuple(rank(counts)))
+    return found
+
+
+def places_of_draws(ranks, level):
+    """(best, median, worst, first) of each item, by sorting the places that it got."""
+    draws = len(ranks)
+    outside = int((1 - level) / 2 * draws + 1e-9)
+    table = []
+    for item in range(len(ranks[0])):
+        places = sorted(mean_places(row)[item] for row in ranks)
+        first = sum(row[item] == 1 for row in ranks) / draws
+        table.append((places[outside], places[(draws - 1) // 2], places[draws - 1 - outside], first))
+    return table

@@ -21,8 +21,8 @@ from holdrank.scoring import RIDGE, Mask, bradley_terry, copeland, majorities, s
 from holdrank.status import Clock
 from holdrank.votes import Votes
 
-NUMBERS_AT_A_TIME = 1 << 22  # in any one array, so that all of them stay below 200 MB
-_MOST_KEPT = 1 << 24  # numbers of a table that is made once and kept
+NUMBERS_AT_A_TIME = 1 << 21  # in any one array, so that all of them stay well below 200 MB
+_MOST_KEPT = 1 << 23  # numbers of a table that is made once and kept
 _ONE_BY_ONE = 8  # votes for each distinct ballot up to which drawing votes is faster than drawing counts
 
 
@@ -167,7 +167,7 @@ class _ByPairs(Route):
         signs = np.sign(ranks[:, self._j] - ranks[:, self._i])
         if self.votes.unlisted == "observed":
             signs *= listed[:, self._i] & listed[:, self._j]
-        return signs.astype(np.float64)
+        return np.asarray(signs, dtype=np.float64)
 
     def _compared(self, ranks: Ints) -> Floats:
         return ((ranks[:, self._i] > 0) & (ranks[:, self._j] > 0)).astype(np.float64)

@@ -88,7 +88,8 @@ class Bootstrap:
         """Return the intervals for people, one item a line, in the order of the consensus."""
         places = self.consensus.ranking.places
         lines = [
-            f"{show(self.items[i])}: {places[i]:g} ({self.best[i]:g} to {self.worst[i]:g}), first in {self.first[i]:.1%}"
+            f"{show(self.items[i])}: {places[i]:g} ({self.best[i]:g} to {self.worst[i]:g}), "
+            f"first in {self.first[i]:.1%}"
             for i in self.consensus.ranking.order
         ]
         return "\n".join([f"places, and where they lie in {self.level:.4g} of {self.draws:,} draws", *lines])

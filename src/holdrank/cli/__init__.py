@@ -31,6 +31,7 @@ from holdrank.cli.options import (
     reading_options,
     require_proof_option,
     rule_option,
+    statistic,
     time_limit_option,
     verbose_option,
 )
@@ -147,7 +148,7 @@ def rank(file: str, rule: str, time_limit: float | None, require_proof: bool, as
     if as_json:
         print_json("rank", votes, rule=rule, consensus=consensus_json(consensus))
     else:
-        print_ranking(votes, consensus, f"{rule.capitalize()} consensus")
+        print_ranking(votes, consensus, f"{rule.title()} consensus")
     return exit_code(consensus.status, require_proof)
 
 
@@ -308,13 +309,13 @@ def completion(shell: str) -> None:
 
 
 def _consensus(votes: Votes, rule: str, time_limit: float | None, quiet: bool, verbose: bool) -> Consensus:
-    from holdrank import consensus
+    from holdrank.consensus import kemeny
 
     if rule == "kemeny":
         with progress_line(quiet) as progress:
-            found = consensus.kemeny(votes, time_limit=time_limit, progress=progress)
+            found = kemeny(votes, time_limit=time_limit, progress=progress)
     else:
-        found = consensus.borda(votes) if rule == "borda" else consensus.footrule(votes)
+        found = statistic(rule)(votes)
     if verbose:
         click.echo(f"{found.status}: {found.proof}; {found.seconds:.3f} s", err=True)
     return found

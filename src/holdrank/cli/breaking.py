@@ -10,13 +10,14 @@ import click
 
 from holdrank.cli.options import (
     ReadingCommand,
+    breakable_rule_option,
     json_option,
     merge_option,
     quiet_option,
     read,
     reading_options,
     require_proof_option,
-    rule_option,
+    statistic,
     verbose_option,
 )
 from holdrank.cli.printing import complain, consensus_json, exit_code, print_json, print_table, progress_line
@@ -41,7 +42,7 @@ _time_limit_option = click.option("--time-limit", type=click.FloatRange(min=0), 
 
 @click.command(cls=ReadingCommand)
 @click.argument("file")
-@rule_option
+@breakable_rule_option
 @_theta_option
 @merge_option
 @click.option("--delta", "deltas", type=click.FloatRange(0, 1), multiple=True,
@@ -67,9 +68,9 @@ def breakdown(file: str, rule: str, theta: float | None, merge: str, deltas: tup
     from holdrank.breaking.answers import breakdown as compute
 
     votes = read(file, reading, quiet)
-    statistic = _statistic(rule, theta, merge)
+    T = _statistic(rule, theta, merge)
     with progress_line(quiet) as progress:
-        found = compute(votes, statistic, deltas or None, method, distance, time_limit, seed, progress=progress)  # type: ignore[arg-type]
+        found = compute(votes, T, deltas or None, method, distance, time_limit, seed, progress=progress)  # type: ignore[arg-type]
     if verbose:
         complain(f"{found.status}: method {found.method}; {found.seconds:.3f} s")
     if as_json:
@@ -90,7 +91,7 @@ def breakdown(file: str, rule: str, theta: float | None, merge: str, deltas: tup
               help="Goal: the consensus moves by this share of the pairs.")  # fmt: skip
 @click.option("--change", type=click.Choice(["replace", "drop", "add"]), default="replace", show_default=True,
               help="What happens to votes.")  # fmt: skip
-@rule_option
+@breakable_rule_option
 @_theta_option
 @merge_option
 @click.option("--write", metavar="OUTPUT", help="Write the votes after the attack to this file, as convert does.")
@@ -111,25 +112,24 @@ def attack(file: str, change: str, rule: str, theta: float | None, merge: str, w
 
     goal = _goal(goals)
     votes = read(file, reading, quiet)
-    statistic = _statistic(rule, theta, merge)
+    T = _statistic(rule, theta, merge)
     with progress_line(quiet) as progress:
-        found = compute(votes, statistic, goal, change, time_limit=time_limit, progress=progress)  # type: ignore[arg-type]
+        found = compute(votes, T, goal, change, time_limit=time_limit, progress=progress)  # type: ignore[arg-type]
     if verbose:
         complain(f"{found.status}; {found.seconds:.3f} s")
     if as_json:
         print_json("attack", votes, rule=rule, theta=theta, merge=merge, attack=_attack_json(found))
     else:
-        _print_attack(found, statistic)
+        _print_attack(found, T)
     if write is not None:
         _write(found, write, quiet)
     return exit_code(found.status, require_proof)
 
 
 def _statistic(rule: str, theta: float | None, merge: str) -> Statistic:
-    from holdrank import consensus
     from holdrank.merge import Robust
 
-    base: Statistic = getattr(consensus, rule)
+    base = statistic(rule)
     return base if theta is None else Robust(base, theta, merge)  # type: ignore[arg-type]
 
 
@@ -235,7 +235,7 @@ def _shows(text: str) -> bool:
     return True
 
 
-def _print_attack(found: Attack, statistic: Statistic) -> None:
+def _print_attack(found: Attack, T: Statistic) -> None:
     from rich.table import Table
 
     from holdrank.votes import number
@@ -260,7 +260,7 @@ def _print_attack(found: Attack, statistic: Statistic) -> None:
         print_table("Taken away (-) and put in (+)", None, table)
         if more := len(changes) - table.row_count:
             click.echo(f"and {more:,} more ballots; --json lists all")
-        click.echo(f"\nbefore: {found.before.text()}\nafter:  {statistic(best.votes).text()}")
+        click.echo(f"\nbefore: {found.before.text()}\nafter:  {T(best.votes).text()}")
     click.echo(str(found.status))
 
 

@@ -13,6 +13,7 @@ import click
 from holdrank.cli.printing import complain
 
 if TYPE_CHECKING:
+    from holdrank.consensus import Statistic
     from holdrank.votes import Votes
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -128,10 +129,26 @@ merge_option = click.option(
     show_default=True,
     help="Which neighbours are merged first: the farthest or the closest.",
 )
-rule_option = click.option(
-    "--rule", type=click.Choice(["kemeny", "borda", "footrule"]), default="kemeny", show_default=True,
-    help="Which consensus.",
-)  # fmt: skip
+MEDIANS = ("kemeny", "borda", "footrule")  # what `breakdown` and `attack` know how to break
+RULES = (*MEDIANS, "copeland", "bradley-terry")
+
+
+def _rule_option(rules: tuple[str, ...]) -> Callable[[F], F]:
+    return click.option(
+        "--rule", type=click.Choice(rules), default="kemeny", show_default=True, help="Which consensus."
+    )
+
+
+rule_option = _rule_option(RULES)
+breakable_rule_option = _rule_option(MEDIANS)
+
+
+def statistic(rule: str) -> Statistic:
+    """Return the function behind the name of a rule."""
+    import holdrank
+
+    found: Statistic = getattr(holdrank, rule.replace("-", "_"))
+    return found
 
 
 def read(file: str, reading: dict[str, Any], quiet: bool) -> Votes:

@@ -166,7 +166,7 @@ def verdict(consensus: Consensus) -> str:
 
     optima = {True: "the only optimum", False: "one of several optima", None: "other optima not excluded"}
     scores = {True: "all scores differ", False: "equal scores in the order of the file"}
-    if consensus.status is Status.SCORED:
+    if consensus.status in (Status.SCORED, Status.SORTED):
         alone = scores[bool(consensus.unique)]
     else:
         alone = ("the median is " if consensus.status is Status.MERGED else "") + optima[consensus.unique]

@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import holdrank as hr
+from holdrank import scoring
+from holdrank.status import Status
+
+import oracles
+from strategies import votes
+
+RULES = [hr.copeland, hr.bradley_terry]
+
+
+def moved(v, order):
+    """The same votes with the items in another order."""
+    order = list(order)
+    return hr.Votes.from_ranks(v.ranks[:, order], v.weights, [v.items[i] for i in order], unlisted=v.unlisted)
+
+
+@given(votes(counts=True))
+def test_copeland_sorts_by_majorities_won(v):
+    scores = oracles.copeland_scores(v.wins().tolist())
+    c = hr.copeland(v)
+    assert c.ranking.order == tuple(sorted(range(v.n), key=lambda i: (-scores[i], i)))
+    assert c.unique == (len(set(scores)) == v.n)
+
+
+@given(votes(counts=False))
+def test_copeland_of_a_distribution_has_the_scores_of_its_pairwise_matrix(v):
+    P = np.round(v.pairwise(), 9)
+    scores = oracles.copeland_scores(P.tolist())
+    order = hr.copeland(v).ranking.order
+    assert all(scores[a] >= scores[b] for a, b in zip(order, order[1:], strict=False))
+
+
+def test_copeland_takes_equal_shares_for_a_tie():
+    v = hr.Votes.from_orders([["a", "b"], ["b", "a"], ["b", "a"]], weights=[0.3, 0.1, 0.2])
+    assert v.wins()[0, 1] == pytest.approx(v.wins()[1, 0])
+    c = hr.copeland(v)
+    assert (c.text(), c.unique) == ("a > b", False)
+
+
+def test_copeland_puts_a_condorcet_winner_first():
+    v = hr.Votes.from_orders([["a", "b", "c"], ["b", "c", "a"], ["c", "b", "a"]], weights=[3, 2, 2])
+    assert hr.copeland(v).text() == "b > c > a"
+    cycle = hr.copeland(hr.Votes.from_orders([["a", "b", "c"], ["b", "c", "a"], ["c", "a", "b"]]))
+    assert (cycle.text(), cycle.unique) == ("a > b > c", False)
+
+
+def test_copeland_counts_a_pair_that_nobody_compares_as_even():
+    v = hr.Votes.from_orders([["a", "b"], ["c", "b"]], unlisted="observed")
+    assert (hr.copeland(v).text(), hr.copeland(v).unique) == ("a > c > b", False)
+
+
+@given(votes(), st.sampled_from([1e-4, 1e-2, 1.0]))
+def test_strengths_equal_those_of_a_general_optimiser(v, ridge):
+    expected = oracles.bradley_terry_strengths(v.wins(), v.total, ridge)
+    found, _ = scoring.strengths(v.wins() / v.total, ridge)
+    assert found == pytest.approx(expected, abs=max(1e-6, 1e-7 / ridge))
+    assert found.sum() == pytest.approx(0, abs=1e-9)
+
+
+@given(votes())
+def test_the_likelihood_is_flat_at_the_strengths(v):
+    """The condition for the one maximum of a strictly concave function, checked by hand."""
+    s, _ = scoring.strengths(v.wins() / v.total, scoring.RIDGE)
+    W, n = v.wins() / v.total, v.n
+    for i in range(n):
+        slope = sum(W[i, j] / (1 + np.exp(s[i] - s[j])) - W[j, i] / (1 + np.exp(s[j] - s[i])) for j in range(n))
+        assert slope == pytest.approx(scoring.RIDGE * s[i], abs=1e-12)
+
+
+def test_strengths_of_two_items_are_their_log_odds():
+    v = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[3, 1])
+    s, _ = scoring.strengths(v.wins() / v.total, 0.0)
+    assert s[0] - s[1] == pytest.approx(np.log(3))
+
+
+def test_strengths_are_those_of_choix():
+    choix = pytest.importorskip("choix")
+    v = hr.sample_votes(hr.PlackettLuce([5, 4, 3, 2, 1]), 200, rng=1)
+    W = v.wins()
+    data = [(i, j) for i in range(5) for j in range(5) for _ in range(int(W[i, j]))]
+    s, _ = scoring.strengths(W / v.total, 0.0)
+    assert s == pytest.approx(choix.ilsr_pairwise(5, data), abs=1e-6)
+
+
+def test_many_matrices_at_once_are_the_same_as_one_by_one():
+    rng = np.random.default_rng(3)
+    shares = rng.random((20, 6, 6)) * (1 - np.eye(6))
+    shares[3] = np.triu(shares[3])
+    together, _ = scoring.strengths(shares, 1e-6)
+    for matrix, s in zip(shares, together, strict=True):
+        assert s == pytest.approx(scoring.strengths(matrix, 1e-6)[0], abs=1e-8)
+
+
+@pytest.mark.parametrize("n", [2, 30, 200])
+def test_strengths_exist_for_a_single_ballot(n):
+    c = hr.bradley_terry(hr.Votes.from_ranks([list(range(n, 0, -1))]))
+    assert c.ranking.order == tuple(range(n - 1, -1, -1))
+    assert c.unique
+    assert "some items never lose to the rest" in c.proof
+
+
+@pytest.mark.parametrize("ridge", [1e-12, 1e-9, 1.0, 1e6])
+def test_any_ridge_converges(ridge):
+    v = hr.Votes.from_ranks([list(range(1, 31)), list(range(30, 0, -1))], [10**12, 1])
+    assert hr.bradley_terry(v, ridge).ranking.order[0] == 0
+
+
+def test_items_that_no_ballot_connects_are_reported():
+    v = hr.Votes.from_orders([["a", "b"], ["c", "d"]], unlisted="observed")
+    c = hr.bradley_terry(v)
+    assert c.proof.endswith("no ballot connects 2 groups of items, whose order rests on the ridge")
+    assert (c.text(), c.unique) == ("a > c > b > d", False)
+    assert hr.bradley_terry(hr.Votes.from_orders([["a", "b"], ["b", "a"]])).proof.endswith("wins connect all items")
+
+
+def test_without_a_ridge_strengths_that_do_not_exist_are_refused():
+    v = hr.Votes.from_orders([["a", "b"], ["b", "a"], ["b", "c"]], unlisted="observed")
+    with pytest.raises(hr.UsageError, match="no strengths: some items never lose .* give a ridge above 0"):
+        hr.bradley_terry(v, ridge=0)
+    both_ways = hr.Votes.from_orders([["a", "b"], ["b", "c"], ["c", "a"], ["a", "c"]], unlisted="observed")
+    assert hr.bradley_terry(both_ways, ridge=0).text() == "a > b > c"
+
+
+@pytest.mark.parametrize("ridge", [-1, float("nan"), float("inf"), "1", None])
+def test_a_ridge_that_is_no_number_is_refused(ridge):
+    with pytest.raises(hr.UsageError, match="ridge must be a number from 0"):
+        hr.bradley_terry(hr.Votes.from_orders([["a"]]), ridge)
+
+
+def test_strengths_that_do_not_converge_are_refused(monkeypatch):
+    monkeypatch.setattr(scoring, "_MOST_STEPS", 1)
+    with pytest.raises(hr.UsageError, match="did not converge in 1 steps with ridge=1e-06; to repair: use a larger"):
+        hr.bradley_terry(hr.Votes.from_orders([["a", "b"]]))
+
+
+@pytest.mark.parametrize("rule", RULES)
+@given(v=votes(counts=True), data=st.data())
+def test_names_and_order_of_items_do_not_matter(rule, v, data):
+    order = data.draw(st.permutations(range(v.n)))
+    here, there = rule(v), rule(moved(v, order))
+    assert here.unique == there.unique
+    if here.unique:
+        assert here.text() == there.text()
+        assert here.loss == pytest.approx(there.loss)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@given(v=votes(counts=True), times=st.integers(2, 10**6))
+def test_only_shares_of_votes_matter(rule, v, times):
+    here, there = rule(v), rule(v.with_weights(v.weights * times))
+    assert (here.ranking, here.unique) == (there.ranking, there.unique)
+
+
+@pytest.mark.parametrize("rule", [*RULES, partial(hr.bradley_terry, ridge=0.1)])
+@given(v=votes())
+def test_loss_and_bound_are_those_of_kendall(rule, v):
+    c = rule(v)
+    assert (c.distance, c.status, c.items) == ("kendall", Status.SORTED, v.items)
+    assert c.loss == pytest.approx(v.loss(c.ranking))
+    assert c.bound <= hr.kemeny(v).loss + 1e-12
+    assert c.bound <= c.loss + 1e-12
+    assert c.status.is_exact
+    assert c.ranking.is_strict
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_statistic_takes_votes_and_can_be_merged(rule):
+    assert isinstance(rule, hr.Statistic)
+    with pytest.raises(hr.UsageError, match=f"{rule.__name__} takes Votes, not list"):
+        rule([["a", "b"]])
+    v = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[51, 49])
+    assert hr.Robust(rule, theta=0.05)(v).text() == "{a, b} > c"
+    assert rule(hr.Votes.from_orders([["only"]])).text() == "only"
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_breaking_a_score_is_refused_in_one_line(rule):
+    v = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[3, 2])
+    with pytest.raises(hr.UsageError, match=f"not for {rule.__name__}; to repair: use one of them"):
+        hr.attack(v, rule, hr.NewWinner())
+    with pytest.raises(hr.UsageError, match=f"{rule.__name__} has no batch form; to repair: .* use kemeny, borda"):
+        hr.breakdown(v, rule)
