@@ -127,7 +127,7 @@ def hide_signature(
     _app: Sphinx, _what: str, name: str, _obj: object, _options: object, _signature: str, _result: str
 ) -> tuple[str, None] | None:
     """Show no signature for what users get but do not construct."""
-    made_elsewhere = ("Attack", "Breakdown", "Consensus", "Goal", "Statistic", "Status", "Votes")
+    made_elsewhere = ("Attack", "Breakdown", "Consensus", "Goal", "Statistic", "Status", "Tradeoff", "Votes")
     return ("", None) if name in {f"holdrank.{made}" for made in made_elsewhere} else None
 
 

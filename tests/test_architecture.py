@@ -32,6 +32,7 @@ ROOMS = [
     "consensus",
     "merge",
     "breaking",
+    "thresholds",
     "cli",
 ]
 FRONT_DOORS = {"__init__", "__main__"}  # they hand out names from every room

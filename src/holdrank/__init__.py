@@ -46,6 +46,7 @@ _ROOMS = {
     "resampling": ("Bootstrap", "bootstrap"),
     "scoring": ("bradley_terry", "copeland"),
     "status": ("Status", "Step"),
+    "thresholds": ("Tradeoff", "tradeoff"),
     "votes": ("Reading", "Votes"),
 }
 
@@ -119,5 +120,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.scoring import copeland as copeland
     from holdrank.status import Status as Status
     from holdrank.status import Step as Step
+    from holdrank.thresholds import Tradeoff as Tradeoff
+    from holdrank.thresholds import tradeoff as tradeoff
     from holdrank.votes import Reading as Reading
     from holdrank.votes import Votes as Votes

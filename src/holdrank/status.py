@@ -79,10 +79,20 @@ class Clock:
     (True, False)
     """
 
-    def __init__(self, time_limit: float | None = None) -> None:
+    def __init__(self, time_limit: float | None = None, *, within: Clock | None = None) -> None:
         self.deadline = None if time_limit is None else monotonic() + time_limit
-        self.interrupted = False
+        self._within = within
+        self._heard = False
         self._listens = False
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C was pressed, heard here or by the clock of the computation that this one is a part of."""
+        return self._heard or (self._within is not None and self._within.interrupted)
+
+    @interrupted.setter
+    def interrupted(self, value: bool) -> None:
+        self._heard = value
 
     def over(self) -> bool:
         """Whether it is time to stop."""

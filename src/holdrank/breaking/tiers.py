@@ -147,7 +147,8 @@ class _Search:
                 continue
             if self.progress is not None:
                 self.progress(Step("cells", count - len(heap), count))
-            if cell.solved:
+            # A cell that leaves the aims open is seldom worth a program: the prices of its tiers bound it as well.
+            if cell.solved or (cell.rest and cell.score < max(self.needs)):
                 parts = self._split(cell)
                 if parts is None:
                     self._close(cell)

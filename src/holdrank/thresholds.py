@@ -1,0 +1,202 @@
+"""Loss against robustness over every threshold of a merge, and the threshold that buys the most robustness."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+import numpy.typing as npt
+
+from holdrank.breaking.cases import Case, consensus_of, exact_engine, name_of
+from holdrank.breaking.goals import Distance, TierDistance
+from holdrank.breaking.plans import Progress
+from holdrank.consensus import Consensus, Statistic, kemeny
+from holdrank.errors import UsageError, quote
+from holdrank.merge import Robust, Rule, merge_path
+from holdrank.rankings import Floats, Ranking
+from holdrank.status import Clock, Status, Step
+from holdrank.votes import Votes
+
+_EQUAL = 1e-9  # losses and shares so near are the same
+TOLERANCE = 0.02  # loss that a threshold may add to that of the base: see docs/theory/threshold.md
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Tradeoff:
+    """Loss against robustness over all thresholds of a merge.
+
+    Attributes
+    ----------
+    theta : (m,) array
+        One threshold for each distinct result of the merge, rising: the more robust of the least threshold with this
+        result and the middle of all of them.
+    rankings : tuple of Ranking
+        The results.
+    loss : (m,) array
+        Expected distance to a vote, a tie counting half.
+    lower, upper : (m,) arrays
+        The breakdown at `delta`: the least share of votes that must be replaced to move the result by `delta` lies
+        between; infinite where no change does.
+    pareto : (m,) array of bool
+        Where no other threshold has less loss and is known to be as robust.
+    best : int
+        The number of the threshold with the largest `lower` among those whose loss is within `tolerance` of the base's;
+        the smallest loss where several are as robust.
+    tolerance : float
+    base : Consensus
+        Of the base without a merge.
+    rule : {"downward", "naive"}
+    delta : float
+    distance : {"hausdorff_ns", "hausdorff_half"}
+    status : Status
+        Of all breakdowns together.
+    total : float
+        Number of votes, or total mass of a distribution.
+    seconds : float
+    """
+
+    theta: Floats
+    rankings: tuple[Ranking, ...]
+    loss: Floats
+    lower: Floats
+    upper: Floats
+    pareto: npt.NDArray[np.bool_]
+    best: int
+    tolerance: float
+    base: Consensus
+    rule: Rule
+    delta: float
+    distance: TierDistance
+    status: Status
+    total: float
+    seconds: float
+
+    def __post_init__(self) -> None:
+        for array in (self.theta, self.loss, self.lower, self.upper, self.pareto):
+            array.flags.writeable = False
+
+    def __repr__(self) -> str:
+        chosen = self.rankings[self.best].text(self.base.items)
+        return f"Tradeoff({len(self.theta)} thresholds, best {self.theta[self.best]:.4g}: {chosen})"
+
+
+def tradeoff(
+    votes: Votes,
+    base: Statistic = kemeny,
+    rule: Rule = "downward",
+    delta: float | None = None,
+    *,
+    distance: TierDistance = "hausdorff_ns",
+    tolerance: float = TOLERANCE,
+    time_limit: float | None = None,
+    progress: Progress | None = None,
+) -> Tradeoff:
+    """Return loss and certified breakdown for every threshold with a result of its own, and the best of them.
+
+    Parameters
+    ----------
+    votes : Votes
+    base : Statistic
+        `kemeny`, `borda` or `footrule`.
+    rule : {"downward", "naive"}
+    delta : float, optional
+        The distance that counts as broken, as a share of the pairs; one pair if not given.
+    distance : {"hausdorff_ns", "hausdorff_half"}
+    tolerance : float
+        How much more loss than the base's the best threshold may have.
+    time_limit : float, optional
+        Seconds for all breakdowns together; when they are over, or at Ctrl-C, the rest have lower 0 and upper infinity.
+        Those within the tolerance come first.
+    progress : callable, optional
+        Called with a `Step` for each threshold.
+
+    Notes
+    -----
+    A merge gives the same result from one threshold up to the next. Where in between is best depends on the attack:
+    pairs that are apart are tied by fewer votes the larger the threshold is, pairs that are tied come apart by fewer
+    the smaller it is. The least threshold and the middle are tried, and the better one is kept. The first result is
+    that of threshold 0, the base itself unless the votes are level on a pair.
+
+    Examples
+    --------
+    >>> votes = Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[51, 49])
+    >>> t = tradeoff(votes)
+    >>> for theta, ranking, loss, lower in zip(t.theta, t.rankings, t.loss, t.lower):
+    ...     print(f"{theta:.2f} {ranking.text(votes.items)}: loss {loss:.3f}, breaks at {lower:.2f}")
+    0.00 a > b > c: loss 0.163, breaks at 0.01
+    0.01 {a, b} > c: loss 0.167, breaks at 0.49
+    0.50 {a, b, c}: loss 0.500, breaks at inf
+    >>> t
+    Tradeoff(3 thresholds, best 0.01: {a, b} > c)
+    """
+    started = perf_counter()
+    pairs = votes.n * (votes.n - 1) / 2
+    at = (1 / pairs if pairs else 1.0) if delta is None else float(delta)
+    if not 0 < at <= 1:
+        raise UsageError(f"delta must be a share of the pairs, above 0 and at most 1, not {quote(str(delta))}")
+    if not tolerance >= 0:
+        raise UsageError(f"tolerance must be 0 or more, not {quote(str(tolerance))}")
+    with Clock(time_limit) as clock:
+        median = consensus_of(votes, base, time_limit)
+        path = merge_path(votes.pairwise(), median.ranking, rule)
+        loss = np.array([votes.loss(ranking) for _, ranking in path])
+        allowed = votes.loss(median.ranking) + tolerance
+        lower, upper = np.zeros(len(path)), np.full(len(path), np.inf)
+        theta = np.array([least for least, _ in path])
+        ends = [*theta[1:].tolist(), 0.5]
+        # What can be chosen comes first, then the rest by loss.
+        turns = sorted(range(len(path)), key=lambda k: (loss[k] > allowed, loss[k]))
+        for done, k in enumerate(turns):
+            if progress is not None:
+                progress(Step("thresholds", done, len(turns)))
+            for value in dict.fromkeys((float(theta[k]), (float(theta[k]) + ends[k]) / 2 if k else 0.0)):
+                if clock.over():
+                    break
+                left = clock.seconds_left()
+                part = Clock(None if math.isinf(left) else left / (2 * (len(turns) - done)), within=clock)
+                found = _robustness(votes, Robust(base, value, rule), median, Distance(at, distance), part)
+                if found > (lower[k], upper[k]) or value == theta[k]:
+                    theta[k], lower[k], upper[k] = value, *found
+        status = Status.LEAST
+        if (lower < upper).any():
+            status = Status.BETWEEN_INTERRUPTED if clock.interrupted else Status.BETWEEN
+            status = Status.BETWEEN_TIME_LIMIT if clock.over() and not clock.interrupted else status
+    fits = np.flatnonzero(loss <= allowed + _EQUAL)
+    best = int(fits[np.lexsort((loss[fits], -lower[fits]))[0]])
+    return Tradeoff(
+        theta=theta,
+        rankings=tuple(ranking for _, ranking in path),
+        loss=loss,
+        lower=lower,
+        upper=upper,
+        pareto=_front(loss, lower, upper),
+        best=best,
+        tolerance=float(tolerance),
+        base=median,
+        rule=rule,
+        delta=at,
+        distance=distance,
+        status=status,
+        total=votes.total,
+        seconds=perf_counter() - started,
+    )
+
+
+def _robustness(votes: Votes, T: Robust, median: Consensus, goal: Distance, clock: Clock) -> tuple[float, float]:
+    """Return the certified bounds on the breakdown of a merge, given the consensus of its base."""
+    engine = exact_engine(T)
+    if engine is None:
+        raise UsageError(f"breakdowns of merges exist for kemeny, borda and footrule, not for {name_of(T.base)}")
+    before = T.merged(votes, median)
+    case = Case(votes, T, before, "replace", engine)
+    (answer,) = case.answers([goal.aim(before.ranking, votes.items)], clock, None)
+    return answer.lower, answer.upper
+
+
+def _front(loss: Floats, lower: Floats, upper: Floats) -> npt.NDArray[np.bool_]:
+    """Return where no other point has less loss, or the same, and is certainly as robust and in one of them better."""
+    no_worse = (loss[None] <= loss[:, None] + _EQUAL) & (lower[None] >= upper[:, None] - _EQUAL)
+    better = (loss[None] < loss[:, None] - _EQUAL) | (lower[None] > upper[:, None] + _EQUAL)
+    return np.asarray(~(no_worse & better).any(axis=1))

@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import holdrank as hr
+from holdrank.status import Status
+from holdrank.thresholds import TOLERANCE
+
+VOTES = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"], ["a", "c", "b"]], weights=[50, 44, 6])
+
+
+def test_three_items_by_hand():
+    # a beats b by 56 to 44, b beats c by 94 to 6, a beats c by 100 to 0: deviations .06, .44 and .5.
+    t = hr.tradeoff(VOTES)
+    assert [ranking.text("abc") for ranking in t.rankings] == ["a > b > c", "{a, b} > c", "a > {b, c}", "{a, b, c}"]
+    assert t.theta[0] == 0
+    assert 0.06 <= t.theta[1] < 0.44
+    assert t.loss == pytest.approx([(44 + 6 + 0) / 300, (50 + 6 + 0) / 300, (44 + 50 + 0) / 300, 0.5])
+    # Strict: six votes level a and b. Tied: b and c deviate by .44, and at threshold .06 by .38 more than it.
+    assert t.lower[[0, 1, 3]] == pytest.approx([0.06, 0.38, math.inf], abs=1e-6)
+    assert t.upper.tolist() == t.lower.tolist()
+    assert t.best == 1
+    assert t.loss[1] - t.loss[0] == pytest.approx(0.02)
+    assert t.delta == pytest.approx(1 / 3)
+    assert t.status is Status.LEAST
+    assert t.pareto.tolist() == [True, True, False, True]
+    assert repr(t) == "Tradeoff(4 thresholds, best 0.06: {a, b} > c)"
+
+
+def test_the_tolerance_decides_what_may_be_chosen():
+    assert hr.tradeoff(VOTES, tolerance=0).best == 0
+    assert hr.tradeoff(VOTES, tolerance=0.019).best == 0
+    assert hr.tradeoff(VOTES, tolerance=1).best == 3
+
+
+@pytest.mark.parametrize("rule", ["downward", "naive"])
+@pytest.mark.parametrize("base", [hr.kemeny, hr.borda, hr.footrule])
+@pytest.mark.parametrize("distance", ["hausdorff_ns", "hausdorff_half"])
+def test_each_line_is_what_the_merge_and_its_breakdown_say(rule, base, distance):
+    votes = hr.sample_votes(hr.Mallows(list(range(4)), 0.7), 60, rng=5)
+    t = hr.tradeoff(votes, base, rule, 2 / 6, distance=distance)
+    median = base(votes).ranking
+    merge = hr.downward_merge if rule == "downward" else hr.naive_merge
+    path = hr.merge_path(votes.pairwise(), median, rule)
+    assert [*t.rankings] == [ranking for _, ranking in path]
+    for theta, ranking, loss, lower, upper in zip(t.theta, t.rankings, t.loss, t.lower, t.upper, strict=True):
+        assert merge(votes.pairwise(), median, theta) == ranking
+        assert loss == votes.loss(ranking)
+        b = hr.breakdown(votes, hr.Robust(base, theta, rule), [2 / 6], distance=distance)
+        assert (lower, upper) == pytest.approx((b.lower[0], b.upper[0]), abs=1e-9)
+    base_line = hr.breakdown(votes, hr.Robust(base, 0.0, rule), [2 / 6], distance=distance)
+    assert t.lower[t.best] >= base_line.lower[0]
+    assert t.loss[t.best] <= votes.loss(median) + TOLERANCE + 1e-12
+    loss, low, high = (np.round(array, 9) for array in (t.loss, t.lower, t.upper))
+    for k, on_front in enumerate(t.pareto):
+        beaten = (loss <= loss[k]) & (low >= high[k]) & ((loss < loss[k]) | (low > high[k]))
+        assert on_front == (not beaten.any())
+
+
+def test_both_ends_of_what_is_known_decide_about_the_front():
+    from holdrank.thresholds import _front
+
+    loss = np.array([0.1, 0.2, 0.3, 0.3])
+    # The second may be as robust as the first, the third is not, the fourth is beaten by the third.
+    lower, upper = np.array([0.05, 0.01, 0.04, 0.03]), np.array([0.05, 0.08, 0.04, 0.03])
+    assert _front(loss, lower, upper).tolist() == [True, True, False, False]
+
+
+def test_time_limits_leave_the_rest_open_and_what_may_be_chosen_comes_first():
+    votes = hr.sample_votes(hr.Mallows(list(range(7)), 0.9), 200, rng=5)
+    t = hr.tradeoff(votes, time_limit=0)
+    assert (t.lower == 0).all()
+    assert np.isinf(t.upper).all()
+    assert t.status is Status.BETWEEN_TIME_LIMIT
+    assert t.loss[t.best] <= t.loss[0] + TOLERANCE
+
+
+def test_ctrl_c_is_heard_inside_a_breakdown(monkeypatch):
+    from holdrank import thresholds as module
+
+    heard = []
+
+    def pressing(votes, T, median, goal, clock):
+        clock._within.interrupted = True
+        heard.append((clock.interrupted, clock.over()))
+        return 0.25, 0.25
+
+    monkeypatch.setattr(module, "_robustness", pressing)
+    t = hr.tradeoff(VOTES)
+    assert heard == [(True, True)]
+    assert t.status is Status.BETWEEN_INTERRUPTED
+    assert sorted(t.lower.tolist()) == [0, 0, 0, 0.25]
+
+
+def test_progress_counts_thresholds():
+    steps = []
+    hr.tradeoff(VOTES, progress=steps.append)
+    assert [(step.done, step.total) for step in steps] == [(0, 4), (1, 4), (2, 4), (3, 4)]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"delta": 0}, "delta must be a share"),
+        ({"delta": 1.5}, "delta must be a share"),
+        ({"tolerance": -1}, "tolerance must be 0 or more"),
+        ({"rule": "upward"}, "rule must be"),
+        ({"base": lambda votes: hr.kemeny(votes)}, "not for"),
+    ],
+)
+def test_bad_options_are_refused(options, words):
+    with pytest.raises(hr.UsageError, match=words):
+        hr.tradeoff(VOTES, **options)
