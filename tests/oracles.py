@@ -533,7 +533,7 @@ def places_of_draws(ranks, level):
     outside = int((1 - level) / 2 * draws + 1e-9)
     table = []
     for item in range(len(ranks[0])):
-        places = sorted(mean_places(row)[item] for row in ranks)
+        places = sorted(sum((r < row[item]) + (r == row[item]) / 2 for r in row) + 1 / 2 for row in ranks)
         first = sum(row[item] == 1 for row in ranks) / draws
         table.append((places[outside], places[(draws - 1) // 2], places[draws - 1 - outside], first))
     return table

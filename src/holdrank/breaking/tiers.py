@@ -52,8 +52,8 @@ _SAME = 1e-10  # budgets closer than this are not told apart
 _WITNESS = 9e-7  # what an attack may cost above the bound that it attains
 _NARROW = 1e-7  # windows of deviations are not split further
 _LISTED_UP_TO = 7  # blocks: all orders at once are compared faster than by a search
-_MOST_PROGRAMS = 15000  # a fixed effort, so that results do not depend on the speed of the machine
-_FIRST_PROGRAMS = 1500  # of them, at most, for attacks before the search
+_MOST_STEPS = 20000  # a fixed effort, so that results do not depend on the speed of the machine
+_FIRST_STEPS = 1500  # of them, at most, for attacks before the search
 
 
 def find(
@@ -128,6 +128,7 @@ class _Search:
         self.after: list[Ranking | None] = [None] * len(aims)  # what the plans lead to
         self.rows = Rows(self.field, self.theta)
         self.tried: set[bytes] = set()
+        self.splits = 0
         self.steps: dict[int, tuple[list[float], list[int]]] = {}
         self.reverse = self._reversals()
 
@@ -140,7 +141,7 @@ class _Search:
         heap: list[tuple[float, int, Cell]] = [(-1.0, 0, root)]
         count = 1
         self._first_attacks(root)
-        while heap and not self._effort_over(_MOST_PROGRAMS):
+        while heap and not self._effort_over(_MOST_STEPS):
             cell = heapq.heappop(heap)[2]
             if self._limit(cell) < 0:
                 self._close(cell)
@@ -149,6 +150,7 @@ class _Search:
                 self.progress(Step("cells", count - len(heap), count))
             # A cell that leaves the aims open is seldom worth a program: the prices of its tiers bound it as well.
             if cell.solved or (cell.rest and cell.score < max(self.needs)):
+                self.splits += 1
                 parts = self._split(cell)
                 if parts is None:
                     self._close(cell)
@@ -260,7 +262,7 @@ class _Search:
         missed: list[Cell] = []
         while waiting:
             for tiers in waiting:
-                if tiers not in tried and not self._effort_over(_FIRST_PROGRAMS):
+                if tiers not in tried and not self._effort_over(_FIRST_STEPS):
                     tried.add(tiers)
                     missed += self._try_tiers(root, tiers)
             reached = self._reached() - seen
@@ -268,7 +270,7 @@ class _Search:
                 # The merge did not end where the cheapest cells wanted it to: look inside them.
                 for number in range(len(self.aims)):
                     hopes = [cell for cell in missed if self._bound(cell, number) < self.upper[number] - _SAME]
-                    if hopes and not self._effort_over(_FIRST_PROGRAMS):
+                    if hopes and not self._effort_over(_FIRST_STEPS):
                         missed.remove(hope := min(hopes, key=lambda cell: cell.bound))
                         self._descend(hope)
                 reached = self._reached() - seen
@@ -304,12 +306,12 @@ class _Search:
                 better = part if part.solved else self._solve(part)
                 if better is not None and better.met and self._limit(better) >= 0:
                     solved.append(better)
-            if not solved or self._effort_over(_FIRST_PROGRAMS):
+            if not solved or self._effort_over(_FIRST_STEPS):
                 return
             cell = min(solved, key=lambda part: part.bound)
 
-    def _effort_over(self, programs: int) -> bool:
-        return self.clock.over() or self.field.programs >= programs
+    def _effort_over(self, steps: int) -> bool:
+        return self.clock.over() or self.field.programs + self.splits >= steps
 
     # One cell
 

@@ -198,6 +198,7 @@ def tiers(file: str, theta: float, merge: str, path: bool, rule: str, time_limit
 
 cli.add_command(breaking.breakdown)
 cli.add_command(breaking.attack)
+cli.add_command(breaking.tradeoff)
 
 
 @cli.command(cls=ReadingCommand)

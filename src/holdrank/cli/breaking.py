@@ -1,4 +1,4 @@
-"""The commands `breakdown` and `attack`: what it takes to change the consensus."""
+"""The commands `breakdown`, `attack` and `tradeoff`: what it takes to change the consensus."""
 
 from __future__ import annotations
 
@@ -20,17 +20,27 @@ from holdrank.cli.options import (
     statistic,
     verbose_option,
 )
-from holdrank.cli.printing import complain, consensus_json, exit_code, print_json, print_table, progress_line
+from holdrank.cli.printing import (
+    complain,
+    consensus_json,
+    exit_code,
+    line_width,
+    print_json,
+    print_table,
+    progress_line,
+)
 from holdrank.errors import show
 
 if TYPE_CHECKING:
     from holdrank.breaking.goals import Goal
     from holdrank.breaking.results import Attack, Breakdown
     from holdrank.consensus import Statistic
+    from holdrank.thresholds import Tradeoff
     from holdrank.votes import Votes
 
 _BALLOTS_SHOWN = 20
 _BAR = 30  # columns
+_SHORT_BAR = 16
 
 _theta_option = click.option(
     "--theta",
@@ -126,6 +136,42 @@ def attack(file: str, change: str, rule: str, theta: float | None, merge: str, w
     return exit_code(found.status, require_proof)
 
 
+@click.command(cls=ReadingCommand)
+@click.argument("file")
+@breakable_rule_option
+@merge_option
+@click.option("--delta", type=click.FloatRange(0, 1, min_open=True),
+              help="Distance that counts as broken, as a share of the pairs; one pair if not given.")  # fmt: skip
+@click.option("--tolerance", type=click.FloatRange(min=0), default=0.02, show_default=True,
+              help="Loss that the best threshold may add to that of the ranking without ties.")  # fmt: skip
+@_time_limit_option
+@require_proof_option
+@json_option
+@quiet_option
+@verbose_option
+@reading_options
+def tradeoff(file: str, rule: str, merge: str, delta: float | None, tolerance: float, time_limit: float | None,
+             require_proof: bool, as_json: bool, quiet: bool, verbose: bool,
+             reading: dict[str, Any]) -> int:  # fmt: skip
+    """Weigh loss against robustness for the tiers of FILE.
+
+    For every threshold at which the tiers change: what the ties cost, and the votes that must change to break them.
+    """
+    from holdrank.thresholds import tradeoff as compute
+
+    votes = read(file, reading, quiet)
+    with progress_line(quiet) as progress:
+        limits: dict[str, Any] = {"tolerance": tolerance, "time_limit": time_limit, "progress": progress}
+        found = compute(votes, statistic(rule), merge, delta, **limits)  # type: ignore[arg-type]
+    if verbose:
+        complain(f"{found.status}; {found.seconds:.3f} s")
+    if as_json:
+        print_json("tradeoff", votes, rule=rule, merge=merge, tradeoff=_tradeoff_json(found))
+    else:
+        _print_tradeoff(votes, found, rule)
+    return exit_code(found.status, require_proof)
+
+
 def _statistic(rule: str, theta: float | None, merge: str) -> Statistic:
     from holdrank.merge import Robust
 
@@ -192,6 +238,61 @@ def _print_breakdown(votes: Votes, found: Breakdown) -> None:
     click.echo(str(found.status))
 
 
+def _print_tradeoff(votes: Votes, found: Tradeoff, rule: str) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    longest = max((x for x in (*found.upper.tolist(), *found.lower.tolist()) if math.isfinite(x)), default=0.0)
+    rows = [
+        (
+            f"{theta:.4f}",
+            f"{loss:.4f}",
+            "never" if math.isinf(low) else _share_range(low, high),
+            _bar(low, high, longest, _SHORT_BAR),
+            "best" if k == found.best else "front" if found.pareto[k] else "",
+        )
+        for k, (theta, loss, low, high) in enumerate(
+            zip(*(a.tolist() for a in (found.theta, found.loss, found.lower, found.upper)), strict=True)
+        )
+    ]
+    headings = ("theta", "loss", "breaks at", "robustness", "")
+    room = line_width()
+    for column, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if column < 3 else "left", no_wrap=True)
+        room -= max(len(heading), *(len(row[column]) for row in rows)) + 3
+    table.add_column("tiers", no_wrap=True)
+    for row, ranking in zip(rows, found.rankings, strict=True):
+        tiers = ranking.text([show(item) for item in votes.items])
+        # Only the tiers, which may be long, give way when the line is full.
+        table.add_row(*row, Text(tiers if len(tiers) <= room else f"{tiers[: max(room - 4, 0)]} ..."))
+    print_table(f"Trade-off of {rule} by {found.rule} merge", votes, table)
+    extra = found.loss[found.best] - votes.loss(found.base.ranking)
+    gain = "never breaks" if math.isinf(found.lower[found.best]) else f"breaks at {found.lower[found.best]:.3%}"
+    click.echo(
+        f"best: theta = {found.theta[found.best]:.4g} {gain} of the votes, {found.lower[0]:.3%} without ties, "
+        f"for {extra:.4f} more loss (up to {found.tolerance:g} allowed)"
+    )
+    click.echo(str(found.status))
+
+
+def _tradeoff_json(found: Tradeoff) -> dict[str, Any]:
+    columns = ("theta", "loss", "lower", "upper", "pareto")
+    rows = zip(*(getattr(found, name).tolist() for name in columns), strict=True)
+    points = [{name: _finite(value) for name, value in zip(columns, row, strict=True)} for row in rows]
+    tiers = [[[found.base.items[i] for i in bucket] for bucket in ranking.buckets] for ranking in found.rankings]
+    return {
+        "delta": found.delta,
+        "distance": found.distance,
+        "tolerance": found.tolerance,
+        "status": found.status.value,
+        "base": consensus_json(found.base),
+        "points": [{**point, "tiers": tier} for point, tier in zip(points, tiers, strict=True)],
+        "best": found.best,
+        "seconds": round(found.seconds, 6),
+    }
+
+
 def _votes_range(needed: float, sufficient: float) -> str:
     from holdrank.votes import number
 
@@ -216,13 +317,13 @@ def _row_status(low: float, high: float, found: Breakdown) -> str:
     return {"bounds": "theorem", "smooth": "estimate"}.get(found.method, "bounds")
 
 
-def _bar(low: float, high: float, longest: float) -> str:
+def _bar(low: float, high: float, longest: float, width: int = _BAR) -> str:
     """Return a bar up to the lower bound, lighter up to the upper."""
     if math.isinf(low) or not longest:
         return ""
     full, light = "█░" if _shows("█░") else "#-"
     # The last digits of a share must not decide the length: halves go up.
-    solid, whole = (math.floor(min(share, longest) / longest * _BAR + 0.5 + 1e-6) for share in (low, high))
+    solid, whole = (math.floor(min(share, longest) / longest * width + 0.5 + 1e-6) for share in (low, high))
     return full * solid + light * (whole - solid)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -108,8 +109,13 @@ def print_json(command: str, votes: Votes, **parts: Any) -> None:
     click.echo(json.dumps({**record(command, votes), **parts}, indent=2))
 
 
+def line_width() -> int:
+    """Return how many columns a table may take: the terminal's, or 100 where nobody looks."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
+
+
 def print_table(title: str, votes: Votes | None, table: Table) -> None:
-    """Print a title and a table: as wide as the terminal, or 100 columns where nobody looks."""
+    """Print a title and a table."""
     from rich.console import Console
 
     from holdrank.votes import number
@@ -118,7 +124,7 @@ def print_table(title: str, votes: Votes | None, table: Table) -> None:
         many = "s" * (votes.total != 1), "s" * (votes.n != 1)
         title += f": {number(votes.total)} ballot{many[0]}, {votes.n} item{many[1]}"
     click.echo(title)
-    console = Console(width=None if sys.stdout.isatty() else 100, highlight=False, markup=False, emoji=False)
+    console = Console(width=line_width(), highlight=False, markup=False, emoji=False)
     with console.capture() as page:
         console.print(table)
     click.echo("\n".join(line.rstrip() for line in page.get().splitlines()))
