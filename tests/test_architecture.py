@@ -30,7 +30,10 @@ ROOMS = [
     "_kemeny",
     "_assignment",
     "consensus",
+    "scoring",
     "merge",
+    "_draws",
+    "resampling",
     "breaking",
     "thresholds",
     "cli",
@@ -165,8 +168,9 @@ import numpy as np, holdrank as hr
 from holdrank import _kernels
 _kernels._WORTH_LOADING = _kernels._WORTH_CALLING = 0
 votes = hr.sample_votes(hr.Mallows(range(6), 0.5), 1000, rng=1)
-for statistic in (hr.kemeny, hr.borda, hr.footrule, hr.Robust(hr.kemeny, 0.05)):
+for statistic in (hr.kemeny, hr.borda, hr.footrule, hr.copeland, hr.bradley_terry, hr.Robust(hr.kemeny, 0.05)):
     statistic(votes)
+    hr.bootstrap(votes, statistic, draws=5, rng=1)
 hr.write_votes(votes, "votes.csv")
 assert hr.read_votes("votes.csv") == votes
 open("votes.parquet", "wb").write(b"PAR1" + bytes(20) + b"PAR1")

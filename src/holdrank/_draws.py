@@ -215,7 +215,7 @@ class _Merged(Route):
         self._base = route_of(votes, T.base, clock)
         self._pairs = _ByPairs(votes, T, clock, both=True)
         self._merge = downward_merge if T.rule == "downward" else naive_merge
-        self._theta = T.theta
+        self._theta = float(T.theta)
         self.columns = self._base.columns + self._pairs.columns
 
     def sums(self, weights: Ints) -> Floats:

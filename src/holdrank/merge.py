@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
+from importlib import import_module
 from time import perf_counter
 from typing import Literal, TypeAlias
 
@@ -112,8 +113,9 @@ class Robust:
     ----------
     base : Statistic
         `kemeny`, `borda`, `footrule`, or any other.
-    theta : float
-        Threshold on the deviation from indifference, from 0 to 1/2.
+    theta : float or "auto"
+        Threshold on the deviation from indifference, from 0 to 1/2; "auto" is the best one for the votes at hand, as
+        `tradeoff` finds it.
     rule : {"downward", "naive"}
 
     Notes
@@ -126,26 +128,40 @@ class Robust:
     >>> votes = Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[51, 49])
     >>> Robust(kemeny, theta=0.05)(votes).text()
     '{a, b} > c'
+    >>> Robust(kemeny, theta="auto").fixed(votes).theta
+    0.01
     """
 
     base: Statistic = kemeny
-    theta: float = 0.0
+    theta: float | Literal["auto"] = 0.0
     rule: Rule = "downward"
 
     def __post_init__(self) -> None:
-        _threshold(self.theta)
+        if self.theta != "auto":
+            _threshold(self.theta)
         _rule(self.rule)
 
     @property
     def __name__(self) -> str:
-        return f"{self.rule} merge of {self.base.__name__} at {self.theta:g}"
+        at = "the best threshold" if self.theta == "auto" else f"{self.theta:g}"
+        return f"{self.rule} merge of {self.base.__name__} at {at}"
 
     def __call__(self, votes: Votes, /) -> Consensus:
         """Return the merged consensus of the votes."""
         return self.merged(votes, self.base(votes))
 
+    def fixed(self, votes: Votes) -> Robust:
+        """Return this statistic with a number as threshold: for "auto", the best one for these votes."""
+        if self.theta != "auto":
+            return self
+        # By name, for the room of trade-offs stands below this one and needs it.
+        found = import_module("holdrank.thresholds").tradeoff(votes, self.base, self.rule)
+        return Robust(self.base, float(found.theta[found.best]), self.rule)
+
     def merged(self, votes: Votes, median: Consensus) -> Consensus:
         """Return the merged consensus, given the consensus of the base."""
+        if self.theta == "auto":
+            return self.fixed(votes).merged(votes, median)
         started = perf_counter()
         merge = downward_merge if self.rule == "downward" else naive_merge
         ranking = merge(votes.pairwise(), median.ranking, self.theta)

@@ -151,6 +151,7 @@ def bootstrap(
     consensus = _consensus(votes, T, time_limit)
     left = None if time_limit is None else max(time_limit - (perf_counter() - started), 0.0)
     with Clock(left) as clock:
+        clock.interrupted = consensus.status.is_interrupted
         route = route_of(votes, T, clock)
         tally = _Tally(route)
         size, most = _FIRST_CHUNK, rows_at_a_time(votes, route)

@@ -94,6 +94,15 @@ def test_json_goes_to_stdout_and_messages_to_stderr(run):
     assert "items: 4" in err
 
 
+@pytest.mark.parametrize(("rule", "title"), [("copeland", "Copeland"), ("bradley-terry", "Bradley-Terry")])
+def test_rules_by_score_say_that_they_minimise_nothing(run, rule, title):
+    code, out, _ = run("rank", "votes.soc", "--rule", rule, "-q", "--require-proof")
+    assert code == 0
+    assert out.startswith(f"{title} consensus: 100 ballots")
+    assert out.endswith("exact: sorted by score, minimises no distance; all scores differ\n")
+    assert json.loads(run("tiers", "votes.soc", "--rule", rule, "--json", "-q")[1])["rule"] == rule
+
+
 def test_tiers_as_json(run):
     _, out, _ = run("tiers", "votes.soc", "--json", "--theta", "0.15", "-q")
     assert json.loads(out)["consensus"]["tiers"] == [["Ash"], ["Beech", "Cherry"], ["Date palm"]]
@@ -117,6 +126,8 @@ def test_stdin_is_a_dash(run):
         (["frobnicate"], 2, "Commands: rank, tiers"),
         (["rank"], 2, "Missing argument"),
         (["rank", "votes.soc", "--rule", "kemney"], 2, "kemeny"),
+        (["attack", "votes.soc", "--new-winner", "--rule", "copeland"], 2, "'copeland' is not one of 'kemeny'"),
+        (["breakdown", "votes.soc", "--rule", "bradley-terry"], 2, "'bradley-terry' is not one of 'kemeny'"),
         (["tiers", "votes.soc", "--theta", "0.7"], 2, "0.5"),
         (["rank", "missing.soc"], 3, "missing.soc"),
         (["rank", "battles.csv", "--unlisted", "bottom"], 2, "battles"),

@@ -141,7 +141,7 @@ def test_a_matrix_that_is_no_pairwise_matrix_is_refused(P, message):
             merge(P, ABCD, 0.1)
 
 
-@pytest.mark.parametrize("theta", [-0.1, 0.6, float("nan"), "auto", None])
+@pytest.mark.parametrize("theta", [-0.1, 0.6, float("nan"), None])
 def test_a_threshold_outside_its_range_is_refused(theta):
     for call in (lambda: hr.naive_merge(FIGURE_3, ABCD, theta), lambda: hr.Robust(hr.kemeny, theta=theta)):
         with pytest.raises(hr.UsageError, match="theta must be a number from 0 to"):

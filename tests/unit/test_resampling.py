@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -143,7 +144,7 @@ def test_every_draw_has_as_many_votes_as_there_are():
 
 
 def test_hand_made_cases():
-    agreed = hr.bootstrap(hr.Votes.from_orders([["b", "a", "c"]], weights=[9]), draws=7, rng=0)
+    agreed = hr.bootstrap(hr.Votes.from_orders([["b", "a", "c"]], [9], items="abc"), draws=7, rng=0)
     assert agreed.best.tolist() == agreed.median.tolist() == agreed.worst.tolist() == [2.0, 1.0, 3.0]
     assert agreed.first.tolist() == [0, 1, 0]
     assert agreed.stability.tolist() == np.ones((3, 3)).tolist()
@@ -232,6 +233,15 @@ def test_ctrl_c_returns_the_draws_made(T):
     assert b.status.is_interrupted
     assert 1 <= b.draws < 10**7
     assert b.draws == b.counts.sum()
+
+
+def test_ctrl_c_before_the_first_draw_ends_it_after_that(monkeypatch):
+    v = hr.Votes.from_orders([["a", "b"]], weights=[5])
+    stopped = replace(hr.kemeny(v), status=Status.INTERRUPTED)
+    monkeypatch.setattr(resampling, "_consensus", lambda *_: stopped)
+    b = hr.bootstrap(v, draws=500, rng=1)
+    assert b.status is Status.RESAMPLED_INTERRUPTED
+    assert b.draws >= 1
 
 
 def test_shares_have_no_sample_size():

@@ -18,6 +18,7 @@ from holdrank.breaking.results import Attack, Breakdown
 from holdrank.breaking.whole import votes_needed
 from holdrank.consensus import Consensus, Statistic, kemeny
 from holdrank.errors import UsageError, quote, show
+from holdrank.merge import Robust
 from holdrank.models import Seed
 from holdrank.rankings import Floats, Ranking
 from holdrank.status import Clock, Status
@@ -79,7 +80,7 @@ def breakdown(
     ([10.0, 50.0, 50.0], [11.0, 51.0, 51.0])
     """
     started = perf_counter()
-    _check(votes, T, time_limit)
+    T = _checked(votes, T, time_limit)
     if method not in _METHODS:
         raise UsageError(f"method must be one of {', '.join(_METHODS)}, not {quote(str(method))}")
     Distance(1.0, distance)  # refuses unknown distances
@@ -137,7 +138,7 @@ def attack(
     (0.1, True, True, [('a > b > c', 11.0)], [('b > a > c', 11.0)])
     """
     started = perf_counter()
-    _check(votes, T, time_limit)
+    T = _checked(votes, T, time_limit)
     change = check_change(change)
     if not isinstance(goal, Goal):
         raise UsageError(f"a goal is NewWinner(), Wins(item), Above(b, a) and the like, not {show(repr(goal))}")
@@ -169,7 +170,7 @@ def verify(votes: Votes, T: Statistic, attacked: Votes, goal: Goal) -> bool:
     >>> verify(votes, kemeny, Votes.from_orders([["a", "b"], ["b", "a"]], weights=[2, 3]), NewWinner())
     True
     """
-    _check(votes, T, None)
+    T = _checked(votes, T, None)
     if not isinstance(attacked, Votes):
         raise UsageError(f"the attacked votes must be Votes, not {type(attacked).__name__}")
     if attacked.items != votes.items:
@@ -274,7 +275,8 @@ def _smooth_engine(T: Statistic, distance: TierDistance, seed: int) -> Engine:
     return Engine(find)
 
 
-def _check(votes: object, T: object, time_limit: object) -> None:
+def _checked(votes: object, T: Statistic, time_limit: object) -> Statistic:
+    """Refuse what makes no sense; return the statistic, with the threshold that it has for these votes."""
     if not isinstance(votes, Votes):
         raise UsageError(
             f"votes must be Votes, not {type(votes).__name__}; make them with Votes.from_orders and the like"
@@ -283,6 +285,7 @@ def _check(votes: object, T: object, time_limit: object) -> None:
         raise UsageError(f"the statistic must be kemeny, borda, footrule, a Robust or a function, not {show(repr(T))}")
     if time_limit is not None and not (isinstance(time_limit, int | float) and time_limit >= 0):
         raise UsageError(f"time_limit must be a number of seconds, not {quote(str(time_limit))}")
+    return T.fixed(votes) if isinstance(T, Robust) else T
 
 
 def _distances(deltas: Iterable[float] | None, n: int) -> Floats:

@@ -96,7 +96,7 @@ def batch_form(statistic: Statistic, n: int, like: Any) -> BatchForm | None:
     if isinstance(statistic, Robust):
         base = batch_form(statistic.base, n, like)
         if base is not None:
-            return _Merged(base, n, like, statistic.theta, statistic.rule)
+            return _Merged(base, n, like, float(statistic.theta), statistic.rule)
     elif isinstance(statistic, Batched):
         return None
     name = getattr(statistic, "__name__", type(statistic).__name__)

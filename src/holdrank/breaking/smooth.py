@@ -376,7 +376,8 @@ def _trim(reach: _Reach, point: int, start: Floats, rng: np.random.Generator) ->
     for _ in range(4):  # each program holds one way to keep the buckets apart; its solution may suggest another
         _, codes = reach.outcomes(point, best[None])
         target, joined = divmod(int(codes[0]), 1 << (reach.n - 1))
-        found = _nearest(reach, point, tables[0], target, _same_buckets(reach.n, target, joined, statistic.theta, best))
+        buckets = _same_buckets(reach.n, target, joined, float(statistic.theta), best)
+        found = _nearest(reach, point, tables[0], target, buckets)
         distances, _ = reach.outcomes(point, found[None])
         found_value = np.abs(found - reach.p[point]).sum() / 2
         if distances[0] < reach.delta[point] - _ROUNDING or found_value >= value - _MARGIN:

@@ -86,7 +86,7 @@ def find(
     for number, aim in enumerate(aims):
         if aim.reached(before):
             found[number] = Found(0.0, 0.0, nothing(votes))
-        elif statistic.theta >= 0.5:  # everything is tied, whatever the votes
+        elif float(statistic.theta) >= 0.5:  # everything is tied, whatever the votes
             found[number] = Found(math.inf)
         else:
             shared = aim.goal.distance if isinstance(aim.goal, Distance) else str(number)

@@ -23,6 +23,7 @@ from holdrank.cli.options import (
 )
 from holdrank.cli.options import (
     ReadingCommand,
+    Threshold,
     in_options,
     json_option,
     merge_option,
@@ -156,10 +157,11 @@ def rank(file: str, rule: str, time_limit: float | None, require_proof: bool, as
 @click.argument("file")
 @click.option(
     "--theta",
-    type=click.FloatRange(0, 0.5),
+    type=Threshold(),
+    metavar="T",
     default=0.05,
     show_default=True,
-    help="Deviation from 50 % up to which items count as tied.",
+    help="Deviation from 50 % up to which items count as tied, or auto: the best one by tradeoff.",
 )
 @merge_option
 @click.option("--path", is_flag=True, help="Show the tiers at every threshold where they change.")
@@ -170,8 +172,8 @@ def rank(file: str, rule: str, time_limit: float | None, require_proof: bool, as
 @quiet_option
 @verbose_option
 @reading_options
-def tiers(file: str, theta: float, merge: str, path: bool, rule: str, time_limit: float | None, require_proof: bool,
-          as_json: bool, quiet: bool, verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
+def tiers(file: str, theta: float | str, merge: str, path: bool, rule: str, time_limit: float | None,
+          require_proof: bool, as_json: bool, quiet: bool, verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
     """Sort the items of FILE into honest tiers.
 
     Items stay tied where the votes do not tell them apart.
@@ -180,7 +182,8 @@ def tiers(file: str, theta: float, merge: str, path: bool, rule: str, time_limit
 
     votes = read(file, reading, quiet)
     strict = _consensus(votes, rule, time_limit, quiet, verbose)
-    merged = Robust(theta=theta, rule=merge).merged(votes, strict)  # type: ignore[arg-type]
+    T = Robust(statistic(rule), theta, merge).fixed(votes)  # type: ignore[arg-type]
+    theta, merged = T.theta, T.merged(votes, strict)
     if path:
         steps = merge_path(votes.pairwise(), strict.ranking, merge)  # type: ignore[arg-type]
         if as_json:
@@ -192,7 +195,7 @@ def tiers(file: str, theta: float, merge: str, path: bool, rule: str, time_limit
     elif as_json:
         print_json("tiers", votes, rule=rule, merge=merge, theta=theta, consensus=consensus_json(merged))
     else:
-        print_tiers(votes, merged, f"Tiers of {rule} by {merge} merge at theta = {theta:g}")
+        print_tiers(votes, merged, f"Tiers of {rule} by {merge} merge at theta = {theta:.4g}")
     return exit_code(merged.status, require_proof)
 
 

@@ -10,6 +10,7 @@ import click
 
 from holdrank.cli.options import (
     ReadingCommand,
+    Threshold,
     breakable_rule_option,
     json_option,
     merge_option,
@@ -44,8 +45,9 @@ _SHORT_BAR = 16
 
 _theta_option = click.option(
     "--theta",
-    type=click.FloatRange(0, 0.5),
-    help="Break the tiers at this threshold; without it, the strict ranking.",
+    type=Threshold(),
+    metavar="T",
+    help="Break the tiers at this threshold, or at the one of tradeoff (auto); without it, the strict ranking.",
 )
 _time_limit_option = click.option("--time-limit", type=click.FloatRange(min=0), help="Seconds for the search.")
 
@@ -68,7 +70,7 @@ _time_limit_option = click.option("--time-limit", type=click.FloatRange(min=0), 
 @quiet_option
 @verbose_option
 @reading_options
-def breakdown(file: str, rule: str, theta: float | None, merge: str, deltas: tuple[float, ...], method: str,
+def breakdown(file: str, rule: str, theta: float | str | None, merge: str, deltas: tuple[float, ...], method: str,
               distance: str, seed: int | None, time_limit: float | None, require_proof: bool, as_json: bool,
               quiet: bool, verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
     """Tell how many votes of FILE must change to move the consensus.
@@ -111,7 +113,7 @@ def breakdown(file: str, rule: str, theta: float | None, merge: str, deltas: tup
 @quiet_option
 @verbose_option
 @reading_options
-def attack(file: str, change: str, rule: str, theta: float | None, merge: str, write: str | None,
+def attack(file: str, change: str, rule: str, theta: float | str | None, merge: str, write: str | None,
            time_limit: float | None, require_proof: bool, as_json: bool, quiet: bool, verbose: bool,
            reading: dict[str, Any], **goals: Any) -> int:  # fmt: skip
     """Tell the least change of votes of FILE that reaches a goal.
@@ -172,7 +174,7 @@ def tradeoff(file: str, rule: str, merge: str, delta: float | None, tolerance: f
     return exit_code(found.status, require_proof)
 
 
-def _statistic(rule: str, theta: float | None, merge: str) -> Statistic:
+def _statistic(rule: str, theta: float | str | None, merge: str) -> Statistic:
     from holdrank.merge import Robust
 
     base = statistic(rule)

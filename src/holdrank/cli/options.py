@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from holdrank.cli.printing import complain
+from holdrank.errors import quote
 
 if TYPE_CHECKING:
     from holdrank.consensus import Statistic
@@ -119,6 +120,25 @@ quiet_option = click.option("-q", "--quiet", is_flag=True, help="Say nothing abo
 verbose_option = click.option(
     "-v", "--verbose", is_flag=True, help="Say how the result was proved, and how long it took."
 )
+
+
+class Threshold(click.FloatRange):
+    """A number from 0 to 0.5, or the word auto."""
+
+    def __init__(self) -> None:
+        super().__init__(0, 0.5)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """See click."""
+        if value == "auto":
+            return value
+        try:
+            float(value)
+        except ValueError:
+            self.fail(f"{quote(str(value))} is neither a number nor auto.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 time_limit_option = click.option("--time-limit", type=click.FloatRange(min=0), help="Seconds for the exact median.")
 require_proof_option = click.option("--require-proof", is_flag=True, help="Exit with 5 when optimality was not proved.")
