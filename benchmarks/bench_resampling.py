@@ -1,6 +1,6 @@
 """Bootstraps: votes drawn again and ranked again; and the fit of Bradley-Terry strengths that some of them repeat.
 
-``.venv/bin/python benchmarks/bench_resampling.py`` prints seconds and peak memory for 10,000 draws of 5,000 ballots over
+``.venv/bin/python benchmarks/bench_resampling.py`` prints seconds and peak memory for 10,000 draws of 5,000 ballots of
 10 items, beside a loop that makes votes of each draw (timed on 100 draws and scaled).
 """
 

@@ -210,21 +210,23 @@ class _ByPlaces(Route):
 class _Merged(Route):
     """For `Robust`: the sums of its base, and those of the pairs, by which it merges."""
 
-    def __init__(self, votes: Votes, T: Robust, clock: Clock) -> None:
+    def __init__(self, votes: Votes, T: Robust, theta: float, clock: Clock) -> None:
         super().__init__(votes, T, clock)
-        self._base = route_of(votes, T.base, clock)
-        self._pairs = _ByPairs(votes, T, clock, both=True)
+        self._base = route_of(votes, T.base, clock, both=True)
+        self._shared = isinstance(self._base, _ByPairs)
+        self._pairs = self._base if isinstance(self._base, _ByPairs) else _ByPairs(votes, T, clock, both=True)
         self._merge = downward_merge if T.rule == "downward" else naive_merge
-        self._theta = float(T.theta)
-        self.columns = self._base.columns + self._pairs.columns
+        self._theta = theta
+        self.columns = self._base.columns + (0 if self._shared else self._pairs.columns)
 
     def sums(self, weights: Ints) -> Floats:
-        return np.concatenate((self._base.sums(weights), self._pairs.sums(weights)), axis=1)
+        sums = self._base.sums(weights)
+        return sums if self._shared else np.concatenate((sums, self._pairs.sums(weights)), axis=1)
 
     def ranks(self, sums: Floats) -> tuple[Ints, Mask]:
         ranks, proved = self._base.ranks(sums[:, : self._base.columns])
         merged = []
-        for row, strict in zip(sums[: len(ranks), self._base.columns :], ranks, strict=True):
+        for row, strict in zip(sums[: len(ranks), -self._pairs.columns :], ranks, strict=True):
             wins = self._pairs.wins(row[None])[0]
             compared = wins + wins.T
             P = np.divide(wins, compared, out=np.full_like(wins, 0.5), where=compared > 0)
@@ -232,15 +234,20 @@ class _Merged(Route):
         return np.array(merged), proved
 
 
-def route_of(votes: Votes, T: Statistic, clock: Clock) -> Route:
-    """Return the fastest way from drawn weights to the rankings of a statistic."""
+def route_of(votes: Votes, T: Statistic, clock: Clock, *, both: bool = False) -> Route:
+    """Return the fastest way from drawn weights to the rankings of a statistic.
+
+    With `both` the weights that compare a pair are summed too, where pairs are.
+    """
     if T is kemeny or T is copeland or T is bradley_terry:
-        return _ByPairs(votes, T, clock, both=T is bradley_terry)
+        return _ByPairs(votes, T, clock, both=both or T is bradley_terry)
     if T is borda and votes.unlisted == "observed" and votes.incomplete:
         return _ByPairs(votes, T, clock, both=True)
     if (T is borda or T is footrule) and votes.total * 2 * votes.n < 2**53:
         return _ByPlaces(votes, T, clock)
-    return _Merged(votes, T, clock) if isinstance(T, Robust) else Route(votes, T, clock)
+    if isinstance(T, Robust) and T.theta != "auto":  # the best threshold is another one for every draw
+        return _Merged(votes, T, T.theta, clock)
+    return Route(votes, T, clock)
 
 
 def _kemeny_ranks(margins: Floats, clock: Clock) -> tuple[Ints, Mask]:

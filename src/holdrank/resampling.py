@@ -37,19 +37,19 @@ class Bootstrap:
         Number of draws that were ranked.
     level : float
         Share of the draws that lie inside each interval, at least.
-    best, median, worst : (n,) array of float
-        Ends of the interval of each item's place, and its median place. Tied items stand at the mean of their places.
-    first : (n,) array of float
-        Share of the draws in which the item is first, alone or tied.
-    above : (n, n) array of float
-        Share of the draws in which item i stands above item j.
-    stability : (n, n) array of float
-        Share of the draws in which a pair has the order, or the tie, that it has in the consensus.
+    best, median, worst : array of float
+        For each item, the ends of the interval of its place, and its median place. Tied items stand at the mean of their places.
+    first : array of float
+        For each item, the share of the draws in which it is first, alone or tied.
+    above : array of float
+        ``above[i, j]``: share of the draws in which item i stands above item j.
+    stability : array of float
+        ``stability[i, j]``: share of the draws in which the pair has the order, or the tie, that it has in the consensus.
     unchanged : float
         Share of the draws with the very ranking of the consensus.
-    ranks : (k, n) array of int
-        The distinct rankings that came out, commonest first.
-    counts : (k,) array of int
+    ranks : array of int
+        The distinct rankings that came out, one a row, commonest first.
+    counts : array of int
         How many draws gave each of them.
     unproved : int
         Number of draws whose ranking is the best found, not proved.

@@ -118,6 +118,11 @@ def test_memory_blocks_change_nothing(monkeypatch):
         assert np.array_equal(a.above, b.above)
 
 
+def test_the_best_threshold_is_found_anew_for_every_draw():
+    v = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[7, 5])
+    check_against_a_plain_loop(v, hr.Robust(hr.kemeny, "auto"), 4, 1)
+
+
 def test_large_counts_are_summed_without_rounding():
     v = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"], ["c", "b", "a"]], weights=[2**40 + 1, 2**40, 1])
     for T in (hr.kemeny, hr.borda, hr.footrule, hr.copeland):

@@ -165,9 +165,9 @@ breakable_rule_option = _rule_option(MEDIANS)
 
 def statistic(rule: str) -> Statistic:
     """Return the function behind the name of a rule."""
-    import holdrank
+    from holdrank import consensus, scoring
 
-    found: Statistic = getattr(holdrank, rule.replace("-", "_"))
+    found: Statistic = getattr(consensus if rule in MEDIANS else scoring, rule.replace("-", "_"))
     return found
 
 
