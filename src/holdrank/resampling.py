@@ -38,13 +38,14 @@ class Bootstrap:
     level : float
         Share of the draws that lie inside each interval, at least.
     best, median, worst : array of float
-        For each item, the ends of the interval of its place, and its median place. Tied items stand at the mean of their places.
+        For each item, the ends of the interval of its place, and its median place. Tied items stand at the mean of
+        their places.
     first : array of float
         For each item, the share of the draws in which it is first, alone or tied.
     above : array of float
         ``above[i, j]``: share of the draws in which item i stands above item j.
     stability : array of float
-        ``stability[i, j]``: share of the draws in which the pair has the order, or the tie, that it has in the consensus.
+        ``stability[i, j]``: share of the draws in which the pair has the order, or the tie, of the consensus.
     unchanged : float
         Share of the draws with the very ranking of the consensus.
     ranks : array of int
