@@ -56,3 +56,28 @@ def pair_matrices(draw, most=8):
     start = hr.Ranking(draw(st.one_of(strict_vectors(n), rank_vectors(n))))
     theta = draw(st.one_of(st.floats(0, 0.5), st.integers(0, grid // 2).map(lambda k: k / grid)))
     return P, start, theta
+
+
+KINDS = ["complete", "tied", "bottom", "observed", "battles"]
+
+
+def random_ranks(rng, kind, n, size):
+    """Return up to `size` random ballots of one of the KINDS, as ranks; empty ballots are left out."""
+    ballots = []
+    for _ in range(size):
+        ranks = rng.permutation(n) + 1
+        if kind in ("tied", "bottom", "observed") and rng.random() < 0.5:
+            ranks = rng.integers(1, n + 1, size=n)
+        if kind in ("bottom", "observed"):
+            ranks = np.where(rng.random(n) < 0.3, 0, ranks)
+        if kind == "battles":
+            ranks = np.zeros(n, dtype=int)
+            ranks[rng.choice(n, 2, replace=False)] = [1, 1 if rng.random() < 0.2 else 2]
+        if ranks.any():
+            ballots.append(ranks)
+    return ballots
+
+
+def unlisted_rule(kind):
+    """Return the rule for unlisted items that goes with one of the KINDS."""
+    return "observed" if kind in ("observed", "battles") else "bottom"

@@ -123,12 +123,17 @@ def breakdown_data(*curves: Breakdown, labels: Sequence[str] | None = None) -> D
 
 
 def draw_curves(data: Data, ax: Axes, *, log: bool = False) -> Axes:
-    """Draw curves as `breakdown_data` gives them; each may also say its `colour`, its `line` and its `width`."""
+    """Draw curves as `breakdown_data` gives them.
+
+    A curve may also say its `colour` and its `width`, and the data the `highest` share of the axis and whether it is
+    `endless`, for panels that share their axis.
+    """
     curves = data["curves"]
     known = [value for curve in curves for end in ("lower", "upper") for value in curve[end] if value]
-    endless = any(value is None for curve in curves for value in curve["lower"])
+    endless = any(value is None for curve in curves for value in curve["lower"]) or data.get("endless", False)
+    highest = data.get("highest") or max(known, default=0.5)
     with _styled():
-        never = share_axis(ax, max(known, default=0.5), endless=endless, least=min(known, default=0.0), log=log)
+        never = share_axis(ax, highest, endless=endless, least=min(known, default=0.0), log=log)
         ends = []
         for k, curve in enumerate(curves):
             colour = curve.get("colour", COLOURS[k % len(COLOURS)])
@@ -144,8 +149,7 @@ def draw_curves(data: Data, ax: Axes, *, log: bool = False) -> Axes:
             else:
                 upper = [max(low, high) if low < never else low for low, high in zip(lower, upper, strict=True)]
                 ax.stairs(upper, edges, baseline=lower, fill=True, color=colour, alpha=0.22, lw=0)
-                style = {"ls": curve.get("line", "-"), "lw": curve.get("width", 1.6)}
-                ax.stairs(lower, edges, baseline=None, color=colour, zorder=3, **style)
+                ax.stairs(lower, edges, baseline=None, color=colour, lw=curve.get("width", 1.6), zorder=3)
             ends.append(((upper if curve["method"] == "smooth" else lower)[-1], curve["label"], colour))
         ax.set_xlim(0, 1)
         pair_axis(ax, curves)
@@ -205,6 +209,7 @@ def draw_tradeoff(data: Data, ax: Axes) -> Axes:
         upper = [top if value is None else value for value, top in zip(data["upper"], lower, strict=True)]
         front = sorted((loss[k], lower[k]) for k in range(len(loss)) if data["pareto"][k])
         ax.axvspan(min(loss), data["allowed"], color=PALE, alpha=0.35, lw=0)
+        ax.annotate("loss allowed", (min(loss), 0), xytext=(3, 3), textcoords="offset points", fontsize=7, color=GREY)
         ax.step(*zip(*front, strict=True), where="post", color=BLUE, lw=1.2)
         ax.vlines(loss, lower, upper, color=BLUE, lw=3, alpha=0.3)
         for on_front, face in ((False, "white"), (True, BLUE)):
@@ -341,23 +346,24 @@ def draw_merges(data: Data, ax: Axes) -> Axes:
     with _styled():
         from matplotlib.patches import FancyBboxPatch
 
+        # Tiers are intervals of the order without a merge, so every item keeps its row.
         for x, result in enumerate(data["results"]):
             top = 0
             for tier in result["tiers"]:
                 tied = len(tier) > 1
-                look = {"fc": SKY if tied else "white", "ec": BLUE if tied else PALE, "alpha": 0.9, "lw": 1.0}
-                box = FancyBboxPatch((x - 0.2, top + 0.2), 0.4, len(tier) - 0.4, boxstyle="round,pad=0.14", **look)
+                look = {"fc": SKY if tied else "white", "ec": BLUE if tied else PALE, "lw": 1.0}
+                box = FancyBboxPatch((x - 0.2, top + 0.24), 0.4, len(tier) - 0.48, boxstyle="round,pad=0.14", **look)
                 ax.add_patch(box)
-                for k, item in enumerate(tier):
-                    ax.text(x, top + k + 0.5, item, ha="center", va="center")
+                rows = [top + k + 0.5 for k in range(len(tier))]
+                ax.scatter([x] * len(tier), rows, s=9, color=BLUE if tied else GREY, zorder=3)
                 top += len(tier)
             if result.get("name"):
-                ax.text(x, -0.25, result["name"], ha="center", va="bottom", weight="bold")
+                ax.text(x, -0.15, result["name"], ha="center", va="bottom", weight="bold")
         ax.set_xlim(-0.6, len(data["results"]) - 0.4)
         ax.set_ylim(len(data["items"]) + 0.1, -0.7)
         ax.set_xticks(range(len(data["results"])), [f"{result['theta']:.3g}" for result in data["results"]])
-        ax.set_yticks([])
-        ax.set_xlabel("from the threshold θ on")
+        ax.set_yticks([k + 0.5 for k in range(len(data["items"]))], data["items"])
+        ax.set_xlabel("tied from this threshold θ on")
         ax.tick_params(length=0)
         for spine in ax.spines.values():
             spine.set_visible(False)
@@ -372,18 +378,18 @@ def draw_pairs(shares: npt.ArrayLike, items: Sequence[str], ax: Axes) -> Axes:
     with _styled():
         for i, j in combinations(range(len(items)), 2):
             far = j - i
-            bend = 0.0 if far == 1 else 0.42 * (-1) ** far  # on both sides of the row, so that arrows do not cross
-            curve = f"arc3,rad={bend}"
-            look = {"arrowstyle": "-|>", "color": GREY, "lw": 1.0, "shrinkA": 11, "shrinkB": 11, "connectionstyle": curve}
-            ax.annotate("", (j, 0), (i, 0), arrowprops=look)
-            place = (i + j) / 2, -bend * far / 2
-            ax.text(*place, f"{P[i, j]:.2f}".lstrip("0"), ha="center", va="center", fontsize=8,
+            # From the first item above the row, from the others below it, so that arrows do not cross.
+            bend = 0.0 if far == 1 else -0.45 if i == 0 else 0.45
+            look = {"arrowstyle": "-|>", "color": GREY, "lw": 1.0, "shrinkA": 11, "shrinkB": 11}
+            ax.annotate("", (j, 0), (i, 0), arrowprops={**look, "connectionstyle": f"arc3,rad={bend}"})
+            ax.text((i + j) / 2, -bend * far / 2, f"{P[i, j]:.2f}".lstrip("0"), ha="center", va="center", fontsize=8,
                     bbox={"fc": "white", "ec": "none", "pad": 1.0})  # fmt: skip
-        ax.scatter(range(len(items)), [0] * len(items), s=300, facecolor="white", edgecolor=BLUE, linewidth=1.2, zorder=3)
+        dots = {"s": 300, "facecolor": "white", "edgecolor": BLUE, "linewidth": 1.2, "zorder": 3}
+        ax.scatter(range(len(items)), [0] * len(items), **dots)
         for x, item in enumerate(items):
             ax.text(x, 0, item, ha="center", va="center", zorder=4)
         ax.set_xlim(-0.4, len(items) - 0.6)
-        ax.set_ylim(-0.75, 0.95)
+        ax.set_aspect("equal")  # or the bends, and with them the places of the numbers, would depend on the figure
         ax.axis("off")
     return ax
 
@@ -408,6 +414,20 @@ def save(ax: Axes, stem: Path) -> list[Path]:
         for file in files:
             figure.savefig(file, metadata=_UNDATED[file.suffix[1:]])
     return files
+
+
+def explain(ax: Axes, kinds: dict[str, Data], **place: Any) -> None:
+    """Write a key of kinds of lines and marks, for what has no end to be named at."""
+    from matplotlib.lines import Line2D
+
+    lines = [Line2D([], [], label=name, **{"markersize": 5, **look}) for name, look in kinds.items()]
+    ax.legend(handles=lines, **{"loc": "upper left", "fontsize": 7, "frameon": False, "handlelength": 1.8, **place})
+
+
+def require() -> None:
+    """Refuse, with the way to get it, where matplotlib is missing."""
+    with _styled():
+        pass
 
 
 def axes_or_new(ax: Axes | None) -> Axes:

@@ -11,6 +11,7 @@ import pytest
 import holdrank as hr
 
 import oracles
+from strategies import KINDS, random_ranks, unlisted_rule
 
 PROFILES = int(os.environ.get("HOLDRANK_PROFILES", "25"))  # a long run takes 300
 
@@ -21,28 +22,16 @@ STATISTICS = {
     "downward": (hr.Robust(hr.kemeny, 0.1, "downward"), ("kemeny", 0.1, "downward")),
     "naive": (hr.Robust(hr.borda, 0.15, "naive"), ("borda", 0.15, "naive")),
 }
-KINDS = ["complete", "tied", "bottom", "observed", "battles"]
 
 
 def a_profile(rng, kind, n):
     """Ballots, weights and the rule for unlisted items; near enough to a tie for three ballots to matter."""
     size = int(rng.integers(3, 13 if n == 3 else 9))
-    ballots = []
-    for _ in range(size):
-        ranks = rng.permutation(n) + 1
-        if kind in ("tied", "bottom", "observed") and rng.random() < 0.5:
-            ranks = rng.integers(1, n + 1, size=n)
-        if kind in ("bottom", "observed"):
-            ranks = np.where(rng.random(n) < 0.3, 0, ranks)
-        if kind == "battles":
-            ranks = np.zeros(n, dtype=int)
-            ranks[rng.choice(n, 2, replace=False)] = [1, 1 if rng.random() < 0.2 else 2]
-        if ranks.any():
-            ballots.append(tuple(int(r) for r in hr.Votes.from_ranks([ranks]).ranks[0]))
+    ballots = [tuple(hr.Votes.from_ranks([ranks]).ranks[0].tolist()) for ranks in random_ranks(rng, kind, n, size)]
     if not ballots:
         return a_profile(rng, kind, n)
     distinct = sorted(set(ballots))
-    return distinct, [ballots.count(b) for b in distinct], "observed" if kind in ("observed", "battles") else "bottom"
+    return distinct, [ballots.count(b) for b in distinct], unlisted_rule(kind)
 
 
 def some_goals(rng, n):

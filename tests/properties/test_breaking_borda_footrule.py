@@ -48,25 +48,14 @@ def all_goals(n):
 
 
 def profile(rng, kind, n):
-    ballots = []
-    for _ in range(int(rng.integers(2, 9))):
-        ranks = rng.permutation(n) + 1
-        if kind in ("tied", "bottom", "observed") and rng.random() < 0.6:
-            ranks = rng.integers(1, n + 1, size=n)
-        if kind in ("bottom", "observed"):
-            ranks = np.where(rng.random(n) < 0.3, 0, ranks)
-        if kind == "battles":
-            ranks = np.zeros(n, dtype=int)
-            ranks[rng.choice(n, 2, replace=False)] = [1, 1 if rng.random() < 0.2 else 2]
-        if ranks.any():
-            ballots.append(ranks)
-    unlisted = "observed" if kind in ("observed", "battles") else "bottom"
+    ballots = strategies.random_ranks(rng, kind, n, int(rng.integers(2, 9)))
     if not ballots:
         return profile(rng, kind, n)
-    return hr.Votes.from_ranks(np.array(ballots), rng.integers(1, 4, size=len(ballots)), unlisted=unlisted)
+    weights = rng.integers(1, 4, size=len(ballots))
+    return hr.Votes.from_ranks(np.array(ballots), weights, unlisted=strategies.unlisted_rule(kind))
 
 
-@pytest.mark.parametrize("kind", ["complete", "tied", "bottom", "observed", "battles"])
+@pytest.mark.parametrize("kind", strategies.KINDS)
 @changes
 @rules
 def test_the_least_share_is_that_of_a_program_over_all_ballots(rule, change, kind):

@@ -14,22 +14,12 @@ from holdrank.breaking import kemeny as engine
 from holdrank.breaking.sides import Side, every_optimum_reaches, missing, one_pair, reaching
 from holdrank.status import Clock, Status
 
-KINDS = ["complete", "tied", "bottom", "observed", "battles"]
+from strategies import KINDS, random_ranks, unlisted_rule
 
 
 def some_votes(rng, kind, n):
-    ranks = np.array([rng.permutation(n) + 1 for _ in range(int(rng.integers(5, 12)))])
-    if kind in ("tied", "bottom", "observed"):
-        ranks = np.where(rng.random(len(ranks))[:, None] < 0.5, rng.integers(1, n + 1, size=ranks.shape), ranks)
-    if kind in ("bottom", "observed"):
-        ranks[rng.random(ranks.shape) < 0.3] = 0
-    if kind == "battles":
-        ranks = np.zeros((int(rng.integers(10, 30)), n), dtype=int)
-        for ballot in ranks:
-            ballot[rng.choice(n, 2, replace=False)] = [1, 1 if rng.random() < 0.1 else 2]
-    ranks = ranks[ranks.any(axis=1)]
-    unlisted = "observed" if kind in ("observed", "battles") else "bottom"
-    return hr.Votes.from_ranks(ranks, rng.integers(1, 4, len(ranks)), unlisted=unlisted)
+    ranks = random_ranks(rng, kind, n, int(rng.integers(10, 30) if kind == "battles" else rng.integers(5, 12)))
+    return hr.Votes.from_ranks(np.array(ranks), rng.integers(1, 4, len(ranks)), unlisted=unlisted_rule(kind))
 
 
 def some_goals(rng, n):

@@ -25,9 +25,9 @@ from holdrank.status import Clock, Status
 
 import oracles
 import strategies
+from strategies import KINDS, random_ranks, unlisted_rule
 
 CHANGES = ["replace", "drop", "add"]
-KINDS = ["complete", "tied", "bottom", "observed", "battles"]
 changes = pytest.mark.parametrize("change", CHANGES)
 kinds = pytest.mark.parametrize("kind", KINDS)
 
@@ -38,21 +38,11 @@ def found_for(votes: hr.Votes, goals: list[hr.Goal], change="replace", clock: Cl
 
 
 def a_profile(rng: np.random.Generator, kind: str, n: int, times: int = 1) -> hr.Votes:
-    rows = []
+    rows: list[np.ndarray] = []
     while not rows:
-        for _ in range(int(rng.integers(2, 9))):
-            ranks = rng.permutation(n) + 1
-            if kind in ("tied", "bottom", "observed") and rng.random() < 0.5:
-                ranks = rng.integers(1, n + 1, size=n)
-            if kind in ("bottom", "observed"):
-                ranks = ranks * (rng.random(n) < 0.7)
-            if kind == "battles":
-                ranks = np.zeros(n, dtype=int)
-                ranks[rng.choice(n, 2, replace=False)] = [1, 1 if rng.random() < 0.2 else 2]
-            if ranks.any():
-                rows.append(ranks)
+        rows = random_ranks(rng, kind, n, int(rng.integers(2, 9)))
     weights = times * rng.integers(1, 4, size=len(rows))
-    return hr.Votes.from_ranks(np.array(rows), weights, unlisted="observed" if kind in KINDS[3:] else "bottom")
+    return hr.Votes.from_ranks(np.array(rows), weights, unlisted=unlisted_rule(kind))
 
 
 def all_goals(n: int) -> dict[tuple[object, ...], hr.Goal]:

@@ -19,7 +19,7 @@ from holdrank.breaking.whole import votes_needed
 from holdrank.consensus import Consensus, Statistic, kemeny
 from holdrank.errors import UsageError, quote, show
 from holdrank.merge import Robust
-from holdrank.models import Seed
+from holdrank.models import Seed, seed_of
 from holdrank.rankings import Floats, Ranking
 from holdrank.status import Clock, Status
 from holdrank.votes import Votes
@@ -93,7 +93,7 @@ def breakdown(
             "to repair: use one of them, or method='smooth' for a statistic with a batch form"
         )
     if engine is None and method != "bounds":
-        seed = _seed(rng)
+        seed = seed_of(rng)
         engine = _smooth_engine(T, distance, seed)
     before = consensus_of(votes, T, time_limit)
     if engine is None:
@@ -303,17 +303,6 @@ def _distances(deltas: Iterable[float] | None, n: int) -> Floats:
 
 def _seconds_left(time_limit: float | None, started: float) -> float | None:
     return None if time_limit is None else max(time_limit - (perf_counter() - started), 0.0)
-
-
-def _seed(rng: Seed) -> int:
-    """Return the number that repeats the run: the one given, or one drawn."""
-    if isinstance(rng, np.random.Generator):
-        return int(rng.integers(2**63))
-    if rng is None:
-        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
-    if not isinstance(rng, int | np.integer) or isinstance(rng, bool) or rng < 0:
-        raise UsageError(f"rng must be a whole number from 0, a Generator or None, not {quote(str(rng))}")
-    return int(rng)
 
 
 def _status_of(answer: Answer, of_curve: Status) -> Status:

@@ -91,8 +91,8 @@ class Siege:
         self.margins: Floats = wins - wins.T
         self.margin = self.margins[first, second]
         self.battles = adds_battles(votes)
-        # What a target wins by in every pair: a ranking put in does that at once, battles pair by pair.
-        self.slack = STRICT / len(first) if self.battles else STRICT
+        # What a target wins by in every pair: a ranking put in does that at once, battles pair by pair; so may drops.
+        self.slack = STRICT / max(len(first), 1) if self.battles or change == "drop" else STRICT
         share = votes.weights / votes.total
         ranks = np.ascontiguousarray(votes.ranks.T[self.items]).astype(np.int32)
         if votes.unlisted == "bottom":
