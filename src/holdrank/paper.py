@@ -92,7 +92,6 @@ def figures(
     for name in chosen:
         if name not in makers:
             raise UsageError(f"a figure is one of {', '.join(makers)}, not {quote(str(name))}")
-    plots.require()
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     written = []
@@ -100,12 +99,14 @@ def figures(
         if progress is not None:
             progress(Step(name, done, len(chosen)))
         compute, draw = makers[name]
-        data = compute()
+        with plots.styled():
+            data = compute()
+            picture = draw(data)
         texts = {".json": json.dumps(data, indent=1, ensure_ascii=False) + "\n", ".csv": _table(data["rows"])}
         for ending, text in texts.items():
             written.append(folder / (name + ending))
             written[-1].write_bytes(text.encode())
-        written += plots.save(draw(data), folder / name)
+        written += plots.save(picture, folder / name)
     return written
 
 
@@ -182,8 +183,8 @@ def fig4(seed: int = SEED, steps: int = STEPS) -> Data:
 
     Notes
     -----
-    ``estimate`` is the paper's algorithm as written. ``attack`` is the share of an attack that was run, found from a
-    variant of it with less noise. Paper: Figure 4.
+    ``estimate`` is what gradient descent on the smoothed problem ends at, with less noise than the paper's; it bounds
+    nothing. ``attack`` is the share of an attack that starts from there and was run. Paper: Figure 4.
     """
     votes = _votes(0.1 * noise(183) + 0.45 * _FIRST + 0.45 * _SECOND)
     rows = []
@@ -191,11 +192,10 @@ def fig4(seed: int = SEED, steps: int = STEPS) -> Data:
         T = kemeny if theta is None else Robust(kemeny, theta)
         about = {"statistic": "kemeny" if theta is None else "downward merge", "theta": theta or 0.0}
         found = _curve(votes, T, **about, tiers=T(votes).text())
-        if all(row["exact_lower"] is not None for row in found[:1]):  # nothing to estimate where nothing breaks
-            plain = smoothed(votes, T, steps=steps, variant="plain", rng=seed).estimate
-            attack = smoothed(votes, T, steps=steps, rng=seed).upper
-            for row, one, other in zip(found, plain.tolist(), attack.tolist(), strict=True):
-                row.update(estimate=number(one), attack=number(other))
+        if found[0]["exact_lower"] is not None:  # nothing to estimate where nothing breaks
+            guess = smoothed(votes, T, steps=steps, rng=seed)
+            for row, ended, attack in zip(found, guess.estimate.tolist(), guess.upper.tolist(), strict=True):
+                row.update(estimate=number(ended), attack=number(attack))
         rows += found
     p = "0.1 u(183) + 0.45 e0 + 0.45 e1"
     return {"figure": "fig4", "p": p, "unit": _UNIT, "seed": seed, "steps": steps, "rows": rows}
@@ -334,16 +334,14 @@ def _exact(rows: list[Data], label: str, colour: str, **look: Any) -> Data:
 
 
 def _draw_theorems(rows: list[Data], ax: Axes, colour: str) -> None:
-    """Draw eps- / 2 as dashes, the band up to eps+ / 2 where that is valid, and eps+ / 2 as dots where it is not."""
+    """Draw eps- / 2 as dashes, and the band up to eps+ / 2 where that is valid."""
     edges = [0.0, *_column(rows, "delta")]
     lower = _column(rows, "theorem_lower")
     ax.stairs(lower, edges, baseline=None, color=plots.BLACK, lw=1.0, ls=(0, (3, 2)), zorder=4)
     if "theorem_upper" in rows[0]:
         upper, valid = _column(rows, "theorem_upper"), _column(rows, "theorem_upper_valid")
         band = [high if fine else low for low, high, fine in zip(lower, upper, valid, strict=True)]
-        dots = [np.nan if fine else high for high, fine in zip(upper, valid, strict=True)]
         ax.stairs(band, edges, baseline=lower, fill=True, color=colour, alpha=0.25, lw=0)
-        ax.stairs(dots, edges, baseline=None, color=colour, lw=1.4, ls=(0, (1, 1.2)), zorder=4)
 
 
 def _draw_fig1(data: Data) -> Axes:
@@ -357,6 +355,11 @@ def _draw_fig1(data: Data) -> Axes:
         curves = [_exact(_select(data, statistic=other), "", plots.PALE, width=1.2) for other in titles if other != name]
         plots.draw_curves({"curves": [*curves, _exact(rows, "", colours[name], width=2.4)], "highest": highest}, ax)
         _draw_theorems(rows, ax, colours[name])
+        for row in rows:
+            if row.get("theorem_upper_valid") is False:
+                place = (row["pairs"] - 0.5) / 6, row["exact_lower"]
+                ax.annotate("ε⁺\nnot\nvalid", place, xytext=(0, -4), textcoords="offset points", ha="center", va="top",
+                            fontsize=7)  # fmt: skip
         ax.set_title(f"{titles[name]} median", color=colours[name])
         ax.set_xlabel("")
         ax.set_ylabel("")
@@ -365,22 +368,22 @@ def _draw_fig1(data: Data) -> Axes:
     plots.explain(axes[0], {"exact": {"color": plots.BLUE, "lw": 2.4},
                             "lower bound ε⁻/2": {"color": plots.BLACK, "lw": 1.0, "ls": (0, (3, 2))},
                             "up to upper bound ε⁺/2": {"color": plots.BLUE, "lw": 7, "alpha": 0.25},
-                            "ε⁺/2 where not valid": {"color": plots.BLUE, "lw": 1.4, "ls": (0, (1, 1.2))},
                             "exact, other medians": {"color": plots.PALE, "lw": 1.2}})  # fmt: skip
     return axes[0]
 
 
 def _draw_fig2(data: Data) -> Axes:
-    (ax,) = plots.page(width=5.0, height=3.2)
+    (ax,) = plots.page(width=4.8, height=3.2)
     names = dict(zip(("point mass", "bucket", "uniform"), plots.COLOURS, strict=False))
-    curves = [_exact(_select(data, distribution=name), name, colour, width=2.4) for name, colour in names.items()]
+    # The first two nearly coincide from two pairs on: the wider line shows behind the narrower one.
+    widths = {"point mass": 5.0, "bucket": 2.4, "uniform": 2.4}
+    curves = [_exact(_select(data, distribution=name), name, names[name], width=widths[name]) for name in names]
     plots.draw_curves({"curves": curves}, ax, log=True)
     for name, colour in names.items():
         _draw_theorems(_select(data, distribution=name), ax, colour)
     plots.explain(ax, {"exact": {"color": plots.GREY, "lw": 2.4},
-                       "lower bound ε⁻/2": {"color": plots.BLACK, "lw": 1.0, "ls": (0, (3, 2))},
-                       "up to upper bound ε⁺/2": {"color": plots.GREY, "lw": 7, "alpha": 0.25}},
-                  loc="center right", bbox_to_anchor=(1, 0.52))  # fmt: skip
+                       "lower bound ε⁻/2": {"color": plots.BLACK, "lw": 1.0, "ls": (0, (3, 2))}},
+                  loc="center right", bbox_to_anchor=(1, 0.6))  # fmt: skip
     ax.set_title("Kemeny's median, three kinds of votes")
     return ax
 
@@ -388,7 +391,7 @@ def _draw_fig2(data: Data) -> Axes:
 def _draw_fig3(data: Data) -> Axes:
     axes = plots.page(3, width=3.2, height=2.6, width_ratios=[1.1, 1.0, 1.4])
     plots.draw_pairs(data["P"], "ABCD", axes[0])
-    axes[0].set_title("Share of votes with the first above the second")
+    axes[0].set_title("A → B: share of votes with A above B")
     for ax, rule in zip(axes[1:], ("naive", "downward"), strict=True):
         results = [
             {**row, "tiers": [part.strip("{}").split(", ") for part in row["tiers"].split(" > ")]}
@@ -400,39 +403,40 @@ def _draw_fig3(data: Data) -> Axes:
 
 
 def _draw_fig4(data: Data) -> Axes:
-    left, right = plots.page(2, width=3.7, height=3.2, sharey=True)
+    left, right = plots.page(2, width=3.7, height=3.3, sharey=True)
     median = _select(data, statistic="kemeny")
-    tops = [row[name] for row in data["rows"] for name in ("exact_upper", "estimate", "attack") if row.get(name)]
-    common = {"highest": max(tops), "endless": True}
+    merged = {theta: _select(data, statistic="downward merge", theta=theta) for theta in THETAS}
+    colours = dict(zip(THETAS, plots.COLOURS[1:], strict=False))
+    common = {"highest": 0.5, "endless": True}  # no more than half of the votes is ever needed against a median
     plots.draw_curves({"curves": [_exact(median, "", plots.BLUE, width=2.4)], **common}, left)
     _draw_theorems(median, left, plots.BLUE)
     _draw_estimates(median, left, plots.BLUE)
     left.set_title("Kemeny's median", color=plots.BLUE)
-    merged = [_select(data, statistic="downward merge", theta=theta) for theta in THETAS]
-    curves = [_exact(rows, "", colour) for rows, colour in zip(merged, plots.COLOURS[1:], strict=False)]
-    grey = _exact(median, "", plots.PALE, width=1.2)
-    plots.draw_curves({"curves": [grey, *curves], **common}, right)
-    for rows, colour in zip(merged, plots.COLOURS[1:], strict=False):
-        _draw_estimates(rows, right, colour)
+    curves = [_exact(rows, "", colours[theta]) for theta, rows in merged.items()]
+    plots.draw_curves({"curves": [_exact(median, "", plots.PALE, width=1.2), *curves], **common}, right)
+    for theta, rows in merged.items():
+        _draw_estimates(rows, right, colours[theta])
         level = rows[0]["exact_lower"]
-        text = f"θ = {rows[0]['theta']:g}" + (", all tied" if level is None else "")
-        height = max(tops) * 1.16 if level is None else level
-        right.text(1 / 12, height, text, fontsize=7.5, color=colour, va="bottom", ha="left", zorder=6)
-    right.set_title("Downward Merge of it")
+        text, height = (f"θ = {theta:g}: all tied", 0.58) if level is None else (f"θ = {theta:g}", level)
+        right.text(0.1 / 6, height, text, fontsize=7, color=colours[theta], va="center", zorder=6,
+                   bbox={"fc": "white", "ec": "none", "pad": 0.8})  # fmt: skip
+    right.text(1.1 / 6, 0.02, "Kemeny's median", fontsize=7, color=plots.GREY)
+    right.set_title("Downward Merge of it, by threshold θ")
     right.set_ylabel("")
     plots.explain(left, {"exact": {"color": plots.BLUE, "lw": 2.4},
                          "bounds ε⁻/2 = ε⁺/2": {"color": plots.BLACK, "lw": 1.0, "ls": (0, (3, 2))},
-                         "paper's estimate": {"color": plots.BLUE, "marker": "x", "ls": ""},
+                         "smoothed estimate": {"color": plots.BLUE, "marker": "x", "ls": ""},
                          "attack found from it": {"color": plots.BLUE, "marker": "o", "mfc": "white", "ls": ""}},
-                  loc="lower right", bbox_to_anchor=(1, 0.3))  # fmt: skip
+                  loc="center right", bbox_to_anchor=(1, 0.4))  # fmt: skip
     return left
 
 
 def _draw_estimates(rows: list[Data], ax: Axes, colour: str) -> None:
+    """Draw estimates and the attacks found from them, where there is something to estimate."""
     for name, marker in (("attack", "o"), ("estimate", "x")):
-        dots = [(row["delta"], row[name]) for row in rows if row.get(name) is not None]
+        dots = [(row["delta"], row[name]) for row in rows if row["exact_lower"] is not None and row.get(name) is not None]
         if dots:
-            ax.plot(*zip(*dots, strict=True), marker, color=colour, ms=5, mfc="white", clip_on=False, zorder=5)
+            ax.plot(*zip(*dots, strict=True), marker, color=colour, ms=4.5, mfc="white", clip_on=False, zorder=5)
 
 
 def _draw_fig5(data: Data) -> Axes:
@@ -446,21 +450,28 @@ def _draw_fig5(data: Data) -> Axes:
             x = [start["loss"], end["loss"]]
             y = [never if row["exact_lower"] is None else row["exact_lower"] for row in (start, end)]
             ax.plot(x, y, color=colour, lw=0.9, alpha=0.8)
-            ax.plot(x[:1], y[:1], "o", color=colour, ms=5, mfc="white", zorder=3)
-            ax.plot(x[1:], y[1:], "s", color=colour, ms=4, zorder=3)
+            look = {"color": colour, "clip_on": False, "zorder": 3}
+            ax.plot(x[:1], y[:1], "o", ms=6, mfc="white", **look)
+            ax.plot(x[1:], y[1:], "s", ms=3.5, **look)
         ax.set_xlabel("loss: mean distance to a vote")
         ax.set_title("Downward Merge at θ = .05" if choice == "downward merge" else "at the best θ of each")
     axes[1].set_ylabel("")
     axes[0].set_ylabel("votes to change one pair")
-    kinds = {name: {"color": colour, "lw": 2} for name, colour in colours.items()}
+    for kind, colour in colours.items():
+        of_kind = [row for row in data["rows"] if row["distribution"].startswith(kind) and row["exact_lower"] is not None]
+        top = max(of_kind, key=lambda row: row["exact_lower"] if row["statistic"] != "best threshold" else -1)
+        side = {"xytext": (-8, 6), "ha": "right"} if top["loss"] > 0.4 else {"xytext": (8, 0), "ha": "left"}
+        axes[0].annotate(kind, (top["loss"], top["exact_lower"]), textcoords="offset points", va="center", fontsize=8,
+                         color=colour, **side)  # fmt: skip
     plots.explain(axes[0], {"Kemeny's median": {"color": plots.GREY, "marker": "o", "mfc": "white", "ls": ""},
-                            "Downward Merge": {"color": plots.GREY, "marker": "s", "ls": ""}, **kinds})  # fmt: skip
+                            "Downward Merge": {"color": plots.GREY, "marker": "s", "ls": ""}},
+                  loc="upper right", bbox_to_anchor=(0.92, 0.9))  # fmt: skip
     return axes[0]
 
 
 def _draw_real(data: Data) -> Axes:
     panels = data["files"]
-    columns = min(len(panels), 3)
+    columns = 2 if len(panels) in (2, 4) else min(len(panels), 3)
     axes = plots.page(columns, -(-len(panels) // columns), width=3.6, height=3.0)
     for ax, panel in zip(axes, panels, strict=False):
         plots.draw_tradeoff(panel, ax)

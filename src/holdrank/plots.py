@@ -132,7 +132,7 @@ def draw_curves(data: Data, ax: Axes, *, log: bool = False) -> Axes:
     known = [value for curve in curves for end in ("lower", "upper") for value in curve[end] if value]
     endless = any(value is None for curve in curves for value in curve["lower"]) or data.get("endless", False)
     highest = data.get("highest") or max(known, default=0.5)
-    with _styled():
+    with styled():
         never = share_axis(ax, highest, endless=endless, least=min(known, default=0.0), log=log)
         ends = []
         for k, curve in enumerate(curves):
@@ -202,14 +202,13 @@ def tradeoff_data(found: Tradeoff) -> Data:
 def draw_tradeoff(data: Data, ax: Axes) -> Axes:
     """Draw a trade-off as `tradeoff_data` gives it."""
     loss, best = data["loss"], data["best"]
-    with _styled():
+    with styled():
         high = [value for value in (*data["lower"], *data["upper"]) if value is not None]
         never = share_axis(ax, max(high, default=0.5), endless=None in data["lower"])
         lower = [never if value is None else value for value in data["lower"]]
         upper = [top if value is None else value for value, top in zip(data["upper"], lower, strict=True)]
         front = sorted((loss[k], lower[k]) for k in range(len(loss)) if data["pareto"][k])
         ax.axvspan(min(loss), data["allowed"], color=PALE, alpha=0.35, lw=0)
-        ax.annotate("loss allowed", (min(loss), 0), xytext=(3, 3), textcoords="offset points", fontsize=7, color=GREY)
         ax.step(*zip(*front, strict=True), where="post", color=BLUE, lw=1.2)
         ax.vlines(loss, lower, upper, color=BLUE, lw=3, alpha=0.3)
         for on_front, face in ((False, "white"), (True, BLUE)):
@@ -222,7 +221,7 @@ def draw_tradeoff(data: Data, ax: Axes) -> Axes:
         _beside(ax, loss[best], lower[best], text, VERMILLION)
         if best:
             _beside(ax, loss[0], lower[0], "no merge", BLUE)
-        ax.set_xlabel("loss: mean distance to a vote")
+        ax.set_xlabel("loss: mean distance to a vote (grey: allowed)")
         ax.set_ylabel("votes to change before it breaks")
         span = max(loss) - min(loss) or 0.1
         ax.set_xlim(min(loss) - 0.06 * span, max(loss) + 0.12 * span)
@@ -253,7 +252,7 @@ def heatmap(votes: Votes, consensus: Consensus, ax: Axes | None = None) -> Axes:
     shares, items = data["shares"], data["items"]
     n = len(items)
     filled = [[math.nan if share is None else share for share in row] for row in shares]
-    with _styled():
+    with styled():
         from matplotlib.patches import Rectangle
 
         image = ax.imshow(filled, cmap="PuOr_r", vmin=0, vmax=1, interpolation="none")
@@ -343,7 +342,7 @@ def merges_data(path: Sequence[tuple[float, Ranking]], items: Sequence[str]) -> 
 
 def draw_merges(data: Data, ax: Axes) -> Axes:
     """Draw tiers over thresholds as `merges_data` gives them; a result may have a `name`."""
-    with _styled():
+    with styled():
         from matplotlib.patches import FancyBboxPatch
 
         # Tiers are intervals of the order without a merge, so every item keeps its row.
@@ -375,7 +374,7 @@ def draw_pairs(shares: npt.ArrayLike, items: Sequence[str], ax: Axes) -> Axes:
     import numpy as np
 
     P = np.asarray(shares)
-    with _styled():
+    with styled():
         for i, j in combinations(range(len(items)), 2):
             far = j - i
             # From the first item above the row, from the others below it, so that arrows do not cross.
@@ -389,6 +388,7 @@ def draw_pairs(shares: npt.ArrayLike, items: Sequence[str], ax: Axes) -> Axes:
         for x, item in enumerate(items):
             ax.text(x, 0, item, ha="center", va="center", zorder=4)
         ax.set_xlim(-0.4, len(items) - 0.6)
+        ax.set_ylim(-0.65, 0.85)
         ax.set_aspect("equal")  # or the bends, and with them the places of the numbers, would depend on the figure
         ax.axis("off")
     return ax
@@ -399,7 +399,7 @@ def draw_pairs(shares: npt.ArrayLike, items: Sequence[str], ax: Axes) -> Axes:
 
 def page(columns: int = 1, rows: int = 1, *, width: float = 3.6, height: float = 2.9, **layout: Any) -> list[Axes]:
     """Return the axes of a new figure, row by row; it belongs to nobody else and need not be closed."""
-    with _styled():
+    with styled():
         from matplotlib.figure import Figure
 
         figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
@@ -410,7 +410,7 @@ def save(ax: Axes, stem: Path) -> list[Path]:
     """Write the figure of an axes as .svg, .pdf and .png; the same picture gives the same bytes."""
     figure: Figure = ax.figure  # type: ignore[assignment]
     files = [stem.with_name(f"{stem.name}.{form}") for form in _UNDATED]
-    with _styled():
+    with styled():
         for file in files:
             figure.savefig(file, metadata=_UNDATED[file.suffix[1:]])
     return files
@@ -424,17 +424,11 @@ def explain(ax: Axes, kinds: dict[str, Data], **place: Any) -> None:
     ax.legend(handles=lines, **{"loc": "upper left", "fontsize": 7, "frameon": False, "handlelength": 1.8, **place})
 
 
-def require() -> None:
-    """Refuse, with the way to get it, where matplotlib is missing."""
-    with _styled():
-        pass
-
-
 def axes_or_new(ax: Axes | None) -> Axes:
     """Return the axes given, or those of a new figure that notebooks show."""
     if ax is not None:
         return ax
-    with _styled():
+    with styled():
         import matplotlib.pyplot as plt
 
         return plt.subplots(figsize=(5.2, 3.6), layout="constrained")[1]
@@ -450,8 +444,8 @@ def share_axis(ax: Axes, highest: float, *, endless: bool, least: float = 0.0, l
     from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
     if log:
-        bottom = 10 ** math.floor(math.log10(max(least, 1e-9)))
-        ticks = [t for t in LogLocator().tick_values(bottom, highest) if bottom <= t <= max(highest, bottom * 10)]
+        bottom = max(least, 1e-9) / 1.8
+        ticks = [t for t in LogLocator().tick_values(bottom, highest) if bottom <= t <= highest]
         never = highest * 2.6
         ax.set_yscale("log")
         ax.set_ylim(bottom, never * 1.2 if endless else highest * 1.6)
@@ -518,11 +512,14 @@ def _votes_axis(ax: Axes, votes: float) -> None:
 
 
 def _beside(ax: Axes, x: float, y: float, text: str, colour: str) -> None:
-    ax.annotate(text, (x, y), xytext=(7, -4), textcoords="offset points", va="top", fontsize=8, color=colour, zorder=5)
+    """Write below and to the right of a point, or above it where the axis is near."""
+    low = y < 0.2 * ax.get_ylim()[1]
+    look = {"va": "bottom" if low else "top", "fontsize": 8, "color": colour, "zorder": 5}
+    ax.annotate(text, (x, y), xytext=(7, 4 if low else -4), textcoords="offset points", **look)
 
 
-def _styled() -> AbstractContextManager[None]:
-    """Return the style of all pictures; refuse, with the way to get it, where matplotlib is missing."""
+def styled() -> AbstractContextManager[None]:
+    """Return the style of all pictures, for a `with`; refuse, with the way to get it, where matplotlib is missing."""
     try:
         import matplotlib as mpl
     except ImportError as error:

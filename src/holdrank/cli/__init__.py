@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from holdrank import __version__
-from holdrank.cli import breaking
+from holdrank.cli import breaking, gates
 from holdrank.cli.options import (
     FORMATS as FORMATS,
 )
@@ -202,6 +202,7 @@ def tiers(file: str, theta: float | str, merge: str, path: bool, rule: str, time
 cli.add_command(breaking.breakdown)
 cli.add_command(breaking.attack)
 cli.add_command(breaking.tradeoff)
+cli.add_command(gates.check)
 
 
 @cli.command(cls=ReadingCommand)

@@ -43,7 +43,7 @@ _BALLOTS_SHOWN = 20
 _BAR = 30  # columns
 _SHORT_BAR = 16
 
-_theta_option = click.option(
+theta_option = click.option(
     "--theta",
     type=Threshold(),
     metavar="T",
@@ -55,7 +55,7 @@ _time_limit_option = click.option("--time-limit", type=click.FloatRange(min=0), 
 @click.command(cls=ReadingCommand)
 @click.argument("file")
 @breakable_rule_option
-@_theta_option
+@theta_option
 @merge_option
 @click.option("--delta", "deltas", type=click.FloatRange(0, 1), multiple=True,
               help="Distance as a share of the pairs, may be repeated; all if not given.")  # fmt: skip
@@ -80,7 +80,7 @@ def breakdown(file: str, rule: str, theta: float | str | None, merge: str, delta
     from holdrank.breaking.answers import breakdown as compute
 
     votes = read(file, reading, quiet)
-    T = _statistic(rule, theta, merge)
+    T = statistic_of(rule, theta, merge)
     with progress_line(quiet) as progress:
         found = compute(votes, T, deltas or None, method, distance, time_limit, seed, progress=progress)  # type: ignore[arg-type]
     if verbose:
@@ -104,7 +104,7 @@ def breakdown(file: str, rule: str, theta: float | str | None, merge: str, delta
 @click.option("--change", type=click.Choice(["replace", "drop", "add"]), default="replace", show_default=True,
               help="What happens to votes.")  # fmt: skip
 @breakable_rule_option
-@_theta_option
+@theta_option
 @merge_option
 @click.option("--write", metavar="OUTPUT", help="Write the votes after the attack to this file, as convert does.")
 @_time_limit_option
@@ -124,13 +124,13 @@ def attack(file: str, change: str, rule: str, theta: float | str | None, merge: 
 
     goal = _goal(goals)
     votes = read(file, reading, quiet)
-    T = _statistic(rule, theta, merge)
+    T = statistic_of(rule, theta, merge)
     with progress_line(quiet) as progress:
         found = compute(votes, T, goal, change, time_limit=time_limit, progress=progress)  # type: ignore[arg-type]
     if verbose:
         complain(f"{found.status}; {found.seconds:.3f} s")
     if as_json:
-        print_json("attack", votes, rule=rule, theta=theta, merge=merge, attack=_attack_json(found))
+        print_json("attack", votes, rule=rule, theta=theta, merge=merge, attack=attack_json(found))
     else:
         _print_attack(found, T)
     if write is not None:
@@ -174,7 +174,8 @@ def tradeoff(file: str, rule: str, merge: str, delta: float | None, tolerance: f
     return exit_code(found.status, require_proof)
 
 
-def _statistic(rule: str, theta: float | str | None, merge: str) -> Statistic:
+def statistic_of(rule: str, theta: float | str | None, merge: str) -> Statistic:
+    """Return what is to be broken: a median, or its tiers where there is a threshold."""
     from holdrank.merge import Robust
 
     base = statistic(rule)
@@ -383,7 +384,8 @@ def _breakdown_json(found: Breakdown) -> dict[str, Any]:
     }
 
 
-def _attack_json(found: Attack) -> dict[str, Any]:
+def attack_json(found: Attack) -> dict[str, Any]:
+    """Return an attack as plain data."""
     best = found.whole or found
     return {
         "statistic": found.statistic,

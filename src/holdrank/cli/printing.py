@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from holdrank.status import Status, Step
     from holdrank.votes import Votes
 
-EXIT_INTERNAL, EXIT_USAGE, EXIT_DATA, EXIT_NOT_PROVED, EXIT_INTERRUPTED = 1, 2, 3, 5, 130
+EXIT_INTERNAL, EXIT_USAGE, EXIT_DATA, EXIT_GATE, EXIT_NOT_PROVED, EXIT_INTERRUPTED = 1, 2, 3, 4, 5, 130
 
 
 def complain(message: str) -> None:
