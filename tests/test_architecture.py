@@ -36,11 +36,14 @@ ROOMS = [
     "resampling",
     "breaking",
     "thresholds",
+    "plots",
+    "paper",
     "cli",
 ]
 FRONT_DOORS = {"__init__", "__main__"}  # they hand out names from every room
 
-ONE_USER = {"highspy": "_highs", "numba": "_kernels", "click": "cli", "rich": "cli", "array_api_compat": "rankings"}
+ONE_USER = {"highspy": "_highs", "numba": "_kernels", "click": "cli", "rich": "cli", "array_api_compat": "rankings",
+            "matplotlib": "plots"}  # fmt: skip
 HEAVY = {"numba", "highspy", "matplotlib", "torch", "fastapi", "duckdb", "pandas", "polars", "pyarrow", "openpyxl",
          "narwhals", "rich", "array_api_compat", "scipy", "jinja2"}  # fmt: skip
 

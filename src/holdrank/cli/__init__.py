@@ -18,6 +18,7 @@ import click
 
 from holdrank import __version__
 from holdrank.cli import breaking, gates
+from holdrank.cli import paper as paper_command
 from holdrank.cli.options import (
     FORMATS as FORMATS,
 )
@@ -265,6 +266,8 @@ def convert(file: str, output: str, to: str | None, quiet: bool, reading: dict[s
 @click.option("--theta", type=click.FloatRange(0, 0.5), default=0.05, show_default=True, help="Threshold of the tiers.")
 def demo(out: str, seed: int, theta: float) -> None:
     """Analyse a generated data set."""
+    from holdrank.breaking.answers import attack
+    from holdrank.breaking.goals import NewWinner
     from holdrank.consensus import kemeny
     from holdrank.files import write_votes
     from holdrank.merge import Robust
@@ -283,19 +286,25 @@ def demo(out: str, seed: int, theta: float) -> None:
     votes = sample_votes(PlackettLuce(list(strengths.values())), 500, rng=seed, items=strengths)
     consensus = kemeny(votes)
     merged = Robust(kemeny, theta)(votes)
+    found = attack(votes, kemeny, NewWinner())
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     write_votes(votes, folder / "votes.soc")
     summary = {**record("demo", votes), "generated": True, "seed": seed, "theta": theta,
-               "consensus": consensus_json(consensus), "tiers": consensus_json(merged)}  # fmt: skip
+               "consensus": consensus_json(consensus), "tiers": consensus_json(merged),
+               "attack": breaking.attack_json(found)}  # fmt: skip
     (folder / "consensus.json").write_text(json.dumps(summary, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     click.echo(f"Generated data, not real votes: 500 ballots drawn from a Plackett-Luce model with seed {seed}.\n")
     print_ranking(votes, consensus, "Kemeny consensus")
     click.echo()
     print_tiers(votes, merged, f"Tiers at theta = {theta:g}")
+    click.echo(f"\n{found.text()}")
     click.echo(f"\nWritten: {folder / 'votes.soc'}, {folder / 'consensus.json'}")
     program = "holdrank" if shutil.which("holdrank") else sys.argv[0]
-    click.echo(f"Next: {program} tiers {folder / 'votes.soc'} --path")
+    click.echo(f"Next: {program} attack {folder / 'votes.soc'} --new-winner")
+
+
+cli.add_command(paper_command.paper)
 
 
 @cli.command()
