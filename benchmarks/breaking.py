@@ -1,6 +1,7 @@
 """What breakdown functions and attacks take: seconds, and how much of each curve is exact.
 
-``.venv/bin/python benchmarks/breaking.py [--only WORD] [--limit SECONDS] [--out FILE]``; a full run takes some forty
+``.venv/bin/python benchmarks/breaking.py [--only WORD] [--limit SECONDS] [--out FILE]``, where parts of a run may go to
+one file; a full run takes some forty
 minutes on two cores. Each curve is computed once in this process, compiled loops loaded. The real votes are left out,
 with a line that says so, where the folder of data is not beside the checkout.
 """
@@ -158,6 +159,10 @@ def main() -> None:
             print(*(f"{key} {value};" for key, value in results[-1].items()), flush=True)
     out = options.out or (None if options.only or options.limit else RESULTS)
     if out:
+        if out.exists() and options.only:  # one part of a run in several parts
+            names = {(one["part"], one["name"]) for one in results}
+            old = json.loads(out.read_text(encoding="utf-8"))["results"]
+            results = [one for one in old if (one["part"], one["name"]) not in names] + results
         about = {
             "made": datetime.now(UTC).isoformat(timespec="seconds"),
             "machine": machine(),

@@ -52,10 +52,14 @@ _ROOMS = {
 
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
+_MODULES = ("paper", "plots")  # names in modules of their own: hr.plots.breakdown
+
 __all__ = sorted(_ROOM_OF)
 
 
 def __getattr__(name: str) -> object:
+    if name in _MODULES:
+        return import_module(f"holdrank.{name}")
     if name not in _ROOM_OF:
         raise AttributeError(f"module 'holdrank' has no attribute {name!r}")
     value = getattr(import_module(f"holdrank.{_ROOM_OF[name]}"), name)
@@ -64,10 +68,12 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_MODULES})
 
 
 if TYPE_CHECKING:  # the same names for type checkers and editors, which read but do not run
+    from holdrank import paper as paper
+    from holdrank import plots as plots
     from holdrank.breaking.answers import attack as attack
     from holdrank.breaking.answers import breakdown as breakdown
     from holdrank.breaking.answers import verify as verify

@@ -281,7 +281,7 @@ def real(files: Sequence[str | Path], time_limit: float | None = 60.0) -> Data:
 
 def noise(seed: int) -> Floats:
     """Return u(seed): a random distribution over the 24 rankings of four items, as the paper's code draws it."""
-    drawn = np.random.RandomState(seed).uniform(size=24)  # noqa: NPY002
+    drawn = np.random.RandomState(seed).uniform(size=24)
     return np.asarray(drawn / drawn.sum())
 
 
@@ -352,7 +352,8 @@ def _draw_fig1(data: Data) -> Axes:
     for ax, name in zip(axes, titles, strict=True):
         rows = _select(data, statistic=name)
         # The other two in grey, so that the medians can be compared.
-        curves = [_exact(_select(data, statistic=other), "", plots.PALE, width=1.2) for other in titles if other != name]
+        others = [_select(data, statistic=other) for other in titles if other != name]
+        curves = [_exact(other, "", plots.PALE, width=1.2) for other in others]
         plots.draw_curves({"curves": [*curves, _exact(rows, "", colours[name], width=2.4)], "highest": highest}, ax)
         _draw_theorems(rows, ax, colours[name])
         for row in rows:
@@ -407,7 +408,7 @@ def _draw_fig4(data: Data) -> Axes:
     median = _select(data, statistic="kemeny")
     merged = {theta: _select(data, statistic="downward merge", theta=theta) for theta in THETAS}
     colours = dict(zip(THETAS, plots.COLOURS[1:], strict=False))
-    common = {"highest": 0.5, "endless": True}  # no more than half of the votes is ever needed against a median
+    common: Data = {"highest": 0.5, "endless": True}  # no more than half of the votes is ever needed against a median
     plots.draw_curves({"curves": [_exact(median, "", plots.BLUE, width=2.4)], **common}, left)
     _draw_theorems(median, left, plots.BLUE)
     _draw_estimates(median, left, plots.BLUE)
@@ -433,8 +434,9 @@ def _draw_fig4(data: Data) -> Axes:
 
 def _draw_estimates(rows: list[Data], ax: Axes, colour: str) -> None:
     """Draw estimates and the attacks found from them, where there is something to estimate."""
+    finite = [row for row in rows if row["exact_lower"] is not None]
     for name, marker in (("attack", "o"), ("estimate", "x")):
-        dots = [(row["delta"], row[name]) for row in rows if row["exact_lower"] is not None and row.get(name) is not None]
+        dots = [(row["delta"], row[name]) for row in finite if row.get(name) is not None]
         if dots:
             ax.plot(*zip(*dots, strict=True), marker, color=colour, ms=4.5, mfc="white", clip_on=False, zorder=5)
 
@@ -450,19 +452,16 @@ def _draw_fig5(data: Data) -> Axes:
             x = [start["loss"], end["loss"]]
             y = [never if row["exact_lower"] is None else row["exact_lower"] for row in (start, end)]
             ax.plot(x, y, color=colour, lw=0.9, alpha=0.8)
-            look = {"color": colour, "clip_on": False, "zorder": 3}
+            look: Data = {"color": colour, "clip_on": False, "zorder": 3}
             ax.plot(x[:1], y[:1], "o", ms=6, mfc="white", **look)
             ax.plot(x[1:], y[1:], "s", ms=3.5, **look)
         ax.set_xlabel("loss: mean distance to a vote")
-        ax.set_title("Downward Merge at θ = .05" if choice == "downward merge" else "at the best θ of each")
+        ax.set_title("Downward Merge at " + ("θ = .05" if choice == "downward merge" else "the best θ of each"))
     axes[1].set_ylabel("")
     axes[0].set_ylabel("votes to change one pair")
-    for kind, colour in colours.items():
-        of_kind = [row for row in data["rows"] if row["distribution"].startswith(kind) and row["exact_lower"] is not None]
-        top = max(of_kind, key=lambda row: row["exact_lower"] if row["statistic"] != "best threshold" else -1)
-        side = {"xytext": (-8, 6), "ha": "right"} if top["loss"] > 0.4 else {"xytext": (8, 0), "ha": "left"}
-        axes[0].annotate(kind, (top["loss"], top["exact_lower"]), textcoords="offset points", va="center", fontsize=8,
-                         color=colour, **side)  # fmt: skip
+    places = {"bucket": (0.14, 0.4), "uniform": (0.405, 0.3), "point mass": (0.065, 0.45), "Plackett-Luce": (0.22, 0.2)}
+    for kind, place in places.items():
+        axes[0].text(*place, kind, fontsize=8, color=colours[kind], va="center")
     plots.explain(axes[0], {"Kemeny's median": {"color": plots.GREY, "marker": "o", "mfc": "white", "ls": ""},
                             "Downward Merge": {"color": plots.GREY, "marker": "s", "ls": ""}},
                   loc="upper right", bbox_to_anchor=(0.92, 0.9))  # fmt: skip

@@ -18,7 +18,7 @@ from holdrank.errors import MissingExtraError, UsageError, show
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    from matplotlib.axes import Axes
+    from matplotlib.axes import Axes as Axes
     from matplotlib.figure import Figure
 
     from holdrank.breaking.results import Breakdown
@@ -29,37 +29,20 @@ if TYPE_CHECKING:
 
 Data: TypeAlias = dict[str, Any]
 
-BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK = COLOURS = (
-    "#0072B2",
-    "#D55E00",
-    "#009E73",
-    "#CC79A7",
-    "#E69F00",
-    "#56B4E9",
-    "#000000",
-)
-GREY = "#8c8c8c"
-PALE = "#d9d9d9"
+BLUE, VERMILLION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+ORANGE, SKY, BLACK = "#E69F00", "#56B4E9", "#000000"
+COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK)
+GREY, PALE = "#8c8c8c", "#d9d9d9"
 
-_STYLE = {
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],  # comes with matplotlib, so that pictures are the same everywhere
-    "font.size": 9,
-    "axes.titlesize": 10,
-    "axes.titlelocation": "left",
-    "axes.labelsize": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.linewidth": 0.7,
-    "lines.linewidth": 1.6,
-    "lines.solid_capstyle": "butt",
-    "xtick.labelsize": 8,
-    "ytick.labelsize": 8,
-    "figure.dpi": 100,
-    "savefig.dpi": 200,
+_STYLE: Data = {
+    "font.family": ["DejaVu Sans"],  # comes with matplotlib, so that pictures are the same everywhere
+    "font.size": 9, "axes.titlesize": 10, "axes.labelsize": 9, "xtick.labelsize": 8, "ytick.labelsize": 8,
+    "axes.titlelocation": "left", "axes.spines.top": False, "axes.spines.right": False,
+    "axes.linewidth": 0.7, "lines.linewidth": 1.6, "lines.solid_capstyle": "butt",
+    "figure.dpi": 100, "savefig.dpi": 200,
     "svg.hashsalt": "holdrank",  # the same names inside the file every time
     "pdf.fonttype": 42,
-}
+}  # fmt: skip
 _UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None, "ModDate": None}, "png": {"Software": None}}
 _MOST_NUMBERED = 12  # items of a matrix whose cells can hold a number
 
@@ -213,7 +196,7 @@ def draw_tradeoff(data: Data, ax: Axes) -> Axes:
         ax.vlines(loss, lower, upper, color=BLUE, lw=3, alpha=0.3)
         for on_front, face in ((False, "white"), (True, BLUE)):
             chosen = [k for k in range(len(loss)) if data["pareto"][k] is on_front and k != best]
-            dots = {"s": 22, "facecolor": face, "edgecolor": BLUE if on_front else GREY, "zorder": 3}
+            dots: Data = {"s": 22, "facecolor": face, "edgecolor": BLUE if on_front else GREY, "zorder": 3}
             ax.scatter([loss[k] for k in chosen], [lower[k] for k in chosen], **dots)
         ax.scatter([loss[best]], [lower[best]], s=90, marker="*", color=VERMILLION, zorder=4)
         many = data["tiers"][best]
@@ -350,7 +333,7 @@ def draw_merges(data: Data, ax: Axes) -> Axes:
             top = 0
             for tier in result["tiers"]:
                 tied = len(tier) > 1
-                look = {"fc": SKY if tied else "white", "ec": BLUE if tied else PALE, "lw": 1.0}
+                look: Data = {"fc": SKY if tied else "white", "ec": BLUE if tied else PALE, "lw": 1.0}
                 box = FancyBboxPatch((x - 0.2, top + 0.24), 0.4, len(tier) - 0.48, boxstyle="round,pad=0.14", **look)
                 ax.add_patch(box)
                 rows = [top + k + 0.5 for k in range(len(tier))]
@@ -379,11 +362,11 @@ def draw_pairs(shares: npt.ArrayLike, items: Sequence[str], ax: Axes) -> Axes:
             far = j - i
             # From the first item above the row, from the others below it, so that arrows do not cross.
             bend = 0.0 if far == 1 else -0.45 if i == 0 else 0.45
-            look = {"arrowstyle": "-|>", "color": GREY, "lw": 1.0, "shrinkA": 11, "shrinkB": 11}
+            look: Data = {"arrowstyle": "-|>", "color": GREY, "lw": 1.0, "shrinkA": 11, "shrinkB": 11}
             ax.annotate("", (j, 0), (i, 0), arrowprops={**look, "connectionstyle": f"arc3,rad={bend}"})
             ax.text((i + j) / 2, -bend * far / 2, f"{P[i, j]:.2f}".lstrip("0"), ha="center", va="center", fontsize=8,
                     bbox={"fc": "white", "ec": "none", "pad": 1.0})  # fmt: skip
-        dots = {"s": 300, "facecolor": "white", "edgecolor": BLUE, "linewidth": 1.2, "zorder": 3}
+        dots: Data = {"s": 300, "facecolor": "white", "edgecolor": BLUE, "linewidth": 1.2, "zorder": 3}
         ax.scatter(range(len(items)), [0] * len(items), **dots)
         for x, item in enumerate(items):
             ax.text(x, 0, item, ha="center", va="center", zorder=4)
@@ -504,9 +487,12 @@ def name_ends(ax: Axes, ends: Sequence[tuple[float, str, str]], beyond: float = 
 
 
 def _votes_axis(ax: Axes, votes: float) -> None:
+    import numpy as np
     from matplotlib.ticker import MaxNLocator
 
-    right = ax.secondary_yaxis("right", functions=(lambda share: share * votes, lambda count: count / votes))
+    right = ax.secondary_yaxis(
+        "right", functions=(lambda share: np.multiply(share, votes), lambda count: np.divide(count, votes))
+    )
     right.yaxis.set_major_locator(MaxNLocator(5, integer=True))
     right.set_ylabel(f"of {votes:,.0f} votes")
 
@@ -514,7 +500,7 @@ def _votes_axis(ax: Axes, votes: float) -> None:
 def _beside(ax: Axes, x: float, y: float, text: str, colour: str) -> None:
     """Write below and to the right of a point, or above it where the axis is near."""
     low = y < 0.2 * ax.get_ylim()[1]
-    look = {"va": "bottom" if low else "top", "fontsize": 8, "color": colour, "zorder": 5}
+    look: Data = {"va": "bottom" if low else "top", "fontsize": 8, "color": colour, "zorder": 5}
     ax.annotate(text, (x, y), xytext=(7, 4 if low else -4), textcoords="offset points", **look)
 
 

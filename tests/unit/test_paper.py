@@ -1,0 +1,220 @@
+"""The figures of the paper: the numbers first, then files."""
+
+from __future__ import annotations
+
+import csv
+import json
+from functools import cache
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner
+
+import holdrank as hr
+from holdrank import paper
+from holdrank.cli import cli
+
+FEW = 200  # steps of the estimator: enough to run, not to be good
+
+
+@cache
+def data(name):
+    return {"fig1": paper.fig1, "fig2": paper.fig2, "fig3": paper.fig3, "fig4": lambda: paper.fig4(1, FEW),
+            "fig5": lambda: paper.fig5(2023, count=4)}[name]()  # fmt: skip
+
+
+def column(name, key, **wanted):
+    rows = [row for row in data(name)["rows"] if all(row[k] == v for k, v in wanted.items())]
+    return [None if row[key] is None else round(row[key], 5) for row in rows]
+
+
+def test_figure_1_has_the_bounds_of_the_paper_halved():
+    expected = [0.00246, 0.00246, 0.01236, 0.02384, 0.02384, 0.04113]
+    assert column("fig1", "theorem_lower", statistic="kemeny") == expected
+    assert column("fig1", "exact_lower", statistic="kemeny") == expected
+    assert column("fig1", "theorem_upper", statistic="kemeny") == [0.00246, 0.00246, 0.02384, 0.02384, 0.02384, 0.04113]
+    valid = [row["theorem_upper_valid"] for row in data("fig1")["rows"] if row["statistic"] == "kemeny"]
+    assert valid == [True] * 5 + [False]
+
+
+def test_figure_1_has_the_exact_values_of_borda_and_footrule():
+    """Values of programs over all 24 rankings."""
+    borda = [0.00128, 0.00399, 0.00402, 0.02128, 0.02477, 0.02928]
+    footrule = [0.00495, 0.00946, 0.01637, 0.01675, 0.01829, 0.02113]
+    assert column("fig1", "exact_lower", statistic="borda") == borda
+    assert column("fig1", "exact_lower", statistic="footrule") == footrule
+    assert "theorem_upper" not in data("fig1")["rows"][-1]
+
+
+@pytest.mark.parametrize("name", ["fig1", "fig2", "fig4"])
+def test_bounds_enclose_exact_values_where_they_are_valid(name):
+    for row in data(name)["rows"]:
+        assert row["exact_lower"] == row["exact_upper"]
+        if "theorem_lower" in row:
+            assert row["theorem_lower"] <= row["exact_lower"]
+        if row.get("theorem_upper_valid"):
+            assert row["exact_upper"] <= row["theorem_upper"]
+
+
+def test_figure_2_tells_three_kinds_of_votes_apart():
+    point = column("fig2", "exact_lower", distribution="point mass")
+    bucket = column("fig2", "exact_lower", distribution="bucket")
+    uniform = column("fig2", "exact_lower", distribution="uniform")
+    assert point == [0.44825, 0.44825, 0.4525, 0.45446, 0.45685, 0.45805]
+    assert bucket == [0.00492, 0.44825, 0.451, 0.451, 0.45303, 0.45582]
+    assert uniform == [0.00102, 0.00102, 0.00397, 0.00469, 0.00469, 0.01118]
+
+
+def test_figure_3_naive_misses_what_downward_reaches():
+    names = {rule: [row.get("name") for row in data("fig3")["rows"] if row["rule"] == rule]
+             for rule in ("naive", "downward")}  # fmt: skip
+    assert [name for name in names["naive"] if name] == ["(i)", "(iii)"]
+    assert [name for name in names["downward"] if name] == ["(i)", "(ii)", "(iii)", "(iv)"]
+
+
+def test_figure_4_has_the_exact_curves():
+    kemeny = [0.00094, 0.45016, 0.45016, 0.45063, 0.45274, 0.45387]
+    assert column("fig4", "exact_lower", statistic="kemeny") == kemeny
+    assert column("fig4", "theorem_lower", statistic="kemeny") == kemeny
+    merged = column("fig4", "exact_lower", statistic="downward merge", theta=0.05)
+    assert merged == [0.39792, 0.40239, 0.40387, 0.40387, 0.40387, None]
+    assert column("fig4", "exact_lower", statistic="downward merge", theta=0.5) == [None] * 6
+
+
+def test_figure_4_attacks_found_from_estimates_are_never_below_the_exact_value():
+    for row in data("fig4")["rows"]:
+        if row.get("attack") is not None:
+            assert row["attack"] >= row["exact_lower"] - 1e-9
+        if row["exact_lower"] is None:
+            assert row.get("attack") is None
+
+
+def test_figure_5_joins_kemeny_to_downward_merge():
+    found = {(row["distribution"], row["statistic"]): row for row in data("fig5")["rows"]}
+    for name in {name for name, _ in found}:
+        base, best = found[name, "kemeny"], found[name, "best threshold"]
+        assert base["loss"] <= best["loss"]
+        assert best["exact_lower"] is None or best["exact_lower"] >= base["exact_lower"]
+    robust = {gap: [found[f"bucket, gap {gap}", T]["exact_lower"] for T in ("kemeny", "downward merge")]
+              for gap in (0.1, 0.01)}  # fmt: skip
+    assert robust == {0.1: [0.045, 0.4], 0.01: [0.0045, 0.4]}
+    assert found["uniform", "downward merge"]["tiers"] == "{a, b, c, d}"
+    assert found["uniform", "downward merge"]["exact_lower"] is None
+
+
+def test_a_threshold_that_ties_nothing_costs_its_size():
+    """Tying a pair counts as moving it, and a threshold brings the tie so much nearer."""
+    found = {row["statistic"]: row for row in data("fig5")["rows"] if row["distribution"] == "Plackett-Luce 1"}
+    base, merged = found["kemeny"], found["downward merge"]
+    assert base["tiers"] == merged["tiers"] == "a > b > c > d"
+    assert round(base["exact_lower"] - merged["exact_lower"], 6) == 0.05
+
+
+def test_downward_merge_may_gain_nothing():
+    votes = hr.Votes.from_orders([list(order) for order in _orders()], weights=paper.noise(682), items="abcd")
+    values = [hr.breakdown(votes, T, [1 / 6]).lower[0] for T in (hr.kemeny, hr.Robust(hr.kemeny, 0.02))]
+    assert [round(float(value), 5) for value in values] == [0.00246, 0.00246]
+
+
+def _orders():
+    from itertools import permutations
+
+    return permutations("abcd")
+
+
+def test_figure_5_can_be_estimated():
+    for row in paper.fig5(1, FEW, count=1)["rows"]:
+        assert (row["attack"] is None) == (row["exact_lower"] is None)
+        assert row["attack"] is None or row["attack"] >= row["exact_lower"] - 1e-9
+
+
+def test_the_seed_chooses_the_models_and_nothing_else():
+    same, other = paper.fig5(2023, count=1)["rows"], paper.fig5(1, count=1)["rows"]
+    assert same == data("fig5")["rows"][: len(same)]
+    assert other[:-3] == same[:-3]
+    assert other[-3:] != same[-3:]
+
+
+@pytest.fixture
+def vote_file(tmp_path):
+    votes = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[51, 49])
+    hr.write_votes(votes, tmp_path / "votes.soc")
+    return tmp_path / "votes.soc"
+
+
+def test_real_votes_have_a_trade_off(vote_file):
+    found = paper.real([vote_file])
+    assert [(row["theta"], row["lower"], row["best"]) for row in found["rows"]] == [
+        (0.0, 0.01, False),
+        (0.01, 0.49, True),
+        (0.5, None, False),
+    ]
+    assert found["files"][0]["votes"] == 100
+    with pytest.raises(hr.UsageError, match="needs vote files"):
+        paper.real([])
+
+
+def test_every_figure_is_written_as_data_and_picture(tmp_path, vote_file, monkeypatch):
+    for name in ("fig1", "fig2", "fig3", "fig4", "fig5"):
+        monkeypatch.setattr(paper, name, lambda *_, name=name: data(name))
+    names = ["fig1", "fig2", "fig3", "fig4", "fig5", "real"]
+    steps = []
+    written = paper.figures(names, tmp_path / "out", files=[vote_file] * 5, progress=steps.append)
+    assert [step.name for step in steps] == names
+    assert [path.name for path in written] == [
+        f"{name}.{ending}" for name in names for ending in ("json", "csv", "svg", "pdf", "png")
+    ]
+    for path in written:
+        assert path.stat().st_size > (100 if path.suffix in (".json", ".csv") else 5000), path.name
+    for path in (path for path in written if path.suffix == ".svg"):
+        root = ElementTree.parse(path).getroot()
+        assert root.tag == "{http://www.w3.org/2000/svg}svg"
+        assert not [element for element in root.iter() if element.tag.endswith(("script", "image"))]
+
+
+def test_the_same_seed_gives_the_same_bytes(tmp_path):
+    paper.figures(["fig4"], tmp_path, seed=1, steps=FEW)
+    assert (tmp_path / "fig4.json").read_text("utf-8") == json.dumps(data("fig4"), indent=1, ensure_ascii=False) + "\n"
+    assert (tmp_path / "fig4.csv").read_text("utf-8") == paper._table(data("fig4")["rows"])
+
+
+def test_json_and_csv_hold_the_same_numbers(tmp_path):
+    paper.figures("fig1", tmp_path)
+    rows = json.loads((tmp_path / "fig1.json").read_text("utf-8"))["rows"]
+    with (tmp_path / "fig1.csv").open(encoding="utf-8", newline="") as file:
+        table = list(csv.DictReader(file))
+    assert len(rows) == len(table) == 18
+    for row, line in zip(rows, table, strict=True):
+        assert float(line["exact_lower"]) == row["exact_lower"]
+        assert line["theorem_upper"] == str(row.get("theorem_upper", ""))
+
+
+def test_infinity_is_null_in_json_and_inf_in_csv():
+    assert paper._table([{"a": None, "b": 1}, {"b": 2}]) == "a,b\ninf,1\n,2\n"
+    json.dumps(data("fig4"), allow_nan=False)
+
+
+def test_unknown_figures_are_refused(tmp_path):
+    with pytest.raises(hr.UsageError, match="one of fig1, fig2"):
+        paper.figures(["fig6"], tmp_path)
+
+
+def run(*words):
+    return CliRunner().invoke(cli, ["paper", *map(str, words)], catch_exceptions=False)
+
+
+def test_the_command_prints_the_files_and_tells_progress_on_stderr(tmp_path, vote_file):
+    done = run("fig3", "--out", tmp_path / "out")
+    assert done.exit_code == 0
+    assert done.stdout.split() == [str(tmp_path / "out" / f"fig3.{e}") for e in ("json", "csv", "svg", "pdf", "png")]
+    assert done.stderr == "fig3 (1 of 1)\n"
+    done = run("real", vote_file, "--out", tmp_path / "out", "-q")
+    assert done.exit_code == 0
+    assert not done.stderr
+    assert (tmp_path / "out" / "real.csv").exists()
+
+
+def test_the_command_refuses_files_where_none_are_read_and_asks_for_them_where_some_are(tmp_path, vote_file):
+    assert run("fig1", vote_file, "--out", tmp_path / "out").exit_code == 2
+    assert run("real", "--out", tmp_path / "out").exit_code == 2
+    assert not (tmp_path / "out").exists()
