@@ -150,12 +150,15 @@ class Robust:
         """Return the merged consensus of the votes."""
         return self.merged(votes, self.base(votes))
 
-    def fixed(self, votes: Votes) -> Robust:
-        """Return this statistic with a number as threshold: for "auto", the best one for these votes."""
+    def fixed(self, votes: Votes, time_limit: float | None = None) -> Robust:
+        """Return this statistic with a number as threshold: for "auto", the best one for these votes.
+
+        With a time limit in seconds, the best one as far as that could be found out.
+        """
         if self.theta != "auto":
             return self
         # By name, for the room of trade-offs stands below this one and needs it.
-        found = import_module("holdrank.thresholds").tradeoff(votes, self.base, self.rule)
+        found = import_module("holdrank.thresholds").tradeoff(votes, self.base, self.rule, time_limit=time_limit)
         return Robust(self.base, float(found.theta[found.best]), self.rule)
 
     def merged(self, votes: Votes, median: Consensus) -> Consensus:

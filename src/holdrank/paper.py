@@ -408,17 +408,19 @@ def _draw_fig4(data: Data) -> Axes:
     median = _select(data, statistic="kemeny")
     merged = {theta: _select(data, statistic="downward merge", theta=theta) for theta in THETAS}
     colours = dict(zip(THETAS, plots.COLOURS[1:], strict=False))
-    common: Data = {"highest": 0.5, "endless": True}  # no more than half of the votes is ever needed against a median
+    guesses = [row["estimate"] for row in data["rows"] if row["exact_lower"] is not None and "estimate" in row]
+    common: Data = {"highest": max(0.5, *guesses), "endless": True}
     plots.draw_curves({"curves": [_exact(median, "", plots.BLUE, width=2.4)], **common}, left)
     _draw_theorems(median, left, plots.BLUE)
     _draw_estimates(median, left, plots.BLUE)
     left.set_title("Kemeny's median", color=plots.BLUE)
     curves = [_exact(rows, "", colours[theta]) for theta, rows in merged.items()]
     plots.draw_curves({"curves": [_exact(median, "", plots.PALE, width=1.2), *curves], **common}, right)
+    never = right.get_yticks()[-1]
     for theta, rows in merged.items():
         _draw_estimates(rows, right, colours[theta])
         level = rows[0]["exact_lower"]
-        text, height = (f"θ = {theta:g}: all tied", 0.58) if level is None else (f"θ = {theta:g}", level)
+        text, height = (f"θ = {theta:g}: all tied", never) if level is None else (f"θ = {theta:g}", level)
         right.text(0.1 / 6, height, text, fontsize=7, color=colours[theta], va="center", zorder=6,
                    bbox={"fc": "white", "ec": "none", "pad": 0.8})  # fmt: skip
     right.text(1.1 / 6, 0.02, "Kemeny's median", fontsize=7, color=plots.GREY)

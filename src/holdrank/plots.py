@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
-from itertools import combinations
+from itertools import combinations, permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -40,14 +40,12 @@ _STYLE: Data = {
     "axes.titlelocation": "left", "axes.spines.top": False, "axes.spines.right": False,
     "axes.linewidth": 0.7, "lines.linewidth": 1.6, "lines.solid_capstyle": "butt",
     "figure.dpi": 100, "savefig.dpi": 200,
+    "text.parse_math": False,  # a name with dollar signs is no formula
     "svg.hashsalt": "holdrank",  # the same names inside the file every time
     "pdf.fonttype": 42,
 }  # fmt: skip
 _UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None, "ModDate": None}, "png": {"Software": None}}
 _MOST_NUMBERED = 12  # items of a matrix whose cells can hold a number
-
-
-# Breakdown curves.
 
 
 def breakdown(*curves: Breakdown, ax: Axes | None = None, labels: Sequence[str] | None = None) -> Axes:
@@ -89,7 +87,8 @@ def breakdown_data(*curves: Breakdown, labels: Sequence[str] | None = None) -> D
         raise UsageError(f"{len(curves)} curves need as many labels, not {len(labels)}")
     how = {"exact": "", "bounds": ", bounds", "smooth": ", estimate"}
     names = [curve.statistic + how[curve.method] for curve in curves] if labels is None else labels
-    totals = {curve.total for curve in curves if not any(map(math.isnan, curve.votes_needed.tolist()))}
+    totals = {math.nan if any(map(math.isnan, curve.votes_needed)) else curve.total for curve in curves}
+    total = totals.pop() if len(totals) == 1 else math.nan
     return {
         "curves": [
             {
@@ -101,7 +100,7 @@ def breakdown_data(*curves: Breakdown, labels: Sequence[str] | None = None) -> D
             }
             for name, curve in zip(names, curves, strict=True)
         ],
-        "votes": totals.pop() if len(totals) == 1 else None,
+        "votes": None if math.isnan(total) else total,
     }
 
 
@@ -120,29 +119,34 @@ def draw_curves(data: Data, ax: Axes, *, log: bool = False) -> Axes:
         ends = []
         for k, curve in enumerate(curves):
             colour = curve.get("colour", COLOURS[k % len(COLOURS)])
-            listed = [at for at in range(len(curve["delta"])) if curve["delta"][at] > 0]
-            edges = [0.0, *(curve["delta"][at] for at in listed)]
-            lower = [never if curve["lower"][at] is None else curve["lower"][at] for at in listed]
-            upper = [ax.get_ylim()[1] if curve["upper"][at] is None else curve["upper"][at] for at in listed]
-            if not listed:
-                continue
-            if curve["method"] == "smooth":
-                dots = [(x, y) for x, y in zip(edges[1:], upper, strict=True) if y < ax.get_ylim()[1]]
-                ax.plot(*zip(*dots, strict=True), "x", color=colour, markersize=5, mew=1.3, zorder=4) if dots else None
-            else:
-                upper = [max(low, high) if low < never else low for low, high in zip(lower, upper, strict=True)]
-                ax.stairs(upper, edges, baseline=lower, fill=True, color=colour, alpha=0.22, lw=0)
-                ax.stairs(lower, edges, baseline=None, color=colour, lw=curve.get("width", 1.6), zorder=3)
-            ends.append(((upper if curve["method"] == "smooth" else lower)[-1], curve["label"], colour))
+            end = _draw_curve(curve, ax, colour, never)
+            ends += [(end, curve["label"], colour)] if curve["label"] and end is not None else []
         ax.set_xlim(0, 1)
         pair_axis(ax, curves)
         if data.get("votes"):
             _votes_axis(ax, data["votes"])
-        name_ends(ax, [end for end in ends if end[1]], beyond=52 if data.get("votes") else 0)
+        _name_ends(ax, ends, beyond=52 if data.get("votes") else 0)
     return ax
 
 
-# Loss against robustness.
+def _draw_curve(curve: Data, ax: Axes, colour: str, never: float) -> float | None:
+    """Draw one curve; return the height at which it ends, None if it has no point."""
+    points = sorted(point for point in zip(curve["delta"], range(len(curve["delta"])), strict=True) if point[0] > 0)
+    edges, order = [0.0, *(delta for delta, _ in points)], [k for _, k in points]
+    lower = [never if curve["lower"][k] is None else curve["lower"][k] for k in order]
+    if curve["method"] == "smooth":
+        dots = [(delta, curve["upper"][k]) for delta, k in points if curve["upper"][k] is not None]
+        if dots:
+            ax.plot(*zip(*dots, strict=True), "x", color=colour, markersize=5, mew=1.3, zorder=4)
+        return dots[-1][1] if dots else None
+    if points:
+        # Where no attack is known the band goes on to the top; where none exists there is no band.
+        top = ax.get_ylim()[1]
+        ends = [curve["upper"][k] if curve["upper"][k] is not None else top for k in order]
+        upper = [high if low < never else low for low, high in zip(lower, ends, strict=True)]
+        ax.stairs(upper, edges, baseline=lower, fill=True, color=colour, alpha=0.22, lw=0)
+        ax.stairs(lower, edges, baseline=None, color=colour, lw=curve.get("width", 1.6), zorder=3)
+    return lower[-1] if points else None
 
 
 def tradeoff(found: Tradeoff, ax: Axes | None = None) -> Axes:
@@ -170,10 +174,7 @@ def tradeoff_data(found: Tradeoff) -> Data:
     ([0.01, 0.49, None], [3, 2, 1], 1)
     """
     return {
-        "theta": [number(value) for value in found.theta],
-        "loss": [number(value) for value in found.loss],
-        "lower": [number(value) for value in found.lower],
-        "upper": [number(value) for value in found.upper],
+        **{name: [number(v) for v in getattr(found, name)] for name in ("theta", "loss", "lower", "upper")},
         "tiers": [len(ranking.buckets) for ranking in found.rankings],
         "pareto": found.pareto.tolist(),
         "best": found.best,
@@ -211,9 +212,6 @@ def draw_tradeoff(data: Data, ax: Axes) -> Axes:
     return ax
 
 
-# The pairwise matrix.
-
-
 def heatmap(votes: Votes, consensus: Consensus, ax: Axes | None = None) -> Axes:
     """Draw the pairwise matrix in the order of a consensus, with a box around each tier.
 
@@ -239,27 +237,24 @@ def heatmap(votes: Votes, consensus: Consensus, ax: Axes | None = None) -> Axes:
         from matplotlib.patches import Rectangle
 
         image = ax.imshow(filled, cmap="PuOr_r", vmin=0, vmax=1, interpolation="none")
-        for row, column in combinations(range(n), 2):
-            for i, j in ((row, column), (column, row)):
-                share = shares[i][j]
-                if share is None:
-                    ax.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, hatch="////", ec=PALE, lw=0))
-                elif n <= _MOST_NUMBERED:
-                    # White on the dark ends of the scale.
-                    colour = "white" if abs(share - 0.5) > 0.33 else "black"
-                    ax.text(j, i, f"{100 * share:.0f}", ha="center", va="center", fontsize=8, color=colour)
+        for i, j in permutations(range(n), 2):
+            share = shares[i][j]
+            if share is None:
+                ax.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, hatch="////", ec=PALE, lw=0))
+            elif n <= _MOST_NUMBERED:
+                colour = "white" if abs(share - 0.5) > 0.33 else "black"  # white on the dark ends of the scale
+                ax.text(j, i, f"{100 * share:.0f}", ha="center", va="center", fontsize=8, color=colour)
         for start, size in data["tiers"]:
             corner = start - 0.5
             ax.add_patch(Rectangle((corner, corner), size, size, fill=False, ec=BLACK, lw=1.8, clip_on=False, zorder=3))
         ax.set_xticks(range(n), items, rotation=90 if max(map(len, items)) > 3 else 0)
         ax.set_yticks(range(n), items)
         ax.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
-        for spine in ax.spines.values():
-            spine.set_visible(False)
+        ax.set_frame_on(False)
         bar = ax.figure.colorbar(image, ax=ax, shrink=0.8, ticks=[0, 0.25, 0.5, 0.75, 1])
         bar.ax.set_yticklabels(["0 %", "25 %", "50 %", "75 %", "100 %"])
         bar.set_label("votes that put the row above the column")
-        bar.outline.set_visible(False)  # type: ignore[operator]
+        bar.outline.set_visible(False)
     return ax
 
 
@@ -286,9 +281,6 @@ def heatmap_data(votes: Votes, consensus: Consensus) -> Data:
         ],
         "tiers": tiers,
     }
-
-
-# Merges.
 
 
 def merges(path: Sequence[tuple[float, Ranking]], items: Sequence[str], ax: Axes | None = None) -> Axes:
@@ -347,8 +339,7 @@ def draw_merges(data: Data, ax: Axes) -> Axes:
         ax.set_yticks([k + 0.5 for k in range(len(data["items"]))], data["items"])
         ax.set_xlabel("tied from this threshold θ on")
         ax.tick_params(length=0)
-        for spine in ax.spines.values():
-            spine.set_visible(False)
+        ax.set_frame_on(False)
     return ax
 
 
@@ -460,27 +451,21 @@ def pair_axis(ax: Axes, curves: Iterable[Data]) -> None:
         ax.set_xlabel("share of pairs that the consensus changes")
 
 
-def name_ends(ax: Axes, ends: Sequence[tuple[float, str, str]], beyond: float = 0) -> None:
-    """Write the name of each curve where it ends on the right, moved apart where names would overlap.
+def _name_ends(ax: Axes, ends: Sequence[tuple[float, str, str]], beyond: float) -> None:
+    """Write names of curves, given as (height, name, colour), right of the axes, moved apart where they would overlap.
 
-    Parameters
-    ----------
-    ends : list of (height, name, colour)
-    beyond : float
-        Points to the right of the axes, to leave room for an axis there.
+    They begin so many points beyond the axes, to leave room for an axis there.
     """
     to_part = ax.transData + ax.transAxes.inverted()
-    lines = 1.25 * 8 / 72 / (ax.figure.get_figheight() * ax.get_position().height)  # type: ignore[union-attr]
+    line = 1.25 * 8 / 72 / (ax.figure.get_figheight() * ax.get_position().height)  # type: ignore[union-attr]
+    ordered = sorted(ends, key=lambda end: end[0])
     places: list[float] = []
-    for height, name, _ in (ordered := sorted(ends, key=lambda end: end[0])):
-        # A name of several lines takes their room above and below.
-        room = lines * (1 + name.count("\n"))
+    for height, _, _ in ordered:
         place = float(to_part.transform((0, height))[1])
-        places.append(max(place, places[-1] + room) if places else place)
+        places.append(max(place, places[-1] + line) if places else place)
     # What was pushed over the top comes down again, and pushes what is below.
     for k in range(len(places) - 1, -1, -1):
-        room = lines * (1 + ordered[k][1].count("\n"))
-        places[k] = min(places[k], 1.0 if k == len(places) - 1 else places[k + 1] - room)
+        places[k] = min(places[k], 1.0 if k == len(places) - 1 else places[k + 1] - line)
     for place, (_, name, colour) in zip(places, ordered, strict=True):
         ax.annotate(name, (1, place), xycoords="axes fraction", xytext=(5 + beyond, 0), textcoords="offset points",
                     va="center", fontsize=8, color=colour, annotation_clip=False)  # fmt: skip

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from holdrank.breaking.cases import Case, consensus_of, exact_engine, name_of
 from holdrank.breaking.goals import Distance, TierDistance
 from holdrank.breaking.plans import Progress
-from holdrank.consensus import Consensus, Statistic, kemeny
+from holdrank.consensus import Consensus, Statistic, expect_votes, kemeny
 from holdrank.errors import UsageError, quote
 from holdrank.merge import Robust, Rule, merge_path
 from holdrank.rankings import Floats, Ranking
@@ -132,6 +132,10 @@ def tradeoff(
     Tradeoff(3 thresholds, best 0.01: {a, b} > c)
     """
     started = perf_counter()
+    expect_votes(votes, "tradeoff")
+    for name, value in (("delta", delta), ("tolerance", tolerance), ("time_limit", time_limit)):
+        if value is not None and not isinstance(value, int | float | np.floating | np.integer):
+            raise UsageError(f"{name} must be a number, not {quote(str(value))}")
     pairs = votes.n * (votes.n - 1) / 2
     at = (1 / pairs if pairs else 1.0) if delta is None else float(delta)
     if not 0 < at <= 1:
@@ -148,6 +152,7 @@ def tradeoff(
         ends = [*theta[1:].tolist(), 0.5]
         # What can be chosen comes first, then the rest by loss.
         turns = sorted(range(len(path)), key=lambda k: (loss[k] > allowed, loss[k]))
+        cut_short = False
         for done, k in enumerate(turns):
             if progress is not None:
                 progress(Step("thresholds", done, len(turns)))
@@ -157,12 +162,13 @@ def tradeoff(
                 left = clock.seconds_left()
                 part = Clock(None if math.isinf(left) else left / (2 * (len(turns) - done)), within=clock)
                 found = _robustness(votes, Robust(base, value, rule), median, Distance(at, distance), part)
+                cut_short |= part.over()
                 if found > (lower[k], upper[k]) or value == theta[k]:
                     theta[k], lower[k], upper[k] = value, *found
         status = Status.LEAST
         if (lower < upper).any():
             status = Status.BETWEEN_INTERRUPTED if clock.interrupted else Status.BETWEEN
-            status = Status.BETWEEN_TIME_LIMIT if clock.over() and not clock.interrupted else status
+            status = Status.BETWEEN_TIME_LIMIT if (cut_short or clock.over()) and not clock.interrupted else status
     fits = np.flatnonzero(loss <= allowed + _EQUAL)
     best = int(fits[np.lexsort((loss[fits], -lower[fits]))[0]])
     return Tradeoff(

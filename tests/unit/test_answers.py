@@ -411,3 +411,16 @@ def test_verify_runs_the_statistic_on_both():
     assert not hr.verify(VOTES, hr.kemeny, fewer, hr.Wins("c"))
     even = hr.Votes.from_orders([["b", "a", "c"], ["a", "b", "c"]], items="abc")
     assert not hr.verify(VOTES, hr.borda, even, hr.Above("b", "a"))
+
+
+def test_a_goal_that_is_none_is_refused_by_verify_as_by_attack():
+    for call in (lambda: hr.verify(VOTES, hr.kemeny, VOTES, None), lambda: hr.attack(VOTES, hr.kemeny, None)):
+        with pytest.raises(hr.UsageError, match="a goal is NewWinner"):
+            call()
+
+
+def test_a_thin_margin_is_not_taken_for_several_optima():
+    votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[0.5 + 1e-9, 0.5])
+    found = hr.attack(votes, hr.kemeny, hr.Above("b", "a"))
+    assert hr.kemeny(votes).unique
+    assert found.notes == ()

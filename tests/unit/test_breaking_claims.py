@@ -174,3 +174,35 @@ def test_every_optimum_is_looked_at():
     assert not every_optimum_reaches(votes, hr.Wins("0").aim(other, items), [0, 1, 2], Clock())
     assert every_optimum_reaches(votes, hr.Enters("0", 2).aim(other, items), [0, 1, 2], Clock())
     assert not every_optimum_reaches(votes, hr.Distance(0.1).aim(other, items), [0, 1, 2], Clock())  # not decided
+
+
+# What once went wrong.
+
+
+def test_dropping_votes_among_many_items_meets_more_rivals_than_the_compiled_loop_takes():
+    rng = np.random.default_rng(0)
+    noisy = np.arange(14) + rng.normal(0, 30, (60, 14))
+    votes = hr.Votes.from_ranks(noisy.argsort(axis=1).argsort(axis=1) + 1)
+    found = hr.attack(votes, hr.kemeny, hr.Distance(0.2), "drop", time_limit=3)
+    assert 0 < found.lower <= found.upper
+
+
+def test_whole_votes_that_cannot_be_dropped_in_the_right_shares_end_the_search():
+    votes = hr.Votes.from_ranks([[0, 3, 1, 2], [1, 1, 3, 1]])
+    found = hr.attack(votes, hr.kemeny, hr.Distance(1 / 6), "drop")
+    assert found.votes_needed <= found.votes_sufficient <= 1
+
+
+def test_numbers_of_votes_beyond_the_resolution_of_the_solver():
+    votes = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], [500000000003, 499999999997])
+    found = hr.attack(votes, hr.kemeny, hr.NewWinner())
+    assert found.votes_needed <= 3
+    assert found.votes_sufficient >= 4
+    assert "votes" in found.text()
+
+
+def test_the_choice_of_a_threshold_keeps_the_time_limit():
+    votes = hr.sample_votes(hr.Mallows(list(range(14)), 0.9), 150, rng=1)
+    found = hr.attack(votes, hr.Robust(hr.kemeny, "auto"), hr.NewWinner(), time_limit=2)
+    assert found.lower <= found.upper
+    assert found.seconds < 20

@@ -235,3 +235,35 @@ def test_bars_are_plain_where_blocks_cannot_be_shown(monkeypatch):
     with pytest.raises(SystemExit):
         cli.main()
     assert "###" in screen.getvalue()
+
+
+def test_the_input_is_not_overwritten_and_bad_names_are_refused_before_the_search(run, tmp_path):
+    before = (tmp_path / "votes.soc").read_bytes()
+    code, _, err = run("attack", "votes.soc", "--new-winner", "-q", "--write", "./votes.soc")
+    assert code == 2
+    assert "would overwrite the votes" in err
+    assert (tmp_path / "votes.soc").read_bytes() == before
+    for name in ("-", "out.txt", "out"):
+        code, out, err = run("attack", "votes.soc", "--new-winner", "-q", "--write", name)
+        assert (code, out) == (2, "")
+        assert "--write needs a file that ends in .soc" in err
+
+
+def test_zero_is_a_goal_and_gets_its_own_answer(run):
+    code, _, err = run("attack", "votes.soc", "--top-set", "0", "-q")
+    assert code == 2
+    assert "k must be a whole number from 1" in err
+    code, out, _ = run("attack", "votes.soc", "--distance", "0", "-q")
+    assert code == 0
+    assert "takes no vote: it is so already" in out
+
+
+def test_what_comes_after_is_shown_at_the_threshold_that_was_attacked(run, tmp_path):
+    header = SOC[: SOC.index("40:")]
+    (tmp_path / "auto.soc").write_text(header + "3: 1,2,3,4\n2: 2,1,3,4\n", encoding="utf-8")
+    code, out, _ = run("attack", "auto.soc", "--theta", "auto", "--distance", "0.16", "-q")
+    assert code == 0
+    before, after = (next(line for line in out.splitlines() if line.startswith(word)) for word in ("before", "after"))
+    assert "{" in before
+    assert after.split(":")[1].strip() != before.split(":")[1].strip()
+    assert after.count(">") < before.count(">")

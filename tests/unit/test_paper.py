@@ -14,7 +14,7 @@ import holdrank as hr
 from holdrank import paper
 from holdrank.cli import cli
 
-FEW = 200  # steps of the estimator: enough to run, not to be good
+FEW = 50  # steps of the estimator: enough to run, not to be good
 
 
 @cache

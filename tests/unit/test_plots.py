@@ -67,6 +67,24 @@ def test_hostile_names_are_shown_escaped():
     assert plots.breakdown_data(hr.breakdown(votes), labels=["x\n"])["curves"][0]["label"] == "x\\n"
 
 
+def test_names_with_dollar_signs_are_no_formulas(tmp_path):
+    votes = hr.Votes.from_orders([["$\\frac$", "$x^{$"], ["$x^{$", "$\\frac$"]], weights=[2, 1])
+    plots.save(plots.heatmap(votes, hr.kemeny(votes)), tmp_path / "heatmap")
+    plots.save(plots.breakdown(hr.breakdown(votes), labels=["$\\bad$"]), tmp_path / "curve")
+    plots.save(plots.merges(hr.merge_path(votes.pairwise(), hr.kemeny(votes).ranking), votes.items), tmp_path / "path")
+
+
+def test_distances_in_any_order_are_drawn_in_theirs():
+    curve = {"label": "", "method": "exact", "delta": [1.0, 0.5], "lower": [0.4, 0.1], "upper": [0.4, 0.1]}
+    ax = plots.draw_curves({"curves": [curve]}, plots.page()[0])
+    assert ax.patches[1].get_data().edges.tolist() == [0, 0.5, 1]
+    assert ax.patches[1].get_data().values.tolist() == [0.1, 0.4]
+
+
+def test_a_curve_without_points_is_no_error():
+    assert not plots.breakdown(hr.breakdown(ABC, deltas=[0])).patches
+
+
 def test_a_curve_is_named_where_it_ends_and_never_has_a_level():
     ax = plots.breakdown(hr.breakdown(ABC), hr.breakdown(ABC, TIERS), labels=["strict", "tiers"])
     assert {"strict", "tiers"} <= set(texts(ax))

@@ -108,6 +108,9 @@ def test_progress_counts_thresholds():
         ({"delta": 0}, "delta must be a share"),
         ({"delta": 1.5}, "delta must be a share"),
         ({"tolerance": -1}, "tolerance must be 0 or more"),
+        ({"delta": "x"}, "delta must be a number"),
+        ({"tolerance": "x"}, "tolerance must be a number"),
+        ({"time_limit": "x"}, "time_limit must be a number"),
         ({"rule": "upward"}, "rule must be"),
         ({"base": lambda votes: hr.kemeny(votes)}, "not for"),
     ],
@@ -141,3 +144,8 @@ def test_auto_never_loses_robustness():
         assert auto.consensus.loss <= strict.consensus.loss + TOLERANCE + 1e-9
         gained += auto.lower[0] > strict.lower[0] + 1e-6
     assert gained >= 3
+
+
+def test_what_is_no_votes_is_refused():
+    with pytest.raises(hr.UsageError, match="tradeoff takes Votes"):
+        hr.tradeoff("votes.soc")

@@ -140,8 +140,7 @@ def attack(
     started = perf_counter()
     T = _checked(votes, T, time_limit)
     change = check_change(change)
-    if not isinstance(goal, Goal):
-        raise UsageError(f"a goal is NewWinner(), Wins(item), Above(b, a) and the like, not {show(repr(goal))}")
+    _check_goal(goal)
     engine = exact_engine(T)
     if engine is None:
         raise UsageError(
@@ -171,6 +170,7 @@ def verify(votes: Votes, T: Statistic, attacked: Votes, goal: Goal) -> bool:
     True
     """
     T = _checked(votes, T, None)
+    _check_goal(goal)
     if not isinstance(attacked, Votes):
         raise UsageError(f"the attacked votes must be Votes, not {type(attacked).__name__}")
     if attacked.items != votes.items:
@@ -285,7 +285,13 @@ def _checked(votes: object, T: Statistic, time_limit: object) -> Statistic:
         raise UsageError(f"the statistic must be kemeny, borda, footrule, a Robust or a function, not {show(repr(T))}")
     if time_limit is not None and not (isinstance(time_limit, int | float) and time_limit >= 0):
         raise UsageError(f"time_limit must be a number of seconds, not {quote(str(time_limit))}")
-    return T.fixed(votes) if isinstance(T, Robust) else T
+    # Choosing a threshold takes as long as what comes after it.
+    return T.fixed(votes, None if time_limit is None else time_limit / 2) if isinstance(T, Robust) else T
+
+
+def _check_goal(goal: object) -> None:
+    if not isinstance(goal, Goal):
+        raise UsageError(f"a goal is NewWinner(), Wins(item), Above(b, a) and the like, not {show(repr(goal))}")
 
 
 def _distances(deltas: Iterable[float] | None, n: int) -> Floats:
@@ -316,7 +322,7 @@ def _notes(before: Consensus, answers: Sequence[Answer]) -> tuple[str, ...]:
     notes = []
     if not before.status.is_exact:
         notes.append("the consensus itself was not proved in time, so nothing is known about what breaks it")
-    free = [answer for answer in answers if answer.is_free]
+    free = [answer for answer in answers if answer.is_free and before.unique is False]
     far = max((a.aim.goal.delta for a in free if isinstance(a.aim.goal, Distance)), default=0.0)
     if far:
         notes.append(f"the consensus is one of several optima; the breakdown is 0 up to the distance {far:.4g}")

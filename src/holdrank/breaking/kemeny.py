@@ -30,6 +30,7 @@ from holdrank.votes import Votes
 _TINY = 1e-12
 _BUFFER = 50_000  # candidates kept before they are priced
 _BATCH = 512  # candidates priced against the same limits, whatever the number of processors
+_SMALL_BATCH = 64  # of many items, between two looks at the clock
 _WHOLE_PROGRAMS = 400  # orders rounded to whole votes at most, some hundredths of a second each
 _WHOLE_WALK = 50_000_000  # orders visited at most for whole votes
 _PATIENCE = 300_000_000  # orders visited at most when there is no time limit: about a minute
@@ -111,7 +112,7 @@ class _Search:
         """Return what an order with k flipped pairs must stay below to be of interest, for each k."""
         raise NotImplementedError
 
-    def take(self, priced: Priced) -> None:
+    def take(self, priced: Priced, clock: Clock) -> None:
         """Learn the price of an order."""
         raise NotImplementedError
 
@@ -119,8 +120,9 @@ class _Search:
         """Price orders, the most promising first, as far as their bounds stay below the limits."""
         turned = flips(orders)
         ranked = np.argsort(bounds, kind="stable")
-        for start in range(0, len(ranked), _BATCH):
-            chosen = ranked[start : start + _BATCH]
+        batch = _BATCH if self.siege.n <= SUBSETS_UP_TO else _SMALL_BATCH
+        for start in range(0, len(ranked), batch):
+            chosen = ranked[start : start + batch]
             limits = self.limits()
             chosen = chosen[bounds[chosen] < limits[turned[chosen]] - _TINY]
             if clock.over():
@@ -130,7 +132,7 @@ class _Search:
                 if progress is not None:
                     progress(Step("orders priced", self.priced, self.priced))
                 for priced in self.siege.price(orders[chosen], limits[turned[chosen]] - _TINY, clock):
-                    self.take(priced)
+                    self.take(priced, clock)
 
     def walk(self, budget: float, most: int, clock: Clock, progress: Progress | None) -> bool:
         """Visit all orders that may cost less than `budget` and less than the limits; whether that was finished."""
@@ -193,12 +195,12 @@ class _Curve(_Search):
         limits[self.most :] = limits[self.most]
         return limits
 
-    def take(self, priced: Priced) -> None:
+    def take(self, priced: Priced, clock: Clock) -> None:
         """See `_Search`."""
         k = int(flips(priced.order[None])[0])
         if self.siege.leaves_open(priced):
             self.open[1 : k + 1] = np.minimum(self.open[1 : k + 1], priced.value)
-        if self.siege.works(priced):
+        if self.siege.works(priced, clock):
             for at in range(1, k + 1):
                 if priced.value < self.upper[at]:
                     self.upper[at], self.best[at] = priced.value, priced
@@ -266,11 +268,11 @@ class _Wish(_Search):
         """See `_Search`: the same for all distances."""
         return np.full(self.siege.n * (self.siege.n - 1) // 2 + 1, self.upper)
 
-    def take(self, priced: Priced) -> None:
+    def take(self, priced: Priced, clock: Clock) -> None:
         """See `_Search`."""
         if self.siege.leaves_open(priced):
             self.open = min(self.open, priced.value)
-        if priced.value < self.upper and self.siege.works(priced):
+        if priced.value < self.upper and self.siege.works(priced, clock):
             self.upper, self.best = priced.value, priced
 
     def search(self, clock: Clock, progress: Progress | None) -> None:
@@ -324,7 +326,7 @@ class _Counted(_Search):
         self.asked = {aim.flips: votes_needed(low, siege.votes.total) for aim, low in zip(aims, lower, strict=True)}
         self.plans: list[Plan | None] = [None] * (pairs + 1)
         self.seen: set[bytes] = set()
-        self.finished = False
+        self.finished, self.undecided = False, False
 
     def limits(self) -> Floats:
         """See `_Search`: one vote less than what is known to suffice, unless that is known to be needed."""
@@ -334,7 +336,7 @@ class _Counted(_Search):
                 limits[k] = (self.least[True][k] - 1 + 1e-6) / self.siege.votes.total
         return np.maximum.accumulate(limits)
 
-    def take(self, priced: Priced) -> None:
+    def take(self, priced: Priced, clock: Clock) -> None:  # noqa: ARG002
         """See `_Search`: a price that may be rounded to fewer votes than are known is rounded."""
         if priced.kind in (loops.PRICED, loops.OPEN):
             self.round(priced.order, priced.rivals)
@@ -348,6 +350,7 @@ class _Counted(_Search):
         for strictly, least in self.least.items():
             stop = float(least[reach].max())
             number, plan, rivals = self.siege.whole_price(order, strictly, rivals, stop, self.clock)
+            self.undecided |= math.isnan(number)
             better = number < least[reach]
             least[reach][better] = number
             if strictly:
@@ -361,13 +364,14 @@ class _Counted(_Search):
         for order in orders:
             self.round(order, none)
         walked = self.walk(math.inf, _WHOLE_WALK, clock, None)
-        self.finished = walked and len(self.seen) < _WHOLE_PROGRAMS
+        self.finished = walked and len(self.seen) < _WHOLE_PROGRAMS and not self.undecided
 
     def found(self, aim: Aim) -> Whole:
-        """Return what is known in whole votes; 0 votes needed where nothing was proved."""
+        """Return what is known in whole votes; where not all was decided, what the shares make necessary."""
         k = aim.flips
         settled = self.finished or self.least[True][k] <= self.asked[k]
-        return Whole(float(self.least[False][k]) if settled else self.asked[k], self.plans[k])
+        least = float(min(self.least[False][k], self.least[True][k]))
+        return Whole(least if settled else self.asked[k], self.plans[k])
 
 
 def _block_bound(against: Floats, order: Ints, sums: bool) -> float:

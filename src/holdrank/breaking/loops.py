@@ -14,6 +14,7 @@ from holdrank._kernels import order_subsets
 
 PRICED, PRUNED, OPEN, HOPELESS = 0, 1, 2, 3
 _TINY = 1e-12
+MOST_ROWS = 60  # of one target's program
 
 
 def search_orders(
@@ -492,7 +493,7 @@ def price_orders(
     """
     n = targets.shape[1]
     columns = len(cap)
-    most = 60
+    most = MOST_ROWS
     gain = np.zeros((most, columns))
     need = np.zeros(most)
     basis = np.zeros(most, np.int64)
@@ -516,7 +517,7 @@ def price_orders(
             basis[0] = columns
             rows = 1
         for k in range(rivals.shape[1]):
-            if rivals[t, k, 0] >= 0:
+            if rivals[t, k, 0] >= 0 and rows < most:
                 add_rival(target, rivals[t, k], ranks, pair, margin, gain, need, rows, swaps, votes, slack)
                 basis[rows] = columns + rows
                 rows += 1

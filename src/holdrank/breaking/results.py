@@ -140,7 +140,8 @@ class Attack:
             share = f"{share} to {_percent(most / total)}"
         elif math.isinf(most):
             share = f"at least {share}"
-        proof = "proved" if least == most else "proved; no attack is known" if math.isinf(most) else "both proved"
+        unknown = "no attack in whole votes is known" if self.verified else "no attack is known"
+        proof = "proved" if least == most else f"proved; {unknown}" if math.isinf(most) else "both proved"
         return f"{goal} takes {_OF_VOTES[self.change].format(amount, number(total))} ({share}), {proof}."
 
     def __repr__(self) -> str:

@@ -33,7 +33,9 @@ SUBSETS_UP_TO = 12  # items: above, the rivals of a target come from the branch 
 _WALK = 400_000  # orders visited between two looks at the clock, some hundredths of a second
 UNIT = 1e5  # all votes together in programs whose solver knows absolute tolerances of 1e-7 only
 SOLVED = 1e-5  # in that unit: what counts as no rival
+_ROWS = loops.MOST_ROWS  # rivals of one target that the compiled loop takes
 _MOST_RIVALS = 400  # of one target in such a program; a tenth of that is usual
+_TRIES = 4  # numbers of votes that are tried one after the other, before a program finds the number itself
 _FEW_COLUMNS = (60, 400)  # of an integer program, before all that can move at all
 _COMPILING_PAYS = 2e4  # ballots times the cube of the items: below, plain Python is done sooner
 
@@ -139,7 +141,7 @@ class Siege:
         priced = []
         for at in range(len(targets)):
             kind, value, rivals = int(kinds[at]), float(values[at]), rows[at][rows[at, :, 0] >= 0]
-            if kind == loops.OPEN:
+            if kind == loops.OPEN and not clock.over():
                 kind, value, rivals, _ = self._settle(targets[at], float(stops[at]), 0.0, rivals, clock)
             priced.append(Priced(targets[at], value, kind, rivals))
         return priced
@@ -162,6 +164,8 @@ class Siege:
         rivals = np.concatenate((np.arange(self.n)[None], rivals))
         best = 0.0
         while True:
+            if len(rivals) > _ROWS - 10:
+                return self._settle_by_program(target, slack, rivals, best, clock)
             values, kinds = np.zeros(1), np.zeros(1, dtype=np.int64)
             taken = np.zeros((1, len(self.cap)))
             rows = np.full((1, 48, self.n), -1, dtype=np.int64)
@@ -170,8 +174,6 @@ class Siege:
             rivals = np.concatenate((rivals, rows[0][rows[0, :, 0] >= 0]))
             if kinds[0] != loops.OPEN or clock.over():
                 return int(kinds[0]), best, rivals, taken[0]
-            if len(rivals) > 50:
-                return self._settle_by_program(target, slack, rivals, best, clock)
             after = self.margins_after(target, taken[0]) - slack * signs(target)
             rival, proved = cheapest_rival(after, False, None, clock)
             gained = float((after * (signs(rival) - signs(target))).sum()) / 4
@@ -279,11 +281,11 @@ class Siege:
             waiting = [found]
         return None
 
-    def works(self, priced: Priced) -> bool:
+    def works(self, priced: Priced, clock: Clock) -> bool:
         """Whether a target was priced and can be made the only optimum: the two differ where votes are dropped only."""
         if self.change != "drop" or priced.kind != loops.PRICED:
             return priced.kind == loops.PRICED
-        return priced.value <= 1 - 1e-9 and self.plan(priced, Clock()) is not None
+        return priced.value <= 1 - 1e-9 and self.plan(priced, clock) is not None
 
     def leaves_open(self, priced: Priced) -> bool:
         """Whether the value of a target bounds what is known from below: it may be as cheap as that."""
@@ -312,8 +314,8 @@ class Siege:
     ) -> tuple[float, Plan | None, Ints]:
         """Return the least number of whole votes that make the target an optimum, or the only one; with the plan.
 
-        The number is infinite when it is not below `stop` or could not be found. Also returns the rivals met. The
-        same program in whole numbers: margins of counts are whole, so to win strictly is to win by one. With a side
+        The number is infinite when it is not below `stop`, nan when it could not be found. Also returns the rivals met.
+        The same program in whole numbers: margins of counts are whole, so to win strictly is to win by one. With a side
         `miss`, the target has to win against the orders of that side only.
         """
         total = self.votes.total
@@ -335,8 +337,12 @@ class Siege:
             if self.change == "drop":  # one vote must be left
                 gains.append(-np.ones(len(cap)))
                 needs.append(1 - total)
-            taken = _least(np.array(gains).reshape(-1, len(cap)), np.array(needs), cap, self.cost, whole, stop, clock)
+            table = np.array(gains).reshape(-1, len(cap))
             met = np.array(rows if miss else rows[1:], dtype=np.int64).reshape(-1, self.n)
+            try:
+                taken = _least(table, np.array(needs), cap, self.cost, whole, stop, clock)
+            except UndecidedError:
+                return math.nan, None, met
             if taken is None:
                 return math.inf, None, met
             after = self.margins_after(target, taken / total) * total
@@ -346,10 +352,10 @@ class Siege:
             wished = after * (len(margin) + 1) - toward if strictly else after
             rival, proved = cheapest_rival(wished, whole, miss, clock)
             if not proved:
-                return math.inf, None, met
+                return math.nan, None, met
             if float((wished * (signs(rival) - toward)).sum()) / 4 >= (0.5 if whole else 1e-6):
                 if any((rival == known).all() for known in rows):
-                    return math.inf, None, met  # rounding of the solver; no answer is better than a wrong one
+                    return math.nan, None, met  # rounding of the solver; no answer is better than a wrong one
                 rows.append(rival)
             elif whole:
                 return float(self.cost @ taken), self.as_plan(target, taken) if strictly else None, met
@@ -432,13 +438,18 @@ def signs(order: npt.NDArray[Any]) -> Floats:
     return np.asarray(np.sign(place[None, :] - place[:, None]), dtype=np.float64)
 
 
+class UndecidedError(Exception):
+    """A program in whole numbers was not solved: the time was over, or the solver lost."""
+
+
 def _least(
     gains: Floats, needs: Floats, cap: Floats, cost: Floats, whole: bool, stop: float, clock: Clock
 ) -> Floats | None:
     """Return ``0 <= z <= cap`` with ``gains @ z >= needs`` and the least ``cost @ z``, in whole numbers or not.
 
-    None when that is not below `stop`. Columns with equal gains are one. The linear program says where each column
-    stands and what it costs to move it: most cannot move at all within the number of votes in question.
+    None when that is not below `stop`, or does not exist; `UndecidedError` when it could not be found out. Columns with
+    equal gains are one. The linear program says where each column stands and what it costs to move it: most cannot move
+    at all within the number of votes in question.
     """
     table, kind = np.unique(np.column_stack((*gains, cost)), axis=0, return_inverse=True)
     kind = kind.ravel()
@@ -448,14 +459,30 @@ def _least(
     relaxed = Model(price, most, presolve=False)
     relaxed.add_rows(columns, values, needs, np.inf)
     solved = relaxed.solve(clock)
-    number = max(math.ceil(solved.bound - 1e-6), 0) if solved.finished and len(solved.x) else math.inf
+    if not solved.finished:
+        raise UndecidedError
+    if not len(solved.x):
+        return None
+    number = max(math.ceil(solved.bound - 1e-6 - 1e-12 * abs(solved.bound)), 0)
     if number >= stop:
         return None
     if not whole:
         return _spread(solved.x, kind, cap)
     rounded = _rounded(solved.x, values, needs, most, number) if (price == 1).all() else None
     easiest = np.argsort(np.abs(solved.reduced_costs), kind="stable")
-    while rounded is None and number < stop:
+    for tries in itertools.count():
+        if rounded is not None or number >= stop:
+            break
+        if tries == _TRIES:
+            # Shares may fit where whole numbers do not, however many: all columns at once, and no number of votes.
+            everything = Model(price, most, whole=np.ones(len(most), dtype=np.bool_))
+            everything.add_rows(columns, values, needs, np.inf)
+            found = everything.solve(clock)
+            if not found.finished:
+                raise UndecidedError
+            if len(found.x) and float(price @ np.rint(found.x)) < stop:
+                rounded = np.rint(found.x)
+            break
         movable = int((np.abs(solved.reduced_costs) <= number - solved.bound + 1e-6).sum())
         # Moving a few columns is nearly always enough, and only when it is not do all of them have to be looked at.
         for free in sorted({min(few, movable) for few in (*_FEW_COLUMNS, movable)}):
@@ -472,7 +499,7 @@ def _least(
             program.add_rows(columns[:1, :free], price[moves][None], -np.inf, within)
             found = program.solve(clock)
             if not found.finished:
-                return None
+                raise UndecidedError
             if len(found.x):
                 stands[moves] = np.rint(found.x)
                 rounded = stands

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 _BALLOTS_SHOWN = 20
 _BAR = 30  # columns
 _SHORT_BAR = 16
+_ENDINGS = (".soc", ".soi", ".toc", ".toi", ".csv", ".jsonl")  # of files with votes
 
 theta_option = click.option(
     "--theta",
@@ -80,7 +82,7 @@ def breakdown(file: str, rule: str, theta: float | str | None, merge: str, delta
     from holdrank.breaking.answers import breakdown as compute
 
     votes = read(file, reading, quiet)
-    T = statistic_of(rule, theta, merge)
+    T = statistic_of(rule, theta, merge, votes, time_limit)
     with progress_line(quiet) as progress:
         found = compute(votes, T, deltas or None, method, distance, time_limit, seed, progress=progress)  # type: ignore[arg-type]
     if verbose:
@@ -123,8 +125,10 @@ def attack(file: str, change: str, rule: str, theta: float | str | None, merge: 
     from holdrank.breaking.answers import attack as compute
 
     goal = _goal(goals)
+    if write is not None:
+        _check_output(write, file)
     votes = read(file, reading, quiet)
-    T = statistic_of(rule, theta, merge)
+    T = statistic_of(rule, theta, merge, votes, time_limit)
     with progress_line(quiet) as progress:
         found = compute(votes, T, goal, change, time_limit=time_limit, progress=progress)  # type: ignore[arg-type]
     if verbose:
@@ -174,12 +178,14 @@ def tradeoff(file: str, rule: str, merge: str, delta: float | None, tolerance: f
     return exit_code(found.status, require_proof)
 
 
-def statistic_of(rule: str, theta: float | str | None, merge: str) -> Statistic:
-    """Return what is to be broken: a median, or its tiers where there is a threshold."""
+def statistic_of(rule: str, theta: float | str | None, merge: str, votes: Votes, time_limit: float | None) -> Statistic:
+    """Return what is to be broken: a median, or its tiers at a threshold, which auto chooses for these votes."""
     from holdrank.merge import Robust
 
     base = statistic(rule)
-    return base if theta is None else Robust(base, theta, merge)  # type: ignore[arg-type]
+    if theta is None:
+        return base
+    return Robust(base, theta, merge).fixed(votes, time_limit)  # type: ignore[arg-type]
 
 
 def _goal(given: dict[str, Any]) -> Goal:
@@ -193,12 +199,20 @@ def _goal(given: dict[str, Any]) -> Goal:
         "enters": lambda pair: goals.Enters(*pair),
         "distance": goals.Distance,
     }
-    chosen = [name for name in makers if given[name] not in (None, False, ())]
+    chosen = [name for name in makers if given[name] is not None and given[name] is not False]
     if len(chosen) != 1:
         options = ", ".join(f"--{name.replace('_', '-')}" for name in chosen or makers)
         raise click.UsageError(f"Give one goal, not {len(chosen)}: {options}." if chosen else f"Give one of {options}.")
     goal: Goal = makers[chosen[0]](given[chosen[0]])
     return goal
+
+
+def _check_output(output: str, file: str) -> None:
+    """Refuse what cannot be written before the search begins, and the file that was read."""
+    if Path(output).suffix.lower() not in _ENDINGS:
+        raise click.UsageError(f"--write needs a file that ends in {', '.join(_ENDINGS)}, not {show(output, 200)!r}.")
+    if Path(output).exists() and Path(file).exists() and Path(output).samefile(file):
+        raise click.UsageError(f"--write would overwrite the votes in {show(file, 200)}; name another file.")
 
 
 def _write(found: Attack, output: str, quiet: bool) -> None:
@@ -209,7 +223,7 @@ def _write(found: Attack, output: str, quiet: bool) -> None:
         complain("note: no attack is known, so nothing was written")
         return
     write_votes(best.votes, output)
-    if output != "-" and not quiet:
+    if not quiet:
         complain(f"wrote {show(output, 200)}")
 
 
@@ -271,9 +285,9 @@ def _print_tradeoff(votes: Votes, found: Tradeoff, rule: str) -> None:
         table.add_row(*row, Text(tiers if len(tiers) <= room else f"{tiers[: max(room - 4, 0)]} ..."))
     print_table(f"Trade-off of {rule} by {found.rule} merge", votes, table)
     extra = found.loss[found.best] - votes.loss(found.base.ranking)
-    gain = "never breaks" if math.isinf(found.lower[found.best]) else f"breaks at {found.lower[found.best]:.3%}"
+    after, before = ("never" if math.isinf(share) else f"at {share:.3%}" for share in found.lower[[found.best, 0]])
     click.echo(
-        f"best: theta = {found.theta[found.best]:.4g} {gain} of the votes, {found.lower[0]:.3%} without ties, "
+        f"best: theta = {found.theta[found.best]:.4g} breaks {after} of the votes, without ties {before}, "
         f"for {extra:.4f} more loss (up to {found.tolerance:g} allowed)"
     )
     click.echo(str(found.status))

@@ -51,7 +51,7 @@ def check(file: str, min_breakdown: float, claims: tuple[str, ...], rule: str, t
     from holdrank.breaking.goals import Distance
 
     votes = read(file, reading, quiet)
-    T = statistic_of(rule, theta, merge)
+    T = statistic_of(rule, theta, merge, votes, time_limit)
     before = T(votes).ranking
     pairs = votes.n * (votes.n - 1) / 2
     wanted: list[tuple[str, Goal | None]] = [
