@@ -1,7 +1,8 @@
 """What ties buy: robustness gained and loss paid at a fixed threshold and at the best one, on random votes.
 
-``.venv/bin/python benchmarks/auto_threshold.py [--distributions N]``: Plackett-Luce distributions over four items, exact
-breakdowns at one pair. Weights are ``exp(m z)`` with sorted normal z and m uniform from 0.3 to 2: from nearly level to clear.
+``.venv/bin/python benchmarks/auto_threshold.py [--distributions N]``: Plackett-Luce distributions over four items and
+exact breakdowns at one pair. Weights are ``exp(m z)`` with sorted normal z, and m uniform from 0.3 to 2: from nearly
+level to clear.
 """
 
 from __future__ import annotations

@@ -453,6 +453,23 @@ class Votes:
         ranks.flags.writeable = kept.flags.writeable = False
         return replace(self, ranks=ranks, weights=kept, _memo={})
 
+    def only(self, items: Iterable[str]) -> Votes:
+        """Return the votes on some of the items, in this order; ballots that list none of them are left out.
+
+        Examples
+        --------
+        >>> votes = Votes.from_orders([["a", "b", "c"], ["c", "a"]], weights=[3, 2])
+        >>> votes.only(["c", "a"]).pairwise()[0, 1]
+        np.float64(0.4)
+        """
+        names = list(items)
+        unknown = [name for name in names if name not in self.items]
+        if unknown:
+            raise UsageError(f"no item is called {quote(unknown[0])}")
+        ranks = self.ranks[:, [self.items.index(name) for name in names]]
+        kept = (ranks != 0).any(axis=1)
+        return Votes.from_ranks(ranks[kept], self.weights[kept], names, unlisted=self.unlisted)
+
     def renamed(self, items: Iterable[str]) -> Votes:
         """Return the same votes with other names for the items."""
         names = tuple(items)

@@ -204,6 +204,7 @@ cli.add_command(breaking.breakdown)
 cli.add_command(breaking.attack)
 cli.add_command(breaking.tradeoff)
 cli.add_command(gates.check)
+cli.add_command(gates.diff)
 
 
 @cli.command(cls=ReadingCommand)

@@ -1,4 +1,4 @@
-"""The command `check`: a gate for pipelines that a consensus passes if it holds."""
+"""The commands `check`, a gate that a consensus passes if it holds, and `diff`, what moved between two snapshots."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ from holdrank.cli.options import (
     quiet_option,
     read,
     reading_options,
+    statistic,
 )
-from holdrank.cli.printing import EXIT_GATE, print_json, progress_line
-from holdrank.errors import UsageError, quote
+from holdrank.cli.printing import EXIT_GATE, print_json, print_table, progress_line, votes_json
+from holdrank.errors import UsageError, quote, show
 
 if TYPE_CHECKING:
     from holdrank.breaking.goals import Goal
     from holdrank.rankings import Ranking
+    from holdrank.resampling import Bootstrap
     from holdrank.votes import Votes
 
 _CLAIMS = "'X wins', 'A above B' or 'top 3'"
@@ -74,6 +76,83 @@ def check(file: str, min_breakdown: float, claims: tuple[str, ...], rule: str, t
         for row in rows:
             click.echo(f"{'ok    ' if row['passed'] else 'FAILED'}  {row['claim']}: {row['text']}")
     return 0 if all(row["passed"] for row in rows) else EXIT_GATE
+
+
+@click.command("diff", cls=ReadingCommand)
+@click.argument("old")
+@click.argument("new")
+@breakable_rule_option
+@click.option("--draws", type=click.IntRange(min=1), default=1000, show_default=True, help="Draws of the bootstrap.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the bootstrap.")
+@json_option
+@quiet_option
+@reading_options
+def diff(old: str, new: str, rule: str, draws: int, seed: int, as_json: bool, quiet: bool,
+         reading: dict[str, Any]) -> int:  # fmt: skip
+    """Tell what moved from OLD to NEW.
+
+    And whether it is more than noise: the places, and where they lie in 95 % of the draws when the votes are drawn
+    again. Items that are not in both files are left out.
+    """
+    files = [read(name, reading, quiet) for name in (old, new)]
+    common = [item for item in files[0].items if item in set(files[1].items)]
+    if len(common) < 2:
+        raise UsageError(f"{quote(old)} and {quote(new)} have {len(common)} items in common; two are needed")
+    votes = [one.only(common) for one in files]
+    found = [bootstrap_of(one, rule, draws, seed) for one in votes]
+    rows: list[dict[str, Any]] = []
+    for i, item in enumerate(common):
+        before, after = (
+            {"place": float(one.consensus.ranking.places[i]), "best": float(one.best[i]), "worst": float(one.worst[i])}
+            for one in found
+        )
+        apart = before["worst"] < after["best"] or after["worst"] < before["best"]
+        rows.append({"item": item, "old": before, "new": after, "beyond_noise": apart})
+    rows.sort(key=lambda row: row["new"]["place"])
+    left_out = [[item for item in one.items if item not in set(common)] for one in files]
+    if as_json:
+        parts = {"new": votes_json(files[1]), "rule": rule, "draws": draws, "seed": seed, "items": rows,
+                 "only_old": left_out[0], "only_new": left_out[1]}  # fmt: skip
+        print_json("diff", files[0], **parts)
+    else:
+        _print_diff(rows, found, left_out)
+    return 0
+
+
+def bootstrap_of(votes: Votes, rule: str, draws: int, seed: int) -> Bootstrap:
+    """Return how the places of a rule vary."""
+    from holdrank.resampling import bootstrap
+
+    return bootstrap(votes, statistic(rule), draws, seed)
+
+
+def _print_diff(rows: list[dict[str, Any]], found: list[Bootstrap], left_out: list[list[str]]) -> None:
+    from rich.table import Table
+
+    from holdrank.rankings import kendall
+
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    for heading in ("old", "95 %", "new", "95 %", "moved"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for heading in ("", "item"):
+        table.add_column(heading, no_wrap=heading == "")
+    for row in rows:
+        moved = row["old"]["place"] - row["new"]["place"]
+        places = [text for one in (row["old"], row["new"])
+                  for text in (f"{one['place']:g}", f"{one['best']:g} to {one['worst']:g}")]  # fmt: skip
+        verdict = "beyond noise" if row["beyond_noise"] else "within noise" if moved else ""
+        table.add_row(*places, f"{moved:+g}" if moved else "", verdict, show(row["item"]))
+    print_table("Places of " + found[0].statistic, None, table)
+    for which, items in zip(("old", "new"), left_out, strict=True):
+        if items:
+            click.echo(f"only in the {which} file: {', '.join(show(item) for item in items)}")
+    n = len(rows)
+    turned = round(float(kendall(*(one.consensus.ranking for one in found))) * n * (n - 1) / 2)
+    moved = sum(row["old"]["place"] != row["new"]["place"] for row in rows)
+    clear = sum(row["beyond_noise"] for row in rows)
+    click.echo(
+        f"{moved} of {n} items moved, {clear} beyond noise; {turned} of {n * (n - 1) // 2} pairs changed their order"
+    )
 
 
 def broken_by(claim: str, votes: Votes, before: Ranking, tiers: bool) -> Goal | None:
