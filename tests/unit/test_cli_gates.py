@@ -19,18 +19,23 @@ VOTES = """# NUMBER ALTERNATIVES: 4
 
 
 @pytest.fixture
-def check(tmp_path, monkeypatch, capsys):
+def run(tmp_path, monkeypatch, capsys):
     (tmp_path / "votes.soc").write_text(VOTES, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
 
     def call(*args):
-        monkeypatch.setattr(sys, "argv", ["holdrank", "check", "votes.soc", "-q", *args])
+        monkeypatch.setattr(sys, "argv", ["holdrank", *args])
         with pytest.raises(SystemExit) as stop:
             cli.main()
         out, err = capsys.readouterr()
         return stop.value.code, out, err
 
     return call
+
+
+@pytest.fixture
+def check(run):
+    return lambda *args: run("check", "votes.soc", "-q", *args)
 
 
 def test_the_whole_order_holds_until_three_votes_change(check):
@@ -109,3 +114,41 @@ def test_mistakes_get_one_line(args, words, check):
     code, out, err = check(*args)
     assert (code, out) == (2, "")
     assert words in err
+
+
+# Two snapshots.
+
+
+def test_a_move_that_drawing_again_explains_is_told_from_one_that_it_does_not(run, tmp_path):
+    # Ash and Beech are nearly level and change places; Elm goes from the last place to the first.
+    header = VOTES[: VOTES.index("53:")]
+    (tmp_path / "new.soc").write_text(header + "47: 4,1,2,3\n53: 4,2,1,3\n", encoding="utf-8")
+    code, out, err = run("diff", "votes.soc", "new.soc", "-q")
+    assert (code, err) == (0, "")
+    line = {item: next(line for line in out.splitlines() if line.endswith(item)) for item in ("Ash", "Beech", "Elm")}
+    assert "beyond noise" in line["Elm"]
+    assert "+3" in line["Elm"]
+    assert out.splitlines()[-1] == "3 of 4 items moved, 2 beyond noise; 4 of 6 pairs changed their order"
+    code, out, _ = run("diff", "votes.soc", "new.soc", "-q", "--json")
+    found = json.loads(out)
+    assert [row["item"] for row in found["items"]] == ["Elm", "Beech", "Ash", "Oak above all"]
+    assert found["items"][0]["old"] == {"place": 4, "best": 4, "worst": 4}
+    assert found["items"][0]["beyond_noise"]
+
+
+def test_nothing_moves_between_a_file_and_itself(run):
+    code, out, _ = run("diff", "votes.soc", "votes.soc", "-q")
+    assert code == 0
+    assert "noise" not in out.replace("0 beyond noise", "")
+    assert out.endswith("0 of 4 items moved, 0 beyond noise; 0 of 6 pairs changed their order\n")
+
+
+def test_items_of_one_file_only_are_left_out_and_named(run, tmp_path):
+    (tmp_path / "new.soc").write_text(VOTES.replace("Elm", "Yew"), encoding="utf-8")
+    code, out, _ = run("diff", "votes.soc", "new.soc", "-q")
+    assert code == 0
+    assert "only in the old file: Elm\nonly in the new file: Yew\n" in out
+    (tmp_path / "other.soc").write_text("# NUMBER ALTERNATIVES: 1\n# ALTERNATIVE NAME 1: Fir\n3: 1\n", encoding="utf-8")
+    code, _, err = run("diff", "votes.soc", "other.soc", "-q")
+    assert code == 2
+    assert "have 0 items in common; two are needed" in err

@@ -394,3 +394,13 @@ def test_frames_of_battles_and_scores_become_votes():
         assert sorted(s.ranks.tolist()) == [[1, 2, 0], [3, 2, 1]]
         t = hr.Votes.from_scores(frame(scores), higher_is_better={"math": False, "code": True}, unlisted="observed")
         assert sorted(t.ranks.tolist()) == [[2, 1, 0], [3, 2, 1]]
+
+
+def test_only_some_of_the_items():
+    votes = hr.Votes.from_ranks([[1, 2, 0, 3], [0, 0, 1, 0], [2, 2, 1, 0]], [3, 4, 5], "abcd", unlisted="observed")
+    part = votes.only(["d", "a"])
+    assert part.items == ("d", "a")
+    assert part.unlisted == "observed"
+    assert sorted(zip(part.ranks.tolist(), part.weights.tolist(), strict=True)) == [([0, 1], 5.0), ([2, 1], 3.0)]
+    with pytest.raises(hr.UsageError, match="no item is called 'x'"):
+        votes.only(["a", "x"])
