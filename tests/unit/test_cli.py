@@ -65,6 +65,8 @@ def run(monkeypatch, capsys, tmp_path):
         ("rank-borda-quiet", ["rank", "votes.soc", "--rule", "borda", "-q"]),
         ("rank-footrule-quiet", ["rank", "votes.soc", "--rule", "footrule", "-q"]),
         ("rank-battles", ["rank", "battles.csv"]),
+        ("rank-compare", ["rank", "votes.soc", "--compare", "-q"]),
+        ("rank-compare-battles", ["rank", "battles.csv", "--compare", "-q"]),
         ("tiers", ["tiers", "votes.soc", "--theta", "0.2", "-q"]),
         ("tiers-path", ["tiers", "votes.soc", "--path", "-q"]),
         ("validate", ["validate", "votes.soc"]),
@@ -407,3 +409,11 @@ def test_ctrl_c_in_a_long_run_prints_the_best_ranking(tmp_path):
     assert process.returncode == 130, err
     assert "interrupted: best ranking found" in out
     assert re.search(r"^ +90 ", out, re.M)
+
+
+def test_comparison_as_json_has_every_rule(run):
+    code, out, _ = run("rank", "votes.soc", "--compare", "--json", "-q")
+    found = json.loads(out)
+    assert code == 0
+    assert list(found["rules"]) == ["kemeny", "borda", "footrule", "copeland", "bradley-terry"]
+    assert found["rules"]["kemeny"]["tiers"] == found["consensus"]["tiers"]

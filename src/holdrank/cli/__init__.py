@@ -23,6 +23,7 @@ from holdrank.cli.options import (
     FORMATS as FORMATS,
 )
 from holdrank.cli.options import (
+    RULES,
     ReadingCommand,
     Threshold,
     in_options,
@@ -46,6 +47,7 @@ from holdrank.cli.printing import (
     consensus_json,
     exit_code,
     names,
+    print_comparison,
     print_json,
     print_ranking,
     print_tiers,
@@ -136,18 +138,27 @@ def _run() -> int:
 @cli.command(cls=ReadingCommand)
 @click.argument("file")
 @rule_option
+@click.option("--compare", is_flag=True, help="Show the places by every other rule beside these.")
 @time_limit_option
 @require_proof_option
 @json_option
 @quiet_option
 @verbose_option
 @reading_options
-def rank(file: str, rule: str, time_limit: float | None, require_proof: bool, as_json: bool, quiet: bool,
+def rank(file: str, rule: str, compare: bool, time_limit: float | None, require_proof: bool, as_json: bool, quiet: bool,
          verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
     """Rank the items of FILE by a consensus."""
     votes = read(file, reading, quiet)
     consensus = _consensus(votes, rule, time_limit, quiet, verbose)
-    if as_json:
+    if compare:
+        others = {other: _if_possible(votes, other, time_limit, quiet) for other in RULES if other != rule}
+        found = {rule: consensus, **{other: one for other, one in others.items() if one is not None}}
+        if as_json:
+            rules = {name: consensus_json(one) for name, one in found.items()}
+            print_json("rank", votes, rule=rule, consensus=consensus_json(consensus), rules=rules)
+        else:
+            print_comparison(votes, found)
+    elif as_json:
         print_json("rank", votes, rule=rule, consensus=consensus_json(consensus))
     else:
         print_ranking(votes, consensus, f"{rule.title()} consensus")
@@ -321,6 +332,17 @@ def completion(shell: str) -> None:
     if script is None:
         raise click.UsageError(f"no completion for {shell}")
     click.echo(script(cli, {}, "holdrank", "_HOLDRANK_COMPLETE").source())
+
+
+def _if_possible(votes: Votes, rule: str, time_limit: float | None, quiet: bool) -> Consensus | None:
+    """Return the consensus of a rule; None, with a note, where these votes have none."""
+    from holdrank.errors import HoldrankError
+
+    try:
+        return _consensus(votes, rule, time_limit, quiet, False)
+    except HoldrankError as error:
+        complain(f"note: no {rule}: {in_options(str(error))}")
+        return None
 
 
 def _consensus(votes: Votes, rule: str, time_limit: float | None, quiet: bool, verbose: bool) -> Consensus:

@@ -153,6 +153,25 @@ def print_ranking(votes: Votes, consensus: Consensus, title: str) -> None:
     click.echo(verdict(consensus))
 
 
+def print_comparison(votes: Votes, found: dict[str, Consensus]) -> None:
+    """Print the places of the items by several rules, in the order of the first, and the loss of each rule."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    for rule in found:
+        table.add_column(rule, justify="right", no_wrap=True)
+    table.add_column("item", overflow="fold")
+    first = next(iter(found.values()))
+    places = [one.ranking.places for one in found.values()]
+    for item in first.ranking.order:
+        table.add_row(*(f"{place[item]:g}" for place in places), show(votes.items[item], 60))
+    table.add_row(*(f"{votes.loss(one.ranking):.4g}" for one in found.values()), "loss (Kendall)")
+    print_table("Places by rule", votes, table)
+    for rule, one in found.items():
+        if not one.status.is_exact:
+            click.echo(f"{rule}: {one.status}")
+
+
 def print_tiers(votes: Votes, merged: Consensus, title: str) -> None:
     """Print a consensus with ties, one line a tier."""
     from rich.table import Table
