@@ -65,10 +65,10 @@ class Claim:
                 progress(Step("rounds", number, _ROUNDS))
             before = self.lower, self.upper
             self._try_all(likely[:_TARGETS], pull, clock)
-            if clock.over() or self.price_of_target is None:
-                return
             if number == 0:
                 self._raise_by_chains(clock)
+            if clock.over() or self.price_of_target is None:
+                return
             if not self._settled():
                 likely = self._raise_by_weights(self.price_of_target, clock)
             if self._settled() or clock.over() or (number and (self.lower, self.upper) == before):
