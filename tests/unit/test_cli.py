@@ -417,3 +417,20 @@ def test_comparison_as_json_has_every_rule(run):
     assert code == 0
     assert list(found["rules"]) == ["kemeny", "borda", "footrule", "copeland", "bradley-terry"]
     assert found["rules"]["kemeny"]["tiers"] == found["consensus"]["tiers"]
+
+
+def test_draws_are_shown_beside_the_places(run):
+    code, out, _ = run("rank", "votes.soc", "--draws", "50", "--seed", "3", "-q")
+    assert code == 0
+    drawn = hr.bootstrap(hr.read_votes("votes.soc"), draws=50, rng=3)
+    header, *rows = out.splitlines()[1:6]
+    assert "95 % of draws" in header
+    for place, (item, row) in enumerate(zip(drawn.consensus.ranking.order, rows, strict=True), start=1):
+        words = [str(place), f"{drawn.best[item]:g} to {drawn.worst[item]:g}", f"{drawn.first[item]:.1%}"]
+        assert row.split()[:5] == " ".join(words).split()
+    assert "50 draws of the votes" in out
+    code, out, _ = run("rank", "votes.soc", "--draws", "50", "--seed", "3", "-q", "--json")
+    assert json.loads(out)["bootstrap"]["unchanged"] == drawn.unchanged
+    code, _, err = run("rank", "votes.soc", "--draws", "5", "--compare", "-q")
+    assert code == 2
+    assert "not both" in err

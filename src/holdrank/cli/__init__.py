@@ -43,6 +43,7 @@ from holdrank.cli.printing import (
     EXIT_INTERNAL,
     EXIT_INTERRUPTED,
     EXIT_USAGE,
+    bootstrap_json,
     complain,
     consensus_json,
     exit_code,
@@ -139,17 +140,23 @@ def _run() -> int:
 @click.argument("file")
 @rule_option
 @click.option("--compare", is_flag=True, help="Show the places by every other rule beside these.")
+@click.option("--draws", type=click.IntRange(min=1),
+              help="Draw the votes again so many times, and show where places then lie.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draws.")
 @time_limit_option
 @require_proof_option
 @json_option
 @quiet_option
 @verbose_option
 @reading_options
-def rank(file: str, rule: str, compare: bool, time_limit: float | None, require_proof: bool, as_json: bool, quiet: bool,
-         verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
+def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, time_limit: float | None,
+         require_proof: bool, as_json: bool, quiet: bool, verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
     """Rank the items of FILE by a consensus."""
     votes = read(file, reading, quiet)
+    if compare and draws:
+        raise click.UsageError("Give --compare or --draws, not both.")
     consensus = _consensus(votes, rule, time_limit, quiet, verbose)
+    drawn = gates.bootstrap_of(votes, rule, draws, seed) if draws else None
     if compare:
         others = {other: _if_possible(votes, other, time_limit, quiet) for other in RULES if other != rule}
         found = {rule: consensus, **{other: one for other, one in others.items() if one is not None}}
@@ -159,9 +166,10 @@ def rank(file: str, rule: str, compare: bool, time_limit: float | None, require_
         else:
             print_comparison(votes, found)
     elif as_json:
-        print_json("rank", votes, rule=rule, consensus=consensus_json(consensus))
+        parts = {} if drawn is None else {"bootstrap": bootstrap_json(drawn)}
+        print_json("rank", votes, rule=rule, consensus=consensus_json(consensus), **parts)
     else:
-        print_ranking(votes, consensus, f"{rule.title()} consensus")
+        print_ranking(votes, consensus, f"{rule.title()} consensus", drawn)
     return exit_code(consensus.status, require_proof)
 
 

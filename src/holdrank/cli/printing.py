@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from holdrank.consensus import Consensus
+    from holdrank.resampling import Bootstrap
     from holdrank.status import Status, Step
     from holdrank.votes import Votes
 
@@ -82,6 +83,21 @@ def consensus_json(consensus: Consensus) -> dict[str, Any]:
     }
 
 
+def bootstrap_json(drawn: Bootstrap) -> dict[str, Any]:
+    """Return a bootstrap as plain data."""
+    names = ("best", "median", "worst", "first")
+    rows = zip(drawn.items, *(getattr(drawn, name).tolist() for name in names), strict=True)
+    return {
+        "draws": drawn.draws,
+        "level": drawn.level,
+        "seed": drawn.seed,
+        "unchanged": drawn.unchanged,
+        "items": {item: dict(zip(names, row, strict=True)) for item, *row in rows},
+        "status": drawn.status.value,
+        "seconds": round(drawn.seconds, 6),
+    }
+
+
 def votes_json(votes: Votes) -> dict[str, Any]:
     """Return what was read as plain data, without the ballots."""
     return {
@@ -130,14 +146,17 @@ def print_table(title: str, votes: Votes | None, table: Table) -> None:
     click.echo("\n".join(line.rstrip() for line in page.get().splitlines()))
 
 
-def print_ranking(votes: Votes, consensus: Consensus, title: str) -> None:
-    """Print a strict consensus, each item with its majority over the next."""
+def print_ranking(votes: Votes, consensus: Consensus, title: str, drawn: Bootstrap | None = None) -> None:
+    """Print a strict consensus, each item with its majority over the next, and where it lies in draws of the votes."""
     from rich.table import Table
 
     from holdrank.votes import number
 
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
     table.add_column("place", justify="right")
+    if drawn is not None:
+        table.add_column(f"{100 * drawn.level:.3g} % of draws", justify="right", no_wrap=True)
+        table.add_column("first", justify="right", no_wrap=True)
     table.add_column("item", overflow="fold")
     table.add_column("preferred to the next by", overflow="fold")
     order = consensus.ranking.order
@@ -148,9 +167,14 @@ def print_ranking(votes: Votes, consensus: Consensus, title: str) -> None:
             for_it, against = wins[item, order[place]], wins[order[place], item]
             both = for_it + against
             margin = f"{number(for_it)} of {number(both)} ({for_it / both:.1%})" if both else "never compared"
-        table.add_row(str(place), show(votes.items[item], 60), margin)
+        spread = []
+        if drawn is not None:
+            spread = [f"{drawn.best[item]:g} to {drawn.worst[item]:g}", f"{drawn.first[item]:.1%}"]
+        table.add_row(str(place), *spread, show(votes.items[item], 60), margin)
     print_table(title, votes, table)
     click.echo(verdict(consensus))
+    if drawn is not None:
+        click.echo(f"{drawn.draws:,} draws of the votes, {drawn.unchanged:.1%} with this very order; {drawn.status}")
 
 
 def print_comparison(votes: Votes, found: dict[str, Consensus]) -> None:
