@@ -55,6 +55,8 @@ def run(monkeypatch, capsys, tmp_path):
         ("breakdown-bounds", ["breakdown", "votes.soc", "--method", "bounds", "-q"]),
         ("attack-above", ["attack", "two.soc", "--above", "Beech", "Ash"]),
         ("attack-drop", ["attack", "two.soc", "--new-winner", "--change", "drop", "-q"]),
+        ("tradeoff", ["tradeoff", "votes.soc", "-q"]),
+        ("tradeoff-naive", ["tradeoff", "votes.soc", "--merge", "naive", "--delta", "0.5", "--tolerance", "0", "-q"]),
         ("attack-add", ["attack", "two.soc", "--above", "Beech", "Ash", "--change", "add", "-q"]),
     ],
 )
@@ -267,3 +269,26 @@ def test_what_comes_after_is_shown_at_the_threshold_that_was_attacked(run, tmp_p
     assert "{" in before
     assert after.split(":")[1].strip() != before.split(":")[1].strip()
     assert after.count(">") < before.count(">")
+
+
+def test_tradeoff_as_json(run):
+    code, out, _ = run("tradeoff", "votes.soc", "-q", "--json")
+    found = json.loads(out)["tradeoff"]
+    t = hr.tradeoff(hr.read_votes("votes.soc"))
+    assert code == 0
+    assert found["best"] == t.best
+    assert [point["theta"] for point in found["points"]] == t.theta.tolist()
+    assert found["points"][-1]["lower"] is None  # all tied: never
+    assert found["points"][0]["tiers"] == [[t.base.items[i] for i in bucket] for bucket in t.rankings[0].buckets]
+
+
+def test_tradeoff_cuts_long_tiers_and_escapes_names(run, tmp_path):
+    names = ["\x1b[31mred", "[bold]b[/bold]", "c" * 120]
+    header = "# NUMBER ALTERNATIVES: 3\n" + "".join(f"# ALTERNATIVE NAME {k}: {n}\n" for k, n in enumerate(names, 1))
+    (tmp_path / "names.soc").write_text(header + "3: 1,2,3\n2: 2,1,3\n", encoding="utf-8")
+    code, out, err = run("tradeoff", "names.soc", "-v")
+    assert code == 0
+    assert "\x1b" not in out + err
+    assert "[bold]b[/bold]" in out
+    assert all(len(line) <= 100 for line in out.splitlines()[:-2])
+    assert "exact" in err
