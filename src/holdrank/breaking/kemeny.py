@@ -29,8 +29,10 @@ from holdrank.votes import Votes
 
 _TINY = 1e-12
 _BUFFER = 50_000  # candidates kept before they are priced
-_BATCH = 512  # candidates priced against the same limits, whatever the number of processors
-_SMALL_BATCH = 64  # of many items, between two looks at the clock
+# Candidates priced against the same limits between two looks at the clock, whatever the number of processors: fewer
+# where one takes longer.
+_BATCH, _SMALL_BATCH, _LEAST_BATCH = 512, 64, 32
+_BATCH_WORK = 5e7  # columns times pairs
 _WHOLE_PROGRAMS = 400  # orders rounded to whole votes at most, some hundredths of a second each
 _WHOLE_WALK = 50_000_000  # orders visited at most for whole votes
 _PATIENCE = 300_000_000  # orders visited at most when there is no time limit: about a minute
@@ -120,7 +122,8 @@ class _Search:
         """Price orders, the most promising first, as far as their bounds stay below the limits."""
         turned = flips(orders)
         ranked = np.argsort(bounds, kind="stable")
-        batch = _BATCH if self.siege.n <= SUBSETS_UP_TO else _SMALL_BATCH
+        most = _BATCH if self.siege.n <= SUBSETS_UP_TO else _SMALL_BATCH
+        batch = max(min(most, int(_BATCH_WORK / (len(self.siege.cap) * self.siege.n**2))), _LEAST_BATCH)
         for start in range(0, len(ranked), batch):
             chosen = ranked[start : start + batch]
             limits = self.limits()

@@ -285,7 +285,7 @@ class Siege:
         """Whether a target was priced and can be made the only optimum: the two differ where votes are dropped only."""
         if self.change != "drop" or priced.kind != loops.PRICED:
             return priced.kind == loops.PRICED
-        return priced.value <= 1 - 1e-9 and self.plan(priced, clock) is not None
+        return priced.value <= 1 - 1e-9 and not clock.over() and self.plan(priced, clock) is not None
 
     def leaves_open(self, priced: Priced) -> bool:
         """Whether the value of a target bounds what is known from below: it may be as cheap as that."""
