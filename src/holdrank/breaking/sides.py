@@ -6,6 +6,7 @@ misses it. Both are medians with some pairs of items fixed.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,14 +55,24 @@ class Side:
         if len(self.first) > 1 or len(self.then) > 1:
             raise NotImplementedError("two sets that leave items out")
         b, a = int(self.first[0]), int(self.then[0])
-        # Moving b to just before a loses less than this, so that no cheapest order has a before b.
-        fine = float(np.abs(cost[b] - cost[:, b]).sum()) + 1.0
-        pushed = cost.copy()
-        pushed[a, b] += np.ceil(fine) if whole else fine
-        solved = cheapest_order(pushed, whole=whole, clock=clock)
-        order = np.asarray(solved.order)
+        # A fine on a before b, raised until b comes first. Small numbers, for ties are told relative to the largest;
+        # moving b to just before a loses less than `enough`.
+        fine = float(np.abs(cost).max()) or 1.0
+        enough = float(np.abs(cost[b] - cost[:, b]).sum()) + 1.0
+        while True:
+            pushed = cost.copy()
+            pushed[a, b] += math.ceil(fine) if whole else fine
+            solved = cheapest_order(pushed, whole=whole, clock=clock)
+            order = np.asarray(solved.order)
+            if np.flatnonzero(order == b)[0] < np.flatnonzero(order == a)[0]:
+                break
+            if fine > enough:  # not solved in time
+                rest = order[order != b]
+                order = np.insert(rest, int(np.flatnonzero(rest == a)[0]), b)
+                break
+            fine *= 4
         value = order_cost(cost, order)
-        return Cheapest(order, value, value - (solved.cost - solved.bound))
+        return Cheapest(order, value, min(solved.bound, value))
 
     def _blocks(self, cost: Floats, whole: bool, clock: Clock) -> Cheapest:
         orders, gap = [], 0.0
