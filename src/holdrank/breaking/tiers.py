@@ -187,6 +187,8 @@ class _Search:
             self.floor[number] = lower
             if self.upper[number] - lower <= _SAME:  # one number, the certified one
                 self.upper[number] = lower
+        for one, two in reversed(list(pairwise(order))):  # which must not undercut a nearer one
+            self.upper[one] = min(self.upper[one], self.upper[two])
         return [Found(*known) for known in zip(self.floor, self.upper, self.plans, strict=True)]
 
     def _bound(self, cell: Cell, number: int) -> float:
