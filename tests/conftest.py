@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,3 +23,36 @@ def shared_data() -> Path:
     if not (folder / "truths.json").exists():
         pytest.skip("the folder of real vote files is not beside this checkout")
     return folder
+
+
+@pytest.fixture
+def command_line(monkeypatch, capsys, tmp_path):
+    """Run the command line in a folder of its own; return exit code, stdout, stderr."""
+    from holdrank import cli
+
+    monkeypatch.chdir(tmp_path)
+
+    def call(*args, stdin=""):
+        monkeypatch.setattr(sys, "argv", ["holdrank", *args])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        out, err = capsys.readouterr()
+        return stop.value.code, out, err
+
+    return call
+
+
+@pytest.fixture
+def as_stored():
+    """Compare what a command printed with what is stored; HOLDRANK_WRITE_GOLDEN=1 stores it anew."""
+
+    def compare(name, printed):
+        code, out, err = printed
+        text = f"exit code {code}\n--- stdout\n{out}--- stderr\n{err}"
+        path = ROOT / "tests" / "golden" / f"{name}.txt"
+        if os.environ.get("HOLDRANK_WRITE_GOLDEN"):
+            path.write_text(text, encoding="utf-8")
+        assert text == path.read_text(encoding="utf-8")
+
+    return compare

@@ -41,21 +41,11 @@ x,z,model_a
 
 
 @pytest.fixture
-def run(monkeypatch, capsys, tmp_path):
-    """Run the command line in a folder of its own; return exit code, stdout, stderr."""
-    monkeypatch.chdir(tmp_path)
+def run(command_line, tmp_path):
+    """The command line, in a folder with two files of votes."""
     (tmp_path / "votes.soc").write_text(SOC, encoding="utf-8")
     (tmp_path / "battles.csv").write_text(BATTLES, encoding="utf-8")
-
-    def call(*args, stdin=""):
-        monkeypatch.setattr(sys, "argv", ["holdrank", *args])
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        out, err = capsys.readouterr()
-        return stop.value.code, out, err
-
-    return call
+    return command_line
 
 
 @pytest.mark.parametrize(
@@ -74,13 +64,8 @@ def run(monkeypatch, capsys, tmp_path):
         ("convert", ["convert", "votes.soc", "-", "--to", "positions", "-q"]),
     ],
 )
-def test_output_is_as_stored(name, args, run):
-    code, out, err = run(*args)
-    text = f"exit code {code}\n--- stdout\n{out}--- stderr\n{err}"
-    path = GOLDEN / f"{name}.txt"
-    if os.environ.get("HOLDRANK_WRITE_GOLDEN"):
-        path.write_text(text, encoding="utf-8")
-    assert text == path.read_text(encoding="utf-8")
+def test_output_is_as_stored(name, args, run, as_stored):
+    as_stored(name, run(*args))
 
 
 def test_json_goes_to_stdout_and_messages_to_stderr(run):

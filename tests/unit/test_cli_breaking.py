@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import sys
 from pathlib import Path
 
@@ -30,20 +29,11 @@ SOC = """# DATA TYPE: soc
 
 
 @pytest.fixture
-def run(monkeypatch, capsys, tmp_path):
-    """Run the command line in a folder of its own; return exit code, stdout, stderr."""
-    monkeypatch.chdir(tmp_path)
+def run(command_line, tmp_path):
+    """The command line, in a folder with two files of votes."""
     (tmp_path / "votes.soc").write_text(SOC, encoding="utf-8")
     (tmp_path / "two.soc").write_text(SOC[: SOC.index("40:")] + "60: 1,2,3,4\n40: 2,1,3,4\n", encoding="utf-8")
-
-    def call(*args):
-        monkeypatch.setattr(sys, "argv", ["holdrank", *args])
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        out, err = capsys.readouterr()
-        return stop.value.code, out, err
-
-    return call
+    return command_line
 
 
 @pytest.mark.parametrize(
@@ -60,13 +50,8 @@ def run(monkeypatch, capsys, tmp_path):
         ("attack-add", ["attack", "two.soc", "--above", "Beech", "Ash", "--change", "add", "-q"]),
     ],
 )
-def test_output_is_as_stored(name, args, run):
-    code, out, err = run(*args)
-    text = f"exit code {code}\n--- stdout\n{out}--- stderr\n{err}"
-    path = GOLDEN / f"{name}.txt"
-    if os.environ.get("HOLDRANK_WRITE_GOLDEN"):
-        path.write_text(text, encoding="utf-8")
-    assert text == path.read_text(encoding="utf-8")
+def test_output_is_as_stored(name, args, run, as_stored):
+    as_stored(name, run(*args))
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,8 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import pytest
-
-from holdrank import cli
 
 # 53 of 100 prefer Ash to Beech, all prefer both to "Oak above all" and that to Elm.
 VOTES = """# NUMBER ALTERNATIVES: 4
@@ -19,18 +16,10 @@ VOTES = """# NUMBER ALTERNATIVES: 4
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
+def run(command_line, tmp_path):
+    """The command line, in a folder with a file of votes."""
     (tmp_path / "votes.soc").write_text(VOTES, encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-
-    def call(*args):
-        monkeypatch.setattr(sys, "argv", ["holdrank", *args])
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        out, err = capsys.readouterr()
-        return stop.value.code, out, err
-
-    return call
+    return command_line
 
 
 @pytest.fixture

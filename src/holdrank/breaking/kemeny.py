@@ -11,6 +11,7 @@ small budgets are settled for many items. Proofs: docs/theory/breakdown.md.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -90,7 +91,7 @@ def whole(
     return out
 
 
-class _Search:
+class _Search(ABC):
     """A walk through target orders below limits that fall as cheaper ones are priced."""
 
     def __init__(self, siege: Siege) -> None:
@@ -110,13 +111,13 @@ class _Search:
         else:
             self.newcomer[place[list(aim.newcomers)]] = True
 
+    @abstractmethod
     def limits(self) -> Floats:
         """Return what an order with k flipped pairs must stay below to be of interest, for each k."""
-        raise NotImplementedError
 
+    @abstractmethod
     def take(self, priced: Priced, clock: Clock) -> None:
         """Learn the price of an order."""
-        raise NotImplementedError
 
     def learn(self, orders: Ints, bounds: Floats, clock: Clock, progress: Progress | None = None) -> None:
         """Price orders, the most promising first, as far as their bounds stay below the limits."""

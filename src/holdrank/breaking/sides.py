@@ -36,7 +36,7 @@ class Cheapest:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """All orders that list one set of items before another: either set may be a single item among others.
+    """All orders that list one set of items before another: two single items, or two sets that hold all items.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Side:
         if len(self.first) + len(self.then) == n:
             return self._blocks(cost, whole, clock)
         if len(self.first) > 1 or len(self.then) > 1:
-            raise NotImplementedError("two sets that leave items out")
+            raise ValueError("a side is a pair of items, or two sets that hold all of them")
         b, a = int(self.first[0]), int(self.then[0])
         # A fine on a before b, raised until b comes first. Small numbers, for ties are told relative to the largest;
         # moving b to just before a loses less than `enough`.
