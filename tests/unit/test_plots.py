@@ -118,6 +118,19 @@ def test_estimates_are_crosses_at_their_distance():
     assert np.round(crosses.get_xydata(), 2).tolist() == [[0.33, 0.04], [1, 0.44]]
 
 
+def test_attacks_of_a_search_are_crosses_and_with_a_proof_a_band():
+    found = hr.breakdown(ABC, lambda votes: hr.kemeny(votes), deltas=[1 / 3])
+    assert found.method == "search"
+    data = plots.breakdown_data(found)
+    assert data["curves"][0]["label"].endswith(", search")
+    ax = plots.breakdown(found)
+    assert not ax.patches
+    assert np.round(ax.lines[0].get_xydata(), 2).tolist() == [[0.33, 0.04]]
+    data["curves"][0]["lower"] = [0.02]
+    band, _ = plots.draw_curves(data, plots.page()[0]).patches
+    assert (band.get_data().baseline.tolist(), band.get_data().values.tolist()) == ([0.02], [0.04])
+
+
 def test_many_pairs_are_a_share():
     votes = hr.sample_votes(hr.Mallows(range(6), 0.5), 60, rng=1)
     ax = plots.breakdown(hr.breakdown(votes, method="bounds"))

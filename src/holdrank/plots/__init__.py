@@ -1,0 +1,84 @@
+"""Pictures for papers and slides, by matplotlib: curves, trade-offs, pairwise matrices, tiers, places, attacks.
+
+Every picture is made in two steps. A function ``..._data`` says what is drawn, as plain lists and dicts; the function
+of the same name draws it on an `Axes`. The colours are those of Okabe and Ito, which people with any colour vision can
+tell apart; marks are named where they stand, not in a legend. None stands for infinity, as in JSON.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdrank.plots.curves import (
+    breakdown,
+    breakdown_data,
+    draw_curves,
+    draw_tradeoff,
+    pair_axis,
+    share_axis,
+    tradeoff,
+    tradeoff_data,
+)
+from holdrank.plots.ladders import draw_merges, ladder, ladder_data, merges, merges_data
+from holdrank.plots.matrices import draw_pairs, heatmap, heatmap_data
+from holdrank.plots.moves import attack, attack_data, ranges, ranges_data
+from holdrank.plots.style import (
+    BLACK,
+    BLUE,
+    COLOURS,
+    GREEN,
+    GREY,
+    ORANGE,
+    PALE,
+    PURPLE,
+    SKY,
+    VERMILLION,
+    Data,
+    explain,
+    number,
+    page,
+    save,
+    styled,
+)
+
+if TYPE_CHECKING:
+    from holdrank.plots.style import Axes as Axes
+
+__all__ = [
+    "BLACK",
+    "BLUE",
+    "COLOURS",
+    "GREEN",
+    "GREY",
+    "ORANGE",
+    "PALE",
+    "PURPLE",
+    "SKY",
+    "VERMILLION",
+    "Data",
+    "attack",
+    "attack_data",
+    "breakdown",
+    "breakdown_data",
+    "draw_curves",
+    "draw_merges",
+    "draw_pairs",
+    "draw_tradeoff",
+    "explain",
+    "heatmap",
+    "heatmap_data",
+    "ladder",
+    "ladder_data",
+    "merges",
+    "merges_data",
+    "number",
+    "page",
+    "pair_axis",
+    "ranges",
+    "ranges_data",
+    "save",
+    "share_axis",
+    "styled",
+    "tradeoff",
+    "tradeoff_data",
+]

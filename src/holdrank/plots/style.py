@@ -1,0 +1,231 @@
+"""What pictures share: colours, fonts, pages and files, and text that stays text whatever a name holds."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from holdrank.errors import MissingExtraError, show
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes as Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+
+Data: TypeAlias = dict[str, Any]
+
+BLUE, VERMILLION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+ORANGE, SKY, BLACK = "#E69F00", "#56B4E9", "#000000"
+COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK)
+DARK, GREY, PALE = "#595959", "#8c8c8c", "#d9d9d9"
+PALE_BLUE = "#e3f1fa"  # a sky behind text
+
+_STYLE: Data = {
+    "font.family": ["DejaVu Sans"],  # comes with matplotlib, so that pictures are the same everywhere
+    "font.size": 9, "axes.titlesize": 10, "axes.labelsize": 9, "xtick.labelsize": 8, "ytick.labelsize": 8,
+    "axes.titlelocation": "left", "axes.spines.top": False, "axes.spines.right": False,
+    "axes.linewidth": 0.7, "lines.linewidth": 1.6, "lines.solid_capstyle": "butt",
+    "figure.dpi": 100, "savefig.dpi": 200,
+    "text.parse_math": False,  # a name with dollar signs is no formula
+    "svg.hashsalt": "holdrank",  # the same names inside the file every time
+    "pdf.fonttype": 42,
+}  # fmt: skip
+_UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None, "ModDate": None}, "png": {"Software": None}}
+_LONGEST_NAME = 40  # characters
+_HINTED = 1.04  # on a screen, text may be so much wider than in print
+_MARGIN = 3.0  # points around a drawing, what the layout of a figure leaves free
+_SMALLEST = 0.2  # scale below which a drawing is not made smaller: nobody could read it
+
+
+def page(columns: int = 1, rows: int = 1, *, width: float = 3.6, height: float = 2.9, **layout: Any) -> list[Axes]:
+    """Return the axes of a new figure, row by row; it belongs to nobody else and need not be closed."""
+    with styled():
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
+        return list(figure.subplots(rows, columns, squeeze=False, **layout).ravel())
+
+
+def save(ax: Axes, stem: Path) -> list[Path]:
+    """Write the figure of an axes as .svg, .pdf and .png; the same picture gives the same bytes."""
+    figure: Figure = ax.figure  # type: ignore[assignment]
+    files = [stem.with_name(f"{stem.name}.{form}") for form in _UNDATED]
+    with styled():
+        for file in files:
+            figure.savefig(file, metadata=_UNDATED[file.suffix[1:]])
+    return files
+
+
+def explain(ax: Axes, kinds: dict[str, Data], **place: Any) -> None:
+    """Write a key of kinds of lines and marks, for what has no end to be named at."""
+    from matplotlib.lines import Line2D
+
+    lines = [Line2D([], [], label=name, **{"markersize": 5, **look}) for name, look in kinds.items()]
+    ax.legend(handles=lines, **{"loc": "upper left", "fontsize": 7, "frameon": False, "handlelength": 1.8, **place})
+
+
+def axes_or_new(ax: Axes | None, width: float = 5.2, height: float = 3.6) -> Axes:
+    """Return the axes given, or those of a new figure, in inches, that notebooks show."""
+    if ax is not None:
+        return ax
+    with styled():
+        import matplotlib.pyplot as plt
+
+        return plt.subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def number(value: float) -> float | None:
+    """Return a number to nine decimals, what is proved to; None for infinity."""
+    return None if math.isinf(value) else round(float(value), 9)
+
+
+def named(name: str) -> str:
+    """Return the name of an item as all pictures show it: on one line, not too long."""
+    return show(name, _LONGEST_NAME)
+
+
+def starts(tiers: Sequence[Sequence[int]]) -> list[int]:
+    """Return the first place of each tier."""
+    return list(accumulate(map(len, tiers[:-1]), initial=1))
+
+
+def spans(tiers: Sequence[Sequence[int]]) -> list[str]:
+    """Return the places of each tier as text.
+
+    Examples
+    --------
+    >>> spans([[2], [0, 3, 1]])
+    ['1', '2–4']
+    """
+    ends = accumulate(map(len, tiers))
+    return [f"{first}–{last}" if first < last else str(first) for first, last in zip(starts(tiers), ends, strict=True)]
+
+
+def name_ticks(axis: Axis, at: Sequence[float], names: Sequence[str], **look: Any) -> None:
+    """Put names at the ticks of an axis; they are no formulas, even on axes that were made in another style."""
+    axis.set_ticks(at, names, **look)
+    for tick in axis.get_major_ticks():
+        for label in (tick.label1, tick.label2):  # on both sides
+            label.set_parse_math(False)
+
+
+@lru_cache(maxsize=4096)
+def width_of(text: str, size: float) -> float:
+    """Return how wide a text is at most, in points."""
+    with styled(), warnings.catch_warnings():
+        from matplotlib.font_manager import FontProperties
+        from matplotlib.textpath import text_to_path
+
+        warnings.simplefilter("ignore")  # a sign that the font does not have is reported when it is drawn
+        font = FontProperties(family=_STYLE["font.family"], size=size)
+        wide = float(text_to_path.get_text_width_height_descent(text, font, ismath=False)[0])
+        return _HINTED * wide
+
+
+def cut(text: str, size: float, width: float) -> str:
+    """Return a text, shortened if it is wider than so many points."""
+    if width_of(text, size) <= width:
+        return text
+    fits, too_long = 0, len(text)
+    while too_long - fits > 1:
+        middle = (fits + too_long) // 2
+        fits, too_long = (middle, too_long) if width_of(text[:middle] + "…", size) <= width else (fits, middle)
+    return text[:fits].rstrip() + "…"
+
+
+def wrap(text: str, size: float, width: float, *, most: int) -> list[str]:
+    """Return a text in lines of so many points, broken at spaces; what does not go into `most` lines is cut off."""
+    lines = [""]
+    words = text.split(" ")
+    for k, word in enumerate(words):
+        longer = f"{lines[-1]} {word}" if lines[-1] else word
+        if not lines[-1] or width_of(longer, size) <= width:
+            lines[-1] = longer
+        elif len(lines) < most:
+            lines.append(word)
+        else:
+            lines[-1] += " " + " ".join(words[k:])
+            break
+    return [cut(line, size, width) for line in lines]
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """Axes for a drawing that is laid out by hand, in points from the upper left corner.
+
+    Attributes
+    ----------
+    ax : Axes
+    width : float
+        Of the drawing, in its points.
+    scale : float
+        Size of its points: 1 on a page of its own, less on axes that are too small for it.
+    """
+
+    ax: Axes
+    width: float
+    scale: float
+
+    def write(self, x: float, y: float, text: str, size: float = 8.0, **look: Any) -> None:
+        """Write a text, its middle at the height `y`."""
+        look = {"va": "center", "color": BLACK, **look}
+        # Out of the layout: a text that is a hair wider than it should be must not shrink the drawing.
+        self.ax.text(x, y, text, fontsize=size * self.scale, parse_math=False, in_layout=False, **look)
+
+    def line(self, xs: Sequence[float], ys: Sequence[float], *, lw: float, **look: Any) -> None:
+        """Draw a line through points."""
+        self.ax.plot(xs, ys, lw=lw * self.scale, **look)
+
+    def box(self, x: float, y: float, width: float, height: float, *, lw: float, corner: float, **look: Any) -> None:
+        """Draw a box with round corners, given by its upper left corner."""
+        from matplotlib.patches import FancyBboxPatch
+
+        style = f"round,pad=0,rounding_size={corner}"
+        # The corners are round in points, and the axes may be stretched.
+        self.ax.add_patch(FancyBboxPatch((x, y), width, height, boxstyle=style, lw=lw * self.scale, **look))
+
+
+def sheet(ax: Axes | None, width: float, height_at: Callable[[float], float]) -> Sheet:
+    """Return a sheet for a drawing, on the axes given or on a new page that fits it.
+
+    Parameters
+    ----------
+    ax : Axes or None
+    width : float
+        The least, in points, that the drawing needs; given axes may offer more.
+    height_at : callable
+        Its height at a width.
+    """
+    if ax is None:
+        high = height_at(width)
+        ax = axes_or_new(None, (width + 2 * _MARGIN) / 72, (high + 2 * _MARGIN) / 72)
+        scale, wide = 1.0, width
+    else:
+        box, dot = ax.get_window_extent(), 72 / ax.figure.dpi
+        scale = 1.0
+        while scale > _SMALLEST and (
+            box.width * dot < width * scale or box.height * dot < height_at(box.width * dot / scale) * scale
+        ):
+            scale *= 0.96
+        wide = max(box.width * dot / scale, width)
+        high = max(box.height * dot / scale, height_at(wide))
+    ax.set_xlim(0, wide)
+    ax.set_ylim(high, 0)
+    ax.axis("off")
+    return Sheet(ax, wide, scale)
+
+
+def styled() -> AbstractContextManager[None]:
+    """Return the style of all pictures, for a `with`; refuse, with the way to get it, where matplotlib is missing."""
+    try:
+        import matplotlib as mpl
+    except ImportError as error:
+        raise MissingExtraError("drawing", "matplotlib", "plot") from error
+    return mpl.rc_context(_STYLE)  # type: ignore[arg-type]
