@@ -1,19 +1,21 @@
 """Honest ties: merge the neighbours of a ranking that the votes do not tell apart.
 
-Both rules start from a ranking and a threshold theta. Two buckets may be merged, with all that stands between them,
-when no pair of items in the union deviates from indifference by more than theta: ``|P[i, j] - 1/2| <= theta``. Naive
-Merge joins the closest first; Downward Merge joins the farthest that are still close enough. Both change their result
-only at the deviations themselves, so all thresholds can be told at once (`merge_path`).
+All rules start from a ranking and a threshold theta. Downward and Naive Merge look at what they join: two buckets may
+be merged, with all that stands between them, when no pair of items in the union deviates from indifference by more
+than theta: ``|P[i, j] - 1/2| <= theta``. Naive Merge joins the closest first; Downward Merge joins the farthest that
+are still close enough. Smith Merge looks at what it keeps apart: every item must beat every item of the tiers below by
+more than theta. All change their result only at the deviations themselves, so all thresholds can be told at once
+(`merge_path`).
 
-Which of several equally good unions comes first matters and is fixed here: their deviations between items of
-different buckets, sorted from the largest, are compared like words; Downward takes the larger list, Naive the
+Which of several equally good unions comes first matters to the first two and is fixed here: their deviations between
+items of different buckets, sorted from the largest, are compared like words; Downward takes the larger list, Naive the
 smaller, and the leftmost among equals. Deviations are compared to twelve decimals, so that 0.7 - 0.5 and 0.5 - 0.3
 are the same number.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from importlib import import_module
@@ -29,7 +31,7 @@ from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.status import Status
 from holdrank.votes import Votes
 
-Rule: TypeAlias = Literal["downward", "naive"]
+Rule: TypeAlias = Literal["downward", "naive", "smith"]
 
 _DECIMALS = 12
 
@@ -78,6 +80,31 @@ def downward_merge(P: npt.ArrayLike, ranking: Ranking, theta: float) -> Ranking:
     return deviations.ranking(deviations.farthest(_threshold(theta)))
 
 
+def smith_merge(P: npt.ArrayLike, ranking: Ranking, theta: float) -> Ranking:
+    """Return `ranking` with only those borders left across which every item beats every other by more than `theta`.
+
+    The border below the items U, with the items L beneath it, stays when ``P[i, j] - 1/2 > theta`` for all i in U and j
+    in L. So no pair of items in different tiers is closer than theta, or ordered against its majority. The result is
+    monotone: a larger theta never splits a bucket. Pairs that are tied may deviate by any amount.
+
+    Notes
+    -----
+    O(n**2) given P. Every Kemeny ranking, and every ranking by Copeland's scores, lists the items of U before all
+    others where such a border exists. From these rankings the tiers are therefore the dominating sets of the majority
+    relation with margin theta, whichever of several rankings is taken: the first tier is the smallest set whose items
+    beat all others by more than theta (at theta = 0, the Smith set), the second is that of the rest, and so on. From a
+    ranking of another kind some borders may be missed.
+
+    Examples
+    --------
+    >>> P = [[.5, .69, .9, .9], [.31, .5, .52, .7], [.1, .48, .5, .51], [.1, .3, .49, .5]]
+    >>> smith_merge(P, Ranking([1, 2, 3, 4]), 0.02).text("ABCD")
+    'A > {B, C, D}'
+    """
+    borders = _Borders(P, ranking)
+    return borders.ranking(_threshold(theta))
+
+
 def merge_path(P: npt.ArrayLike, ranking: Ranking, rule: Rule = "downward") -> list[tuple[float, Ranking]]:
     """Return every result of a merge rule as (theta, ranking), for rising theta from 0 to 1/2.
 
@@ -95,8 +122,10 @@ def merge_path(P: npt.ArrayLike, ranking: Ranking, rule: Rule = "downward") -> l
     0.2 A > {B, C, D}
     0.4 {A, B, C, D}
     """
+    if _rule(rule) == "smith":
+        return _Borders(P, ranking).path()
     deviations = _Deviations(P, ranking)
-    results = deviations.naive_path() if _rule(rule) == "naive" else deviations.downward_path()
+    results = deviations.naive_path() if rule == "naive" else deviations.downward_path()
     path: list[tuple[float, Ranking]] = []
     for theta, buckets in results:
         merged = deviations.ranking(buckets)
@@ -116,12 +145,13 @@ class Robust:
     theta : float or "auto"
         Threshold on the deviation from indifference, from 0 to 1/2; "auto" is the best one for the votes at hand, as
         `tradeoff` finds it.
-    rule : {"downward", "naive"}
+    rule : {"downward", "naive", "smith"}
 
     Notes
     -----
-    The loss counts a tie one half. The bound is the base's when that is a Kendall loss. Paper: the plug-in statistics
-    of Section 4.
+    The loss counts a tie one half. The bound is the base's when that is a Kendall loss. With rule "smith" and a proved
+    Kemeny ranking the result is unique, even when the ranking is not (`smith_merge`). Paper: the plug-in statistics of
+    Section 4.
 
     Examples
     --------
@@ -166,8 +196,7 @@ class Robust:
         if self.theta == "auto":
             return self.fixed(votes).merged(votes, median)
         started = perf_counter()
-        merge = downward_merge if self.rule == "downward" else naive_merge
-        ranking = merge(votes.pairwise(), median.ranking, self.theta)
+        ranking = MERGES[self.rule](votes.pairwise(), median.ranking, self.theta)
         return Consensus(
             ranking=ranking,
             items=votes.items,
@@ -176,10 +205,51 @@ class Robust:
             bound=median.bound if median.distance == "kendall" else votes.least_loss(),
             distance="kendall",
             status=Status.MERGED if median.status is Status.PROVED else median.status,
-            unique=median.unique or None,  # other medians may merge to the same ranking
+            # Other medians may merge to the same ranking; by the dominating sets all of Kemeny's do.
+            unique=median.unique or (self._sees_majorities_only(median) or None),
             proof=f"{self.rule} merge at theta = {self.theta:g}; {median.proof}",
             seconds=median.seconds + perf_counter() - started,
         )
+
+    def _sees_majorities_only(self, median: Consensus) -> bool:
+        return self.rule == "smith" and self.base is kemeny and median.status is Status.PROVED
+
+
+class _Borders:
+    """How safe each border between neighbouring buckets of a ranking is.
+
+    Attributes
+    ----------
+    buckets : tuple
+        Those of the ranking.
+    strength : array
+        For each border, the least ``P[i, j] - 1/2`` of an item i above it and an item j below it.
+    """
+
+    def __init__(self, P: npt.ArrayLike, ranking: Ranking) -> None:
+        _expect_ranking(ranking)
+        self.buckets = ranking.buckets
+        items = np.asarray(ranking.order)
+        least = _margins(P, ranking.n)[np.ix_(items, items)]
+        least = np.minimum.accumulate(least[:, ::-1], axis=1)[:, ::-1]  # of an item over those from some place on
+        least = np.minimum.accumulate(least, axis=0)  # of all items up to some place over these
+        below = np.cumsum([len(bucket) for bucket in self.buckets])[:-1]
+        self.strength: Floats = least[below - 1, below]
+
+    def ranking(self, theta: float) -> Ranking:
+        """Return the ranking with the borders that are stronger than `theta`."""
+        unions = [list(self.buckets[0])] if self.buckets else []
+        for bucket, strength in zip(self.buckets[1:], self.strength.tolist(), strict=True):
+            if strength > theta:
+                unions.append(list(bucket))
+            else:
+                unions[-1] += bucket
+        return Ranking.from_buckets(unions)
+
+    def path(self) -> list[tuple[float, Ranking]]:
+        """Return (theta, ranking) for every theta at which borders fall."""
+        thetas = np.unique(np.concatenate(([0.0], np.maximum(self.strength, 0.0))))
+        return [(theta, self.ranking(theta)) for theta in thetas.tolist()]
 
 
 class _Deviations:
@@ -202,9 +272,8 @@ class _Deviations:
     """
 
     def __init__(self, P: npt.ArrayLike, ranking: Ranking) -> None:
-        if not isinstance(ranking, Ranking):
-            raise UsageError(f"the ranking to merge must be a Ranking, not {type(ranking).__name__}")
-        matrix = _pair_matrix(P, ranking.n)
+        _expect_ranking(ranking)
+        matrix = np.abs(_margins(P, ranking.n))
         self._compared: dict[tuple[tuple[int, int], tuple[int, int]], bool] = {}  # intervals that were close
         self.items: Ints = np.asarray(ranking.order)
         sizes = [len(bucket) for bucket in ranking.buckets]
@@ -385,8 +454,13 @@ def _sorted_word(values: Floats) -> bytes:
     return np.sort(values)[::-1].astype(">f8").tobytes()
 
 
-def _pair_matrix(P: npt.ArrayLike, n: int) -> Floats:
-    """Return ``|P - 1/2|``, checked, symmetric and rounded."""
+def _expect_ranking(ranking: object) -> None:
+    if not isinstance(ranking, Ranking):
+        raise UsageError(f"the ranking to merge must be a Ranking, not {type(ranking).__name__}")
+
+
+def _margins(P: npt.ArrayLike, n: int) -> Floats:
+    """Return ``P - 1/2``, checked, antisymmetric and rounded."""
     matrix = np.asarray(P, dtype=np.float64)
     if matrix.shape != (n, n):
         raise UsageError(f"P must be a {n} x {n} matrix for a ranking of {n} items, not of shape {matrix.shape}")
@@ -394,7 +468,7 @@ def _pair_matrix(P: npt.ArrayLike, n: int) -> Floats:
         raise UsageError("P must hold shares from 0 to 1")
     if np.abs(matrix + matrix.T - 1).max() > 1e-6:
         raise UsageError("P[i, j] + P[j, i] must be 1 for every pair, and 1/2 on the diagonal")
-    return np.round(np.abs(matrix - matrix.T) / 2, _DECIMALS)
+    return np.round((matrix - matrix.T) / 2, _DECIMALS)
 
 
 def _threshold(theta: float) -> float:
@@ -404,6 +478,13 @@ def _threshold(theta: float) -> float:
 
 
 def _rule(rule: str) -> str:
-    if rule not in ("downward", "naive"):
-        raise UsageError(f"rule must be 'downward' or 'naive', not {quote(str(rule))}")
+    if rule not in MERGES:
+        raise UsageError(f"rule must be 'downward', 'naive' or 'smith', not {quote(str(rule))}")
     return rule
+
+
+MERGES: dict[str, Callable[[npt.ArrayLike, Ranking, float], Ranking]] = {
+    "downward": downward_merge,
+    "naive": naive_merge,
+    "smith": smith_merge,
+}

@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import holdrank as hr
 from holdrank.status import Status
@@ -60,12 +61,55 @@ def test_both_merges_equal_the_loops_of_the_paper(case):
         assert [list(b) for b in merge(P, start, theta).buckets] == expected
 
 
+@settings(max_examples=500)
+@given(pair_matrices())
+def test_smith_merge_keeps_a_border_where_all_above_beat_all_below(case):
+    P, start, theta = case
+    expected = oracles.smith_merge(P.tolist(), start.buckets, theta)
+    assert [list(b) for b in hr.smith_merge(P, start, theta).buckets] == expected
+
+
+def test_smith_merge_of_figure_3():
+    # A beats B by .19, C and D by more: one border, up to there. B, C and D are too close for any other above .01.
+    assert [(t, r.text("ABCD")) for t, r in hr.merge_path(FIGURE_3, ABCD, "smith")] == [
+        (0.0, "A > B > C > D"),
+        (0.01, "A > B > {C, D}"),
+        (0.02, "A > {B, C, D}"),
+        (0.19, "{A, B, C, D}"),
+    ]
+
+
+@settings(max_examples=200)
+@given(votes(most_items=5), st.floats(0, 0.5))
+def test_smith_merge_of_every_kemeny_ranking_and_of_copelands_is_the_dominating_sets(v, theta):
+    expected = oracles.dominating_tiers(v.pairwise().tolist(), theta)
+    for ranking in [*hr.kemeny_optima(v, most=200), hr.copeland(v).ranking]:
+        assert [list(b) for b in hr.smith_merge(v.pairwise(), ranking, theta).buckets] == expected
+
+
+def test_smith_merge_of_other_rankings_may_miss_a_border():
+    # a beats b and c, by 3 to 2; b has the best mean place.
+    v = hr.Votes.from_orders([["a", "b", "c"], ["b", "c", "a"]], weights=[3, 2])
+    assert hr.borda(v).text() == "b > a > c"
+    assert hr.Robust(hr.kemeny, 0, "smith")(v).text() == "a > b > c"
+    assert hr.Robust(hr.borda, 0, "smith")(v).text() == "{a, b} > c"
+
+
+def test_smith_merge_is_unique_where_kemenys_ranking_is_not():
+    cycle = hr.Votes.from_orders([["a", "b", "c", "d"], ["b", "c", "a", "d"], ["c", "a", "b", "d"]])
+    assert hr.kemeny(cycle).unique is False
+    assert hr.Robust(hr.kemeny, 0.1)(cycle).unique is None
+    tiers = hr.Robust(hr.kemeny, 0.1, "smith")(cycle)
+    assert (tiers.text(), tiers.unique, tiers.status) == ("{a, b, c} > d", True, Status.MERGED)
+    assert hr.Robust(hr.borda, 0.1, "smith")(cycle).unique is None
+
+
 @settings(max_examples=300)
 @given(pair_matrices(most=7))
 def test_the_path_holds_the_result_at_every_threshold(case):
     P, start, theta = case
     levels = np.unique(np.round(np.abs(P - P.T) / 2, 12)).tolist()
-    for rule in ("naive", "downward"):
+    for rule in ("naive", "downward", "smith"):
         path = hr.merge_path(P, start, rule)
         thetas = [t for t, _ in path]
         assert thetas[0] == 0
@@ -73,18 +117,23 @@ def test_the_path_holds_the_result_at_every_threshold(case):
         assert set(thetas) <= {0.0, *levels}
         assert all(a != b for (_, a), (_, b) in pairwise(path))
         for at in [*levels, theta]:
-            buckets = oracles.merge(P.tolist(), start.buckets, at, downward=rule == "downward")
+            if rule == "smith":
+                buckets = oracles.smith_merge(P.tolist(), start.buckets, at)
+            else:
+                buckets = oracles.merge(P.tolist(), start.buckets, at, downward=rule == "downward")
             current = [r for t, r in path if t <= round(at, 12)][-1]
             assert [list(b) for b in current.buckets] == buckets
 
 
 @settings(max_examples=300)
 @given(pair_matrices())
-def test_naive_merge_is_monotone(case):
+def test_naive_and_smith_merge_are_monotone(case):
     P, start, _ = case
-    results = [r for _, r in hr.merge_path(P, start, "naive")]
-    assert all(a <= b for a, b in pairwise(results))
-    assert start <= results[0]
+    for rule in ("naive", "smith"):
+        results = [r for _, r in hr.merge_path(P, start, rule)]
+        assert all(a <= b for a, b in pairwise(results))
+        assert start <= results[0]
+        assert len(results[-1].buckets) == 1
 
 
 def test_downward_merge_is_not_monotone():
@@ -103,6 +152,7 @@ def test_reversing_everything_reverses_the_result(case):
         spread = np.abs(P - P.T)[np.triu_indices(len(P), 1)]
         if len(np.unique(np.round(spread, 12))) == len(spread):
             assert merge(P.T, start.reversed(), theta) == merged.reversed()
+    assert hr.smith_merge(P.T, start.reversed(), theta) == hr.smith_merge(P, start, theta).reversed()
 
 
 @settings(max_examples=200)
@@ -136,7 +186,7 @@ def test_floating_point_does_not_separate_equal_deviations():
     ],
 )
 def test_a_matrix_that_is_no_pairwise_matrix_is_refused(P, message):
-    for merge in (hr.naive_merge, hr.downward_merge):
+    for merge in (hr.naive_merge, hr.downward_merge, hr.smith_merge):
         with pytest.raises(hr.UsageError, match=message):
             merge(P, ABCD, 0.1)
 
@@ -150,21 +200,22 @@ def test_a_threshold_outside_its_range_is_refused(theta):
 
 def test_an_unknown_rule_is_refused():
     for call in (lambda: hr.merge_path(FIGURE_3, ABCD, "upward"), lambda: hr.Robust(hr.kemeny, 0.1, "upward")):
-        with pytest.raises(hr.UsageError, match="'downward' or 'naive', not 'upward'"):
+        with pytest.raises(hr.UsageError, match="'downward', 'naive' or 'smith', not 'upward'"):
             call()
 
 
 @given(votes(most_items=5))
 def test_robust_merges_the_base_and_carries_its_certificate(v):
     for base in (hr.kemeny, hr.borda):
-        for rule, merge in (("downward", hr.downward_merge), ("naive", hr.naive_merge)):
+        for rule, merge in (("downward", hr.downward_merge), ("naive", hr.naive_merge), ("smith", hr.smith_merge)):
             strict = base(v)
             robust = hr.Robust(base, 0.1, rule)(v)
             assert robust.ranking == merge(v.pairwise(), strict.ranking, 0.1)
             assert robust.loss == pytest.approx(v.loss(robust.ranking))
             assert robust.distance == "kendall"
             assert robust.status is (Status.SCORED if strict.status is Status.SCORED else Status.MERGED)
-            assert robust.unique == (True if strict.unique else None)
+            known = strict.unique or (rule == "smith" and base is hr.kemeny)
+            assert robust.unique == (True if known else None)
             assert robust.seconds >= 0
             assert robust.bound <= robust.loss + 1e-12
             if base is hr.kemeny:
@@ -192,6 +243,8 @@ def test_robust_says_when_its_base_was_not_proved():
 def test_only_rankings_are_merged():
     with pytest.raises(hr.UsageError, match="must be a Ranking, not list"):
         hr.naive_merge(FIGURE_3, [1, 2, 3, 4], 0.1)
+    with pytest.raises(hr.UsageError, match="must be a Ranking, not list"):
+        hr.smith_merge(FIGURE_3, [1, 2, 3, 4], 0.1)
 
 
 def test_two_thousand_items_merge():
@@ -204,3 +257,6 @@ def test_two_thousand_items_merge():
         assert worst <= 0.1
         joined = [abs(P[a[0], b[-1]] - 0.5) for a, b in pairwise(merged.buckets)]
         assert min(joined) > 0.1  # no two neighbours could still be merged
+    apart = [P[a[-1], b[0]] - 0.5 for a, b in pairwise(hr.smith_merge(P, start, 0.001).buckets)]
+    assert len(apart) > 100
+    assert min(apart) > 0.001
