@@ -129,6 +129,35 @@ def merge(P, buckets, theta, *, downward):
         buckets[i : j + 1] = [[item for bucket in buckets[i : j + 1] for item in bucket]]
 
 
+def margins(P):
+    """P - 1/2 as lists, to twelve decimals."""
+    return [[round((P[i][j] - P[j][i]) / 2, 12) for j in range(len(P))] for i in range(len(P))]
+
+
+def smith_merge(P, buckets, theta):
+    """Neighbouring buckets stay apart where every item above the border beats every item below by more than theta."""
+    lead, theta = margins(P), round(theta, 12)
+    merged = []
+    for k, bucket in enumerate(buckets):
+        above, below = [i for b in buckets[:k] for i in b], [j for b in buckets[k:] for j in b]
+        if all(lead[i][j] > theta for i in above for j in below) or not merged:
+            merged.append([])
+        merged[-1] += bucket
+    return [sorted(bucket) for bucket in merged]
+
+
+def dominating_tiers(P, theta):
+    """The smallest set of which every item beats all others by more than theta, then that of the rest, and so on."""
+    lead, theta = margins(P), round(theta, 12)
+    left, tiers = set(range(len(P))), []
+    while left:
+        sets = (set(s) for size in range(1, len(left) + 1) for s in combinations(sorted(left), size))
+        tier = next(s for s in sets if all(lead[i][j] > theta for i in s for j in left - s))
+        tiers.append(sorted(tier))
+        left -= tier
+    return tiers
+
+
 # Breakdown functions of medians, from their definitions.
 
 
@@ -296,6 +325,9 @@ def medians(rule, sums, n):
     if rule == "borda":
         scores = W.reshape(-1, n, n).sum(axis=2)[:, np.array(orders)]
         return (np.diff(scores, axis=2) <= 0).all(axis=2)
+    if rule == "copeland":
+        scores = np.array([copeland_scores(row.reshape(n, n)) for row in W]).reshape(-1, n)[:, np.array(orders)]
+        return (np.diff(scores, axis=2) <= 0).all(axis=2)
     cost = -W @ above.T if rule == "kemeny" else costs @ at.T
     return cost == cost.min(axis=1, keepdims=True)
 
@@ -353,6 +385,8 @@ def fulfils(goal, before, after):
         return above[values[0]] == 0
     if name == "enters":
         return above[values[0]] < values[1]
+    if name == "leaves":
+        return above[values[0]] >= values[1]
     if name == "top set":
         return {i for i in range(n) if above[i] < values[0]} != {i for i in range(n) if above_before[i] < values[0]}
     flips = sum(before[i] < before[j] and not after[i] < after[j] for i, j in permutations(range(n), 2))
@@ -494,6 +528,31 @@ def copeland_scores(W):
     """One point for each item beaten by a majority, half a point where there is none either way."""
     n = len(W)
     return [sum((W[i][j] > W[j][i]) + (W[i][j] == W[j][i]) / 2 for j in range(n) if j != i) for i in range(n)]
+
+
+def mean_scores(rows, weights):
+    """The mean of the scores of each item; rows are voters."""
+    return [sum(w * row[i] for row, w in zip(rows, weights, strict=True)) / sum(weights) for i in range(len(rows[0]))]
+
+
+def fewest_scored(rows, change, goal, before, low, high, most):
+    """The fewest voters whose change, with scores of `low` or `high` put in, makes mean scores reach a goal for sure.
+
+    Scores in between add nothing to goals that lift one item above others: it gets the highest, they get the lowest.
+    """
+    n = len(rows[0])
+    for size in range(most + 1):
+        for kept in combinations(range(len(rows)), len(rows) - (size if change != "add" else 0)):
+            left = [rows[k] for k in kept]
+            for put in combinations_with_replacement(list(product((low, high), repeat=n)), size * (change != "drop")):
+                now = [*left, *put]
+                if not now:
+                    continue
+                means = np.round(mean_scores(now, [1] * len(now)), 9)
+                ranks = [1 + len({m for m in means if m > mine}) for mine in means]
+                if all(fulfils(goal, before, [p + 1 for p in inverse(order)]) for order in extensions(ranks)):
+                    return size
+    return None
 
 
 def bradley_terry_strengths(W, total, ridge):

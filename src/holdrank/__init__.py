@@ -17,13 +17,15 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 _ROOMS = {
+    "analysis": ("Analysis", "Spec", "analyse"),
     "breaking.answers": ("attack", "breakdown", "verify"),
-    "breaking.goals": ("Above", "Distance", "Enters", "Goal", "NewWinner", "TopSet", "Wins"),
+    "breaking.goals": ("Above", "Distance", "Enters", "Goal", "Leaves", "NewWinner", "TopSet", "Wins"),
+    "breaking.reach": ("Reach", "reach"),
     "breaking.results": ("Attack", "Breakdown"),
     "consensus": ("Consensus", "Statistic", "borda", "footrule", "kemeny", "kemeny_batch", "kemeny_optima"),
     "errors": ("HoldrankError", "InputError", "LimitError", "MissingExtraError", "UsageError"),
     "files": ("read_votes", "validate", "write_votes"),
-    "merge": ("Robust", "downward_merge", "merge_path", "naive_merge"),
+    "merge": ("Robust", "downward_merge", "merge_path", "naive_merge", "smith_merge"),
     "models": (
         "BucketMass",
         "Mallows",
@@ -44,7 +46,7 @@ _ROOMS = {
         "spearman_rho",
     ),
     "resampling": ("Bootstrap", "bootstrap"),
-    "scoring": ("bradley_terry", "copeland"),
+    "scoring": ("bradley_terry", "copeland", "mean_score"),
     "status": ("Status", "Step"),
     "thresholds": ("Tradeoff", "tradeoff"),
     "votes": ("Reading", "Votes"),
@@ -74,6 +76,9 @@ def __dir__() -> list[str]:
 if TYPE_CHECKING:  # the same names for type checkers and editors, which read but do not run
     from holdrank import paper as paper
     from holdrank import plots as plots
+    from holdrank.analysis import Analysis as Analysis
+    from holdrank.analysis import Spec as Spec
+    from holdrank.analysis import analyse as analyse
     from holdrank.breaking.answers import attack as attack
     from holdrank.breaking.answers import breakdown as breakdown
     from holdrank.breaking.answers import verify as verify
@@ -81,9 +86,12 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.breaking.goals import Distance as Distance
     from holdrank.breaking.goals import Enters as Enters
     from holdrank.breaking.goals import Goal as Goal
+    from holdrank.breaking.goals import Leaves as Leaves
     from holdrank.breaking.goals import NewWinner as NewWinner
     from holdrank.breaking.goals import TopSet as TopSet
     from holdrank.breaking.goals import Wins as Wins
+    from holdrank.breaking.reach import Reach as Reach
+    from holdrank.breaking.reach import reach as reach
     from holdrank.breaking.results import Attack as Attack
     from holdrank.breaking.results import Breakdown as Breakdown
     from holdrank.consensus import Consensus as Consensus
@@ -105,6 +113,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.merge import downward_merge as downward_merge
     from holdrank.merge import merge_path as merge_path
     from holdrank.merge import naive_merge as naive_merge
+    from holdrank.merge import smith_merge as smith_merge
     from holdrank.models import BucketMass as BucketMass
     from holdrank.models import Mallows as Mallows
     from holdrank.models import Mixture as Mixture
@@ -124,6 +133,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.resampling import bootstrap as bootstrap
     from holdrank.scoring import bradley_terry as bradley_terry
     from holdrank.scoring import copeland as copeland
+    from holdrank.scoring import mean_score as mean_score
     from holdrank.status import Status as Status
     from holdrank.status import Step as Step
     from holdrank.thresholds import Tradeoff as Tradeoff

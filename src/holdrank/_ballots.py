@@ -129,3 +129,20 @@ def merge_equal(ranks: Ints, weights: Floats) -> tuple[Ints, Floats]:
                 heaps[label[group[0]]] = math.fsum(weights[group].tolist())
     order = np.lexsort((first, -heaps))
     return first[order], heaps[order]
+
+
+def mean_rows(ranks: Ints, first: Ints, scores: Floats, weights: Floats) -> Floats:
+    """Return for each distinct ballot, whose first row is given, the mean of the scores of its voters."""
+    means = np.ascontiguousarray(scores[first]) + 0.0  # a score of -0.0 is 0.0
+    if len(first) == len(ranks):
+        return means
+    number = {ranks[row].tobytes(): k for k, row in enumerate(first.tolist())}
+    groups: dict[int, list[int]] = {}
+    for row in range(len(ranks)):
+        groups.setdefault(number[ranks[row].tobytes()], []).append(row)
+    for k, rows in groups.items():
+        if len(rows) > 1:
+            # Sums that are rounded once do not depend on the order of the voters. The unlisted ones are the same.
+            heap = math.fsum(weights[rows].tolist())
+            means[k] = [math.fsum((scores[rows, i] * weights[rows]).tolist()) / heap for i in range(ranks.shape[1])]
+    return means

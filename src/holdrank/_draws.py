@@ -15,9 +15,21 @@ from holdrank._assignment import assign
 from holdrank._kemeny import cheapest_order, cheapest_ranks
 from holdrank._kemeny.batch import MOST_ITEMS as MOST_IN_BATCH
 from holdrank.consensus import Statistic, borda, by_scores, footrule, kemeny
-from holdrank.merge import Robust, downward_merge, naive_merge
+from holdrank.merge import MERGES, Robust
 from holdrank.rankings import Floats, Ints, Ranking, mean_places
-from holdrank.scoring import RIDGE, Mask, bradley_terry, copeland, majorities, strength_tolerance, strengths
+from holdrank.scoring import (
+    RIDGE,
+    Mask,
+    bradley_terry,
+    compares_all,
+    copeland,
+    majorities,
+    mean_score,
+    score_tolerance,
+    scores_of,
+    strength_tolerance,
+    strengths,
+)
 from holdrank.status import Clock
 from holdrank.votes import Votes
 
@@ -175,7 +187,7 @@ class _ByPairs(Route):
     def _some_ranks(self, sums: Floats) -> tuple[Ints, Mask]:
         if self.statistic is kemeny:
             return _kemeny_ranks(self.margins(sums), self.clock)
-        if self.statistic is bradley_terry:
+        if self.statistic is bradley_terry and not compares_all(self.votes):
             fitted, _ = strengths(self.wins(sums) / self.votes.total, RIDGE)
             return np.array([by_scores(s, strength_tolerance(s))[0].ranks for s in fitted]), _all(sums)
         scores = majorities(self.margins(sums)) if self.statistic is copeland else self.wins(sums).sum(axis=-1)
@@ -207,6 +219,25 @@ class _ByPlaces(Route):
         return np.asarray(costs.reshape(len(ranks), -1))
 
 
+class _ByScores(Route):
+    """For `mean_score`: the sums of the scores, and of the weights that gave one."""
+
+    def __init__(self, votes: Votes, T: Statistic, clock: Clock) -> None:
+        super().__init__(votes, T, clock)
+        given = ~np.isnan(scores_of(votes))
+        self._table = np.hstack((np.where(given, scores_of(votes), 0.0), given))
+        self._least = float(np.nanmin(scores_of(votes))) - 1.0
+        self.columns = 2 * votes.n
+
+    def sums(self, weights: Ints) -> Floats:
+        return np.asarray(weights @ self._table)
+
+    def ranks(self, sums: Floats) -> tuple[Ints, Mask]:
+        total, heard = sums[:, : self.votes.n], sums[:, self.votes.n :]
+        means = np.divide(total, heard, out=np.full_like(total, self._least), where=heard > 0)
+        return np.array([by_scores(row, score_tolerance(row))[0].ranks for row in means]), _all(sums)
+
+
 class _Merged(Route):
     """For `Robust`: the sums of its base, and those of the pairs, by which it merges."""
 
@@ -215,7 +246,7 @@ class _Merged(Route):
         self._base = route_of(votes, T.base, clock, both=True)
         self._shared = isinstance(self._base, _ByPairs)
         self._pairs = self._base if isinstance(self._base, _ByPairs) else _ByPairs(votes, T, clock, both=True)
-        self._merge = downward_merge if T.rule == "downward" else naive_merge
+        self._merge = MERGES[T.rule]
         self._theta = theta
         self.columns = self._base.columns + (0 if self._shared else self._pairs.columns)
 
@@ -241,6 +272,8 @@ def route_of(votes: Votes, T: Statistic, clock: Clock, *, both: bool = False) ->
     """
     if T is kemeny or T is copeland or T is bradley_terry:
         return _ByPairs(votes, T, clock, both=both or T is bradley_terry)
+    if T is mean_score:
+        return _ByScores(votes, T, clock)
     if T is borda and votes.unlisted == "observed" and votes.incomplete:
         return _ByPairs(votes, T, clock, both=True)
     if (T is borda or T is footrule) and votes.total * 2 * votes.n < 2**53:

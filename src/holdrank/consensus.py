@@ -258,7 +258,12 @@ def by_scores(scores: Floats, tolerance: float) -> tuple[Ranking, bool]:
 
     Neighbours that differ by no more than `tolerance` are equal.
     """
+    tied = tied_by_scores(scores, tolerance)
+    return Ranking.from_order(tied.order), tied.is_strict
+
+
+def tied_by_scores(scores: Floats, tolerance: float) -> Ranking:
+    """Return the items by falling score, tied where neighbours differ by no more than `tolerance`."""
     descending = np.sort(scores)[::-1]
     level = np.concatenate(([0], np.cumsum(-np.diff(descending) > tolerance)))
-    tied = Ranking(level[np.searchsorted(-descending, -scores)])
-    return Ranking.from_order(tied.order), tied.is_strict
+    return Ranking(level[np.searchsorted(-descending, -scores)])

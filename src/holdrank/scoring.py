@@ -1,4 +1,4 @@
-"""Rules that sort items by a score from their pairwise wins: Copeland and Bradley-Terry.
+"""Rules that sort items by a score: pairwise wins (Copeland, Bradley-Terry) or the scores that voters gave.
 
 They are what people compare a median with. A score minimises no distance between rankings, so the loss is reported as
 the expected Kendall distance, and the bound is what no ranking can go below: every pair as its majority wants.
@@ -13,9 +13,9 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from holdrank.consensus import Consensus, by_scores, expect_votes
+from holdrank.consensus import Consensus, Statistic, by_scores, expect_votes, tied_by_scores
 from holdrank.errors import UsageError, quote
-from holdrank.rankings import Floats
+from holdrank.rankings import Floats, Ranking
 from holdrank.status import Status
 from holdrank.votes import Votes
 
@@ -50,8 +50,8 @@ def copeland(votes: Votes) -> Consensus:
     started = perf_counter()
     expect_votes(votes, "copeland")
     wins = votes.wins()
-    tolerance = 0.0 if votes.is_counts else _TIES * float(wins.max())
-    return _sorted(votes, majorities(wins - wins.T, tolerance), 0.0, "sorted by majorities won", started)
+    scores = majorities(wins - wins.T, _margin_tolerance(votes))
+    return _sorted(votes, scores, 0.0, "sorted by majorities won", started)
 
 
 def bradley_terry(votes: Votes, ridge: float = RIDGE) -> Consensus:
@@ -72,7 +72,8 @@ def bradley_terry(votes: Votes, ridge: float = RIDGE) -> Consensus:
     Maximises ``sum over i, j of W[i, j] / total * log(1 / (1 + exp(s[j] - s[i]))) - ridge / 2 * sum of s[i]**2``, a
     strictly concave function, by Newton's method; a tie in a ballot is half a win for each. The penalty is in
     proportion to the votes, so that the ranking depends on their shares only. Strengths closer than 1e-8 of their
-    range count as equal, and equal items stand in their order, as with `borda`.
+    range count as equal, and equal items stand in their order, as with `borda`. Where every ballot compares every
+    pair, the order is that of the pairwise wins and nothing is fitted.
 
     `proof` says how many steps were taken and what rests on the ridge. Groups of items that no ballot connects are each
     centred at strength 0: the order between such groups is no finding.
@@ -93,9 +94,97 @@ def bradley_terry(votes: Votes, ridge: float = RIDGE) -> Consensus:
     connected = _connections(shares)
     if ridge == 0 and connected != _ALL:
         raise UsageError(f"without a ridge there are no strengths: {connected}; to repair: give a ridge above 0")
+    if compares_all(votes):
+        return _sorted(votes, *_total_wins(votes), f"sorted by strength, as by pairwise wins; {connected}", started)
     fitted, steps = strengths(shares, float(ridge))
     proof = f"sorted by strength; {steps} Newton step{'s' * (steps != 1)}; {connected}"
     return _sorted(votes, fitted, strength_tolerance(fitted), proof, started)
+
+
+def compares_all(votes: Votes) -> bool:
+    """Whether every ballot compares every pair.
+
+    Then the order of the strengths is that of the pairwise wins, for any ridge, and need not be fitted: the slope of
+    the likelihood says ``wins of i = expected wins of i + ridge * s[i]``, and the right side grows with ``s[i]``.
+    """
+    return votes.unlisted == "bottom" or not votes.incomplete
+
+
+def _total_wins(votes: Votes) -> tuple[Floats, float]:
+    """Return the pairwise wins of each item, and the difference up to which they count as equal."""
+    wins = votes.wins().sum(axis=1)
+    return wins, 0.0 if votes.is_counts else _TIES * float(wins.max())
+
+
+def mean_score(votes: Votes) -> Consensus:
+    """Return the items sorted by the mean of the scores that voters gave them.
+
+    For votes that hold scores: tables of scores, whether read from files or by `Votes.from_scores`. Low scores that
+    are good count as negative. All other rules look at the order of the scores of each voter alone, so that a voter
+    with a wide scale has no more say than others; here the wide scale decides.
+
+    Notes
+    -----
+    ``score[i] = sum over voters of weight * score / sum of their weights``, over those who gave i a score; an item
+    without any comes last. Voters who rank all items alike are one ballot with the mean of their scores; the result is
+    the same, but a bootstrap does not see how they differ. Equal means stand in the order of the items, as with `borda`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"model": ["a", "b", "c"], "task 1": [9, 8, 1], "task 2": [2, 7, 5]})
+    >>> mean_score(Votes.from_scores(table)).text()
+    'b > a > c'
+    """
+    started = perf_counter()
+    expect_votes(votes, "mean_score")
+    means = mean_scores(votes)
+    return _sorted(votes, means, score_tolerance(means), "sorted by mean score", started)
+
+
+def mean_scores(votes: Votes) -> Floats:
+    """Return the mean score of each item; of items without any score, less than all others."""
+    scores = scores_of(votes)
+    given = ~np.isnan(scores)
+    heard = votes.weights @ given
+    sums = votes.weights @ np.where(given, scores, 0.0)
+    least = float(np.nanmin(scores)) - 1.0
+    return np.asarray(np.divide(sums, heard, out=np.full(votes.n, least), where=heard > 0))
+
+
+def scores_of(votes: Votes) -> Floats:
+    """Return the scores of votes, or refuse votes that hold none."""
+    if votes.scores is None:
+        raise UsageError("mean_score needs scores, and these votes hold rankings only; to repair: read a score table")
+    return votes.scores
+
+
+def score_tolerance(means: Floats) -> float:
+    """Return the difference up to which mean scores count as equal: what rounding may add up to."""
+    return 1e-12 * float(np.abs(means).max(initial=0.0))
+
+
+def scored_ties(votes: Votes, T: Statistic) -> Ranking | None:
+    """Return the items by a rule of this room, tied where their scores are equal; None for other rules.
+
+    The rule itself puts equal items in the order of their numbers.
+    """
+    if T is copeland:
+        wins = votes.wins()
+        return tied_by_scores(majorities(wins - wins.T, _margin_tolerance(votes)), 0.0)
+    if T is bradley_terry:
+        if compares_all(votes):
+            return tied_by_scores(*_total_wins(votes))
+        fitted, _ = strengths(votes.wins() / votes.total, RIDGE)
+        return tied_by_scores(fitted, strength_tolerance(fitted))
+    if T is mean_score:
+        means = mean_scores(votes)
+        return tied_by_scores(means, score_tolerance(means))
+    return None
+
+
+def _margin_tolerance(votes: Votes) -> float:
+    return 0.0 if votes.is_counts else _TIES * float(votes.wins().max())
 
 
 def majorities(margins: Floats, tolerance: float = 0.0) -> Floats:
@@ -149,6 +238,22 @@ def _slope(shares: Floats, s: Floats, ridge: float) -> tuple[Floats, Floats]:
     # Both sums hold only small numbers where all is explained, so that their difference is precise there.
     pull = shares * loses
     return loses, pull.sum(axis=-1) - pull.sum(axis=-2) - ridge * s
+
+
+def strength_pull(votes: Votes, wish: Floats) -> Floats:
+    """Return how much one more win of i against j raises ``sum of wish[i] * s[i]``, to first order, up to a factor.
+
+    A win of i pulls the strengths by what was not expected of it, through the inverse of the curvature.
+    """
+    n = votes.n
+    shares = votes.wins() / votes.total
+    fitted, _ = strengths(shares, RIDGE)
+    loses, _ = _slope(shares, fitted, RIDGE)
+    bend = (shares + shares.T) * loses * loses.T
+    matrix = 1 / n - bend
+    matrix[np.arange(n), np.arange(n)] += bend.sum(axis=1) + RIDGE
+    lift = np.linalg.solve(matrix, wish)
+    return np.asarray(loses * (lift[:, None] - lift))
 
 
 def strength_tolerance(fitted: Floats) -> float:

@@ -16,6 +16,7 @@ from holdrank.consensus import Consensus, Statistic, expect_votes, kemeny
 from holdrank.errors import UsageError, quote
 from holdrank.merge import Robust, Rule, merge_path
 from holdrank.rankings import Floats, Ranking
+from holdrank.scoring import copeland
 from holdrank.status import Clock, Status, Step
 from holdrank.votes import Votes
 
@@ -43,11 +44,11 @@ class Tradeoff:
         Where no other threshold has less loss and is known to be as robust.
     best : int
         The number of the threshold with the largest `lower` among those whose loss is within `tolerance` of the base's;
-        the smallest loss where several are as robust.
+        the smallest loss where several are as robust, or where no loss is within the tolerance.
     tolerance : float
     base : Consensus
         Of the base without a merge.
-    rule : {"downward", "naive"}
+    rule : {"downward", "naive", "smith"}
     delta : float
     distance : {"hausdorff_ns", "hausdorff_half"}
     status : Status
@@ -99,8 +100,8 @@ def tradeoff(
     ----------
     votes : Votes
     base : Statistic
-        `kemeny`, `borda` or `footrule`.
-    rule : {"downward", "naive"}
+        `kemeny`, `borda` or `footrule`; with rule "smith" `kemeny` or `copeland`.
+    rule : {"downward", "naive", "smith"}
     delta : float, optional
         The distance that counts as broken, as a share of the pairs; one pair if not given.
     distance : {"hausdorff_ns", "hausdorff_half"}
@@ -117,7 +118,12 @@ def tradeoff(
     A merge gives the same result from one threshold up to the next. Where in between is best depends on the attack:
     pairs that are apart are tied by fewer votes the larger the threshold is, pairs that are tied come apart by fewer
     the smaller it is. The least threshold and the middle are tried, and the better one is kept. The first result is
-    that of threshold 0, the base itself unless the votes are level on a pair.
+    that of threshold 0, the base itself unless the votes are level on a pair; with rule "smith", also unless the
+    majorities go round in a circle.
+
+    The breakdown of rule "smith" at one pair has a formula: the least ``(W[i, j] - W[j, i]) / 2 - theta * (W[i, j] +
+    W[j, i])`` over the pairs i above j, as a share of the votes; where all ballots compare all pairs it is ``P[i, j] -
+    1/2 - theta``. At larger `delta` it is a lower bound, and no upper one is given.
 
     Examples
     --------
@@ -169,7 +175,7 @@ def tradeoff(
         if (lower < upper).any():
             status = Status.BETWEEN_INTERRUPTED if clock.interrupted else Status.BETWEEN
             status = Status.BETWEEN_TIME_LIMIT if (cut_short or clock.over()) and not clock.interrupted else status
-    fits = np.flatnonzero(loss <= allowed + _EQUAL)
+    fits = np.flatnonzero(loss <= max(allowed, loss.min()) + _EQUAL)
     best = int(fits[np.lexsort((loss[fits], -lower[fits]))[0]])
     return Tradeoff(
         theta=theta,
@@ -192,13 +198,39 @@ def tradeoff(
 
 def _robustness(votes: Votes, T: Robust, median: Consensus, goal: Distance, clock: Clock) -> tuple[float, float]:
     """Return the certified bounds on the breakdown of a merge, given the consensus of its base."""
-    engine = exact_engine(T)
+    if T.rule == "smith":
+        return _smith_robustness(votes, T, median, goal)
+    engine = exact_engine(T, votes)
     if engine is None:
         raise UsageError(f"breakdowns of merges exist for kemeny, borda and footrule, not for {name_of(T.base)}")
     before = T.merged(votes, median)
     case = Case(votes, T, before, "replace", engine)
     (answer,) = case.answers([goal.aim(before.ranking, votes.items)], clock, None)
     return answer.lower, answer.upper
+
+
+def _smith_robustness(votes: Votes, T: Robust, median: Consensus, goal: Distance) -> tuple[float, float]:
+    """Return bounds on the breakdown of the dominating sets with a margin.
+
+    As long as every pair of different tiers keeps its margin, all borders stay and tiers are only split. A pair that
+    has lost it shares a tier or is turned. So the pair that is nearest to that decides, and its cheapest loss is to
+    turn ballots that have it in this order.
+    """
+    if T.base is not kemeny and T.base is not copeland:
+        raise UsageError(
+            f"breakdowns of rule 'smith' exist for kemeny and copeland, not for {name_of(T.base)}; "
+            "to repair: use one of these, which give the same tiers, or another rule"
+        )
+    if goal.distance != "hausdorff_ns":
+        raise UsageError(f"breakdowns of rule 'smith' exist in the distance 'hausdorff_ns', not in {goal.distance!r}")
+    before = T.merged(votes, median)
+    if not before.status.is_exact:
+        return 0.0, math.inf
+    wins, ranks = votes.wins(), before.ranking.ranks
+    lead = (wins - wins.T) / 2 - float(T.theta) * (wins + wins.T)
+    lower = float(lead.min(where=ranks[:, None] < ranks, initial=math.inf)) / votes.total
+    one_pair = goal.delta * votes.n * (votes.n - 1) <= 2 + _EQUAL
+    return max(lower, 0.0), max(lower, 0.0) if one_pair else math.inf
 
 
 def _front(loss: Floats, lower: Floats, upper: Floats) -> npt.NDArray[np.bool_]:

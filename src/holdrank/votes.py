@@ -16,6 +16,7 @@ from holdrank._ballots import (
     check_weights,
     dense_ranks,
     frame_of_ranks,
+    mean_rows,
     members_of,
     merge_equal,
 )
@@ -76,6 +77,9 @@ class Votes:
         What was dropped, merged or assumed.
     reading : Reading
         The source and the choices made on reading it.
+    scores : (m, n) array of float or None
+        What the ranks were made of, high is best, NaN where unlisted; read-only. The mean, where voters with different
+        scores rank the items alike. None for votes that hold no scores.
 
     Examples
     --------
@@ -94,6 +98,7 @@ class Votes:
     unlisted: Unlisted
     notes: tuple[str, ...] = ()
     reading: Reading = field(default_factory=Reading)
+    scores: Floats | None = None
     _memo: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -210,13 +215,39 @@ class Votes:
         return cls.from_raw(raw, Reading(format="score-table"))
 
     @classmethod
+    def from_score_rows(
+        cls,
+        scores: npt.ArrayLike,
+        weights: npt.ArrayLike | None = None,
+        items: Iterable[str] | None = None,
+        *,
+        unlisted: Unlisted = "observed",
+    ) -> Votes:
+        """Return votes from an (m, n) array of scores, one row a voter and one column an item; high is best.
+
+        NaN is a missing score. The scores themselves are kept, for rules that use them (`mean_score`).
+
+        Examples
+        --------
+        >>> Votes.from_score_rows([[0.9, 0.4, 0.4], [0.2, np.nan, 0.7]]).ranks.tolist()
+        [[1, 2, 2], [2, 0, 1]]
+        """
+        from holdrank.tables.table import dense_ranks as ranks_of_scores
+
+        table = np.asarray(scores, dtype=np.float64)
+        if table.ndim != 2 or np.isinf(table).any():
+            raise UsageError("scores must be a table of finite numbers, one row a voter and one column an item")
+        names = [str(i) for i in range(table.shape[1])] if items is None else list(items)
+        return cls._build(names, ranks_of_scores(table, True), weights, unlisted, scores=table)
+
+    @classmethod
     def from_raw(cls, raw: RawBallots, reading: Reading) -> Votes:
         """Return votes from what a reader found."""
         if raw.unlisted not in ("bottom", "observed"):
             raise UsageError(f"unlisted must be 'bottom' or 'observed', not {quote(str(raw.unlisted))}")
         choices = {**raw.choices, "unlisted": raw.unlisted}
         full = Reading(reading.source, reading.sha256, reading.format, {**choices, **reading.choices})
-        return cls._build(raw.items, raw.ranks, raw.weights, raw.unlisted, raw.notes, full)  # type: ignore[arg-type]
+        return cls._build(raw.items, raw.ranks, raw.weights, raw.unlisted, raw.notes, full, raw.scores)  # type: ignore[arg-type]
 
     @classmethod
     def _build(
@@ -227,6 +258,7 @@ class Votes:
         unlisted: Unlisted,
         notes: Iterable[str] = (),
         reading: Reading | None = None,
+        scores: Floats | None = None,
     ) -> Votes:
         """Check, drop, make dense, merge: every constructor ends here."""
         reading = reading or Reading(choices={"unlisted": unlisted})
@@ -256,10 +288,11 @@ class Votes:
             ranks, shares = ranks[keep], shares[keep]
         dense = dense_ranks(ranks)
         first, merged = merge_equal(dense, shares)
+        marks = None if scores is None else mean_rows(dense, first, scores[keep], shares)
         dense = np.asfortranarray(dense[first])  # column by column: counting compares columns
-        dense.flags.writeable = False
-        merged.flags.writeable = False
-        return cls(tuple(items), dense, merged, unlisted, tuple(notes), reading)
+        for array in (dense, merged, *([] if marks is None else [marks])):
+            array.flags.writeable = False
+        return cls(tuple(items), dense, merged, unlisted, tuple(notes), reading, marks)
 
     @property
     def n(self) -> int:
@@ -451,7 +484,10 @@ class Votes:
             raise UsageError("at least one ballot must keep a weight above 0")
         ranks, kept = np.asfortranarray(self.ranks[order]), shares[order]
         ranks.flags.writeable = kept.flags.writeable = False
-        return replace(self, ranks=ranks, weights=kept, _memo={})
+        scores = None if self.scores is None else self.scores[order]
+        if scores is not None:
+            scores.flags.writeable = False
+        return replace(self, ranks=ranks, weights=kept, scores=scores, _memo={})
 
     def only(self, items: Iterable[str]) -> Votes:
         """Return the votes on some of the items, in this order; ballots that list none of them are left out.
@@ -466,9 +502,11 @@ class Votes:
         unknown = [name for name in names if name not in self.items]
         if unknown:
             raise UsageError(f"no item is called {quote(unknown[0])}")
-        ranks = self.ranks[:, [self.items.index(name) for name in names]]
+        columns = [self.items.index(name) for name in names]
+        ranks = self.ranks[:, columns]
         kept = (ranks != 0).any(axis=1)
-        return Votes.from_ranks(ranks[kept], self.weights[kept], names, unlisted=self.unlisted)
+        scores = None if self.scores is None else self.scores[kept][:, columns]
+        return Votes._build(names, ranks[kept], self.weights[kept], self.unlisted, scores=scores)
 
     def renamed(self, items: Iterable[str]) -> Votes:
         """Return the same votes with other names for the items."""
@@ -529,12 +567,15 @@ class Votes:
             name = item.encode("utf-8", "surrogatepass")
             digest.update(f"{len(name)}:".encode() + name)
         rows = np.ascontiguousarray(self.ranks, dtype=">i4")
-        order = np.argsort(rows.view(f"V{rows.dtype.itemsize * self.n}").ravel(), kind="stable")
+        if self.scores is not None:
+            filled = np.where(np.isnan(self.scores), np.inf, self.scores)
+            rows = np.hstack((rows, filled.astype(">f8").view(">i4")))
+        order = np.argsort(rows.view(f"V{rows.dtype.itemsize * rows.shape[1]}").ravel(), kind="stable")
         digest.update(rows[order].tobytes() + self.weights[order].astype(">f8").tobytes())
         return digest.hexdigest()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.items, self.ranks, self.weights, self.unlisted, self.notes, self.reading)
+        return _restored, (self.items, self.ranks, self.weights, self.unlisted, self.notes, self.reading, self.scores)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Votes) and self.input_hash == other.input_hash
@@ -571,6 +612,8 @@ def _restored(*parts: Any) -> Votes:
     votes = Votes(*parts)
     votes.ranks.flags.writeable = False
     votes.weights.flags.writeable = False
+    if votes.scores is not None:
+        votes.scores.flags.writeable = False
     return votes
 
 

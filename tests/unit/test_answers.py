@@ -25,6 +25,9 @@ def swap(order, size, votes=VOTES):
     return Plan(removed, np.array([hr.Ranking.from_order(order).ranks]), np.array([float(size)]))
 
 
+nothing_found = cases.Engine(lambda _votes, _before, aims, *_: [Found(0.0) for _ in aims], by_search=True)
+
+
 @pytest.fixture
 def proposals(monkeypatch):
     """Put an engine in the place of kemeny's that answers what a test says, and notes what it was asked."""
@@ -35,7 +38,8 @@ def proposals(monkeypatch):
             asked.append((aims, change))
             return find(votes, before, aims, clock)
 
-        monkeypatch.setattr(answers, "exact_engine", lambda _: cases.Engine(noting))
+        monkeypatch.setattr(answers, "exact_engine", lambda *_: cases.Engine(noting))
+        monkeypatch.setattr(cases, "searching", lambda _: nothing_found)  # which would find attacks of its own
         return asked
 
     return use
@@ -235,7 +239,7 @@ def test_an_engine_that_knows_about_whole_votes_is_believed_after_a_check(monkey
     fractional = swap((1, 0, 2), 10 + 1e-5)
     said = {}
 
-    def engine(_):
+    def engine(*_):
         whole = lambda *_: [said["whole"]]  # noqa: E731
         return cases.Engine(lambda *_: [Found(0.1, 0.1, fractional)], whole)
 
@@ -372,14 +376,19 @@ def test_the_papers_estimate_as_a_method():
     assert isinstance(drawn.seed, int)
 
 
-def test_statistics_of_ones_own_have_no_exact_engine():
+def test_statistics_of_ones_own_have_no_exact_engine_and_are_searched():
     own = partial(hr.kemeny, time_limit=5)
     with pytest.raises(hr.UsageError, match="kemeny, borda, footrule and Robust of these, not for partial"):
-        hr.attack(VOTES, own, hr.NewWinner())
-    with pytest.raises(hr.UsageError, match="method='smooth'"):
         hr.breakdown(VOTES, own, method="exact")
     with pytest.raises(hr.HoldrankError):
-        hr.breakdown(VOTES, own)  # no batch form either
+        hr.breakdown(VOTES, own, method="smooth")  # no batch form
+    found = hr.attack(VOTES, own, hr.NewWinner())
+    assert (found.lower, found.status, found.verified) == (0.0, Status.ESTIMATE, True)
+    assert found.upper == pytest.approx(0.1, abs=1e-6)  # 60 to 40: the search finds what is best here
+    assert found.votes_sufficient == 11
+    curve = hr.breakdown(VOTES, own)
+    assert curve.method == "search"
+    assert curve.upper[0] == pytest.approx(0.1, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -387,7 +396,7 @@ def test_statistics_of_ones_own_have_no_exact_engine():
     [
         (lambda: hr.breakdown([[1, 2]]), "votes must be Votes, not list"),
         (lambda: hr.breakdown(VOTES, "kemeny"), "statistic must be"),
-        (lambda: hr.breakdown(VOTES, method="magic"), "auto, exact, bounds, smooth"),
+        (lambda: hr.breakdown(VOTES, method="magic"), "auto, exact, search, bounds, smooth"),
         (lambda: hr.breakdown(VOTES, distance="kendall"), "hausdorff_ns"),
         (lambda: hr.breakdown(VOTES, deltas=[1.5]), "from 0 to 1"),
         (lambda: hr.breakdown(VOTES, deltas=["far"]), "numbers from 0 to 1"),

@@ -156,7 +156,7 @@ def test_real_votes_have_a_trade_off(vote_file):
 
 def test_every_figure_is_written_as_data_and_picture(tmp_path, vote_file, monkeypatch):
     for name in ("fig1", "fig2", "fig3", "fig4", "fig5"):
-        monkeypatch.setattr(paper, name, lambda *_, name=name: data(name))
+        monkeypatch.setattr(paper, name, lambda *_, known=data(name): known)
     names = ["fig1", "fig2", "fig3", "fig4", "fig5", "real"]
     steps = []
     written = paper.figures(names, tmp_path / "out", files=[vote_file] * 5, progress=steps.append)

@@ -9,6 +9,9 @@ import holdrank as hr
 from holdrank.status import Status
 from holdrank.thresholds import TOLERANCE
 
+import oracles
+from strategies import KINDS, random_ranks, unlisted_rule
+
 VOTES = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"], ["a", "c", "b"]], weights=[50, 44, 6])
 
 
@@ -50,7 +53,9 @@ def test_each_line_is_what_the_merge_and_its_breakdown_say(rule, base, distance)
         assert merge(votes.pairwise(), median, theta) == ranking
         assert loss == votes.loss(ranking)
         b = hr.breakdown(votes, hr.Robust(base, theta, rule), [2 / 6], distance=distance)
-        assert (lower, upper) == pytest.approx((b.lower[0], b.upper[0]), abs=1e-9)
+        assert lower == pytest.approx(b.lower[0], abs=1e-9)
+        # A breakdown also searches for attacks where the engine of tiers knows none.
+        assert upper == pytest.approx(b.upper[0], abs=1e-9) or (np.isinf(upper) and base is hr.footrule)
     base_line = hr.breakdown(votes, hr.Robust(base, 0.0, rule), [2 / 6], distance=distance)
     assert t.lower[t.best] >= base_line.lower[0]
     assert t.loss[t.best] <= votes.loss(median) + TOLERANCE + 1e-12
@@ -58,6 +63,83 @@ def test_each_line_is_what_the_merge_and_its_breakdown_say(rule, base, distance)
     for k, on_front in enumerate(t.pareto):
         beaten = (loss <= loss[k]) & (low >= high[k]) & ((loss < loss[k]) | (low > high[k]))
         assert on_front == (not beaten.any())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_smith_tiers_hold_until_the_formula_says_and_no_longer(kind):
+    rng = np.random.default_rng(KINDS.index(kind))
+    broke = 0
+    for _ in range(12):
+        ballots = random_ranks(rng, kind, 3, 5)
+        votes = hr.Votes.from_ranks(np.array(ballots), rng.integers(1, 4, size=len(ballots)), "abc",
+                                    unlisted=unlisted_rule(kind))  # fmt: skip
+        weights = votes.weights.astype(int).tolist()
+        t = hr.tradeoff(votes, rule="smith")
+        for theta, tiers, lower, upper in zip(t.theta, t.rankings, t.lower, t.upper, strict=True):
+            assert lower == upper
+            needed = math.inf if math.isinf(lower) else math.ceil(lower * votes.total - 1e-9)
+            before = tiers.ranks.tolist()
+            for size in range(1, min(needed, 3) + 1):
+                sums = oracles.attacks(votes.ranks.tolist(), weights, votes.unlisted, "replace", size,
+                                       battles=kind == "battles")  # fmt: skip
+                broken = [breaks(before, W[:9].reshape(3, 3), theta) for W in sums]
+                assert any(broken) == (size >= needed)
+                broke += any(broken)
+    assert broke > 5
+
+
+def breaks(before, W, theta):
+    """Whether dominating sets with this margin tie or turn a pair that is apart in the ranks `before`."""
+    both = W + W.T
+    P = np.divide(W, both, out=np.full_like(W, 0.5), where=both > 0)
+    after = [0] * len(W)
+    for rank, tier in enumerate(oracles.dominating_tiers(P.tolist(), theta)):
+        for item in tier:
+            after[item] = rank
+    pairs = [(i, j) for i in range(len(W)) for j in range(len(W)) if before[i] < before[j]]
+    return any(after[i] >= after[j] for i, j in pairs)
+
+
+def test_smith_tiers_by_hand():
+    # a beats b by .06, b beats c by .44, a beats c by .5: at .06 one border is left, and it holds for .38 more.
+    t = hr.tradeoff(VOTES, rule="smith")
+    assert [ranking.text("abc") for ranking in t.rankings] == ["a > b > c", "{a, b} > c", "{a, b, c}"]
+    assert t.theta == pytest.approx([0, 0.06, 0.44])
+    assert t.lower == pytest.approx([0.06, 0.38, math.inf])
+    assert t.upper.tolist() == t.lower.tolist()
+    assert (t.best, t.status) == (1, Status.LEAST)
+    same = hr.tradeoff(VOTES, hr.copeland, "smith")
+    assert (same.rankings, same.lower.tolist()) == (t.rankings, t.lower.tolist())
+    assert hr.Robust(hr.kemeny, "auto", "smith")(VOTES).text() == "{a, b} > c"
+
+
+def test_smith_tiers_at_two_pairs_have_a_lower_bound_only():
+    one, two = hr.tradeoff(VOTES, rule="smith"), hr.tradeoff(VOTES, rule="smith", delta=2 / 3)
+    assert two.lower.tolist() == one.lower.tolist()
+    assert np.isinf(two.upper).all()
+    assert two.status is Status.BETWEEN
+
+
+def test_the_least_loss_is_best_where_no_tiers_are_within_the_tolerance():
+    # Majorities go round in a circle: Kemeny's ranking has a loss of 16/39, the whole tie one of a half.
+    cycle = hr.Votes.from_orders([["a", "b", "c"], ["b", "c", "a"], ["c", "a", "b"]], weights=[5, 4, 4])
+    t = hr.tradeoff(cycle, rule="smith")
+    assert t.base.loss == pytest.approx(16 / 39)
+    assert (len(t.rankings), t.best, t.loss.tolist()) == (1, 0, [0.5])
+
+
+def test_smith_tiers_of_a_median_without_proof_have_no_bounds():
+    votes = hr.sample_votes(hr.Mallows(list(range(60)), 0.99), 30, rng=1)
+    t = hr.tradeoff(votes, rule="smith", time_limit=0)
+    assert (t.lower == 0).all()
+    assert np.isinf(t.upper).all()
+
+
+def test_no_other_engine_takes_smith_tiers_for_another_merge():
+    T = hr.Robust(hr.kemeny, 0.05, "smith")
+    for method, words in (("exact", "not for smith merge"), ("smooth", "no batch form")):
+        with pytest.raises(hr.UsageError, match=words):
+            hr.breakdown(VOTES, T, method=method)
 
 
 def test_both_ends_of_what_is_known_decide_about_the_front():
@@ -112,6 +194,8 @@ def test_progress_counts_thresholds():
         ({"tolerance": "x"}, "tolerance must be a number"),
         ({"time_limit": "x"}, "time_limit must be a number"),
         ({"rule": "upward"}, "rule must be"),
+        ({"rule": "smith", "base": hr.borda}, "exist for kemeny and copeland, not for borda"),
+        ({"rule": "smith", "distance": "hausdorff_half"}, "not in 'hausdorff_half'"),
         ({"base": lambda votes: hr.kemeny(votes)}, "not for"),
     ],
 )

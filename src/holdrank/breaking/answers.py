@@ -11,7 +11,19 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from holdrank.breaking.batches import all_orders
-from holdrank.breaking.cases import ROUNDING, Answer, Case, Engine, consensus_of, exact_engine, name_of, reaches
+from holdrank.breaking.cases import (
+    MOST_IN_CELLS,
+    ROUNDING,
+    Answer,
+    Case,
+    Engine,
+    consensus_of,
+    exact_engine,
+    inexact_engine,
+    is_symmetric,
+    name_of,
+    reaches,
+)
 from holdrank.breaking.goals import Aim, Change, Distance, Goal, TierDistance
 from holdrank.breaking.plans import Found, Plan, Progress, check_change
 from holdrank.breaking.results import Attack, Breakdown
@@ -24,9 +36,9 @@ from holdrank.rankings import Floats, Ranking
 from holdrank.status import Clock, Status
 from holdrank.votes import Votes
 
-Method: TypeAlias = Literal["auto", "exact", "bounds", "smooth"]
+Method: TypeAlias = Literal["auto", "exact", "search", "bounds", "smooth"]
 
-_METHODS = ("auto", "exact", "bounds", "smooth")
+_METHODS = ("auto", "exact", "search", "bounds", "smooth")
 
 
 def breakdown(
@@ -48,13 +60,13 @@ def breakdown(
     ----------
     votes : Votes
     T : Statistic
-        `kemeny`, `borda`, `footrule`, or a `Robust` of one of them; others by ``method="smooth"`` if they have a
-        batch form.
+        `kemeny`, `borda`, `footrule`, or a `Robust` of one of them: exactly. Any other: by search.
     deltas : sequence of float, optional
         Distances as shares of the pairs, from 0 to 1; every multiple of one pair if not given.
-    method : {"auto", "exact", "bounds", "smooth"}
-        "exact" gives certified lower and upper values with attacks; "bounds" the paper's theorems; "smooth" the
-        paper's estimate, which is an upper value; "auto" the first that there is for T.
+    method : {"auto", "exact", "search", "bounds", "smooth"}
+        "exact" gives certified lower and upper values with attacks; "search" attacks that work, and lower values
+        for `copeland` and `mean_score`; "bounds" the paper's theorems; "smooth" the paper's estimate, which is an
+        upper value; "auto" is "exact" where T has it, else "search".
     distance : {"hausdorff_ns", "hausdorff_half"}
         Between rankings with ties; between strict rankings both are Kendall's.
     time_limit : float, optional
@@ -85,14 +97,16 @@ def breakdown(
         raise UsageError(f"method must be one of {', '.join(_METHODS)}, not {quote(str(method))}")
     Distance(1.0, distance)  # refuses unknown distances
     at = _distances(deltas, votes.n)
-    engine = exact_engine(T) if method in ("auto", "exact") else None
+    engine = exact_engine(T, votes) if method in ("auto", "exact") else None
     seed = None
     if method == "exact" and engine is None:
         raise UsageError(
             f"exact breakdowns exist for kemeny, borda, footrule and Robust of these, not for {name_of(T)}; "
-            "to repair: use one of them, or method='smooth' for a statistic with a batch form"
+            "to repair: use one of them, or method='search'"
         )
-    if engine is None and method != "bounds":
+    if engine is None and method in ("auto", "search"):
+        engine = inexact_engine(T, votes)
+    if method == "smooth":
         seed = seed_of(rng)
         engine = _smooth_engine(T, distance, seed)
     before = consensus_of(votes, T, time_limit)
@@ -100,7 +114,8 @@ def breakdown(
         return _theorems(votes, T, at, distance, before, started)
     case = Case(votes, T, before, "replace", engine)
     with Clock(_seconds_left(time_limit, started)) as clock:
-        return _curve(case, at, distance, "exact" if seed is None else "smooth", clock, progress, started, seed)
+        used = "smooth" if method == "smooth" else "search" if engine.by_search else "exact"
+        return _curve(case, at, distance, used, clock, time_limit, progress, started, seed)
 
 
 def attack(
@@ -118,9 +133,10 @@ def attack(
     ----------
     votes : Votes
     T : Statistic
-        `kemeny`, `borda`, `footrule`, or a `Robust` of one of them.
+        `kemeny`, `borda`, `footrule`, or a `Robust` of one of them: exactly. Any other: by search, an attack that
+        works, with a lower bound for `copeland` and `mean_score`; the status says which.
     goal : Goal
-        `NewWinner`, `Wins`, `Above`, `TopSet`, `Enters` or `Distance`.
+        `NewWinner`, `Wins`, `Above`, `TopSet`, `Enters`, `Leaves` or `Distance`.
     change : {"replace", "drop", "add"}
         What the attacker may do: replace ballots by rankings of their choice, drop ballots, or add rankings.
         Shares are of the original votes in all three cases.
@@ -141,19 +157,21 @@ def attack(
     T = _checked(votes, T, time_limit)
     change = check_change(change)
     _check_goal(goal)
-    engine = exact_engine(T)
-    if engine is None:
-        raise UsageError(
-            f"attacks are found for kemeny, borda, footrule and Robust of these, not for {name_of(T)}; "
-            "to repair: use one of them, or breakdown(method='smooth') for a statistic with a batch form"
-        )
     before = consensus_of(votes, T, time_limit)
     aim = goal.aim(before.ranking, votes.items)
-    case = Case(votes, T, before, change, engine)
+    case = Case(votes, T, before, change, _engine_for(aim, votes, T))
     with Clock(_seconds_left(time_limit, started)) as clock:
-        (answer,) = case.answers([aim], clock, progress)
+        (answer,) = case.with_search(case.answers([aim], clock, progress), clock, time_limit, progress)
         status = case.status([answer], clock)
     return case.attack(answer, status, _notes(before, [answer]), perf_counter() - started)
+
+
+def _engine_for(aim: Aim, votes: Votes, T: Statistic) -> Engine:
+    """Return the best engine there is for an aim."""
+    many = isinstance(T, Robust) and votes.n > MOST_IN_CELLS and not aim.flips
+    if many or (aim.leaver and not is_symmetric(T, votes)):
+        return inexact_engine(T, votes)
+    return exact_engine(T, votes) or inexact_engine(T, votes)
 
 
 def verify(votes: Votes, T: Statistic, attacked: Votes, goal: Goal) -> bool:
@@ -185,6 +203,7 @@ def _curve(
     distance: TierDistance,
     method: str,
     clock: Clock,
+    time_limit: float | None,
     progress: Progress | None,
     started: float,
     seed: int | None = None,
@@ -193,7 +212,8 @@ def _curve(
     aims = [Distance(float(delta), distance).aim(case.before.ranking, case.votes.items) for delta in at]
     # Distances between two attainable ones ask the same question.
     asked = {aim.step(): aim for aim in sorted(aims, key=Aim.step)}
-    known = dict(zip(asked, case.answers(list(asked.values()), clock, progress), strict=True))
+    found = case.with_search(case.answers(list(asked.values()), clock, progress), clock, time_limit, progress)
+    known = dict(zip(asked, found, strict=True))
     answers = [replace(known[aim.step()], aim=aim) for aim in aims]
     status = case.status(answers, clock)
     if method == "smooth" and not status.is_exact:

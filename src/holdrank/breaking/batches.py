@@ -93,7 +93,7 @@ def batch_form(statistic: Statistic, n: int, like: Any) -> BatchForm | None:
         return _Median(n, like, kendall=statistic is kemeny)
     if statistic is borda:
         return _Borda(n, like)
-    if isinstance(statistic, Robust):
+    if isinstance(statistic, Robust) and statistic.rule != "smith":
         base = batch_form(statistic.base, n, like)
         if base is not None:
             return _Merged(base, n, like, float(statistic.theta), statistic.rule)

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from holdrank.breaking.goals import Aim, Change
+from holdrank.breaking.mirror import mirrored
 from holdrank.breaking.plans import Found, Plan, Progress, nothing
 from holdrank.breaking.results import Attack
 from holdrank.breaking.sides import every_optimum_reaches
@@ -21,6 +22,7 @@ from holdrank.consensus import Consensus, Statistic, borda, footrule, kemeny, ke
 from holdrank.errors import LimitError
 from holdrank.merge import Robust
 from holdrank.rankings import Ranking
+from holdrank.scoring import bradley_terry, compares_all, scored_ties
 from holdrank.status import Clock, Status
 from holdrank.votes import Votes
 
@@ -31,7 +33,10 @@ ROUNDING = 1e-9  # bounds that differ by less are one number
 _NUDGE = 1e-6  # what an attack may cost above the infimum that it stands for
 _OPTIMA = 200  # looked through when a consensus is one of several
 _FOR_CHECKS = 0.3  # of the time left: not for the engine, but for running the statistic again
+_ONE_RUN = 2.0  # seconds for one run of the statistic in a search
+_LAST_SEARCH = 2.0  # seconds to find any attack when the time is over and the engine knows none
 _LAST_LOOK = 2.0  # seconds for that when the time is over
+MOST_IN_CELLS = 16  # items of tiers that can be gone through cell by cell
 _MEDIANS = ((kemeny, "kemeny"), (borda, "borda"), (footrule, "footrule"))
 
 
@@ -45,27 +50,86 @@ class Engine:
         Bounds and attacks in shares of votes.
     whole : callable or None
         The same in whole votes, where the engine knows more than rounding does.
+    by_search : bool
+        Whether attacks are only looked for, so that lower bounds are weak or 0.
     """
 
     find: Find
     whole: FindWhole | None = None
+    by_search: bool = False
 
 
-def exact_engine(T: Statistic) -> Engine | None:
-    """Return the exact engine of a statistic, if there is one; statistics of one's own have none."""
+def searching(T: Statistic) -> Engine:
+    """Return the search, for any statistic; it proves lower bounds for few of them."""
+    from holdrank.breaking.search import Search
+
+    def works(aim: Aim, votes: Callable[[], Votes], after: Consensus) -> bool:
+        return reaches(aim, T, votes, after, Clock())
+
+    search = Search(T, partial(consensus_of, T=T, time_limit=_ONE_RUN), works)
+    return Engine(search.find, search.whole, by_search=True)
+
+
+def inexact_engine(T: Statistic, votes: Votes) -> Engine:
+    """Return attacks by search; for tiers, with a lower bound from the ranking below them where there is one."""
+    by_search = searching(T)
+    if not isinstance(T, Robust):
+        return by_search
+    base = exact_engine(T.base, votes)
+    if base is None and T.rule != "smith":
+        return by_search
+
+    def find(
+        votes: Votes, before: Ranking, aims: Sequence[Aim], change: Change, clock: Clock, *rest: Any
+    ) -> list[Found]:
+        from holdrank.breaking.crossings import lower_bound
+
+        assert isinstance(T, Robust)
+        find_base = None if base is None else base.find
+        bounds = [
+            lower_bound(votes, T, before, aim, change, clock, find_base, *rest)
+            if not aim.leaver or is_symmetric(T.base, votes)
+            else 0.0
+            for aim in aims
+        ]
+        found = by_search.find(votes, before, aims, change, clock, *rest)
+        return [replace(one, lower=max(one.lower, bound)) for one, bound in zip(found, bounds, strict=True)]
+
+    return replace(by_search, find=find)
+
+
+def exact_engine(T: Statistic, votes: Votes) -> Engine | None:
+    """Return the exact engine of a statistic on these votes, if there is one; statistics of one's own have none."""
+    T = _twin(T, votes)
     base = T.base if isinstance(T, Robust) else T
     name = next((name for known, name in _MEDIANS if base is known), None)
-    if name is None:
+    if name is None or (isinstance(T, Robust) and T.rule == "smith"):
         return None
     module = import_module("holdrank.breaking.tiers" if isinstance(T, Robust) else f"holdrank.breaking.{name}")
     if not isinstance(T, Robust):
-        return Engine(module.find, getattr(module, "whole", None))
+        whole = getattr(module, "whole", None)
+        return Engine(mirrored(module.find), None if whole is None else mirrored(whole))
 
     def find(votes: Votes, *rest: Any) -> list[Found]:
         found: list[Found] = module.find(votes, T, *rest)
         return found
 
     return Engine(find)
+
+
+def _twin(T: Statistic, votes: Votes) -> Statistic:
+    """Return a statistic with the same rankings on these votes and all that they may become, and with an engine.
+
+    Where every ballot compares every pair, Bradley and Terry sort by pairwise wins, and so does Borda.
+    """
+    if isinstance(T, Robust):
+        return Robust(_twin(T.base, votes), T.theta, T.rule)
+    return borda if T is bradley_terry and compares_all(votes) else T
+
+
+def is_symmetric(T: Statistic, votes: Votes) -> bool:
+    """Whether votes upside down give the consensus upside down, whatever the votes become."""
+    return T is kemeny or (compares_all(votes) and (T is borda or T is footrule or T is bradley_terry))
 
 
 def consensus_of(votes: Votes, T: Statistic, time_limit: float | None) -> Consensus:
@@ -84,7 +148,8 @@ def reaches(aim: Aim, T: Statistic, votes: Callable[[], Votes], after: Consensus
     if after.unique is not False:
         return True
     if T is not kemeny:
-        return False
+        tied = scored_ties(votes(), T)
+        return tied is not None and aim.reached_by_all(tied)
     try:
         return all(aim.reached(other) for other in kemeny_optima(votes(), most=_OPTIMA))
     except LimitError:  # too many to list
@@ -135,16 +200,27 @@ class Case:
                 stop = monotonic() + _LAST_LOOK
             if monotonic() < stop:
                 answers[k] = self._verified(answers[k], found[k], clock)
-        # A farther attack reaches all that is nearer; what it takes to get near, it takes to get farther.
-        for k in reversed(range(len(answers) - 1)):
-            far = answers[k + 1]
-            if far.upper < answers[k].upper:
-                answers[k] = replace(answers[k], upper=far.upper, plan=far.plan, after=far.after)
-        for k in range(1, len(answers)):
-            answers[k] = replace(answers[k], lower=max(answers[k].lower, answers[k - 1].lower))
-        # Where only rounding keeps the bounds apart they are one number.
-        answers = [replace(a, lower=a.upper) if a.lower >= a.upper - ROUNDING else a for a in answers]
+        answers = chained(answers)
         return self._in_whole_votes(answers, clock) if self.votes.is_counts else answers
+
+    def with_search(
+        self, answers: Sequence[Answer], clock: Clock, time_limit: float | None, progress: Progress | None
+    ) -> list[Answer]:
+        """Return the answers with attacks by search where the engine knows none: a dear one tells more than none."""
+        todo = [k for k, a in enumerate(answers) if a.plan is None and math.isfinite(a.lower)]
+        if not todo or self.engine.by_search or not self.before.status.is_exact:
+            return list(answers)
+        least = min(_LAST_SEARCH, math.inf if time_limit is None else time_limit)
+        more = Clock(max(clock.seconds_left(), least), within=clock)
+        search = Case(self.votes, self.statistic, self.before, self.change, searching(self.statistic))
+        found = dict(zip(todo, search.answers([answers[k].aim for k in todo], more, progress), strict=True))
+        merged = [
+            replace(found[k], lower=max(a.lower, found[k].lower), whole=_both(a.whole, found[k].whole))
+            if k in found
+            else a
+            for k, a in enumerate(answers)
+        ]
+        return chained(merged)
 
     def status(self, answers: Sequence[Answer], clock: Clock) -> Status:
         """Return how sure the answers are, all together."""
@@ -153,6 +229,8 @@ class Case:
             return Status.OUT_OF_REACH if beyond else Status.LEAST
         if clock.interrupted or self.before.status is Status.INTERRUPTED:
             return Status.BETWEEN_INTERRUPTED
+        if self.engine.by_search and not any(answer.lower > 0 for answer in answers):
+            return Status.ESTIMATE
         return Status.BETWEEN_TIME_LIMIT if clock.over() or self._memo.get("cut short") else Status.BETWEEN
 
     def attack(self, answer: Answer, status: Status, notes: tuple[str, ...], seconds: float) -> Attack:
@@ -214,7 +292,7 @@ class Case:
             return None
         if float(plan.removed.sum()) >= self.votes.total and not plan.added.any():
             return None  # nothing is left
-        key = plan.removed.tobytes() + plan.ranks.tobytes() + plan.added.tobytes()
+        key = tuple(part.tobytes() for part in (plan.removed, plan.ranks, plan.added, plan.scores) if part is not None)
         if key not in self._memo:  # one attack may serve many distances
             left = clock.seconds_left()
             limit = None if math.isinf(left) else max(left, _LAST_LOOK)
@@ -271,6 +349,27 @@ class Case:
             works = whole.plan is not None and _is_whole(whole.plan) and self._works(answers[k].aim, clock, whole.plan)
             known[k] = whole.needed, whole.plan if works else None
         return known
+
+
+def chained(answers: Sequence[Answer]) -> list[Answer]:
+    """Return answers to aims each of which implies all before it, with what they tell about each other."""
+    known = list(answers)
+    # A farther attack reaches all that is nearer; what it takes to get near, it takes to get farther.
+    for k in reversed(range(len(known) - 1)):
+        far = known[k + 1]
+        if far.upper < known[k].upper:
+            whole = replace(known[k].whole, plan=_smaller(known[k].whole.plan, far.whole.plan))
+            known[k] = replace(known[k], upper=far.upper, plan=far.plan, after=far.after, whole=whole)
+    for k in range(1, len(known)):
+        known[k] = replace(known[k], lower=max(known[k].lower, known[k - 1].lower))
+    # Where only rounding keeps the bounds apart they are one number.
+    return [replace(a, lower=a.upper) if a.lower >= a.upper - ROUNDING else a for a in known]
+
+
+def _both(one: Whole, other: Whole) -> Whole:
+    """Return what two engines know together about whole votes."""
+    needed = max((w.needed for w in (one, other) if not math.isnan(w.needed)), default=math.nan)
+    return Whole(needed, _smaller(one.plan, other.plan))
 
 
 def _is_whole(plan: Plan) -> bool:

@@ -51,6 +51,8 @@ class Aim:
         (b, a): b stands above a.
     newcomers : tuple of int
         At least one of these items is among the first `top`.
+    leaver : tuple of int
+        This item is not among the first `top`.
     top : int
     """
 
@@ -59,6 +61,7 @@ class Aim:
     flips: int = 0
     above: tuple[int, ...] = ()
     newcomers: tuple[int, ...] = ()
+    leaver: tuple[int, ...] = ()
     top: int = 0
 
     def reached(self, after: Ranking) -> bool:
@@ -75,14 +78,29 @@ class Aim:
         first = top_items(after, self.top)
         if isinstance(self.goal, TopSet):
             return first != top_items(self.before, self.top)
+        if self.leaver:
+            return first.isdisjoint(self.leaver)
         return not first.isdisjoint(self.newcomers)
+
+    def reached_by_all(self, tied: Ranking) -> bool:
+        """Whether every strict ranking that breaks the ties of `tied` fulfils the goal."""
+        ranks = tied.ranks
+        above = ranks[:, None] < ranks
+        if self.above:
+            return bool(above[self.above])
+        if self.newcomers:
+            not_below = (~above).sum(axis=1) - 1  # the others that may come before it
+            return any(not_below[x] < self.top for x in self.newcomers)
+        if self.leaver:
+            return bool(above[:, self.leaver[0]].sum() >= self.top)
+        return int((above & (self.before.ranks[:, None] > self.before.ranks)).sum()) >= self.flips
 
     def is_impossible(self) -> bool:
         """Whether no ranking at all fulfils the goal: a distance beyond the farthest, a newcomer where none is left."""
         if isinstance(self.goal, Distance):
             # The farthest ranking reverses every strict pair; a tie can only be broken, which counts half or nothing.
             return not self.reached(Ranking(-self.before.ranks * self.before.n + np.arange(self.before.n)))
-        return not self.above and not self.newcomers and not isinstance(self.goal, TopSet)
+        return not (self.above or self.newcomers or self.leaver or isinstance(self.goal, TopSet))
 
     def step(self) -> int:
         """Return the distance asked for in half pairs, rounded up: aims of one step are fulfilled together."""
@@ -192,6 +210,23 @@ class Enters:
     def text(self) -> str:
         """See `Goal`."""
         return f"bringing {show(self.item)} into the top {self.k}"
+
+
+@dataclass(frozen=True, slots=True)
+class Leaves:
+    """The item is not among the first `k` any more: at least `k` items stand strictly above it."""
+
+    item: str
+    k: int
+
+    def aim(self, before: Ranking, items: Sequence[str]) -> Aim:
+        """See `Goal`."""
+        _check_place(self.k, items)
+        return Aim(self, before, leaver=(_find(self.item, items),), top=self.k)
+
+    def text(self) -> str:
+        """See `Goal`."""
+        return f"pushing {show(self.item)} out of the top {self.k}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,11 +33,14 @@ class Plan:
         The ballots put in: 1 is best, equal is tied, 0 is unlisted.
     added : (m,) array
         Their weights.
+    scores : (m, n) array or None
+        Their scores, for attacks on a rule that looks at scores.
     """
 
     removed: Floats
     ranks: Ints
     added: Floats
+    scores: Floats | None = None
 
     def budget(self, votes: Votes) -> float:
         """Return the share of the votes that changes: taken away, put in, or one for the other."""
@@ -49,6 +52,10 @@ class Plan:
         # A ballot taken away but for rounding is gone.
         left[left < 1e-12 * votes.total] = 0.0
         kept, put = left > 0, self.added > 0
+        if votes.scores is not None and (self.scores is not None or not put.any()):
+            scores = votes.scores[kept] if self.scores is None else np.vstack((votes.scores[kept], self.scores[put]))
+            weights = np.concatenate((left[kept], self.added[put]))
+            return Votes.from_score_rows(scores, weights, votes.items, unlisted=votes.unlisted)
         return Votes.from_ranks(
             np.vstack((votes.ranks[kept], self.ranks[put])),
             np.concatenate((left[kept], self.added[put])),

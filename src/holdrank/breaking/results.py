@@ -130,10 +130,18 @@ class Attack:
         total = self.original.total
         if not self.original.is_counts:
             least, most = self.lower, self.upper
+            if self.status is Status.ESTIMATE and math.isfinite(most):
+                share = f"at most {_percent(most)}{_OF_SHARES[self.change]}"
+                return f"{goal} takes {share}: {_ONLY_WORKS}."
             return f"{goal} takes {_range(_percent(least), _percent(most), math.isinf(most))}{_OF_SHARES[self.change]}."
         least, most = self.votes_needed, self.votes_sufficient
         if most == 0:
             return f"{goal} takes no vote: it is so already."
+        if self.status is Status.ESTIMATE:
+            if math.isinf(most):
+                return f"{goal}: no attack is known, and none is excluded."
+            amount = self._of_votes(f"at most {number(most)}")
+            return f"{goal} takes {amount} ({_percent(most / total)}): {_ONLY_WORKS}."
         amount = _range(number(least), "" if math.isinf(most) else number(most), math.isinf(most))
         share = _percent(least / total)
         if least < most < math.inf:
@@ -142,13 +150,18 @@ class Attack:
             share = f"at least {share}"
         unknown = "no attack in whole votes is known" if self.verified else "no attack is known"
         proof = "proved" if least == most else f"proved; {unknown}" if math.isinf(most) else "both proved"
-        return f"{goal} takes {_OF_VOTES[self.change].format(amount, number(total))} ({share}), {proof}."
+        return f"{goal} takes {self._of_votes(amount)} ({share}), {proof}."
+
+    def _of_votes(self, amount: str) -> str:
+        told = _OF_VOTES[self.change].format(amount, number(self.original.total))
+        return told.replace("1 votes added", "1 vote added") if amount == "1" else told
 
     def __repr__(self) -> str:
         return f"Attack({self.goal.text()}: {_interval(self.lower, self.upper)}, {self.status})"
 
 
 _OF_VOTES = {"replace": "{} of {} votes", "drop": "the loss of {} of {} votes", "add": "{} votes added to {}"}
+_ONLY_WORKS = "an attack that works, no proof that none is cheaper"
 _OF_SHARES = {"replace": " of the votes", "drop": " of the votes, dropped", "add": " of the votes in addition"}
 
 
@@ -176,7 +189,7 @@ class Breakdown:
         Name of the statistic.
     consensus : Consensus
         Of the votes as they are.
-    method : {"exact", "bounds", "smooth"}
+    method : {"exact", "search", "bounds", "smooth"}
     distance : {"hausdorff_ns", "hausdorff_half"}
     total : float
         Number of votes, or total mass of a distribution.

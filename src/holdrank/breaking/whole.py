@@ -112,16 +112,15 @@ def _rounded(votes: Votes, change: Change, plan: Plan, against: Floats, size: in
     """Yield plans of exactly `size` whole votes that are close to `plan`."""
     added = np.zeros(len(plan.added))
     if change != "drop":
-        share = plan.added * (size / plan.added.sum())
-        added = _fill(share, np.full(len(share), np.inf), size, share - np.floor(share), share)
+        added = apportioned(plan.added, size)
     if change == "add":
-        yield Plan(np.zeros(votes.distinct), plan.ranks, added)
+        yield Plan(np.zeros(votes.distinct), plan.ranks, added, plan.scores)
         return
     seen = set()
     for removed in _removals(votes, plan.removed, against, size):
         if removed.tobytes() not in seen:
             seen.add(removed.tobytes())
-            yield Plan(removed, plan.ranks, added)
+            yield Plan(removed, plan.ranks, added, plan.scores)
 
 
 def _removals(votes: Votes, removed: Floats, against: Floats, size: int) -> Iterator[Floats]:
@@ -158,17 +157,31 @@ def _fill(shares: Floats, most: Floats, size: int, urgency: Floats, preference: 
     return whole
 
 
+def apportioned(shares: Floats, size: int) -> Floats:
+    """Return whole numbers that sum up to `size`, in proportion to `shares`; the largest remainders round up."""
+    exact = shares * (size / shares.sum())
+    return _fill(exact, np.full(len(exact), np.inf), size, exact - np.floor(exact), exact)
+
+
 def _disagreement(votes: Votes, target: Ranking) -> Floats:
     """Return for each ballot the pairs it orders against `target` less those it orders the same way."""
-    against = np.zeros(votes.distinct)
+    return -agreement(votes, np.sign(target.ranks - target.ranks[:, None].astype(np.int64)))
+
+
+def agreement(votes: Votes, worth: Floats | Ints) -> Floats:
+    """Return what each ballot is worth: the sum of ``worth[i, j]`` over its pairs i above j, half for a tie.
+
+    Nothing where counting would take too long.
+    """
+    values = np.zeros(votes.distinct)
     if votes.distinct * votes.n**2 > _MOST_COMPARISONS:
-        return against
+        return values
     ranks: Ints = votes.ranks.astype(np.int64)
     if votes.unlisted == "bottom":
         ranks[ranks == 0] = votes.n + 1
-    order = np.sign(target.ranks[:, None].astype(np.int64) - target.ranks)
     for i in range(votes.n):
-        said = np.sign(ranks[:, i : i + 1] - ranks)
-        said[(ranks[:, i] == 0)[:, None] | (ranks == 0)] = 0
-        against -= said @ order[i] / 2
-    return against
+        above = (np.sign(ranks - ranks[:, i : i + 1]) + 1) / 2
+        above[(ranks[:, i] == 0)[:, None] | (ranks == 0)] = 0.0
+        above[:, i] = 0.0
+        values += above @ worth[i]
+    return values

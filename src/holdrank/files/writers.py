@@ -44,6 +44,8 @@ def write_votes(votes: Votes, path: str | os.PathLike[str], *, format: str | Non
     The file appears complete or not at all; a file that stood there before keeps its permissions, and a link
     stays a link. What is no plain file (a device, a pipe) is written to in place.
 
+    Of votes that hold scores, the rankings are written.
+
     The rule for unlisted items is part of JSON Lines only; give ``unlisted=`` when reading the others. In CSV an
     apostrophe goes before a name that a spreadsheet would run as a formula or that reads as a blank or as another
     column; `read_votes` takes it away again.
@@ -76,7 +78,7 @@ def write_votes(votes: Votes, path: str | os.PathLike[str], *, format: str | Non
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
     else:
-        _write_whole(Path(path), data)
+        write_whole(Path(path), data)
 
 
 def _text(votes: Votes, chosen: str, name: str) -> str:
@@ -87,7 +89,7 @@ def _text(votes: Votes, chosen: str, name: str) -> str:
     return _preflib(votes, chosen, name)
 
 
-def _write_whole(path: Path, data: bytes) -> None:
+def write_whole(path: Path, data: bytes) -> None:
     """Write beside the target and rename, so that a failure leaves no half file.
 
     The target is what a link points to. Only a plain file can be replaced so: a device or a pipe is opened and

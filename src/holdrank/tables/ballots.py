@@ -273,7 +273,8 @@ def item_columns(
         notes.append(
             f"{plural(int(tied.sum()), 'ballot ties', 'ballots tie')} all that they list and so carry no preference"
         )
-    return RawBallots(items, ranks, weights, notes, choices, rule)
+    marks = (values if high else -values) if scores else None
+    return RawBallots(items, ranks, weights, notes, choices, rule, marks)
 
 
 def columns_of_items(
@@ -421,6 +422,10 @@ def long_marks(
         amounts = np.where(np.isin(pairs[:, 0], low), amounts, -amounts)
     ranks = ballot_matrix(len(voters), len(items), table.source)
     ranks[pairs[:, 0], pairs[:, 1]] = _ranks_within(pairs[:, 0], amounts)
+    scored = None
+    if scores:
+        scored = np.full(ranks.shape, np.nan)
+        scored[pairs[:, 0], pairs[:, 1]] = -amounts
     rule = resolve_unlisted(unlisted, "observed" if scores else "bottom")
     choices |= {
         "unlisted": rule,
@@ -430,7 +435,7 @@ def long_marks(
     }
     skip = {voter_column, mark_column, weight_column, *key}
     notes += name_notes(list(items)) + _attribute_notes(table, names, skip)
-    return RawBallots(list(items), ranks, np.array(weights, dtype=np.float64), notes, choices, rule)
+    return RawBallots(list(items), ranks, np.array(weights, dtype=np.float64), notes, choices, rule, scored)
 
 
 def _direction(scores: bool, low: Sequence[int], voters: dict[str, int]) -> str:

@@ -77,7 +77,7 @@ def score_table(
         "direction": direction_words(table, lower, used),
         "repeated": repeated,
     }
-    return RawBallots(items, dense_ranks(scores, True), np.ones(len(used)), notes, choices, resolved)
+    return RawBallots(items, dense_ranks(scores, True), np.ones(len(used)), notes, choices, resolved, scores)
 
 
 def _refuse_measurements(table: Table, column: int) -> None:

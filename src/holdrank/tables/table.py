@@ -44,6 +44,8 @@ class RawBallots:
         Every decision that shaped the ballots, in words.
     unlisted : str
         ``"bottom"`` or ``"observed"``.
+    scores : ndarray of float64, shape (m, n), or None
+        What the ranks were made of, high is best, NaN = unlisted; None where the source holds no scores.
     """
 
     items: list[str]
@@ -52,6 +54,7 @@ class RawBallots:
     notes: list[str]
     choices: dict[str, str]
     unlisted: str
+    scores: NDArray[np.float64] | None = None
 
 
 @dataclass(slots=True)
