@@ -36,8 +36,14 @@ ROOMS = [
     "resampling",
     "breaking",
     "thresholds",
+    "records",
+    "analysis",
+    "comparing",
     "plots",
+    "pictures",
+    "report",
     "paper",
+    "studio",
     "cli",
 ]
 FRONT_DOORS = {"__init__", "__main__"}  # they hand out names from every room

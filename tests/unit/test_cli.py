@@ -98,6 +98,14 @@ def test_tiers_as_json(run):
     assert path[0] == {"theta": 0.0, "tiers": [["Ash"], ["Beech"], ["Cherry"], ["Date palm"]]}
     assert path[-1]["tiers"] == [["Ash", "Beech", "Cherry", "Date palm"]]
     assert err == ""
+    # Ash beats Beech by 70 to 30, Beech beats Cherry by 65 to 35; every tree beats the date palm by 95 to 5.
+    _, out, _ = run("tiers", "votes.soc", "--json", "--path", "--merge", "smith", "-q")
+    path = [(step["theta"], step["tiers"]) for step in json.loads(out)["path"][1:]]
+    assert path == [
+        (0.15, [["Ash"], ["Beech", "Cherry"], ["Date palm"]]),
+        (0.2, [["Ash", "Beech", "Cherry"], ["Date palm"]]),
+        (0.45, [["Ash", "Beech", "Cherry", "Date palm"]]),
+    ]
 
 
 def test_stdin_is_a_dash(run):
@@ -113,8 +121,8 @@ def test_stdin_is_a_dash(run):
         (["frobnicate"], 2, "Commands: rank, tiers"),
         (["rank"], 2, "Missing argument"),
         (["rank", "votes.soc", "--rule", "kemney"], 2, "kemeny"),
-        (["attack", "votes.soc", "--new-winner", "--rule", "copeland"], 2, "'copeland' is not one of 'kemeny'"),
-        (["breakdown", "votes.soc", "--rule", "bradley-terry"], 2, "'bradley-terry' is not one of 'kemeny'"),
+        (["rank", "votes.soc", "--rule", "mean-score"], 2, "these votes hold rankings only; to repair: read a score"),
+        (["tradeoff", "votes.soc", "--rule", "copeland"], 2, "not for copeland"),
         (["tiers", "votes.soc", "--theta", "0.7"], 2, "0.5"),
         (["rank", "missing.soc"], 3, "missing.soc"),
         (["rank", "battles.csv", "--unlisted", "bottom"], 2, "battles"),

@@ -9,7 +9,7 @@ import pytest
 
 import holdrank as hr
 from holdrank import cli
-from holdrank.breaking import answers
+from holdrank.breaking import answers, cases
 from holdrank.breaking.cases import Engine
 from holdrank.breaking.plans import Found
 
@@ -158,7 +158,8 @@ def test_a_goal_that_holds_takes_no_vote(run):
 
 
 def test_require_proof_and_interruption_are_exit_codes(run, monkeypatch):
-    monkeypatch.setattr(answers, "exact_engine", lambda _: Engine(lambda *_: [Found(0.01)]))
+    monkeypatch.setattr(answers, "exact_engine", lambda *_: Engine(lambda *_: [Found(0.01)]))
+    monkeypatch.setattr(cases, "searching", lambda _: Engine(lambda *_: [Found(0.0)], by_search=True))
     args = ["attack", "votes.soc", "--new-winner", "-q"]
     code, out, _ = run(*args)
     assert code == 0
@@ -171,7 +172,7 @@ def test_require_proof_and_interruption_are_exit_codes(run, monkeypatch):
         clock.interrupted = True
         return [Found(0.01)]
 
-    monkeypatch.setattr(answers, "exact_engine", lambda _: Engine(stopped))
+    monkeypatch.setattr(answers, "exact_engine", lambda *_: Engine(stopped))
     assert run(*args)[0] == 130
     assert run("breakdown", "votes.soc", "--delta", "1", "-q")[0] == 130
 

@@ -95,7 +95,7 @@ def test_json_has_the_attacks(check):
         (["--claim", "Ash over Beech"], "a claim is 'X wins', 'A above B' or 'top 3', not 'Ash over Beech'"),
         (["--claim", "Ash above Beach"], "did you mean 'Beech'?"),
         (["--claim", "top 9"], "k must be"),
-        (["--claim", "Ash above Elm", "--theta", "0.05"], "claim it without --theta"),
+        (["--claim", "Ash above Elm", "--theta", "0.05"], "claim it without tiers"),
         (["--min-breakdown", "2"], "--min-breakdown"),
     ],
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +11,13 @@ import click
 from holdrank.cli.options import (
     ReadingCommand,
     Threshold,
-    breakable_rule_option,
     json_option,
     merge_option,
     quiet_option,
     read,
     reading_options,
     require_proof_option,
+    rule_option,
     statistic,
     verbose_option,
 )
@@ -30,6 +29,7 @@ from holdrank.cli.printing import (
     print_json,
     print_table,
     progress_line,
+    shows,
 )
 from holdrank.errors import show
 
@@ -56,13 +56,13 @@ _time_limit_option = click.option("--time-limit", type=click.FloatRange(min=0), 
 
 @click.command(cls=ReadingCommand)
 @click.argument("file")
-@breakable_rule_option
+@rule_option
 @theta_option
 @merge_option
 @click.option("--delta", "deltas", type=click.FloatRange(0, 1), multiple=True,
               help="Distance as a share of the pairs, may be repeated; all if not given.")  # fmt: skip
-@click.option("--method", type=click.Choice(["auto", "exact", "bounds", "smooth"]), default="auto", show_default=True,
-              help="Certified values, the paper's bounds, or the paper's estimate.")  # fmt: skip
+@click.option("--method", type=click.Choice(["auto", "exact", "search", "bounds", "smooth"]), default="auto",
+              show_default=True, help="Certified values, attacks by search, or the paper's methods.")  # fmt: skip
 @click.option("--distance", type=click.Choice(["hausdorff_ns", "hausdorff_half"]), default="hausdorff_ns",
               show_default=True, help="Between rankings with ties.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), help="Of the random numbers of --method smooth.")
@@ -101,11 +101,12 @@ def breakdown(file: str, rule: str, theta: float | str | None, merge: str, delta
 @click.option("--above", nargs=2, metavar="B A", help="Goal: the item B stands above the item A.")
 @click.option("--top-set", type=int, metavar="K", help="Goal: the first K items are not the same any more.")
 @click.option("--enters", type=(str, int), metavar="X K", help="Goal: the item X gets among the first K.")
+@click.option("--leaves", type=(str, int), metavar="X K", help="Goal: the item X is not among the first K any more.")
 @click.option("--distance", type=click.FloatRange(0, 1), metavar="D",
               help="Goal: the consensus moves by this share of the pairs.")  # fmt: skip
 @click.option("--change", type=click.Choice(["replace", "drop", "add"]), default="replace", show_default=True,
               help="What happens to votes.")  # fmt: skip
-@breakable_rule_option
+@rule_option
 @theta_option
 @merge_option
 @click.option("--write", metavar="OUTPUT", help="Write the votes after the attack to this file, as convert does.")
@@ -144,7 +145,7 @@ def attack(file: str, change: str, rule: str, theta: float | str | None, merge: 
 
 @click.command(cls=ReadingCommand)
 @click.argument("file")
-@breakable_rule_option
+@rule_option
 @merge_option
 @click.option("--delta", type=click.FloatRange(0, 1, min_open=True),
               help="Distance that counts as broken, as a share of the pairs; one pair if not given.")  # fmt: skip
@@ -197,6 +198,7 @@ def _goal(given: dict[str, Any]) -> Goal:
         "above": lambda pair: goals.Above(*pair),
         "top_set": goals.TopSet,
         "enters": lambda pair: goals.Enters(*pair),
+        "leaves": lambda pair: goals.Leaves(*pair),
         "distance": goals.Distance,
     }
     chosen = [name for name in makers if given[name] is not None and given[name] is not False]
@@ -286,8 +288,9 @@ def _print_tradeoff(votes: Votes, found: Tradeoff, rule: str) -> None:
     print_table(f"Trade-off of {rule} by {found.rule} merge", votes, table)
     extra = found.loss[found.best] - votes.loss(found.base.ranking)
     after, before = ("never" if math.isinf(share) else f"at {share:.3%}" for share in found.lower[[found.best, 0]])
+    least = "without ties" if len(found.rankings[0].buckets) == votes.n else "at theta = 0"
     click.echo(
-        f"best: theta = {found.theta[found.best]:.4g} breaks {after} of the votes, without ties {before}, "
+        f"best: theta = {found.theta[found.best]:.4g} breaks {after} of the votes, {least} {before}, "
         f"for {extra:.4f} more loss (up to {found.tolerance:g} allowed)"
     )
     click.echo(str(found.status))
@@ -331,6 +334,8 @@ def _share_range(low: float, high: float) -> str:
 def _row_status(low: float, high: float, found: Breakdown) -> str:
     if low == high:
         return "out of reach" if math.isinf(low) else "exact"
+    if found.method == "search" and not low:
+        return "attack only"
     return {"bounds": "theorem", "smooth": "estimate"}.get(found.method, "bounds")
 
 
@@ -338,19 +343,10 @@ def _bar(low: float, high: float, longest: float, width: int = _BAR) -> str:
     """Return a bar up to the lower bound, lighter up to the upper."""
     if math.isinf(low) or not longest:
         return ""
-    full, light = "█░" if _shows("█░") else "#-"
+    full, light = "█░" if shows("█░") else "#-"
     # The last digits of a share must not decide the length: halves go up.
     solid, whole = (math.floor(min(share, longest) / longest * width + 0.5 + 1e-6) for share in (low, high))
     return full * solid + light * (whole - solid)
-
-
-def _shows(text: str) -> bool:
-    """Whether the terminal has these signs."""
-    try:
-        text.encode(getattr(sys.stdout, "encoding", None) or "ascii")
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True
 
 
 def _print_attack(found: Attack, T: Statistic) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,12 +9,12 @@ import click
 from holdrank.cli.breaking import attack_json, statistic_of, theta_option
 from holdrank.cli.options import (
     ReadingCommand,
-    breakable_rule_option,
     json_option,
     merge_option,
     quiet_option,
     read,
     reading_options,
+    rule_option,
     statistic,
 )
 from holdrank.cli.printing import EXIT_GATE, print_json, print_table, progress_line, votes_json
@@ -23,7 +22,6 @@ from holdrank.errors import UsageError, quote, show
 
 if TYPE_CHECKING:
     from holdrank.breaking.goals import Goal
-    from holdrank.rankings import Ranking
     from holdrank.resampling import Bootstrap
     from holdrank.votes import Votes
 
@@ -36,7 +34,7 @@ _CLAIMS = "'X wins', 'A above B' or 'top 3'"
               help="Share of the votes that must change before a claim fails.")  # fmt: skip
 @click.option("--claim", "claims", multiple=True, metavar="CLAIM",
               help=f"What must hold: {_CLAIMS}; may be repeated. Without any: the order of every pair.")  # fmt: skip
-@breakable_rule_option
+@rule_option
 @theta_option
 @merge_option
 @click.option("--time-limit", type=click.FloatRange(min=0), help="Seconds for each claim.")
@@ -49,6 +47,7 @@ def check(file: str, min_breakdown: float, claims: tuple[str, ...], rule: str, t
 
     Exit code 4 when a claim is wrong, or not proved to stay right until a share of the votes changes.
     """
+    from holdrank.analysis import goal_against
     from holdrank.breaking.answers import attack
     from holdrank.breaking.goals import Distance
 
@@ -57,7 +56,7 @@ def check(file: str, min_breakdown: float, claims: tuple[str, ...], rule: str, t
     before = T(votes).ranking
     pairs = votes.n * (votes.n - 1) / 2
     wanted: list[tuple[str, Goal | None]] = [
-        (claim, broken_by(claim, votes, before, theta is not None)) for claim in claims
+        (claim, goal_against(claim, votes.items, before, tiers=theta is not None)) for claim in claims
     ]
     rows: list[dict[str, Any]] = []
     for claim, goal in wanted or [("every pair", Distance(1 / pairs if pairs else 1.0))]:
@@ -81,7 +80,7 @@ def check(file: str, min_breakdown: float, claims: tuple[str, ...], rule: str, t
 @click.command("diff", cls=ReadingCommand)
 @click.argument("old")
 @click.argument("new")
-@breakable_rule_option
+@rule_option
 @click.option("--draws", type=click.IntRange(min=1), default=1000, show_default=True, help="Draws of the bootstrap.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the bootstrap.")
 @json_option
@@ -153,25 +152,3 @@ def _print_diff(rows: list[dict[str, Any]], found: list[Bootstrap], left_out: li
     click.echo(
         f"{moved} of {n} items moved, {clear} beyond noise; {turned} of {n * (n - 1) // 2} pairs changed their order"
     )
-
-
-def broken_by(claim: str, votes: Votes, before: Ranking, tiers: bool) -> Goal | None:
-    """Return the goal of whoever wants a claim to fail; None when it does not hold as it is."""
-    from holdrank.breaking import goals
-
-    words = " ".join(claim.split())
-    top = re.fullmatch(r"top (\d+)", words)
-    if top and words not in votes.items:
-        return goals.TopSet(int(top[1]))
-    if words.endswith(" wins"):
-        item = words.removesuffix(" wins")
-        # Whoever else wins: a shared first place is not a win.
-        return goals.NewWinner() if goals.Wins(item).aim(before, votes.items).newcomers == before.buckets[0] else None
-    for sign in re.finditer(" above ", words):
-        upper, lower = words[: sign.start()], words[sign.end() :]
-        if (upper in votes.items and lower in votes.items) or words.count(" above ") == 1:
-            if tiers:
-                raise UsageError(f"tiers may also tie what {quote(claim)} keeps apart; claim it without --theta")
-            holds = goals.Above(upper, lower).aim(before, votes.items).reached(before)
-            return goals.Above(lower, upper) if holds else None
-    raise UsageError(f"a claim is {_CLAIMS}, not {quote(claim)}")

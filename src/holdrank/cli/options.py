@@ -144,23 +144,17 @@ time_limit_option = click.option("--time-limit", type=click.FloatRange(min=0), h
 require_proof_option = click.option("--require-proof", is_flag=True, help="Exit with 5 when optimality was not proved.")
 merge_option = click.option(
     "--merge",
-    type=click.Choice(["downward", "naive"]),
+    type=click.Choice(["downward", "naive", "smith"]),
     default="downward",
     show_default=True,
-    help="Which neighbours are merged first: the farthest or the closest.",
+    help="Which neighbours are merged: the farthest within theta first, the closest first, or all that do not beat "
+    "everything below by more than theta.",
 )
-MEDIANS = ("kemeny", "borda", "footrule")  # what `breakdown` and `attack` know how to break
-RULES = (*MEDIANS, "copeland", "bradley-terry")
-
-
-def _rule_option(rules: tuple[str, ...]) -> Callable[[F], F]:
-    return click.option(
-        "--rule", type=click.Choice(rules), default="kemeny", show_default=True, help="Which consensus."
-    )
-
-
-rule_option = _rule_option(RULES)
-breakable_rule_option = _rule_option(MEDIANS)
+MEDIANS = ("kemeny", "borda", "footrule")
+RULES = (*MEDIANS, "copeland", "bradley-terry", "mean-score")
+rule_option = click.option(
+    "--rule", type=click.Choice(RULES), default="kemeny", show_default=True, help="Which consensus."
+)
 
 
 def statistic(rule: str) -> Statistic:

@@ -125,6 +125,15 @@ def print_json(command: str, votes: Votes, **parts: Any) -> None:
     click.echo(json.dumps({**record(command, votes), **parts}, indent=2))
 
 
+def shows(text: str) -> bool:
+    """Whether the terminal has these signs."""
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
 def line_width() -> int:
     """Return how many columns a table may take: the terminal's, or 100 where nobody looks."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else 100

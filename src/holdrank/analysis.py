@@ -1,0 +1,544 @@
+"""One analysis for all faces: what was read, the consensus, its tiers, how hard they are to break; as plain data.
+
+`analyse` does the steps one after the other. A step that runs out of time gives what is known; one that fails says why;
+the others go on. Everything that a report, a page or a picture shows is in the record of an `Analysis`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from time import perf_counter
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from holdrank import __version__
+from holdrank.breaking import goals
+from holdrank.breaking.answers import attack, breakdown
+from holdrank.breaking.cases import consensus_of
+from holdrank.breaking.reach import reach
+from holdrank.breaking.results import Attack
+from holdrank.consensus import Statistic, borda, footrule, kemeny
+from holdrank.errors import HoldrankError, InputError, UsageError, quote, show
+from holdrank.merge import Robust, Rule, merge_path
+from holdrank.rankings import Ranking
+from holdrank.records import (
+    SCHEMA,
+    Record,
+    amounts,
+    attack_record,
+    bootstrap_record,
+    consensus_record,
+    curve_record,
+    least_share,
+    mismatch,
+    no_constant,
+    pairs_record,
+    tradeoff_record,
+    votes_record,
+)
+from holdrank.resampling import bootstrap
+from holdrank.scoring import bradley_terry, copeland, mean_score
+from holdrank.status import Clock, Status, Step
+from holdrank.thresholds import tradeoff
+from holdrank.votes import Votes, number
+
+Progress: TypeAlias = Callable[[Step], None]
+
+RULES: dict[str, Statistic] = {
+    "kemeny": kemeny,
+    "borda": borda,
+    "footrule": footrule,
+    "copeland": copeland,
+    "bradley-terry": bradley_terry,
+    "mean-score": mean_score,
+}
+CLAIMS = "'X wins', 'A above B' or 'top 3'"
+
+_CURVE_ITEMS = 8  # up to here a curve has every distance
+_FAR = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)  # else these, and one pair
+_FEW_ITEMS = 16  # up to here tiers themselves are priced
+_TOO_SHORT = 0.05  # seconds: not worth a try
+# What each step may take of the time that is left, in the order of the steps.
+_SHARES = {
+    "consensus": 0.3,
+    "tiers": 0.3,
+    "attack": 0.35,
+    "claims": 0.5,
+    "gaps": 0.35,
+    "cut": 0.4,
+    "bootstrap": 0.35,
+    "reach": 0.35,
+    "curves": 0.9,
+    "others": 1.0,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """What to analyse.
+
+    Parameters
+    ----------
+    rule : {"kemeny", "borda", "footrule", "copeland", "bradley-terry", "mean-score"}
+    theta : float, "auto" or None
+        Threshold of the tiers; "auto" is the best one by `tradeoff`, None is no tiers.
+    merge : {"downward", "naive", "smith"}
+    k : int or None
+        A cut after the first k items: who is safely in, safely out, undecided.
+    claims : tuple of str
+        What should hold: "X wins", "A above B" or "top 3".
+    budget : float
+        Share of the votes that an adversary may change, for places and for the cut.
+    draws : int
+        Of the bootstrap; 0 for none.
+    seed : int
+        Of the draws.
+    time_limit : float or None
+        Seconds for all steps together.
+    """
+
+    rule: str = "kemeny"
+    theta: float | Literal["auto"] | None = "auto"
+    merge: Rule = "downward"
+    k: int | None = None
+    claims: tuple[str, ...] = ()
+    budget: float = 0.01
+    draws: int = 1000
+    seed: int = 0
+    time_limit: float | None = 40.0
+
+    def __post_init__(self) -> None:
+        if self.rule not in RULES:
+            raise UsageError(f"rule must be one of {', '.join(RULES)}, not {quote(str(self.rule))}")
+        if self.theta is not None:
+            Robust(kemeny, self.theta, self.merge)  # refuses what is no threshold or no rule
+        if self.k is not None and (not isinstance(self.k, int) or isinstance(self.k, bool) or self.k < 1):
+            raise UsageError(f"k must be a whole number from 1, not {quote(str(self.k))}")
+        if not _is_number(self.budget) or not 0 < self.budget < 1:
+            raise UsageError(f"budget must be a share of the votes between 0 and 1, not {quote(str(self.budget))}")
+        for name in ("draws", "seed"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+                raise UsageError(f"{name} must be a whole number from 0, not {quote(str(value))}")
+        if self.time_limit is not None and (not _is_number(self.time_limit) or self.time_limit < 0):
+            raise UsageError(f"time_limit must be a number of seconds, not {quote(str(self.time_limit))}")
+        object.__setattr__(self, "claims", tuple(self.claims))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Analysis:
+    """What `analyse` found, as plain data: lists, numbers and text, with items as numbers into `items`.
+
+    Attributes
+    ----------
+    record : dict
+        The data; `analysis.schema.json`, which is shipped with the package, describes every field. In numbers of
+        votes and shares None stands for infinity: as a lower bound "no change does it", as an upper one "none known".
+    """
+
+    record: Record
+
+    @property
+    def items(self) -> list[str]:
+        """Names of the items."""
+        names: list[str] = self.record["items"]
+        return names
+
+    @property
+    def headline(self) -> str:
+        """The result in one sentence."""
+        return str(self.record["headline"])
+
+    def to_json(self, indent: int | None = None) -> str:
+        """Return the record as JSON, the same for the same record."""
+        return json.dumps(self.record, indent=indent, allow_nan=False, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Analysis:
+        """Return an analysis from its JSON; refuses what does not fit the schema."""
+        try:
+            record = json.loads(text, parse_constant=no_constant)
+        except (ValueError, RecursionError) as error:
+            raise InputError(
+                "this is no JSON", found=str(error)[:200], repair="write the file with Analysis.to_json"
+            ) from error
+        problem = mismatch(record)
+        if problem:
+            raise InputError(
+                f"this is no analysis: {problem}", expected=SCHEMA, repair="write the file with Analysis.to_json"
+            )
+        return cls(record)
+
+    def __repr__(self) -> str:
+        return f"Analysis({self.headline})"
+
+
+def analyse(
+    votes: Votes,
+    spec: Spec | None = None,
+    *,
+    progress: Progress | None = None,
+    partial: Callable[[Record], None] | None = None,
+) -> Analysis:
+    """Return the whole analysis of votes.
+
+    Parameters
+    ----------
+    votes : Votes
+    spec : Spec, optional
+    progress : callable, optional
+        Called with a `Step` at the beginning of each step, and now and then during one.
+    partial : callable, optional
+        Called after each step with the record as far as it is filled; it goes on changing after the call.
+
+    Examples
+    --------
+    >>> votes = Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[60, 40])
+    >>> analyse(votes, Spec(theta=None)).headline
+    'The winner, a, falls when 11 of 100 votes change (11 %), and holds while fewer than 10 do.'
+    """
+    if not isinstance(votes, Votes):
+        raise UsageError(f"analyse takes Votes, not {type(votes).__name__}")
+    spec = Spec() if spec is None else spec
+    if spec.rule == "mean-score":
+        mean_score(votes)  # refuses votes without scores
+    return _Run(votes, spec, progress, partial).analysis()
+
+
+def goal_against(claim: str, items: Sequence[str], before: Ranking, *, tiers: bool) -> goals.Goal | None:
+    """Return the goal of whoever wants a claim to fail; None when it does not hold as it is.
+
+    Examples
+    --------
+    >>> goal_against("a above b", ["a", "b"], Ranking([1, 2]), tiers=False)
+    Above(upper='b', lower='a')
+    """
+    words = " ".join(claim.split())
+    top = re.fullmatch(r"top (\d{1,9})", words)
+    if top and words not in items:
+        return goals.TopSet(int(top[1]))
+    if words.endswith(" wins"):
+        item = words.removesuffix(" wins")
+        # Whoever else wins: a shared first place is not a win.
+        return goals.NewWinner() if goals.Wins(item).aim(before, items).newcomers == before.buckets[0] else None
+    for sign in re.finditer(" above ", words):
+        upper, lower = words[: sign.start()], words[sign.end() :]
+        if (upper in items and lower in items) or words.count(" above ") == 1:
+            if tiers:
+                raise UsageError(f"tiers may also tie what {quote(claim)} keeps apart; claim it without tiers")
+            holds = goals.Above(upper, lower).aim(before, items).reached(before)
+            return goals.Above(lower, upper) if holds else None
+    raise UsageError(f"a claim is {CLAIMS}, not {quote(claim)}")
+
+
+class _Run:
+    """One run of all steps; fills the record."""
+
+    def __init__(
+        self, votes: Votes, spec: Spec, progress: Progress | None, partial: Callable[[Record], None] | None
+    ) -> None:
+        self.votes, self.spec, self.progress, self.partial = votes, spec, progress, partial
+        self.clock = Clock(spec.time_limit)
+        self.record: Record = {
+            "schema": SCHEMA,
+            "version": __version__,
+            "items": list(votes.items),
+            "headline": "",
+            "votes": votes_record(votes),
+            "spec": {**asdict(spec), "claims": list(spec.claims)},
+            **dict.fromkeys(("consensus", "tiers", "path", "pairs", "bootstrap", "reach", "tradeoff", "attack", "cut")),
+            **{name: [] for name in ("gaps", "curves", "claims", "others", "steps")},
+        }
+
+    def analysis(self) -> Analysis:
+        with self.clock:
+            # The statistic that is reported needs the consensus; all else is optional.
+            with self._step("consensus"):
+                self._consensus()
+            if self.record["consensus"] is None:
+                raise HoldrankError(self.record["steps"][-1]["note"])
+            for name in list(_SHARES)[1:]:
+                with self._step(name):
+                    getattr(self, f"_{name}")()
+        self.record["headline"] = headline(self.record)
+        return Analysis(self.record)
+
+    # The steps, in their order.
+
+    def _consensus(self) -> None:
+        base = RULES[self.spec.rule]
+        self.median = kemeny(self.votes, self._seconds()) if base is kemeny else base(self.votes)
+        self.statistic: Statistic = base
+        self.reported = self.median
+        order = list(self.median.ranking.order)
+        self.record["consensus"] = {"rule": self.spec.rule, "order": order, **consensus_record(self.median)}
+        P = self.votes.pairwise()
+        self.record["pairs"] = pairs_record(self.votes, order)
+        if self.votes.n > 1:
+            path = merge_path(P, self.median.ranking, self.spec.merge)
+            self.record["path"] = {
+                "theta": [theta for theta, _ in path],
+                "sizes": [[len(bucket) for bucket in ranking.buckets] for _, ranking in path],
+            }
+
+    def _tiers(self) -> None:
+        spec = self.spec
+        if spec.theta is None or self.votes.n < 2:
+            return
+        base, theta = self.statistic, spec.theta
+        if theta == "auto":
+            found = tradeoff(self.votes, base, spec.merge, time_limit=self._seconds(), progress=self.progress)
+            self.record["tradeoff"] = tradeoff_record(found)
+            theta = float(found.theta[found.best])
+            if found.status is not Status.LEAST:
+                self._note(found.status)
+        T = Robust(base, theta, spec.merge)
+        self.statistic, self.reported = T, T.merged(self.votes, self.median)
+        self.record["tiers"] = {
+            "theta": theta,
+            "auto": spec.theta == "auto",
+            "merge": spec.merge,
+            **consensus_record(self.reported),
+        }
+
+    def _attack(self) -> None:
+        if self.votes.n < 2:
+            return
+        found = attack(
+            self.votes, self.statistic, self._against_the_top(), time_limit=self._seconds(), progress=self.progress
+        )
+        self._note_if_open(found.status)
+        self.record["attack"] = self._attacked(found)
+
+    def _attacked(self, found: Attack) -> Record:
+        best = found.whole or found
+        after = None if best.votes is None else consensus_of(best.votes, self.statistic, self._seconds())
+        return attack_record(found, after.ranking if after is not None and after.status.is_exact else None)
+
+    def _against_the_top(self) -> goals.Goal:
+        """Return the goal that ends what the headline says: another winner, or a tie of all that comes apart."""
+        whole = len(self.reported.ranking.buckets) == 1
+        pairs = self.votes.n * (self.votes.n - 1) / 2
+        return goals.Distance(1 / pairs) if whole else goals.NewWinner()
+
+    def _claims(self) -> None:
+        left = len(self.spec.claims)
+        for claim in self.spec.claims:
+            tiers = isinstance(self.statistic, Robust)
+            goal = goal_against(claim, self.votes.items, self.reported.ranking, tiers=tiers)
+            row: Record = {"claim": claim, "holds": goal is not None, "attack": None}
+            if goal is not None:
+                limit = self._seconds()
+                part = None if limit is None else limit / left
+                row["attack"] = self._attacked(attack(self.votes, self.statistic, goal, time_limit=part))
+            self.record["claims"].append(row)
+            left -= 1
+
+    def _gaps(self) -> None:
+        """Price each boundary between two tiers: what it takes to change who stands above it."""
+        sizes = [len(bucket) for bucket in self.reported.ranking.buckets]
+        # Tiers of many items are priced on the ranking below them, whose order a boundary keeps.
+        T = self.statistic if self.votes.n <= _FEW_ITEMS else RULES[self.spec.rule]
+        for done, k in enumerate(np.cumsum(sizes)[:-1].tolist()):
+            left = self._seconds()
+            limit = None if left is None else left / (len(sizes) - 1 - done)
+            if limit is not None and limit < _TOO_SHORT:
+                self._note(Status.BETWEEN_TIME_LIMIT)
+                self.record["gaps"].append(
+                    {**dict.fromkeys(("lower", "upper", "needed", "sufficient")), "known": False}
+                )
+                continue
+            self._say("gaps", done, len(sizes) - 1)
+            found = attack(self.votes, T, goals.TopSet(k), time_limit=limit)
+            self._note_if_open(found.status)
+            self.record["gaps"].append({**amounts(found), "known": True})
+
+    def _cut(self) -> None:
+        """Say who is safely among the first k, safely not, or undecided, against the budget."""
+        k, n = self.spec.k, self.votes.n
+        if k is None or n < 2:
+            return
+        T = RULES[self.spec.rule]
+        whole = goals.TopSet(k)
+        limit = self._seconds()
+        cut = attack(self.votes, T, whole, time_limit=None if limit is None else limit / 3)
+        budget = self._budget()
+        order = self.median.ranking.order
+        rows = []
+        for place, item in enumerate(order, start=1):
+            name, inside = self.votes.items[item], place <= k
+            goal = goals.Leaves(name, k) if inside else goals.Enters(name, k)
+            left = self._seconds()
+            part = None if left is None else left / (n + 1 - place)
+            known = cut
+            if least_share(cut) <= budget and (part is None or part >= _TOO_SHORT):
+                self._say("cut", place, n)
+                known = attack(self.votes, T, goal, time_limit=part)
+            # Whoever changes places across the cut changes the set of the first k.
+            least = max(least_share(known), least_share(cut))
+            row = amounts(known) if known is not cut else {**amounts(cut), "upper": None, "sufficient": None}
+            safe = least > budget
+            rows.append({"item": item, "inside": inside, "safe": safe, **row})
+        self.record["cut"] = {"k": k, "budget": budget, "items": rows}
+
+    def _bootstrap(self) -> None:
+        if not self.spec.draws or not self.votes.is_counts:
+            return
+        drawn = bootstrap(
+            self.votes,
+            RULES[self.spec.rule],
+            self.spec.draws,
+            self.spec.seed,
+            progress=self.progress,
+            time_limit=self._seconds(),
+        )
+        if drawn.status is not Status.RESAMPLED:
+            self._note(drawn.status)
+        self.record["bootstrap"] = bootstrap_record(drawn)
+
+    def _reach(self) -> None:
+        if self.votes.n < 2:
+            return
+        found = reach(
+            self.votes, RULES[self.spec.rule], self._budget(), time_limit=self._seconds(), progress=self.progress
+        )
+        self._note_if_open(found.status)
+        names = ("best", "worst", "shown_best", "shown_worst")
+        self.record["reach"] = {
+            "budget": found.budget,
+            "votes": found.budget * self.votes.total if self.votes.is_counts else None,
+            **{name: getattr(found, name).tolist() for name in names},
+            "status": found.status.value,
+        }
+
+    def _curves(self) -> None:
+        n = self.votes.n
+        if n < 2:
+            return
+        pairs = n * (n - 1) // 2
+        deltas = None if n <= _CURVE_ITEMS else sorted({1 / pairs, *(max(far, 1 / pairs) for far in _FAR)})
+        base = RULES[self.spec.rule]
+        asked = [base] + [self.statistic] * (isinstance(self.statistic, Robust) and n <= _FEW_ITEMS)
+        asked += [borda if n <= _CURVE_ITEMS else copeland] * (base is kemeny)
+        for done, T in enumerate(asked):
+            left = self._seconds()
+            limit = None if left is None else left / (len(asked) - done)
+            curve = breakdown(self.votes, T, deltas, time_limit=limit, progress=self.progress)
+            self._note_if_open(curve.status)
+            self.record["curves"].append(curve_record(curve))
+
+    def _others(self) -> None:
+        for name, rule in RULES.items():
+            if name == self.spec.rule or (name == "mean-score" and self.votes.scores is None):
+                continue
+            try:
+                found = kemeny(self.votes, self._seconds()) if rule is kemeny else rule(self.votes)
+            except HoldrankError:  # a rule that these votes do not have
+                continue
+            loss = self.votes.loss(found.ranking)
+            self.record["others"].append({"rule": name, "ranks": found.ranking.ranks.tolist(), "loss": loss})
+
+    # What all steps share.
+
+    @contextmanager
+    def _step(self, name: str) -> Iterator[None]:
+        """Run a step inside its share of the time, and record how it went."""
+        started = perf_counter()
+        left = self.clock.seconds_left()
+        self._part = Clock(None if math.isinf(left) else _SHARES[name] * max(left, 0.0), within=self.clock)
+        state: Record = {"name": name, "state": "done", "note": "", "seconds": 0.0}
+        self.record["steps"].append(state)
+        self._say(name, len(self.record["steps"]) - 1, len(_SHARES))
+        try:
+            yield
+        except HoldrankError as error:
+            state |= {"state": "failed", "note": str(error)}
+        state["seconds"] = round(perf_counter() - started, 3)
+        if self.partial is not None and self.record["consensus"] is not None:
+            self.record["headline"] = headline(self.record)
+            self.partial(self.record)
+
+    def _say(self, name: str, done: int, total: int) -> None:
+        if self.progress is not None:
+            self.progress(Step(name, done, total))
+
+    def _seconds(self) -> float | None:
+        """Return the seconds that are left to the step."""
+        left = self._part.seconds_left()
+        return None if math.isinf(left) else max(left, 0.0)
+
+    def _note(self, status: Status) -> None:
+        self.record["steps"][-1] |= {"state": "cut short", "note": status.value}
+
+    def _note_if_open(self, status: Status) -> None:
+        if status in (Status.BETWEEN_TIME_LIMIT, Status.BETWEEN_INTERRUPTED):
+            self._note(status)
+
+    def _budget(self) -> float:
+        """Return the budget as a share of whole votes, at least one."""
+        if not self.votes.is_counts:
+            return self.spec.budget
+        return max(math.floor(self.spec.budget * self.votes.total + 1e-9), 1) / self.votes.total
+
+
+def headline(record: Record) -> str:
+    """Return the result in one sentence: how long the top holds, how sure that is, and whether it is a tie."""
+    names, found = record["items"], record["attack"]
+    ranks = (record["tiers"] or record["consensus"])["ranks"]
+    top = [show(names[i], 60) for i, rank in enumerate(ranks) if rank == 1]
+    if len(ranks) == 1:
+        return f"There is one item, {top[0]}."
+    if len(top) == len(ranks):
+        what, tie = f"The tie of all {len(ranks)} items", ""
+    elif len(top) == 1:
+        what, tie = f"The winner, {top[0]},", ""
+    else:
+        what, tie = "The top", f"; it is a tie of {_in_words(len(top))}: {', '.join(top[:4])}"
+        tie += f" and {len(top) - 4} more" * (len(top) > 4)
+    if found is None:
+        return f"{what} was not put to the test in time{tie}."
+    return f"{what} {_holds(found, record['votes'])}{tie}."
+
+
+def _holds(found: Record, votes: Record) -> str:
+    """Return how long something holds, in words: a number of votes first, a share second, then the proof."""
+    if found["lower"] is None:
+        return "holds whatever votes change, proved"
+    counts, total = votes["counts"], votes["total"]
+    least, most = (found["needed"], found["sufficient"]) if counts else (found["lower"], found["upper"])
+
+    def change(amount: float) -> str:
+        if counts:
+            return f"{number(amount)} of {number(total)} votes change{'s' * (amount == 1)} ({_percent(amount / total)})"
+        return f"{_percent(amount)} of the votes change"
+
+    if most == 0:
+        return "does not hold: the goal is fulfilled as it is"
+    if most is None:
+        return f"holds until {change(least)}, proved; no attack is known" if least else "was not broken, and not proved"
+    if least == most:
+        return f"holds until {change(most)}, proved"
+    if not least:
+        unknown = "; whether fewer are enough is not known" * (not counts or most > 1)
+        return f"falls when {change(most)}{unknown}"
+    fewer = number(least) if counts else _percent(least)
+    return f"falls when {change(most)}, and holds while fewer than {fewer} do"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %"
+
+
+def _in_words(count: int) -> str:
+    words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+    return words[count] if count < len(words) else str(count)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -1,0 +1,233 @@
+"""Results as plain data, for JSON and for every page: items are numbers, infinity is None; and the schema of it all."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from holdrank.breaking.results import Attack, Breakdown
+from holdrank.consensus import Consensus
+from holdrank.errors import quote
+from holdrank.rankings import Floats, Ints, Ranking
+from holdrank.resampling import Bootstrap
+from holdrank.thresholds import Tradeoff
+from holdrank.votes import Votes
+
+Record: TypeAlias = dict[str, Any]
+
+SCHEMA = "holdrank-analysis-1"
+_MOST_BALLOTS = 200  # kinds of ballots of an attack that are listed
+
+
+def finite(value: float) -> float | None:
+    """Return a number for JSON, which has no infinity and no nan."""
+    return float(value) if math.isfinite(value) else None
+
+
+def votes_record(votes: Votes) -> Record:
+    """Return what was read, without the ballots."""
+    return {
+        "source": votes.reading.source,
+        "sha256": votes.reading.sha256,
+        "input_hash": votes.input_hash,
+        "format": votes.reading.format,
+        "total": votes.total,
+        "distinct": votes.distinct,
+        "counts": votes.is_counts,
+        "with_ties": votes.with_ties,
+        "incomplete": votes.incomplete,
+        "unlisted": votes.unlisted,
+        "choices": dict(votes.reading.choices),
+        "notes": list(votes.notes),
+    }
+
+
+def consensus_record(found: Consensus) -> Record:
+    """Return a consensus."""
+    return {
+        "ranks": found.ranking.ranks.tolist(),
+        "loss": found.loss,
+        "bound": found.bound,
+        "distance": found.distance,
+        "unique": found.unique,
+        "exact": found.status.is_exact,
+        "status": found.status.value,
+        "proof": found.proof,
+    }
+
+
+def pairs_record(votes: Votes, order: Sequence[int]) -> Record:
+    """Return the pairwise shares in the order of the consensus, and how many votes compare each pair."""
+    wins = votes.wins()[np.ix_(order, order)]
+    compared = wins + wins.T
+    shares = np.divide(wins, compared, out=np.full_like(wins, 0.5), where=compared > 0)
+    off = compared[~np.eye(len(order), dtype=bool)]
+    alike = bool(off.size == 0 or (off == off[0]).all())
+    return {
+        "share": np.round(shares, 4).tolist(),
+        "compared": [[float(off[0]) if off.size else 0.0]] if alike else np.round(compared, 6).tolist(),
+    }
+
+
+def amounts(found: Attack) -> Record:
+    """Return the bounds of an attack, as shares and as whole votes."""
+    return {
+        "lower": finite(found.lower),
+        "upper": finite(found.upper),
+        "needed": finite(found.votes_needed),
+        "sufficient": finite(found.votes_sufficient),
+    }
+
+
+def least_share(found: Attack) -> float:
+    """Return the share that is proved to be needed."""
+    return found.votes_needed / found.original.total if found.original.is_counts else found.lower
+
+
+def attack_record(found: Attack, after: Ranking | None) -> Record:
+    """Return an attack with the ballots to change: whole votes where they are known.
+
+    `after` is the consensus after just that attack.
+    """
+    best = found.whole or found
+    plan = best.plan
+    return {
+        "goal": found.goal.text(),
+        "text": found.text(),
+        "change": found.change,
+        "statistic": found.statistic,
+        **amounts(found),
+        "verified": found.verified,
+        "exact": found.exact,
+        "status": found.status.value,
+        "notes": list(found.notes),
+        "before": found.before.ranking.ranks.tolist(),
+        "after": None if after is None else after.ranks.tolist(),
+        "whole": found.whole is not None,
+        "removed": _ballots(found.original.ranks, np.zeros(0) if plan is None else plan.removed),
+        "added": {"kinds": 0, "listed": []} if plan is None else _ballots(plan.ranks, plan.added),
+    }
+
+
+def _ballots(ranks: Ints, weights: Floats) -> Record:
+    """Return ballots by falling weight: the first of them, and how many there are."""
+    rows = np.flatnonzero(weights > 0)
+    rows = rows[np.argsort(-weights[rows], kind="stable")]
+    listed = [{"ranks": ranks[row].tolist(), "weight": float(weights[row])} for row in rows[:_MOST_BALLOTS].tolist()]
+    return {"kinds": len(rows), "listed": listed}
+
+
+def bootstrap_record(drawn: Bootstrap) -> Record:
+    """Return a bootstrap."""
+    return {
+        "draws": drawn.draws,
+        "level": drawn.level,
+        "seed": drawn.seed,
+        "unchanged": drawn.unchanged,
+        **{name: getattr(drawn, name).tolist() for name in ("best", "median", "worst", "first")},
+        "status": drawn.status.value,
+    }
+
+
+def curve_record(found: Breakdown) -> Record:
+    """Return a breakdown curve."""
+    return {
+        "statistic": found.statistic,
+        "method": found.method,
+        "delta": found.delta.tolist(),
+        "lower": [finite(x) for x in found.lower.tolist()],
+        "upper": [finite(x) for x in found.upper.tolist()],
+        "needed": [finite(x) for x in found.votes_needed.tolist()],
+        "sufficient": [finite(x) for x in found.votes_sufficient.tolist()],
+        "status": found.status.value,
+        "notes": list(found.notes),
+    }
+
+
+def tradeoff_record(found: Tradeoff) -> Record:
+    """Return a trade-off."""
+    return {
+        "theta": found.theta.tolist(),
+        "loss": found.loss.tolist(),
+        "lower": [finite(x) for x in found.lower.tolist()],
+        "upper": [finite(x) for x in found.upper.tolist()],
+        "pareto": found.pareto.tolist(),
+        "best": found.best,
+        "tolerance": found.tolerance,
+        "delta": found.delta,
+        "status": found.status.value,
+    }
+
+
+# The schema: the few words of JSON Schema that it uses.
+
+
+@cache
+def schema() -> Record:
+    """Return the JSON schema of the record of an analysis."""
+    text = files("holdrank").joinpath("analysis.schema.json").read_text("utf-8")
+    found: Record = json.loads(text)
+    return found
+
+
+def mismatch(record: object) -> str:
+    """Return where and how a record does not fit the schema; empty if it does."""
+    if isinstance(record, dict) and record.get("schema", SCHEMA) != SCHEMA:
+        return f"schema is not {SCHEMA!r}"  # all else would follow from this
+    return _mismatch(record, schema(), "")
+
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "number": (int, float),
+    "integer": (int,),
+    "boolean": (bool,),
+    "null": (type(None),),
+}
+
+
+def _mismatch(value: object, rule: Mapping[str, Any], at: str) -> str:
+    if "$ref" in rule:
+        return _mismatch(value, schema()["$defs"][rule["$ref"].removeprefix("#/$defs/")], at)
+    here = at or "the record"
+    if "const" in rule and value != rule["const"]:
+        return f"{here} is not {rule['const']!r}"
+    if "enum" in rule and value not in rule["enum"]:
+        return f"{here} is none of {', '.join(map(str, rule['enum']))}"
+    kinds = rule.get("type", [])
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    if kinds and not any(
+        isinstance(value, _TYPES[kind]) and (kind == "boolean" or not isinstance(value, bool)) for kind in kinds
+    ):
+        return f"{here} is no {' or '.join(kinds)}"
+    if isinstance(value, dict):
+        for name in rule.get("required", []):
+            if name not in value:
+                return f"{here} has no {name!r}"
+        inner = rule.get("properties", {})
+        for name, part in value.items():
+            known = inner.get(name, rule.get("additionalProperties", {}))
+            if known is False:
+                return f"{here} has an unknown {quote(str(name), 40)}"
+            problem = _mismatch(part, known, f"{at}.{name}" if at else str(name))
+            if problem:
+                return problem
+    if isinstance(value, list):
+        for number_, part in enumerate(value):
+            problem = _mismatch(part, rule.get("items", {}), f"{at}[{number_}]")
+            if problem:
+                return problem
+    return ""
+
+
+def no_constant(name: str) -> None:
+    """Refuse what Python writes for infinity and nan, which is no JSON."""
+    raise ValueError(f"{name} is no JSON")

@@ -1,0 +1,239 @@
+"""One analysis for all faces: its steps, its record and its schema."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import jsonschema
+import numpy as np
+import pytest
+
+import holdrank as hr
+from holdrank.analysis import goal_against, headline
+from holdrank.records import mismatch, schema
+
+TREES = hr.Votes.from_orders(
+    [["Ash", "Beech", "Cherry"], ["Beech", "Ash", "Cherry"], ["Cherry", "Ash", "Beech"]], weights=[55, 40, 5]
+)
+
+
+@pytest.fixture(scope="module")
+def trees():
+    return hr.analyse(TREES, hr.Spec(k=1, claims=("Ash wins", "Cherry wins", "top 2"), budget=0.05, theta=None))
+
+
+def test_the_record_tells_what_single_calls_tell(trees):
+    r = trees.record
+    assert r["items"] == ["Ash", "Beech", "Cherry"]
+    assert (r["votes"]["total"], r["votes"]["counts"], r["votes"]["unlisted"]) == (100, True, "bottom")
+    assert (r["consensus"]["ranks"], r["consensus"]["order"], r["consensus"]["exact"]) == ([1, 2, 3], [0, 1, 2], True)
+    # 60 of 100 prefer Ash to Beech: 10 ballots make it level, 11 turn it.
+    assert (r["attack"]["needed"], r["attack"]["sufficient"]) == (10, 11)
+    assert r["attack"]["before"] == [1, 2, 3]
+    assert r["attack"]["after"][1] == 1
+    assert sum(ballot["weight"] for ballot in r["attack"]["removed"]["listed"]) == 11
+    assert r["pairs"]["share"][0] == [0.5, 0.6, 0.95]
+    assert r["pairs"]["compared"] == [[100.0]]
+    assert [curve["statistic"] for curve in r["curves"]] == ["kemeny", "borda"]
+    assert r["curves"][0]["lower"][0] == pytest.approx(0.1)
+    assert r["tiers"] is None
+    assert r["tradeoff"] is None
+    assert [other["rule"] for other in r["others"]] == ["borda", "footrule", "copeland", "bradley-terry"]
+    assert {step["state"] for step in r["steps"]} == {"done"}
+
+
+def test_the_headline_counts_votes_first(trees):
+    told = "The winner, Ash, falls when 11 of 100 votes change (11 %), and holds while fewer than 10 do."
+    assert trees.headline == told
+    assert repr(trees) == f"Analysis({told})"
+
+
+def test_claims_are_answered_or_denied(trees):
+    first, second, third = trees.record["claims"]
+    assert (first["claim"], first["holds"], first["attack"]["sufficient"]) == ("Ash wins", True, 11)
+    assert (second["holds"], second["attack"]) == (False, None)
+    # Nobody but the five have Cherry above Ash or Beech: to get in, it must pass Beech, 5 to 95.
+    assert (third["attack"]["needed"], third["attack"]["sufficient"]) == (45, 46)
+
+
+def test_the_cut_says_who_is_safe(trees):
+    cut = trees.record["cut"]
+    assert (cut["k"], cut["budget"]) == (1, 0.05)
+    assert [(row["item"], row["inside"], row["safe"]) for row in cut["items"]] == [
+        (0, True, True),
+        (1, False, True),
+        (2, False, True),
+    ]
+    near = hr.analyse(TREES, hr.Spec(k=1, budget=0.2, theta=None, draws=0)).record["cut"]["items"]
+    assert [(row["item"], row["inside"], row["safe"], row["needed"]) for row in near] == [
+        (0, True, False, 10),
+        (1, False, False, 10),
+        (2, False, True, 45),
+    ]
+
+
+def test_gaps_are_what_it_takes_to_change_who_stands_above(trees):
+    assert [(gap["needed"], gap["sufficient"]) for gap in trees.record["gaps"]] == [(10, 11), (45, 46)]
+
+
+def test_places_under_attack_and_under_chance(trees):
+    reach, drawn = trees.record["reach"], trees.record["bootstrap"]
+    assert (reach["votes"], reach["best"], reach["worst"]) == (5, [1, 2, 3], [1, 2, 3])
+    assert drawn["draws"] == 1000
+    assert drawn["best"][2] == drawn["worst"][2] == 3
+    again = hr.analyse(TREES, hr.Spec(k=1, budget=0.05, theta=None)).record["bootstrap"]
+    assert again == drawn
+
+
+def test_tiers_at_the_best_threshold_come_with_the_tradeoff():
+    votes = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[51, 49])
+    r = hr.analyse(votes).record
+    assert (r["tiers"]["ranks"], r["tiers"]["theta"], r["tiers"]["auto"]) == ([1, 1, 2], 0.01, True)
+    assert r["path"] == {"theta": [0.0, 0.01, 0.5], "sizes": [[1, 1, 1], [2, 1], [3]]}
+    assert r["tradeoff"]["theta"][r["tradeoff"]["best"]] == 0.01
+    assert r["headline"] == "The top holds until 49 of 100 votes change (49 %), proved; it is a tie of two: a, b."
+
+
+def test_shares_votes_without_counts_have_no_whole_votes():
+    votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[0.6, 0.4])
+    r = hr.analyse(votes, hr.Spec(theta=None)).record
+    assert r["bootstrap"] is None
+    assert (r["attack"]["needed"], r["attack"]["sufficient"]) == (None, None)
+    assert r["headline"] == "The winner, a, holds until 10 % of the votes change, proved."
+
+
+def test_one_item_and_a_tie_of_all():
+    assert hr.analyse(hr.Votes.from_orders([["only"]])).headline == "There is one item, only."
+    level = hr.Votes.from_orders([["a", "b"], ["b", "a"]])
+    told = hr.analyse(level, hr.Spec(theta=0.5)).headline
+    assert told == "The tie of all 2 items holds whatever votes change, proved."
+
+
+def test_without_time_the_record_still_has_a_consensus():
+    votes = hr.sample_votes(hr.Mallows(range(12), 0.9), 300, rng=1)
+    r = hr.analyse(votes, hr.Spec(time_limit=0, rule="borda", k=3)).record
+    assert sorted(r["consensus"]["order"]) == list(range(12))
+    assert mismatch(r) == ""
+    assert "cut short" in {step["state"] for step in r["steps"]}
+
+
+def test_a_step_that_fails_says_why_and_the_others_go_on():
+    # Tiers keep nothing apart for sure, so this claim cannot be put to them.
+    r = hr.analyse(TREES, hr.Spec(theta=0.05, claims=("Ash above Beech",))).record
+    (failed,) = [step for step in r["steps"] if step["state"] == "failed"]
+    assert failed["name"] == "claims"
+    assert "claim it without tiers" in failed["note"]
+    assert r["attack"] is not None
+    assert r["curves"]
+
+
+def test_progress_and_partial_records_come_step_by_step():
+    steps, seen = [], []
+    hr.analyse(
+        TREES,
+        hr.Spec(theta=None),
+        progress=lambda step: steps.append(step.name),
+        partial=lambda record: seen.append((record["steps"][-1]["name"], mismatch(record))),
+    )
+    names = ["consensus", "tiers", "attack", "claims", "gaps", "cut", "bootstrap", "reach", "curves", "others"]
+    assert [name for name, _ in seen] == names
+    assert {problem for _, problem in seen} == {""}
+    assert [name for name in dict.fromkeys(steps) if name in names] == names
+
+
+def test_json_there_and_back(trees):
+    text = trees.to_json()
+    assert hr.Analysis.from_json(text) == trees
+    assert hr.Analysis.from_json(text.encode()).to_json() == text
+    assert json.loads(text)["schema"] == "holdrank-analysis-1"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{", "no JSON"),
+        ("[" * 100_000, "no JSON"),
+        ('{"schema": NaN}', "NaN is no JSON"),
+        ("[]", "the record is no object"),
+        ("{}", "the record has no 'schema'"),
+        ('{"schema": "other"}', "schema is not 'holdrank-analysis-1'"),
+    ],
+)
+def test_what_is_no_analysis_is_refused(text, words):
+    with pytest.raises(hr.InputError, match=words):
+        hr.Analysis.from_json(text)
+
+
+def broken_records(record):
+    """Records with one thing wrong in each."""
+    for name in record:
+        yield {key: value for key, value in record.items() if key != name}
+        yield {**record, name: 7.5}
+    yield {**record, "surprise": 1}
+    inner = {"votes": "total", "consensus": "ranks", "attack": "removed", "cut": "items", "reach": "best"}
+    for name, part in inner.items():
+        for value in ("x", None, [None], {"a": 1}, True):
+            changed = copy.deepcopy(record)
+            changed[name][part] = value
+            yield changed
+    changed = copy.deepcopy(record)
+    changed["steps"][0]["state"] = "perhaps"
+    yield changed
+
+
+def test_the_own_check_is_that_of_a_json_schema_validator(trees):
+    jsonschema.Draft202012Validator.check_schema(schema())
+    validator = jsonschema.Draft202012Validator(schema())
+    assert validator.is_valid(trees.record)
+    assert mismatch(trees.record) == ""
+    refused = 0
+    for record in broken_records(trees.record):
+        assert (mismatch(record) == "") == validator.is_valid(record)
+        refused += mismatch(record) != ""
+    assert refused > 40
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"rule": "plurality"}, "kemeny, borda, footrule"),
+        ({"theta": 0.7}, "theta|threshold"),
+        ({"merge": "upward"}, "downward"),
+        ({"k": 0}, "whole number from 1"),
+        ({"budget": 0}, "between 0 and 1"),
+        ({"draws": -1}, "whole number from 0"),
+        ({"seed": True}, "whole number from 0"),
+        ({"time_limit": float("nan")}, "number of seconds"),
+    ],
+)
+def test_specs_that_make_no_sense_are_refused(wrong, words):
+    with pytest.raises(hr.UsageError, match=words):
+        hr.Spec(**wrong)
+
+
+def test_only_votes_can_be_analysed_and_scores_only_where_there_are_some():
+    with pytest.raises(hr.UsageError, match="takes Votes, not list"):
+        hr.analyse([[1, 2]])
+    with pytest.raises(hr.UsageError, match="rankings only"):
+        hr.analyse(TREES, hr.Spec(rule="mean-score"))
+    scores = hr.Votes.from_score_rows(np.array([[3.0, 1.0], [2.0, 2.5]]), items=["x", "y"])
+    assert hr.analyse(scores, hr.Spec(rule="mean-score", theta=None)).record["consensus"]["ranks"] == [1, 2]
+
+
+def test_claims_in_words():
+    order = hr.Ranking([1, 2, 3])
+    items = ["A", "B", "top 2"]
+    assert goal_against("A above  B", items, order, tiers=False) == hr.Above("B", "A")
+    assert goal_against("B above A", items, order, tiers=False) is None
+    assert goal_against("top 1", items, order, tiers=False) == hr.TopSet(1)
+    with pytest.raises(hr.UsageError, match="a claim is 'X wins'"):
+        goal_against("top 2", items, order, tiers=False)  # an item has this name
+    with pytest.raises(hr.UsageError, match="did you mean"):
+        goal_against("a wins", ["Alpha", "a1"], hr.Ranking([1, 2]), tiers=False)
+
+
+def test_hostile_names_are_shown_safely_in_the_headline():
+    votes = hr.Votes.from_orders([["x\x1b[2J", "y"]])
+    assert "\\x1b" in hr.analyse(votes, hr.Spec(theta=None)).headline
+    assert headline(hr.analyse(votes, hr.Spec(theta=None)).record).isprintable()
