@@ -54,7 +54,7 @@ _ROOMS = {
 
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
-_MODULES = ("paper", "plots")  # names in modules of their own: hr.plots.breakdown
+_MODULES = ("paper", "plots", "report")  # names in modules of their own: hr.plots.breakdown
 
 __all__ = sorted(_ROOM_OF)
 
@@ -76,6 +76,7 @@ def __dir__() -> list[str]:
 if TYPE_CHECKING:  # the same names for type checkers and editors, which read but do not run
     from holdrank import paper as paper
     from holdrank import plots as plots
+    from holdrank import report as report
     from holdrank.analysis import Analysis as Analysis
     from holdrank.analysis import Spec as Spec
     from holdrank.analysis import analyse as analyse

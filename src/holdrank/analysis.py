@@ -63,6 +63,7 @@ CLAIMS = "'X wins', 'A above B' or 'top 3'"
 _CURVE_ITEMS = 8  # up to here a curve has every distance
 _FAR = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)  # else these, and one pair
 _FEW_ITEMS = 16  # up to here tiers themselves are priced
+_FIXED_THETA = 0.05  # of tiers, where none can be certified
 _TOO_SHORT = 0.05  # seconds: not worth a try
 # What each step may take of the time that is left, in the order of the steps.
 _SHARES = {
@@ -293,11 +294,19 @@ class _Run:
             return
         base, theta = self.statistic, spec.theta
         if theta == "auto":
-            found = tradeoff(self.votes, base, spec.merge, time_limit=self._seconds(), progress=self.progress)
+            # For many items only the robustness of the top can be bounded.
+            goal = goals.NewWinner() if self.votes.n > _FEW_ITEMS else None
+            found = tradeoff(
+                self.votes, base, spec.merge, goal=goal, time_limit=self._seconds(), progress=self.progress
+            )
             self.record["tradeoff"] = tradeoff_record(found)
             theta = float(found.theta[found.best])
-            if found.status is not Status.LEAST:
-                self._note(found.status)
+            self._note_if_open(found.status)
+            if not found.lower[found.best]:
+                # Nothing is certified, so nothing tells thresholds apart.
+                theta = _FIXED_THETA
+                said = f"no threshold was certified, so {theta} is used"
+                self.record["steps"][-1] |= {"state": "cut short", "note": said}
         T = Robust(base, theta, spec.merge)
         self.statistic, self.reported = T, T.merged(self.votes, self.median)
         self.record["tiers"] = {

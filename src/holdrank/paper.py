@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,6 +57,7 @@ def figures(
     steps: int = STEPS,
     estimate: bool = False,
     files: Sequence[str | Path] = (),
+    reading: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> list[Path]:
     """Write figures to a folder: the data as .json and .csv, the picture as .svg, .pdf and .png.
@@ -72,6 +73,8 @@ def figures(
         Whether Figure 5 is estimated as well.
     files : sequence of path
         Vote files, for "real".
+    reading : mapping, optional
+        How to read them: options of `read_votes`.
     progress : callable, optional
         Called with a `Step` before each figure.
 
@@ -86,7 +89,7 @@ def figures(
         "fig3": (fig3, _draw_fig3),
         "fig4": (lambda: fig4(seed, steps), _draw_fig4),
         "fig5": (lambda: fig5(seed, steps if estimate else None), _draw_fig5),
-        "real": (lambda: real(files), _draw_real),
+        "real": (lambda: real(files, reading=reading), _draw_real),
     }
     chosen = [names] if isinstance(names, str) else list(names)
     for name in chosen:
@@ -249,22 +252,25 @@ def fig5(seed: int = SEED, steps: int | None = None, *, spread: float = 1.0, cou
     return {"figure": "fig5", **about, **({} if steps is None else {"steps": steps}), "rows": rows}
 
 
-def real(files: Sequence[str | Path], time_limit: float | None = 60.0) -> Data:
+def real(
+    files: Sequence[str | Path], time_limit: float | None = 60.0, *, reading: Mapping[str, Any] | None = None
+) -> Data:
     """Return loss and robustness of every threshold of Downward Merge, for vote files.
 
     Parameters
     ----------
     files : sequence of path
-        Read as `read_votes` does without options.
     time_limit : float, optional
         Seconds for each file; what is proved until then counts.
+    reading : mapping, optional
+        How to read the files: options of `read_votes`.
     """
     if not files:
         raise UsageError("the figure 'real' needs vote files; to repair: name at least one")
     rows = []
     panels = []
     for file in files:
-        votes = read_votes(file)
+        votes = read_votes(file, **(reading or {}))
         found = tradeoff(votes, time_limit=time_limit)
         data = plots.tradeoff_data(found)
         panels.append({"file": show(Path(file).name), "votes": votes.total, "items": votes.n,

@@ -160,7 +160,8 @@ def tradeoff_record(found: Tradeoff) -> Record:
         "pareto": found.pareto.tolist(),
         "best": found.best,
         "tolerance": found.tolerance,
-        "delta": found.delta,
+        "delta": finite(found.delta),
+        "goal": None if found.goal is None else found.goal.text(),
         "status": found.status.value,
     }
 

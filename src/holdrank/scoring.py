@@ -126,8 +126,9 @@ def mean_score(votes: Votes) -> Consensus:
     Notes
     -----
     ``score[i] = sum over voters of weight * score / sum of their weights``, over those who gave i a score; an item
-    without any comes last. Voters who rank all items alike are one ballot with the mean of their scores; the result is
-    the same, but a bootstrap does not see how they differ. Equal means stand in the order of the items, as with `borda`.
+    without any comes last. Equal means stand in the order of the items, as with `borda`. Voters who rank all items
+    alike are one ballot with the mean of their scores: the result is the same, but a bootstrap does not see how they
+    differ.
 
     Examples
     --------

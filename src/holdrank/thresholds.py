@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from holdrank.breaking.cases import Case, consensus_of, exact_engine, name_of
-from holdrank.breaking.goals import Distance, TierDistance
-from holdrank.breaking.plans import Progress
+from holdrank.breaking.cases import MOST_IN_CELLS, Case, consensus_of, exact_engine, name_of
+from holdrank.breaking.crossings import lower_bound
+from holdrank.breaking.goals import Aim, Distance, Goal, TierDistance
+from holdrank.breaking.plans import Found, Progress
 from holdrank.consensus import Consensus, Statistic, expect_votes, kemeny
 from holdrank.errors import UsageError, quote
 from holdrank.merge import Robust, Rule, merge_path
@@ -21,7 +24,7 @@ from holdrank.status import Clock, Status, Step
 from holdrank.votes import Votes
 
 _EQUAL = 1e-9  # losses and shares so near are the same
-TOLERANCE = 0.02  # loss that a threshold may add to that of the base: see docs/theory/threshold.md
+TOLERANCE = 0.02  # loss per compared pair that a threshold may add to the base: see docs/theory/threshold.md
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -50,7 +53,9 @@ class Tradeoff:
         Of the base without a merge.
     rule : {"downward", "naive", "smith"}
     delta : float
+        nan where `goal` says what counts as broken.
     distance : {"hausdorff_ns", "hausdorff_half"}
+    goal : Goal or None
     status : Status
         Of all breakdowns together.
     total : float
@@ -70,6 +75,7 @@ class Tradeoff:
     rule: Rule
     delta: float
     distance: TierDistance
+    goal: Goal | None
     status: Status
     total: float
     seconds: float
@@ -89,6 +95,7 @@ def tradeoff(
     rule: Rule = "downward",
     delta: float | None = None,
     *,
+    goal: Goal | None = None,
     distance: TierDistance = "hausdorff_ns",
     tolerance: float = TOLERANCE,
     time_limit: float | None = None,
@@ -104,9 +111,12 @@ def tradeoff(
     rule : {"downward", "naive", "smith"}
     delta : float, optional
         The distance that counts as broken, as a share of the pairs; one pair if not given.
+    goal : Goal, optional
+        What counts as broken instead: `NewWinner`, `Wins`, `Enters`, or another. For many items the robustness of
+        the top can be bounded where that of the whole ranking cannot.
     distance : {"hausdorff_ns", "hausdorff_half"}
     tolerance : float
-        How much more loss than the base's the best threshold may have.
+        How much more loss than the base's the best threshold may have, per pair that a vote compares.
     time_limit : float, optional
         Seconds for all breakdowns together; when they are over, or at Ctrl-C, the rest have lower 0 and upper infinity.
         Those within the tolerance come first.
@@ -144,6 +154,8 @@ def tradeoff(
             raise UsageError(f"{name} must be a number, not {quote(str(value))}")
     pairs = votes.n * (votes.n - 1) / 2
     at = (1 / pairs if pairs else 1.0) if delta is None else float(delta)
+    if goal is not None and (delta is not None or not isinstance(goal, Goal)):
+        raise UsageError("give either a goal (NewWinner() and the like) or a delta")
     if not 0 < at <= 1:
         raise UsageError(f"delta must be a share of the pairs, above 0 and at most 1, not {quote(str(delta))}")
     if not tolerance >= 0:
@@ -152,13 +164,17 @@ def tradeoff(
         median = consensus_of(votes, base, time_limit)
         path = merge_path(votes.pairwise(), median.ranking, rule)
         loss = np.array([votes.loss(ranking) for _, ranking in path])
-        allowed = votes.loss(median.ranking) + tolerance
+        # A ballot that compares few pairs can lose few: battles of two items, a tiny share of all pairs.
+        compared = float(votes.wins().sum() / votes.pair_votes)
+        allowed = votes.loss(median.ranking) + tolerance * compared
         lower, upper = np.zeros(len(path)), np.full(len(path), np.inf)
         theta = np.array([least for least, _ in path])
         ends = [*theta[1:].tolist(), 0.5]
         # What can be chosen comes first, then the rest by loss.
         turns = sorted(range(len(path)), key=lambda k: (loss[k] > allowed, loss[k]))
         cut_short = False
+        broken = Distance(at, distance) if goal is None else goal
+        known: dict[frozenset[int], float] = {}
         for done, k in enumerate(turns):
             if progress is not None:
                 progress(Step("thresholds", done, len(turns)))
@@ -167,7 +183,7 @@ def tradeoff(
                     break
                 left = clock.seconds_left()
                 part = Clock(None if math.isinf(left) else left / (2 * (len(turns) - done)), within=clock)
-                found = _robustness(votes, Robust(base, value, rule), median, Distance(at, distance), part)
+                found = _robustness(votes, Robust(base, value, rule), median, broken, part, known)
                 cut_short |= part.over()
                 if found > (lower[k], upper[k]) or value == theta[k]:
                     theta[k], lower[k], upper[k] = value, *found
@@ -188,25 +204,63 @@ def tradeoff(
         tolerance=float(tolerance),
         base=median,
         rule=rule,
-        delta=at,
+        delta=at if goal is None else math.nan,
         distance=distance,
+        goal=goal,
         status=status,
         total=votes.total,
         seconds=perf_counter() - started,
     )
 
 
-def _robustness(votes: Votes, T: Robust, median: Consensus, goal: Distance, clock: Clock) -> tuple[float, float]:
-    """Return the certified bounds on the breakdown of a merge, given the consensus of its base."""
-    if T.rule == "smith":
+def _robustness(
+    votes: Votes, T: Robust, median: Consensus, goal: Goal, clock: Clock, known: dict[frozenset[int], float]
+) -> tuple[float, float]:
+    """Return the certified bounds on the breakdown of a merge, given the consensus of its base.
+
+    `known` keeps what it takes to pass the items of the first tiers in the ranking below.
+    """
+    if T.rule == "smith" and isinstance(goal, Distance):
         return _smith_robustness(votes, T, median, goal)
     engine = exact_engine(T, votes)
-    if engine is None:
+    if engine is None and T.rule != "smith":
         raise UsageError(f"breakdowns of merges exist for kemeny, borda and footrule, not for {name_of(T.base)}")
     before = T.merged(votes, median)
+    if engine is None or (votes.n > MOST_IN_CELLS and not isinstance(goal, Distance)):
+        return _top_robustness(votes, T, median, before, goal, clock, known)
     case = Case(votes, T, before, "replace", engine)
     (answer,) = case.answers([goal.aim(before.ranking, votes.items)], clock, None)
     return answer.lower, answer.upper
+
+
+def _top_robustness(
+    votes: Votes,
+    T: Robust,
+    median: Consensus,
+    before: Consensus,
+    goal: Goal,
+    clock: Clock,
+    known: dict[frozenset[int], float],
+) -> tuple[float, float]:
+    """Return a lower bound from the ranking below the tiers; attacks on many items are left to `attack`."""
+    aim = goal.aim(before.ranking, votes.items)
+    if aim.reached(before.ranking):
+        return 0.0, 0.0
+    if not before.status.is_exact:
+        return 0.0, math.inf
+    if aim.is_impossible():
+        return math.inf, math.inf
+    engine = exact_engine(T.base, votes)
+
+    def once(votes: Votes, strict: Ranking, aims: Sequence[Aim], *rest: Any) -> list[Found]:
+        (asked,) = aims
+        key = frozenset((*asked.newcomers, -1 - asked.top))  # whoever moves, and how many are first
+        if key not in known and engine is not None:
+            known[key] = engine.find(votes, strict, aims, *rest)[0].lower
+        return [Found(known[key])]
+
+    base = None if engine is None else once
+    return lower_bound(votes, T, before.ranking, aim, "replace", clock, base, strict=median.ranking), math.inf
 
 
 def _smith_robustness(votes: Votes, T: Robust, median: Consensus, goal: Distance) -> tuple[float, float]:

@@ -154,6 +154,12 @@ def test_real_votes_have_a_trade_off(vote_file):
         paper.real([])
 
 
+def test_real_votes_are_read_as_told(tmp_path):
+    (tmp_path / "votes.csv").write_text("a;b\n1;2\n1;2\n2;1\n", "utf-8")
+    found = paper.real([tmp_path / "votes.csv"], reading={"delimiter": ";", "format": "score-columns"})
+    assert found["rows"][0]["tiers"] == "b > a"
+
+
 def test_every_figure_is_written_as_data_and_picture(tmp_path, vote_file, monkeypatch):
     for name in ("fig1", "fig2", "fig3", "fig4", "fig5"):
         monkeypatch.setattr(paper, name, lambda *_, known=data(name): known)

@@ -108,6 +108,20 @@ def test_hausdorff_distances_equal_their_definition(pair):
 
 
 @given(two_rankings())
+def test_the_symmetric_distance_is_a_sum_over_pairs_and_a_norm_of_profiles(pair):
+    a, b = pair
+    n = len(a)
+    together = [(i, j) for i in range(n) for j in range(i + 1, n)]
+    turned = sum((a[i] - a[j]) * (b[i] - b[j]) < 0 for i, j in together)
+    untied = sum((a[i] == a[j]) != (b[i] == b[j]) for i, j in together)
+    profiles = [[(r[i] < r[j]) / 2 - (r[i] > r[j]) / 2 for i, j in together] for r in (a, b)]
+    norm = sum(abs(x - y) for x, y in zip(*profiles, strict=True))
+    found = hr.hausdorff_half(hr.Ranking(a), hr.Ranking(b)) * max(len(together), 1)
+    assert found == pytest.approx(turned + untied / 2)
+    assert found == pytest.approx(norm)
+
+
+@given(two_rankings())
 def test_place_distances_equal_their_definition(pair):
     a, b = pair
     n = len(a)

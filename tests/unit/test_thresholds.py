@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import holdrank as hr
-from holdrank.status import Status
+from holdrank.status import Clock, Status
 from holdrank.thresholds import TOLERANCE
 
 import oracles
@@ -160,13 +160,45 @@ def test_time_limits_leave_the_rest_open_and_what_may_be_chosen_comes_first():
     assert t.loss[t.best] <= t.loss[0] + TOLERANCE
 
 
+def test_the_top_can_be_what_counts_as_broken():
+    votes = hr.sample_votes(hr.Mallows(list(range(4)), 0.7), 60, rng=5)
+    t = hr.tradeoff(votes, goal=hr.NewWinner())
+    assert t.goal == hr.NewWinner()
+    assert np.isnan(t.delta)
+    for theta, lower, upper in zip(t.theta, t.lower, t.upper, strict=True):
+        found = hr.attack(votes, hr.Robust(hr.kemeny, theta), hr.NewWinner())
+        assert (lower, upper) == pytest.approx((found.lower, found.upper), abs=1e-9)
+    with pytest.raises(hr.UsageError, match="either a goal"):
+        hr.tradeoff(votes, delta=0.5, goal=hr.NewWinner())
+
+
+def test_the_top_of_many_items_has_lower_bounds():
+    votes = hr.sample_votes(hr.Mallows(list(range(18)), 0.75), 120, rng=2)
+    t = hr.tradeoff(votes, goal=hr.NewWinner(), time_limit=20)
+    strict = hr.attack(votes, hr.kemeny, hr.NewWinner())
+    assert t.lower[0] == pytest.approx(strict.lower, abs=1e-9)
+    for k in (1, len(t.theta) // 2):
+        T = hr.Robust(hr.kemeny, float(t.theta[k]))
+        found = hr.attack(votes, T, hr.NewWinner(), time_limit=10)
+        assert t.lower[k] <= found.upper + 1e-9
+    assert t.lower[t.best] > 0
+
+
+def test_the_tolerance_is_for_the_pairs_that_votes_compare():
+    # Battles on a path of items: a tie of all would cost half of every battle, though little of all pairs.
+    battles = [[f"i{k}", f"i{k + 1}"] for k in range(6)]
+    votes = hr.Votes.from_orders([*battles, *(b[::-1] for b in battles)], [70] * 6 + [30] * 6, unlisted="observed")
+    t = hr.tradeoff(votes)
+    assert len(t.rankings[t.best].buckets) > 1
+
+
 def test_ctrl_c_is_heard_inside_a_breakdown(monkeypatch):
     from holdrank import thresholds as module
 
     heard = []
 
     def pressing(*known):
-        clock = known[-1]
+        (clock,) = [part for part in known if isinstance(part, Clock)]
         clock._within.interrupted = True
         heard.append((clock.interrupted, clock.over()))
         return 0.25, 0.25

@@ -64,7 +64,7 @@ def searching(T: Statistic) -> Engine:
     from holdrank.breaking.search import Search
 
     def works(aim: Aim, votes: Callable[[], Votes], after: Consensus) -> bool:
-        return reaches(aim, T, votes, after, Clock())
+        return reaches(aim, T, votes, after, Clock(_ONE_RUN))
 
     search = Search(T, partial(consensus_of, T=T, time_limit=_ONE_RUN), works)
     return Engine(search.find, search.whole, by_search=True)

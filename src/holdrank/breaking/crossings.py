@@ -35,6 +35,7 @@ def lower_bound(
     clock: Clock,
     find_base: Callable[..., list[Found]] | None,
     progress: Progress | None = None,
+    strict: Ranking | None = None,
 ) -> float:
     """Return a share of the votes that the aim takes at least; 0 where this says nothing.
 
@@ -51,6 +52,8 @@ def lower_bound(
     find_base : callable or None
         The engine of the base of the tiers; None where it has none, which leaves rule "smith".
     progress : callable, optional
+    strict : Ranking, optional
+        The ranking below the tiers, where it is known.
     """
     if aim.flips:
         return _any_pair(votes, T, before, aim, change)
@@ -66,7 +69,7 @@ def lower_bound(
         return float(ties[np.ix_(inside, outside)].min()) if T.base is kemeny or T.base is copeland else 0.0
     if find_base is None:
         return 0.0
-    strict = T.base(votes).ranking
+    strict = T.base(votes).ranking if strict is None else strict
     left = clock.seconds_left()
     part = Clock(None if math.isinf(left) else _FOR_THE_BASE * max(left, 0.0), within=clock)
     below = replace(aim, before=strict, newcomers=tuple(movers), top=len(inside))

@@ -34,9 +34,9 @@ class Reach:
     ----------
     budget : float
         Share of the votes that may be replaced.
-    best, worst : (n,) arrays of int
+    best, worst : arrays of int
         No attack with this budget brings the item above the one place or below the other.
-    shown_best, shown_worst : (n,) arrays of int
+    shown_best, shown_worst : arrays of int
         An attack that was run brings it there.
     status : Status
     """

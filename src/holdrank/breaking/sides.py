@@ -119,17 +119,19 @@ def every_optimum_reaches(votes: Votes, aim: Aim, median: npt.ArrayLike, clock: 
     wins = votes.wins()
     ahead = wins - wins.T
     step = 1.0 if votes.is_counts else 1e-9 * votes.total
-    miss = missing(aim, np.arange(votes.n))
+    miss = None if aim.leaver else missing(aim, np.arange(votes.n))
     if miss is not None:
         cost = np.maximum(-ahead, 0.0)
         best = miss.cheapest(cost, votes.is_counts, clock)
         return order_cost(cost, np.asarray(median)) < best.bound - step / 4
-    # One item must stand high. If it does even after a little push down in all its pairs, it does in all optima.
-    (newcomer,) = aim.newcomers
-    ahead[newcomer] -= step / (4 * votes.n)
-    ahead[:, newcomer] += step / (4 * votes.n)
+    # One item must stand high, or low. If it does even after a little push the other way in all its pairs, it does in
+    # all optima.
+    (item,) = aim.leaver or aim.newcomers
+    push = (1 if aim.leaver else -1) * step / (4 * votes.n)
+    ahead[item] += push
+    ahead[:, item] -= push
     solved = cheapest_order(np.maximum(-ahead, 0.0), whole=False, clock=clock)
-    return solved.proved and newcomer in solved.order[: aim.top]
+    return solved.proved and (item in solved.order[: aim.top]) != bool(aim.leaver)
 
 
 def _newcomers(aim: Aim, place: Ints) -> tuple[Ints, Ints]:

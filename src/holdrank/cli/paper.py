@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdrank.cli.options import quiet_option
+from holdrank.cli.options import ReadingCommand, quiet_option, reading_options
 from holdrank.cli.printing import complain
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _FIGURES = ("fig1", "fig2", "fig3", "fig4", "fig5")
 
 
-@click.command()
+@click.command(cls=ReadingCommand)
 @click.argument("figure", type=click.Choice([*_FIGURES, "real", "all"]), default="all")
 @click.argument("files", nargs=-1)
 @click.option("--out", default="holdrank-paper", show_default=True, metavar="DIR", help="Folder for data and pictures.")
@@ -23,7 +23,9 @@ _FIGURES = ("fig1", "fig2", "fig3", "fig4", "fig5")
               help="Of the estimates, and of the random distributions of fig5.")  # fmt: skip
 @click.option("--estimate", is_flag=True, help="Estimate the values of fig5 as well.")
 @quiet_option
-def paper(figure: str, files: tuple[str, ...], out: str, seed: int, estimate: bool, quiet: bool) -> None:
+@reading_options
+def paper(figure: str, files: tuple[str, ...], out: str, seed: int, estimate: bool, quiet: bool,
+          reading: dict[str, Any]) -> None:  # fmt: skip
     """Draw the figures of the paper, with the exact values added.
 
     Each as data (.json, .csv) and as a picture (.svg, .pdf, .png). The figure real is the trade-off between loss and
@@ -41,5 +43,5 @@ def paper(figure: str, files: tuple[str, ...], out: str, seed: int, estimate: bo
         if not quiet:
             complain(f"{step.name} ({step.done + 1} of {step.total})")
 
-    for path in figures(names, out, seed=seed, estimate=estimate, files=files, progress=tell):
+    for path in figures(names, out, seed=seed, estimate=estimate, files=files, reading=reading, progress=tell):
         click.echo(path)
