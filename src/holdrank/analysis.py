@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from time import perf_counter
 from typing import Literal, TypeAlias
 
@@ -176,6 +177,9 @@ class Analysis:
             )
         return cls(record)
 
+    def _repr_html_(self) -> str:
+        return str(import_module("holdrank.notebook").analysis_html(self))
+
     def __repr__(self) -> str:
         return f"Analysis({self.headline})"
 
@@ -238,6 +242,12 @@ def goal_against(claim: str, items: Sequence[str], before: Ranking, *, tiers: bo
     raise UsageError(f"a claim is {CLAIMS}, not {quote(claim)}")
 
 
+def _is_about_order(claim: str, items: Sequence[str]) -> bool:
+    """Whether a claim says that one item stands above another."""
+    words = " ".join(claim.split())
+    return " above " in words and not (words.endswith(" wins") and words.removesuffix(" wins") in items)
+
+
 class _Run:
     """One run of all steps; fills the record."""
 
@@ -264,6 +274,8 @@ class _Run:
                 self._consensus()
             if self.record["consensus"] is None:
                 raise HoldrankError(self.record["steps"][-1]["note"])
+            for claim in self.spec.claims:
+                goal_against(claim, self.votes.items, self.median.ranking, tiers=False)  # refuses what it cannot read
             for name in list(_SHARES)[1:]:
                 with self._step(name):
                     getattr(self, f"_{name}")()
@@ -294,19 +306,7 @@ class _Run:
             return
         base, theta = self.statistic, spec.theta
         if theta == "auto":
-            # For many items only the robustness of the top can be bounded.
-            goal = goals.NewWinner() if self.votes.n > _FEW_ITEMS else None
-            found = tradeoff(
-                self.votes, base, spec.merge, goal=goal, time_limit=self._seconds(), progress=self.progress
-            )
-            self.record["tradeoff"] = tradeoff_record(found)
-            theta = float(found.theta[found.best])
-            self._note_if_open(found.status)
-            if not found.lower[found.best]:
-                # Nothing is certified, so nothing tells thresholds apart.
-                theta = _FIXED_THETA
-                said = f"no threshold was certified, so {theta} is used"
-                self.record["steps"][-1] |= {"state": "cut short", "note": said}
+            theta = self._best_threshold()
         T = Robust(base, theta, spec.merge)
         self.statistic, self.reported = T, T.merged(self.votes, self.median)
         self.record["tiers"] = {
@@ -316,6 +316,29 @@ class _Run:
             **consensus_record(self.reported),
         }
 
+    def _best_threshold(self) -> float:
+        # For many items only the robustness of the top can be bounded.
+        goal = goals.NewWinner() if self.votes.n > _FEW_ITEMS else None
+        why = "no threshold was certified"
+        try:
+            found = tradeoff(
+                self.votes,
+                self.statistic,
+                self.spec.merge,
+                goal=goal,
+                time_limit=self._seconds(),
+                progress=self.progress,
+            )
+        except UsageError as error:  # a rule whose tiers have no certified breakdown
+            why = str(error)
+        else:
+            self.record["tradeoff"] = tradeoff_record(found)
+            self._note_if_open(found.status)
+            if found.lower[found.best]:
+                return float(found.theta[found.best])
+        self.record["steps"][-1] |= {"state": "cut short", "note": f"{why}; the threshold {_FIXED_THETA} is used"}
+        return _FIXED_THETA
+
     def _attack(self) -> None:
         if self.votes.n < 2:
             return
@@ -323,11 +346,11 @@ class _Run:
             self.votes, self.statistic, self._against_the_top(), time_limit=self._seconds(), progress=self.progress
         )
         self._note_if_open(found.status)
-        self.record["attack"] = self._attacked(found)
+        self.record["attack"] = self._attacked(found, self.statistic)
 
-    def _attacked(self, found: Attack) -> Record:
+    def _attacked(self, found: Attack, T: Statistic) -> Record:
         best = found.whole or found
-        after = None if best.votes is None else consensus_of(best.votes, self.statistic, self._seconds())
+        after = None if best.votes is None else consensus_of(best.votes, T, self._seconds())
         return attack_record(found, after.ranking if after is not None and after.status.is_exact else None)
 
     def _against_the_top(self) -> goals.Goal:
@@ -339,13 +362,15 @@ class _Run:
     def _claims(self) -> None:
         left = len(self.spec.claims)
         for claim in self.spec.claims:
-            tiers = isinstance(self.statistic, Robust)
-            goal = goal_against(claim, self.votes.items, self.reported.ranking, tiers=tiers)
+            T, before = self.statistic, self.reported.ranking
+            if _is_about_order(claim, self.votes.items):  # which tiers do not keep
+                T, before = RULES[self.spec.rule], self.median.ranking
+            goal = goal_against(claim, self.votes.items, before, tiers=False)
             row: Record = {"claim": claim, "holds": goal is not None, "attack": None}
             if goal is not None:
                 limit = self._seconds()
                 part = None if limit is None else limit / left
-                row["attack"] = self._attacked(attack(self.votes, self.statistic, goal, time_limit=part))
+                row["attack"] = self._attacked(attack(self.votes, T, goal, time_limit=part), T)
             self.record["claims"].append(row)
             left -= 1
 
@@ -541,7 +566,7 @@ def _holds(found: Record, votes: Record) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.2g} %"
+    return f"{100 * share:.3g} %"
 
 
 def _in_words(count: int) -> str:

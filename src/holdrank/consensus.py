@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from time import perf_counter
 from typing import Any, Protocol, runtime_checkable
 
@@ -57,6 +58,9 @@ class Consensus:
     def text(self) -> str:
         """Return the ranking with the names of the items, ``A > {B, C} > D``."""
         return self.ranking.text(self.items)
+
+    def _repr_html_(self) -> str:
+        return str(import_module("holdrank.notebook").consensus_html(self))
 
     def __repr__(self) -> str:
         return f"Consensus({self.text()}, loss={self.loss:.6g}, bound={self.bound:.6g}, {self.status})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from time import perf_counter
 from typing import Any
 
@@ -83,6 +84,9 @@ class Tradeoff:
     def __post_init__(self) -> None:
         for array in (self.theta, self.loss, self.lower, self.upper, self.pareto):
             array.flags.writeable = False
+
+    def _repr_html_(self) -> str:
+        return str(import_module("holdrank.notebook").tradeoff_html(self))
 
     def __repr__(self) -> str:
         chosen = self.rankings[self.best].text(self.base.items)

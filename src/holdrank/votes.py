@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
@@ -582,6 +583,9 @@ class Votes:
 
     def __hash__(self) -> int:
         return hash(self.input_hash)
+
+    def _repr_html_(self) -> str:
+        return str(import_module("holdrank.notebook").votes_html(self))
 
     def __repr__(self) -> str:
         return (

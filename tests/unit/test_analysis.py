@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import holdrank as hr
+from holdrank import analysis
 from holdrank.analysis import goal_against, headline
 from holdrank.records import mismatch, schema
 
@@ -118,14 +119,35 @@ def test_without_time_the_record_still_has_a_consensus():
     assert "cut short" in {step["state"] for step in r["steps"]}
 
 
-def test_a_step_that_fails_says_why_and_the_others_go_on():
-    # Tiers keep nothing apart for sure, so this claim cannot be put to them.
-    r = hr.analyse(TREES, hr.Spec(theta=0.05, claims=("Ash above Beech",))).record
+def test_a_step_that_fails_says_why_and_the_others_go_on(monkeypatch):
+    def refuses(*_, **__):
+        raise hr.LimitError("too many places")
+
+    monkeypatch.setattr(analysis, "reach", refuses)
+    r = hr.analyse(TREES, hr.Spec(theta=None)).record
     (failed,) = [step for step in r["steps"] if step["state"] == "failed"]
-    assert failed["name"] == "claims"
-    assert "claim it without tiers" in failed["note"]
-    assert r["attack"] is not None
+    assert (failed["name"], failed["note"]) == ("reach", "too many places")
+    assert r["reach"] is None
     assert r["curves"]
+
+
+def test_an_order_is_claimed_of_the_ranking_without_ties():
+    r = hr.analyse(TREES, hr.Spec(theta=0.2, claims=("Ash above Beech", "top 2"))).record
+    assert r["tiers"]["ranks"] == [1, 1, 2]
+    order, top = r["claims"]
+    assert (order["attack"]["statistic"], order["attack"]["sufficient"]) == ("kemeny", 11)
+    assert "merge" in top["attack"]["statistic"]
+
+
+def test_claims_with_typing_errors_are_refused_at_once():
+    with pytest.raises(hr.UsageError, match="did you mean 'Ash'"):
+        hr.analyse(TREES, hr.Spec(claims=("Asch wins",)))
+
+
+def test_rules_without_a_certified_threshold_get_a_fixed_one():
+    r = hr.analyse(TREES, hr.Spec(rule="copeland")).record
+    assert (r["tiers"]["theta"], r["tradeoff"]) == (0.05, None)
+    assert "the threshold 0.05 is used" in r["steps"][1]["note"]
 
 
 def test_progress_and_partial_records_come_step_by_step():

@@ -264,6 +264,7 @@ def test_demo_writes_what_it_says(run, tmp_path):
     votes = hr.read_votes(tmp_path / "made" / "here" / "votes.soc")
     assert votes.total == 500
     assert [[i] for i in votes.items] == sorted(record["consensus"]["tiers"])
+    assert (tmp_path / "made" / "here" / "report.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -201,7 +201,7 @@ class Case:
             if monotonic() < stop:
                 answers[k] = self._verified(answers[k], found[k], clock)
         answers = chained(answers)
-        return self._in_whole_votes(answers, clock) if self.votes.is_counts else answers
+        return self._no_dearer(self._in_whole_votes(answers, clock), clock) if self.votes.is_counts else answers
 
     def with_search(
         self, answers: Sequence[Answer], clock: Clock, time_limit: float | None, progress: Progress | None
@@ -335,6 +335,15 @@ class Case:
         for k in range(1, len(whole)):
             whole[k] = replace(whole[k], needed=max(whole[k].needed, whole[k - 1].needed))
         return [replace(answer, whole=one) for answer, one in zip(answers, whole, strict=True)]
+
+    def _no_dearer(self, answers: list[Answer], clock: Clock) -> list[Answer]:
+        """Return answers whose share is at most that of the whole votes that are enough."""
+        for k, answer in enumerate(answers):
+            plan = answer.whole.plan
+            share = answer.whole.sufficient / self.votes.total
+            if plan is not None and share < answer.upper:
+                answers[k] = replace(answer, upper=share, plan=plan, after=self._after(plan, answer.aim, clock))
+        return chained(answers)
 
     def _whole_by_engine(self, answers: Sequence[Answer], clock: Clock) -> list[tuple[float, Plan | None]]:
         """Return (votes needed, plan that was seen to work) as far as the engine itself knows about whole votes."""

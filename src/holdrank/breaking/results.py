@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -221,6 +222,9 @@ class Breakdown:
     def __post_init__(self) -> None:
         for array in (self.delta, self.lower, self.upper, self.exact, self.votes_needed, self.votes_sufficient):
             array.flags.writeable = False
+
+    def _repr_html_(self) -> str:
+        return str(import_module("holdrank.notebook").breakdown_html(self))
 
     def __repr__(self) -> str:
         if not len(self.delta):

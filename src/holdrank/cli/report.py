@@ -1,0 +1,93 @@
+"""The command `report`: the whole analysis of a file as one page, as Markdown, as a LaTeX table or as JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from holdrank.cli.options import (
+    ReadingCommand,
+    Threshold,
+    merge_option,
+    quiet_option,
+    read,
+    reading_options,
+    rule_option,
+)
+from holdrank.cli.printing import EXIT_INTERRUPTED, complain, progress_line
+from holdrank.cli.terminal import print_analysis
+from holdrank.errors import show
+
+_ENDINGS = (".html", ".md", ".tex", ".json")
+
+
+class _ThresholdOrNone(Threshold):
+    """A number from 0 to 0.5, or one of the words auto and none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """See click."""
+        return value if value == "none" else super().convert(value, param, ctx)
+
+
+@click.command(cls=ReadingCommand)
+@click.argument("file")
+@click.option("-o", "--output", metavar="OUTPUT",
+              help=f"File to write; its ending decides the form: {', '.join(_ENDINGS)}. "
+              "Without it, report.html, or none with --text.")  # fmt: skip
+@click.option("--text", is_flag=True, help="Print ladder, places, pairs, curves and attack as text.")
+@rule_option
+@click.option("--theta", type=_ThresholdOrNone(), metavar="T", default="auto", show_default=True,
+              help="Threshold of the tiers; auto: the best one by tradeoff; none: no tiers.")  # fmt: skip
+@merge_option
+@click.option("--k", type=click.IntRange(min=1), help="Who is safely among the first K, safely not, or undecided.")
+@click.option("--claim", "claims", multiple=True, metavar="CLAIM",
+              help="What should hold: 'X wins', 'A above B' or 'top 3'; may be repeated.")  # fmt: skip
+@click.option("--budget", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.01, show_default=True,
+              help="Share of the votes that an adversary may change, for places and for --k.")  # fmt: skip
+@click.option("--draws", type=click.IntRange(min=0), default=1000, show_default=True, help="Of the bootstrap; 0: none.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draws.")
+@click.option("--time-limit", type=click.FloatRange(min=0), default=40.0, show_default=True,
+              help="Seconds for everything.")  # fmt: skip
+@quiet_option
+@reading_options
+def report(file: str, output: str | None, text: bool, rule: str, theta: float | str, merge: str, k: int | None,
+           claims: tuple[str, ...], budget: float, draws: int, seed: int, time_limit: float, quiet: bool,
+           reading: dict[str, Any]) -> int:  # fmt: skip
+    """Write the whole analysis of FILE to one page.
+
+    It holds the consensus, its tiers, how hard they are to break, six pictures and how it was all found; the page needs
+    no network. Only the headline is printed, or with --text the pictures as text.
+    """
+    from holdrank.analysis import Spec, analyse
+    from holdrank.report import write_report
+
+    output = output or (None if text else "report.html")
+    if output is not None:
+        _check_output(output, file)
+    spec = Spec(rule, None if theta == "none" else theta, merge, k, claims, budget, draws, seed, time_limit)  # type: ignore[arg-type]
+    votes = read(file, reading, quiet)
+    with progress_line(quiet) as progress:
+        found = analyse(votes, spec, progress=progress)
+    if output is not None:
+        write_report(found, output)
+    if text:
+        print_analysis(found)
+    else:
+        click.echo(found.headline)
+    for step in found.record["steps"]:
+        if step["state"] != "done" and not quiet:
+            complain(f"note: {step['name']}: {step['state']}; {show(step['note'], 200)}")
+    if output is not None and not quiet:
+        complain(f"wrote {show(output, 200)}")
+    interrupted = any(step["note"].startswith("interrupted") for step in found.record["steps"])
+    return EXIT_INTERRUPTED if interrupted else 0
+
+
+def _check_output(output: str, file: str) -> None:
+    """Refuse what cannot be written before the search begins, and the file that was read."""
+    if Path(output).suffix.lower() not in _ENDINGS:
+        raise click.UsageError(f"--output needs a file that ends in {', '.join(_ENDINGS)}, not {show(output, 200)!r}.")
+    if Path(output).exists() and Path(file).exists() and Path(output).samefile(file):
+        raise click.UsageError(f"--output would overwrite the votes in {show(file, 200)}; name another file.")

@@ -1,0 +1,118 @@
+"""Results as HTML for notebooks: tables, and pictures in frames of their own, so that no style leaks either way.
+
+The classes of results call this room by its name, for it needs what stands below theirs.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from holdrank import pictures
+from holdrank.errors import show
+from holdrank.records import Record, consensus_record, curve_record, tradeoff_record
+from holdrank.report import html as report_html
+
+if TYPE_CHECKING:
+    from holdrank.analysis import Analysis
+    from holdrank.breaking.results import Breakdown
+    from holdrank.consensus import Consensus
+    from holdrank.thresholds import Tradeoff
+    from holdrank.votes import Votes
+
+_MOST_ROWS = 12  # of ballots, of tiers
+
+
+def votes_html(votes: Votes) -> str:
+    """Return what votes are: sizes, choices, notes, and the commonest ballots."""
+    from holdrank.votes import number
+
+    facts = [line.partition(": ") for line in votes.summary().splitlines()]
+    head = _table(["", ""], [(name, value) for name, _, value in facts])
+    ballots = [
+        (number(weight), _ballot(ranks, votes.items))
+        for ranks, weight in zip(votes.ranks[:_MOST_ROWS].tolist(), votes.weights[:_MOST_ROWS].tolist(), strict=True)
+    ]
+    more = votes.distinct - len(ballots)
+    rest = [("", f"and {more:,} more kinds of ballots")] if more > 0 else []
+    return head + _table(["votes", "ballot"], [*ballots, *rest])
+
+
+def consensus_html(found: Consensus) -> str:
+    """Return a consensus, one row a tier."""
+    rows = []
+    last = 0
+    for bucket in found.ranking.buckets:
+        first, last = last + 1, last + len(bucket)
+        names = ", ".join(show(found.items[i], 60) for i in bucket)
+        rows.append((str(first) if first == last else f"{first}–{last}", names))
+    more = len(rows) - 4 * _MOST_ROWS
+    rest = [("", f"and {more} more places")] if more > 0 else []
+    told = f"loss {found.loss:.6g} ({found.distance}); {found.status}"
+    return _table(["place", "items"], [*rows[: 4 * _MOST_ROWS], *rest]) + _paragraph(told)
+
+
+def breakdown_html(found: Breakdown) -> str:
+    """Return a breakdown function as a curve."""
+    record = _record(found.consensus, found.total, counts=bool((found.votes_needed == found.votes_needed).all()))
+    record["curves"] = [curve_record(found)]
+    return _framed(pictures.breakdown(record), 430) + _paragraph(str(found.status))
+
+
+def tradeoff_html(found: Tradeoff) -> str:
+    """Return a trade-off as a picture, and the tiers at the best threshold."""
+    record = _record(found.base, found.total, counts=float(found.total).is_integer())
+    record["tradeoff"] = tradeoff_record(found)
+    record["spec"] = {"theta": "auto"}
+    record["tiers"] = {"theta": float(found.theta[found.best]), "ranks": found.rankings[found.best].ranks.tolist()}
+    tiers = found.rankings[found.best].text([show(item, 40) for item in found.base.items])
+    return _framed(pictures.tradeoff(record), 430) + _paragraph(f"best: {tiers}; {found.status}")
+
+
+def analysis_html(found: Analysis) -> str:
+    """Return the whole report in a frame, with its slider."""
+    page = html.escape(report_html(found), quote=True)
+    frame = f'<iframe sandbox="allow-scripts" srcdoc="{page}" title="{html.escape(found.headline, quote=True)}"'
+    return frame + ' style="width:100%;height:720px;border:1px solid #d0d7de;border-radius:6px"></iframe>'
+
+
+def _record(consensus: Consensus, total: float, *, counts: bool) -> Record:
+    """Return as much of the record of an analysis as a picture needs."""
+    base = {"rule": "", "order": list(consensus.ranking.order), **consensus_record(consensus)}
+    votes = {"total": total, "counts": counts}
+    return {"items": list(consensus.items), "votes": votes, "consensus": base, "tiers": None, "spec": {"theta": None}}
+
+
+def _framed(svg: str, height: int) -> str:
+    css = files("holdrank").joinpath("static/page.css").read_text("utf-8")
+    head = f'<!doctype html><meta charset="utf-8"><title>holdrank</title><style>{css}</style>'
+    page = f'{head}<div style="max-width:51rem;overflow:hidden">{svg}</div>'
+    frame = f'<iframe sandbox srcdoc="{html.escape(page, quote=True)}" title="a picture by holdrank"'
+    return f'{frame} style="width:100%;height:{height}px;border:0"></iframe>'
+
+
+def _ballot(ranks: Sequence[int], items: Sequence[str]) -> str:
+    levels: dict[int, list[str]] = {}
+    for item, rank in sorted(enumerate(ranks), key=lambda one: one[1]):
+        if rank:
+            levels.setdefault(rank, []).append(show(items[item], 40))
+    return " > ".join(names[0] if len(names) == 1 else "{" + ", ".join(names) + "}" for names in levels.values())
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table; everything in it is escaped, and stands in its own direction of writing."""
+    titles = "".join(f'<th style="text-align:left">{html.escape(cell)}</th>' for cell in head)
+    body = "".join(
+        "<tr>"
+        + "".join(f'<td style="text-align:left;vertical-align:top"><bdi>{html.escape(cell)}</bdi></td>' for cell in row)
+        + "</tr>"
+        for row in rows
+    )
+    top = f"<thead><tr>{titles}</tr></thead>" if any(head) else ""
+    return f"<table>{top}<tbody>{body}</tbody></table>"
+
+
+def _paragraph(text: str) -> str:
+    return f"<p><bdi>{html.escape(text)}</bdi></p>"

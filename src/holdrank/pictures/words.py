@@ -1,0 +1,167 @@
+"""A record in words: names that stay text, numbers of votes first and percent second."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+from holdrank.errors import show
+from holdrank.records import Record
+from holdrank.votes import number
+
+LONGEST = 40  # characters of a name
+_RIGHT_TO_LEFT = {"R", "AL", "AN"}
+
+
+class Price(NamedTuple):
+    """What it takes to break something: the votes, and the share of all votes, as text; `share` may be empty."""
+
+    votes: str
+    share: str
+
+    def __str__(self) -> str:
+        return f"{self.votes} ({self.share})" if self.share else self.votes
+
+
+def named(name: str, width: int = LONGEST) -> str:
+    """Return the name of an item on one line, not too long, without anything that controls its surroundings."""
+    return show(name, width) or "(no name)"
+
+
+def in_text(name: str) -> str:
+    """Return a name for the middle of a sentence: one that runs from right to left does not turn its neighbours."""
+    text = named(name)
+    turns = any(unicodedata.bidirectional(sign) in _RIGHT_TO_LEFT for sign in text)
+    return f"\u2068{text}\u2069" if turns else text
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """Return names with commas; those beyond `most` are counted.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c", "d"], 2)
+    'a, b and 2 more'
+    """
+    more = len(names) - most
+    # One name takes no more room than the words that would stand for it.
+    return ", ".join(names) if more <= 1 else f"{', '.join(names[:most])} and {more} more"
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, three digits of it.
+
+    Examples
+    --------
+    >>> percent(0.074), percent(1.0), percent(0.000112), percent(1e-9)
+    ('7.4 %', '100 %', '0.0112 %', 'under 0.0001 %')
+    """
+    value = 100 * share
+    return "under 0.0001 %" if 0 < value < 1e-4 else f"{float(f'{value:.3g}'):.15g} %"
+
+
+def plural(count: float, noun: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> plural(1, "vote"), plural(2000, "vote")
+    ('1 vote', '2,000 votes')
+    """
+    return f"{number(count)} {noun}{'s' * (count != 1)}"
+
+
+def price(found: Record, votes: Record) -> Price | None:
+    """Return what the bounds of an attack, a gap or an item at the cut say; None when they say nothing.
+
+    Examples
+    --------
+    >>> votes = {"counts": True, "total": 500.0}
+    >>> str(price({"lower": 0.07, "upper": 0.074, "needed": 36, "sufficient": 37}, votes))
+    '36 to 37 votes (7.2 % to 7.4 %)'
+    >>> str(price({"lower": 0.07, "upper": None, "needed": 36, "sufficient": None}, votes))
+    'at least 36 votes (7.2 %)'
+    """
+    if found.get("known") is False:
+        return None
+    if found["lower"] is None:
+        return Price("never breaks", "")
+    counts, total = votes["counts"], votes["total"]
+    least, most = (found["needed"], found["sufficient"]) if counts else (found["lower"], found["upper"])
+    if not least and most is None:
+        return None
+    part = total if counts else 1.0
+
+    def both(words: str, *amounts: float) -> Price:
+        shares = " to ".join(percent(amount / part) for amount in amounts)
+        if not counts:
+            return Price(f"{words} {shares}".strip(), "")
+        many = " to ".join(number(amount) for amount in amounts)
+        return Price(f"{words} {many} vote{'s' * (amounts[-1] != 1)}".strip(), shares)
+
+    if most is None:
+        return both("at least", least)
+    if not least and most:
+        return both("at most", most)
+    # A share is known to some nine digits, so that equal ends may differ by a hair.
+    return both("", most) if most - least <= 1e-9 * part else both("", least, most)
+
+
+def tiers_of(record: Record) -> list[list[int]]:
+    """Return the items of each tier that is reported, best first; in a tier they stand as in the consensus."""
+    ranks = (record["tiers"] or record["consensus"])["ranks"]
+    return buckets(ranks, record["consensus"]["order"])
+
+
+def buckets(ranks: Sequence[int], order: Sequence[int]) -> list[list[int]]:
+    """Return the items of each rank, best first, those of one rank in a given order.
+
+    Examples
+    --------
+    >>> buckets([2, 1, 2], [1, 2, 0])
+    [[1], [2, 0]]
+    """
+    found: dict[int, list[int]] = {rank: [] for rank in sorted(set(ranks))}
+    for item in order:
+        found[ranks[item]].append(item)
+    return list(found.values())
+
+
+def spans(tiers: Sequence[Sequence[int]]) -> list[str]:
+    """Return the places of each tier.
+
+    Examples
+    --------
+    >>> spans([[2], [0, 3, 1]])
+    ['1', '2–4']
+    """
+    ends = list(accumulate(map(len, tiers)))
+    return [span(end - len(tier) + 1, end) for tier, end in zip(tiers, ends, strict=True)]
+
+
+def span(first: float, last: float) -> str:
+    """Return a range of places, one number if it is one place."""
+    return f"{first:g}" if first == last else f"{first:g}–{last:g}"
+
+
+def curve_name(statistic: str) -> str:
+    """Return what a statistic is called beside its curve.
+
+    Examples
+    --------
+    >>> curve_name("downward merge of kemeny at 0.042"), curve_name("kemeny"), curve_name("bradley-terry")
+    ('tiers at θ = 0.042', 'Kemeny', 'Bradley-Terry')
+    """
+    merged = re.fullmatch(r"\w+ merge of [\w-]+ at (\S+)", statistic)
+    return f"tiers at θ = {merged[1]}" if merged else show(statistic, 30).title()
+
+
+def budget_words(record: Record) -> str:
+    """Return the budget of the adversary who moves places."""
+    found = record["reach"]
+    share = percent(found["budget"])
+    # The share of a whole number of votes, times their number, may miss it by a hair.
+    return share if found["votes"] is None else f"{plural(round(found['votes'], 6), 'vote')} ({share})"
