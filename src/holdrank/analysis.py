@@ -558,7 +558,7 @@ def _holds(found: Record, votes: Record) -> str:
         return f"holds until {change(least)}, proved; no attack is known" if least else "was not broken, and not proved"
     if least == most:
         return f"holds until {change(most)}, proved"
-    if not least:
+    if not least or (counts and least <= 1):
         unknown = "; whether fewer are enough is not known" * (not counts or most > 1)
         return f"falls when {change(most)}{unknown}"
     fewer = number(least) if counts else _percent(least)

@@ -437,3 +437,14 @@ def test_a_thin_margin_is_not_taken_for_several_optima():
     found = hr.attack(votes, hr.kemeny, hr.Above("b", "a"))
     assert hr.kemeny(votes).unique
     assert found.notes == ()
+
+
+def test_an_attack_found_when_the_time_is_over_is_still_rounded_to_whole_votes(proposals):
+    def stopped(_votes, _before, _aims, clock):
+        clock.interrupted = True
+        return [Found(0.1, 0.1, swap((1, 0, 2), 10 + 1e-5))]
+
+    proposals(stopped)
+    found = hr.attack(VOTES, hr.kemeny, hr.Above("b", "a"))
+    assert (found.votes_needed, found.votes_sufficient) == (10, 11)
+    assert hr.verify(VOTES, hr.kemeny, found.whole.votes, hr.Above("b", "a"))

@@ -17,7 +17,7 @@ from holdrank.breaking.mirror import mirrored
 from holdrank.breaking.plans import Found, Plan, Progress, nothing
 from holdrank.breaking.results import Attack
 from holdrank.breaking.sides import every_optimum_reaches
-from holdrank.breaking.whole import Whole, in_whole_votes, plan_votes, votes_needed
+from holdrank.breaking.whole import Whole, in_whole_votes, plan_votes, rounded_up, votes_needed
 from holdrank.consensus import Consensus, Statistic, borda, footrule, kemeny, kemeny_optima
 from holdrank.errors import LimitError
 from holdrank.merge import Robust
@@ -315,6 +315,7 @@ class Case:
         known = self._whole_by_engine(answers, clock)
         whole: list[Whole] = []
         last: Plan | None = None
+        stop = math.inf
         for answer, (least, plan) in zip(answers, known, strict=True):
             needed = max(votes_needed(answer.lower, self.votes.total), least)
             works = partial(self._works, answer.aim, clock)
@@ -326,6 +327,10 @@ class Case:
                 else:
                     target = answer.after.ranking
                     own = in_whole_votes(self.votes, self.change, needed, answer.plan, target, works, clock)
+                    if own is None and plan is None and clock.over():
+                        stop = monotonic() + _LAST_LOOK if math.isinf(stop) else stop
+                        if monotonic() < stop:
+                            own = rounded_up(self.votes, self.change, answer.plan, target, works)
                     plan = _smaller(plan, own)
             whole.append(Whole(needed, plan))
             last = plan
