@@ -13,7 +13,7 @@ help: ## list the verbs
 demo: $(VENV)/.demo ## analyse a generated example and write the results to holdrank-demo/
 	@$(BIN)/holdrank demo --out holdrank-demo
 
-test: $(VENV)/.test lint ## all tests, with types, style, coverage and documentation
+test: $(VENV)/.test $(VENV)/.browser lint ## all tests, with types, style, coverage and documentation
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered
 
 adversary: $(VENV)/.test ## try every change of a few ballots against certified bounds, on 300 profiles of each kind
@@ -47,7 +47,16 @@ $(VENV)/.demo: pyproject.toml | $(VENV)/bin/pip
 	@touch $@
 
 $(VENV)/.test: pyproject.toml | $(VENV)/bin/pip
-	$(BIN)/python -m pip install --quiet --editable '.[fast,io]' --group test --group lint --group docs
+	$(BIN)/python -m pip install --quiet --editable '.[fast,io,studio]' --group test --group lint --group docs
+	@touch $@
+
+# Journeys through the studio need a browser. It is brought along once, where that is allowed; without one they are skipped.
+$(VENV)/.browser: | $(VENV)/bin/pip
+	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null 2>&1 && exit 0; done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
+	  fast="-o Acquire::Retries=0 -o Acquire::http::Timeout=20 -o Acquire::https::Timeout=20"; export DEBIAN_FRONTEND=noninteractive; \
+	  (apt-get $$fast install -y -qq --no-install-recommends chromium || { apt-get $$fast update -qq && \
+	  apt-get $$fast install -y -qq --no-install-recommends chromium; }) >/dev/null 2>&1 || true; fi
 	@touch $@
 
 $(PEERS)/.ready: benchmarks/peers.txt | $(VENV)/bin/pip

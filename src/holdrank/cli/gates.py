@@ -16,11 +16,14 @@ from holdrank.cli.options import (
     reading_options,
     rule_option,
     statistic,
+    worker_options,
 )
 from holdrank.cli.printing import EXIT_GATE, print_json, print_table, progress_line, votes_json
-from holdrank.errors import UsageError, quote, show
+from holdrank.errors import show
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from holdrank.breaking.goals import Goal
     from holdrank.resampling import Bootstrap
     from holdrank.votes import Votes
@@ -83,72 +86,70 @@ def check(file: str, min_breakdown: float, claims: tuple[str, ...], rule: str, t
 @rule_option
 @click.option("--draws", type=click.IntRange(min=1), default=1000, show_default=True, help="Draws of the bootstrap.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the bootstrap.")
+@worker_options
 @json_option
 @quiet_option
 @reading_options
-def diff(old: str, new: str, rule: str, draws: int, seed: int, as_json: bool, quiet: bool,
-         reading: dict[str, Any]) -> int:  # fmt: skip
+def diff(old: str, new: str, rule: str, draws: int, seed: int, executor: Executor | None, as_json: bool,
+         quiet: bool, reading: dict[str, Any]) -> int:  # fmt: skip
     """Tell what moved from OLD to NEW.
 
     And whether it is more than noise: the places, and where they lie in 95 % of the draws when the votes are drawn
-    again. Items that are not in both files are left out.
+    again. And by what margin: the votes of NEW after whose change a pair that moved stands as in OLD. Items that are
+    not in both files are left out.
     """
+    from holdrank.comparing import compare
+
     files = [read(name, reading, quiet) for name in (old, new)]
-    common = [item for item in files[0].items if item in set(files[1].items)]
-    if len(common) < 2:
-        raise UsageError(f"{quote(old)} and {quote(new)} have {len(common)} items in common; two are needed")
-    votes = [one.only(common) for one in files]
-    found = [bootstrap_of(one, rule, draws, seed) for one in votes]
-    rows: list[dict[str, Any]] = []
-    for i, item in enumerate(common):
-        before, after = (
-            {"place": float(one.consensus.ranking.places[i]), "best": float(one.best[i]), "worst": float(one.worst[i])}
-            for one in found
-        )
-        apart = before["worst"] < after["best"] or after["worst"] < before["best"]
-        rows.append({"item": item, "old": before, "new": after, "beyond_noise": apart})
-    rows.sort(key=lambda row: row["new"]["place"])
-    left_out = [[item for item in one.items if item not in set(common)] for one in files]
+    found = compare(files[0], files[1], statistic(rule), draws, seed, executor=executor)
     if as_json:
-        parts = {"new": votes_json(files[1]), "rule": rule, "draws": draws, "seed": seed, "items": rows,
-                 "only_old": left_out[0], "only_new": left_out[1]}  # fmt: skip
-        print_json("diff", files[0], **parts)
+        parts = {name: found[name] for name in ("draws", "seed", "items", "only_old", "only_new")}
+        print_json("diff", files[0], new=votes_json(files[1]), rule=rule, **parts)
     else:
-        _print_diff(rows, found, left_out)
+        _print_diff(found)
     return 0
 
 
-def bootstrap_of(votes: Votes, rule: str, draws: int, seed: int) -> Bootstrap:
+def bootstrap_of(
+    votes: Votes, rule: str, draws: int, seed: int, executor: Executor | None, checkpoint: str | None
+) -> Bootstrap:
     """Return how the places of a rule vary."""
     from holdrank.resampling import bootstrap
 
-    return bootstrap(votes, statistic(rule), draws, seed)
+    return bootstrap(votes, statistic(rule), draws, seed, executor=executor, checkpoint=checkpoint)
 
 
-def _print_diff(rows: list[dict[str, Any]], found: list[Bootstrap], left_out: list[list[str]]) -> None:
+def _undone_by(row: dict[str, Any], found: dict[str, Any]) -> str:
+    """Return the votes after whose change a pair that a move turned stands as before."""
+    from holdrank.cli.terminal import votes_words
+
+    margin = row["undone_by"]
+    if margin is None:
+        return ""
+    shares = {"lower": margin["needed"], "upper": margin["sufficient"]}
+    return votes_words({**margin, **shares}, counts=found["votes"] is not None)
+
+
+def _print_diff(found: dict[str, Any]) -> None:
     from rich.table import Table
 
-    from holdrank.rankings import kendall
-
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
-    for heading in ("old", "95 %", "new", "95 %", "moved"):
+    for heading in ("old", "95 %", "new", "95 %", "moved", "undone by"):
         table.add_column(heading, justify="right", no_wrap=True)
     for heading in ("", "item"):
         table.add_column(heading, no_wrap=heading == "")
-    for row in rows:
+    for row in found["items"]:
         moved = row["old"]["place"] - row["new"]["place"]
         places = [text for one in (row["old"], row["new"])
                   for text in (f"{one['place']:g}", f"{one['best']:g} to {one['worst']:g}")]  # fmt: skip
         verdict = "beyond noise" if row["beyond_noise"] else "within noise" if moved else ""
-        table.add_row(*places, f"{moved:+g}" if moved else "", verdict, show(row["item"]))
-    print_table("Places of " + found[0].statistic, None, table)
-    for which, items in zip(("old", "new"), left_out, strict=True):
-        if items:
-            click.echo(f"only in the {which} file: {', '.join(show(item) for item in items)}")
-    n = len(rows)
-    turned = round(float(kendall(*(one.consensus.ranking for one in found))) * n * (n - 1) / 2)
-    moved = sum(row["old"]["place"] != row["new"]["place"] for row in rows)
-    clear = sum(row["beyond_noise"] for row in rows)
+        table.add_row(*places, f"{moved:+g}" if moved else "", _undone_by(row, found), verdict, show(row["item"]))
+    print_table("Places of " + found["statistic"], None, table)
+    for which in ("old", "new"):
+        if found[f"only_{which}"]:
+            names = ", ".join(show(item) for item in found[f"only_{which}"])
+            click.echo(f"only in the {which} file: {names}")
     click.echo(
-        f"{moved} of {n} items moved, {clear} beyond noise; {turned} of {n * (n - 1) // 2} pairs changed their order"
+        f"{found['moved']} of {len(found['items'])} items moved, {found['beyond_noise']} beyond noise; "
+        f"{found['turned']} of {found['pairs']} pairs changed their order"
     )

@@ -1,0 +1,96 @@
+"""The studio: pages in the browser of this machine, for files of this machine. `serve` starts it.
+
+A request goes one way: `guard` (who may ask), `app` (what is asked), `forms` (what was filled in), `jobs` (a process
+for whatever takes time, see `worker` and `tasks`), `shelf` (what is open), `pages` (what is shown).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from socket import AF_INET, SO_REUSEADDR, SOCK_STREAM, SOL_SOCKET, socket
+from typing import Any
+
+from holdrank.errors import LimitError, MissingExtraError, UsageError
+
+
+def serve(file: str | None, port: int = 0, *, browser: bool = True, say: Callable[[str], None] = print) -> None:
+    """Start the studio on this machine, and go on until Ctrl-C.
+
+    Parameters
+    ----------
+    file : str or None
+        A vote file to begin with.
+    port : int
+        0 is a free one.
+    browser : bool
+        Whether to open a browser.
+    say : callable
+        Is told the address.
+    """
+    from holdrank.studio.app import Start, create_app
+
+    start = None
+    if file is not None:
+        start = Start("standard input" if file == "-" else Path(file).name, _content(file))
+    with _listening(port) as door:
+        port = door.getsockname()[1]
+        app = create_app(port, start=start)
+        address = f"http://127.0.0.1:{port}/"
+
+        def ready() -> None:
+            say(f"holdrank studio: {address}  (Ctrl-C ends it)")
+            if browser:
+                import webbrowser
+
+                webbrowser.open(address if start is None else f"{address}v/{start.id}")
+
+        with suppress(KeyboardInterrupt):  # the usual end
+            asyncio.run(_answering(app, door, ready))
+
+
+def _content(file: str) -> bytes:
+    """Return the bytes of a file that is not too large for pages."""
+    from holdrank.files.containers import open_source
+    from holdrank.studio.problems import Limits, StudioError, check_size
+
+    data = open_source(file).data
+    try:
+        check_size(data, Limits())
+    except StudioError as problem:
+        raise LimitError(f"{problem.message}; to repair: {problem.repair}") from problem
+    return data
+
+
+def _listening(port: int) -> socket:
+    """Return a socket that only this machine can reach."""
+    door = socket(AF_INET, SOCK_STREAM)
+    try:
+        door.setsockopt(SOL_SOCKET, SO_REUSEADDR, 1)
+        door.bind(("127.0.0.1", port))
+    except (OSError, OverflowError) as error:
+        door.close()
+        raise UsageError(
+            f"port {port} cannot be used: {error}; to repair: leave the port out, or choose another"
+        ) from error
+    return door
+
+
+async def _answering(app: Any, door: socket, ready: Callable[[], None]) -> None:
+    try:
+        import uvicorn
+    except ImportError as error:
+        raise MissingExtraError("the studio", "uvicorn", "studio") from error
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket] | None = None) -> None:
+            await super().startup(sockets)
+            ready()
+
+    # Streams of events would keep the server waiting for their end.
+    config = uvicorn.Config(
+        app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=1
+    )
+    await Server(config).serve(sockets=[door])

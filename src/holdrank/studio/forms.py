@@ -1,0 +1,172 @@
+"""Forms of the studio and what they mean: how a file is read, what is analysed, what is claimed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from holdrank.analysis import RULES, Spec
+from holdrank.errors import UsageError, quote
+from holdrank.files import FORMATS
+from holdrank.studio.problems import LABELS, Limits
+
+Values = Mapping[str, str]
+Choice = tuple[str, str]
+
+_UNLISTED = [("", "as usual for the form"), ("bottom", "tied below all listed ones"), ("observed", "not compared")]
+_DELIMITERS = [("", "found out"), (",", "comma"), (";", "semicolon"), ("tab", "tab"), ("|", "pipe")]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of a form; without choices it takes text."""
+
+    name: str
+    hint: str = ""
+    choices: tuple[Choice, ...] = ()
+    more: bool = False
+
+    @property
+    def label(self) -> str:
+        """What stands beside it."""
+        return LABELS[self.name]
+
+
+FIELDS = (
+    Field("format", choices=(("", "found out"), *((name, f"{name}: {text}") for name, text in FORMATS.items()))),
+    Field("lower_is_better", "all, or columns (voters, tasks) with commas between"),
+    Field("unlisted", choices=tuple(_UNLISTED)),
+    Field("delimiter", choices=tuple(_DELIMITERS)),
+    Field("columns", "names or numbers from 1, with commas between"),
+    Field("item", more=True),
+    Field("voter", more=True),
+    Field("weight", more=True),
+    Field("rank", more=True),
+    Field("score", more=True),
+    Field("first", more=True),
+    Field("second", more=True),
+    Field("winner", more=True),
+    Field("header", "a number; 0 for none", more=True),
+    Field("blanks", "texts that mean nothing, with commas between", more=True),
+    Field("repeated", choices=(("", "refuse"), ("first", "keep the first")), more=True),
+    Field("both_bad", choices=(("", "a tie"), ("drop", "leave out")), more=True),
+    Field("short_rows", choices=(("", "refuse"), ("fill", "fill with blanks")), more=True),
+    Field("categories", "of a .cat file, best first", more=True),
+    Field("encoding", "such as latin-1", more=True),
+    Field("sheet", "of a workbook: name or number", more=True),
+)
+
+
+def reading_of(values: Values) -> dict[str, Any]:
+    r"""Return the arguments of `read_votes` that a form sets; what is empty is left to the reader.
+
+    Examples
+    --------
+    >>> reading_of({"format": "score-table", "lower_is_better": "all", "columns": "a, 3", "delimiter": "tab"})
+    {'format': 'score-table', 'lower_is_better': True, 'delimiter': '\t', 'columns': ['a', '3']}
+    """
+    found: dict[str, Any] = {}
+    for field in FIELDS:
+        text = values.get(field.name, "").strip()
+        if not text:
+            continue
+        if field.choices and text not in {value for value, _ in field.choices}:
+            raise UsageError(f"“{field.label}” cannot be {quote(text)}")
+        if field.name in ("columns", "categories", "blanks", "lower_is_better"):
+            found[field.name] = [part.strip() for part in text.split(",")]
+        elif field.name == "item":
+            parts = [part.strip() for part in text.split("|")]
+            found["item"] = parts if len(parts) > 1 else text
+        elif field.name == "header":
+            found["header"] = _whole(text, field.label, 0)
+        else:
+            found[field.name] = "\t" if text == "tab" else text
+    if found.get("lower_is_better") == ["all"]:
+        found["lower_is_better"] = True
+    return found
+
+
+def spec_of(values: Values, limits: Limits) -> dict[str, Any]:
+    """Return what is to be analysed, checked, as the arguments of `Spec`.
+
+    Examples
+    --------
+    >>> spec_of({"tiers": "0.05", "budget": "2", "k": "3"}, Limits())["budget"]
+    0.02
+    """
+    tiers = values.get("tiers", "auto").strip() or "auto"
+    k = values.get("k", "").strip()
+    seconds = _number(values.get("time_limit", "").strip() or "40", "Seconds")
+    spec: dict[str, Any] = {
+        "rule": values.get("rule", "kemeny"),
+        "theta": None if tiers == "none" else tiers if tiers == "auto" else _number(tiers, "Threshold"),
+        "merge": values.get("merge", "downward"),
+        "k": _whole(k, "Cut", 1) if k else None,
+        "budget": _number(values.get("budget", "").strip() or "1", "Votes that may change") / 100,
+        "draws": _whole(values.get("draws", "").strip() or "1000", "Draws", 0),
+        "seed": _whole(values.get("seed", "").strip() or "0", "Seed", 0),
+        "time_limit": min(seconds, limits.seconds),
+    }
+    if spec["draws"] > 20_000:
+        raise UsageError("“Draws” are 20,000 at most")
+    Spec(**spec)  # refuses what makes no sense
+    return spec
+
+
+def claim_of(values: Values, items: Sequence[str]) -> dict[str, Any]:
+    """Return a claim in words, of what, and what may be done to the votes.
+
+    A pair is chosen by the numbers of its items, for a name may hold what no form gives back as it is.
+
+    Examples
+    --------
+    >>> found = claim_of({"kind": "above", "first": "1", "second": "0"}, ["a", "b"])
+    >>> found["claim"], found["pair"]
+    ('b above a', [1, 0])
+    """
+    kind = values.get("kind", "text")
+    pair = None
+    if kind == "above":
+        pair = [_whole(values.get(name, "").strip(), "Pair", 0) for name in ("first", "second")]
+        if max(pair) >= len(items):
+            raise UsageError(f"there are {len(items)} items only; load the page again and choose two")
+        claim = f"{items[pair[0]]} above {items[pair[1]]}"
+    elif kind == "top":
+        claim = f"top {_whole(values.get('k', '').strip() or '1', 'Places', 1)}"
+    else:
+        claim = values.get("claim", "").strip()
+    change = values.get("change", "replace")
+    if change not in ("replace", "drop", "add"):
+        raise UsageError(f"votes can be replaced, dropped or added, not {quote(change)}")
+    of = values.get("of", "strict")
+    if of not in ("strict", "tiers"):
+        raise UsageError(f"a claim is about the strict ranking or the tiers, not {quote(of)}")
+    if not claim:
+        raise UsageError("there is no claim; write one, such as 'A above B'")
+    seconds = _number(values.get("time_limit", "").strip() or "30", "Seconds")
+    return {"claim": claim, "pair": pair, "change": change, "of": of, "time_limit": seconds}
+
+
+def rule_of(values: Values) -> str:
+    """Return the name of a rule; refuses unknown ones."""
+    rule = values.get("rule", "kemeny")
+    if rule not in RULES:
+        raise UsageError(f"rule must be one of {', '.join(RULES)}, not {quote(rule)}")
+    return rule
+
+
+def _number(text: str, label: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise UsageError(f"“{label}” takes a number, not {quote(text)}") from None
+    if not 0 <= value < 1e9:
+        raise UsageError(f"“{label}” takes a number from 0 on, not {quote(text)}")
+    return value
+
+
+def _whole(text: str, label: str, least: int) -> int:
+    if not text.isascii() or not text.isdecimal() or len(text) > 9 or int(text) < least:
+        raise UsageError(f"“{label}” takes a whole number from {least}, not {quote(text)}")
+    return int(text)

@@ -1,0 +1,301 @@
+"""Jobs in processes of their own: some at once, some in line, each with a limit of time and memory.
+
+A job ends when it is done, cancelled, out of time, or left alone; its process and its folder are gone then. What it
+told before stays with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import secrets
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Literal, TypeAlias
+
+from holdrank.records import Record
+from holdrank.studio.problems import Limits, StudioError
+from holdrank.studio.worker import out_of_memory
+
+State: TypeAlias = Literal["queued", "running", "done", "failed", "cancelled", "out of time", "left alone"]
+
+_LONGEST_LINE = 128 * 2**20
+_HEARTBEAT = 10.0  # seconds; a listener that is gone is noticed by then
+_LOOK = 0.25  # seconds between two looks at the clock
+
+
+@dataclass(eq=False)
+class Job:
+    """One job, and what it has told so far.
+
+    Attributes
+    ----------
+    task : dict
+        What the worker is asked, see `tasks`.
+    told : dict
+        The latest of each part that the worker has told: votes, items, record, curve, replay, ...
+    step : dict or None
+        Where it is now: name, done, total.
+    version, content : int
+        Grow with everything that changes, and with what is told.
+    """
+
+    task: Record
+    files: Sequence[bytes]
+    patient: bool = False
+    id: str = field(default_factory=lambda: secrets.token_urlsafe(9))
+    state: State = "queued"
+    told: Record = field(default_factory=dict)
+    step: Record | None = None
+    problem: StudioError | None = None
+    version: int = 0
+    content: int = 0
+    listeners: int = 0
+    seen: float = field(default_factory=monotonic)
+    started: float | None = None
+    seconds: float = 0.0
+    process: asyncio.subprocess.Process | None = None
+    changed: asyncio.Condition = field(default_factory=asyncio.Condition)
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
+    stopped: State = "cancelled"
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more will come."""
+        return self.state not in ("queued", "running")
+
+    def shape(self) -> Record:
+        """Return how it stands, as plain data."""
+        now = monotonic() - self.started if self.started is not None and not self.over else self.seconds
+        return {
+            "id": self.id,
+            "task": self.task["task"],
+            "state": self.state,
+            "step": self.step,
+            "version": self.version,
+            "content": self.content,
+            "seconds": round(now, 1),
+            "error": None if self.problem is None else self.problem.shape(),
+        }
+
+    def end(self, state: State) -> None:
+        """Ask for the end; the first reason counts."""
+        if not self.stop.is_set():
+            self.stopped = state
+            self.stop.set()
+
+    async def tell(self) -> None:
+        """Wake those who listen."""
+        async with self.changed:
+            self.version += 1
+            self.changed.notify_all()
+
+    async def until(self, *parts: str) -> None:
+        """Wait until the job has told one of some parts, or is over."""
+        async with self.changed:
+            await self.changed.wait_for(lambda: self.over or any(part in self.told for part in parts))
+
+    async def _after(self, version: int) -> None:
+        async with self.changed:
+            await self.changed.wait_for(lambda: self.version != version)
+
+    async def follow(self) -> AsyncIterator[Record | None]:
+        """Yield how the job stands whenever that changes, until it is over; None is a heartbeat."""
+        self.listeners += 1
+        try:
+            version = -1
+            while True:
+                if self.version != version:
+                    version = self.version
+                    yield self.shape()
+                if self.over:
+                    return
+                try:
+                    await asyncio.wait_for(self._after(version), _HEARTBEAT)
+                except TimeoutError:
+                    yield None
+        finally:
+            self.listeners -= 1
+            self.seen = monotonic()
+
+
+class Jobs:
+    """All jobs of one start of the studio."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self._known: dict[str, Job] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._free = asyncio.Semaphore(limits.running)
+
+    def get(self, id: str) -> Job:
+        """Return a job; refuses unknown names."""
+        try:
+            return self._known[id]
+        except KeyError:
+            raise StudioError(404, "not-found", "there is no such job", repair="start it again") from None
+
+    def start(self, task: Record, files: Sequence[bytes], *, patient: bool = False) -> Job:
+        """Start a job or put it in line; a patient one goes on when nobody listens. Refuses when the line is full."""
+        waiting = sum(job.state == "queued" for job in self._known.values())
+        if waiting >= self.limits.queued:
+            raise StudioError(
+                503, "busy", f"{waiting} jobs are waiting already", repair="wait for one of them, or cancel it"
+            )
+        job = Job(task, files, patient)
+        self._known[job.id] = job
+        run = asyncio.get_running_loop().create_task(self._run(job))
+        self._tasks.add(run)
+        run.add_done_callback(self._tasks.discard)
+        return job
+
+    def forget(self, job: Job) -> None:
+        """End a job and drop what it has told."""
+        job.end("cancelled")
+        self._known.pop(job.id, None)
+
+    async def close(self) -> None:
+        """End all jobs."""
+        for job in self._known.values():
+            job.end("cancelled")
+        while self._tasks:
+            await asyncio.wait(set(self._tasks))
+
+    async def _run(self, job: Job) -> None:
+        try:
+            if await self._wait_in_line(job):
+                try:
+                    await self._work(job)
+                finally:
+                    self._free.release()
+            else:
+                job.state = job.stopped
+        except StudioError as problem:
+            job.state, job.problem = "failed", problem
+        finally:
+            job.files = ()
+            if not job.over:
+                job.state = "failed"
+            await job.tell()
+
+    async def _wait_in_line(self, job: Job) -> bool:
+        """Return whether a place became free before the job was ended."""
+        place = asyncio.ensure_future(self._free.acquire())
+        while not place.done() and not job.stop.is_set():
+            await asyncio.wait({place}, timeout=_LOOK)
+            self._look_after(job)
+        if not job.stop.is_set():
+            return True
+        if place.done():
+            self._free.release()
+        else:
+            place.cancel()
+        return False
+
+    async def _work(self, job: Job) -> None:
+        """Run a job in its process, listen to it, and see to its end."""
+        seconds = min(float(job.task.get("seconds", self.limits.seconds)), self.limits.seconds) + self.limits.margin
+        folder = tempfile.mkdtemp(prefix="holdrank-studio-")
+        threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+        process = job.process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-P",  # the folder where the studio was started brings no modules
+            "-m",
+            "holdrank.studio.worker",
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            limit=_LONGEST_LINE,
+            cwd=folder,
+            env={**os.environ, **threads, "TMPDIR": folder, "PYTHONIOENCODING": "utf-8"},
+            start_new_session=True,  # Ctrl-C is for the studio, which then ends its jobs
+        )
+        job.started, job.state = monotonic(), "running"
+        await job.tell()
+        limits = {"memory": self.limits.memory, "seconds": seconds, "items": self.limits.items, "folder": folder}
+        talk = asyncio.ensure_future(_talk(job, process, limits))
+        stop = asyncio.ensure_future(job.stop.wait())
+        try:
+            while not talk.done() and not stop.done():
+                await asyncio.wait({talk, stop}, timeout=_LOOK, return_when=asyncio.FIRST_COMPLETED)
+                self._look_after(job)
+                if monotonic() - job.started > seconds:
+                    job.end("out of time")
+        finally:
+            stop.cancel()
+            _kill(process)
+            with suppress(asyncio.CancelledError, StudioError, OSError, ValueError):
+                await talk
+            code = await process.wait()
+            assert process.stdin is not None
+            process.stdin.close()
+            shutil.rmtree(folder, ignore_errors=True)
+            job.seconds = job.seconds or monotonic() - job.started
+        self._conclude(job, code, seconds)
+
+    def _look_after(self, job: Job) -> None:
+        """End a job to which nobody listens any more."""
+        if not job.patient and not job.listeners and monotonic() - job.seen > self.limits.patience:
+            job.end("left alone")
+
+    def _conclude(self, job: Job, code: int, seconds: float) -> None:
+        if job.state == "done":
+            return
+        if job.problem is not None:
+            job.state = "failed"
+        elif job.stop.is_set():
+            job.state = job.stopped
+            if job.stopped == "out of time":
+                words = f"the job was ended after {seconds:.3g} seconds"
+                job.problem = StudioError(504, "time", words, repair="ask for less, or use the command line")
+        else:
+            # Compiled code does not raise a MemoryError where it finds no memory: it dies.
+            job.state, job.problem = "failed", StudioError.of_shape(_death(code, self.limits.memory))
+
+
+async def _talk(job: Job, process: asyncio.subprocess.Process, limits: Record) -> None:
+    """Hand a job to its process and take in what it tells; stdin stays open, as its lifeline."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    order = {**job.task, **limits, "sizes": [len(data) for data in job.files]}
+    with suppress(ConnectionError):  # it may have died of its limits before it has read everything
+        process.stdin.write(json.dumps(order).encode() + b"\n")
+        for data in job.files:
+            process.stdin.write(data)
+            await process.stdin.drain()
+    while line := await process.stdout.readline():
+        message = json.loads(line)
+        event = message.pop("event")
+        if event == "progress":
+            job.step = message
+        elif event == "error":
+            job.problem = StudioError.of_shape(message["error"])
+        else:
+            job.told |= message
+            job.content += 1
+            if event == "result":
+                job.step, job.state, job.seconds = None, "done", monotonic() - (job.started or monotonic())
+        await job.tell()
+
+
+def _death(code: int, memory: int) -> dict[str, str]:
+    """Return the error of a process that ended without a word."""
+    if code in (-signal.SIGABRT, -signal.SIGSEGV, -signal.SIGBUS, 1):
+        return out_of_memory(memory)
+    return {"code": "internal", "message": f"the job ended without an answer (code {code})", "place": "", "repair": ""}
+
+
+def _kill(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is None:
+        with suppress(ProcessLookupError, PermissionError):
+            if hasattr(os, "killpg"):
+                os.killpg(process.pid, signal.SIGKILL)
+            else:
+                process.kill()

@@ -1,0 +1,362 @@
+"""What pages show: a job in words, a record as rows and pictures, and templates filled in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from holdrank import __version__
+from holdrank.analysis import RULES
+from holdrank.errors import show
+from holdrank.pictures import PICTURES
+from holdrank.pictures.words import buckets, in_text, named, percent, plural, tiers_of
+from holdrank.records import Record
+from holdrank.report import _attack as attack_tables
+from holdrank.report import _item as item_markup
+from holdrank.report import _safe as markup
+from holdrank.report import _view as view
+from holdrank.studio.forms import FIELDS
+from holdrank.studio.jobs import Job
+from holdrank.studio.shelf import Asked, Opened
+from holdrank.votes import number
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+STEPS = {
+    "consensus": "finding the consensus",
+    "tiers": "choosing the tiers",
+    "attack": "looking for the smallest attack",
+    "claims": "testing claims",
+    "gaps": "pricing the gaps between tiers",
+    "cut": "looking at the cut",
+    "bootstrap": "drawing the votes again",
+    "reach": "finding the places within reach",
+    "curves": "computing breakdown curves",
+    "others": "asking the other rules",
+}
+"""The steps of an analysis, in their order and in words."""
+
+_TASKS = {"claim": "looking for the smallest change", "curve": "computing the curve", "compare": "comparing the files"}
+_DETAILS = {"draws": "draws", "distances": "distances", "replay": "replaying the attack"}
+_ENDS = {
+    "cancelled": "Cancelled. What was known by then is shown.",
+    "left alone": "Stopped when its page was closed. What was known by then is shown.",
+    "out of time": "Ended for lack of time. What was known by then is shown.",
+}
+_RULES = {"kemeny": "Kemeny", "borda": "Borda", "bradley-terry": "Bradley-Terry"}
+_MOST_TIERS = 12  # of an order in words
+_PEEK = (8, 160)  # lines of a file, and characters of a line, that are shown beside an error
+
+
+@cache
+def templates() -> Environment:
+    """Return the templates; whatever is put into them is escaped."""
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    folder = files("holdrank.studio").joinpath("templates")
+    found = Environment(
+        loader=FunctionLoader(lambda name: folder.joinpath(name).read_text("utf-8")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.globals |= {"version": __version__, "rules": {name: rule_name(name) for name in RULES}}
+    found.filters |= {"item": item_markup, "svg": markup, "in_text": in_text, "named": named, "show": show}
+    found.filters["in_form"] = lambda name, form: bool(form.get(name))
+    return found
+
+
+def filled(template: str, **parts: Any) -> str:
+    """Return a page."""
+    return templates().get_template(template).render(**parts)
+
+
+def rule_name(rule: str) -> str:
+    """Return the name of a rule for people."""
+    return _RULES.get(rule, rule.replace("-", " ").capitalize())
+
+
+def in_script(value: object) -> str:
+    r"""Return data as it stands in a script element: no sign in it can end the element.
+
+    Examples
+    --------
+    >>> print(in_script("</script>"))
+    "\u003c/script>"
+    """
+    return json.dumps(value, allow_nan=False).replace("<", "\\u003c").replace("&", "\\u0026")
+
+
+# Jobs
+
+
+def working(job: Job | None) -> Record | None:
+    """Return how a job stands, for a page and for its stream; None without a job."""
+    if job is None:
+        return None
+    shape = job.shape()
+    finished = len(job.told["record"]["steps"]) if "record" in job.told else 0
+    total = len(STEPS)
+    step = job.step
+    minor = "" if step is None or step["name"] in STEPS else f"{step['done']:,} of {step['total']:,}"
+    if step is not None and step["name"] in _DETAILS and step["name"] != "replay":
+        minor += f" {_DETAILS[step['name']]}"
+    share = 0.0
+    if job.task["task"] == "analyse":
+        words = list(STEPS.values())[min(finished, total - 1)]
+        if finished >= total:
+            words, minor = _DETAILS["replay"], ""
+        text = f"Step {min(finished + 1, total)} of {total}: {words}"
+        share = finished / total
+    else:
+        text = _TASKS.get(job.task["task"], "working").capitalize()
+        if step is not None and step["total"] and job.task["task"] == "curve":
+            share = step["done"] / step["total"]
+    if job.state == "queued":
+        text, minor = "Waiting for another job to end", ""
+    elif job.over:
+        text, minor = _ENDS.get(job.state, ""), ""
+        share = 1.0 if job.state == "done" else share
+        if job.state == "done":
+            text = f"Done in {shape['seconds']:g} s."
+    return {**shape, "words": text, "detail": minor, "share": round(share, 3), "over": job.over}
+
+
+# The page of a file
+
+
+def votes_page(opened: Opened, others: Sequence[Opened]) -> Record:
+    """Return what the page of a file shows."""
+    record, told, job = opened.record, opened.told, opened.job
+    return {
+        "opened": opened,
+        "others": [one for one in others if one is not opened and "votes" in one.told],
+        "job": working(job),
+        "curve_job": working(opened.curve),
+        "problem": opened.problem,
+        "votes": told.get("votes"),
+        "items": told.get("items", []),
+        "size": sizes(told.get("votes"), told.get("items", [])),
+        "facts": reading_facts(told.get("votes"), told.get("items", [])),
+        "names": [(one.id, show(one.name, 60)) for one in others if one is not opened and "votes" in one.told],
+        "fields": FIELDS,
+        "form": opened.form,
+        "spec": opened.spec,
+        "record": record,
+        "headline": headline(record, job),
+        "view": None if record is None else seen_so_far(record),
+        "pictures": [] if record is None else drawn(opened, record, running=job is not None and not job.over),
+        "replay": None if record is None else replayed(record, record["attack"], told.get("replay")),
+        "attacked": bool(told.get("attacked")),
+        "claims": [claim_row(asked) for asked in reversed(opened.claims)],
+        "slider": None if record is None else in_script(slider_data(record)),
+        "peek": peek(opened.data) if opened.problem is not None and "votes" not in told else "",
+    }
+
+
+def headline(record: Record | None, job: Job | None) -> str:
+    """Return the sentence at the top: the result, or what is known while the rest is worked out."""
+    if record is None:
+        return "Reading the votes" if job is not None and not job.over else ""
+    done = {step["name"] for step in record["steps"]}
+    if "attack" in done or len(record["items"]) == 1:
+        return str(record["headline"])
+    top = tiers_of(record)[0]
+    first = ", ".join(named(record["items"][item]) for item in top[:4])
+    more = f" and {len(top) - 4} more" * (len(top) > 4)
+    doing = "is being worked out" if job is not None and not job.over else "was not worked out"
+    return f"{first}{more} {'leads' if len(top) == 1 else 'lead'}; how long that holds {doing}"
+
+
+def seen_so_far(record: Record) -> Record:
+    """Return what the report would say, without what is not known yet."""
+    found = view(record)
+    if record["spec"]["theta"] is not None and all(step["name"] != "tiers" for step in record["steps"]):
+        found["numbers"] = [row for row in found["numbers"] if row[0] != "tiers"]
+    return found
+
+
+def sizes(votes: Record | None, items: Sequence[str]) -> str:
+    """Return how many ballots of how many items there are."""
+    return "" if votes is None else f"{plural(votes['total'], 'ballot')} of {plural(len(items), 'item')}"
+
+
+def reading_facts(votes: Record | None, items: Sequence[str]) -> list[tuple[str, str]]:
+    """Return what was understood, a line each: a name and a text."""
+    if votes is None:
+        return []
+    total = votes["total"]
+    facts = [
+        ("source", show(votes["source"], 200)),
+        ("items", f"{len(items):,}: {', '.join(named(item, 30) for item in items[:8])}{', …' * (len(items) > 8)}"),
+        ("ballots", f"{number(total)} ({votes['distinct']:,} distinct)"),
+        ("with ties", f"{number(votes['with_ties'])} ({percent(votes['with_ties'] / total)})"),
+        ("incomplete", f"{number(votes['incomplete'])} ({percent(votes['incomplete'] / total)})"),
+    ]
+    facts += [(name, show(text, 300)) for name, text in votes["choices"].items() if name != "form"]
+    return facts
+
+
+def peek(data: bytes) -> str:
+    """Return the first lines of a file, safe to show."""
+    lines, width = _PEEK
+    text = data[: 64 * 1024].decode("utf-8", errors="replace")
+    return "\n".join(show(line, width) for line in text.splitlines()[:lines])
+
+
+def drawn(opened: Opened, record: Record, *, running: bool) -> list[Record]:
+    """Return the pictures that the record has, as SVG and in words; a picture is drawn again when its data changed."""
+    found = []
+    for picture in PICTURES:
+        if not _has(picture.name, record):
+            found.append({"picture": picture, "svg": "", "words": _missing(picture.name, record, running=running)})
+            continue
+        left_out = {"steps", "others", "claims", "headline"} | ({"curves"} if picture.name != "breakdown" else set())
+        parts = {name: part for name, part in record.items() if name not in left_out}
+        known = opened.drawn.get(picture.name)
+        if known is None or known[0] != parts:
+            known = parts, picture.draw(record), picture.tell(record)
+            opened.drawn[picture.name] = known
+        found.append({"picture": picture, "svg": known[1], "words": known[2]})
+    return found
+
+
+def _has(name: str, record: Record) -> bool:
+    many = len(record["items"]) > 1
+    wants = {
+        "ladder": True,
+        "heatmap": many,
+        "ranges": many and (record["bootstrap"] is not None or record["reach"] is not None),
+        "breakdown": bool(record["curves"]),
+        "tradeoff": record["tradeoff"] is not None,
+        "attack": record["attack"] is not None,
+    }
+    return wants[name]
+
+
+def _missing(name: str, record: Record, *, running: bool) -> str:
+    """Return why a picture is not there."""
+    step = {"ranges": "reach", "breakdown": "curves", "tradeoff": "tiers"}.get(name, name)
+    told = next((one for one in record["steps"] if one["name"] == step), None)
+    if len(record["items"]) == 1:
+        return "There is only one item."
+    if name == "tradeoff" and record["spec"]["theta"] != "auto":
+        return "The threshold was set by hand; choose “auto” in the settings to see what each threshold costs."
+    if told is not None and told["note"]:
+        return show(told["note"], 300)
+    return "This comes in a moment." if running else "This was not computed."
+
+
+def _span(first: float, last: float) -> str:
+    return f"{first:g}" if first == last else f"{first:g}–{last:g}"
+
+
+def slider_data(record: Record) -> Record:
+    """Return the part of a record that the threshold slider needs: the whole path is in the page."""
+    votes = {name: record["votes"][name] for name in ("counts", "total")}
+    parts = {name: record[name] for name in ("items", "consensus", "tiers", "path", "gaps", "tradeoff")}
+    return {**parts, "votes": votes}
+
+
+# Attacks and claims
+
+
+def replayed(record: Record, row: Record | None, steps: Sequence[Record] | None) -> Record | None:
+    """Return the replay of an attack: the picture after each step that was computed, in words beside it."""
+    if row is None or row["after"] is None:
+        return None
+    counts = record["votes"]["counts"]
+    last = row["sufficient"] if counts and row["whole"] else row["upper"]
+    share = last / record["votes"]["total"] if counts and row["whole"] else last
+    steps = list(steps or [{"changed": 0.0, "share": 0.0, "ranks": row["before"]}])
+    if steps[-1]["share"] < 0.999 * share:  # a replay that ran out of time still ends with the attack
+        steps.append({"changed": last, "share": share, "ranks": row["after"]})
+    attack = next(picture for picture in PICTURES if picture.name == "attack")
+    frames = []
+    for step in steps:
+        amount = (
+            plural(step["changed"], "vote") if counts and row["whole"] else f"{percent(step['share'])} of the votes"
+        )
+        part = {
+            "needed": step["changed"],
+            "sufficient": step["changed"],
+            "lower": step["share"],
+            "upper": step["share"],
+        }
+        svg = attack.draw({**record, "attack": {**row, **part, "after": step["ranks"]}})
+        tiers = buckets(step["ranks"], record["consensus"]["order"])
+        shown = {"tiers": tiers[:_MOST_TIERS], "more": max(len(tiers) - _MOST_TIERS, 0)}
+        frames.append({"amount": amount, "moved": moved_items(row["before"], step["ranks"]), "svg": svg, **shown})
+    verb = {"replace": "replaced", "drop": "dropped", "add": "added"}[row["change"]]
+    return {"frames": frames, "verb": verb}
+
+
+def moved_items(before: Sequence[int], after: Sequence[int]) -> int:
+    """Return how many items have other places: a tier that splits moves nobody below it.
+
+    Examples
+    --------
+    >>> moved_items([1, 1, 2, 3], [1, 2, 3, 4])
+    2
+    """
+
+    def places(ranks: Sequence[int]) -> list[tuple[int, int]]:
+        return [(sum(other < rank for other in ranks), ranks.count(rank)) for rank in ranks]
+
+    return sum(old != new for old, new in zip(places(before), places(after), strict=True))
+
+
+def claim_row(asked: Asked) -> Record:
+    """Return a claim with its answer in a line."""
+    answer = asked.answer
+    text = ""
+    if answer is not None:
+        text = ("Holds. " if answer["holds"] else "Does not hold now. ") + answer["attack"]["text"]
+    return {"asked": asked, "text": text, "job": working(asked.job), "problem": asked.job.problem}
+
+
+def claim_page(asked: Asked) -> Record:
+    """Return what the page of a claim shows."""
+    answer, record = asked.answer, asked.about.record
+    row = None if answer is None else answer["attack"]
+    found: Record = {"svg": "", "words": "", "ballots": None}
+    if row is not None and record is not None:
+        picture = next(picture for picture in PICTURES if picture.name == "attack")
+        shown = {**record, "attack": row}
+        found = {"svg": picture.draw(shown), "words": picture.tell(shown), "ballots": attack_tables(shown)}
+    replay = None if record is None else replayed(record, row, asked.job.told.get("replay"))
+    return {
+        **claim_row(asked),
+        "opened": asked.about,
+        "answer": answer,
+        "row": row,
+        "picture": found,
+        "replay": replay,
+        "attacked": bool(asked.job.told.get("attacked")),
+    }
+
+
+def compare_rows(comparison: Record) -> list[Record]:
+    """Return the rows of a comparison in words."""
+    rows = []
+    for row in comparison["items"]:
+        moved = row["old"]["place"] - row["new"]["place"]
+        verdict = "beyond noise" if row["beyond_noise"] else "within noise" if moved else ""
+        places = {
+            which: {"place": f"{row[which]['place']:g}", "span": _span(row[which]["best"], row[which]["worst"])}
+            for which in ("old", "new")
+        }
+        rows.append(
+            {
+                "item": row["item"],
+                **places,
+                "moved": f"{moved:+g}".replace("-", "−") if moved else "",
+                "verdict": verdict,
+            }
+        )
+    return rows

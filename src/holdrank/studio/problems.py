@@ -1,0 +1,166 @@
+"""What goes wrong in the studio, in one shape for pages and for JSON; and the limits that it keeps."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from holdrank.errors import HoldrankError, InputError, LimitError, MissingExtraError, UsageError, quote, show
+
+Shape: TypeAlias = dict[str, str]
+
+_REPAIR = "; to repair: "
+
+# The names of options as the form of the studio labels them; messages of the library spell them as arguments.
+LABELS = {
+    "format": "Form",
+    "unlisted": "Unlisted items",
+    "delimiter": "Delimiter",
+    "encoding": "Encoding",
+    "header": "Row of the header",
+    "columns": "Columns",
+    "item": "Item column",
+    "voter": "Voter column",
+    "weight": "Weight column",
+    "rank": "Rank column",
+    "score": "Score column",
+    "first": "First item",
+    "second": "Second item",
+    "winner": "Winner",
+    "lower_is_better": "Low is good",
+    "blanks": "Blanks",
+    "repeated": "Named twice",
+    "both_bad": "Both bad",
+    "categories": "Categories",
+    "short_rows": "Short rows",
+    "sheet": "Sheet",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What the studio lets one start of it use.
+
+    Attributes
+    ----------
+    upload : int
+        Bytes of one request.
+    rows : int
+        Lines of one file.
+    items : int
+        Items of one file; pages with more would be of no use.
+    kept : int
+        Bytes of files and results kept in memory; the oldest go first.
+    memory : int
+        Bytes of address space of one job.
+    seconds : float
+        Most that may be asked for one job.
+    margin : float
+        Seconds beyond those asked for, for reading and writing, before a job is killed.
+    running, queued : int
+        Jobs at once, and jobs that wait.
+    patience : float
+        Seconds for which a job goes on when nobody listens: a page that is loaded again needs some.
+    """
+
+    upload: int = 50 * 2**20
+    rows: int = 2_000_000
+    items: int = 400
+    kept: int = 300 * 2**20
+    memory: int = 4 * 2**30
+    seconds: float = 300.0
+    margin: float = 30.0
+    running: int = 2
+    queued: int = 8
+    patience: float = 10.0
+
+
+class StudioError(Exception):
+    """One answer that is no success: a status of HTTP, a code for programs, and words for people."""
+
+    def __init__(self, status: int, code: str, message: str, *, place: str = "", repair: str = "") -> None:
+        super().__init__(message)
+        self.status, self.code, self.message, self.place, self.repair = status, code, message, place, repair
+
+    def shape(self) -> Shape:
+        """Return the one shape of errors, without its envelope."""
+        return {"code": self.code, "message": self.message, "place": self.place, "repair": self.repair}
+
+    def envelope(self) -> dict[str, Shape]:
+        """Return what JSON answers hold."""
+        return {"error": self.shape()}
+
+    @classmethod
+    def of_shape(cls, shape: Shape) -> StudioError:
+        """Return the problem that a worker has told."""
+        return cls(_STATUS.get(shape["code"], 500), **shape)
+
+    @classmethod
+    def of(cls, error: HoldrankError) -> StudioError:
+        """Return an error of the library: its place, its words, its repair.
+
+        Examples
+        --------
+        >>> error = InputError("the delimiter is unclear", source="a.csv", line=1, repair="set delimiter=")
+        >>> StudioError.of(error).shape()
+        {'code': 'input', 'message': 'the delimiter is unclear', 'place': 'a.csv, line 1', 'repair': 'set “Delimiter”'}
+        """
+        if isinstance(error, InputError):
+            place = [show(error.source, 200)] if error.source else []
+            place += [f"line {error.line}"] if error.line is not None else []
+            if error.column is not None:
+                place.append(f"column {error.column if isinstance(error.column, int) else quote(error.column)}")
+            clues = [f"found {quote(error.found)}"] if error.found is not None else []
+            clues += [f"expected {error.expected}"] if error.expected else []
+            message = error.problem + ("; " + ", ".join(clues) if clues else "")
+            return cls(422, "input", message, place=", ".join(place), repair=in_labels(error.repair))
+        kinds = ((UsageError, "usage"), (LimitError, "limit"), (MissingExtraError, "missing-extra"))
+        code = next((name for kind, name in kinds if isinstance(error, kind)), "input")
+        message, _, repair = str(error).partition(_REPAIR)
+        return cls(_STATUS[code], code, in_labels(message), repair=in_labels(repair))
+
+
+_STATUS = {
+    "input": 422,
+    "usage": 422,
+    "limit": 413,
+    "missing-extra": 501,
+    "memory": 507,
+    "time": 504,
+    "internal": 500,
+}
+
+
+def in_labels(message: str) -> str:
+    """Return a message of the library with its arguments spelt as the fields of the form.
+
+    Examples
+    --------
+    >>> in_labels('set format="battles", or lower_is_better=True')
+    'set “Form” to battles, or “Low is good” to all'
+    """
+    for name, label in LABELS.items():
+        message = re.sub(rf"\bsuch as {name}=([\"'])(.+?)\1", r"such as to “\2”", message)
+        message = re.sub(rf"\b{name}=([\"'])(.+?)\1", rf"“{label}” to \2", message)
+        message = re.sub(rf"\b{name}=True\b", f"“{label}” to all", message)
+        message = re.sub(rf"\b{name}=", f"“{label}”", message)
+    return message
+
+
+_SMALLER = "count equal ballots into a weight column, or use the command line, which has no such limit"
+
+
+def too_large(limits: Limits) -> StudioError:
+    """Return the refusal of a file that is too large."""
+    return StudioError(413, "limit", f"the studio takes files of up to {limits.upload / 2**20:.3g} MB", repair=_SMALLER)
+
+
+def check_size(data: bytes, limits: Limits) -> None:
+    """Refuse a file that is too large or too long."""
+    if len(data) > limits.upload:
+        raise too_large(limits)
+    rows = data.count(b"\n")
+    if rows > limits.rows:
+        words = f"the file has {rows:,} lines, and the studio reads up to {limits.rows:,}"
+        raise StudioError(413, "limit", words, repair=_SMALLER)

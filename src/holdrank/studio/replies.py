@@ -1,0 +1,92 @@
+"""Replies of the studio: what they are made of, and the names of what is sent and taken away."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import PurePath
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote as url_quote
+
+from holdrank.studio.jobs import Job
+
+if TYPE_CHECKING:
+    from fastapi.responses import Response
+    from starlette.datastructures import UploadFile
+
+STATIC = {
+    "page.css": ("static", "text/css"),
+    "holdrank.js": ("static", "text/javascript"),
+    "studio.css": ("studio/static", "text/css"),
+    "studio.js": ("studio/static", "text/javascript"),
+}
+_EXAMPLE = {
+    "Alder": 8.0,
+    "Birch": 7.7,
+    "Cedar": 5.0,
+    "Elm": 3.1,
+    "Fir": 3.0,
+    "Hazel": 2.9,
+    "Juniper": 1.5,
+    "Larch": 0.6,
+}
+
+
+def wants_json(path: str, accept: str) -> bool:
+    """Whether whoever asks is a program: by the name of the page, or by what it takes."""
+    return path.endswith(".json") or ("application/json" in accept and "text/html" not in accept)
+
+
+def seen(*jobs: Job) -> None:
+    """Note that somebody asked after jobs."""
+    for job in jobs:
+        job.seen = monotonic()
+
+
+def as_json(value: object) -> Response:
+    """Return data as an answer."""
+    from fastapi.responses import JSONResponse
+
+    return JSONResponse(value)
+
+
+async def in_thread(work: Callable[..., Any], *args: Any) -> Any:
+    """Run what takes its time without holding up other answers."""
+    from starlette.concurrency import run_in_threadpool
+
+    return await run_in_threadpool(work, *args)
+
+
+def packed(name: str) -> str:
+    """Return a style sheet or a script of the package."""
+    return files("holdrank").joinpath(f"{STATIC[name][0]}/{name}").read_text("utf-8")
+
+
+def file_name(file: UploadFile) -> str:
+    """Return the last part of the name that a client gives: a label, never a path."""
+    return PurePath((file.filename or "").replace("\\", "/")).name[:200] or "votes"
+
+
+def download(text: str, kind: str, name: str, ending: str) -> Response:
+    """Return a file to take away, named after the file that it is about."""
+    from fastapi.responses import Response
+
+    stem = PurePath(name).stem or "votes"
+    plain = "".join(sign if sign.isascii() and (sign.isalnum() or sign in "-_") else "-" for sign in stem)[:80]
+    full = url_quote(f"{stem[:80]}{ending}", safe="")
+    header = f"attachment; filename=\"{plain}{ending}\"; filename*=UTF-8''{full}"
+    return Response(text, media_type=kind, headers={"content-disposition": header})
+
+
+def example() -> bytes:
+    """Return generated votes, for whoever has none at hand: 500 ballots over eight trees, always the same."""
+    from holdrank.models import PlackettLuce, sample_votes
+
+    votes = sample_votes(PlackettLuce(list(_EXAMPLE.values())), 500, rng=2023, items=_EXAMPLE)
+    lines = [json.dumps({"items": list(votes.items), "unlisted": votes.unlisted})]
+    for ranks, weight in zip(votes.ranks.tolist(), votes.weights.tolist(), strict=True):
+        order = [item for _, item in sorted(zip(ranks, votes.items, strict=True))]
+        lines.append(json.dumps({"order": order, "weight": int(weight)}))
+    return ("\n".join(lines) + "\n").encode()

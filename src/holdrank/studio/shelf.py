@@ -1,0 +1,153 @@
+"""What is open in one start of the studio: files, claims about them, comparisons; all in memory."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from holdrank.records import Record
+from holdrank.studio.jobs import Job, Jobs
+from holdrank.studio.problems import Limits, StudioError, check_size
+
+
+def _new_id() -> str:
+    return secrets.token_urlsafe(9)
+
+
+@dataclass(eq=False)
+class Opened:
+    """A file, how it is read, and what is known about it."""
+
+    name: str
+    data: bytes
+    reading: dict[str, Any] = field(default_factory=dict)
+    form: dict[str, str] = field(default_factory=dict)
+    spec: dict[str, Any] = field(default_factory=dict)
+    id: str = field(default_factory=_new_id)
+    job: Job | None = None
+    curve: Job | None = None
+    claims: list[Asked] = field(default_factory=list)
+    drawn: dict[str, tuple[Record, str, str]] = field(default_factory=dict)  # pictures, and what they show
+
+    @property
+    def size(self) -> int:
+        """Bytes, about: the file, and the votes after attacks."""
+        return len(self.data) + sum(len(job.told.get("attacked") or "") for job in self.jobs)
+
+    @property
+    def told(self) -> Record:
+        """What the analysis has told so far."""
+        return {} if self.job is None else self.job.told
+
+    @property
+    def problem(self) -> StudioError | None:
+        """What went wrong with reading or analysing; to run out of time is nothing wrong where something is known."""
+        if self.job is None or (self.job.state == "out of time" and "record" in self.told):
+            return None
+        return self.job.problem
+
+    @property
+    def record(self) -> Record | None:
+        """The record as far as it is known, with the curve that was asked for in place of the shorter one."""
+        record: Record | None = self.told.get("record")
+        drawn = None if self.curve is None else self.curve.told.get("curve")
+        if record is None or drawn is None:
+            return record
+        others = [curve for curve in record["curves"] if curve["statistic"] != drawn["statistic"]]
+        return {**record, "curves": [drawn, *others]}
+
+    @property
+    def jobs(self) -> list[Job]:
+        """All jobs that are about this file."""
+        return [job for job in (self.job, self.curve, *(claim.job for claim in self.claims)) if job is not None]
+
+    @property
+    def content(self) -> int:
+        """A number that changes with what pages show."""
+        return sum(job.content + (100_000 if job.over else 0) for job in self.jobs)
+
+
+@dataclass(eq=False)
+class Asked:
+    """A claim about a file, and the job that answers it."""
+
+    about: Opened
+    claim: str
+    of: str
+    change: str
+    job: Job
+    id: str = field(default_factory=_new_id)
+
+    @property
+    def answer(self) -> Record | None:
+        """Whether it holds, and the least attack; None until it is known."""
+        answer: Record | None = self.job.told.get("answer")
+        return answer
+
+
+@dataclass(eq=False)
+class Compared:
+    """Two files side by side, and the job that compares them."""
+
+    old: Opened
+    new: Opened
+    rule: str
+    job: Job
+    id: str = field(default_factory=_new_id)
+
+
+class Shelf:
+    """Everything that is open, oldest first."""
+
+    def __init__(self, limits: Limits, jobs: Jobs) -> None:
+        self.limits, self.jobs = limits, jobs
+        self.opened: dict[str, Opened] = {}
+        self.asked: dict[str, Asked] = {}
+        self.compared: dict[str, Compared] = {}
+
+    def put(self, name: str, data: bytes) -> Opened:
+        """Keep a file; the oldest go when there is no room left."""
+        check_size(data, self.limits)
+        for old in list(self.opened.values()):
+            if sum(one.size for one in self.opened.values()) + len(data) <= self.limits.kept:
+                break
+            self.close(old)
+        opened = Opened(name, data)
+        self.opened[opened.id] = opened
+        return opened
+
+    def close(self, opened: Opened) -> None:
+        """Forget a file and all that is about it."""
+        self.opened.pop(opened.id, None)
+        for one in opened.claims:
+            self.asked.pop(one.id, None)
+        for pair in [pair for pair in self.compared.values() if opened in (pair.old, pair.new)]:
+            self.compared.pop(pair.id)
+            self.jobs.forget(pair.job)
+        for job in opened.jobs:
+            self.jobs.forget(job)
+
+    def votes(self, id: str) -> Opened:
+        """Return a file; refuses unknown names."""
+        return _find(self.opened, id)
+
+    def claim(self, id: str) -> Asked:
+        """Return a claim; refuses unknown names."""
+        return _find(self.asked, id)
+
+    def comparison(self, id: str) -> Compared:
+        """Return a comparison; refuses unknown names."""
+        return _find(self.compared, id)
+
+
+T = TypeVar("T")
+
+
+def _find(shelf: dict[str, T], id: str) -> T:
+    try:
+        return shelf[id]
+    except KeyError:
+        raise StudioError(
+            404, "not-found", "this is not open, or not any more", repair="open the file again from the first page"
+        ) from None

@@ -1,0 +1,298 @@
+"""What a worker does: read votes, analyse them, answer a claim, fill in a curve, compare two files, write votes."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import PurePath
+from tempfile import TemporaryDirectory
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from holdrank.analysis import CLAIMS, RULES, Spec, analyse, goal_against
+from holdrank.breaking import goals
+from holdrank.breaking.answers import attack, breakdown
+from holdrank.breaking.cases import consensus_of
+from holdrank.breaking.plans import Plan
+from holdrank.comparing import compare
+from holdrank.consensus import Statistic
+from holdrank.errors import HoldrankError, LimitError, UsageError, quote
+from holdrank.files import read_votes, write_votes
+from holdrank.files.writers import fitting_type
+from holdrank.merge import Robust
+from holdrank.rankings import Ranking
+from holdrank.records import Record, attack_record, curve_record, finite, votes_record
+from holdrank.status import Status, Step
+from holdrank.studio.worker import Say
+from holdrank.votes import Votes
+
+_STEPS = 12  # of a replay
+_REPLAY_SECONDS = 10.0
+_LARGEST_FILE = 32 * 2**20  # characters of attacked votes that are handed over
+_MOST_DISTANCES = 60  # of a curve
+
+
+def analysed(job: Record, files: Sequence[bytes], say: Say) -> Record:
+    """Read votes, tell what was understood, analyse them and tell each step."""
+    votes = _read(job, files[0], say)
+    spec = Spec(**job["spec"])
+
+    def partial(record: Record) -> None:
+        say("partial", record=record)
+
+    record = analyse(votes, spec, progress=_progress(say), partial=partial).record
+    statistic: Statistic = RULES[spec.rule]
+    if record["tiers"] is not None:
+        statistic = Robust(statistic, record["tiers"]["theta"], spec.merge)
+    return {"record": record, **_shown(votes, statistic, record["attack"], say)}
+
+
+def claimed(job: Record, files: Sequence[bytes], say: Say) -> Record:
+    """Answer a claim: the votes that end it if it holds, else those that bring it about."""
+    votes = _read(job, files[0], say)
+    statistic: Statistic = RULES[job["rule"]]
+    tiers = job["theta"] is not None
+    if tiers:
+        statistic = Robust(statistic, job["theta"], job["merge"])
+    limit = float(job["time_limit"])
+    before = consensus_of(votes, statistic, limit / 3)
+    holds, goal = goal_about(job["claim"], job["pair"], votes.items, before.ranking, tiers=tiers)
+    found = attack(votes, statistic, goal, job["change"], time_limit=limit, progress=_progress(say))
+    best = found.whole or found
+    attacked = best.votes
+    after = None if attacked is None else consensus_of(attacked, statistic, _REPLAY_SECONDS)
+    row = attack_record(found, after.ranking if after is not None and after.status.is_exact else None)
+    answer = {"claim": job["claim"], "holds": holds, "attack": row}
+    return {"answer": answer, **_shown(votes, statistic, row, say, attacked)}
+
+
+def goal_about(
+    claim: str, pair: Sequence[int] | None, items: Sequence[str], before: Ranking, *, tiers: bool
+) -> tuple[bool, goals.Goal]:
+    """Return whether a claim holds, and the goal of whoever wants it to be otherwise.
+
+    Examples
+    --------
+    >>> goal_about("a above b", [0, 1], ["a", "b"], Ranking([1, 2]), tiers=False)
+    (True, Above(upper='b', lower='a'))
+    """
+    if pair is None:
+        goal = goal_against(claim, items, before, tiers=tiers)
+        return goal is not None, goal or goal_of(claim, items)
+    if tiers:
+        raise UsageError(f"tiers may also tie what {quote(claim)} keeps apart; claim it of the strict ranking")
+    upper, lower = (items[item] for item in pair)
+    holds = goals.Above(upper, lower).aim(before, items).reached(before)
+    return holds, goals.Above(lower, upper) if holds else goals.Above(upper, lower)
+
+
+def goal_of(claim: str, items: Sequence[str]) -> goals.Goal:
+    """Return the goal of whoever wants a claim to come true.
+
+    Examples
+    --------
+    >>> goal_of("b above a", ["a", "b"]), goal_of("b wins", ["a", "b"])
+    (Above(upper='b', lower='a'), Wins(item='b'))
+    """
+    words = " ".join(claim.split())
+    if words.endswith(" wins"):
+        return goals.Wins(words.removesuffix(" wins"))
+    parts = words.split(" above ")
+    for cut in range(1, len(parts)):
+        upper, lower = " above ".join(parts[:cut]), " above ".join(parts[cut:])
+        if (upper in items and lower in items) or len(parts) == 2:
+            return goals.Above(upper, lower)
+    raise UsageError(f"a claim is {CLAIMS}, not {quote(claim)}")
+
+
+def filled_in(job: Record, files: Sequence[bytes], say: Say) -> Record:
+    """Compute a breakdown curve from its near end to its far end, and tell it after each distance."""
+    votes = _read(job, files[0], say)
+    statistic: Statistic = RULES[job["rule"]]
+    if job["theta"] is not None:
+        statistic = Robust(statistic, job["theta"], job["merge"])
+    pairs = votes.n * (votes.n - 1) // 2
+    if not pairs:
+        raise UsageError("a breakdown curve needs two items")
+    near = np.arange(1, pairs + 1)
+    if pairs > _MOST_DISTANCES:
+        near = np.unique(np.geomspace(1, pairs, _MOST_DISTANCES).round().astype(int))
+    deltas = (near / pairs).tolist()
+    curve = _first_curve(votes, statistic, deltas)
+    say("partial", curve=curve)
+    ends = monotonic() + float(job["time_limit"])
+    open_ = 0
+    for k, delta in enumerate(deltas):
+        say("progress", name="distances", done=k, total=len(deltas))
+        left = ends - monotonic()
+        if left <= 0:
+            open_ += len(deltas) - k
+            break
+        found = curve_record(breakdown(votes, statistic, [delta], time_limit=left / (len(deltas) - k)))
+        _put(curve, k, found)
+        open_ += found["status"] not in (Status.LEAST, Status.OUT_OF_REACH)
+        curve["status"] = found["status"]
+        say("partial", curve=curve)
+    curve["status"] = (Status.BETWEEN_TIME_LIMIT if open_ else Status.LEAST).value
+    return {"curve": curve}
+
+
+def _first_curve(votes: Votes, statistic: Statistic, deltas: list[float]) -> Record:
+    """Return what is known before any search: the theorems where they speak of the statistic, else nothing."""
+    try:
+        return curve_record(breakdown(votes, statistic, deltas, "bounds"))
+    except HoldrankError:
+        found = curve_record(breakdown(votes, statistic, deltas[:1], time_limit=0))
+        known = {"lower": 0.0, "upper": None, "needed": 0.0 if votes.is_counts else None, "sufficient": None}
+        lists = {name: [value] * len(deltas) for name, value in known.items()}
+        return {**found, "delta": deltas, **lists, "status": Status.BETWEEN_TIME_LIMIT.value}
+
+
+def _put(curve: Record, k: int, found: Record) -> None:
+    """Put one distance into a curve; who must move it farther needs no fewer votes."""
+    curve |= {"method": found["method"], "notes": found["notes"]}
+    for name in ("lower", "upper", "needed", "sufficient"):
+        curve[name][k] = found[name][0]
+    for name in ("lower", "needed"):
+        least = found[name][0]
+        for far in range(k + 1, len(curve["delta"])):
+            known = curve[name][far]
+            if least is None or known is None:
+                # No change does it here, so none does it farther away; unless the votes are no counts at all.
+                curve[name][far] = None
+            else:
+                curve[name][far] = max(known, least)
+
+
+def compared(job: Record, files: Sequence[bytes], say: Say) -> Record:
+    """Compare two files."""
+    old, new = (_read({**job, **job["files"][k]}, data, say) for k, data in enumerate(files))
+    say("progress", name="draws", done=0, total=1)
+    return {
+        "comparison": {
+            **compare(old, new, RULES[job["rule"]], job["draws"], job["seed"]),
+            "rule": job["rule"],
+            "old": votes_record(old),
+            "new": votes_record(new),
+        }
+    }
+
+
+def written(job: Record, files: Sequence[bytes], say: Say) -> Record:  # noqa: ARG001 - all tasks are called alike
+    """Write votes, which come as JSON Lines, in another form."""
+    votes = read_votes(_named(files[0], "votes.jsonl"))
+    extension = fitting_type(votes) if job["to"] == "soc" else job["to"]
+    return {"text": _text(votes, extension), "extension": extension}
+
+
+TASKS: dict[str, Callable[[Record, Sequence[bytes], Say], Record]] = {
+    "analyse": analysed,
+    "claim": claimed,
+    "curve": filled_in,
+    "compare": compared,
+    "write": written,
+}
+
+
+def _read(job: Record, data: bytes, say: Say) -> Votes:
+    # A name that the client has sent is a name for messages; nothing is opened by it.
+    votes = read_votes(_named(data, PurePath(job["name"]).name or "votes"), **job["reading"])
+    if votes.n > job["items"]:
+        raise LimitError(
+            f"the file has {votes.n:,} items, and pages show up to {job['items']}; to repair: use the command line, "
+            "or choose some of the columns"
+        )
+    say("votes", votes=votes_record(votes), items=list(votes.items))
+    return votes
+
+
+class _Named(io.BytesIO):
+    """A file in memory with a name, for the reader looks at its ending."""
+
+    name = ""
+
+
+def _named(data: bytes, name: str) -> io.BytesIO:
+    file = _Named(data)
+    file.name = name
+    return file
+
+
+def _progress(say: Say) -> Callable[[Step], None]:
+    return lambda step: say("progress", name=step.name, done=step.done, total=step.total)
+
+
+def _text(votes: Votes, extension: str) -> str:
+    """Return votes as the text of a file; the writer makes files only."""
+    with TemporaryDirectory() as folder:
+        path = PurePath(folder) / f"votes.{extension}"
+        write_votes(votes, path)
+        with open(path, encoding="utf-8", newline="") as file:
+            return file.read()
+
+
+# The replay of an attack: what the consensus is after the first of its changes, after more, after all.
+
+
+def _shown(
+    votes: Votes, statistic: Statistic, row: Record | None, say: Say, attacked: Votes | None = None
+) -> dict[str, Any]:
+    """Return the replay of an attack and the votes after it, each None where there is none."""
+    say("progress", name="replay", done=0, total=1)
+    # An attack on scores replaces scores, which its record does not list.
+    plan = None if row is None or votes.scores is not None else _plan(votes, row)
+    if attacked is None and plan is not None:
+        attacked = plan.applied(votes)
+    text = None if attacked is None else _text(attacked, "jsonl")
+    if text is not None and len(text) > _LARGEST_FILE:
+        text = None
+    steps = [] if row is None or plan is None else list(_steps(votes, statistic, plan, row))
+    return {"replay": steps if len(steps) > 1 else None, "attacked": text}
+
+
+def _plan(votes: Votes, row: Record) -> Plan | None:
+    """Return the attack that a record lists; None if it lists only a part of it."""
+    removed, added = row["removed"], row["added"]
+    if any(part["kinds"] > len(part["listed"]) for part in (removed, added)) or not removed["kinds"] + added["kinds"]:
+        return None
+    row_of = {ranks.tobytes(): k for k, ranks in enumerate(votes.ranks)}
+    taken = np.zeros(votes.distinct)
+    for ballot in removed["listed"]:
+        taken[row_of[np.array(ballot["ranks"], dtype=votes.ranks.dtype).tobytes()]] += ballot["weight"]
+    ranks = np.array([ballot["ranks"] for ballot in added["listed"]], dtype=np.int64).reshape(-1, votes.n)
+    return Plan(taken, ranks, np.array([ballot["weight"] for ballot in added["listed"]], dtype=float))
+
+
+def _steps(votes: Votes, statistic: Statistic, plan: Plan, row: Record) -> Iterator[Record]:
+    """Yield the consensus after parts of an attack: each is computed, none is made up.
+
+    The ballots change in the order in which the record lists them, the commonest first.
+    """
+    ends = monotonic() + _REPLAY_SECONDS
+    amount = max(float(plan.removed.sum()), float(plan.added.sum()))
+    marks = np.linspace(0, amount, _STEPS + 1)
+    if row["whole"]:
+        marks = np.unique(marks.round())
+    heavy = np.argsort(-plan.removed, kind="stable")
+    for mark in marks.tolist():
+        left = ends - monotonic()
+        if left <= 0:
+            return
+        part = Plan(_first(plan.removed, mark, heavy), plan.ranks, _first(plan.added, mark))
+        found = consensus_of(part.applied(votes), statistic, left)
+        if not found.status.is_exact:
+            return
+        ranks = Ranking(found.ranking.ranks).ranks.tolist()
+        share = mark / votes.total
+        yield {"changed": finite(mark), "share": share, "ranks": ranks, "unique": found.unique}
+
+
+def _first(weights: np.ndarray[Any, Any], amount: float, order: np.ndarray[Any, Any] | None = None) -> Any:
+    """Return as much of the weights as fits into an amount, in an order."""
+    order = np.arange(len(weights)) if order is None else order
+    before = np.concatenate(([0.0], np.cumsum(weights[order])[:-1])) if len(weights) else np.zeros(0)
+    part = np.zeros_like(weights)
+    part[order] = np.clip(amount - before, 0.0, weights[order])
+    return part

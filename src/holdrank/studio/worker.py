@@ -1,0 +1,124 @@
+"""One job in a process of its own: `python -m holdrank.studio.worker`.
+
+It reads one line of JSON and then the files, all from stdin; it writes one JSON object a line. Nothing is unpickled and
+nothing is taken from the disk. When stdin closes, whoever asked is gone, and so is the process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import threading
+from collections.abc import Callable
+from time import monotonic
+from typing import Any, BinaryIO
+
+from holdrank.errors import show
+
+Say = Callable[..., None]
+
+_PAUSE = 0.1  # seconds between two signs of life
+
+
+def main() -> None:
+    """Run the job that stdin asks for."""
+    out = _own_stdout()
+    with os.fdopen(os.dup(0), "rb") as stdin:
+        job = json.loads(stdin.readline())
+        _limit(int(job["memory"]), float(job["seconds"]))
+        files = [stdin.read(size) for size in job["sizes"]]
+    threading.Thread(target=_end_with_the_studio, args=[job["folder"]], daemon=True).start()
+    say = _speaker(out)
+    code = 0
+    try:
+        from holdrank.errors import HoldrankError
+        from holdrank.studio.problems import StudioError
+        from holdrank.studio.tasks import TASKS
+
+        try:
+            say("result", **TASKS[job["task"]](job, files, say))
+        except HoldrankError as error:
+            say("error", error=StudioError.of(error).shape())
+    except Exception as error:  # noqa: BLE001 - whatever it is, the page gets one line and no traceback
+        code = 1
+        if isinstance(error, MemoryError) or (isinstance(error, ImportError | OSError) and _is_full()):
+            say("error", error=out_of_memory(int(job["memory"])))
+        else:
+            what = show(f"{type(error).__name__}: {error}", 300)
+            say("error", error={"code": "internal", "message": f"internal error: {what}", "place": "", "repair": ""})
+    out.flush()
+    os._exit(code)  # the thread that waits on stdin must not hold the process
+
+
+def out_of_memory(limit: int) -> dict[str, str]:
+    """Return the error of a job that needs more memory than it may have."""
+    return {
+        "code": "memory",
+        "message": f"the job needs more memory than the {limit / 2**30:.3g} GB that the studio gives it",
+        "place": "",
+        "repair": "use fewer items or ballots, or the command line, which has no such limit",
+    }
+
+
+def _is_full() -> bool:
+    """Whether there is no room for one more large library, which fails to load in many words."""
+    import mmap
+
+    try:
+        mmap.mmap(-1, 256 * 2**20).close()
+    except OSError:
+        return True
+    return False
+
+
+def _own_stdout() -> BinaryIO:
+    """Return stdout for messages alone: what solvers print goes where errors go."""
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return out
+
+
+def _limit(memory: int, seconds: float) -> None:
+    """Set limits that hold even if the studio is stopped or killed."""
+    try:
+        import resource
+    except ImportError:  # a system without them; the studio's own clock remains
+        return
+    wanted = [(resource.RLIMIT_CORE, 0), (resource.RLIMIT_CPU, int(seconds * (os.cpu_count() or 1)) + 60)]
+    wanted += [(resource.RLIMIT_AS, memory)] if memory else []
+    for kind, most in wanted:
+        hard = resource.getrlimit(kind)[1]
+        try:
+            resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+        except (OSError, ValueError):  # macOS knows the limit of memory and refuses to set it
+            continue
+
+
+def _end_with_the_studio(folder: str) -> None:
+    """Wait until whoever asked is gone; nobody else would then take the folder of this job away."""
+    while os.read(0, 1024):
+        pass
+    shutil.rmtree(folder, ignore_errors=True)
+    os._exit(4)
+
+
+def _speaker(out: BinaryIO) -> Say:
+    """Return what writes messages; of signs of life only some are let through."""
+    last = 0.0
+
+    def say(event: str, **parts: Any) -> None:
+        nonlocal last
+        if event == "progress":
+            if monotonic() - last < _PAUSE:
+                return
+            last = monotonic()
+        line = json.dumps({"event": event, **parts}, allow_nan=False)
+        out.write(line.encode("ascii") + b"\n")
+        out.flush()
+
+    return say
+
+
+if __name__ == "__main__":
+    main()
