@@ -79,8 +79,9 @@ def html(analysis: Analysis) -> str:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:"
     policy += "; base-uri 'none'; form-action 'none'"
-    view = _view(analysis.record)
-    page = _environment().get_template("report.html").render(**view, policy=policy, css=_safe(_file("static/page.css")))
+    view = page_view(analysis.record)
+    css = markup_of(_file("static/page.css"))
+    page = _environment().get_template("report.html").render(**view, policy=policy, css=css)
     # A number and its sign stay on one line; what scripts read is added after that.
     page = re.sub(r"(?<=\d) %", "\u00a0%", page)
     data = f'<script type="application/json" id="holdrank-record">{_json(analysis.record)}</script>'
@@ -89,7 +90,7 @@ def html(analysis: Analysis) -> str:
 
 def markdown(analysis: Analysis) -> str:
     """Return the report as Markdown: the tables, and the pictures in words."""
-    view = _view(analysis.record)
+    view = page_view(analysis.record)
     text = _environment().get_template("report.md").render(**view)
     return re.sub(r"\n{3,}", "\n\n", text).rstrip() + "\n"
 
@@ -97,7 +98,7 @@ def markdown(analysis: Analysis) -> str:
 def latex(analysis: Analysis) -> str:
     """Return places and tiers as a LaTeX table for a paper; it needs the package booktabs, or longtable if long."""
     record = analysis.record
-    view = _view(record)
+    view = page_view(record)
     columns = ["Place", "Item", "Votes to break the gap below"]
     columns += ["By chance"] * view["with_chance"] + ["By attack"] * view["with_reach"]
     long = len(record["items"]) > _LONG_TABLE
@@ -138,7 +139,7 @@ FORMS: dict[str, Callable[[Analysis], str]] = {".html": html, ".md": markdown, "
 # What templates show, as text that is not yet escaped.
 
 
-def _view(record: Record) -> dict[str, Any]:
+def page_view(record: Record) -> dict[str, Any]:
     """Return what the page says, in words; templates only lay it out and escape it."""
     votes, spec = record["votes"], record["spec"]
     drawn, reach = record["bootstrap"], record["reach"]
@@ -161,7 +162,7 @@ def _view(record: Record) -> dict[str, Any]:
         "chance": _chance(record),
         "claims": [_claim(row, votes) for row in record["claims"]],
         "cut": _cut(record),
-        "attack": _attack(record),
+        "attack": attack_tables(record),
         "others": _others(record),
         "consensus": _consensus(record),
         "steps": record["steps"],
@@ -284,7 +285,8 @@ def _cut(record: Record) -> Record | None:
     return {"k": found["k"], "budget": budget, "long": long, **rows}
 
 
-def _attack(record: Record) -> Record | None:
+def attack_tables(record: Record) -> Record | None:
+    """Return the ballots of the headline's attack as rows of two tables; None where there is no attack."""
     found = record["attack"]
     if found is None:
         return None
@@ -365,21 +367,22 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(item=_item, svg=_safe, md=_markdown, in_text=in_text, percent=percent)
+    environment.filters.update(item=item_markup, svg=markup_of, md=_markdown, in_text=in_text, percent=percent)
     return environment
 
 
-def _safe(markup: str) -> Markup:
+def markup_of(markup: str) -> Markup:
+    """Return markup of our own making, which templates must not escape."""
     from markupsafe import Markup
 
     return Markup(markup)
 
 
-def _item(name: str) -> Markup:
+def item_markup(name: str) -> Markup:
     """Return a name for the page: by itself in its direction, in full for whoever points at it."""
     short, full = named(name), named(name, 400)
     title = f' title="{html_.escape(full)}"' if full != short else ""
-    return _safe(f"<bdi{title}>{html_.escape(short)}</bdi>")
+    return markup_of(f"<bdi{title}>{html_.escape(short)}</bdi>")
 
 
 def _markdown(text: str) -> str:

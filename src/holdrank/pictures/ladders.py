@@ -9,7 +9,7 @@ from holdrank.records import Record
 # The same numbers stand in holdrank.js, which draws the ladder at other thresholds.
 _WIDTH = 680.0
 _PLACES = 62.0  # left of the blocks
-_PRICES, _LONG_PRICES = 138.0, 196.0  # right of them
+_PRICES, _LONG_PRICES = 138.0, 236.0  # right of them
 _MANY = 24  # tiers; more stand closer together
 
 

@@ -4,7 +4,7 @@
 const SVG = "http://www.w3.org/2000/svg";
 
 // The same numbers stand in pictures/ladders.py and pictures/canvas.py.
-const PLACES = 62, PRICES = 138, LONG_PRICES = 196, MANY = 24, WIDEST = 680, NARROWEST = 330;
+const PLACES = 62, PRICES = 138, LONG_PRICES = 236, MANY = 24, WIDEST = 680, NARROWEST = 330;
 const SHORT_PRICES = 124, NARROW_PAGE = 500; // on a phone many gaps say only the votes
 const LONGEST = 40, SIZE = 13, SAFETY = 1.14;
 const NARROW = new Set("fijlrtI.,:;'|!()[]{} -\"`/\\"), BROAD = new Set("mwMW@%—…");

@@ -14,10 +14,9 @@ from holdrank.errors import show
 from holdrank.pictures import PICTURES
 from holdrank.pictures.words import buckets, in_text, named, percent, plural, tiers_of
 from holdrank.records import Record
-from holdrank.report import _attack as attack_tables
-from holdrank.report import _item as item_markup
-from holdrank.report import _safe as markup
-from holdrank.report import _view as view
+from holdrank.report import attack_tables, item_markup
+from holdrank.report import markup_of as markup
+from holdrank.report import page_view as view
 from holdrank.studio.forms import FIELDS
 from holdrank.studio.jobs import Job
 from holdrank.studio.shelf import Asked, Opened
