@@ -222,7 +222,7 @@ class _Curve(_Search):
         found, bounds = np.zeros((pairs + 1, siege.n), dtype=np.int64), np.zeros(pairs + 1)
         turned = np.zeros(pairs + 1, dtype=np.int64)
         state, ends = loops.new_walk(siege.n), loops.parts_of(siege.against, np.inf)
-        for _ in range(20 if siege.n > SUBSETS_UP_TO else 10**6):
+        for _ in range(siege.rounds if siege.n > SUBSETS_UP_TO else 10**6):
             _, nodes, finished = siege.walk(
                 siege.against, limits, ends, self.above, self.newcomer, 0, siege.battles, state, found,
                 bounds, turned, siege.stride, True,

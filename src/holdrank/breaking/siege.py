@@ -30,7 +30,7 @@ from holdrank.status import Clock
 from holdrank.votes import Votes
 
 SUBSETS_UP_TO = 12  # items: above, the rivals of a target come from the branch and bound of the median itself
-_WALK = 400_000  # orders visited between two looks at the clock, some hundredths of a second
+_WALK = 400_000  # orders of 12 items visited between two looks at the clock, some hundredths of a second
 UNIT = 1e5  # all votes together in programs whose solver knows absolute tolerances of 1e-7 only
 SOLVED = 1e-5  # in that unit: what counts as no rival
 _ROWS = loops.MOST_ROWS  # rivals of one target that the compiled loop takes
@@ -117,7 +117,9 @@ class Siege:
         self.walk = compiled(loops.search_orders) if fast else loops.search_orders
         self._price = compiled(loops.price_orders, *parts) if fast else loops.price_orders
         self.chains = compiled(loops.search_chains) if fast else loops.search_chains
-        self.stride = _WALK if fast else _WALK // 200
+        # A visit takes time in proportion to n**2.
+        self.stride = max(int(_WALK * min(1.0, 150 / n**2)), 1) if fast else _WALK // 200
+        self.rounds = 20 * _WALK // self.stride  # of the first walk through many orders
         self._plans: dict[bytes, Plan | None] = {}
         self._threads = min(os.cpu_count() or 1, 8) if fast else 1
 
@@ -393,7 +395,7 @@ class Siege:
         best = _widest_path(self.against, start, stop)
         if best >= upper or clock.over():
             return min(best, upper)
-        least, finished = self.chains(self.against, start, stop, upper, self.battles, self.stride)
+        least, finished = self.chains(self.against, start, stop, upper, self.battles, _WALK)
         return float(max(best, least) if finished else best)
 
     def tempting_orders(self, clock: Clock) -> Ints:
