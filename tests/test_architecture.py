@@ -19,13 +19,17 @@ SOURCE = ROOT / "src" / "holdrank"
 ROOMS = [
     "errors",
     "status",
+    "checkpoints",
+    "clusters",
     "_kernels",
     "rankings",
     "tables",
     "_ballots",
     "votes",
+    "pairs",
     "files",
     "models",
+    "bigvotes",
     "_highs",
     "_kemeny",
     "_assignment",
@@ -37,11 +41,13 @@ ROOMS = [
     "breaking",
     "thresholds",
     "records",
+    "sweeps",
     "analysis",
     "comparing",
     "plots",
     "pictures",
     "report",
+    "notebook",
     "paper",
     "studio",
     "cli",
@@ -49,9 +55,11 @@ ROOMS = [
 FRONT_DOORS = {"__init__", "__main__"}  # they hand out names from every room
 
 ONE_USER = {"highspy": "_highs", "numba": "_kernels", "click": "cli", "rich": "cli", "array_api_compat": "rankings",
-            "matplotlib": "plots"}  # fmt: skip
+            "matplotlib": "plots", "distributed": "clusters", "fastapi": "studio", "starlette": "studio",
+            "uvicorn": "studio"}  # fmt: skip
 HEAVY = {"numba", "highspy", "matplotlib", "torch", "fastapi", "duckdb", "pandas", "polars", "pyarrow", "openpyxl",
-         "narwhals", "rich", "array_api_compat", "scipy", "jinja2"}  # fmt: skip
+         "narwhals", "rich", "array_api_compat", "scipy", "jinja2", "distributed", "dask", "starlette",
+         "uvicorn"}  # fmt: skip
 
 MODULES = sorted(SOURCE.rglob("*.py"))
 CODE = re.compile(r"`(\w+)`")
@@ -74,7 +82,7 @@ def imports(path: Path, *, top_level_only: bool = False) -> list[str]:
             assert node.level == 0, f"{path.name}: relative import"
             found += [f"{node.module}.{alias.name}" for alias in node.names]
         elif top_level_only and (
-            isinstance(node, ast.FunctionDef | ast.ClassDef)
+            isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
             or (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
         ):
             continue

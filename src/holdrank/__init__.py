@@ -18,12 +18,13 @@ __version__ = "0.1.0"
 
 _ROOMS = {
     "analysis": ("Analysis", "Spec", "analyse"),
+    "bigvotes": ("count_pairs",),
     "breaking.answers": ("attack", "breakdown", "verify"),
     "breaking.goals": ("Above", "Distance", "Enters", "Goal", "Leaves", "NewWinner", "TopSet", "Wins"),
     "breaking.reach": ("Reach", "reach"),
     "breaking.results": ("Attack", "Breakdown"),
     "consensus": ("Consensus", "Statistic", "borda", "footrule", "kemeny", "kemeny_batch", "kemeny_optima"),
-    "errors": ("HoldrankError", "InputError", "LimitError", "MissingExtraError", "UsageError"),
+    "errors": ("HoldrankError", "InputError", "LimitError", "MissingExtraError", "UsageError", "WorkerError"),
     "files": ("read_votes", "validate", "write_votes"),
     "merge": ("Robust", "downward_merge", "merge_path", "naive_merge", "smith_merge"),
     "models": (
@@ -36,6 +37,7 @@ _ROOMS = {
         "exact_votes",
         "sample_votes",
     ),
+    "pairs": ("PairCounts",),
     "rankings": (
         "Ranking",
         "all_rankings",
@@ -48,13 +50,14 @@ _ROOMS = {
     "resampling": ("Bootstrap", "bootstrap"),
     "scoring": ("bradley_terry", "copeland", "mean_score"),
     "status": ("Status", "Step"),
+    "sweeps": ("breakdowns",),
     "thresholds": ("Tradeoff", "tradeoff"),
     "votes": ("Reading", "Votes"),
 }
 
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
-_MODULES = ("paper", "plots", "report")  # names in modules of their own: hr.plots.breakdown
+_MODULES = ("clusters", "paper", "plots", "report")  # names in modules of their own: hr.plots.breakdown
 
 __all__ = sorted(_ROOM_OF)
 
@@ -74,12 +77,14 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:  # the same names for type checkers and editors, which read but do not run
+    from holdrank import clusters as clusters
     from holdrank import paper as paper
     from holdrank import plots as plots
     from holdrank import report as report
     from holdrank.analysis import Analysis as Analysis
     from holdrank.analysis import Spec as Spec
     from holdrank.analysis import analyse as analyse
+    from holdrank.bigvotes import count_pairs as count_pairs
     from holdrank.breaking.answers import attack as attack
     from holdrank.breaking.answers import breakdown as breakdown
     from holdrank.breaking.answers import verify as verify
@@ -107,6 +112,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.errors import LimitError as LimitError
     from holdrank.errors import MissingExtraError as MissingExtraError
     from holdrank.errors import UsageError as UsageError
+    from holdrank.errors import WorkerError as WorkerError
     from holdrank.files import read_votes as read_votes
     from holdrank.files import validate as validate
     from holdrank.files import write_votes as write_votes
@@ -123,6 +129,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.models import Uniform as Uniform
     from holdrank.models import exact_votes as exact_votes
     from holdrank.models import sample_votes as sample_votes
+    from holdrank.pairs import PairCounts as PairCounts
     from holdrank.rankings import Ranking as Ranking
     from holdrank.rankings import all_rankings as all_rankings
     from holdrank.rankings import footrule_distance as footrule_distance
@@ -137,6 +144,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.scoring import mean_score as mean_score
     from holdrank.status import Status as Status
     from holdrank.status import Step as Step
+    from holdrank.sweeps import breakdowns as breakdowns
     from holdrank.thresholds import Tradeoff as Tradeoff
     from holdrank.thresholds import tradeoff as tradeoff
     from holdrank.votes import Reading as Reading

@@ -33,6 +33,7 @@ from holdrank.scoring import (
 from holdrank.status import Clock
 from holdrank.votes import Votes
 
+BLOCK = 50  # draws with random numbers of their own: what one worker does at a time
 NUMBERS_AT_A_TIME = 1 << 21  # in any one array, so that all of them stay well below 200 MB
 _MOST_KEPT = 1 << 23  # numbers of a table that is made once and kept
 _ONE_BY_ONE = 8  # votes for each distinct ballot up to which drawing votes is faster than drawing counts
@@ -50,6 +51,36 @@ def draw_weights(votes: Votes, size: int, generator: np.random.Generator) -> Int
     drawn = ballot[generator.integers(total, size=(size, total))]
     drawn += distinct * np.arange(size)[:, None]
     return np.bincount(drawn.ravel(), minlength=size * distinct).reshape(size, distinct)
+
+
+class Stream:
+    """Draws one after the other. Every block of them has random numbers of its own, so that any block can be first.
+
+    Parameters
+    ----------
+    votes : Votes
+    seed : int
+    block : int
+        The number of the block to begin with.
+    """
+
+    def __init__(self, votes: Votes, seed: int, block: int = 0) -> None:
+        self._votes, self._seed, self._at = votes, seed, block * BLOCK
+        self._generator = np.random.default_rng(0)
+
+    def take(self, rows: int) -> Ints:
+        """Return the weights of the next draws."""
+        parts = []
+        while rows:
+            block, done = divmod(self._at, BLOCK)
+            if not done:
+                own = np.random.SeedSequence(self._seed, spawn_key=(block,))
+                self._generator = np.random.default_rng(own)
+            some = min(rows, BLOCK - done)
+            parts.append(draw_weights(self._votes, some, self._generator))
+            self._at += some
+            rows -= some
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 class _Sums:
@@ -112,6 +143,10 @@ class Route:
     def __init__(self, votes: Votes, T: Statistic, clock: Clock) -> None:
         self.votes, self.statistic, self.clock = votes, T, clock
         self.columns = votes.distinct
+
+    def obey(self, clock: Clock) -> None:
+        """Look at another clock from now on."""
+        self.clock = clock
 
     def sums(self, weights: Ints) -> Floats:
         """Return what the statistic depends on, one row a draw."""
@@ -249,6 +284,11 @@ class _Merged(Route):
         self._merge = MERGES[T.rule]
         self._theta = theta
         self.columns = self._base.columns + (0 if self._shared else self._pairs.columns)
+
+    def obey(self, clock: Clock) -> None:
+        self.clock = clock
+        self._base.obey(clock)
+        self._pairs.obey(clock)
 
     def sums(self, weights: Ints) -> Floats:
         sums = self._base.sums(weights)

@@ -13,6 +13,7 @@ import numpy as np
 from holdrank._assignment import assign
 from holdrank._kemeny import all_cheapest_orders, cheapest_order, cheapest_ranks
 from holdrank.errors import UsageError, quote
+from holdrank.pairs import PairCounts
 from holdrank.rankings import Floats, Ranking, footrule_maximum
 from holdrank.status import Clock, Status, Step
 from holdrank.votes import Distance, Votes
@@ -79,13 +80,13 @@ class Statistic(Protocol):
 
 
 def kemeny(
-    votes: Votes, time_limit: float | None = None, *, progress: Callable[[Step], None] | None = None
+    votes: Votes | PairCounts, time_limit: float | None = None, *, progress: Callable[[Step], None] | None = None
 ) -> Consensus:
     """Return Kemeny's median: the strict ranking with the least expected Kendall distance to the votes.
 
     Parameters
     ----------
-    votes : Votes
+    votes : Votes or PairCounts
     time_limit : float, optional
         Seconds; when they are over, or at Ctrl-C, the best ranking found comes back with a certified bound.
     progress : callable, optional
@@ -106,7 +107,7 @@ def kemeny(
     '3 single items by majority'
     """
     started = perf_counter()
-    expect_votes(votes, "kemeny")
+    expect_votes(votes, "kemeny", pairs=True)
     if time_limit is not None and not (isinstance(time_limit, int | float) and time_limit >= 0):
         raise UsageError(f"time_limit must be a number of seconds, not {quote(str(time_limit))}")
     with Clock(time_limit) as clock:
@@ -132,7 +133,7 @@ def kemeny(
     )
 
 
-def kemeny_optima(votes: Votes, most: int = 10_000) -> list[Ranking]:
+def kemeny_optima(votes: Votes | PairCounts, most: int = 10_000) -> list[Ranking]:
     """Return every ranking that is as good as Kemeny's, in lexicographic order.
 
     Refuses more than `most` of them, and components of the majority relation with more than 16 items.
@@ -174,11 +175,12 @@ def kemeny_batch(P: Any) -> tuple[Any, Any]:
     return ranks, cost / max(n * (n - 1) / 2, 1)
 
 
-def borda(votes: Votes) -> Consensus:
+def borda(votes: Votes | PairCounts) -> Consensus:
     """Return Borda's median: items sorted by their mean place, the minimiser of the expected Spearman rho.
 
-    Incomplete ballots under ``unlisted="observed"`` give no places; items are then sorted by their pairwise wins,
-    ``sum_j W[i, j]``, the loss is the expected Kendall distance, and the bound is that of the best pair by pair.
+    Incomplete ballots under ``unlisted="observed"`` give no places, and neither do `PairCounts`; items are then sorted
+    by their pairwise wins, ``sum_j W[i, j]``, the loss is the expected Kendall distance, and the bound is that of the
+    best pair by pair. Where every vote compares every pair, the order is that of the mean places all the same.
 
     Notes
     -----
@@ -190,24 +192,26 @@ def borda(votes: Votes) -> Consensus:
     'b > a > c'
     """
     started = perf_counter()
-    expect_votes(votes, "borda")
-    by_places = votes.unlisted == "bottom" or not votes.incomplete
-    scores = -votes.mean_places() if by_places else votes.wins().sum(axis=1)
+    expect_votes(votes, "borda", pairs=True)
+    placed = votes if isinstance(votes, Votes) and (votes.unlisted == "bottom" or not votes.incomplete) else None
+    by_places = placed is not None
+    scores = -placed.mean_places() if placed is not None else votes.wins().sum(axis=1)
     # Scores of whole votes are sums of halves and differ exactly or not at all; others carry rounding.
     ranking, unique = by_scores(scores, 0.0 if votes.is_counts else 1e-11 * float(np.abs(scores).max()))
-    if by_places:
-        loss = bound = votes.loss(ranking, "spearman_rho")
+    if placed is not None:
+        loss = bound = placed.loss(ranking, "spearman_rho")
     else:
         loss, bound = votes.loss(ranking), votes.least_loss()
+    full = isinstance(votes, PairCounts) and votes.compares_all
     return Consensus(
         ranking=ranking,
         items=votes.items,
         loss=loss,
         bound=bound,
         distance="spearman_rho" if by_places else "kendall",
-        status=Status.PROVED if by_places else Status.SCORED,
+        status=Status.PROVED if by_places else Status.SORTED if full else Status.SCORED,
         unique=unique,
-        proof="sorted by mean place" if by_places else "sorted by pairwise wins",
+        proof="sorted by mean place" if by_places else "sorted by pairwise wins" + ", as by mean place" * full,
         seconds=perf_counter() - started,
     )
 
@@ -249,9 +253,15 @@ def footrule(votes: Votes) -> Consensus:
     )
 
 
-def expect_votes(votes: object, rule: str) -> None:
-    """Refuse what is no `Votes`, in the name of a rule."""
-    if not isinstance(votes, Votes):
+def expect_votes(votes: object, rule: str, *, pairs: bool = False) -> None:
+    """Refuse what is no `Votes`, in the name of a rule; with `pairs` the rule needs no more than `PairCounts`."""
+    if isinstance(votes, PairCounts):
+        if not pairs:
+            raise UsageError(
+                f"{rule} needs ballots, and pair counts hold none; to repair: counts.as_votes() makes a ballot of "
+                "every comparison, if that is what you ask about"
+            )
+    elif not isinstance(votes, Votes):
         raise UsageError(
             f"{rule} takes Votes, not {type(votes).__name__}; make them with Votes.from_orders and the like"
         )

@@ -74,6 +74,14 @@ class MissingExtraError(HoldrankError, ImportError):
 
     def __init__(self, what: str, package: str, extra: str) -> None:
         super().__init__(f"{what} needs {package}; to repair: pip install 'holdrank[{extra}]'")
+        self._parts = what, package, extra
+
+    def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str, str]]:
+        return type(self), self._parts  # a worker sends its errors home
+
+
+class WorkerError(HoldrankError):
+    """Part of the work was lost with a process or machine that was to do it; nothing is wrong with the input."""
 
 
 def show(text: str, width: int = 80) -> str:

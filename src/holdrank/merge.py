@@ -20,13 +20,14 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from importlib import import_module
 from time import perf_counter
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from holdrank.consensus import Consensus, Statistic, kemeny
 from holdrank.errors import UsageError, quote
+from holdrank.pairs import PairCounts
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.status import Status
 from holdrank.votes import Votes
@@ -176,9 +177,9 @@ class Robust:
         at = "the best threshold" if self.theta == "auto" else f"{self.theta:g}"
         return f"{self.rule} merge of {self.base.__name__} at {at}"
 
-    def __call__(self, votes: Votes, /) -> Consensus:
-        """Return the merged consensus of the votes."""
-        return self.merged(votes, self.base(votes))
+    def __call__(self, votes: Votes | PairCounts, /) -> Consensus:
+        """Return the merged consensus of the votes; pair counts will do where they do for the base."""
+        return self.merged(votes, self.base(cast("Votes", votes)))
 
     def fixed(self, votes: Votes, time_limit: float | None = None) -> Robust:
         """Return this statistic with a number as threshold: for "auto", the best one for these votes.
@@ -191,10 +192,10 @@ class Robust:
         found = import_module("holdrank.thresholds").tradeoff(votes, self.base, self.rule, time_limit=time_limit)
         return Robust(self.base, float(found.theta[found.best]), self.rule)
 
-    def merged(self, votes: Votes, median: Consensus) -> Consensus:
+    def merged(self, votes: Votes | PairCounts, median: Consensus) -> Consensus:
         """Return the merged consensus, given the consensus of the base."""
         if self.theta == "auto":
-            return self.fixed(votes).merged(votes, median)
+            return self.fixed(cast("Votes", votes)).merged(votes, median)
         started = perf_counter()
         ranking = MERGES[self.rule](votes.pairwise(), median.ranking, self.theta)
         return Consensus(

@@ -11,6 +11,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,14 +23,16 @@ from holdrank.breaking.answers import breakdown
 from holdrank.breaking.bounds import theorem_bounds
 from holdrank.breaking.plans import Progress
 from holdrank.breaking.smooth import smoothed
+from holdrank.checkpoints import Keep, opened
+from holdrank.clusters import Parcel, expect_executor
 from holdrank.consensus import Statistic, borda, footrule, kemeny
 from holdrank.errors import UsageError, quote, show
-from holdrank.files import read_votes
 from holdrank.merge import Robust, Rule, merge_path
 from holdrank.models import BucketMass, Mixture, PlackettLuce, Uniform, exact_votes
 from holdrank.plots import Data, number
 from holdrank.rankings import Floats, Ranking
-from holdrank.status import Step
+from holdrank.status import Clock, Step
+from holdrank.sweeps import Source, go_on, run, sources
 from holdrank.thresholds import tradeoff
 from holdrank.votes import Votes
 
@@ -59,6 +62,8 @@ def figures(
     files: Sequence[str | Path] = (),
     reading: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
+    executor: Executor | None = None,
+    checkpoint: str | Path | None = None,
 ) -> list[Path]:
     """Write figures to a folder: the data as .json and .csv, the picture as .svg, .pdf and .png.
 
@@ -77,39 +82,47 @@ def figures(
         How to read them: options of `read_votes`.
     progress : callable, optional
         Called with a `Step` before each figure.
+    executor : Executor, optional
+        Whose workers share the curves of Figure 4, the distributions of Figure 5 and the files of "real": any of
+        `concurrent.futures`, `clusters.local`, `clusters.connect`. The data are the same.
+    checkpoint : path, optional
+        File to which each of these goes when it is finished. One of the same parameters is gone on with.
 
     Returns
     -------
     list of Path
         The files written.
     """
-    makers: dict[str, tuple[Callable[[], Data], Callable[[Data], Axes]]] = {
-        "fig1": (fig1, _draw_fig1),
-        "fig2": (fig2, _draw_fig2),
-        "fig3": (fig3, _draw_fig3),
-        "fig4": (lambda: fig4(seed, steps), _draw_fig4),
-        "fig5": (lambda: fig5(seed, steps if estimate else None), _draw_fig5),
-        "real": (lambda: real(files, reading=reading), _draw_real),
-    }
     chosen = [names] if isinstance(names, str) else list(names)
     for name in chosen:
-        if name not in makers:
-            raise UsageError(f"a figure is one of {', '.join(makers)}, not {quote(str(name))}")
+        if name not in _DRAW:
+            raise UsageError(f"a figure is one of {', '.join(_DRAW)}, not {quote(str(name))}")
+    expect_executor(executor)
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     written = []
-    for done, name in enumerate(chosen):
-        if progress is not None:
-            progress(Step(name, done, len(chosen)))
-        compute, draw = makers[name]
-        with plots.styled():
-            data = compute()
-            picture = draw(data)
-        texts = {".json": json.dumps(data, indent=1, ensure_ascii=False) + "\n", ".csv": _table(data["rows"])}
-        for ending, text in texts.items():
-            written.append(folder / (name + ending))
-            written[-1].write_bytes(text.encode())
-        written += plots.save(picture, folder / name)
+    parameters = {"seed": seed, "steps": steps, "estimate": estimate, "reading": dict(reading or {})}
+    with opened(checkpoint, "paper", None, parameters) as kept:
+        means: dict[str, Any] = {"executor": executor, "checkpoint": kept}
+        makers: dict[str, Callable[[], Data]] = {
+            "fig1": fig1,
+            "fig2": fig2,
+            "fig3": fig3,
+            "fig4": lambda: fig4(seed, steps, **means),
+            "fig5": lambda: fig5(seed, steps if estimate else None, **means),
+            "real": lambda: real(files, reading=reading, **means),
+        }
+        for done, name in enumerate(chosen):
+            if progress is not None:
+                progress(Step(name, done, len(chosen)))
+            with plots.styled():
+                data = makers[name]()
+                picture = _DRAW[name](data)
+            texts = {".json": json.dumps(data, indent=1, ensure_ascii=False) + "\n", ".csv": _table(data["rows"])}
+            for ending, text in texts.items():
+                written.append(folder / (name + ending))
+                written[-1].write_bytes(text.encode())
+            written += plots.save(picture, folder / name)
     return written
 
 
@@ -176,13 +189,15 @@ def fig3() -> Data:
 # Figure 4: the estimator, and merges.
 
 
-def fig4(seed: int = SEED, steps: int = STEPS) -> Data:
+def fig4(seed: int = SEED, steps: int = STEPS, *, executor: Executor | None = None, checkpoint: Keep = None) -> Data:
     """Return the breakdown of Kemeny's median and of Downward Merge: bounds, exact values, estimates.
 
     Parameters
     ----------
     seed, steps : int
         Of the estimator.
+    executor, checkpoint
+        As in `figures`; each threshold is a task.
 
     Notes
     -----
@@ -190,24 +205,39 @@ def fig4(seed: int = SEED, steps: int = STEPS) -> Data:
     nothing. ``attack`` is the share of an attack that starts from there and was run. Paper: Figure 4.
     """
     votes = _votes(0.1 * noise(183) + 0.45 * _FIRST + 0.45 * _SECOND)
-    rows = []
-    for theta in (None, *THETAS):
-        T = kemeny if theta is None else Robust(kemeny, theta)
-        about = {"statistic": "kemeny" if theta is None else "downward merge", "theta": theta or 0.0}
-        found = _curve(votes, T, **about, tiers=T(votes).text())
-        if found[0]["exact_lower"] is not None:  # nothing to estimate where nothing breaks
-            guess = smoothed(votes, T, steps=steps, rng=seed)
-            for row, ended, attack in zip(found, guess.estimate.tolist(), guess.upper.tolist(), strict=True):
-                row.update(estimate=number(ended), attack=number(attack))
-        rows += found
+    work = {f"fig4, theta {theta}": (theta, seed, steps) for theta in (None, *THETAS)}
+    rows = run(_fig4_rows, work, votes, executor, checkpoint, "fig4", {"seed": seed, "steps": steps})
     p = "0.1 u(183) + 0.45 e0 + 0.45 e1"
-    return {"figure": "fig4", "p": p, "unit": _UNIT, "seed": seed, "steps": steps, "rows": rows}
+    about = {"p": p, "unit": _UNIT, "seed": seed, "steps": steps}
+    return {"figure": "fig4", **about, "rows": [row for some in rows for row in some]}
+
+
+def _fig4_rows(
+    parcel: Parcel[Votes], theta: float | None, seed: int, steps: int, _clock: Clock
+) -> tuple[list[Data], bool]:
+    votes = parcel.value
+    T = kemeny if theta is None else Robust(kemeny, theta)
+    about = {"statistic": "kemeny" if theta is None else "downward merge", "theta": theta or 0.0}
+    found = _curve(votes, T, **about, tiers=T(votes).text())
+    if found[0]["exact_lower"] is not None:  # nothing to estimate where nothing breaks
+        guess = smoothed(votes, T, steps=steps, rng=seed)
+        for row, ended, attack in zip(found, guess.estimate.tolist(), guess.upper.tolist(), strict=True):
+            row.update(estimate=number(ended), attack=number(attack))
+    return found, True
 
 
 # Figure 5: loss against robustness.
 
 
-def fig5(seed: int = SEED, steps: int | None = None, *, spread: float = 1.0, count: int = 20) -> Data:
+def fig5(
+    seed: int = SEED,
+    steps: int | None = None,
+    *,
+    spread: float = 1.0,
+    count: int = 20,
+    executor: Executor | None = None,
+    checkpoint: Keep = None,
+) -> Data:
     """Return loss and robustness at delta = 1/6 of Kemeny's median and of Downward Merge, for many distributions.
 
     Parameters
@@ -220,6 +250,8 @@ def fig5(seed: int = SEED, steps: int | None = None, *, spread: float = 1.0, cou
         The weights of a Plackett-Luce model are exp(spread · g), with g four sorted Gaussian numbers.
     count : int
         Number of Plackett-Luce models.
+    executor, checkpoint
+        As in `figures`; each distribution is a task.
 
     Notes
     -----
@@ -235,25 +267,42 @@ def fig5(seed: int = SEED, steps: int | None = None, *, spread: float = 1.0, cou
     for k in range(count):
         logits = np.sort(rng.standard_normal(4))[::-1]
         shapes[f"Plackett-Luce {k + 1}"] = exact_votes(PlackettLuce(np.exp(spread * logits).tolist()), _ITEMS)
+    work = {f"fig5, {name}": (name, votes, seed, steps) for name, votes in shapes.items()}
+    about: Data = {"delta": "1/6", "seed": seed, "spread": spread, "unit": _UNIT}
+    if steps is not None:
+        about["steps"] = steps
+    parameters = {"seed": seed, "spread": spread, "steps": steps}
+    rows = run(_fig5_rows, work, None, executor, checkpoint, "fig5", parameters)
+    return {"figure": "fig5", **about, "rows": [row for some in rows for row in some]}
+
+
+def _fig5_rows(
+    _parcel: Parcel[None], name: str, votes: Votes, seed: int, steps: int | None, _clock: Clock
+) -> tuple[list[Data], bool]:
     rows = []
-    for name, votes in shapes.items():
-        found = tradeoff(votes)
-        best = float(found.theta[found.best])
-        for choice, theta in (("kemeny", 0.0), ("downward merge", _THETA), ("best threshold", best)):
-            T = Robust(kemeny, theta) if theta else kemeny
-            after, broken = T(votes), breakdown(votes, T, [1 / 6])
-            row = {"distribution": name, "statistic": choice, "theta": number(theta), "tiers": after.text(),
-                   "loss": number(after.loss), "exact_lower": number(broken.lower[0]),
-                   "exact_upper": number(broken.upper[0])}  # fmt: skip
-            if steps is not None:
-                row["attack"] = number(float(smoothed(votes, T, [1 / 6], steps=steps, rng=seed).upper[0]))
-            rows.append(row)
-    about = {"delta": "1/6", "seed": seed, "spread": spread, "unit": _UNIT}
-    return {"figure": "fig5", **about, **({} if steps is None else {"steps": steps}), "rows": rows}
+    found = tradeoff(votes)
+    go_on(found.status)
+    best = float(found.theta[found.best])
+    for choice, theta in (("kemeny", 0.0), ("downward merge", _THETA), ("best threshold", best)):
+        T = Robust(kemeny, theta) if theta else kemeny
+        after, broken = T(votes), breakdown(votes, T, [1 / 6])
+        go_on(broken.status)
+        row = {"distribution": name, "statistic": choice, "theta": number(theta), "tiers": after.text(),
+               "loss": number(after.loss), "exact_lower": number(broken.lower[0]),
+               "exact_upper": number(broken.upper[0])}  # fmt: skip
+        if steps is not None:
+            row["attack"] = number(float(smoothed(votes, T, [1 / 6], steps=steps, rng=seed).upper[0]))
+        rows.append(row)
+    return rows, True
 
 
 def real(
-    files: Sequence[str | Path], time_limit: float | None = 60.0, *, reading: Mapping[str, Any] | None = None
+    files: Sequence[str | Path],
+    time_limit: float | None = 60.0,
+    *,
+    reading: Mapping[str, Any] | None = None,
+    executor: Executor | None = None,
+    checkpoint: Keep = None,
 ) -> Data:
     """Return loss and robustness of every threshold of Downward Merge, for vote files.
 
@@ -264,22 +313,39 @@ def real(
         Seconds for each file; what is proved until then counts.
     reading : mapping, optional
         How to read the files: options of `read_votes`.
+    executor, checkpoint
+        As in `figures`; each file is a task, and is read by the worker.
     """
     if not files:
         raise UsageError("the figure 'real' needs vote files; to repair: name at least one")
-    rows = []
-    panels = []
-    for file in files:
-        votes = read_votes(file, **(reading or {}))
-        found = tradeoff(votes, time_limit=time_limit)
-        data = plots.tradeoff_data(found)
-        panels.append({"file": show(Path(file).name), "votes": votes.total, "items": votes.n,
-                       "status": found.status.value, **data})  # fmt: skip
-        for k, ranking in enumerate(found.rankings):
-            row = {name: data[name][k] for name in ("theta", "loss", "lower", "upper", "pareto")}
-            tiers = ranking.text([show(item) for item in votes.items])
-            rows.append({"file": panels[-1]["file"], **row, "best": k == found.best, "tiers": tiers})
+    options = dict(reading or {})
+    work = {f"real, {source.key}": (source, options, time_limit) for source in sources(files, options, executor)}
+    parameters = {"time_limit": time_limit, "reading": options}
+    found = run(_real_panel, work, None, executor, checkpoint, "real", parameters)
+    panels, rows = [panel for panel, _ in found], [row for _, some in found for row in some]
     return {"figure": "real", "unit": _UNIT, "files": panels, "rows": rows}
+
+
+def _real_panel(
+    _parcel: Parcel[None], source: Source, reading: dict[str, Any], time_limit: float | None, _clock: Clock
+) -> tuple[tuple[Data, list[Data]], bool]:
+    votes = source.votes(reading)
+    found = tradeoff(votes, time_limit=time_limit)
+    go_on(found.status)
+    data = plots.tradeoff_data(found)
+    panel = {
+        "file": show(Path(source.name).name),
+        "votes": votes.total,
+        "items": votes.n,
+        "status": found.status.value,
+        **data,
+    }
+    rows = []
+    for k, ranking in enumerate(found.rankings):
+        row = {name: data[name][k] for name in ("theta", "loss", "lower", "upper", "pareto")}
+        tiers = ranking.text([show(item) for item in votes.items])
+        rows.append({"file": panel["file"], **row, "best": k == found.best, "tiers": tiers})
+    return (panel, rows), True
 
 
 # What figures are computed from.
@@ -486,3 +552,13 @@ def _draw_real(data: Data) -> Axes:
     for ax in axes[len(panels) :]:
         ax.axis("off")
     return axes[0]
+
+
+_DRAW: dict[str, Callable[[Data], Axes]] = {
+    "fig1": _draw_fig1,
+    "fig2": _draw_fig2,
+    "fig3": _draw_fig3,
+    "fig4": _draw_fig4,
+    "fig5": _draw_fig5,
+    "real": _draw_real,
+}

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from hashlib import blake2b
 from time import monotonic, perf_counter
+from typing import Any
 
 import numpy as np
 
-from holdrank._draws import NUMBERS_AT_A_TIME, Route, draw_weights, route_of, rows_at_a_time
+from holdrank._draws import BLOCK, NUMBERS_AT_A_TIME, Route, Stream, route_of, rows_at_a_time
+from holdrank.checkpoints import Keep, opened
+from holdrank.clusters import Parcel, expect_executor, spread
 from holdrank.consensus import Consensus, Statistic, expect_votes, kemeny
 from holdrank.errors import UsageError, quote, show
 from holdrank.merge import Robust
@@ -111,6 +115,8 @@ def bootstrap(
     progress: Callable[[Step], None] | None = None,
     *,
     time_limit: float | None = None,
+    executor: Executor | None = None,
+    checkpoint: Keep = None,
 ) -> Bootstrap:
     """Return how places and pairs of a consensus vary when the votes are drawn again, with replacement.
 
@@ -130,11 +136,18 @@ def bootstrap(
         Called with a `Step` after every few draws.
     time_limit : float, optional
         Seconds; when they are over, or at Ctrl-C, the draws made so far come back, at least one.
+    executor : Executor, optional
+        Whose workers share the draws: any of `concurrent.futures`, `clusters.local`, `clusters.connect`. The result is
+        the same, unless a time limit cuts it short.
+    checkpoint : path, optional
+        File to which finished blocks of draws go at once. One of the same votes, statistic and seed is gone on with,
+        also towards more draws; a statistic of one's own is known by its name only.
 
     Notes
     -----
     Ballots are drawn whole, under the same rule for unlisted items. The intervals show the noise of a sample of voters;
-    they say nothing about votes that are changed on purpose, for which there is `breakdown`.
+    they say nothing about votes that are changed on purpose, for which there is `breakdown`. Every block of 50 draws
+    has random numbers of its own, from the seed and its number.
 
     Examples
     --------
@@ -147,28 +160,91 @@ def bootstrap(
     """
     started = perf_counter()
     _check(votes, T, draws, level, time_limit)
+    expect_executor(executor)
     seed = seed_of(rng)
-    generator = np.random.default_rng(seed)
     consensus = _consensus(votes, T, time_limit)
     left = None if time_limit is None else max(time_limit - (perf_counter() - started), 0.0)
     with Clock(left) as clock:
         clock.interrupted = consensus.status.is_interrupted
-        route = route_of(votes, T, clock)
-        tally = _Tally(route)
-        size, most = _FIRST_CHUNK, rows_at_a_time(votes, route)
-        while tally.draws < draws:
-            began = monotonic()
-            rows = min(size, most, draws - tally.draws)
-            if tally.add(draw_weights(votes, rows, generator)) < rows or clock.over():
-                break
-            if progress is not None:
-                progress(Step("draws", tally.draws, draws))
-            took = monotonic() - began
-            size = size * 2 if took < _QUICK else max(size // 2, 1) if took > _SLOW else size
+        if executor is None and checkpoint is None:
+            tally = _in_one_go(votes, T, draws, seed, clock, progress)
+        else:
+            tally = _by_blocks(votes, T, draws, seed, clock, progress, executor, checkpoint)
         status = Status.RESAMPLED
         if tally.draws < draws:
             status = Status.RESAMPLED_INTERRUPTED if clock.interrupted else Status.RESAMPLED_TIME_LIMIT
     return _summary(tally, votes, consensus, T, level, status, seed, started)
+
+
+def _in_one_go(
+    votes: Votes, T: Statistic, draws: int, seed: int, clock: Clock, progress: Callable[[Step], None] | None
+) -> _Tally:
+    """Rank the draws here, many at once."""
+    route = route_of(votes, T, clock)
+    tally = _Tally(route)
+    stream = Stream(votes, seed)
+    size, most = _FIRST_CHUNK, rows_at_a_time(votes, route)
+    while tally.draws < draws:
+        began = monotonic()
+        rows = min(size, most, draws - tally.draws)
+        if tally.add(stream.take(rows)) < rows or clock.over():
+            break
+        if progress is not None:
+            progress(Step("draws", tally.draws, draws))
+        took = monotonic() - began
+        size = size * 2 if took < _QUICK else max(size // 2, 1) if took > _SLOW else size
+    return tally
+
+
+def _by_blocks(
+    votes: Votes,
+    T: Statistic,
+    draws: int,
+    seed: int,
+    clock: Clock,
+    progress: Callable[[Step], None] | None,
+    executor: Executor | None,
+    checkpoint: Keep,
+) -> _Tally:
+    """Rank the draws block by block, so that workers can share them and a file can keep them."""
+    tally = _Tally(None)
+    work = {f"{at // BLOCK}: {min(BLOCK, draws - at)}": (T, at // BLOCK, min(BLOCK, draws - at), seed)
+            for at in range(0, draws, BLOCK)}  # fmt: skip
+    with opened(checkpoint, "bootstrap", votes, {"statistic": described(T), "seed": seed}) as kept:
+        for _, found in spread(_block, work, Parcel(votes), clock, executor=executor, kept=kept):
+            tally.join(found)
+            if progress is not None:
+                progress(Step("draws", tally.draws, draws))
+    if not tally.draws:  # the time was over before it began
+        tally.join(_block(Parcel(votes), T, 0, 1, seed, Clock(0.0, within=clock))[0])
+    return tally
+
+
+def _block(
+    parcel: Parcel[Votes], T: Statistic, block: int, draws: int, seed: int, clock: Clock
+) -> tuple[dict[str, Any], bool]:
+    """Return what came out of some draws of a block, as plain data, and whether all were made."""
+    votes = parcel.value
+    known, route = parcel.desk.get("route", (None, None))
+    if route is None or known != T:  # the tables of sums are the same for all blocks
+        route = route_of(votes, T, clock)
+        parcel.desk["route"] = T, route
+    route.obey(clock)
+    tally = _Tally(route, insist=not block)
+    stream = Stream(votes, seed, block)
+    most = rows_at_a_time(votes, route)
+    while tally.draws < draws:
+        rows = min(most, draws - tally.draws)
+        if tally.add(stream.take(rows)) < rows or clock.over():
+            break
+    return tally.plain(), tally.draws == draws
+
+
+def described(T: Statistic) -> str:
+    """Return what tells statistics apart in a checkpoint."""
+    if isinstance(T, Robust):
+        return f"{T.rule} merge at {T.theta!r} of {described(T.base)}"
+    return f"{getattr(T, '__module__', '')}.{getattr(T, '__qualname__', type(T).__qualname__)}"
 
 
 def _check(votes: Votes, T: object, draws: object, level: object, time_limit: object) -> None:
@@ -200,8 +276,8 @@ def _consensus(votes: Votes, T: Statistic, time_limit: float | None) -> Consensu
 class _Tally:
     """The distinct rankings that came out, and how often; equal sums, known by a digest, are ranked once."""
 
-    def __init__(self, route: Route) -> None:
-        self._route = route
+    def __init__(self, route: Route | None, *, insist: bool = True) -> None:
+        self._route, self._insist = route, insist  # on one draw, however little time there is
         self._number_of: dict[bytes, int] = {}  # by the digest of the sums
         self._proved: dict[bytes, bool] = {}
         self.number: dict[bytes, int] = {}  # by the ranks
@@ -209,8 +285,21 @@ class _Tally:
         self.counts: list[int] = []
         self.draws = self.unproved = 0
 
+    def plain(self) -> dict[str, Any]:
+        """Return all of it as plain data."""
+        ranks = [row.tolist() for row in self.ranks]
+        return {"draws": self.draws, "unproved": self.unproved, "ranks": ranks, "counts": list(self.counts)}
+
+    def join(self, other: dict[str, Any]) -> None:
+        """Add the draws of another tally."""
+        for row, count in zip(other["ranks"], other["counts"], strict=True):
+            self.counts[self._numbered(np.asarray(row, dtype=np.int32))] += count
+        self.draws += other["draws"]
+        self.unproved += other["unproved"]
+
     def add(self, weights: Ints) -> int:
         """Rank some draws; return how many of them were ranked before the time was over."""
+        assert self._route is not None
         sums = np.ascontiguousarray(self._route.sums(weights))
         keys = [blake2b(row, digest_size=16).digest() for row in sums]
         new = {key: at for at, key in reversed(list(enumerate(keys))) if key not in self._number_of}
@@ -219,7 +308,7 @@ class _Tally:
             found = self._route.ranks(sums[todo])
             for at, ranks, proved in zip(todo, *found, strict=False):
                 # A ranking that is not proved because the time was over says more about the time than about the draw.
-                if not proved and self._route.clock.over() and (self.draws or at):
+                if not proved and self._route.clock.over() and (self.draws or at or not self._insist):
                     break
                 self._learn(keys[at], ranks, bool(proved))
         for done, key in enumerate(keys):
@@ -231,12 +320,15 @@ class _Tally:
         return len(keys)
 
     def _learn(self, key: bytes, ranks: Ints, proved: bool) -> None:
-        dense = np.asarray(ranks, dtype=np.int32)
-        number = self.number.setdefault(dense.tobytes(), len(self.ranks))
+        self._number_of[key] = self._numbered(np.asarray(ranks, dtype=np.int32))
+        self._proved[key] = proved
+
+    def _numbered(self, ranks: Ints) -> int:
+        number = self.number.setdefault(ranks.tobytes(), len(self.ranks))
         if number == len(self.ranks):
-            self.ranks.append(dense)
+            self.ranks.append(ranks)
             self.counts.append(0)
-        self._number_of[key], self._proved[key] = number, proved
+        return number
 
 
 def _summary(

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from holdrank.consensus import Consensus, Statistic, by_scores, expect_votes, tied_by_scores
 from holdrank.errors import UsageError, quote
+from holdrank.pairs import PairCounts
 from holdrank.rankings import Floats, Ranking
 from holdrank.status import Status
 from holdrank.votes import Votes
@@ -29,7 +30,7 @@ _TIES = 1e-11  # of the largest weight: margins of shares that are smaller are r
 _ALL = "wins connect all items"
 
 
-def copeland(votes: Votes) -> Consensus:
+def copeland(votes: Votes | PairCounts) -> Consensus:
     """Return Copeland's ranking: items sorted by the number of others that they beat by a majority.
 
     An item gets one point for each item that more votes place below it than above it, and half a point for each
@@ -48,13 +49,13 @@ def copeland(votes: Votes) -> Consensus:
     ('a > b > c', True, 'exact: sorted by score, minimises no distance')
     """
     started = perf_counter()
-    expect_votes(votes, "copeland")
+    expect_votes(votes, "copeland", pairs=True)
     wins = votes.wins()
     scores = majorities(wins - wins.T, _margin_tolerance(votes))
     return _sorted(votes, scores, 0.0, "sorted by majorities won", started)
 
 
-def bradley_terry(votes: Votes, ridge: float = RIDGE) -> Consensus:
+def bradley_terry(votes: Votes | PairCounts, ridge: float = RIDGE) -> Consensus:
     """Return the items sorted by their strengths in the model of Bradley and Terry.
 
     The model: i is placed above j with probability ``1 / (1 + exp(s[j] - s[i]))``. The strengths s are those under
@@ -62,7 +63,7 @@ def bradley_terry(votes: Votes, ridge: float = RIDGE) -> Consensus:
 
     Parameters
     ----------
-    votes : Votes
+    votes : Votes or PairCounts
     ridge : float
         Weight of the penalty. Some ridge is needed for strengths to exist when an item wins, or loses, all its
         comparisons. 0 is allowed where every item can be reached from every other along wins.
@@ -87,7 +88,7 @@ def bradley_terry(votes: Votes, ridge: float = RIDGE) -> Consensus:
     ['sorted by strength', '... Newton steps', 'wins connect all items']
     """
     started = perf_counter()
-    expect_votes(votes, "bradley_terry")
+    expect_votes(votes, "bradley_terry", pairs=True)
     if not (isinstance(ridge, int | float | np.number) and math.isfinite(ridge) and ridge >= 0):
         raise UsageError(f"ridge must be a number from 0, not {quote(str(ridge))}")
     shares = votes.wins() / votes.total
@@ -101,16 +102,18 @@ def bradley_terry(votes: Votes, ridge: float = RIDGE) -> Consensus:
     return _sorted(votes, fitted, strength_tolerance(fitted), proof, started)
 
 
-def compares_all(votes: Votes) -> bool:
+def compares_all(votes: Votes | PairCounts) -> bool:
     """Whether every ballot compares every pair.
 
     Then the order of the strengths is that of the pairwise wins, for any ridge, and need not be fitted: the slope of
     the likelihood says ``wins of i = expected wins of i + ridge * s[i]``, and the right side grows with ``s[i]``.
     """
+    if isinstance(votes, PairCounts):
+        return votes.compares_all
     return votes.unlisted == "bottom" or not votes.incomplete
 
 
-def _total_wins(votes: Votes) -> tuple[Floats, float]:
+def _total_wins(votes: Votes | PairCounts) -> tuple[Floats, float]:
     """Return the pairwise wins of each item, and the difference up to which they count as equal."""
     wins = votes.wins().sum(axis=1)
     return wins, 0.0 if votes.is_counts else _TIES * float(wins.max())
@@ -184,7 +187,7 @@ def scored_ties(votes: Votes, T: Statistic) -> Ranking | None:
     return None
 
 
-def _margin_tolerance(votes: Votes) -> float:
+def _margin_tolerance(votes: Votes | PairCounts) -> float:
     return 0.0 if votes.is_counts else _TIES * float(votes.wins().max())
 
 
@@ -296,7 +299,7 @@ def _reached(edges: Mask, start: int = 0) -> Mask:
     return seen
 
 
-def _sorted(votes: Votes, scores: Floats, tolerance: float, proof: str, started: float) -> Consensus:
+def _sorted(votes: Votes | PairCounts, scores: Floats, tolerance: float, proof: str, started: float) -> Consensus:
     ranking, unique = by_scores(scores, tolerance)
     return Consensus(
         ranking=ranking,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from importlib import import_module
 from time import perf_counter
@@ -16,6 +17,8 @@ from holdrank.breaking.cases import MOST_IN_CELLS, Case, consensus_of, exact_eng
 from holdrank.breaking.crossings import lower_bound
 from holdrank.breaking.goals import Aim, Distance, Goal, TierDistance
 from holdrank.breaking.plans import Found, Progress
+from holdrank.checkpoints import Keep, opened
+from holdrank.clusters import Parcel, expect_executor, spread
 from holdrank.consensus import Consensus, Statistic, expect_votes, kemeny
 from holdrank.errors import UsageError, quote
 from holdrank.merge import Robust, Rule, merge_path
@@ -104,6 +107,8 @@ def tradeoff(
     tolerance: float = TOLERANCE,
     time_limit: float | None = None,
     progress: Progress | None = None,
+    executor: Executor | None = None,
+    checkpoint: Keep = None,
 ) -> Tradeoff:
     """Return loss and certified breakdown for every threshold with a result of its own, and the best of them.
 
@@ -125,7 +130,12 @@ def tradeoff(
         Seconds for all breakdowns together; when they are over, or at Ctrl-C, the rest have lower 0 and upper infinity.
         Those within the tolerance come first.
     progress : callable, optional
-        Called with a `Step` for each threshold.
+        Called with a `Step` for each threshold that is tried.
+    executor : Executor, optional
+        Whose workers share the thresholds: any of `concurrent.futures`, `clusters.local`, `clusters.connect`. The
+        result is the same, unless a time limit cuts it short.
+    checkpoint : path, optional
+        File to which finished thresholds go at once. One of the same votes and parameters is gone on with.
 
     Notes
     -----
@@ -164,6 +174,7 @@ def tradeoff(
         raise UsageError(f"delta must be a share of the pairs, above 0 and at most 1, not {quote(str(delta))}")
     if not tolerance >= 0:
         raise UsageError(f"tolerance must be 0 or more, not {quote(str(tolerance))}")
+    expect_executor(executor)
     with Clock(time_limit) as clock:
         median = consensus_of(votes, base, time_limit)
         path = merge_path(votes.pairwise(), median.ranking, rule)
@@ -176,25 +187,29 @@ def tradeoff(
         ends = [*theta[1:].tolist(), 0.5]
         # What can be chosen comes first, then the rest by loss.
         turns = sorted(range(len(path)), key=lambda k: (loss[k] > allowed, loss[k]))
-        cut_short = False
-        broken = Distance(at, distance) if goal is None else goal
-        known: dict[frozenset[int], float] = {}
-        for done, k in enumerate(turns):
+        tried = {k: dict.fromkeys((float(theta[k]), (float(theta[k]) + ends[k]) / 2 if k else 0.0)) for k in turns}
+        work = {repr(value): (value,) for k in turns for value in tried[k]}
+        sweep = _Sweep(votes, base, rule, median, Distance(at, distance) if goal is None else goal)
+        known: dict[str, tuple[float | None, float | None, bool]] = {}
+        with opened(checkpoint, "tradeoff", votes, sweep.parameters()) as kept:
             if progress is not None:
-                progress(Step("thresholds", done, len(turns)))
-            for value in dict.fromkeys((float(theta[k]), (float(theta[k]) + ends[k]) / 2 if k else 0.0)):
-                if clock.over():
-                    break
-                left = clock.seconds_left()
-                part = Clock(None if math.isinf(left) else left / (2 * (len(turns) - done)), within=clock)
-                found = _robustness(votes, Robust(base, value, rule), median, broken, part, known)
-                cut_short |= part.over()
-                if found > (lower[k], upper[k]) or value == theta[k]:
-                    theta[k], lower[k], upper[k] = value, *found
+                progress(Step("thresholds", 0, len(work)))
+            for key, found in spread(_try, work, Parcel(sweep), clock, executor=executor, kept=kept, fair=True):
+                known[key] = found
+                if progress is not None and len(known) < len(work):
+                    progress(Step("thresholds", len(known), len(work)))
+        for k in turns:
+            least = theta[k]
+            for value in tried[k]:
+                if repr(value) in known:
+                    found = _endless(*known[repr(value)][:2])
+                    if found > (lower[k], upper[k]) or value == least:
+                        theta[k], lower[k], upper[k] = value, *found
         status = Status.LEAST
         if (lower < upper).any():
+            cut_short = clock.over() or any(cut for _, _, cut in known.values())
             status = Status.BETWEEN_INTERRUPTED if clock.interrupted else Status.BETWEEN
-            status = Status.BETWEEN_TIME_LIMIT if (cut_short or clock.over()) and not clock.interrupted else status
+            status = Status.BETWEEN_TIME_LIMIT if cut_short and not clock.interrupted else status
     fits = np.flatnonzero(loss <= max(allowed, loss.min()) + _EQUAL)
     best = int(fits[np.lexsort((loss[fits], -lower[fits]))[0]])
     return Tradeoff(
@@ -215,6 +230,37 @@ def tradeoff(
         total=votes.total,
         seconds=perf_counter() - started,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Sweep:
+    """What the breakdowns of all thresholds have in common."""
+
+    votes: Votes
+    base: Statistic
+    rule: Rule
+    median: Consensus
+    broken: Goal
+
+    def parameters(self) -> dict[str, Any]:
+        """Return what the breakdown of a threshold depends on, besides the votes."""
+        return {"base": name_of(self.base), "rule": self.rule, "broken": repr(self.broken)}
+
+
+def _try(parcel: Parcel[_Sweep], theta: float, clock: Clock) -> tuple[tuple[float | None, float | None, bool], bool]:
+    """Return lower and upper at one threshold, None for infinity, and whether time was short; then, if it is final."""
+    sweep = parcel.value
+    T = Robust(sweep.base, theta, sweep.rule)
+    known = parcel.desk.setdefault("passing", {})
+    lower, upper = _robustness(sweep.votes, T, sweep.median, sweep.broken, clock, known)
+    unhurried = clock.deadline is None and not clock.interrupted
+    final = sweep.median.status.is_exact and (unhurried or lower == upper)
+    low, high = (None if math.isinf(value) else float(value) for value in (lower, upper))
+    return (low, high, clock.over()), final
+
+
+def _endless(*shares: float | None) -> tuple[float, ...]:
+    return tuple(math.inf if share is None else share for share in shares)
 
 
 def _robustness(

@@ -24,6 +24,7 @@ from holdrank._ballots import (
 from holdrank._kernels import count_battles, count_wins, whole_number_scale
 from holdrank.errors import InputError, LimitError, UsageError, quote, show
 from holdrank.rankings import Floats, Ints, Ranking, footrule_maximum, rho_maximum
+from holdrank.tables.table import counted
 
 if TYPE_CHECKING:
     from holdrank.tables import RawBallots
@@ -242,13 +243,18 @@ class Votes:
         return cls._build(names, ranks_of_scores(table, True), weights, unlisted, scores=table)
 
     @classmethod
-    def from_raw(cls, raw: RawBallots, reading: Reading) -> Votes:
-        """Return votes from what a reader found."""
+    def from_raw(cls, raw: RawBallots, reading: Reading, *, merge: bool = True) -> Votes:
+        """Return votes from what a reader found.
+
+        With ``merge=False`` equal ballots stay apart and scores are left out: enough to count pairs, and sooner done.
+        """
         if raw.unlisted not in ("bottom", "observed"):
             raise UsageError(f"unlisted must be 'bottom' or 'observed', not {quote(str(raw.unlisted))}")
         choices = {**raw.choices, "unlisted": raw.unlisted}
         full = Reading(reading.source, reading.sha256, reading.format, {**choices, **reading.choices})
-        return cls._build(raw.items, raw.ranks, raw.weights, raw.unlisted, raw.notes, full, raw.scores)  # type: ignore[arg-type]
+        return cls._build(
+            raw.items, raw.ranks, raw.weights, raw.unlisted, raw.notes, full, raw.scores, raw.times, merge  # type: ignore[arg-type]
+        )  # fmt: skip
 
     @classmethod
     def _build(
@@ -260,6 +266,8 @@ class Votes:
         notes: Iterable[str] = (),
         reading: Reading | None = None,
         scores: Floats | None = None,
+        times: Ints | None = None,
+        merge: bool = True,
     ) -> Votes:
         """Check, drop, make dense, merge: every constructor ends here."""
         reading = reading or Reading(choices={"unlisted": unlisted})
@@ -271,26 +279,32 @@ class Votes:
         shares = check_weights(weights, m, reading.source)
 
         listed_any = (ranks != 0).any(axis=1)
-        counted = shares > 0
-        if blank := int((~listed_any).sum()):
-            notes.append(f"{_ballots(blank)} without any mark dropped")
-        if nobody := int((listed_any & ~counted).sum()):
-            notes.append(f"{_ballots(nobody)} with weight 0 ignored")
-        keep = listed_any & counted
+        heavy = shares > 0
+        keep = listed_any & heavy
+        if not keep.all():
+            times = np.ones(m, dtype=np.int64) if times is None else times
+            if blank := int(times[~listed_any].sum()):
+                notes.append(counted(blank, "ballot", "without any mark dropped"))
+            if nobody := int(times[listed_any & ~heavy].sum()):
+                notes.append(counted(nobody, "ballot", "with weight 0 ignored"))
         if not keep.any():
             raise InputError(
                 "nothing to aggregate",
                 source="" if reading.source == "memory" else reading.source,
-                found=("no ballot with a mark" if counted.any() else "only weights of 0") if m else "no ballots at all",
+                found=("no ballot with a mark" if heavy.any() else "only weights of 0") if m else "no ballots at all",
                 expected="at least one ballot that ranks at least one item",
                 repair="check that the right file and columns were read",
             )
         if not keep.all():
             ranks, shares = ranks[keep], shares[keep]
         dense = dense_ranks(ranks)
-        first, merged = merge_equal(dense, shares)
-        marks = None if scores is None else mean_rows(dense, first, scores[keep], shares)
-        dense = np.asfortranarray(dense[first])  # column by column: counting compares columns
+        marks = None
+        merged = shares
+        if merge:
+            first, merged = merge_equal(dense, shares)
+            marks = None if scores is None else mean_rows(dense, first, scores[keep], shares)
+            dense = dense[first]
+        dense = np.asfortranarray(dense)  # column by column: counting compares columns
         for array in (dense, merged, *([] if marks is None else [marks])):
             array.flags.writeable = False
         return cls(tuple(items), dense, merged, unlisted, tuple(notes), reading, marks)

@@ -162,7 +162,7 @@ def test_real_votes_are_read_as_told(tmp_path):
 
 def test_every_figure_is_written_as_data_and_picture(tmp_path, vote_file, monkeypatch):
     for name in ("fig1", "fig2", "fig3", "fig4", "fig5"):
-        monkeypatch.setattr(paper, name, lambda *_, known=data(name): known)
+        monkeypatch.setattr(paper, name, lambda *_, known=data(name), **__: known)
     names = ["fig1", "fig2", "fig3", "fig4", "fig5", "real"]
     steps = []
     written = paper.figures(names, tmp_path / "out", files=[vote_file] * 5, progress=steps.append)

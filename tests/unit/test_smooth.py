@@ -11,8 +11,9 @@ import pytest
 
 import holdrank as hr
 from conftest import ROOT
-from holdrank.breaking.batches import BatchMerge, batch_form
-from holdrank.breaking.smooth import score_gradient, smoothed, softmax
+from holdrank.breaking.batches import BatchMerge, Median, all_orders, batch_form
+from holdrank.breaking.descent import score_gradient, softmax
+from holdrank.breaking.smooth import smoothed
 
 import oracles
 
@@ -75,6 +76,35 @@ def test_batch_statistics_are_the_statistics(statistic, n):
         ranks = form.ranks[form.codes(weights / weights.sum(axis=1, keepdims=True))]
         for row, found in zip(weights, ranks, strict=True):
             assert found.tolist() == statistic(votes_of(row, n)).ranking.ranks.tolist()
+
+
+@pytest.mark.parametrize("statistic", STATISTICS, ids=lambda s: s.__name__)
+@pytest.mark.parametrize("n", [7, 8])
+def test_batch_statistics_of_seven_and_eight_items_are_the_statistics(statistic, n):
+    if n == 8 and isinstance(statistic, hr.Robust) and statistic.base is not hr.kemeny:
+        pytest.skip("five million outcomes: one base is enough")
+    rng = np.random.default_rng(n)
+    orders = all_orders(n)
+    form = batch_form(statistic, n, np.zeros(1))
+    for ballots, most in ((40, 1000), (12, 3), (4, 2)):  # from no ties to many
+        chosen = rng.choice(len(orders), size=ballots, replace=False)
+        weights = rng.integers(1, most, size=ballots)
+        shares = np.zeros((1, len(orders)))
+        shares[0, chosen] = weights / weights.sum()
+        votes = hr.Votes.from_orders(orders[chosen].tolist(), weights, items=range(n))
+        assert form.ranks[form.codes(shares)[0]].tolist() == statistic(votes).ranking.ranks.tolist()
+
+
+@pytest.mark.parametrize("kendall", [True, False])
+@pytest.mark.parametrize("n", [7, 8])
+def test_halves_of_orders_find_the_first_cheapest_order(n, kendall):
+    rng = np.random.default_rng(n)
+    form = Median(n, np.zeros(1), kendall=kendall)
+    fine = rng.normal(size=(40, form.features.shape[1]))
+    for means in (fine, np.round(fine), np.zeros_like(fine)):
+        costs = means @ form.costs
+        first = (costs <= costs.min(axis=1, keepdims=True) + 1e-11).argmax(axis=1)
+        assert form.outcomes(means).tolist() == first.tolist()
 
 
 @pytest.mark.parametrize("rule", ["naive", "downward"])
@@ -322,6 +352,24 @@ def test_five_items_and_votes_in_counts():
     assert (found.upper < 0.5).all()
 
 
+def test_seven_items_come_within_a_tenth_of_the_exact_values():
+    votes = hr.sample_votes(hr.Mallows(range(7), 0.8), 200, rng=4)
+    exact = hr.breakdown(votes, deltas=[2 / 21, 0.5])
+    found = smoothed(votes, deltas=[2 / 21, 0.5], steps=40, samples=8, rng=1)
+    assert (found.upper >= exact.lower - 1e-9).all()
+    assert (found.upper <= 1.1 * exact.upper).all()
+
+
+def test_repeats_are_runs_with_noise_of_their_own():
+    votes = votes_of(FIGURES["1"])
+    found = smoothed(votes, deltas=[0.5, 1.0], steps=100, repeats=3, rng=2)
+    assert found.runs.shape == (2, 3)
+    assert (found.runs.std(axis=1) > 0).all()
+    assert found.estimate == pytest.approx(np.abs(found.average - FIGURES["1"]).sum(axis=1) / 2)
+    alone = smoothed(votes, deltas=[0.5, 1.0], steps=100, rng=2)
+    assert alone.runs[:, 0] == pytest.approx(alone.estimate)
+
+
 def test_an_open_last_place_is_a_complete_ballot():
     open_ = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[6, 4], items="abc")
     full = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[6, 4], items="abc")
@@ -336,8 +384,8 @@ def test_one_item_has_no_distances():
 
 def test_what_the_estimator_cannot_take_is_refused():
     votes = votes_of(FIGURES["1"])
-    with pytest.raises(hr.LimitError, match="7 items have 5,040 rankings; this takes up to 6 items; to repair"):
-        smoothed(hr.sample_votes(hr.Uniform(7), 10, rng=1))
+    with pytest.raises(hr.LimitError, match="9 items have 362,880 rankings; this takes up to 8 items; to repair"):
+        smoothed(hr.sample_votes(hr.Uniform(9), 10, rng=1))
     with pytest.raises(hr.InputError, match=r"without ties; found '\{a, b\} > c'"):
         smoothed(hr.Votes.from_orders([[["a", "b"], "c"]]))
     with pytest.raises(hr.InputError, match="an incomplete ballot"):

@@ -50,6 +50,7 @@ def breakdown(
     time_limit: float | None = None,
     rng: Seed = None,
     *,
+    device: str | None = None,
     progress: Progress | None = None,
 ) -> Breakdown:
     """Return how large a share of the votes must be replaced to move the consensus by each distance.
@@ -73,6 +74,8 @@ def breakdown(
         Seconds; when they are over, or at Ctrl-C, what is proved comes back.
     rng : int, Generator or None
         For "smooth".
+    device : str, optional
+        For "smooth": where torch is to run it, such as "cuda"; by numpy if not given.
     progress : callable, optional
         Called with a `Step` now and then.
 
@@ -96,6 +99,8 @@ def breakdown(
     if method not in _METHODS:
         raise UsageError(f"method must be one of {', '.join(_METHODS)}, not {quote(str(method))}")
     Distance(1.0, distance)  # refuses unknown distances
+    if device is not None and method != "smooth":
+        raise UsageError("device is for method='smooth'; the other methods do not run on one")
     at = _distances(deltas, votes.n)
     engine = exact_engine(T, votes) if method in ("auto", "exact") else None
     seed = None
@@ -108,7 +113,7 @@ def breakdown(
         engine = inexact_engine(T, votes)
     if method == "smooth":
         seed = seed_of(rng)
-        engine = _smooth_engine(T, distance, seed)
+        engine = _smooth_engine(T, distance, seed, device)
     before = consensus_of(votes, T, time_limit)
     if engine is None:
         return _theorems(votes, T, at, distance, before, started)
@@ -272,13 +277,13 @@ def _theorems(
     )
 
 
-def _smooth_engine(T: Statistic, distance: TierDistance, seed: int) -> Engine:
+def _smooth_engine(T: Statistic, distance: TierDistance, seed: int, device: str | None) -> Engine:
     """Return the paper's estimator in the form of an engine: it proves no lower bound."""
     from holdrank.breaking.smooth import smoothed
 
     def find(votes: Votes, _before: Ranking, aims: Sequence[Aim], *_: object) -> list[Found]:
         deltas = [aim.goal.delta for aim in aims if isinstance(aim.goal, Distance)]
-        estimate = smoothed(votes, T, deltas, distance=distance, rng=seed)
+        estimate = smoothed(votes, T, deltas, distance=distance, rng=seed, device=device)
         ranks = np.argsort(all_orders(votes.n), axis=1) + 1
         row_of = {row.tobytes(): k for k, row in enumerate(ranks)}
         complete = np.where(votes.ranks == 0, votes.n, votes.ranks).astype(ranks.dtype)  # the last may be left out

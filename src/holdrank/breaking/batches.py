@@ -2,14 +2,16 @@
 
 A statistic of n items has finitely many outcomes: n! strict rankings, and for a merge each of them with its places cut
 into buckets in 2**(n - 1) ways. A batch form lists them once and then answers only with their numbers, so that a
-distance to a fixed ranking is a look-up. Everything between is matrix products and comparisons that run on any array
-library.
+distance to a fixed ranking is a look-up. Of the n! shares it needs a few dozen means, such as the margins of the pairs:
+one product with a table of n! rows, which whoever makes the shares may take over. Everything between is matrix products
+and comparisons that run on any array library.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from itertools import permutations
+from itertools import combinations, permutations
 from math import factorial
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
@@ -23,7 +25,8 @@ from holdrank.rankings import Floats, Ints, array_namespace
 
 T = TypeVar("T", bound=np.generic)
 
-MOST_ITEMS = 6  # 720 rankings
+MOST_ITEMS = 8  # 40,320 rankings
+_HALVES_FROM = 7  # items: below, the costs of all orders are as fast as those of halves of orders
 _TIE = 1e-11  # as in `kemeny_batch`: costs that differ by less are equal, and the first ranking wins
 _DECIMALS = 12  # as in `merge`: deviations are compared to so many decimals
 
@@ -75,12 +78,19 @@ class BatchForm:
     ----------
     ranks : (outcomes, n) array of int
         All outcomes, as dense ranks.
+    features : (n!, f) array
+        What each ranking contributes to the means that decide on the outcome, in the library of the form.
     """
 
     ranks: Ints
+    features: Any
 
     def codes(self, shares: Any) -> Any:
         """Return the number of the outcome of each distribution; shares are (many, n!)."""
+        return self.outcomes(array_namespace(shares).matmul(shares, self.features))
+
+    def outcomes(self, means: Any) -> Any:
+        """Return the number of the outcome for means of the features, (many, f)."""
         raise NotImplementedError
 
 
@@ -90,7 +100,7 @@ def batch_form(statistic: Statistic, n: int, like: Any) -> BatchForm | None:
     None for a statistic of your own that offers `batch` instead; one that offers nothing is refused.
     """
     if statistic is kemeny or statistic is footrule:
-        return _Median(n, like, kendall=statistic is kemeny)
+        return Median(n, like, kendall=statistic is kemeny)
     if statistic is borda:
         return _Borda(n, like)
     if isinstance(statistic, Robust) and statistic.rule != "smith":
@@ -106,47 +116,155 @@ def batch_form(statistic: Statistic, n: int, like: Any) -> BatchForm | None:
     )
 
 
-class _Median(BatchForm):
+class Median(BatchForm):
     """Kemeny and footrule: the ranking of least expected distance, the first of several."""
 
     def __init__(self, n: int, like: Any, *, kendall: bool) -> None:
         self._xp = array_namespace(like)
+        self._n, self._kendall = n, kendall
         self.ranks = all_places(n) + 1
-        if kendall:
-            votes, costs = 2 * pairs_before(n) - 1, 0.5 - pairs_before(n).T
+        place = all_places(n)
+        features = 2 * pairs_before(n) - 1 if kendall else (place[:, :, None] == np.arange(n)).reshape(-1, n * n)
+        self.features = _constant(features.astype(np.float64), like)
+        self._product = None
+        if n < _HALVES_FROM:
+            self._costs = _constant(self.costs, like)
+            if n <= 4:  # for few rankings one product is cheaper than two
+                self._product = _constant(features @ self.costs, like)
         else:
-            grid = np.arange(n)
-            votes = (all_places(n)[:, :, None] == grid).reshape(-1, n * n).astype(np.float64)
-            costs = np.abs(all_places(n).T[:, None, :] - grid[:, None]).reshape(n * n, -1).astype(np.float64)
-        # For few rankings one product is cheaper than two.
-        self._tables = [_constant(votes @ costs, like)] if n <= 4 else [_constant(t, like) for t in (votes, costs)]
+            self._halves = _Halves(n, self._costs_of, self._owners(), like)
 
-    def codes(self, shares: Any) -> Any:
-        for table in self._tables:
-            shares = self._xp.matmul(shares, table)
-        least = self._xp.min(shares, axis=-1, keepdims=True)
-        return self._xp.argmax(self._xp.astype(shares <= least + _TIE, self._xp.int8), axis=-1)
+    @property
+    def by_pairs(self) -> bool:
+        """Whether the features are the leads of pairs: 1 where the first of the pair comes first, else -1."""
+        return self._kendall
+
+    @property
+    def costs(self) -> Floats:
+        """Return what each order pays for each mean, (f, n!): in all its expected distance, but for a constant."""
+        return self._costs_of(all_places(self._n))
+
+    def _costs_of(self, place: Ints) -> Floats:
+        n = self._n
+        if self._kendall:
+            i, j = np.triu_indices(n, 1)
+            return 0.5 - (place[:, i] < place[:, j]).T.astype(np.float64)
+        away = np.abs(place.T[:, None, :] - np.arange(n)[:, None])
+        return np.asarray(away.reshape(n * n, -1), dtype=np.float64)
+
+    def _owners(self) -> list[tuple[int, ...]]:
+        """Return the items that each mean is about."""
+        n = self._n
+        return list(combinations(range(n), 2)) if self._kendall else [(i,) for i in range(n) for _ in range(n)]
+
+    def codes(self, shares: Any) -> Any:  # noqa: D102
+        if self._product is None:
+            return super().codes(shares)
+        return self._first_least(self._xp.matmul(shares, self._product))
+
+    def outcomes(self, means: Any) -> Any:  # noqa: D102
+        if self._n >= _HALVES_FROM:
+            return self._halves(means)
+        return self._first_least(self._xp.matmul(means, self._costs))
+
+    def _first_least(self, costs: Any) -> Any:
+        xp = self._xp
+        least = xp.min(costs, axis=-1, keepdims=True)
+        return xp.argmax(xp.astype(costs <= least + _TIE, xp.int8), axis=-1)
+
+
+class _Halves:
+    """The cheapest order, by the cheapest first half and second half for every set of items that may come first.
+
+    Which items come first settles what the two halves pay to each other, so each half is sorted for itself: for eight
+    items 70 sets with 24 + 24 orders instead of 40,320.
+    """
+
+    def __init__(self, n: int, costs_of: Callable[[Ints], Floats], owners: list[tuple[int, ...]], like: Any) -> None:
+        self._xp = array_namespace(like)
+        firsts, seconds, masks = [], [], []
+        for front in combinations(range(n), n // 2):
+            back = [item for item in range(n) if item not in front]
+            firsts.append(list(permutations(front)))
+            seconds.append(list(permutations(back)))
+            masks.append([any(item in front for item in items) for items in owners])
+        first, second, mask = np.array(firsts), np.array(seconds), np.array(masks)
+        sets, self._first, half = first.shape
+        self._second = second.shape[1]
+
+        def table(head: Ints, tail: Ints, kept: Any) -> Any:
+            head, tail = (np.broadcast_to(part, (sets, max(head.shape[1], tail.shape[1]), part.shape[2]))
+                          for part in (head, tail))  # fmt: skip
+            orders = np.concatenate((head, tail), axis=2)
+            costs = costs_of(np.argsort(orders.reshape(-1, n), axis=1)).reshape(-1, sets, orders.shape[1])
+            return _constant((costs * kept.T[:, :, None]).reshape(len(owners), -1), like)
+
+        self._heads = table(first, second[:, :1], mask)
+        self._tails = table(first[:, :1], second, ~mask)
+        whole = np.concatenate(
+            (
+                np.broadcast_to(first[:, :, None, :], (sets, self._first, self._second, half)),
+                np.broadcast_to(second[:, None, :, :], (sets, self._first, self._second, n - half)),
+            ),
+            axis=3,
+        )
+        self._sets = _constant(np.arange(sets), like)
+        self._numbers = _constant(_numbers(whole.reshape(-1, n)), like)
+
+    def __call__(self, means: Any) -> Any:
+        xp = self._xp
+        many, sets = means.shape[0], self._sets.shape[0]
+
+        def best(table: Any, orders: int) -> tuple[Any, Any]:
+            costs = xp.reshape(xp.matmul(means, table), (many, sets, orders))
+            least = xp.min(costs, axis=-1)
+            return least, xp.argmax(xp.astype(costs <= least[..., None] + _TIE, xp.int8), axis=-1)
+
+        head, first = best(self._heads, self._first)
+        tail, second = best(self._tails, self._second)
+        cost = head + tail
+        least = xp.min(cost, axis=-1, keepdims=True)
+        at = (self._sets[None, :] * self._first + first) * self._second + second
+        number = xp.reshape(xp.take(self._numbers, xp.reshape(at, (-1,))), (many, sets))
+        return xp.min(xp.where(cost <= least + _TIE, number, xp.full_like(number, 1 << 30)), axis=-1)
+
+
+def _numbers(orders: Ints) -> Ints:
+    """Return the places of orders in `all_orders`."""
+    n = orders.shape[1]
+    later = [(orders[:, t + 1 :] < orders[:, t : t + 1]).sum(axis=1) * factorial(n - 1 - t) for t in range(n)]
+    return np.asarray(sum(later), dtype=np.int64)
 
 
 class _Borda(BatchForm):
-    """Borda: pairs of mean places are compared, and a table says which ranking the comparisons spell."""
+    """Borda: pairs of mean places are compared; the comparisons spell an order, and its number.
+
+    The number of an order adds up, over its items, how many of those behind have a smaller number than the item, times
+    the number of orders of those behind. Both are counts of comparisons.
+    """
 
     def __init__(self, n: int, like: Any) -> None:
         self._xp = array_namespace(like)
         self.ranks = all_places(n) + 1
         i, j = np.triu_indices(n, 1)
         place = all_places(n).astype(np.float64)
-        self._gaps = _constant(place[:, j] - place[:, i], like)  # mean place of j less that of i
-        weights = 2.0 ** np.arange(len(i))
-        # Equal within rounding need not be transitive: then no order spells the code, and any will do.
-        spelled: Ints = np.zeros(1 << len(i), dtype=np.int64)
-        spelled[(pairs_before(n) @ weights).astype(np.int64)] = np.arange(len(place))
-        self._weights, self._spelled = _constant(weights, like), _constant(spelled, like)
+        self.features = _constant(place[:, j] - place[:, i], like)  # mean place of j less that of i
+        item = np.arange(n)
+        first, second = ((item == end[:, None]).astype(np.float64) for end in (i, j))
+        # Behind item i: each later j that it beats, and each earlier one, which must not beat it.
+        self._behind, self._smaller_behind = _constant(first - second, like), _constant(-second, like)
+        self._earlier = _constant(item.astype(np.float64), like)
+        self._orders = _constant(np.array([factorial(k) for k in range(n)], dtype=np.int64), like)
 
-    def codes(self, shares: Any) -> Any:
+    def outcomes(self, means: Any) -> Any:
         xp = self._xp
-        first = xp.astype(xp.matmul(shares, self._gaps) >= -_TIE, xp.float64)
-        return xp.take(self._spelled, xp.astype(xp.matmul(first, self._weights), xp.int64))
+        first = xp.astype(means >= -_TIE, means.dtype)
+        behind = xp.astype(xp.matmul(first, self._behind) + self._earlier, xp.int64)
+        smaller = xp.astype(xp.matmul(first, self._smaller_behind) + self._earlier, xp.int64)
+        ways = xp.reshape(xp.take(self._orders, xp.reshape(behind, (-1,))), behind.shape)
+        number = xp.sum(smaller * ways, axis=-1)
+        # Equal within rounding need not be transitive: then no order is spelled, and any will do.
+        return xp.minimum(number, xp.full_like(number, len(self.ranks) - 1))
 
 
 class _Merged(BatchForm):
@@ -158,9 +276,13 @@ class _Merged(BatchForm):
         ways = 1 << (n - 1)
         joined = (np.arange(ways)[:, None] >> np.arange(n - 1)) & 1
         bucket_at = np.concatenate((np.ones((ways, 1), dtype=np.int64), 1 + np.cumsum(1 - joined, axis=1)), axis=1)
-        self.ranks = closed(bucket_at[:, base.ranks - 1].transpose(1, 0, 2).reshape(-1, n))
+        # For eight items there are five million outcomes: small numbers, or they fill the memory.
+        self.ranks = closed(bucket_at.astype(np.int8)[:, base.ranks - 1].transpose(1, 0, 2).reshape(-1, n))
         self._ways = ways
-        self._before = _constant(pairs_before(n), like)
+        leads = _constant(2 * pairs_before(n) - 1, like)
+        self._means = base.features.shape[1]
+        self._leads = 0 if isinstance(base, Median) and base.by_pairs else self._means  # where they begin
+        self.features = self._xp.concat((base.features, leads), axis=1) if self._leads else base.features
         # Which pair of items stands at each pair of places, for every outcome of the base.
         number = np.zeros((n, n), dtype=np.int64)
         i, j = np.triu_indices(n, 1)
@@ -169,13 +291,13 @@ class _Merged(BatchForm):
         self._pair_at = _constant(number[order[:, i], order[:, j]].ravel(), like)
         self._places = _constant(np.arange(len(i)), like)
 
-    def codes(self, shares: Any) -> Any:
+    def outcomes(self, means: Any) -> Any:
         xp = self._xp
-        strict = self._base.codes(shares)
-        deviations = xp.abs(xp.matmul(shares, self._before) - 0.5)
+        strict = self._base.outcomes(means[:, : self._means])
+        deviations = xp.astype(xp.abs(means[:, self._leads :]) / 2, xp.float64)
         count, pairs = deviations.shape
         pair = xp.take(self._pair_at, xp.reshape(strict[:, None] * pairs + self._places[None, :], (-1,)))
-        row = xp.arange(count, dtype=xp.int64, device=shares.device)[:, None] * pairs
+        row = xp.arange(count, dtype=xp.int64, device=means.device)[:, None] * pairs
         at = xp.reshape(row + xp.reshape(pair, (count, pairs)), (-1,))
         in_order = xp.reshape(xp.take(xp.reshape(deviations, (-1,)), at), (count, pairs))
         return strict * self._ways + self._merge(in_order)
@@ -187,7 +309,7 @@ class BatchMerge:
     Both rules compare lists of deviations, sorted from the largest, like words. Write r(e) for the number of deviations
     of the matrix that are smaller than e; then words compare as the sums of ``2 ** r(e)`` do. For if m deviations are
     equal, with r = s, the next larger ones have r >= s + m, and ``m 2**s <= 2**(s + m) - 2**s``: all that is smaller
-    never adds up to one that is larger. Sums of up to 15 such powers are exact.
+    never adds up to one that is larger. Sums of up to 28 such powers are exact.
     """
 
     def __init__(self, n: int, theta: float, rule: Rule, like: Any) -> None:
@@ -200,11 +322,11 @@ class BatchMerge:
         boundary = np.arange(n - 1)
         joins = ((first[:, None] <= boundary) & (boundary < last[:, None])) @ (1 << boundary)
         apart = (last[:, None] < first) | (last < first[:, None])
-        self._inside = _constant(inside.astype(np.float64), like)
+        self._inside = _constant(inside.astype(np.float64), like, exact=True)
         self._joins = _constant(joins.astype(np.int64), like)
         self._apart = _constant(apart, like)
         if rule == "naive":
-            self._unions, self._across = (_constant(t, like) for t in _neighbours(n, inside, spans))
+            self._unions, self._across = (_constant(t, like, exact=True) for t in _neighbours(n, inside, spans))
             self._bits = _constant(1 << boundary, like)
 
     def __call__(self, deviations: Any) -> Any:
@@ -261,8 +383,13 @@ def _neighbours(n: int, inside: Any, spans: list[tuple[int, int]]) -> tuple[Floa
     return unions, across
 
 
-def _constant(table: Any, like: Any) -> Any:
-    return array_namespace(like).asarray(np.array(table, order="C"), device=like.device)
+def _constant(table: Any, like: Any, *, exact: bool = False) -> Any:
+    """Return a table where `like` is; real numbers in its precision, or, if they must be `exact`, in double."""
+    xp = array_namespace(like)
+    array = xp.asarray(np.array(table, order="C"), device=like.device)
+    return (
+        xp.astype(array, xp.float32) if array.dtype == xp.float64 and like.dtype == xp.float32 and not exact else array
+    )
 
 
 def closed(table: npt.NDArray[T]) -> npt.NDArray[T]:

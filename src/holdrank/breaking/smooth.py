@@ -9,30 +9,40 @@ program, and so good that for a handful of items a poor start is enough; `estima
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from time import perf_counter
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from holdrank._highs import Model
-from holdrank.breaking.batches import BatchForm, all_orders, all_places, batch_form, pairs_before
+from holdrank.breaking.batches import Median, all_orders, all_places
+from holdrank.breaking.descent import (
+    DISTANCES,
+    ROUNDING,
+    Descent,
+    PlainSampler,
+    Plan,
+    Reach,
+    Variant,
+    drawn_here,
+    softmax,
+    to_numpy,
+)
 from holdrank.breaking.goals import TierDistance
 from holdrank.consensus import Statistic, borda, footrule, kemeny
 from holdrank.errors import InputError, UsageError, quote
 from holdrank.merge import Robust
 from holdrank.models import Seed
-from holdrank.rankings import Floats, Ints, Ranking, array_namespace, hausdorff_half, hausdorff_ns
+from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.status import Clock
 from holdrank.votes import Votes
 
-Variant: TypeAlias = Literal["reduced", "plain"]
-
-_DISTANCES: dict[str, Callable[[Any, Any], Any]] = {"hausdorff_ns": hausdorff_ns, "hausdorff_half": hausdorff_half}
-_ROUNDING = 1e-9  # distances are multiples of half a pair; deltas like 0.1 + 0.2 must not miss them
-_NOISE_AT_A_TIME = 1 << 18  # numbers drawn together: few calls, and they stay in the cache
+_NUMBERS_AT_A_TIME = 1 << 18  # shares held together by numpy: they stay in the cache
+_FEW_RANKINGS = 720  # up to here every ranking is tried as the start of an attack
 _MARGIN = 1e-7  # by how much, in pairs, an attack must beat every rival ranking; it costs less than that in votes
 
 
@@ -52,7 +62,9 @@ class Estimate:
     upper : (..., points) array
         Total variation of a verified attack: no breakdown value is larger. Infinite where none was found.
     average : (..., points, n!) array
-        The average iterate.
+        The average iterate, over all runs.
+    runs : (..., points, repeats) array
+        The estimate by each run alone: their spread says how far the noise of the descent reaches.
     attacked : (..., points, n!) array
         The attacked distribution; p itself where none was found.
     seed : int
@@ -68,6 +80,7 @@ class Estimate:
     upper: Floats
     average: Floats
     attacked: Floats
+    runs: Floats
     seed: int
     steps: int
     samples: int
@@ -90,7 +103,9 @@ def smoothed(
     variant: Variant = "reduced",
     distance: TierDistance = "hausdorff_ns",
     gamma: float | None = None,
+    repeats: int = 1,
     rng: Seed = None,
+    device: str | None = None,
     like: Any = None,
 ) -> Estimate:
     """Estimate the breakdown function of a statistic at all `deltas` at once, for one or many sets of votes.
@@ -98,7 +113,8 @@ def smoothed(
     Parameters
     ----------
     votes : Votes or sequence of Votes
-        Complete strict ballots over up to 6 items; in a sequence all with the same number of items.
+        Complete strict ballots over up to 8 items; in a sequence all with the same number of items. Above 6 items a
+        step is work for a GPU.
     statistic : Statistic
         `kemeny`, `borda`, `footrule`, `Robust` of one of them, or your own with a method `batch`.
     deltas : array, optional
@@ -112,11 +128,17 @@ def smoothed(
     distance : {"hausdorff_ns", "hausdorff_half"}
     gamma : float, optional
         Scale of the noise in logits: 0.3 for "plain"; for "reduced" the scale at the end, 0.001.
+    repeats : int
+        Independent runs of each point, each with noise of its own; all at once, like votes and deltas.
     rng : int, Generator or None
         The same number gives the same result; it is kept in the result.
+    device : str, optional
+        Run the descent by torch there, in single precision, with noise drawn there: "cuda" for a GPU, "cpu". The same
+        number gives the same result on the same device, and another one elsewhere. The last step, which makes attacks
+        of it, always runs on numpy.
     like : array, optional
-        An array of the library, and on the device, that the descent is to run on, such as a torch tensor on a GPU.
-        The last step, which is short, runs on numpy.
+        Instead of `device`: an array of the library, on the device and in the precision that the descent is to use. The
+        noise is drawn by numpy and copied there, so that all libraries see the same.
 
     Notes
     -----
@@ -135,19 +157,25 @@ def smoothed(
     many = [votes] if isinstance(votes, Votes) else list(votes)
     n, p = _shares(many)
     delta = _checked_deltas(deltas, n)
-    _check_options(steps, samples, variant, distance, gamma)
+    _check_options(steps, samples, variant, distance, gamma, repeats)
+    if device is not None and like is not None:
+        raise UsageError("device and like both say where to run; to repair: leave one of them out")
     seed, generator = _seeded(rng)
-    reach = _Reach(statistic, many, p, delta, distance)
-    average = _saddle_point(reach, generator, steps, samples, variant, gamma, np.zeros(1) if like is None else like)
+    reach = Reach(statistic, many, p, delta, distance)
+    plan = Plan(steps, samples, repeats, variant, gamma)
+    averages = _averages(reach, plan, device, np.zeros(1) if like is None else like, generator)
+    average = averages.mean(axis=1)
     upper, attacked = _attacks(reach, many, average, generator)
     shape = (len(delta),) if isinstance(votes, Votes) else (len(many), len(delta))
-    estimate = np.abs(average - reach.p).sum(axis=-1) / 2
+    estimate, runs = (np.abs(q - there).sum(axis=-1) / 2 for q, there in
+                      ((average, reach.p), (averages, reach.p[:, None])))  # fmt: skip
     arrays = {
         "delta": delta,
         "estimate": estimate.reshape(shape),
         "upper": upper.reshape(shape),
         "average": average.reshape(*shape, p.shape[1]),
         "attacked": attacked.reshape(*shape, p.shape[1]),
+        "runs": runs.reshape(*shape, repeats),
     }
     for array in arrays.values():
         array.flags.writeable = False
@@ -162,167 +190,29 @@ def smoothed(
     )
 
 
-class _Reach:
-    """How far the statistic of a distribution is from that of p, for all points (distribution, delta) at once.
+def _averages(reach: Reach, plan: Plan, device: str | None, like: Any, rng: np.random.Generator) -> Floats:
+    """Return the average iterate of each point and run, (points, repeats, n!)."""
+    if device is not None:
+        from holdrank.breaking.devices import average_on
 
-    Attributes
-    ----------
-    p : (points, n!) array
-    delta : (points,) array
-    before : (points, n) array of int
-        Ranks of T(p).
-    """
-
-    def __init__(
-        self, statistic: Statistic, many: list[Votes], p: Floats, delta: Floats, distance: TierDistance
-    ) -> None:
-        self.statistic, self.n = statistic, many[0].n
-        self.p, self.delta = np.repeat(p, len(delta), axis=0), np.tile(delta, len(p))
-        self._distance = _DISTANCES[distance]
-        self.form = batch_form(statistic, self.n, self.p)
-        # By the statistic itself: the batch form takes costs for equal that whole votes tell apart.
-        before = np.array([statistic(votes).ranking.ranks for votes in many])
-        self.before: Ints = np.repeat(before, len(delta), axis=0)
-        self.far: Floats = np.empty(0)
-        if self.form is not None:
-            self.far = np.repeat([self._distance(row, self.form.ranks) for row in before], len(delta), axis=0)
-
-    def on(self, like: Any) -> Callable[[Any], Any]:
-        """Return the function from shares (points, samples, n!) to distances, in the library of `like`."""
-        xp = array_namespace(like)
-        points, size = self.p.shape
-        if self.form is None:
-            before = xp.asarray(self.before[:, None, :], device=like.device)
-            return lambda shares: self._distance(before, self.statistic.batch(shares))  # type: ignore[attr-defined]
-        form: BatchForm = batch_form(self.statistic, self.n, like)  # type: ignore[assignment]
-        far = xp.asarray(self.far.ravel(), device=like.device)
-        row = xp.asarray(np.arange(points)[:, None] * self.far.shape[1], device=like.device)
-
-        def distances(shares: Any) -> Any:
-            codes = xp.reshape(form.codes(xp.reshape(shares, (-1, size))), (points, -1))
-            return xp.reshape(xp.take(far, xp.reshape(row + codes, (-1,))), codes.shape)
-
-        return distances
-
-    def outcomes(self, point: int, shares: Floats) -> tuple[Floats, Ints]:
-        """Return, for shares (many, n!) and one point, the distances and numbers that tell outcomes apart."""
-        if self.form is not None:
-            codes = np.asarray(self.form.codes(shares))
-            return self.far[point][codes], codes
-        ranks = np.asarray(self.statistic.batch(shares))  # type: ignore[attr-defined]
-        return np.asarray(self._distance(self.before[point], ranks)), np.unique(ranks, axis=0, return_inverse=True)[1]
-
-    def reached(self, point: int, after: Ranking) -> bool:
-        """Whether a ranking is as far from T(p) as this point asks."""
-        return bool(self._distance(self.before[point], after.ranks) >= self.delta[point] - _ROUNDING)
-
-
-def score_gradient(distances: Any, noise: Any, gamma: float) -> Any:
-    """Return the estimate ``mean(H z) / gamma`` of the gradient of the smoothed distance in the logits.
-
-    Where the noise comes in opposite pairs, a constant added to H changes nothing: the baseline is built in.
-
-    Parameters
-    ----------
-    distances : (..., samples) array
-    noise : (..., samples, n!) array
-    """
-    xp = array_namespace(noise)
-    return xp.matmul(distances[..., None, :], noise)[..., 0, :] / (noise.shape[-2] * gamma)
-
-
-def softmax(logits: Any) -> Any:
-    """Return the shares with these logits, over the last axis."""
-    xp = array_namespace(logits)
-    powers = xp.exp(logits - xp.max(logits, axis=-1, keepdims=True))
-    return powers / xp.sum(powers, axis=-1, keepdims=True)
-
-
-def _saddle_point(
-    reach: _Reach,
-    rng: np.random.Generator,
-    steps: int,
-    samples: int,
-    variant: Variant,
-    gamma: float | None,
-    like: Any,
-) -> Floats:
-    """Return the average iterate of gradient descent in the logits of q and ascent in lambda."""
-    xp = array_namespace(like)
-
-    def here(array: Floats) -> Any:
-        return xp.asarray(array, dtype=xp.float64, device=like.device)
-
-    points, size = reach.p.shape
-    distances_of = reach.on(like)
-    plain = variant == "plain"
-    p, delta = here(reach.p), here(reach.delta)
-    if plain:
-        scale = np.full(steps, 0.3 if gamma is None else gamma)
-        rate = 0.3 / np.sqrt(1 + np.arange(steps) / 200)
-        mix, drawn, averaged = 1e-3, samples, steps
+        found = average_on(reach, plan, device, int(rng.integers(2**62)))
     else:
-        scale = np.geomspace(1.0, 0.001 if gamma is None else gamma, steps)
-        # Shares, and with them the gradients in the logits, fall with the number of rankings.
-        rate = scale * max(1.0, size / 24)
-        mix, drawn, averaged = 0.95, samples // 2, -(-steps // 5)
-        # One pair short of delta must not pass for reached, however many pairs delta is.
-        pair = 1 / max(reach.n * (reach.n - 1) / 2, 1)
-        wanted = 1 - 0.1 * np.minimum(pair / reach.delta, 1.0)
-        wanted = here(wanted)
-    logits = xp.log((1 - mix) * p + mix / size)
-    price = xp.zeros((points,), dtype=xp.float64, device=like.device)  # lambda
-    total = xp.zeros_like(p)
-    block = max(1, _NOISE_AT_A_TIME // max(points * drawn * size, 1))
-    for step in range(steps if points else 0):
-        if step % block == 0:
-            noises = rng.standard_normal((block, points, drawn, size))
-        noise = here(noises[step % block])
-        if not plain:
-            noise = xp.concat((noise, -noise), axis=1)
-        q = softmax(logits)
-        far = distances_of(softmax(logits[:, None, :] + float(scale[step]) * noise))
-        # The gradient of TV(p, softmax(x)) in x.
-        side = xp.sign(q - p) / 2
-        pull = q * (side - xp.sum(q * side, axis=-1, keepdims=True))
-        if plain:
-            push = score_gradient(far, noise, float(scale[step]))
-            logits = logits - float(rate[step]) * (pull - price[:, None] * push)
-            price = xp.clip(price + 0.1 * float(rate[step]) * (delta - xp.mean(far, axis=-1)), min=0.0)
-        else:
-            # In units of delta and of the noise, distances and prices are of the order of one at every scale. The
-            # price of the moment has a penalty on what is missing (an augmented Lagrangian), or q would fall back to
-            # p, out of sight of any other outcome, faster than the price can rise. Dividing by 1 + price keeps steps
-            # bounded.
-            done = xp.clip(far / delta[:, None], max=1.0)
-            success = xp.mean(done, axis=-1)
-            push = score_gradient(done, noise, 1.0)
-            share = 1 / (1 + xp.clip(price + 50.0 * (wanted - success), min=0.0))
-            share = xp.where(success < 0.02, xp.zeros_like(share), share)[:, None]
-            logits = logits - float(rate[step]) * (share * pull - (1 - share) * push)
-            price = xp.clip(price + 0.1 * (wanted - success), min=0.0, max=100.0)
-        if step >= steps - averaged:
-            total = total + q
-    return _to_numpy(total) / averaged
-
-
-def _to_numpy(array: Any) -> Floats:
-    """Return a copy in ordinary memory, from where no library keeps it back (torch and cupy do, on a GPU)."""
-    for way in ("cpu", "get"):
-        if hasattr(array, way):
-            array = getattr(array, way)()
-    return np.array(np.from_dlpack(array), dtype=np.float64)
+        draw = drawn_here(reach, plan, like, rng)
+        found = to_numpy(Descent(reach, plan, like, PlainSampler(reach, plan, like, draw, _NUMBERS_AT_A_TIME)).run())
+    # Sums in single precision miss 1 by a little.
+    found = found.reshape(len(reach.p), plan.repeats, reach.p.shape[1])
+    return np.asarray(found / np.maximum(found.sum(axis=-1, keepdims=True), 1e-300))
 
 
 # The last step: an attack out of the average iterate.
 
 
-def _attacks(reach: _Reach, many: list[Votes], average: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def _attacks(reach: Reach, many: list[Votes], average: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Return the total variation and the attacked distribution of each point, verified."""
     points = len(average)
     upper, attacked = np.full(points, np.inf), reach.p.copy()
     for point in range(points):
-        votes = many[point * len(many) // points]
+        votes = many[reach.votes_of[point]]
         for start in _starts(reach, point, average[point], rng):
             trimmed = _trim(reach, point, start, rng)
             value = np.abs(trimmed - reach.p[point]).sum() / 2
@@ -330,29 +220,33 @@ def _attacks(reach: _Reach, many: list[Votes], average: Floats, rng: np.random.G
                 upper[point], attacked[point] = value, trimmed
     # An attack that goes farther than it must is an attack for smaller deltas, too.
     for point in range(points):
-        same = np.arange(points) * len(many) // points == point * len(many) // points
+        same = reach.votes_of == reach.votes_of[point]
         farther = np.flatnonzero(same & (reach.delta >= reach.delta[point]))
         best = farther[np.argmin(upper[farther])]
         upper[point], attacked[point] = upper[best], attacked[best]
     return upper, attacked
 
 
-def _starts(reach: _Reach, point: int, average: Floats, rng: np.random.Generator, most: int = 8) -> list[Floats]:
+def _starts(reach: Reach, point: int, average: Floats, rng: np.random.Generator, most: int = 8) -> list[Floats]:
     """Return distributions near the average that reach delta, one for each of the most promising outcomes."""
-    p, delta = reach.p[point], reach.delta[point] - _ROUNDING
+    p, delta = reach.p[point], reach.delta[point] - ROUNDING
     logits = np.log(np.maximum(average, 1e-12))
-    noise = np.repeat([0.001, 0.01, 0.1, 0.3, 1.0, 3.0], 96)[:, None] * rng.standard_normal((576, len(p)))
-    # Beside them each ranking in turn with nearly all of the votes: wherever the descent ended, some outcome is far.
-    found = np.concatenate((average[None], softmax(logits + noise), np.eye(len(p)) * 0.98 + 0.02 * p))
+    scale = np.repeat([0.001, 0.01, 0.1, 0.3, 1.0, 3.0], 96 if len(p) <= _FEW_RANKINGS else 16)[:, None]
+    noise = scale * rng.standard_normal((len(scale), len(p)))
+    # Beside them rankings with nearly all of the votes: wherever the descent ended, some outcome is far.
+    alone = np.tile(0.02 * p, (len(rivals := _rivals(reach, point)), 1))
+    alone[np.arange(len(rivals)), rivals] += 0.98
+    found = np.concatenate((average[None], softmax(logits + noise), alone))
     distances, codes = reach.outcomes(point, found)
     far = distances >= delta
     if not far.any():
         return []
     found, codes = found[far], codes[far]
     low, high = np.zeros(len(found)), np.ones(len(found))
+    outcomes = reach.on_the_way(point, found)
     for _ in range(24):  # on the way from p, the first moment that reaches delta; `high` always does
         middle = (low + high) / 2
-        distances, met = reach.outcomes(point, p + middle[:, None] * (found - p))
+        distances, met = outcomes(middle)
         low, high = np.where(distances >= delta, low, middle), np.where(distances >= delta, middle, high)
         codes = np.where(distances >= delta, met, codes)
     found = p + high[:, None] * (found - p)
@@ -361,33 +255,43 @@ def _starts(reach: _Reach, point: int, average: Floats, rng: np.random.Generator
     return [found[at] for at in first[:most]]
 
 
-def _trim(reach: _Reach, point: int, start: Floats, rng: np.random.Generator) -> Floats:
+def _rivals(reach: Reach, point: int, most: int = 64) -> Ints:
+    """Return the numbers of the rankings to try: all if they are few, else those far enough with the least cost."""
+    size = reach.p.shape[1]
+    if size <= _FEW_RANKINGS:
+        return np.arange(size)
+    far = reach.distance(reach.before[point], all_places(reach.n) + 1) >= reach.delta[point] - ROUNDING
+    features, costs = _table(kemeny, reach.n)
+    order = np.argsort((reach.p[point] @ features) @ costs, kind="stable")
+    return np.asarray(order[far[order]][:most])
+
+
+def _trim(reach: Reach, point: int, start: Floats, rng: np.random.Generator) -> Floats:
     """Return a distribution nearer to p that still reaches delta, for the outcome of `start`."""
     statistic = reach.statistic
     merged = isinstance(statistic, Robust) and statistic.rule == "downward"
     base = statistic.base if isinstance(statistic, Robust) and merged else statistic
-    tables = [table(reach.n) for median, table in _MEDIANS if base is median]
-    if not tables:
+    if not any(base is median for median in _MEDIANS):
         return _search(reach, point, start, rng)
     if not isinstance(statistic, Robust):
         _, codes = reach.outcomes(point, start[None])
-        return _nearest(reach, point, tables[0], int(codes[0]))
+        return _nearest(reach, point, base, int(codes[0]))
     best, value = start, np.abs(start - reach.p[point]).sum() / 2
     for _ in range(4):  # each program holds one way to keep the buckets apart; its solution may suggest another
         _, codes = reach.outcomes(point, best[None])
         target, joined = divmod(int(codes[0]), 1 << (reach.n - 1))
         buckets = _same_buckets(reach.n, target, joined, float(statistic.theta), best)
-        found = _nearest(reach, point, tables[0], target, buckets)
+        found = _nearest(reach, point, base, target, buckets)
         distances, _ = reach.outcomes(point, found[None])
         found_value = np.abs(found - reach.p[point]).sum() / 2
-        if distances[0] < reach.delta[point] - _ROUNDING or found_value >= value - _MARGIN:
+        if distances[0] < reach.delta[point] - ROUNDING or found_value >= value - _MARGIN:
             break
         best, value = found, found_value
     return best if best is not start else _search(reach, point, start, rng)
 
 
 def _nearest(
-    reach: _Reach, point: int, table: Floats, target: int, more: tuple[Floats, Floats] | None = None
+    reach: Reach, point: int, median: Statistic, target: int, more: tuple[Floats, Floats] | None = None
 ) -> Floats:
     """Return the distribution nearest to p of which `target` is the only median: a linear program.
 
@@ -397,6 +301,7 @@ def _nearest(
     Rows that a merge adds are given as `more`: values for each ballot, and the least mean of each row.
     """
     p: Floats = reach.p[point]
+    features, costs = _table(median, reach.n)
     support = np.flatnonzero(p > 0)
     added = np.arange(len(p)) if more or reach.statistic is borda else np.array([target])
     unit = 1e-3  # of mass: the solver's tolerances are absolute
@@ -419,7 +324,7 @@ def _nearest(
     q: Floats = p
     clock = Clock()
     for _ in range(200):
-        add_rows((table[:, new] - table[:, [target]]).T, np.full(len(new), _MARGIN))
+        add_rows((features @ (costs[:, new] - costs[:, [target]])).T, np.full(len(new), _MARGIN))
         x = program.solve(clock).x * unit
         if not len(x):
             return p  # nothing makes this the median
@@ -428,7 +333,7 @@ def _nearest(
         q[added] += x[len(support) :]
         q = np.maximum(q, 0.0)
         q /= q.sum()
-        cost = q @ table
+        cost = (q @ features) @ costs
         cost[target] += _MARGIN / 2
         rival = int(np.argmin(cost))
         if rival == target:
@@ -486,9 +391,9 @@ def _same_buckets(n: int, target: int, joined: int, theta: float, q: Floats) -> 
     return np.array(values).reshape(-1, len(q)), np.array(least)
 
 
-def _search(reach: _Reach, point: int, q: Floats, rng: np.random.Generator, rounds: int = 80) -> Floats:
+def _search(reach: Reach, point: int, q: Floats, rng: np.random.Generator, rounds: int = 80) -> Floats:
     """Return a nearer distribution by moving mass between two ballots and shrinking, many trials at a time."""
-    p, delta = reach.p[point], reach.delta[point] - _ROUNDING
+    p, delta = reach.p[point], reach.delta[point] - ROUNDING
     size, trials = len(p), 512
     step = 0.1
     row = np.arange(trials)
@@ -513,7 +418,7 @@ def _search(reach: _Reach, point: int, q: Floats, rng: np.random.Generator, roun
     return q
 
 
-def _holds(reach: _Reach, point: int, votes: Votes, q: Floats) -> bool:
+def _holds(reach: Reach, point: int, votes: Votes, q: Floats) -> bool:
     """Whether the statistic itself, run on the attacked votes, is far enough, and not because of how it breaks ties."""
     after = reach.statistic(Votes.from_ranks(all_places(reach.n) + 1, q * votes.total, votes.items))
     # A merge leaves it open when its median is not the only one; a statistic of your own may never say.
@@ -521,21 +426,21 @@ def _holds(reach: _Reach, point: int, votes: Votes, q: Floats) -> bool:
     return (bool(after.unique) or not says) and reach.reached(point, after.ranking)
 
 
-def _kendall_table(n: int) -> Floats:
-    before = pairs_before(n)
-    return np.asarray(before @ (1 - before.T) + (1 - before) @ before.T)
+_MEDIANS: tuple[Statistic, ...] = (kemeny, borda, footrule)
 
 
-def _places_table(power: int) -> Callable[[int], Floats]:
-    return lambda n: np.asarray((np.abs(all_places(n)[:, None] - all_places(n)) ** power).sum(axis=-1), np.float64)
+def _table(median: Statistic, n: int) -> tuple[Floats, Floats]:
+    """Return two tables whose product is the distance between all rankings, but for a constant."""
+    return _tables(_MEDIANS.index(median), n)
 
 
-# Distances between all rankings, for the statistics that are their medians.
-_MEDIANS: list[tuple[Statistic, Callable[[int], Floats]]] = [
-    (kemeny, _kendall_table),
-    (borda, _places_table(2)),
-    (footrule, _places_table(1)),
-]
+@cache
+def _tables(median: int, n: int) -> tuple[Floats, Floats]:
+    if _MEDIANS[median] is borda:
+        place = all_places(n).astype(np.float64)
+        return place, -2 * place.T
+    form = Median(n, np.zeros(1), kendall=_MEDIANS[median] is kemeny)
+    return form.features, form.costs
 
 
 # Checks.
@@ -569,17 +474,19 @@ def _checked_deltas(deltas: npt.ArrayLike | None, n: int) -> Floats:
     if deltas is None:
         return np.arange(1, pairs + 1) / pairs
     delta = np.array(deltas, dtype=np.float64, ndmin=1)
-    if delta.ndim != 1 or not ((delta > 0) & (delta <= 1 + _ROUNDING)).all():
+    if delta.ndim != 1 or not ((delta > 0) & (delta <= 1 + ROUNDING)).all():
         raise UsageError("deltas must be distances above 0 and up to 1")
     return delta
 
 
-def _check_options(steps: int, samples: int, variant: str, distance: str, gamma: float | None) -> None:
+def _check_options(steps: int, samples: int, variant: str, distance: str, gamma: float | None, repeats: int) -> None:
     if steps < 1 or samples < 2 or samples % 2:
         raise UsageError(f"at least one step and an even number of samples are needed, not {steps} and {samples}")
+    if repeats < 1:
+        raise UsageError(f"at least one run is needed, not repeats={repeats}")
     if variant not in ("reduced", "plain"):
         raise UsageError(f"variant must be 'reduced' or 'plain', not {quote(str(variant))}")
-    if distance not in _DISTANCES:
+    if distance not in DISTANCES:
         raise UsageError(f"distance must be 'hausdorff_ns' or 'hausdorff_half', not {quote(str(distance))}")
     if gamma is not None and not 0 < gamma < np.inf:
         raise UsageError(f"gamma must be a positive number, not {gamma}")

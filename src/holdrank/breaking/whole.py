@@ -98,9 +98,7 @@ def in_whole_votes(
     return None
 
 
-def rounded_up(
-    votes: Votes, change: Change, plan: Plan, target: Ranking, works: Callable[[Plan], bool]
-) -> Plan | None:
+def rounded_up(votes: Votes, change: Change, plan: Plan, target: Ranking, works: Callable[[Plan], bool]) -> Plan | None:
     """Return a change of a few more whole votes than `plan` that `works`: the quick way, when the time is over."""
     most = {"replace": votes.total, "drop": votes.total - 1, "add": math.inf}[change]
     enough = math.ceil(plan_votes(plan) - 1e-6)

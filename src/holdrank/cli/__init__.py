@@ -19,6 +19,8 @@ import click
 from holdrank import __version__
 from holdrank.cli import breaking, gates
 from holdrank.cli import paper as paper_command
+from holdrank.cli import report as report_command
+from holdrank.cli import studio as studio_command
 from holdrank.cli.options import (
     FORMATS as FORMATS,
 )
@@ -26,6 +28,7 @@ from holdrank.cli.options import (
     RULES,
     ReadingCommand,
     Threshold,
+    checkpoint_option,
     in_options,
     json_option,
     merge_option,
@@ -37,6 +40,7 @@ from holdrank.cli.options import (
     statistic,
     time_limit_option,
     verbose_option,
+    worker_options,
 )
 from holdrank.cli.printing import (
     EXIT_DATA,
@@ -59,6 +63,8 @@ from holdrank.cli.printing import (
 from holdrank.errors import show
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from holdrank.consensus import Consensus
     from holdrank.votes import Votes
 
@@ -103,7 +109,7 @@ def main() -> NoReturn:
 
 
 def _run() -> int:
-    from holdrank.errors import HoldrankError, InputError, LimitError
+    from holdrank.errors import HoldrankError, InputError, LimitError, WorkerError
 
     for stream in (sys.stdout, sys.stderr):
         # Names in any script must not stop an old terminal; what it cannot show is escaped.
@@ -124,6 +130,8 @@ def _run() -> int:
         return EXIT_INTERRUPTED
     except HoldrankError as error:
         complain(f"holdrank: {in_options(str(error))}")
+        if isinstance(error, WorkerError):
+            return EXIT_INTERNAL
         return EXIT_DATA if isinstance(error, InputError | LimitError) else EXIT_USAGE
     except OSError as error:
         complain(f"holdrank: {error.filename or 'input or output'}: {error.strerror or error}")
@@ -143,22 +151,28 @@ def _run() -> int:
 @click.option("--draws", type=click.IntRange(min=1),
               help="Draw the votes again so many times, and show where places then lie.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draws.")
+@worker_options
+@checkpoint_option
 @time_limit_option
 @require_proof_option
 @json_option
 @quiet_option
 @verbose_option
 @reading_options
-def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, time_limit: float | None,
-         require_proof: bool, as_json: bool, quiet: bool, verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
+def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, executor: Executor | None,
+         checkpoint: str | None, time_limit: float | None, require_proof: bool, as_json: bool, quiet: bool,
+         verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
     """Rank the items of FILE by a consensus."""
-    votes = read(file, reading, quiet)
     if compare and draws:
         raise click.UsageError("Give --compare or --draws, not both.")
+    if not draws and (executor is not None or checkpoint is not None):
+        raise click.UsageError("--jobs, --scheduler and --checkpoint are for --draws.")
+    votes = read(file, reading, quiet)
     consensus = _consensus(votes, rule, time_limit, quiet, verbose)
-    drawn = gates.bootstrap_of(votes, rule, draws, seed) if draws else None
+    drawn = gates.bootstrap_of(votes, rule, draws, seed, executor, checkpoint) if draws else None
     if compare:
-        others = {other: _if_possible(votes, other, time_limit, quiet) for other in RULES if other != rule}
+        known = [other for other in RULES if other != rule and (other != "mean-score" or votes.scores is not None)]
+        others = {other: _if_possible(votes, other, time_limit, quiet) for other in known}
         found = {rule: consensus, **{other: one for other, one in others.items() if one is not None}}
         if as_json:
             rules = {name: consensus_json(one) for name, one in found.items()}
@@ -224,6 +238,7 @@ cli.add_command(breaking.attack)
 cli.add_command(breaking.tradeoff)
 cli.add_command(gates.check)
 cli.add_command(gates.diff)
+cli.add_command(report_command.report)
 
 
 @cli.command(cls=ReadingCommand)
@@ -283,15 +298,18 @@ def convert(file: str, output: str, to: str | None, quiet: bool, reading: dict[s
 @cli.command()
 @click.option("--out", default="holdrank-demo", show_default=True, help="Folder for the results.")
 @click.option("--seed", type=int, default=2023, show_default=True, help="Of the generated votes.")
-@click.option("--theta", type=click.FloatRange(0, 0.5), default=0.05, show_default=True, help="Threshold of the tiers.")
+@click.option("--theta", type=click.FloatRange(0, 0.5), default=0.05, show_default=True,
+              help="Threshold of the tiers that are printed; the report chooses its own.")  # fmt: skip
 def demo(out: str, seed: int, theta: float) -> None:
     """Analyse a generated data set."""
+    from holdrank.analysis import Spec, analyse
     from holdrank.breaking.answers import attack
     from holdrank.breaking.goals import NewWinner
     from holdrank.consensus import kemeny
     from holdrank.files import write_votes
     from holdrank.merge import Robust
     from holdrank.models import PlackettLuce, sample_votes
+    from holdrank.report import write_report
 
     strengths = {
         "Alder": 8.0,
@@ -319,11 +337,13 @@ def demo(out: str, seed: int, theta: float) -> None:
     click.echo()
     print_tiers(votes, merged, f"Tiers at theta = {theta:g}")
     click.echo(f"\n{found.text()}")
-    click.echo(f"\nWritten: {folder / 'votes.soc'}, {folder / 'consensus.json'}")
+    write_report(analyse(votes, Spec(k=3, claims=("top 3",), time_limit=8.0)), folder / "report.html")
+    click.echo(f"\nWritten: {folder / 'votes.soc'}, {folder / 'consensus.json'}, {folder / 'report.html'}")
     program = "holdrank" if shutil.which("holdrank") else sys.argv[0]
     click.echo(f"Next: {program} attack {folder / 'votes.soc'} --new-winner")
 
 
+cli.add_command(studio_command.studio)
 cli.add_command(paper_command.paper)
 
 

@@ -11,6 +11,7 @@ import click
 from holdrank.cli.options import (
     ReadingCommand,
     Threshold,
+    checkpoint_option,
     json_option,
     merge_option,
     quiet_option,
@@ -20,6 +21,7 @@ from holdrank.cli.options import (
     rule_option,
     statistic,
     verbose_option,
+    worker_options,
 )
 from holdrank.cli.printing import (
     complain,
@@ -27,6 +29,7 @@ from holdrank.cli.printing import (
     exit_code,
     line_width,
     print_json,
+    print_record,
     print_table,
     progress_line,
     shows,
@@ -34,6 +37,8 @@ from holdrank.cli.printing import (
 from holdrank.errors import show
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from holdrank.breaking.goals import Goal
     from holdrank.breaking.results import Attack, Breakdown
     from holdrank.consensus import Statistic
@@ -56,6 +61,7 @@ _time_limit_option = click.option("--time-limit", type=click.FloatRange(min=0), 
 
 @click.command(cls=ReadingCommand)
 @click.argument("file")
+@click.argument("files", nargs=-1, metavar="[FILE]...")
 @rule_option
 @theta_option
 @merge_option
@@ -67,20 +73,30 @@ _time_limit_option = click.option("--time-limit", type=click.FloatRange(min=0), 
               show_default=True, help="Between rankings with ties.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), help="Of the random numbers of --method smooth.")
 @_time_limit_option
+@worker_options
+@checkpoint_option
 @require_proof_option
 @json_option
 @quiet_option
 @verbose_option
 @reading_options
-def breakdown(file: str, rule: str, theta: float | str | None, merge: str, deltas: tuple[float, ...], method: str,
-              distance: str, seed: int | None, time_limit: float | None, require_proof: bool, as_json: bool,
-              quiet: bool, verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
+def breakdown(file: str, files: tuple[str, ...], rule: str, theta: float | str | None, merge: str,
+              deltas: tuple[float, ...], method: str, distance: str, seed: int | None, time_limit: float | None,
+              executor: Executor | None, checkpoint: str | None, require_proof: bool, as_json: bool, quiet: bool,
+              verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
     """Tell how many votes of FILE must change to move the consensus.
 
-    For every distance, as a number of pairs of items whose order changes: the votes that must be replaced.
+    For every distance, as a number of pairs of items whose order changes: the votes that must be replaced. Of several
+    files the first distance is shown, or those of --delta; --jobs and --scheduler share the files out, and the time
+    limit is for each.
     """
     from holdrank.breaking.answers import breakdown as compute
 
+    if files or executor is not None or checkpoint is not None:
+        how: dict[str, Any] = {"deltas": deltas or None, "method": method, "distance": distance, "rng": seed}
+        means: dict[str, Any] = {"executor": executor, "checkpoint": checkpoint, "time_limit": time_limit}
+        return _breakdowns((file, *files), rule, theta, merge, {**how, **means, "reading": reading}, require_proof,
+                           as_json, quiet)  # fmt: skip
     votes = read(file, reading, quiet)
     T = statistic_of(rule, theta, merge, votes, time_limit)
     with progress_line(quiet) as progress:
@@ -152,14 +168,16 @@ def attack(file: str, change: str, rule: str, theta: float | str | None, merge: 
 @click.option("--tolerance", type=click.FloatRange(min=0), default=0.02, show_default=True,
               help="Loss that the best threshold may add to that of the ranking without ties.")  # fmt: skip
 @_time_limit_option
+@worker_options
+@checkpoint_option
 @require_proof_option
 @json_option
 @quiet_option
 @verbose_option
 @reading_options
 def tradeoff(file: str, rule: str, merge: str, delta: float | None, tolerance: float, time_limit: float | None,
-             require_proof: bool, as_json: bool, quiet: bool, verbose: bool,
-             reading: dict[str, Any]) -> int:  # fmt: skip
+             executor: Executor | None, checkpoint: str | None, require_proof: bool, as_json: bool, quiet: bool,
+             verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
     """Weigh loss against robustness for the tiers of FILE.
 
     For every threshold at which the tiers change: what the ties cost, and the votes that must change to break them.
@@ -169,7 +187,8 @@ def tradeoff(file: str, rule: str, merge: str, delta: float | None, tolerance: f
     votes = read(file, reading, quiet)
     with progress_line(quiet) as progress:
         limits: dict[str, Any] = {"tolerance": tolerance, "time_limit": time_limit, "progress": progress}
-        found = compute(votes, statistic(rule), merge, delta, **limits)  # type: ignore[arg-type]
+        means: dict[str, Any] = {"executor": executor, "checkpoint": checkpoint}
+        found = compute(votes, statistic(rule), merge, delta, **limits, **means)  # type: ignore[arg-type]
     if verbose:
         complain(f"{found.status}; {found.seconds:.3f} s")
     if as_json:
@@ -177,6 +196,57 @@ def tradeoff(file: str, rule: str, merge: str, delta: float | None, tolerance: f
     else:
         _print_tradeoff(votes, found, rule)
     return exit_code(found.status, require_proof)
+
+
+def _breakdowns(files: tuple[str, ...], rule: str, theta: float | str | None, merge: str, how: dict[str, Any],
+                require_proof: bool, as_json: bool, quiet: bool) -> int:  # fmt: skip
+    from rich.table import Table
+
+    from holdrank.merge import Robust
+    from holdrank.status import Status
+    from holdrank.sweeps import breakdowns
+
+    T = statistic(rule) if theta is None else Robust(statistic(rule), theta, merge)  # type: ignore[arg-type]
+    with progress_line(quiet) as progress:
+        found = breakdowns(files, T, **how, progress=progress)
+    if as_json:
+        print_record("breakdown", rule=rule, theta=theta, merge=merge, files=found)
+    else:
+        table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+        for heading in ("ballots", "items", "pairs", "votes", "share"):
+            table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column("status", no_wrap=True)
+        table.add_column("file", overflow="fold")
+        for one in found:
+            for row in _first_rows(one, every=how["deltas"] is not None):
+                table.add_row(*row, show(one["file"], 200))
+        print_table(
+            f"Breakdown of {getattr(T, '__name__', rule)}: {len(found)} file{'s' * (len(found) != 1)}", None, table
+        )
+    return max((exit_code(Status(one["breakdown"]["status"]), require_proof) for one in found), default=0)
+
+
+def _first_rows(one: dict[str, Any], *, every: bool) -> list[tuple[str, ...]]:
+    """Return what a table shows of the breakdown of one file of several."""
+    from holdrank.votes import number
+
+    curve, n = one["breakdown"], len(one["items"])
+    rows: list[tuple[str, ...]] = []
+    for at, delta in enumerate(curve["delta"] if every else curve["delta"][:1]):
+        low, high, needed, enough = (
+            math.inf if curve[name][at] is None else curve[name][at]
+            for name in ("lower", "upper", "needed", "sufficient")
+        )
+        exact = "out of reach" if math.isinf(low) else "exact"
+        rows.append((
+            number(one["votes"]["total"]),
+            str(n),
+            str(math.ceil(delta * n * (n - 1) / 2 - 1e-9)),
+            _votes_range(needed, enough) if one["votes"]["counts"] else "",
+            _share_range(low, high),
+            exact if low == high else {"smooth": "estimate", "bounds": "theorem"}.get(curve["method"], "bounds"),
+        ))  # fmt: skip
+    return rows
 
 
 def statistic_of(rule: str, theta: float | str | None, merge: str, votes: Votes, time_limit: float | None) -> Statistic:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from holdrank.cli.printing import complain
+from holdrank.cli.printing import complain, progress_line
 from holdrank.errors import quote
 
 if TYPE_CHECKING:
@@ -116,6 +116,30 @@ def _clean(reading: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in reading.items() if value not in (None, ())}
 
 
+def worker_options(command: F) -> F:
+    """Add the options that say who does the work; they reach the command as `executor`, None for this process alone."""
+
+    @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes that share the work.")
+    @click.option("--scheduler", metavar="ADDRESS",
+                  help="Dask scheduler whose workers share the work: its address, or its scheduler file.")  # fmt: skip
+    @wraps(command)
+    def gather(*args: Any, jobs: int | None, scheduler: str | None, **kwargs: Any) -> Any:
+        if jobs is not None and scheduler is not None:
+            raise click.UsageError("Give --jobs or --scheduler, not both.")
+        if scheduler is None and jobs in (None, 1):
+            return command(*args, executor=None, **kwargs)
+        from holdrank.clusters import connect, local
+
+        with local(jobs or 1) if scheduler is None else connect(scheduler) as executor:
+            return command(*args, executor=executor, **kwargs)
+
+    return gather  # type: ignore[return-value]
+
+
+checkpoint_option = click.option(
+    "--checkpoint", type=click.Path(dir_okay=False), metavar="POINTS",
+    help="File that keeps what is finished; a run that was stopped goes on from there.",
+)  # fmt: skip
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="Say nothing about how the file was read.")
 verbose_option = click.option(
     "-v", "--verbose", is_flag=True, help="Say how the result was proved, and how long it took."
@@ -171,7 +195,10 @@ def read(file: str, reading: dict[str, Any], quiet: bool) -> Votes:
 
     if sys.stdout is None or (file == "-" and sys.stdin is None):
         raise click.UsageError("standard input or output is closed")
-    votes = read_votes(file, **reading)
+    with progress_line(quiet) as progress:
+        if progress is not None:
+            reading = {**reading, "progress": progress}
+        votes = read_votes(file, **reading)
     if not quiet:
         complain(votes.summary() + "\n")
     return votes

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdrank.cli.options import ReadingCommand, quiet_option, reading_options
+from holdrank.cli.options import ReadingCommand, checkpoint_option, quiet_option, reading_options, worker_options
 from holdrank.cli.printing import complain
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from holdrank.status import Step
 
 _FIGURES = ("fig1", "fig2", "fig3", "fig4", "fig5")
@@ -22,10 +24,12 @@ _FIGURES = ("fig1", "fig2", "fig3", "fig4", "fig5")
 @click.option("--seed", type=click.IntRange(min=0), default=2023, show_default=True,
               help="Of the estimates, and of the random distributions of fig5.")  # fmt: skip
 @click.option("--estimate", is_flag=True, help="Estimate the values of fig5 as well.")
+@worker_options
+@checkpoint_option
 @quiet_option
 @reading_options
-def paper(figure: str, files: tuple[str, ...], out: str, seed: int, estimate: bool, quiet: bool,
-          reading: dict[str, Any]) -> None:  # fmt: skip
+def paper(figure: str, files: tuple[str, ...], out: str, seed: int, estimate: bool, executor: Executor | None,
+          checkpoint: str | None, quiet: bool, reading: dict[str, Any]) -> None:  # fmt: skip
     """Draw the figures of the paper, with the exact values added.
 
     Each as data (.json, .csv) and as a picture (.svg, .pdf, .png). The figure real is the trade-off between loss and
@@ -43,5 +47,6 @@ def paper(figure: str, files: tuple[str, ...], out: str, seed: int, estimate: bo
         if not quiet:
             complain(f"{step.name} ({step.done + 1} of {step.total})")
 
-    for path in figures(names, out, seed=seed, estimate=estimate, files=files, reading=reading, progress=tell):
+    means: dict[str, Any] = {"executor": executor, "checkpoint": checkpoint, "progress": tell}
+    for path in figures(names, out, seed=seed, estimate=estimate, files=files, reading=reading, **means):
         click.echo(path)

@@ -125,6 +125,11 @@ def print_json(command: str, votes: Votes, **parts: Any) -> None:
     click.echo(json.dumps({**record(command, votes), **parts}, indent=2))
 
 
+def print_record(command: str, **parts: Any) -> None:
+    """Print a result about several files as JSON."""
+    click.echo(json.dumps({"holdrank": __version__, "command": command, **parts}, indent=2))
+
+
 def shows(text: str) -> bool:
     """Whether the terminal has these signs."""
     try:

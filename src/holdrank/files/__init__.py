@@ -7,9 +7,10 @@ A file goes one way: bytes, text or table (`containers`), what form it has (`sni
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, fields
-from typing import BinaryIO
+from importlib import import_module
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from holdrank.files import containers, preflib, sniff
 from holdrank.files.containers import Source
 from holdrank.files.jsonl import read_jsonl
 from holdrank.files.writers import write_votes
+from holdrank.status import Step
 from holdrank.tables import ballots, battles, scores
 from holdrank.tables.table import Problems, RawBallots, Ref, Table, ballot_matrix
 from holdrank.tables.vocabulary import BLANKS
@@ -65,8 +67,8 @@ _BALLOTS_OF_TEXT = ("preflib", "preflib-old", "order", "jsonl")
 
 
 @dataclass(frozen=True, slots=True)
-class _Options:
-    """All options of `read_votes`, with their defaults."""
+class ReadOptions:
+    """All options of `read_votes` that say how a file is read, with their defaults."""
 
     unlisted: str | None = None
     delimiter: str | None = None
@@ -176,13 +178,16 @@ def read_votes(
     categories: Sequence[str | int] | None = None,
     short_rows: str = "refuse",
     sheet: str | int | None = None,
+    progress: Callable[[Step], None] | None = None,
 ) -> Votes:
     r"""Read a file of votes, whatever its form, and say in `notes` and `reading` what was assumed.
 
     Parameters
     ----------
     source : path, "-" or binary file
-        PrefLib, CSV (comma, semicolon, tab or pipe), JSON Lines, Parquet or .xlsx; ``"-"`` is standard input.
+        PrefLib, CSV (comma, semicolon, tab or pipe), JSON Lines, Parquet or .xlsx; ``"-"`` is standard input. A
+        pattern such as ``"votes/*.parquet"`` is all files that it fits, which must have the same columns; these, and
+        large files, are counted by DuckDB and need not fit in memory (see :doc:`/how-to/big-votes`).
     format : str, optional
         One of `FORMATS`; told from the file by default. Where two forms are equally plausible the file is
         refused and the message names this option.
@@ -212,6 +217,8 @@ def read_votes(
         Rows with too few cells.
     sheet : str or int, optional
         Name or number (from 1) of the sheet of a spreadsheet.
+    progress : callable, optional
+        Called with a `Step` now and then while large files are counted.
 
     Returns
     -------
@@ -231,12 +238,16 @@ def read_votes(
     >>> votes.reading.choices["format"]
     'battles (columns model_a, model_b, winner)'
     """
-    options = _Options(
+    options = ReadOptions(
         unlisted=unlisted, delimiter=delimiter, encoding=encoding, header=header, columns=columns, item=item,
         voter=voter, weight=weight, rank=rank, score=score, first=first, second=second, winner=winner,
         lower_is_better=lower_is_better, blanks=blanks, repeated=repeated, both_bad=both_bad,
         categories=categories, short_rows=short_rows, sheet=sheet,
     )  # fmt: skip
+    if sniff.is_large(source):
+        votes = _read_large(source, format, options, progress)
+        if votes is not None:
+            return votes
     votes = _read(source, format, options, Problems())
     assert votes is not None  # a strict reader raises instead
     return votes
@@ -252,23 +263,40 @@ def validate(source: str | os.PathLike[str] | BinaryIO, *, format: str | None = 
     >>> found.total, [problem.line for problem in found.problems], found.votes
     (2, [2, 3], None)
     """
-    unknown = sorted(set(options) - {field.name for field in fields(_Options)})
+    unknown = sorted(set(options) - {field.name for field in fields(ReadOptions)})
     if unknown:
         raise UsageError(f"validate has no option {unknown[0]}=")
     problems = Problems(strict=False)
     votes = None
+    chosen = ReadOptions(**options)  # type: ignore[arg-type]
     try:
-        votes = _read(source, format, _Options(**options), problems)  # type: ignore[arg-type]
+        if sniff.is_pattern(source):
+            votes = _read_large(source, format, chosen)
+        votes = votes or _read(source, format, chosen, problems)
     except InputError as error:
         problems.add(error)
     return Validation(tuple(problems.kept), problems.total, votes if not problems.total else None)
 
 
-def _read(
-    source: str | os.PathLike[str] | BinaryIO, format: str | None, options: _Options, problems: Problems
+def _read_large(
+    source: Any, format: str | None, options: ReadOptions, progress: Callable[[Step], None] | None = None
 ) -> Votes | None:
+    """Return the votes of files that need not fit in memory; None where the usual reader has to do it."""
+    _check_format(format)
+    # By name, for the room of large votes stands below this one and needs it.
+    found: Votes | None = import_module("holdrank.bigvotes").read_large(source, format, options, progress)
+    return found
+
+
+def _check_format(format: str | None) -> None:
     if format is not None and not (isinstance(format, str) and format in FORMATS):
         raise UsageError(f"there is no format {format!r}; the formats are {', '.join(FORMATS)}")
+
+
+def _read(
+    source: str | os.PathLike[str] | BinaryIO, format: str | None, options: ReadOptions, problems: Problems
+) -> Votes | None:
+    _check_format(format)
     opened = containers.open_source(source)
     form, reason, raw = _raw_ballots(opened, format, options, problems)
     if problems.total:
@@ -286,7 +314,7 @@ def _read(
 
 
 def _raw_ballots(
-    source: Source, format: str | None, options: _Options, problems: Problems
+    source: Source, format: str | None, options: ReadOptions, problems: Problems
 ) -> tuple[str, str, RawBallots]:
     """Return the form, the reason for it, and the ballots."""
     kind = containers.container(source)
@@ -297,7 +325,7 @@ def _raw_ballots(
     if kind != "text" and options.delimiter is not None:
         raise UsageError("delimiter= means something for CSV files only")
     if kind == "parquet":
-        return _of_table(containers.parquet_table(source), format, options, problems)
+        return of_table(containers.parquet_table(source), format, options, problems)
     if kind == "xlsx":
         rows, lines, notes = containers.xlsx_rows(source, options.sheet)
         return _of_rows([(rows, lines)], notes, ",", source.name, format, options, problems)
@@ -317,7 +345,7 @@ def _raw_ballots(
 
 
 def _of_text(
-    text: str, source: Source, form: str, reason: str, options: _Options, problems: Problems
+    text: str, source: Source, form: str, reason: str, options: ReadOptions, problems: Problems
 ) -> tuple[str, str, RawBallots]:
     name, rule = source.name, options.unlisted
     if form == "jsonl":
@@ -335,7 +363,7 @@ def _of_text(
 
 
 def _of_json(
-    text: str, name: str, format: str | None, reason: str, options: _Options, problems: Problems
+    text: str, name: str, format: str | None, reason: str, options: ReadOptions, problems: Problems
 ) -> tuple[str, str, RawBallots]:
     """Read lines of ballots, or of records that make a table of the form `format`."""
     for option in ("delimiter", "header"):
@@ -343,7 +371,7 @@ def _of_json(
             raise UsageError(f"{option}= means nothing for JSON Lines")
     found = read_jsonl(text, name, problems, unlisted=options.unlisted, repeated=options.repeated)
     if isinstance(found, Table):
-        return _of_table(found, format, options, problems)
+        return of_table(found, format, options, problems)
     if format is not None:
         raise UsageError(f"the format {format!r} is a table, but the lines of {name} are ballots; leave format= out")
     options.check("jsonl")
@@ -356,7 +384,7 @@ def _of_rows(
     delimiter: str,
     name: str,
     format: str | None,
-    options: _Options,
+    options: ReadOptions,
     problems: Problems,
 ) -> tuple[str, str, RawBallots]:
     table = containers.table_from_chunks(
@@ -369,30 +397,34 @@ def _of_rows(
         delimiter=delimiter,
     )
     table.notes += notes
-    return _of_table(table, format, options, problems)
+    return of_table(table, format, options, problems)
 
 
-def _of_table(table: Table, format: str | None, options: _Options, problems: Problems) -> tuple[str, str, RawBallots]:
+def form_of(table: Table, options: ReadOptions) -> tuple[str, str]:
+    """Return the form of a table and the reason for it, or refuse where two are equally plausible."""
+    o = options
+    return sniff.table_form(
+        table,
+        columns=o.columns,
+        item=o.item,
+        voter=o.voter,
+        weight=o.weight,
+        rank=o.rank,
+        score=o.score,
+        first=o.first,
+        winner=o.winner,
+        blanks=o.blanks_or(BLANKS),
+        directed=bool(o.lower_is_better),
+    )
+
+
+def of_table(table: Table, format: str | None, options: ReadOptions, problems: Problems) -> tuple[str, str, RawBallots]:
+    """Return the form of a table, the reason for it, and the ballots."""
     o = options
     blanks = o.blanks_or(BLANKS)
     if not table.rows:  # every row was faulty and has been reported
         return "", "", RawBallots([], ballot_matrix(0, 0), np.zeros(0), [], {}, "")
-    if format:
-        form, reason = format, "as set"
-    else:
-        form, reason = sniff.table_form(
-            table,
-            columns=o.columns,
-            item=o.item,
-            voter=o.voter,
-            weight=o.weight,
-            rank=o.rank,
-            score=o.score,
-            first=o.first,
-            winner=o.winner,
-            blanks=blanks,
-            directed=bool(o.lower_is_better),
-        )
+    form, reason = (format, "as set") if format else form_of(table, options)
     o.check(form)
     if form in ("positions", "lists"):
         return form, reason, _ordered(form, table, o, problems)
@@ -456,7 +488,7 @@ def _of_table(table: Table, format: str | None, options: _Options, problems: Pro
     return form, reason, raw
 
 
-def _ordered(form: str, table: Table, o: _Options, problems: Problems) -> RawBallots:
+def _ordered(form: str, table: Table, o: ReadOptions, problems: Problems) -> RawBallots:
     """Read the two forms whose cells are names, best first."""
     if form == "positions":
         return ballots.positions(

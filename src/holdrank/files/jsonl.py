@@ -8,9 +8,11 @@ a row of a table.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from holdrank.errors import InputError
 from holdrank.files.containers import json_objects
@@ -20,9 +22,10 @@ from holdrank.tables.table import (
     RawBallots,
     Table,
     ballot_matrix,
+    check_repeated,
+    counted,
     name_notes,
     no_rows,
-    plural,
     resolve_unlisted,
 )
 from holdrank.tables.vocabulary import BALLOT_WEIGHT_NAMES, VOTER_NAMES, plain
@@ -36,17 +39,36 @@ def read_jsonl(
     head: dict[str, Any] = {}
     if objects and "items" in objects[0][1] and objects[0][1].keys() <= {"items", "unlisted"}:
         line, head = objects.pop(0)
-        _check_head(head, line, source)
+        check_head(head, line, source)
     if not objects:
         raise no_rows(source, "there are no ballots: nothing to aggregate")
     if not {"order", "ranks"} & objects[0][1].keys():
         return _records(objects, source, problems)
+    return ballots_of(objects, head, source, problems, unlisted=unlisted, repeated=repeated)
 
+
+def ballots_of(
+    objects: Sequence[tuple[int, dict[str, Any]]],
+    head: dict[str, Any],
+    source: str,
+    problems: Problems,
+    *,
+    unlisted: str | None = None,
+    repeated: str = "refuse",
+    times: NDArray[np.int64] | None = None,
+) -> RawBallots:
+    """Return the ballots of lines that are ballots, below a line that may declare their items.
+
+    `times` says how many lines of the source each of them stands for.
+    """
+    check_repeated(repeated)
     items: dict[str, int] = {name: k for k, name in enumerate(head.get("items", ()))}
     ballots: list[dict[int, float]] = []
     weights: list[float] = []
+    lines: list[int] = []
     doubled = 0
-    for line, record in objects:
+    for place, (line, record) in enumerate(objects):
+        count = 1 if times is None else int(times[place])
         try:
             weight = _weight(record)
             marks = _marks(record)
@@ -74,19 +96,19 @@ def read_jsonl(
                 )
             )
             continue
-        doubled += repeats
+        doubled += repeats * count
         ballots.append(ballot)
-        weights.append(weight)
+        weights.append(weight * count)
+        lines.append(count)
     ranks = ballot_matrix(len(ballots), len(items), source)
     for row, ballot in enumerate(ballots):
         if ballot:
             values = np.fromiter(ballot.values(), dtype=np.float64)
             ranks[row, list(ballot)] = np.unique(values, return_inverse=True)[1].reshape(-1) + 1
-    notes = name_notes(list(items))
+    notes: list[str] = [*name_notes(list(items))]
     if doubled:
-        notes.append(
-            f"{plural(doubled, 'ballot names', 'ballots name')} an item more than once; the first mention was kept"
-        )
+        kept = "an item more than once; the first mention was kept"
+        notes.append(counted(doubled, "ballot names", kept, many="ballots name"))
     rule = resolve_unlisted(unlisted or head.get("unlisted"), "bottom")
     choices = {
         "form": "JSON Lines of ballots",
@@ -95,7 +117,8 @@ def read_jsonl(
         "direction": "best first",
         "repeated": repeated,
     }
-    return RawBallots(list(items), ranks, np.array(weights, dtype=np.float64), notes, choices, rule)
+    stand_for = None if times is None else np.array(lines, dtype=np.int64)
+    return RawBallots(list(items), ranks, np.array(weights, dtype=np.float64), notes, choices, rule, None, stand_for)
 
 
 class _Fault(Exception):  # noqa: N818 - carried within this module only
@@ -103,7 +126,8 @@ class _Fault(Exception):  # noqa: N818 - carried within this module only
         self.problem, self.found, self.expected, self.repair = problem, str(found), expected, repair
 
 
-def _check_head(head: dict[str, Any], line: int, source: str) -> None:
+def check_head(head: dict[str, Any], line: int, source: str) -> None:
+    """Refuse a first line that does not declare items."""
     names = head["items"]
     sound = isinstance(names, list) and all(isinstance(name, str) and name.strip() for name in names)
     if not sound or len(set(names)) < len(names) or head.get("unlisted", "bottom") not in ("bottom", "observed"):
@@ -193,13 +217,14 @@ def _records(objects: list[tuple[int, dict[str, Any]]], source: str, problems: P
                 )
             )
             continue
-        rows.append([_text(record.get(name)) for name in names])
+        rows.append([json_text(record.get(name)) for name in names])
         lines.append(line)
     columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in names]
     return Table(source, list(names), list(columns), lines)
 
 
-def _text(value: object) -> str:
+def json_text(value: object) -> str:
+    """Return a value of a record as the text of a cell."""
     if value is None:
         return ""
     if isinstance(value, bool):

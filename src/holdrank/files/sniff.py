@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Sequence
 
@@ -27,6 +28,10 @@ from holdrank.tables.vocabulary import (
     plain,
 )
 
+LARGE_TEXT = 16 << 20
+LARGE_PARQUET = 2 << 20
+"""Bytes from which a file is counted by DuckDB: above, that is sooner done than holding its rows in memory."""
+
 _PREFLIB_KEY = re.compile(
     r"#[ \t]*(FILE NAME|TITLE|DATA TYPE|NUMBER (ALTERNATIVES|VOTERS)|ALTERNATIVE NAME [0-9]+):", re.IGNORECASE
 )
@@ -34,6 +39,32 @@ _MOST_COLUMNS = 2000  # beyond, no column is tried as one that is no item
 _SAMPLE = 256  # rows that are looked at before all others
 _MOST_VOTERS = 64  # beyond, no column is tried as one that is no voter
 _WEB_PAGE = re.compile(r"<(!doctype|html|head|body|table|\?xml|!--)", re.IGNORECASE)
+
+
+def is_pattern(source: object) -> bool:
+    """Whether a source is a pattern for the names of files, rather than the name of one."""
+    return (
+        isinstance(source, str | os.PathLike)
+        and isinstance(text := os.fspath(source), str)
+        and bool(set("*?[") & set(text))
+        and not os.path.lexists(text)
+    )
+
+
+def is_large(source: object) -> bool:
+    """Whether votes should be counted by DuckDB: a pattern for several files, or one large file."""
+    if is_pattern(source):
+        return True
+    if not isinstance(source, str | os.PathLike) or source == "-":
+        return False
+    try:
+        size = os.stat(source).st_size
+        if size < min(LARGE_TEXT, LARGE_PARQUET):
+            return False
+        with open(source, "rb") as file:
+            return size >= (LARGE_PARQUET if file.read(4) == b"PAR1" else LARGE_TEXT)
+    except (OSError, ValueError):
+        return False  # the reader says what is wrong
 
 
 def text_form(text: str, extension: str, source: str) -> tuple[str, str]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +14,8 @@ from numpy.typing import NDArray
 from holdrank.errors import InputError, UsageError, quote
 from holdrank.tables.scores import direction_words, find_key, item_names, nameless, refuse_text_columns
 from holdrank.tables.table import (
+    Coded,
+    Note,
     Problems,
     RawBallots,
     Ref,
@@ -19,11 +23,13 @@ from holdrank.tables.table import (
     ballot_matrix,
     check_repeated,
     comparison_notes,
+    counted,
     dense_ranks,
     find_weight,
     name_notes,
     named_like,
     no_name,
+    on_all,
     plural,
     read_weights,
     resolve_unlisted,
@@ -42,6 +48,8 @@ from holdrank.tables.vocabulary import (
     position_of,
     restore_name,
 )
+
+_ROWS_AT_A_TIME = 1 << 12
 
 
 def position_columns(table: Table) -> list[int] | None:
@@ -122,77 +130,123 @@ def _named_orders(
 ) -> RawBallots:
     """Read cells that hold names in order of preference; equal rows are counted first."""
     check_repeated(repeated)
-    cells = [table.text(k) for k in used]
-    tally: dict[tuple[str, ...], float] = {}
-    times: dict[tuple[str, ...], int] = {}
-    first_row: dict[tuple[str, ...], int] = {}
-    rows = zip(*cells, strict=True) if cells else iter(())
-    for row, (ballot, amount) in enumerate(zip(rows, weights.tolist(), strict=False)):
-        tally[ballot] = tally.get(ballot, 0.0) + amount
-        times[ballot] = times.get(ballot, 0) + 1
-        first_row.setdefault(ballot, row)
-
+    ballots = _DistinctRows.of(table, used, weights)
     empty = {"", *blanks}
-    items: dict[str, int] = {}
-    orders: list[list[int]] = []
-    amounts: list[float] = []
-    tokens: Counter[str] = Counter()
-    mentions: Counter[int] = Counter()
-    blank = gaps = doubled = total = 0
-    for ballot, amount in tally.items():
-        count = times[ballot]
-        order: list[int] = []
-        gap = hole = repeat = False
-        for place, cell in enumerate(ballot):
-            text = cell.strip()
-            if text in empty:
-                gap = True
-                tokens[text] += count
-                continue
-            hole = hole or gap
-            item = items.setdefault(restore_name(cell), len(items))
-            if item not in order:
-                order.append(item)
-            elif repeated == "first":
-                repeat = True
-            else:
-                repeat = True
-                problems.add(_repeated_on_ballot(table, first_row[ballot], used[place], cell))
-                break
-        if repeat and repeated == "refuse":
-            continue
-        doubled += count * repeat
-        gaps += count * hole
-        if not order:
-            blank += count
-            continue
-        total += count
-        for item in order:
-            mentions[item] += count
-        orders.append(order)
-        amounts.append(amount)
+    bare = [value.strip() for value in ballots.values]
+    is_blank = np.array([text in empty for text in bare], dtype=bool)
+    numbers: dict[str, int] = {}
+    number = np.array(
+        [
+            -1 if void else numbers.setdefault(restore_name(value), len(numbers))
+            for value, void in zip(ballots.values, is_blank, strict=True)
+        ],
+        dtype=np.int32,
+    )
+    order = _by_first_mention(number, ballots.cells, len(numbers))
+    names = [list(numbers)[k] for k in order]
+    place_of = np.append(np.argsort(order), -1)  # a blank has the number -1, the last of these
+    listed = place_of[number][ballots.cells].astype(np.int32)
+    void = listed < 0
+    again = np.zeros(listed.shape, dtype=bool)
+    for place in range(1, listed.shape[1]):
+        for earlier in range(place):
+            again[:, place] |= listed[:, earlier] == listed[:, place]
+    again &= ~void
+    repeat = again.any(axis=1)
+    if repeated == "refuse":
+        for row in np.flatnonzero(repeat).tolist():
+            place = int(again[row].argmax())
+            cell = ballots.values[ballots.cells[row, place]]
+            problems.add(_repeated_on_ballot(table, int(ballots.first_row[row]), used[place], cell))
+    named = ~void & ~again
+    marked = named.any(axis=1)
+    times = ballots.times
 
     notes = list(table.notes)
-    marked = {token: count for token, count in tokens.items() if token}
-    if marked:
-        listing = ", ".join(f"{quote(token, 30)} {plural(count, 'time')}" for token, count in marked.items())
-        notes.append(f"cells taken as blank: {listing}")
-    if gaps:
-        notes.append(f"{plural(gaps, 'ballot has', 'ballots have')} a blank above a name; the gap was closed")
-    if doubled:
-        notes.append(
-            f"{plural(doubled, 'ballot names', 'ballots name')} an item more than once; the first mention was kept"
-        )
-    if blank:
-        notes.append(f"{plural(blank, 'ballot')} without any name dropped")
-    names = list(items)
-    notes += name_notes(names) + _rare_notes(names, mentions, total)
-    ranks = ballot_matrix(len(orders), len(names), table.source)
-    for row, order in enumerate(orders):
-        ranks[row, order] = np.arange(1, len(order) + 1)
+    tokens = {
+        bare[code]: 0.0
+        for code in _by_first_mention(np.where(is_blank, np.arange(len(bare)), -1), ballots.cells, len(bare))
+        if is_blank[code] and bare[code]
+    }
+    for code in np.flatnonzero(is_blank).tolist():
+        if bare[code]:
+            tokens[bare[code]] += int(((ballots.cells == code).sum(axis=1) * times).sum())
+    if tokens := {token: count for token, count in tokens.items() if count}:
+        notes.append(Note(("cells taken as blank",), tokens))
+    if gaps := int(times[(np.logical_or.accumulate(void, axis=1) & ~void).any(axis=1)].sum()):
+        closed = "a blank above a name; the gap was closed"
+        notes.append(counted(gaps, "ballot has", closed, many="ballots have"))
+    if doubled := int(times[repeat].sum()):
+        kept = "an item more than once; the first mention was kept"
+        notes.append(counted(doubled, "ballot names", kept, many="ballots name"))
+    if blank := int(times[~marked].sum()):
+        notes.append(counted(blank, "ballot", "without any name dropped"))
+    mentions = np.zeros(len(names), dtype=np.int64)
+    ranks = ballot_matrix(int(marked.sum()), len(names), table.source)
+    row_of = np.cumsum(marked) - 1
+    places = np.cumsum(named, axis=1, dtype=np.int32)
+    for place in range(listed.shape[1]):
+        rows = np.flatnonzero(named[:, place])
+        ranks[row_of[rows], listed[rows, place]] = places[rows, place]
+        mentions += np.bincount(listed[rows, place], times[rows], minlength=len(names)).astype(np.int64)
+    notes += name_notes(names) + _rare_notes(names, mentions.tolist(), int(times[marked].sum()))
     rule = resolve_unlisted(unlisted, "bottom")
     choices |= {"unlisted": rule, "ties": "one half each way", "direction": "best first", "repeated": repeated}
-    return RawBallots(names, ranks, np.array(amounts, dtype=np.float64), notes, choices, rule)
+    return RawBallots(names, ranks, ballots.weights[marked], notes, choices, rule)
+
+
+@dataclass(slots=True)
+class _DistinctRows:
+    """Different rows of some columns in the order in which they first appear; `cells` are numbers of `values`."""
+
+    values: list[str]
+    cells: NDArray[np.int32]
+    weights: NDArray[np.float64]
+    times: NDArray[np.int64]
+    first_row: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, table: Table, used: Sequence[int], weights: NDArray[np.float64]) -> _DistinctRows:
+        known: dict[str, int] = {}
+        if table.times is not None:  # counted already
+            cells = np.empty((table.rows, len(used)), dtype=np.int32)
+            for place, k in enumerate(used):
+                column = table.columns[k]
+                if isinstance(column, Coded):
+                    codes = [known.setdefault(value, len(known)) for value in column.values]
+                    cells[:, place] = np.array(codes, dtype=np.int32)[column.codes]
+                else:
+                    cells[:, place] = [known.setdefault(cell, len(known)) for cell in table.text(k)]
+            return cls(list(known), cells, weights, table.times, np.arange(table.rows))
+        tally: dict[tuple[str, ...], float] = {}
+        times: dict[tuple[str, ...], int] = {}
+        first_row: dict[tuple[str, ...], int] = {}
+        rows = zip(*(table.text(k) for k in used), strict=True) if used else iter(())
+        for row, (ballot, amount) in enumerate(zip(rows, weights.tolist(), strict=False)):
+            tally[ballot] = tally.get(ballot, 0.0) + amount
+            times[ballot] = times.get(ballot, 0) + 1
+            first_row.setdefault(ballot, row)
+        coded = [known.setdefault(cell, len(known)) for ballot in tally for cell in ballot]
+        return cls(
+            list(known),
+            np.array(coded, dtype=np.int32).reshape(len(tally), len(used)),
+            np.fromiter(tally.values(), dtype=np.float64, count=len(tally)),
+            np.fromiter(times.values(), dtype=np.int64, count=len(tally)),
+            np.fromiter(first_row.values(), dtype=np.int64, count=len(tally)),
+        )
+
+
+def _by_first_mention(number: NDArray[Any], cells: NDArray[np.int32], count: int) -> list[int]:
+    """Return numbers below `count` in the order in which cells first have them; those without a cell come last."""
+    order: dict[int, None] = {}
+    wanted = len(np.unique(number[number >= 0]))
+    for start in range(0, len(cells), _ROWS_AT_A_TIME):
+        if len(order) == wanted:  # all are there after few rows
+            break
+        block = number[cells[start : start + _ROWS_AT_A_TIME]].ravel()
+        found, at = np.unique(block, return_index=True)
+        order |= dict.fromkeys(k for k in found[np.argsort(at)].tolist() if k >= 0 and k not in order)
+    return [*order, *(k for k in range(count) if k not in order)]
 
 
 def _repeated_on_ballot(table: Table, row: int, column: int, cell: str) -> InputError:
@@ -207,14 +261,14 @@ def _repeated_on_ballot(table: Table, row: int, column: int, cell: str) -> Input
     )
 
 
-def _rare_notes(names: Sequence[str], mentions: Counter[int], ballots: int) -> list[str]:
+def _rare_notes(names: Sequence[str], mentions: Sequence[int], ballots: int) -> list[Note]:
     """Note items on few ballots: a token for write-ins or spoilt marks easily passes for an item."""
     rare = [k for k in range(len(names)) if ballots >= 20 and mentions[k] < ballots / 20]
     if not rare or len(rare) > len(names) / 2:
         return []  # where most items are rare, rarity says nothing
     listing = ", ".join(f"{quote(names[k], 30)} on {mentions[k]:,}" for k in rare[:5])
     more = f" and {len(rare) - 5} more" if len(rare) > 5 else ""
-    return [f"rarely named items: {listing}{more} of {ballots:,} ballots; set blanks= if one is no item"]
+    return [on_all(f"rarely named items: {listing}{more} of {ballots:,} ballots; set blanks= if one is no item")]
 
 
 def item_columns(
@@ -237,7 +291,9 @@ def item_columns(
     if columns is None:
         refuse_text_columns(table, used, blanks)
     items = _column_items(table, used)
-    values = np.column_stack([table.numbers(k, problems, blanks=blanks, what=what) for k in used])
+    values = np.empty((table.rows, len(used)))  # one column after the other: there may be many rows
+    for column, k in enumerate(used):
+        values[:, column] = table.numbers(k, problems, blanks=blanks, what=what)
     if not scores:
         for row, k in np.argwhere(values <= 0).tolist():
             problems.add(
@@ -264,17 +320,17 @@ def item_columns(
     }
     notes = [*table.notes, f"cells read as {'scores' if scores else 'ranks'}: {'high' if high else 'low'} is best"]
     notes += name_notes(items)
-    filled = ranks != 0
-    holes = int((~filled & filled.any(axis=1, keepdims=True)).sum())
+    times = np.ones(table.rows, dtype=np.int64) if table.times is None else table.times
+    listed = (ranks != 0).sum(axis=1)
+    holes = int((np.where(listed, len(used) - listed, 0) * times).sum())
     if holes:
-        notes.append(f"{plural(holes, 'empty cell')} on ballots with marks; the item is unlisted there")
-    tied = (ranks.max(axis=1, initial=0) == 1) & (filled.sum(axis=1) > 1)
+        notes.append(counted(holes, "empty cell", "on ballots with marks; the item is unlisted there"))
+    tied = (ranks.max(axis=1, initial=0) == 1) & (listed > 1)
     if tied.any():
-        notes.append(
-            f"{plural(int(tied.sum()), 'ballot ties', 'ballots tie')} all that they list and so carry no preference"
-        )
+        rest = "all that they list and so carry no preference"
+        notes.append(counted(int(times[tied].sum()), "ballot ties", rest, many="ballots tie"))
     marks = (values if high else -values) if scores else None
-    return RawBallots(items, ranks, weights, notes, choices, rule, marks)
+    return RawBallots(items, ranks, weights, notes, choices, rule, marks, table.times)
 
 
 def columns_of_items(
@@ -582,6 +638,7 @@ def multi_way(
     item_at: list[int] = []
     value_at: list[float] = []
     doubled = unmarked = 0
+    times = [1] * table.rows if table.times is None else table.times.tolist()
     for row in range(table.rows):
         ballot: dict[int, float] = {}
         twice = False
@@ -593,14 +650,14 @@ def multi_way(
                 continue
             item = items.setdefault(cells[row], len(items))
             if marks[row] != marks[row]:
-                unmarked += 1
+                unmarked += times[row]
             elif item not in ballot:
                 ballot[item] = float(marks[row])
             elif repeated == "first":
                 twice = True
             else:
                 problems.add(_repeated_on_ballot(table, row, slots[slot][0], cells[row]))
-        doubled += twice
+        doubled += twice * times[row]
         row_at += [row] * len(ballot)
         item_at += ballot
         value_at += ballot.values()
@@ -609,9 +666,10 @@ def multi_way(
     ranks[rows, columns] = _ranks_within(rows, np.array(value_at, dtype=np.float64))
     notes = list(table.notes)
     if unmarked:
-        notes.append(f"{plural(unmarked, 'item')} on a row without a rank; unlisted there")
+        notes.append(counted(unmarked, "item", "on a row without a rank; unlisted there"))
     if doubled:
-        notes.append(f"{plural(doubled, 'row names', 'rows name')} an item more than once; the first was kept")
+        kept = "an item more than once; the first was kept"
+        notes.append(counted(doubled, "row names", kept, many="rows name"))
     rule = resolve_unlisted(unlisted, "observed")
     notes += name_notes(list(items))
     if rule == "observed":
@@ -620,4 +678,4 @@ def multi_way(
             pairs.update(combinations(np.flatnonzero(line).tolist(), 2))
         notes += comparison_notes(len(items), pairs)
     choices |= {"unlisted": rule, "ties": "one half each way", "direction": "ranks: 1 is best", "repeated": repeated}
-    return RawBallots(list(items), ranks, weights, notes, choices, rule)
+    return RawBallots(list(items), ranks, weights, notes, choices, rule, times=table.times)

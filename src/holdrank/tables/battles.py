@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from holdrank.errors import InputError, UsageError, quote
 from holdrank.tables.table import (
@@ -17,6 +18,7 @@ from holdrank.tables.table import (
     Table,
     ballot_matrix,
     comparison_notes,
+    counted,
     find_weight,
     is_number,
     name_notes,
@@ -113,6 +115,27 @@ def battles(
     both_bad: str = "tie",
 ) -> RawBallots:
     """Read one comparison of two items a row; equal rows are counted before anything is looked at."""
+    tally, choices = tally_battles(
+        table, problems, first=first, second=second, winner=winner, weight=weight, both_bad=both_bad
+    )
+    return tally.ballots(choices)
+
+
+def tally_battles(
+    table: Table,
+    problems: Problems,
+    *,
+    first: Ref | None = None,
+    second: Ref | None = None,
+    winner: Ref | None = None,
+    weight: Ref | None = None,
+    both_bad: str = "tie",
+    whole: bool = True,
+) -> tuple[PairTally, dict[str, str]]:
+    """Count the results of every pair, and say what was chosen on the way.
+
+    `whole` says that these are all rows; some of them cannot tell whether the winner column holds codes or names.
+    """
     if both_bad not in ("tie", "drop"):
         raise UsageError(f'both_bad is "tie" or "drop", not {both_bad!r}')
     columns = battle_columns(table, first, second, winner)
@@ -130,7 +153,7 @@ def battles(
     used = (columns.first, columns.second, *columns.result)
     tally: dict[tuple[str, ...], float] = {}
     rows = zip(*(table.text(k) for k in used), strict=True)
-    if weight_column is None:
+    if weight_column is None and table.times is None:
         tally.update(Counter(rows))
     else:
         for row, amount in zip(rows, weights.tolist(), strict=True):
@@ -141,8 +164,8 @@ def battles(
         cells = zip(*(table.text(k) for k in used), strict=True)
         return next(line for line, cell in zip(table.lines, cells, strict=True) if cell == row)
 
-    outcomes = _battle_outcomes(table, columns, tally, line_of, problems)
-    collected = _PairTally(table)
+    outcomes = _battle_outcomes(table, columns, tally, line_of, problems, whole)
+    collected = PairTally(table)
     bad = missing = 0.0
     for row, outcome in outcomes.items():
         amount = tally[row]
@@ -156,10 +179,10 @@ def battles(
             bad += amount
     if bad:
         done = "counted as ties" if both_bad == "tie" else "dropped"
-        collected.notes.append(f"{plural(bad, 'battle')} called both items bad; {done}")
+        collected.notes.append(counted(bad, "battle", f"called both items bad; {done}"))
     if missing:
-        collected.notes.append(f"{plural(missing, 'battle')} without two scores dropped")
-    return collected.ballots(choices)
+        collected.notes.append(counted(missing, "battle", "without two scores dropped"))
+    return collected, choices
 
 
 def _battle_outcomes(
@@ -168,10 +191,11 @@ def _battle_outcomes(
     rows: Mapping[tuple[str, ...], float],
     line_of: LineOf,
     problems: Problems,
+    whole: bool,
 ) -> dict[tuple[str, ...], str]:
     """Return for every distinct row who won: first, second, tie, both bad or missing."""
     if columns.winner is not None:
-        return _coded_outcomes(table, columns, rows, line_of, problems)
+        return _coded_outcomes(table, columns, rows, line_of, problems, whole)
     if not columns.result:
         return dict.fromkeys(rows, "first")
     out: dict[tuple[str, ...], str] = {}
@@ -219,6 +243,7 @@ def _coded_outcomes(
     rows: Mapping[tuple[str, ...], float],
     line_of: LineOf,
     problems: Problems,
+    whole: bool,
 ) -> dict[tuple[str, ...], str]:
     """Read the winner column, which holds codes or names; refuse where the two readings disagree."""
     codes: dict[str, str] = {}
@@ -240,7 +265,8 @@ def _coded_outcomes(
     unknown: dict[str, float] = {}
     for row, amount in rows.items():
         by_code, by_name = coded[row], named[row]
-        if by_code and by_name and by_code != by_name and all_codes == all_names and row[0] != row[1]:
+        unsure = all_codes == all_names or not whole
+        if by_code and by_name and by_code != by_name and unsure and row[0] != row[1]:
             problems.add(
                 InputError(
                     "the winner is both a code and the name of an item, and the two disagree",
@@ -286,7 +312,11 @@ def _refuse_winners(
     )
 
 
-class _PairTally:
+OF_PAIRS = {"unlisted": "observed", "ties": "one half each way", "direction": "winner above loser"}
+"""What is chosen wherever rows compare two items."""
+
+
+class PairTally:
     """Weighted results of pairs, whichever item was named first (the same pair reversed is the same pair)."""
 
     def __init__(self, table: Table) -> None:
@@ -306,6 +336,7 @@ class _PairTally:
         row: tuple[str, ...] | int,
         problems: Problems,
     ) -> None:
+        """Add a result of two items, or refuse one without a name."""
         if not a.strip() or not b.strip():
             problems.add(
                 InputError(
@@ -327,9 +358,24 @@ class _PairTally:
         key = (i, j, better) if i < j else (j, i, -better)
         self.weights[key] = self.weights.get(key, 0.0) + amount
 
+    def wins(self) -> NDArray[np.float64]:
+        """Return W, W[i, j] = wins of item i against j, a tie counting half for each."""
+        W = np.zeros((len(self.numbers), len(self.numbers)))
+        if self.weights:
+            i, j, better = np.array(list(self.weights), dtype=np.int64).T
+            weight = np.fromiter(self.weights.values(), dtype=np.float64, count=len(self.weights))
+            np.add.at(W, (i, j), weight * (1 - better) / 2)
+            np.add.at(W, (j, i), weight * (1 + better) / 2)
+        return W
+
+    def said(self) -> list[str]:
+        """Return what was dropped or assumed on the way."""
+        dropped = [counted(self.selves, "comparison", "of an item with itself dropped")] if self.selves else []
+        return [*self.notes, *dropped]
+
     def ballots(self, choices: dict[str, str]) -> RawBallots:
-        if self.selves:
-            self.notes.append(f"{plural(self.selves, 'comparison')} of an item with itself dropped")
+        """Return a ballot over two items for every result."""
+        self.notes = self.said()
         ranks = ballot_matrix(len(self.weights), len(self.numbers), self.source)
         for row, (i, j, better) in enumerate(self.weights):
             ranks[row, i] = 2 if better > 0 else 1
@@ -337,7 +383,7 @@ class _PairTally:
         items = list(self.numbers)
         self.notes += name_notes(items)
         self.notes += comparison_notes(len(items), ((i, j) for i, j, _ in self.weights))
-        choices |= {"unlisted": "observed", "ties": "one half each way", "direction": "winner above loser"}
+        choices |= OF_PAIRS
         weights = np.fromiter(self.weights.values(), dtype=np.float64, count=len(self.weights))
         return RawBallots(items, ranks, weights, self.notes, choices, "observed")
 
@@ -354,6 +400,14 @@ def pair_count_columns(table: Table) -> list[int] | None:
 
 def pair_counts(table: Table, problems: Problems, *, columns: Sequence[Ref] | None = None) -> RawBallots:
     """Read one pair of items a row: the two items, the wins of each and perhaps the ties."""
+    tally, choices = tally_pair_counts(table, problems, columns=columns)
+    return tally.ballots(choices)
+
+
+def tally_pair_counts(
+    table: Table, problems: Problems, *, columns: Sequence[Ref] | None = None
+) -> tuple[PairTally, dict[str, str]]:
+    """Add up the counts of every pair, and say what was chosen on the way."""
     if columns is not None:
         used: list[int] | None = table.find_all(columns, "columns")
     else:
@@ -367,7 +421,9 @@ def pair_counts(table: Table, problems: Problems, *, columns: Sequence[Ref] | No
             repair="name the four or five columns in this order with columns=",
         )
     counts = np.column_stack([table.numbers(k, problems, blanks=(), what="a count") for k in used[2:]])
-    tally = _PairTally(table)
+    if table.times is not None:
+        counts *= table.times[:, None]
+    tally = PairTally(table)
     firsts, seconds = table.text(used[0]), table.text(used[1])
     for row, (a, b) in enumerate(zip(firsts, seconds, strict=True)):
         if not (counts[row] >= 0).all() or (counts[row] > MAX_WEIGHT).any():
@@ -384,4 +440,4 @@ def pair_counts(table: Table, problems: Problems, *, columns: Sequence[Ref] | No
             continue
         for outcome, amount in zip(("first", "second", "tie"), counts[row].tolist(), strict=False):
             tally.add(a, b, outcome, amount, table.lines.__getitem__, row, problems)
-    return tally.ballots({"form": "pair counts", "weight": "the counts"})
+    return tally, {"form": "pair counts", "weight": "the counts"}

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from holdrank.errors import InputError, UsageError, quote
 from holdrank.tables.table import (
+    Coded,
     Problems,
     RawBallots,
     Ref,
@@ -86,7 +87,7 @@ def _refuse_measurements(table: Table, column: int) -> None:
     In a frame they often are its index, which is not read: there any numbers are refused, elsewhere fractions.
     """
     cells = table.columns[column]
-    if isinstance(cells, list) or not len(cells):
+    if isinstance(cells, list | Coded) or not len(cells):
         return
     strange = np.nan_to_num(cells) % 1 != 0
     if table.frame:
@@ -164,10 +165,9 @@ def refuse_text_columns(table: Table, used: Sequence[int], blanks: Collection[st
         if not table.names[k].strip():
             raise no_name(table, k)
     for k in used:
-        column = table.columns[k]
-        if not isinstance(column, list) or table.is_numeric(k, blanks):
+        if not isinstance(table.columns[k], list | Coded) or table.is_numeric(k, blanks):
             continue
-        for row, cell in enumerate(column):
+        for row, cell in enumerate(table.text(k)):
             text = cell.strip()
             if text and text not in blanks and text.lower() != "nan" and not _loose_number(text):
                 raise InputError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import insort
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,9 +22,90 @@ MAX_WEIGHT = 2.0**46
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
-Column = list[str] | NDArray[Any]
+_ROWS = 1 << 16  # whose order is found at a time, to keep temporary arrays small
+
+
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """A column of text in which few cells are written often: the different cells, and which of them each row has."""
+
+    values: list[str]
+    codes: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+
+Column = list[str] | NDArray[Any] | Coded
 Ref = str | int
 """How a caller names a column: by its name, or by its position counted from 1."""
+
+
+class Note(str):
+    """A note of a reader that knows what it counted, so that the notes on the parts of a file add up to one.
+
+    Parameters
+    ----------
+    words : tuple of str
+        What one of them is called, what many are, and the rest of the sentence; or what comes before a list.
+    counts : mapping of str to float
+        How many; of each kind, for a list. Empty: the note is about all votes, and parts of it say nothing.
+    """
+
+    words: tuple[str, ...]
+    counts: dict[str, float]
+
+    def __new__(cls, words: tuple[str, ...], counts: Mapping[str, float], text: str | None = None) -> Note:
+        """Put the sentence together."""
+        if text is None and len(words) == 1:
+            listing = ", ".join(f"{quote(kind, 30)} {plural(count, 'time')}" for kind, count in counts.items())
+            text = f"{words[0]}: {listing}"
+        elif text is None:
+            text = f"{plural(counts[''], words[0], words[1])} {words[2]}"
+        note = super().__new__(cls, text)
+        note.words, note.counts = words, dict(counts)
+        return note
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Note, (self.words, self.counts, str(self))
+
+
+def counted(count: float, one: str, rest: str, *, many: str | None = None) -> Note:
+    """Return a note on so many of something.
+
+    Examples
+    --------
+    >>> counted(1200, "ballot", "without any name dropped")
+    '1,200 ballots without any name dropped'
+    """
+    return Note((one, many or one + "s", rest), {"": count})
+
+
+def on_all(text: str) -> Note:
+    """Return a note on all votes together, which cannot be added up from parts."""
+    return Note((), {}, text)
+
+
+def added_notes(some: Iterable[str], others: Iterable[str]) -> list[str]:
+    """Return the notes on two parts as notes on both: counts added, equal sentences said once.
+
+    Examples
+    --------
+    >>> added_notes([counted(1, "row", "dropped"), "the delimiter is a tab"], [counted(2, "row", "dropped")])
+    ['3 rows dropped', 'the delimiter is a tab']
+    """
+    notes: dict[object, str] = {}
+    for note in (*some, *others):
+        if not isinstance(note, Note):
+            notes.setdefault(note, note)
+        elif note.counts:
+            known = notes.get(note.words)
+            if isinstance(known, Note):
+                kinds = [*known.counts, *(kind for kind in note.counts if kind not in known.counts)]
+                counts = {kind: known.counts.get(kind, 0) + note.counts.get(kind, 0) for kind in kinds}
+                note = Note(note.words, counts)
+            notes[note.words] = note
+    return list(notes.values())
 
 
 @dataclass(slots=True)
@@ -46,6 +127,8 @@ class RawBallots:
         ``"bottom"`` or ``"observed"``.
     scores : ndarray of float64, shape (m, n), or None
         What the ranks were made of, high is best, NaN = unlisted; None where the source holds no scores.
+    times : ndarray of int64, shape (m,), or None
+        How many ballots of the source each row stands for, for the notes; None = one each.
     """
 
     items: list[str]
@@ -55,6 +138,7 @@ class RawBallots:
     choices: dict[str, str]
     unlisted: str
     scores: NDArray[np.float64] | None = None
+    times: NDArray[np.int64] | None = None
 
 
 @dataclass(slots=True)
@@ -77,7 +161,7 @@ class Problems:
 
 @dataclass(slots=True)
 class Table:
-    """Named columns of equal length; a column is a list of text or an array of numbers (NaN = missing)."""
+    """Named columns of equal length; a column is a list of text, coded text or an array of numbers (NaN = missing)."""
 
     source: str
     names: list[str]
@@ -86,11 +170,22 @@ class Table:
     notes: list[str] = field(default_factory=list)
     frame: bool = False
     """Whether this is a data frame: its readers have other arguments than those of files."""
+    times: NDArray[np.int64] | None = None
+    """How many rows of the source each row stands for, all of them alike; weights are then summed over them."""
 
     @property
     def rows(self) -> int:
         """Number of rows below the header."""
         return len(self.lines)
+
+    def rows_from(self, start: int, stop: int) -> Table:
+        """Return some of the rows, as a table that shares the cells."""
+        columns: list[Column] = [
+            Coded(column.values, column.codes[start:stop]) if isinstance(column, Coded) else column[start:stop]
+            for column in self.columns
+        ]
+        times = None if self.times is None else self.times[start:stop]
+        return Table(self.source, self.names, columns, self.lines[start:stop], list(self.notes), self.frame, times)
 
     def find(self, ref: Ref, what: str) -> int:
         """Return the index of the column a caller means, by name or by position from 1.
@@ -150,6 +245,8 @@ class Table:
         column = self.columns[index]
         if isinstance(column, list):
             return column
+        if isinstance(column, Coded):
+            return [column.values[code] for code in column.codes.tolist()]
         if column.dtype.kind in "iub":
             return [str(int(value)) for value in column]
         return [
@@ -160,9 +257,9 @@ class Table:
     def is_numeric(self, index: int, blanks: Collection[str] = BLANKS) -> bool:
         """Whether every filled cell of the column is a number, and one is filled."""
         column = self.columns[index]
-        if not isinstance(column, list):
+        if not isinstance(column, list | Coded):
             return True
-        cells = {cell.strip() for cell in column} - {""}
+        cells = {cell.strip() for cell in (column if isinstance(column, list) else column.values)} - {""}
         cells = {cell for cell in cells if cell not in blanks and cell.lower() != "nan"}
         return bool(cells) and all(_NUMBER.fullmatch(cell) for cell in cells)
 
@@ -171,6 +268,13 @@ class Table:
     ) -> NDArray[np.float64]:
         """Return a column as floats, NaN where the cell is blank; refuse what is neither number nor blank."""
         column = self.columns[index]
+        if isinstance(column, Coded):
+            _, rows = np.unique(column.codes, return_index=True)
+            read = np.full(len(column.values), np.nan)
+            for row in np.sort(rows).tolist():
+                code = column.codes[row]
+                read[code] = self._number(index, row, column.values[code], problems, blanks, what)
+            return read[column.codes]
         if not isinstance(column, list):
             values = np.asarray(column, dtype=np.float64)
             for row in np.flatnonzero(np.isinf(values)).tolist():
@@ -271,15 +375,33 @@ def dense_ranks(values: NDArray[np.float64], higher_is_better: bool = False) -> 
     >>> dense_ranks(np.array([[0.0, 5.0, 5.0]]), higher_is_better=True).tolist()
     [[2, 1, 1]]
     """
-    keys = -values if higher_is_better else values
-    order = np.argsort(keys, axis=1, kind="stable")
-    ordered = np.take_along_axis(keys, order, axis=1)
-    steps = np.ones(keys.shape, dtype=np.int32)
-    steps[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-    out = ballot_matrix(*keys.shape)
-    np.put_along_axis(out, order, np.cumsum(steps, axis=1, dtype=np.int32), axis=1)
-    out[np.isnan(values)] = 0
+    out = ballot_matrix(*values.shape)
+    for start in range(0, len(values), _ROWS):
+        block = values[start : start + _ROWS]
+        missing = np.isnan(block)
+        if not higher_is_better and _are_dense(filled := np.where(missing, 0.0, block)):
+            out[start : start + _ROWS] = filled
+            continue
+        keys = -block if higher_is_better else block
+        order = np.argsort(keys, axis=1, kind="stable")
+        ordered = np.take_along_axis(keys, order, axis=1)
+        steps = np.ones(keys.shape, dtype=np.int32)
+        steps[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+        ranks = np.empty(keys.shape, dtype=np.int32)
+        np.put_along_axis(ranks, order, np.cumsum(steps, axis=1, dtype=np.int32), axis=1)
+        out[start : start + _ROWS] = np.where(missing, 0, ranks)
     return out
+
+
+def _are_dense(values: NDArray[np.float64]) -> bool:
+    """Whether every row holds exactly the numbers 1 .. k for some k, and zeros: ranks as most people write them."""
+    if not values.size or values.min() < 0 or values.max() > 62:
+        return False
+    whole = values.astype(np.int64)
+    if (whole != values).any():
+        return False
+    used = np.bitwise_or.reduce(np.int64(1) << whole, axis=1) | 1  # bit r: rank r occurs
+    return bool((used & (used + 1) == 0).all())
 
 
 def plural(count: float, one: str, many: str | None = None) -> str:
@@ -295,7 +417,7 @@ def listed_lines(lines: Iterable[int], limit: int = 5) -> str:
     return f" ({'line' if len(few) == 1 else 'lines'} {', '.join(map(str, few))})"
 
 
-def name_notes(items: Sequence[str]) -> list[str]:
+def name_notes(items: Sequence[str]) -> list[Note]:
     """Return a note on names that differ only by case or blanks: distinct items, but a likely slip."""
     groups: dict[str, list[str]] = {}
     for name in items:
@@ -304,20 +426,18 @@ def name_notes(items: Sequence[str]) -> list[str]:
     if not alike:
         return []
     example = " and ".join(quote(name, 40) for name in alike[0][:2])
-    return [
-        f"{plural(len(alike), 'group')} of names differ only by case or blanks, such as {example}; "
-        "they are kept as distinct items"
-    ]
+    text = f"{plural(len(alike), 'group')} of names differ only by case or blanks, such as {example}; "
+    return [on_all(f"{text}they are kept as distinct items")]
 
 
-def comparison_notes(items: int, pairs: Iterable[tuple[int, int]]) -> list[str]:
+def comparison_notes(items: int, pairs: Iterable[tuple[int, int]]) -> list[Note]:
     """Return notes on pairs that nobody compared and on items that no chain of comparisons joins."""
     distinct = set(pairs)
     possible = items * (items - 1) // 2
     notes = []
     if len(distinct) < possible:
         share = 100 * len(distinct) / possible
-        notes.append(f"{len(distinct):,} of {possible:,} pairs of items were compared ({share:.1f} %)")
+        notes.append(on_all(f"{len(distinct):,} of {possible:,} pairs of items were compared ({share:.1f} %)"))
     root = list(range(items))
 
     def top(k: int) -> int:
@@ -330,17 +450,15 @@ def comparison_notes(items: int, pairs: Iterable[tuple[int, int]]) -> list[str]:
         root[top(a)] = top(b)
     parts = len({top(k) for k in range(items)})
     if parts > 1:
-        notes.append(
-            f"the comparisons are not connected: the items fall into {parts} groups that never meet, "
-            "so their order between groups is undetermined"
-        )
+        text = f"the comparisons are not connected: the items fall into {parts} groups that never meet, "
+        notes.append(on_all(f"{text}so their order between groups is undetermined"))
     return notes
 
 
 def read_weights(table: Table, index: int | None, problems: Problems) -> NDArray[np.float64]:
     """Return the weight of every row: ones, or a column of finite numbers that are not negative."""
     if index is None:
-        return np.ones(table.rows)
+        return np.ones(table.rows) if table.times is None else table.times.astype(np.float64)
     weights = table.numbers(index, problems, blanks=(), what="a weight")
     bad = ~((weights >= 0) & (weights <= MAX_WEIGHT))
     if not bad.any():

@@ -1,0 +1,215 @@
+"""Finished points of a long sweep, kept in a file as they come, so that a run that was killed can go on.
+
+One JSON object a line: first what the sweep is about, then one point a line. A point is on the disk before the next
+one is looked at, and a last line that was cut off is as if it had never been there.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from contextlib import nullcontext, suppress
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import Any, BinaryIO, TypeAlias
+
+from holdrank import __version__
+from holdrank.errors import InputError, UsageError, show
+
+FORM = 1  # of the file
+_SHOWN = 60  # characters of a line that is no point
+
+Keep: TypeAlias = "str | os.PathLike[str] | Checkpoint | None"
+
+_fcntl: ModuleType | None = None
+with suppress(ImportError):  # not on Windows, where two runs into one file must be kept apart by hand
+    import fcntl as _fcntl
+
+
+class Checkpoint:
+    """The points of one sweep that are finished, in memory and in a file.
+
+    Parameters
+    ----------
+    path : path
+        Made if there is none; else it must be of this very sweep.
+    sweep : str
+        What is computed, e.g. ``"tradeoff"``.
+    votes : str
+        Hash of the votes.
+    parameters : mapping
+        All else that the points depend on, as plain data.
+
+    Attributes
+    ----------
+    points : dict
+        Plain data by key.
+
+    Raises
+    ------
+    InputError
+        If the file is of other votes, other parameters or another version, is in use, or is no checkpoint.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     for _ in range(2):
+    ...         with Checkpoint(folder + "/points.jsonl", "squares", "", {"of": "3"}) as kept:
+    ...             print(kept.points)
+    ...             kept.add("3", 9.0)
+    {}
+    {'3': 9.0}
+    """
+
+    def __init__(self, path: str | os.PathLike[str], sweep: str, votes: str, parameters: Mapping[str, Any]) -> None:
+        self.path = Path(path)
+        self.points: dict[str, Any] = {}
+        plain = json.loads(json.dumps(dict(parameters), sort_keys=True))
+        digest = hashlib.sha256(json.dumps([sweep, plain], sort_keys=True).encode()).hexdigest()
+        self._about: dict[str, Any] = {
+            "holdrank": __version__,
+            "checkpoint": FORM,
+            "sweep": sweep,
+            "votes": votes,
+            "parameters_sha256": digest,
+            "parameters": plain,
+        }
+        try:
+            self._file: BinaryIO = open(self.path, "a+b")  # noqa: SIM115
+        except OSError as error:
+            raise UsageError(
+                f"the checkpoint {show(str(self.path), 200)} cannot be written: {error.strerror}; "
+                "to repair: name a file in a folder that may be written"
+            ) from error
+        try:
+            self._lock()
+            self._read()
+        except BaseException:
+            self._file.close()
+            raise
+
+    def add(self, key: str, value: Any) -> None:
+        """Keep a point; when this returns, it is on the disk."""
+        self._append({"key": key, "value": value})
+        self.points[key] = value
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
+
+    def __enter__(self) -> Checkpoint:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _lock(self) -> None:
+        """Keep out a second run. The lock is the process's own and goes with it, however it ends."""
+        if _fcntl is None:
+            return
+        try:
+            _fcntl.lockf(self._file, _fcntl.LOCK_EX | _fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno in (errno.EAGAIN, errno.EACCES):  # a file system without locks says something else
+                raise self._refused("it is in use", "wait for the other run, or name another file") from None
+
+    def _read(self) -> None:
+        self._file.seek(0)
+        data = self._file.read()
+        header = _line(self._about)
+        if header.startswith(data):  # nothing, or a first line that was cut off
+            self._file.truncate(0)
+            self._append(self._about)
+            self._sync_folder()
+            return
+        lines = data.splitlines(keepends=True)
+        self._check(lines[0])
+        end = len(lines[0])
+        for number, line in enumerate(lines[1:], start=2):
+            try:
+                point = json.loads(line)
+                key, value = str(point["key"]), point["value"]
+                whole = line.endswith(b"\n")
+            except (ValueError, KeyError, TypeError):
+                whole = False
+            if not whole:
+                if number < len(lines):
+                    raise InputError(
+                        "this is no point of a checkpoint",
+                        source=str(self.path),
+                        line=number,
+                        found=line.decode(errors="replace").strip()[:_SHOWN],
+                        repair="delete this line; its point is then computed again",
+                    )
+                self._file.truncate(end)  # cut off in the middle of writing: the next point goes here
+                break
+            self.points[key] = value
+            end += len(line)
+
+    def _check(self, first: bytes) -> None:
+        """Refuse a file that is not of this sweep, and say what is different."""
+        try:
+            about = json.loads(first)
+            about["checkpoint"]
+        except (ValueError, KeyError, TypeError):
+            raise self._refused("it is no checkpoint", "name another file, which will be made") from None
+        again = "name another file, or delete this one to begin anew"
+        mine = self._about
+        for name, word in (("holdrank", "version"), ("checkpoint", "form"), ("sweep", "sweep")):
+            if about.get(name) != mine[name]:
+                found = show(str(about.get(name)))
+                raise self._refused(f"it is of another {word}: {found} there, {mine[name]} here", again)
+        if about.get("votes") != mine["votes"]:
+            raise self._refused("it is of other votes", again)
+        if about.get("parameters_sha256") != mine["parameters_sha256"]:
+            there, here = about.get("parameters") or {}, mine["parameters"]
+            differ = sorted(name for name in {*there, *here} if there.get(name) != here.get(name))
+            told = "; ".join(f"{show(name)} is {show(str(there.get(name)))} there, {show(str(here.get(name)))} here"
+                             for name in differ)  # fmt: skip
+            raise self._refused(f"it is of other parameters: {told or 'their hash differs'}", again)
+
+    def _refused(self, problem: str, repair: str) -> InputError:
+        return InputError(f"the checkpoint cannot be used: {problem}", source=str(self.path), repair=repair)
+
+    def _append(self, record: Mapping[str, Any]) -> None:
+        self._file.write(_line(record))
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def _sync_folder(self) -> None:
+        """Make sure that the name of a new file is on the disk, too, where folders can be asked for that."""
+        with suppress(OSError):
+            folder = os.open(self.path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+
+
+def opened(
+    keep: Keep, sweep: str, votes: Any, parameters: Mapping[str, Any]
+) -> Checkpoint | nullcontext[Checkpoint | None]:
+    """Return the checkpoint of a sweep over votes, or over None, to be used in a ``with`` statement.
+
+    One that is open already stays so.
+    """
+    if keep is None or isinstance(keep, Checkpoint):
+        return nullcontext(keep)
+    return Checkpoint(keep, sweep, "" if votes is None else rows_hash(votes), parameters)
+
+
+def rows_hash(votes: Any) -> str:
+    """Return the hash of votes with their ballots in the order that they have, on which draws and rounding depend."""
+    parts = (votes.input_hash.encode(), votes.ranks.tobytes(), votes.weights.tobytes())
+    return hashlib.sha256(b"".join(parts)).hexdigest()
+
+
+def _line(record: Mapping[str, Any]) -> bytes:
+    # Floats are written by repr, which reads back as the same number; what JSON has no word for is refused.
+    return json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode() + b"\n"
