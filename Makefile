@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PEERS := .peers
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test adversary lint docs bench peers clean
+.PHONY: help demo test adversary gpu lint docs bench peers clean
 
 help: ## list the verbs
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -18,6 +18,10 @@ test: $(VENV)/.test $(VENV)/.browser lint ## all tests, with types, style, cover
 
 adversary: $(VENV)/.test ## try every change of a few ballots against certified bounds, on 300 profiles of each kind
 	HOLDRANK_PROFILES=300 $(BIN)/python -m pytest -n 2 tests/properties/test_adversary.py
+
+gpu: $(VENV)/.test ## the tests that need a GPU; they are skipped where torch sees none
+	$(BIN)/python -m pip install --quiet --editable '.[gpu]'
+	$(BIN)/python -m pytest -m gpu tests/gpu
 
 lint: $(VENV)/.test ## style and types
 	$(BIN)/ruff check .

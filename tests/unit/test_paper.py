@@ -161,8 +161,9 @@ def test_real_votes_are_read_as_told(tmp_path):
 
 
 def test_every_figure_is_written_as_data_and_picture(tmp_path, vote_file, monkeypatch):
-    for name in ("fig1", "fig2", "fig3", "fig4", "fig5"):
-        monkeypatch.setattr(paper, name, lambda *_, known=data(name), **__: known)
+    known = {name: data(name) for name in ("fig1", "fig2", "fig3", "fig4", "fig5")}
+    for name in known:
+        monkeypatch.setattr(paper, name, lambda *_, name=name, **__: known[name])
     names = ["fig1", "fig2", "fig3", "fig4", "fig5", "real"]
     steps = []
     written = paper.figures(names, tmp_path / "out", files=[vote_file] * 5, progress=steps.append)
