@@ -21,12 +21,27 @@ _BLOCK = 8192  # ballots counted at a time: their ranks stay in the cache, their
 _COMPARISONS_A_SECOND = 5e8  # by numpy
 _WORTH_LOADING = 1.0  # seconds of plain work: numba takes about that long to load
 _WORTH_CALLING = 0.00002  # seconds of plain work, once it is loaded
+_spent = 0.0  # seconds of plain work so far
 
 
 def fastest(loop: Callable[..., T], plain: Callable[..., T], *, seconds: float) -> Callable[..., T]:
-    """Return `loop` compiled, if numba is there and worth it for `seconds` of plain work; else `plain`."""
-    worth = _WORTH_CALLING if "numba" in sys.modules else _WORTH_LOADING
-    return _compiled(loop) if seconds >= worth and find_spec("numba") is not None else plain
+    """Return `loop` compiled, if numba is there and worth it for `seconds` of plain work; else `plain`.
+
+    Many small pieces of plain work are worth loading numba as soon as they have taken as long together.
+    """
+    global _spent
+    if "numba" in sys.modules:
+        worth = seconds >= _WORTH_CALLING
+    else:
+        _spent += seconds
+        worth = _spent >= _WORTH_LOADING
+    return _compiled(loop) if worth and has_numba() else plain
+
+
+@cache
+def has_numba() -> bool:
+    """Whether numba can be loaded."""
+    return find_spec("numba") is not None
 
 
 @cache
@@ -35,7 +50,7 @@ def compiled(loop: Callable[..., T], *parts: Callable[..., Any]) -> Callable[...
 
     A part may call the parts before it.
     """
-    if find_spec("numba") is None:
+    if not has_numba():
         return loop
     known: dict[str, Any] = {}
     for part in parts:

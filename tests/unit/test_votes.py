@@ -221,12 +221,16 @@ def test_numba_is_used_only_where_it_pays(monkeypatch):
 
     monkeypatch.setattr(_kernels, "_compiled", lambda function: function)
     monkeypatch.delitem(sys.modules, "numba", raising=False)
-    assert _kernels.fastest(loop, plain, seconds=0.5) is plain
+    monkeypatch.setattr(_kernels, "_spent", 0.0)
+    assert _kernels.fastest(loop, plain, seconds=0.4) is plain
     assert _kernels.fastest(loop, plain, seconds=5) is loop
+    monkeypatch.setattr(_kernels, "_spent", 0.0)
+    many = [_kernels.fastest(loop, plain, seconds=0.3) for _ in range(5)]  # together more than loading it
+    assert many == [plain, plain, plain, loop, loop]
     monkeypatch.setitem(sys.modules, "numba", numba)
     assert _kernels.fastest(loop, plain, seconds=0.5) is loop
     assert _kernels.fastest(loop, plain, seconds=1e-6) is plain
-    monkeypatch.setattr(_kernels, "find_spec", lambda _: None)
+    monkeypatch.setattr(_kernels, "has_numba", lambda: False)
     assert _kernels.fastest(loop, plain, seconds=5) is plain
 
 

@@ -175,15 +175,10 @@ class PlainSampler:
         for points in self._points:
             for copies in self._copies:
                 noise = self._draw(points, copies)
-                drawn = noise.shape[1]
-                change = scale * noise
-                logit = logits[points, None, :]
-                noisy = logit + change
                 if self._plan.opposite:
-                    noisy = xp.concat((noisy, logit - change), axis=1)
-                gain = self._gain(self._codes(softmax(noisy)), points)
-                weight = gain[:, :drawn] - gain[:, drawn:] if self._plan.opposite else gain
-                part = xp.sum(gain, axis=-1) / samples, score_gradient(weight, noise, samples / drawn)
+                    noise = xp.concat((noise, -noise), axis=1)
+                gain = self._gain(self._codes(softmax(logits[points, None, :] + scale * noise)), points)
+                part = xp.sum(gain, axis=-1) / samples, score_gradient(gain, noise, samples / noise.shape[1])
                 if copies.start:
                     part = parts[-1][0] + part[0], parts.pop()[1] + part[1]
                 parts.append(part)

@@ -41,7 +41,7 @@ from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.status import Clock
 from holdrank.votes import Votes
 
-_NUMBERS_AT_A_TIME = 1 << 18  # shares held together by numpy: they stay in the cache
+_NUMBERS_AT_A_TIME = 1 << 20  # shares held together by numpy: more would cost memory, fewer time
 _FEW_RANKINGS = 720  # up to here every ranking is tried as the start of an attack
 _MARGIN = 1e-7  # by how much, in pairs, an attack must beat every rival ranking; it costs less than that in votes
 
