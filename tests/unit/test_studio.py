@@ -830,3 +830,35 @@ def test_the_command_refuses_a_port_in_use(command_line):
         code, _, err = command_line("studio", "--port", str(port), "--no-browser")
     assert code == 2
     assert f"port {port} cannot be used" in err
+
+
+def test_it_says_that_it_is_well_and_how_much_it_has_to_do(client):
+    assert client.get("/healthz").json() == {"ok": True, "running": 0, "queued": 0}
+
+
+def test_twenty_at_once_finish_or_are_refused_politely_and_leave_nothing(client):
+    answers = [post(client, "/open", files={"file": (f"{k}.csv", VOTES.encode())}) for k in range(20)]
+    assert {answer.status_code for answer in answers} <= {200, 429, 503}
+    taken = [answer.json()["url"] for answer in answers if answer.status_code == 200]
+    assert len(taken) >= 2
+    for answer in answers:
+        if answer.status_code != 200:
+            assert answer.json()["error"]["repair"]
+    for url in taken:
+        assert client.get("/healthz").json()["ok"]
+        assert wait(client, url)["record"]["consensus"]["ranks"] == [1, 2, 3]
+    assert client.get("/healthz").json() == {"ok": True, "running": 0, "queued": 0}
+
+
+def test_library_command_and_studio_tell_the_same_numbers(shared, tmp_path, command_line, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "votes.csv").write_text(VOTES, "utf-8")
+    by_studio = shared.get(f"{shared.votes_url}/analysis.json").json()
+    spec = hr.Spec(**{**by_studio["spec"], "claims": tuple(by_studio["spec"]["claims"])})
+    by_library = hr.analyse(hr.read_votes("votes.csv"), spec).record
+    args = ["report", "votes.csv", "-o", "report.json", "-q", "--theta", "none"]
+    command_line(*args, "--time-limit", str(spec.time_limit), "--draws", str(spec.draws))
+    by_command = json.loads((tmp_path / "report.json").read_text("utf-8"))
+    for record in (by_studio, by_library, by_command):
+        record.pop("steps")  # they tell how long things took
+    assert by_library == by_command == by_studio

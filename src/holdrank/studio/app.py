@@ -121,6 +121,7 @@ class Studio:
             yield "GET", "/index.json" if path == "/" else f"{path}.json", handler
             yield "GET", path, handler
         yield "GET", "/static/{name}", self.static
+        yield "GET", "/healthz", self.health
         yield "POST", "/open", self.open
         yield "POST", "/v/{id}/read", self.read_again
         yield "POST", "/v/{id}/analyse", self.analyse
@@ -441,6 +442,12 @@ class Studio:
         return opened, record
 
     # What all answers share.
+
+    async def health(self, request: Request) -> Response:  # noqa: ARG002
+        """Answer that the studio answers, and how much it has to do."""
+        from fastapi.responses import JSONResponse
+
+        return JSONResponse({"ok": True, "running": self.jobs.count("running"), "queued": self.jobs.count("queued")})
 
     async def static(self, request: Request) -> Response:
         """Answer with a style sheet or a script."""

@@ -142,9 +142,13 @@ class Jobs:
         except KeyError:
             raise StudioError(404, "not-found", "there is no such job", repair="start it again") from None
 
+    def count(self, state: State) -> int:
+        """Return how many jobs are in a state."""
+        return sum(job.state == state for job in self._known.values())
+
     def start(self, task: Record, files: Sequence[bytes], *, patient: bool = False) -> Job:
         """Start a job or put it in line; a patient one goes on when nobody listens. Refuses when the line is full."""
-        waiting = sum(job.state == "queued" for job in self._known.values())
+        waiting = self.count("queued")
         if waiting >= self.limits.queued:
             raise StudioError(
                 503, "busy", f"{waiting} jobs are waiting already", repair="wait for one of them, or cancel it"
