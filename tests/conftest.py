@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -14,6 +15,10 @@ settings.register_profile("holdrank", deadline=None, suppress_health_check=[Heal
 settings.load_profile("holdrank")
 
 ROOT = Path(__file__).resolve().parents[1]
+
+# Started in the background, a shell has Ctrl-C ignored; tests press it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
