@@ -686,7 +686,8 @@ def test_a_job_that_nobody_listens_to_is_ended():
         job = client.studio.shelf.votes(url.removeprefix("/v/")).job
         pid = started(job)
         assert gone(pid)
-        assert client.get(f"{url}.json").json()["job"]["state"] == "left alone"
+        # Its end is written down a moment after the process is gone.
+        assert wait(client, url)["job"]["state"] == "left alone"
 
 
 def test_a_job_that_somebody_asks_after_goes_on():
