@@ -41,6 +41,7 @@ ROOMS = [
     "breaking",
     "thresholds",
     "records",
+    "headlines",
     "sweeps",
     "analysis",
     "comparing",

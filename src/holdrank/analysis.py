@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib import import_module
@@ -25,9 +24,9 @@ from holdrank.breaking.cases import consensus_of
 from holdrank.breaking.reach import reach
 from holdrank.breaking.results import Attack
 from holdrank.consensus import Statistic, borda, footrule, kemeny
-from holdrank.errors import HoldrankError, InputError, UsageError, quote, show
+from holdrank.errors import HoldrankError, InputError, UsageError, quote
+from holdrank.headlines import headline
 from holdrank.merge import Robust, Rule, merge_path
-from holdrank.rankings import Ranking
 from holdrank.records import (
     SCHEMA,
     Record,
@@ -47,7 +46,7 @@ from holdrank.resampling import bootstrap
 from holdrank.scoring import bradley_terry, copeland, mean_score
 from holdrank.status import Clock, Status, Step
 from holdrank.thresholds import tradeoff
-from holdrank.votes import Votes, number
+from holdrank.votes import Votes
 
 Progress: TypeAlias = Callable[[Step], None]
 
@@ -59,7 +58,6 @@ RULES: dict[str, Statistic] = {
     "bradley-terry": bradley_terry,
     "mean-score": mean_score,
 }
-CLAIMS = "'X wins', 'A above B' or 'top 3'"
 
 _CURVE_ITEMS = 8  # up to here a curve has every distance
 _FAR = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)  # else these, and one pair
@@ -216,38 +214,6 @@ def analyse(
     return _Run(votes, spec, progress, partial).analysis()
 
 
-def goal_against(claim: str, items: Sequence[str], before: Ranking, *, tiers: bool) -> goals.Goal | None:
-    """Return the goal of whoever wants a claim to fail; None when it does not hold as it is.
-
-    Examples
-    --------
-    >>> goal_against("a above b", ["a", "b"], Ranking([1, 2]), tiers=False)
-    Above(upper='b', lower='a')
-    """
-    words = " ".join(claim.split())
-    top = re.fullmatch(r"top (\d{1,9})", words)
-    if top and words not in items:
-        return goals.TopSet(int(top[1]))
-    if words.endswith(" wins"):
-        item = words.removesuffix(" wins")
-        # Whoever else wins: a shared first place is not a win.
-        return goals.NewWinner() if goals.Wins(item).aim(before, items).newcomers == before.buckets[0] else None
-    for sign in re.finditer(" above ", words):
-        upper, lower = words[: sign.start()], words[sign.end() :]
-        if (upper in items and lower in items) or words.count(" above ") == 1:
-            if tiers:
-                raise UsageError(f"tiers may also tie what {quote(claim)} keeps apart; claim it without tiers")
-            holds = goals.Above(upper, lower).aim(before, items).reached(before)
-            return goals.Above(lower, upper) if holds else None
-    raise UsageError(f"a claim is {CLAIMS}, not {quote(claim)}")
-
-
-def _is_about_order(claim: str, items: Sequence[str]) -> bool:
-    """Whether a claim says that one item stands above another."""
-    words = " ".join(claim.split())
-    return " above " in words and not (words.endswith(" wins") and words.removesuffix(" wins") in items)
-
-
 class _Run:
     """One run of all steps; fills the record."""
 
@@ -275,7 +241,8 @@ class _Run:
             if self.record["consensus"] is None:
                 raise HoldrankError(self.record["steps"][-1]["note"])
             for claim in self.spec.claims:
-                goal_against(claim, self.votes.items, self.median.ranking, tiers=False)  # refuses what it cannot read
+                said = goals.claimed(claim, self.votes.items)  # refuses what it cannot read, and unknown names
+                said.aim(self.median.ranking, self.votes.items)
             for name in list(_SHARES)[1:]:
                 with self._step(name):
                     getattr(self, f"_{name}")()
@@ -363,9 +330,10 @@ class _Run:
         left = len(self.spec.claims)
         for claim in self.spec.claims:
             T, before = self.statistic, self.reported.ranking
-            if _is_about_order(claim, self.votes.items):  # which tiers do not keep
+            said = goals.claimed(claim, self.votes.items)
+            if isinstance(said, goals.Above):  # an order, which tiers do not keep
                 T, before = RULES[self.spec.rule], self.median.ranking
-            goal = goal_against(claim, self.votes.items, before, tiers=False)
+            goal = goals.goal_against(said, self.votes.items, before, tiers=False)
             row: Record = {"claim": claim, "holds": goal is not None, "attack": None}
             if goal is not None:
                 limit = self._seconds()
@@ -473,7 +441,9 @@ class _Run:
                 continue
             try:
                 found = kemeny(self.votes, self._seconds()) if rule is kemeny else rule(self.votes)
-            except HoldrankError:  # a rule that these votes do not have
+            except HoldrankError as error:  # a rule that these votes do not have
+                step = self.record["steps"][-1]
+                step["note"] = f"{step['note']}; no {name}: {error}".removeprefix("; ")
                 continue
             loss = self.votes.loss(found.ranking)
             self.record["others"].append({"rule": name, "ranks": found.ranking.ranks.tolist(), "loss": loss})
@@ -519,59 +489,6 @@ class _Run:
         if not self.votes.is_counts:
             return self.spec.budget
         return max(math.floor(self.spec.budget * self.votes.total + 1e-9), 1) / self.votes.total
-
-
-def headline(record: Record) -> str:
-    """Return the result in one sentence: how long the top holds, how sure that is, and whether it is a tie."""
-    names, found = record["items"], record["attack"]
-    ranks = (record["tiers"] or record["consensus"])["ranks"]
-    top = [show(names[i], 60) for i, rank in enumerate(ranks) if rank == 1]
-    if len(ranks) == 1:
-        return f"There is one item, {top[0]}."
-    if len(top) == len(ranks):
-        what, tie = f"The tie of all {len(ranks)} items", ""
-    elif len(top) == 1:
-        what, tie = f"The winner, {top[0]},", ""
-    else:
-        what, tie = "The top", f"; it is a tie of {_in_words(len(top))}: {', '.join(top[:4])}"
-        tie += f" and {len(top) - 4} more" * (len(top) > 4)
-    if found is None:
-        return f"{what} was not put to the test in time{tie}."
-    return f"{what} {_holds(found, record['votes'])}{tie}."
-
-
-def _holds(found: Record, votes: Record) -> str:
-    """Return how long something holds, in words: a number of votes first, a share second, then the proof."""
-    if found["lower"] is None:
-        return "holds whatever votes change, proved"
-    counts, total = votes["counts"], votes["total"]
-    least, most = (found["needed"], found["sufficient"]) if counts else (found["lower"], found["upper"])
-
-    def change(amount: float) -> str:
-        if counts:
-            return f"{number(amount)} of {number(total)} votes change{'s' * (amount == 1)} ({_percent(amount / total)})"
-        return f"{_percent(amount)} of the votes change"
-
-    if most == 0:
-        return "does not hold: the goal is fulfilled as it is"
-    if most is None:
-        return f"holds until {change(least)}, proved; no attack is known" if least else "was not broken, and not proved"
-    if least == most:
-        return f"holds until {change(most)}, proved"
-    if not least or (counts and least <= 1):
-        unknown = "; whether fewer are enough is not known" * (not counts or most > 1)
-        return f"falls when {change(most)}{unknown}"
-    fewer = number(least) if counts else _percent(least)
-    return f"falls when {change(most)}, and holds while fewer than {fewer} do"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"
-
-
-def _in_words(count: int) -> str:
-    words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-    return words[count] if count < len(words) else str(count)
 
 
 def _is_number(value: object) -> bool:

@@ -76,13 +76,8 @@ def compare(
         "pairs": pairs,
         "only_old": [item for item in old.items if item not in shared],
         "only_new": [item for item in new.items if item not in shared],
-        "votes": number_of(new),
+        "votes": new.total if new.is_counts else None,
     }
-
-
-def number_of(votes: Votes) -> float | None:
-    """Return how many votes there are; None where they are shares."""
-    return votes.total if votes.is_counts else None
 
 
 def _margins(

@@ -329,3 +329,24 @@ def _all_orders(n: int) -> Ints:
 
 def _checked_order(order: Sequence[int]) -> tuple[int, ...]:
     return Ranking.from_order(order).order
+
+
+def example_votes(seed: int = 2023) -> Votes:
+    """Return generated votes for whoever has none at hand: 500 ballots over eight trees, some of them nearly level.
+
+    Examples
+    --------
+    >>> example_votes()
+    Votes(8 items, 500 ballots, 480 distinct, unlisted='bottom')
+    """
+    strengths = {
+        "Alder": 8.0,
+        "Birch": 7.7,
+        "Cedar": 5.0,
+        "Elm": 3.1,
+        "Fir": 3.0,
+        "Hazel": 2.9,
+        "Juniper": 1.5,
+        "Larch": 0.6,
+    }
+    return sample_votes(PlackettLuce(list(strengths.values())), 500, rng=seed, items=strengths)

@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from holdrank import pictures
+from holdrank.breaking.results import ballot_text
 from holdrank.errors import show
 from holdrank.records import Record, consensus_record, curve_record, tradeoff_record
 from holdrank.report import html as report_html
@@ -32,7 +33,7 @@ def votes_html(votes: Votes) -> str:
     facts = [line.partition(": ") for line in votes.summary().splitlines()]
     head = _table(["", ""], [(name, value) for name, _, value in facts])
     ballots = [
-        (number(weight), _ballot(ranks, votes.items))
+        (number(weight), ballot_text(ranks, votes.items, 40))
         for ranks, weight in zip(votes.ranks[:_MOST_ROWS].tolist(), votes.weights[:_MOST_ROWS].tolist(), strict=True)
     ]
     more = votes.distinct - len(ballots)
@@ -91,14 +92,6 @@ def _framed(svg: str, height: int) -> str:
     page = f'{head}<div style="max-width:51rem;overflow:hidden">{svg}</div>'
     frame = f'<iframe sandbox srcdoc="{html.escape(page, quote=True)}" title="a picture by holdrank"'
     return f'{frame} style="width:100%;height:{height}px;border:0"></iframe>'
-
-
-def _ballot(ranks: Sequence[int], items: Sequence[str]) -> str:
-    levels: dict[int, list[str]] = {}
-    for item, rank in sorted(enumerate(ranks), key=lambda one: one[1]):
-        if rank:
-            levels.setdefault(rank, []).append(show(items[item], 40))
-    return " > ".join(names[0] if len(names) == 1 else "{" + ", ".join(names) + "}" for names in levels.values())
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -25,7 +25,6 @@ from holdrank.pictures.words import (
     curve_name,
     in_text,
     named,
-    percent,
     plural,
     price,
     span,
@@ -33,7 +32,7 @@ from holdrank.pictures.words import (
     tiers_of,
 )
 from holdrank.records import Record
-from holdrank.votes import number
+from holdrank.votes import number, percent
 
 if TYPE_CHECKING:
     from jinja2 import Environment

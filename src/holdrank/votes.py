@@ -625,6 +625,18 @@ def number(value: float) -> str:
     return f"{int(value):,}" if value == int(value) else f"{value:.4g}"
 
 
+def percent(share: float) -> str:
+    """Return a share in percent for people, three digits of it.
+
+    Examples
+    --------
+    >>> percent(0.074), percent(1.0), percent(0.000112), percent(1e-9)
+    ('7.4 %', '100 %', '0.0112 %', 'under 0.0001 %')
+    """
+    value = 100 * share
+    return "under 0.0001 %" if 0 < value < 1e-4 else f"{float(f'{value:.3g}'):.15g} %"
+
+
 def _restored(*parts: Any) -> Votes:
     """Return votes from their pickle; arrays come back writeable and are closed again."""
     votes = Votes(*parts)

@@ -11,7 +11,8 @@ import pytest
 
 import holdrank as hr
 from holdrank import analysis
-from holdrank.analysis import goal_against, headline
+from holdrank.breaking.goals import claimed, goal_against
+from holdrank.headlines import headline
 from holdrank.records import mismatch, schema
 
 TREES = hr.Votes.from_orders(
@@ -246,13 +247,13 @@ def test_only_votes_can_be_analysed_and_scores_only_where_there_are_some():
 def test_claims_in_words():
     order = hr.Ranking([1, 2, 3])
     items = ["A", "B", "top 2"]
-    assert goal_against("A above  B", items, order, tiers=False) == hr.Above("B", "A")
-    assert goal_against("B above A", items, order, tiers=False) is None
-    assert goal_against("top 1", items, order, tiers=False) == hr.TopSet(1)
+    assert goal_against(claimed("A above  B", items), items, order, tiers=False) == hr.Above("B", "A")
+    assert goal_against(claimed("B above A", items), items, order, tiers=False) is None
+    assert goal_against(claimed("top 1", items), items, order, tiers=False) == hr.TopSet(1)
     with pytest.raises(hr.UsageError, match="a claim is 'X wins'"):
-        goal_against("top 2", items, order, tiers=False)  # an item has this name
+        goal_against(claimed("top 2", items), items, order, tiers=False)  # an item has this name
     with pytest.raises(hr.UsageError, match="did you mean"):
-        goal_against("a wins", ["Alpha", "a1"], hr.Ranking([1, 2]), tiers=False)
+        goal_against(claimed("a wins", ["Alpha", "a1"]), ["Alpha", "a1"], hr.Ranking([1, 2]), tiers=False)
 
 
 def test_hostile_names_are_shown_safely_in_the_headline():

@@ -5,6 +5,7 @@ from itertools import permutations
 import pytest
 
 import holdrank as hr
+from holdrank.breaking import goals
 from holdrank.breaking.goals import top_items
 
 import oracles
@@ -141,3 +142,13 @@ def test_goals_in_words_escape_names():
 def test_the_first_places_are_shared_by_ties():
     assert top_items(hr.Ranking([1, 1, 2, 3]), 1) == {0, 1}
     assert top_items(hr.Ranking([1, 1, 2, 3]), 3) == {0, 1, 2}
+
+
+def test_names_that_hold_the_words_of_a_claim_are_read_as_names():
+    items = ["a", "big wins", "above it", "top 2"]
+    assert goals.claimed("a above big wins", items) == goals.Above("a", "big wins")
+    assert goals.claimed("big wins wins", items) == goals.Wins("big wins")
+    assert goals.claimed("a above above it", items) == goals.Above("a", "above it")
+    assert goals.claimed("nobody wins", items) == goals.Wins("nobody")
+    with pytest.raises(hr.UsageError, match="a claim is"):
+        goals.claimed("top 2", items)  # an item's name says nothing about it

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import holdrank as hr
+from holdrank.breaking.goals import claimed
 from holdrank.errors import LimitError, UsageError
-from holdrank.studio.tasks import TASKS, goal_of
+from holdrank.studio.tasks import TASKS
 
 # 61 of 101 put a above b: 11 must change sides before b is first.
 VOTES = b"weight,rank1,rank2,rank3\n61,a,b,c\n40,b,a,c\n"
@@ -140,7 +141,7 @@ def test_files_are_compared_each_in_its_own_way():
 
 def test_names_that_hold_the_word_above_are_understood():
     items = ["x", "Oak above all", "y"]
-    assert goal_of("Oak above all above y", items) == hr.Above("Oak above all", "y")
-    assert goal_of("x above Oak above all", items) == hr.Above("x", "Oak above all")
+    assert claimed("Oak above all above y", items) == hr.Above("Oak above all", "y")
+    assert claimed("x above Oak above all", items) == hr.Above("x", "Oak above all")
     with pytest.raises(UsageError, match="a claim is"):
-        goal_of("everything", items)
+        claimed("everything", items)

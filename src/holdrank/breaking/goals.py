@@ -1,9 +1,10 @@
-"""What an adversary may want, as small values: another winner, b above a, a distance of delta."""
+"""What an adversary may want, as small values: another winner, b above a, a distance of delta; and claims in words."""
 
 from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
@@ -17,6 +18,7 @@ Change: TypeAlias = Literal["replace", "drop", "add"]
 TierDistance: TypeAlias = Literal["hausdorff_ns", "hausdorff_half"]
 
 _DISTANCES = {"hausdorff_ns": hausdorff_ns, "hausdorff_half": hausdorff_half}
+CLAIMS = "'X wins', 'A above B' or 'top 3'"
 _ROUNDING = 1e-9  # distances are multiples of half a pair; deltas like 0.1 + 0.2 must not miss them
 
 
@@ -253,6 +255,49 @@ class Distance:
     def text(self) -> str:
         """See `Goal`."""
         return f"moving the consensus by {self.delta:.4g} of the pairs"
+
+
+def claimed(claim: str, items: Sequence[str]) -> Wins | Above | TopSet:
+    """Return what a claim in words says: that an item wins, that one stands above another, or that the first k stay.
+
+    Names may hold the words of a claim; those of items that there are decide.
+
+    Examples
+    --------
+    >>> claimed("b above a", ["a", "b"]), claimed("b wins", ["a", "b"]), claimed("top 1", ["a", "b"])
+    (Above(upper='b', lower='a'), Wins(item='b'), TopSet(k=1))
+    """
+    words = " ".join(claim.split())
+    top = re.fullmatch(r"top (\d{1,9})", words)
+    if top and words not in items:
+        return TopSet(int(top[1]))
+    winner = words.removesuffix(" wins")
+    if winner != words and (winner in items or " above " not in words):
+        return Wins(winner)
+    for sign in re.finditer(" above ", words):
+        upper, lower = words[: sign.start()], words[sign.end() :]
+        if (upper in items and lower in items) or words.count(" above ") == 1:
+            return Above(upper, lower)
+    raise UsageError(f"a claim is {CLAIMS}, not {quote(claim)}")
+
+
+def goal_against(claim: Wins | Above | TopSet, items: Sequence[str], before: Ranking, *, tiers: bool) -> Goal | None:
+    """Return the goal of whoever wants a claim to fail; None when it does not hold as it is.
+
+    Examples
+    --------
+    >>> goal_against(Above("a", "b"), ["a", "b"], Ranking([1, 2]), tiers=False)
+    Above(upper='b', lower='a')
+    """
+    if isinstance(claim, TopSet):
+        return claim
+    if isinstance(claim, Wins):
+        # Whoever else wins: a shared first place is not a win.
+        return NewWinner() if claim.aim(before, items).newcomers == before.buckets[0] else None
+    if tiers:
+        said = quote(f"{claim.upper} above {claim.lower}")
+        raise UsageError(f"tiers may also tie what {said} keeps apart; claim it without tiers")
+    return Above(claim.lower, claim.upper) if claim.aim(before, items).reached(before) else None
 
 
 def _outside(before: Ranking, k: int) -> tuple[int, ...]:

@@ -17,7 +17,7 @@ from holdrank.consensus import Consensus
 from holdrank.errors import show
 from holdrank.rankings import Floats, Ints
 from holdrank.status import Status
-from holdrank.votes import Votes, number
+from holdrank.votes import Votes, number, percent
 
 Ballots: TypeAlias = list[tuple[str, float]]
 
@@ -132,9 +132,9 @@ class Attack:
         if not self.original.is_counts:
             least, most = self.lower, self.upper
             if self.status is Status.ESTIMATE and math.isfinite(most):
-                share = f"at most {_percent(most)}{_OF_SHARES[self.change]}"
+                share = f"at most {percent(most)}{_OF_SHARES[self.change]}"
                 return f"{goal} takes {share}: {_ONLY_WORKS}."
-            return f"{goal} takes {_range(_percent(least), _percent(most), math.isinf(most))}{_OF_SHARES[self.change]}."
+            return f"{goal} takes {_range(percent(least), percent(most), math.isinf(most))}{_OF_SHARES[self.change]}."
         least, most = self.votes_needed, self.votes_sufficient
         if most == 0:
             return f"{goal} takes no vote: it is so already."
@@ -142,11 +142,11 @@ class Attack:
             if math.isinf(most):
                 return f"{goal}: no attack is known, and none is excluded."
             amount = self._of_votes(f"at most {number(most)}")
-            return f"{goal} takes {amount} ({_percent(most / total)}): {_ONLY_WORKS}."
+            return f"{goal} takes {amount} ({percent(most / total)}): {_ONLY_WORKS}."
         amount = _range(number(least), "" if math.isinf(most) else number(most), math.isinf(most))
-        share = _percent(least / total)
+        share = percent(least / total)
         if least < most < math.inf:
-            share = f"{share} to {_percent(most / total)}"
+            share = f"{share} to {percent(most / total)}"
         elif math.isinf(most):
             share = f"at least {share}"
         unknown = "no attack in whole votes is known" if self.verified else "no attack is known"
@@ -240,20 +240,21 @@ def _listed(items: Sequence[str], ranks: Ints, weights: Floats) -> Ballots:
     """Return ballots with their weights as text, the heaviest first."""
     rows = np.flatnonzero(weights > 0)
     rows = rows[np.argsort(-weights[rows], kind="stable")]
-    return [(_ballot(items, ranks[row]), float(weights[row])) for row in rows.tolist()]
+    return [(ballot_text(ranks[row].tolist(), items), float(weights[row])) for row in rows.tolist()]
 
 
-def _ballot(items: Sequence[str], ranks: Ints) -> str:
-    """Return a ballot as text, ``a > {b, c}``; items that it does not list are left out."""
+def ballot_text(ranks: Sequence[int], items: Sequence[str], width: int = 80) -> str:
+    """Return a ballot as text; items that it does not list are left out, long names are cut.
+
+    Examples
+    --------
+    >>> ballot_text([2, 1, 2, 0], ["a", "b", "c", "d"])
+    'b > {a, c}'
+    """
     levels: dict[int, list[str]] = {}
-    for item in np.argsort(ranks, kind="stable").tolist():
-        if ranks[item]:
-            levels.setdefault(int(ranks[item]), []).append(show(items[item]))
+    for rank, item in sorted((rank, item) for item, rank in enumerate(ranks) if rank):
+        levels.setdefault(rank, []).append(show(items[item], width))
     return " > ".join(part[0] if len(part) == 1 else "{" + ", ".join(part) + "}" for part in levels.values())
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"
 
 
 def _interval(lower: float, upper: float) -> str:

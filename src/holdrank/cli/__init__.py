@@ -308,20 +308,10 @@ def demo(out: str, seed: int, theta: float) -> None:
     from holdrank.consensus import kemeny
     from holdrank.files import write_votes
     from holdrank.merge import Robust
-    from holdrank.models import PlackettLuce, sample_votes
+    from holdrank.models import example_votes
     from holdrank.report import write_report
 
-    strengths = {
-        "Alder": 8.0,
-        "Birch": 7.7,
-        "Cedar": 5.0,
-        "Elm": 3.1,
-        "Fir": 3.0,
-        "Hazel": 2.9,
-        "Juniper": 1.5,
-        "Larch": 0.6,
-    }
-    votes = sample_votes(PlackettLuce(list(strengths.values())), 500, rng=seed, items=strengths)
+    votes = example_votes(seed)
     consensus = kemeny(votes)
     merged = Robust(kemeny, theta)(votes)
     found = attack(votes, kemeny, NewWinner())

@@ -50,16 +50,16 @@ def check(file: str, min_breakdown: float, claims: tuple[str, ...], rule: str, t
 
     Exit code 4 when a claim is wrong, or not proved to stay right until a share of the votes changes.
     """
-    from holdrank.analysis import goal_against
     from holdrank.breaking.answers import attack
-    from holdrank.breaking.goals import Distance
+    from holdrank.breaking.goals import Distance, claimed, goal_against
 
     votes = read(file, reading, quiet)
     T = statistic_of(rule, theta, merge, votes, time_limit)
     before = T(votes).ranking
     pairs = votes.n * (votes.n - 1) / 2
     wanted: list[tuple[str, Goal | None]] = [
-        (claim, goal_against(claim, votes.items, before, tiers=theta is not None)) for claim in claims
+        (claim, goal_against(claimed(claim, votes.items), votes.items, before, tiers=theta is not None))
+        for claim in claims
     ]
     rows: list[dict[str, Any]] = []
     for claim, goal in wanted or [("every pair", Distance(1 / pairs if pairs else 1.0))]:

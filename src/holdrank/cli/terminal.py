@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,6 +18,7 @@ _BAR = 36
 _MOST_IN_HEATMAP = 30  # items; more do not fit a line
 _MOST_ROWS = 60  # of places
 _BALLOTS = 8
+_NEVER, _UNKNOWN = "cannot be broken", "not known"
 
 
 def print_analysis(analysis: Analysis) -> None:
@@ -44,17 +44,17 @@ def print_analysis(analysis: Analysis) -> None:
 
 def votes_words(found: dict[str, Any], counts: bool) -> str:
     """Return what is known about a number of votes, or a share of them: ``11``, ``9 to 14``, ``at least 9``."""
-    from holdrank.votes import number
+    from holdrank.votes import number, percent
 
     low, high = (found["needed"], found["sufficient"]) if counts else (found["lower"], found["upper"])
     if found["lower"] is None:
-        return "cannot be broken"
+        return _NEVER
 
     def text(amount: float) -> str:
-        return number(amount) if counts else f"{100 * amount:.3g} %"
+        return number(amount) if counts else percent(amount)
 
     if high is None:
-        return f"at least {text(low)}" if low else "not known"
+        return f"at least {text(low)}" if low else _UNKNOWN
     if low == high:
         return text(high)
     return f"{text(low)} to {text(high)}" if low else f"at most {text(high)}"
@@ -65,28 +65,26 @@ def glyphs(unicode: str, plain: str) -> str:
     return unicode if shows(unicode) else plain
 
 
-def _of(record: dict[str, Any]) -> str:
+def _amount(found: dict[str, Any], record: dict[str, Any]) -> str:
+    """Return what is known about a number of votes, and of how many: ``9 to 14 of 100 votes``."""
     from holdrank.votes import number
 
-    return f" of {number(record['votes']['total'])} votes" if record["votes"]["counts"] else " of the votes"
+    votes = record["votes"]
+    words = votes_words(found, votes["counts"])
+    if words in (_NEVER, _UNKNOWN):
+        return words
+    return f"{words} of {number(votes['total'])} votes" if votes["counts"] else f"{words} of the votes"
 
 
 def _ladder(record: dict[str, Any]) -> list[str]:
-    shown = record["tiers"] or record["consensus"]
-    order, ranks = record["consensus"]["order"], shown["ranks"]
-    tiers: list[list[int]] = []
-    for item in order:
-        if tiers and ranks[tiers[-1][0]] == ranks[item]:
-            tiers[-1].append(item)
-        else:
-            tiers.append([item])
+    from holdrank.pictures.words import spans, tiers_of
+
+    tiers = tiers_of(record)
     dash, dot, rule = tuple(glyphs("–·┄", "-,."))
     lines = []
-    ends = list(accumulate(len(tier) for tier in tiers))
     room = max(line_width() - 10, 30)
-    for number, (tier, end) in enumerate(zip(tiers, ends, strict=True)):
-        first = end - len(tier) + 1
-        place = str(first) if first == end else f"{first}{dash}{end}"
+    for number, (tier, places) in enumerate(zip(tiers, spans(tiers), strict=True)):
+        place = places.replace("–", dash)
         rows = [""]
         for item in tier:
             name = show(record["items"][item], _NAME)
@@ -96,8 +94,7 @@ def _ladder(record: dict[str, Any]) -> list[str]:
         lines += [f"{place if row == 0 else '':>7}  {text}" for row, text in enumerate(rows)]
         gap = record["gaps"][number] if number < len(record["gaps"]) else None
         if gap is not None and number + 1 < len(tiers):
-            words = votes_words(gap, record["votes"]["counts"]) if gap["known"] else ""
-            lines.append(f"{'':>7}  {rule * 3} {words}{_of(record)}" if words and gap["lower"] is not None else "")
+            lines.append(f"{'':>7}  {rule * 3} {_amount(gap, record)}" if gap["known"] else "")
     return lines
 
 
@@ -192,7 +189,6 @@ def _cut(record: dict[str, Any]) -> list[str]:
     cut = record["cut"]
     if cut is None:
         return []
-    counts = record["votes"]["counts"]
     lines = [f"the first {cut['k']} of the ranking without ties, against {100 * cut['budget']:.3g} % of the votes"]
     groups: dict[str, list[dict[str, Any]]] = {"safely in": [], "undecided": [], "safely out": []}
     for row in cut["items"]:
@@ -200,8 +196,7 @@ def _cut(record: dict[str, Any]) -> list[str]:
     for title, rows in groups.items():
         lines.append(f"{title}: {len(rows)}")
         lines += [
-            f"  {show(record['items'][row['item']], _NAME)}  ({votes_words(row, counts)}{_of(record)})"
-            for row in rows[:_MOST_ROWS]
+            f"  {show(record['items'][row['item']], _NAME)}  ({_amount(row, record)})" for row in rows[:_MOST_ROWS]
         ]
     return lines
 
@@ -214,6 +209,7 @@ def _claims(record: dict[str, Any]) -> list[str]:
 
 
 def _attack(record: dict[str, Any]) -> list[str]:
+    from holdrank.breaking.results import ballot_text
     from holdrank.votes import number
 
     found = record["attack"]
@@ -221,15 +217,10 @@ def _attack(record: dict[str, Any]) -> list[str]:
         return []
     lines = [found["text"]]
     for sign, part in (("-", found["removed"]), ("+", found["added"])):
-        for ballot in part["listed"][:_BALLOTS]:
-            levels: dict[int, list[str]] = {}
-            for item, rank in sorted(enumerate(ballot["ranks"]), key=lambda one: one[1]):
-                if rank:
-                    levels.setdefault(rank, []).append(show(record["items"][item], 24))
-            text = " > ".join(
-                names[0] if len(names) == 1 else "{" + ", ".join(names) + "}" for names in levels.values()
-            )
-            lines.append(f"{sign}{number(ballot['weight']):>8}  {text}")
+        lines += [
+            f"{sign}{number(ballot['weight']):>8}  {ballot_text(ballot['ranks'], record['items'], 24)}"
+            for ballot in part["listed"][:_BALLOTS]
+        ]
         if part["kinds"] > _BALLOTS:
             lines.append(f"{'':>9}  and {part['kinds'] - _BALLOTS} more kinds of ballots")
     return lines

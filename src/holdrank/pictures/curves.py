@@ -8,9 +8,9 @@ from math import ceil
 
 from holdrank.errors import show
 from holdrank.pictures.canvas import Canvas, digits, sentence, ticks, width_of
-from holdrank.pictures.words import curve_name, percent, plural, price
+from holdrank.pictures.words import curve_name, plural, price
 from holdrank.records import Record
-from holdrank.votes import number
+from holdrank.votes import number, percent
 
 _WIDTH, _HEIGHT = 680.0, 380.0
 _LEFT, _TOP, _BOTTOM = 112.0, 34.0, 52.0

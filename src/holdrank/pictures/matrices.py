@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import combinations, pairwise
 
 from holdrank.pictures.canvas import Canvas, fitted, sentence, width_of
-from holdrank.pictures.words import in_text, named, percent, plural, tiers_of
+from holdrank.pictures.words import in_text, named, plural, tiers_of
 from holdrank.records import Record
+from holdrank.votes import percent
 
 _STEPS = 10  # colours from 0 to 100 %, and one between them for a tie
 _TIE = 0.005  # a share so near to one half has the colour of a tie

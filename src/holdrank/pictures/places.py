@@ -13,7 +13,6 @@ from holdrank.pictures.words import (
     in_text,
     listed,
     named,
-    percent,
     plural,
     price,
     span,
@@ -21,6 +20,7 @@ from holdrank.pictures.words import (
     tiers_of,
 )
 from holdrank.records import Record
+from holdrank.votes import percent
 
 _WIDTH = 680.0
 _WIDEST_NAME = 230.0

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from holdrank.errors import show
 from holdrank.records import Record
-from holdrank.votes import number
+from holdrank.votes import number, percent
 
 LONGEST = 40  # characters of a name
 _RIGHT_TO_LEFT = {"R", "AL", "AN"}
@@ -49,18 +49,6 @@ def listed(names: Sequence[str], most: int) -> str:
     more = len(names) - most
     # One name takes no more room than the words that would stand for it.
     return ", ".join(names) if more <= 1 else f"{', '.join(names[:most])} and {more} more"
-
-
-def percent(share: float) -> str:
-    """Return a share in percent, three digits of it.
-
-    Examples
-    --------
-    >>> percent(0.074), percent(1.0), percent(0.000112), percent(1e-9)
-    ('7.4 %', '100 %', '0.0112 %', 'under 0.0001 %')
-    """
-    value = 100 * share
-    return "under 0.0001 %" if 0 < value < 1e-4 else f"{float(f'{value:.3g}'):.15g} %"
 
 
 def plural(count: float, noun: str) -> str:

@@ -82,8 +82,8 @@ def axes_or_new(ax: Axes | None, width: float = 5.2, height: float = 3.6) -> Axe
 
 
 def number(value: float) -> float | None:
-    """Return a number to nine decimals, what is proved to; None for infinity."""
-    return None if math.isinf(value) else round(float(value), 9)
+    """Return a number to nine decimals, what is proved to; None for infinity, and where there is none."""
+    return round(float(value), 9) if math.isfinite(value) else None
 
 
 def named(name: str) -> str:

@@ -12,7 +12,7 @@ from holdrank import __version__
 from holdrank.analysis import RULES
 from holdrank.errors import show
 from holdrank.pictures import PICTURES
-from holdrank.pictures.words import buckets, in_text, named, percent, plural, tiers_of
+from holdrank.pictures.words import buckets, in_text, named, plural, tiers_of
 from holdrank.records import Record
 from holdrank.report import attack_tables, item_markup
 from holdrank.report import markup_of as markup
@@ -20,7 +20,7 @@ from holdrank.report import page_view as view
 from holdrank.studio.forms import FIELDS
 from holdrank.studio.jobs import Job
 from holdrank.studio.shelf import Asked, Opened
-from holdrank.votes import number
+from holdrank.votes import number, percent
 
 if TYPE_CHECKING:
     from jinja2 import Environment

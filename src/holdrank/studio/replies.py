@@ -22,16 +22,6 @@ STATIC = {
     "studio.css": ("studio/static", "text/css"),
     "studio.js": ("studio/static", "text/javascript"),
 }
-_EXAMPLE = {
-    "Alder": 8.0,
-    "Birch": 7.7,
-    "Cedar": 5.0,
-    "Elm": 3.1,
-    "Fir": 3.0,
-    "Hazel": 2.9,
-    "Juniper": 1.5,
-    "Larch": 0.6,
-}
 
 
 def wants_json(path: str, accept: str) -> bool:
@@ -82,9 +72,9 @@ def download(text: str, kind: str, name: str, ending: str) -> Response:
 
 def example() -> bytes:
     """Return generated votes, for whoever has none at hand: 500 ballots over eight trees, always the same."""
-    from holdrank.models import PlackettLuce, sample_votes
+    from holdrank.models import example_votes
 
-    votes = sample_votes(PlackettLuce(list(_EXAMPLE.values())), 500, rng=2023, items=_EXAMPLE)
+    votes = example_votes()
     lines = [json.dumps({"items": list(votes.items), "unlisted": votes.unlisted})]
     for ranks, weight in zip(votes.ranks.tolist(), votes.weights.tolist(), strict=True):
         order = [item for _, item in sorted(zip(ranks, votes.items, strict=True))]

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from holdrank.analysis import CLAIMS, RULES, Spec, analyse, goal_against
+from holdrank.analysis import RULES, Spec, analyse
 from holdrank.breaking import goals
 from holdrank.breaking.answers import attack, breakdown
 from holdrank.breaking.cases import consensus_of
 from holdrank.breaking.plans import Plan
 from holdrank.comparing import compare
 from holdrank.consensus import Statistic
-from holdrank.errors import HoldrankError, LimitError, UsageError, quote
+from holdrank.errors import HoldrankError, LimitError, UsageError
 from holdrank.files import read_votes, write_votes
 from holdrank.files.writers import fitting_type
 from holdrank.merge import Robust
@@ -73,38 +73,18 @@ def goal_about(
 ) -> tuple[bool, goals.Goal]:
     """Return whether a claim holds, and the goal of whoever wants it to be otherwise.
 
+    A pair of numbers says which items are meant, whatever their names are.
+
     Examples
     --------
     >>> goal_about("a above b", [0, 1], ["a", "b"], Ranking([1, 2]), tiers=False)
     (True, Above(upper='b', lower='a'))
+    >>> goal_about("b wins", None, ["a", "b"], Ranking([1, 2]), tiers=False)
+    (False, Wins(item='b'))
     """
-    if pair is None:
-        goal = goal_against(claim, items, before, tiers=tiers)
-        return goal is not None, goal or goal_of(claim, items)
-    if tiers:
-        raise UsageError(f"tiers may also tie what {quote(claim)} keeps apart; claim it of the strict ranking")
-    upper, lower = (items[item] for item in pair)
-    holds = goals.Above(upper, lower).aim(before, items).reached(before)
-    return holds, goals.Above(lower, upper) if holds else goals.Above(upper, lower)
-
-
-def goal_of(claim: str, items: Sequence[str]) -> goals.Goal:
-    """Return the goal of whoever wants a claim to come true.
-
-    Examples
-    --------
-    >>> goal_of("b above a", ["a", "b"]), goal_of("b wins", ["a", "b"])
-    (Above(upper='b', lower='a'), Wins(item='b'))
-    """
-    words = " ".join(claim.split())
-    if words.endswith(" wins"):
-        return goals.Wins(words.removesuffix(" wins"))
-    parts = words.split(" above ")
-    for cut in range(1, len(parts)):
-        upper, lower = " above ".join(parts[:cut]), " above ".join(parts[cut:])
-        if (upper in items and lower in items) or len(parts) == 2:
-            return goals.Above(upper, lower)
-    raise UsageError(f"a claim is {CLAIMS}, not {quote(claim)}")
+    said = goals.claimed(claim, items) if pair is None else goals.Above(*(items[item] for item in pair))
+    against = goals.goal_against(said, items, before, tiers=tiers)
+    return against is not None, against or said
 
 
 def filled_in(job: Record, files: Sequence[bytes], say: Say) -> Record:
