@@ -44,6 +44,8 @@ ROOMS = [
     "headlines",
     "sweeps",
     "analysis",
+    "proofs",
+    "verifying",
     "comparing",
     "plots",
     "pictures",

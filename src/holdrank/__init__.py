@@ -19,7 +19,7 @@ __version__ = "0.1.0"
 _ROOMS = {
     "analysis": ("Analysis", "Spec", "analyse"),
     "bigvotes": ("count_pairs",),
-    "breaking.answers": ("attack", "breakdown", "verify"),
+    "breaking.answers": ("attack", "breakdown"),
     "breaking.goals": ("Above", "Distance", "Enters", "Goal", "Leaves", "NewWinner", "TopSet", "Wins"),
     "breaking.reach": ("Reach", "reach"),
     "breaking.results": ("Attack", "Breakdown"),
@@ -52,6 +52,7 @@ _ROOMS = {
     "status": ("Status", "Step"),
     "sweeps": ("breakdowns",),
     "thresholds": ("Tradeoff", "tradeoff"),
+    "verifying": ("Check", "Verdict", "verify"),
     "votes": ("Reading", "Votes"),
 }
 
@@ -87,7 +88,6 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.bigvotes import count_pairs as count_pairs
     from holdrank.breaking.answers import attack as attack
     from holdrank.breaking.answers import breakdown as breakdown
-    from holdrank.breaking.answers import verify as verify
     from holdrank.breaking.goals import Above as Above
     from holdrank.breaking.goals import Distance as Distance
     from holdrank.breaking.goals import Enters as Enters
@@ -147,5 +147,8 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.sweeps import breakdowns as breakdowns
     from holdrank.thresholds import Tradeoff as Tradeoff
     from holdrank.thresholds import tradeoff as tradeoff
+    from holdrank.verifying import Check as Check
+    from holdrank.verifying import Verdict as Verdict
+    from holdrank.verifying import verify as verify
     from holdrank.votes import Reading as Reading
     from holdrank.votes import Votes as Votes

@@ -164,14 +164,19 @@ class Analysis:
         """Return an analysis from its JSON; refuses what does not fit the schema."""
         try:
             record = json.loads(text, parse_constant=no_constant)
+            json.dumps(record, ensure_ascii=False).encode("utf-8")  # `to_json` must be able to write it again
         except (ValueError, RecursionError) as error:
             raise InputError(
-                "this is no JSON", found=str(error)[:200], repair="write the file with Analysis.to_json"
+                "this is no JSON",
+                found=str(error)[:200],
+                repair="write the file with Analysis.to_json or `holdrank report -o result.json`",
             ) from error
         problem = mismatch(record)
         if problem:
             raise InputError(
-                f"this is no analysis: {problem}", expected=SCHEMA, repair="write the file with Analysis.to_json"
+                f"this is no analysis: {problem}",
+                expected=SCHEMA,
+                repair="write the file with Analysis.to_json or `holdrank report -o result.json`",
             )
         return cls(record)
 

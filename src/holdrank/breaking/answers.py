@@ -1,4 +1,4 @@
-"""The front doors: `breakdown`, `attack` and `verify`."""
+"""The front doors: `breakdown` and `attack`."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def breakdown(
     ([10.0, 50.0, 50.0], [11.0, 51.0, 51.0])
     """
     started = perf_counter()
-    T = _checked(votes, T, time_limit)
+    T = checked(votes, T, time_limit)
     if method not in _METHODS:
         raise UsageError(f"method must be one of {', '.join(_METHODS)}, not {quote(str(method))}")
     Distance(1.0, distance)  # refuses unknown distances
@@ -159,9 +159,9 @@ def attack(
     (0.1, True, True, [('a > b > c', 11.0)], [('b > a > c', 11.0)])
     """
     started = perf_counter()
-    T = _checked(votes, T, time_limit)
+    T = checked(votes, T, time_limit)
     change = check_change(change)
-    _check_goal(goal)
+    check_goal(goal)
     before = consensus_of(votes, T, time_limit)
     aim = goal.aim(before.ranking, votes.items)
     case = Case(votes, T, before, change, _engine_for(aim, votes, T))
@@ -179,25 +179,11 @@ def _engine_for(aim: Aim, votes: Votes, T: Statistic) -> Engine:
     return exact_engine(T, votes) or inexact_engine(T, votes)
 
 
-def verify(votes: Votes, T: Statistic, attacked: Votes, goal: Goal) -> bool:
-    """Return whether the consensus of the attacked votes fulfils a goal set for the consensus of the votes.
+def fulfils(votes: Votes, T: Statistic, attacked: Votes, goal: Goal) -> bool:
+    """Return whether the consensus of attacked votes fulfils a goal set for the consensus of the votes, by running T.
 
-    Runs the statistic on both. Where it reports several optima for the attacked votes, all must fulfil the goal
-    (`kemeny`), or the answer is False: another rule for ties might undo the attack.
-
-    Examples
-    --------
-    >>> from holdrank import NewWinner
-    >>> votes = Votes.from_orders([["a", "b"], ["b", "a"]], weights=[3, 2])
-    >>> verify(votes, kemeny, Votes.from_orders([["a", "b"], ["b", "a"]], weights=[2, 3]), NewWinner())
-    True
+    Where T reports several optima for the attacked votes, all must fulfil the goal (`kemeny`), or the answer is False.
     """
-    T = _checked(votes, T, None)
-    _check_goal(goal)
-    if not isinstance(attacked, Votes):
-        raise UsageError(f"the attacked votes must be Votes, not {type(attacked).__name__}")
-    if attacked.items != votes.items:
-        raise UsageError("the attacked votes must have the same items in the same order as the votes")
     aim = goal.aim(T(votes).ranking, votes.items)
     return reaches(aim, T, lambda: attacked, T(attacked), Clock())
 
@@ -300,7 +286,7 @@ def _smooth_engine(T: Statistic, distance: TierDistance, seed: int, device: str 
     return Engine(find)
 
 
-def _checked(votes: object, T: Statistic, time_limit: object) -> Statistic:
+def checked(votes: object, T: Statistic, time_limit: object) -> Statistic:
     """Refuse what makes no sense; return the statistic, with the threshold that it has for these votes."""
     if not isinstance(votes, Votes):
         raise UsageError(
@@ -314,7 +300,8 @@ def _checked(votes: object, T: Statistic, time_limit: object) -> Statistic:
     return T.fixed(votes, None if time_limit is None else time_limit / 2) if isinstance(T, Robust) else T
 
 
-def _check_goal(goal: object) -> None:
+def check_goal(goal: object) -> None:
+    """Refuse what is no goal."""
     if not isinstance(goal, Goal):
         raise UsageError(f"a goal is NewWinner(), Wins(item), Above(b, a) and the like, not {show(repr(goal))}")
 

@@ -1,7 +1,8 @@
-"""The commands `check`, a gate that a consensus passes if it holds, and `diff`, what moved between two snapshots."""
+"""The commands `check`, a gate that a consensus passes if it holds, `verify`, and `diff` of two snapshots."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,11 +15,12 @@ from holdrank.cli.options import (
     quiet_option,
     read,
     reading_options,
+    require_proof_option,
     rule_option,
     statistic,
     worker_options,
 )
-from holdrank.cli.printing import EXIT_GATE, print_json, print_table, progress_line, votes_json
+from holdrank.cli.printing import EXIT_GATE, EXIT_NOT_PROVED, print_json, print_table, progress_line, votes_json
 from holdrank.errors import show
 
 if TYPE_CHECKING:
@@ -153,3 +155,35 @@ def _print_diff(found: dict[str, Any]) -> None:
         f"{found['moved']} of {len(found['items'])} items moved, {found['beyond_noise']} beyond noise; "
         f"{found['turned']} of {found['pairs']} pairs changed their order"
     )
+
+
+@click.command(cls=ReadingCommand)
+@click.argument("result")
+@click.argument("file")
+@require_proof_option
+@json_option
+@quiet_option
+@reading_options
+def verify(result: str, file: str, require_proof: bool, as_json: bool, quiet: bool, reading: dict[str, Any]) -> int:
+    """Check the analysis RESULT of FILE again, by other means.
+
+    RESULT was written by `report -o result.json`. Every statement is checked in exact arithmetic by a second
+    implementation that trusts no solver: proved, refuted, or open where that is beyond it (bounds of more than 6 items,
+    for example). Exit code 4 when a statement is refuted.
+    """
+    from holdrank.analysis import Analysis
+    from holdrank.files.containers import open_source
+    from holdrank.verifying import verify as checked
+
+    analysis = Analysis.from_json(open_source(result).data)
+    votes = read(file, reading, quiet)
+    verdict = checked(votes, analysis)
+    if as_json:
+        checks = [asdict(check) for check in verdict.checks]
+        print_json("verify", votes, proved=verdict.proved, refuted=verdict.refuted, checks=checks)
+    else:
+        for line in verdict.text().splitlines():
+            click.echo(line)
+    if verdict.refuted:
+        return EXIT_GATE
+    return EXIT_NOT_PROVED if require_proof and not verdict.proved else 0

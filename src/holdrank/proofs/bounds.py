@@ -1,0 +1,257 @@
+"""Why no cheaper change of the votes does it: lower bounds that a few multiplications in whole numbers prove.
+
+Votes after an attack satisfy linear conditions, ``row(votes) >= 0``: that an order is a median, that two items are
+close. Add conditions with multipliers y >= 0 and you get one condition more, in which every ballot counts some points
+Y. The votes as they are have too few points; a ballot that is replaced brings at most ``max Y - Y(ballot)`` more. Take
+the ballots that bring most first: the weight that must be changed before the points suffice is proved to be needed.
+
+The multipliers come from a linear program. It is not trusted: they are rounded to whole numbers, and any multipliers
+prove something. A bad solver can only make the proof fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import permutations
+from math import inf, lcm
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from holdrank._highs import Model
+from holdrank.proofs.exact import Ballot, ExactVotes, Order, compares, doubled_places, margin
+from holdrank.rankings import Floats, Ints
+from holdrank.status import Clock
+
+Row: TypeAlias = Ints  # what each kind of ballot counts in a condition
+Amount: TypeAlias = Fraction | float  # a weight of votes; infinite where no change does it
+
+_PENALTY = 1e4  # for missing a condition: shows which ones contradict each other
+_DENOMINATOR = 60  # multipliers are mostly small fractions
+_FINE = 2**40  # and where they are not, they are rounded to this part of the largest
+_VIOLATED = 1e-9  # share of the votes by which a rival must be ahead to be looked at
+_MARGIN = 1e-7  # share of the votes by which an example is no matter of rounding
+_SAFE = 2**62  # sums below this fit the machine's whole numbers
+_UNIT = 1e4  # weight of all votes in the programs, far above the solver's absolute tolerances
+
+
+class Costs(NamedTuple):
+    """A table of costs in whole numbers, the same for quick looks, and the best order of the votes as they are."""
+
+    exact: Ints
+    fast: Floats
+    best: int
+
+
+class Ground:
+    """The ballots that there are, and those that an attacker may put in.
+
+    Attributes
+    ----------
+    kinds : list of tuple of int
+        First the ballots of the votes, then all that may be added.
+    orders : list of tuple of int
+        All strict orders of the items.
+    programs : int
+        Linear programs solved so far.
+    """
+
+    def __init__(self, votes: ExactVotes, change: str, *, battles: bool) -> None:
+        self.votes, self.change = votes, change
+        n = votes.n
+        self.orders: list[Order] = list(permutations(range(n)))
+        added = _battles(n) if battles else [_ranks(order) for order in self.orders]
+        self.present = len(votes.ballots)
+        self.kinds: list[Ballot] = [*votes.ballots, *(added if change != "drop" else [])]
+        self.margin = {pair: self._row(margin, *pair) for pair in permutations(range(n), 2)}
+        self.compared = {pair: self._row(compares, *pair) for pair in permutations(range(n), 2)}
+        self.programs = 0
+        self._shares = np.array([weight / votes.total for weight in votes.weights]) * _UNIT
+        self._costs: dict[str, Costs] = {}
+        self.memo: dict[Any, Any] = {}  # of the programs that run here
+
+    def _row(self, says: object, i: int, j: int) -> Row:
+        assert callable(says)
+        return np.array([says(kind, i, j, self.votes.observed) for kind in self.kinds], dtype=np.int64)
+
+    def costs(self, distance: str) -> Costs:
+        """Return what every order (a row) costs each kind of ballot, up to what all orders share."""
+        if distance not in self._costs:
+            table = np.zeros((len(self.orders), len(self.kinds)), dtype=np.int64)
+            places = [doubled_places(kind, self.votes.observed) for kind in self.kinds]
+            for row, order in zip(table, self.orders, strict=True):
+                if distance == "kendall":
+                    for k, i in enumerate(order):
+                        for j in order[k + 1 :]:
+                            row -= self.margin[i, j]
+                else:
+                    at = [2 * (order.index(i) + 1) for i in range(self.votes.n)]
+                    row += [sum(abs(a - b) for a, b in zip(at, place, strict=True)) if place else 0 for place in places]
+            best = int(np.argmin(table[:, : self.present] @ self._shares))
+            self._costs[distance] = Costs(table, table.astype(np.float64), best)
+        return self._costs[distance]
+
+    def needed(self, rows: Sequence[Row], multipliers: Sequence[int]) -> Amount:
+        """Return the weight that must be changed before the sum of rows with multipliers >= 0 can be 0 or more.
+
+        This is the proof: whole numbers, sorted and added.
+        """
+        points = _combined(rows, multipliers)
+        lacking = -sum(weight * point for weight, point in zip(self.votes.weights, points[: self.present], strict=True))
+        if lacking <= 0:
+            return Fraction(0)
+        best = max(points[self.present :], default=0)
+        if self.change == "add":
+            return Fraction(lacking, best) if best > 0 else inf
+        gains = [(0 if self.change == "drop" else best) - point for point in points[: self.present]]
+        spent = Fraction(0)
+        for gain, weight in sorted(zip(gains, self.votes.weights, strict=True), reverse=True):
+            if gain <= 0:
+                break
+            if gain * weight >= lacking:
+                return spent + Fraction(lacking, gain)
+            lacking -= gain * weight
+            spent += weight
+        return inf
+
+    def bound(self, rows: Sequence[Row], median: tuple[str, Order] | None, enough: Amount) -> Amount:
+        """Return the largest weight proved to be needed before votes satisfy rows and have a median; or `enough`.
+
+        Parameters
+        ----------
+        rows : sequence of array
+        median : (distance, order) or None
+            The order must be a median for the distance; rivals are brought in when they matter.
+        enough : number
+            No more is wanted: the first proof of so much will do.
+        """
+        rows = list(rows)
+        rivals = None if median is None else _Rivals(self.costs(median[0]), self.orders.index(median[1]))
+        proved: Amount = Fraction(0)
+        if rivals is not None and median is not None:
+            rows.append(rivals.row(self.costs(median[0]).best))  # the median as it is: often all that is needed
+            proved = self.needed(rows[-1:], [1])
+        while proved < enough:
+            found = self._suggested(rows)
+            if found is None:
+                break
+            multiplier_sets, masses = found
+            proved = max([proved, *(self.needed(rows, multipliers) for multipliers in multiplier_sets)])
+            rival = None if rivals is None else rivals.ahead(masses, rows)
+            if rival is None:
+                break
+            rows.append(rival)
+        return proved
+
+    def example(self, rows: Sequence[Row], median: tuple[str, Order] | None) -> tuple[Fraction, ExactVotes] | None:
+        """Return votes that satisfy rows and have a median, and the weight changed to make them; None if not found."""
+        rows = list(rows)
+        rivals = None if median is None else _Rivals(self.costs(median[0]), self.orders.index(median[1]))
+        while True:
+            found = self._suggested(rows, _MARGIN)
+            if found is None:
+                return None
+            masses = found[1]
+            rival = None if rivals is None else rivals.ahead(masses, rows, _MARGIN)
+            if rival is None:
+                break
+            rows.append(rival)
+        unit = Fraction(self.votes.total) / Fraction(_UNIT)
+        after = [Fraction(max(mass, 0.0)) * unit for mass in masses.tolist()]
+        kept = [min(Fraction(weight), mass) for weight, mass in zip(self.votes.weights, after, strict=False)]
+        added = after[self.present :]
+        if self.change == "add":
+            kept = [Fraction(weight) for weight in self.votes.weights]
+        removed = self.votes.total - sum(kept)
+        if self.change == "replace" and any(added):
+            added = [mass * removed / sum(added) for mass in added]
+        weights: dict[Ballot, Fraction] = {}
+        for kind, weight in zip(self.kinds, [*kept, *added], strict=True):
+            weights[kind] = weights.get(kind, Fraction(0)) + weight
+        spent = sum(added, Fraction(0)) if self.change == "add" else Fraction(removed)
+        return spent, ExactVotes.of_weights(self.votes, weights)
+
+    def _suggested(self, rows: Sequence[Row], least: float = 0.0) -> tuple[list[list[int]], Floats] | None:
+        """Return multipliers near those that a linear program likes, and the votes after its cheapest change.
+
+        `least` is the share of the votes by which each row is to be satisfied.
+        """
+        self.programs += 1
+        here, added = self.present, len(self.kinds) - self.present
+        removable = self._shares if self.change != "add" else np.zeros(here)
+        cost = np.concatenate((np.ones(here), np.full(added, float(self.change == "add")), [_PENALTY]))
+        upper = np.concatenate((removable, np.full(added, np.inf), [np.inf]))
+        model = Model(cost, upper, presolve=False)
+        scales = [int(np.abs(row).max(initial=1)) or 1 for row in rows]
+        matrix = np.array([row / scale for row, scale in zip(rows, scales, strict=True)]).reshape(-1, len(self.kinds))
+        entries = np.column_stack((-matrix[:, :here], matrix[:, here:], np.ones(len(rows))))
+        columns = np.broadcast_to(np.arange(len(cost)), entries.shape)
+        model.add_rows(columns, entries, least * _UNIT - matrix[:, :here] @ self._shares, np.inf)
+        if self.change == "replace":
+            balance = np.concatenate((-np.ones(here), np.ones(added), [0.0]))
+            model.add_rows(np.arange(len(cost))[None], balance[None], 0.0, 0.0)
+        solution = model.solve(Clock())
+        if not len(solution.x):
+            return None
+        masses = np.concatenate((self._shares - solution.x[:here], solution.x[here:-1]))
+        return _multipliers(solution.prices[: len(rows)].tolist(), scales), masses
+
+
+class _Rivals:
+    """The orders that are not to be better than one of them."""
+
+    def __init__(self, costs: Costs, target: int) -> None:
+        self.costs, self.target = costs, target
+
+    def row(self, rival: int) -> Row:
+        """Return that a rival costs no less."""
+        row: Row = self.costs.exact[rival] - self.costs.exact[self.target]
+        return row
+
+    def ahead(self, masses: Floats, rows: Sequence[Row], least: float = 0.0) -> Row | None:
+        """Return the rival that is most ahead, unless none is, or it is known and the program rounds."""
+        cost = self.costs.fast @ masses
+        short = cost - cost[self.target] - least * _UNIT
+        short[self.target] = 0.0
+        worst = int(np.argmin(short))
+        if short[worst] >= -_VIOLATED * _UNIT:
+            return None
+        row = self.row(worst)
+        return None if any(np.array_equal(row, known) for known in rows) else row
+
+
+def _combined(rows: Sequence[Row], multipliers: Sequence[int]) -> list[int]:
+    largest = sum(y * int(np.abs(row).max(initial=0)) for y, row in zip(multipliers, rows, strict=True))
+    kind: npt.DTypeLike = np.int64 if largest < _SAFE else object
+    total = np.zeros(len(rows[0]), dtype=kind)
+    for y, row in zip(multipliers, rows, strict=True):
+        if y:
+            total += y * row.astype(kind)
+    return [int(point) for point in total.tolist()]
+
+
+def _multipliers(prices: Sequence[float], scales: Sequence[int]) -> list[list[int]]:
+    """Return whole multipliers of rows in nearly the ratios of the prices of the rows divided by their scales."""
+    largest = Fraction(max([*prices, 0.0]))
+    if not largest:
+        return []
+    ratios = [Fraction(max(price, 0.0)) / largest for price in prices]
+    found = []
+    for near in (
+        [ratio.limit_denominator(_DENOMINATOR) for ratio in ratios],
+        [Fraction(round(ratio * _FINE)) for ratio in ratios],
+    ):
+        shares = [ratio / scale for ratio, scale in zip(near, scales, strict=True)]
+        common = lcm(*(share.denominator for share in shares))
+        found.append([int(share * common) for share in shares])
+    return found
+
+
+def _ranks(order: Order) -> Ballot:
+    return tuple(order.index(i) + 1 for i in range(len(order)))
+
+
+def _battles(n: int) -> list[Ballot]:
+    return [tuple(1 if k == i else 2 if k == j else 0 for k in range(n)) for i, j in permutations(range(n), 2)]

@@ -1,0 +1,259 @@
+"""Votes and statistics in whole numbers: the definitions once more, plain and slow, for whoever checks a result.
+
+Nothing here is shared with the engines that found the result, and nothing is rounded: the weights of the votes are
+brought to a common denominator, floats by the binary fractions that they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+from math import lcm
+from typing import TypeAlias
+
+from holdrank.votes import Votes
+
+Ballot: TypeAlias = tuple[int, ...]  # ranks; 0 is unlisted
+Order: TypeAlias = tuple[int, ...]  # items, best first
+Buckets: TypeAlias = list[list[int]]
+
+DECIMALS = 12  # to which merges compare deviations, by their definition
+MOST_ITEMS = 16  # of the tables over all sets of items
+
+
+@dataclass(frozen=True)
+class ExactVotes:
+    """Ballots with whole weights.
+
+    Attributes
+    ----------
+    n : int
+        Number of items.
+    ballots : tuple of tuple of int
+    weights : tuple of int
+    unit : Fraction
+        What a weight of 1 stands for.
+    observed : bool
+        Whether a ballot says nothing about the items that it does not list; else they stand last.
+    """
+
+    n: int
+    ballots: tuple[Ballot, ...]
+    weights: tuple[int, ...]
+    unit: Fraction
+    observed: bool
+
+    @classmethod
+    def of(cls, votes: Votes) -> ExactVotes:
+        """Return votes in whole numbers."""
+        rows = zip(votes.ranks.tolist(), votes.weights.tolist(), strict=True)
+        nobody = cls(votes.n, (), (), Fraction(1), votes.unlisted == "observed")
+        return cls.of_weights(nobody, {tuple(row): Fraction(weight) for row, weight in rows})
+
+    @classmethod
+    def of_weights(cls, like: ExactVotes, weights: Mapping[Ballot, Fraction]) -> ExactVotes:
+        """Return ballots with these weights, read like others; a weight of 1 of theirs is one here."""
+        common = lcm(*(weight.denominator for weight in weights.values()))
+        kept = {ballot: int(weight * common) for ballot, weight in weights.items() if weight}
+        return cls(like.n, tuple(kept), tuple(kept.values()), like.unit / common, like.observed)
+
+    @property
+    def total(self) -> int:
+        """The weight of all votes."""
+        return sum(self.weights)
+
+    @cached_property
+    def margins(self) -> list[list[int]]:
+        """``[i][j]``: weight of the votes with i above j, less that of the votes with j above i."""
+        return self._pairs(margin)
+
+    @cached_property
+    def compared(self) -> list[list[int]]:
+        """``[i][j]``: weight of the votes that compare i and j."""
+        return self._pairs(compares)
+
+    def _pairs(self, says: Callable[[Ballot, int, int, bool], int]) -> list[list[int]]:
+        table = [[0] * self.n for _ in range(self.n)]
+        for ballot, weight in zip(self.ballots, self.weights, strict=True):
+            for i in range(self.n):
+                for j in range(self.n):
+                    if i != j:
+                        table[i][j] += weight * says(ballot, i, j, self.observed)
+        return table
+
+    @property
+    def has_places(self) -> bool:
+        """Whether every ballot gives every item a place."""
+        return not self.observed or all(all(ballot) for ballot in self.ballots)
+
+
+def margin(ballot: Ballot, i: int, j: int, observed: bool) -> int:
+    """Return 1 if a ballot puts i above j, -1 if j above i, 0 if it ties or does not compare them."""
+    a, b = ballot[i], ballot[j]
+    if observed and not (a and b):
+        return 0
+    a, b = a or len(ballot) + 1, b or len(ballot) + 1
+    return (a < b) - (a > b)
+
+
+def compares(ballot: Ballot, i: int, j: int, observed: bool) -> int:
+    """Return 1 if a ballot compares two items, a tie included, else 0."""
+    return int(not observed or bool(ballot[i] and ballot[j]))
+
+
+def doubled_places(ballot: Ballot, observed: bool) -> list[int] | None:
+    """Return twice the place of each item, tied items at the mean of their places; None if a place is not known."""
+    if observed and not all(ballot):
+        return None
+    ranks = [rank or len(ballot) + 1 for rank in ballot]
+    return [2 * sum(other < rank for other in ranks) + 1 + sum(other == rank for other in ranks) for rank in ranks]
+
+
+# Medians: the cheapest orders, by tables over all sets of items.
+
+
+@dataclass(frozen=True, slots=True)
+class Cheapest:
+    """The least cost of an order, the first of the cheapest orders, and how many there are."""
+
+    cost: int
+    order: Order
+    count: int
+
+
+def cheapest(n: int, cost: Sequence[Sequence[int]], *, by_place: bool) -> Cheapest:
+    """Return the cheapest orders.
+
+    Parameters
+    ----------
+    n : int
+    cost : table
+        By place: ``[i][k]`` is the cost of item i at place k. Else ``[i][j]`` is the cost of i above j.
+    """
+    everything = (1 << n) - 1
+    least, ways = [0] * (everything + 1), [1] * (everything + 1)
+    for rest in range(1, everything + 1):  # the items still to be placed; the first of them comes next
+        best, count = None, 0
+        for i in _members(rest):
+            value = _first(rest, i, n, cost, by_place) + least[rest & ~(1 << i)]
+            if best is None or value < best:
+                best, count = value, 0
+            if value == best:
+                count += ways[rest & ~(1 << i)]
+        assert best is not None
+        least[rest], ways[rest] = best, count
+    order, rest = [], everything
+    while rest:
+        order.append(
+            next(
+                i for i in _members(rest) if least[rest] == _first(rest, i, n, cost, by_place) + least[rest & ~(1 << i)]
+            )
+        )
+        rest &= ~(1 << order[-1])
+    return Cheapest(least[everything], tuple(order), ways[everything])
+
+
+def _members(group: int) -> Iterator[int]:
+    return (i for i in range(group.bit_length()) if group >> i & 1)
+
+
+def _first(rest: int, i: int, n: int, cost: Sequence[Sequence[int]], by_place: bool) -> int:
+    """Return the cost of putting i before all others of `rest`."""
+    if by_place:
+        return cost[i][n - rest.bit_count()]
+    return sum(cost[i][j] for j in _members(rest) if j != i)
+
+
+def kemeny(votes: ExactVotes) -> Cheapest:
+    """Return Kemeny's medians; the cost is twice the weight of the pairs that are against the order."""
+    n = votes.n
+    against = [[votes.compared[i][j] - votes.margins[i][j] for j in range(n)] for i in range(n)]
+    return cheapest(n, against, by_place=False)
+
+
+def footrule(votes: ExactVotes) -> Cheapest:
+    """Return the footrule's medians; the cost is twice the sum of all differences of places."""
+    table = [[0] * votes.n for _ in range(votes.n)]
+    for ballot, weight in zip(votes.ballots, votes.weights, strict=True):
+        places = doubled_places(ballot, votes.observed)
+        for i, place in enumerate(places or ()):
+            for k in range(votes.n):
+                table[i][k] += weight * abs(2 * (k + 1) - place)
+    return cheapest(votes.n, table, by_place=True)
+
+
+def borda_scores(votes: ExactVotes) -> list[int]:
+    """Return scores that sort the items by mean place, or by pairwise wins where places are not known; high is good."""
+    if not votes.has_places:
+        return [
+            sum(votes.compared[i][j] + votes.margins[i][j] for j in range(votes.n) if j != i) for i in range(votes.n)
+        ]
+    scores = [0] * votes.n
+    for ballot, weight in zip(votes.ballots, votes.weights, strict=True):
+        for i, place in enumerate(doubled_places(ballot, votes.observed) or ()):
+            scores[i] -= weight * place
+    return scores
+
+
+def copeland_scores(votes: ExactVotes) -> list[int]:
+    """Return twice the number of majorities that each item has, equal ones counting half."""
+    return [sum((lead > 0) - (lead < 0) for j, lead in enumerate(row) if j != i) for i, row in enumerate(votes.margins)]
+
+
+def sorted_by(scores: Sequence[int]) -> Cheapest:
+    """Return the items by falling score: the first such order, and how many there are."""
+    order = tuple(sorted(range(len(scores)), key=lambda i: (-scores[i], i)))
+    count = 1
+    for score in set(scores):
+        for k in range(2, scores.count(score) + 1):
+            count *= k
+    return Cheapest(0, order, count)
+
+
+# Merges, as the definitions have them.
+
+
+def deviation(votes: ExactVotes, i: int, j: int) -> Fraction:
+    """Return ``P[i, j] - 1/2`` to twelve decimals; zero where nobody compares the two."""
+    weight = votes.compared[i][j]
+    return round(Fraction(votes.margins[i][j], 2 * weight), DECIMALS) if weight else Fraction(0)
+
+
+def merged(votes: ExactVotes, order: Order, theta: float, rule: str) -> Buckets:
+    """Return the tiers of a strict order."""
+    limit = round(Fraction(theta), DECIMALS)
+    if rule == "smith":
+        return _smith(votes, order, limit)
+    buckets: Buckets = [[item] for item in order]
+    while len(buckets) > 1:
+        found = []
+        for i, j in combinations(range(len(buckets)), 2):
+            union = [item for bucket in buckets[i : j + 1] for item in bucket]
+            strongest = max(abs(deviation(votes, a, b)) for a, b in combinations(union, 2))
+            if strongest <= limit:
+                across = [
+                    abs(deviation(votes, a, b))
+                    for one, other in combinations(buckets[i : j + 1], 2)
+                    for a in one
+                    for b in other
+                ]
+                found.append((strongest, sorted(across, reverse=True), i, j))
+        if not found:
+            break
+        wanted = (max if rule == "downward" else min)((strongest, across) for strongest, across, _, _ in found)
+        i, j = next((i, j) for strongest, across, i, j in found if (strongest, across) == wanted)
+        buckets[i : j + 1] = [[item for bucket in buckets[i : j + 1] for item in bucket]]
+    return buckets
+
+
+def _smith(votes: ExactVotes, order: Order, limit: Fraction) -> Buckets:
+    buckets: Buckets = []
+    for k, item in enumerate(order):
+        apart = all(deviation(votes, i, j) > limit for i in order[:k] for j in order[k:])
+        if apart or not buckets:
+            buckets.append([])
+        buckets[-1].append(item)
+    return buckets

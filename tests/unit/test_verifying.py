@@ -1,0 +1,299 @@
+"""The independent checker: against brute force, against tampering, and through its doors."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from fractions import Fraction
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import holdrank as hr
+from holdrank.proofs import exact
+from holdrank.proofs.bounds import Ground
+from holdrank.proofs.exact import ExactVotes
+from holdrank.proofs.programs import program
+from holdrank.proofs.search import proves
+
+import oracles
+import strategies
+from strategies import random_ranks
+
+VOTES = hr.Votes.from_orders([list("abcd"), list("bacd"), list("cabd")], weights=[60, 40, 11])
+STATISTICS = [
+    hr.kemeny,
+    hr.borda,
+    hr.footrule,
+    hr.copeland,
+    hr.Robust(hr.kemeny, 0.1),
+    hr.Robust(hr.kemeny, 0.1, "smith"),
+    hr.Robust(hr.borda, 0.1, "naive"),
+    hr.Robust(hr.footrule, 0.05),
+]
+
+
+def orders_of(tiers):
+    return [sorted(bucket) for bucket in tiers]
+
+
+# The definitions, in whole numbers.
+
+
+@given(strategies.votes(counts=True, most_items=4), st.sampled_from([0.0, 0.05, 0.1, 0.2, 0.37]))
+@settings(max_examples=60)
+def test_statistics_in_whole_numbers_are_those_of_brute_force(votes, theta):
+    whole = ExactVotes.of(votes)
+    ballots, weights = votes.ranks.tolist(), votes.weights.tolist()
+    wins = oracles.wins(ballots, weights, votes.unlisted)
+    n = votes.n
+    assert [[(whole.compared[i][j] + whole.margins[i][j]) * whole.unit / 2 for j in range(n)] for i in range(n)] == [
+        [Fraction(wins[i][j]) if i != j else 0 for j in range(n)] for i in range(n)
+    ]
+    cost, optima = oracles.kemeny(wins)
+    found = exact.kemeny(whole)
+    assert (found.cost * whole.unit / 2, found.order, found.count) == (Fraction(cost), min(optima), len(optima))
+    share = [
+        [wins[i][j] / (wins[i][j] + wins[j][i]) if wins[i][j] + wins[j][i] else 0.5 for j in range(n)] for i in range(n)
+    ]
+    for rule in ("downward", "naive", "smith"):
+        buckets = [[item] for item in found.order]
+        if rule == "smith":
+            expected = oracles.smith_merge(share, buckets, theta)
+        else:
+            expected = oracles.merge(share, buckets, theta, downward=rule == "downward")
+        assert orders_of(exact.merged(whole, found.order, theta, rule)) == expected
+
+
+@given(strategies.votes(counts=True, most_items=4, unlisted=False))
+@settings(max_examples=40)
+def test_footrule_and_borda_in_whole_numbers(votes):
+    whole = ExactVotes.of(votes)
+    places = [oracles.mean_places(row) for row in votes.ranks.tolist()]
+    least, optima = oracles.footrule(places, votes.weights.tolist())
+    found = exact.footrule(whole)
+    assert float(found.cost * whole.unit / 2) / votes.total == pytest.approx(least, rel=1e-12)
+    assert (found.order, found.count) == (min(optima), len(optima))
+    means = np.array(votes.weights) @ np.array(places)
+    scores = np.array([float(score * whole.unit) for score in exact.borda_scores(whole)])
+    assert scores == pytest.approx(-2 * means)
+
+
+def test_weights_are_taken_for_what_they_are():
+    tiny = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[0.1 + 0.2, 0.3])
+    whole = ExactVotes.of(tiny)
+    assert whole.margins[0][1] == 1  # the last bit of 0.30000000000000004
+    assert [weight * whole.unit for weight in whole.weights] == [Fraction(0.1 + 0.2), Fraction(0.3)]
+    assert ExactVotes.of(hr.Votes.from_orders([["a", "b"]], weights=[2**46 - 1])).total == 2**46 - 1
+
+
+# Proofs.
+
+
+def test_a_proof_is_a_sum_in_whole_numbers():
+    """Two of five must turn: with a point for every vote for b above a, and one less for a above b."""
+    votes = ExactVotes.of(hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[4, 1]))
+    ground = Ground(votes, "replace", battles=False)
+    for_b = ground.margin[1, 0]
+    assert ground.needed([for_b], [1]) == Fraction(3, 2)
+    assert ground.needed([for_b, -for_b], [1, 1]) == 0
+    assert ground.needed([2 * for_b, for_b], [10**30, 7]) == Fraction(3, 2)
+    assert Ground(votes, "add", battles=False).needed([for_b], [1]) == 3
+    assert Ground(votes, "drop", battles=False).needed([for_b], [1]) == 3
+    never = for_b - ground.compared[0, 1] * 2  # more than all votes for b
+    assert ground.needed([never], [1]) == math.inf
+
+
+@pytest.mark.parametrize("change", ["replace", "drop", "add"])
+@pytest.mark.parametrize("T", STATISTICS, ids=lambda T: T.__name__)
+def test_every_statement_of_an_attack_is_proved_and_a_wrong_one_refuted(T, change):
+    found = hr.attack(VOTES, T, hr.NewWinner(), change)
+    if not found.exact:
+        assert not hr.verify(VOTES, T, found).refuted
+        return
+    assert hr.verify(VOTES, T, found).proved, hr.verify(VOTES, T, found).text()
+    wrong = (
+        {"lower": found.lower * 1.02},
+        {"upper": found.upper * 0.98},
+        {"votes_sufficient": found.votes_sufficient - 1},
+        {"votes_needed": found.votes_sufficient + 1},
+        {"goal": hr.Wins("d")},  # the attack is for someone else
+    )
+    for change_of in wrong:
+        verdict = hr.verify(VOTES, T, dataclasses.replace(found, **change_of))
+        assert verdict.refuted, (change_of, verdict.text())
+        assert not verdict
+
+
+def test_what_an_attacker_may_not_do_is_refuted():
+    found = hr.attack(VOTES, hr.kemeny, hr.NewWinner())
+    for change, words in (("drop", "put in"), ("add", "taken away")):
+        verdict = hr.verify(VOTES, hr.kemeny, dataclasses.replace(found, change=change))
+        assert words in verdict.text()
+
+
+@pytest.mark.parametrize("T", STATISTICS[:5], ids=lambda T: T.__name__)
+def test_curves_are_proved_as_a_whole(T):
+    curve = hr.breakdown(VOTES, T)
+    assert hr.verify(VOTES, T, curve).proved
+    higher = curve.lower.copy()
+    higher[2] += 0.003
+    verdict = hr.verify(VOTES, T, dataclasses.replace(curve, lower=higher))
+    assert verdict.refuted
+    assert "takes" in verdict.text()
+
+
+@pytest.mark.parametrize("change", ["replace", "drop", "add"])
+@pytest.mark.parametrize("kind", strategies.KINDS)
+def test_proofs_never_say_more_than_brute_force(kind, change):
+    """The fewest ballots that do it, from trying all changes, are not too few by any proof."""
+    rng = np.random.default_rng([8, len(kind), len(change)])
+    tried = 0
+    while tried < 4:
+        ballots = random_ranks(rng, kind, 3, 5)
+        unlisted = "observed" if kind in ("observed", "battles") else "bottom"
+        votes = hr.Votes.from_ranks(np.array(ballots), unlisted=unlisted)
+        rows, weights = [tuple(row) for row in votes.ranks.tolist()], [int(w) for w in votes.weights]
+        before = tuple(hr.kemeny(votes).ranking.ranks.tolist())
+        battles = kind == "battles"
+        goal = ("new winner",)
+        weak, _ = oracles.fewest_ballots(rows, weights, unlisted, change, "kemeny", before, [goal], 3, battles=battles)[
+            goal
+        ]
+        if not weak:
+            continue
+        tried += 1
+        ground = Ground(ExactVotes.of(votes), change, battles=battles)
+
+        def proved(amount, ground=ground, before=before):
+            def demand(outcome):
+                return amount if before[outcome.index(1)] > 1 else Fraction(0)
+
+            return proves(ground, lambda: program(ground, "kemeny", None, ""), demand).complete
+
+        assert not proved(weak + Fraction(1, 1000))
+        assert proved(Fraction(0))
+
+
+def test_verdicts_on_a_consensus():
+    for T in STATISTICS:
+        assert hr.verify(VOTES, T, T(VOTES)).proved
+    good = hr.kemeny(VOTES)
+    for ranks in ([2, 1, 3, 4], [1, 1, 2, 3]):
+        wrong = dataclasses.replace(good, ranking=hr.Ranking(ranks))
+        assert hr.verify(VOTES, hr.kemeny, wrong).refuted
+    assert hr.verify(VOTES, hr.kemeny, dataclasses.replace(good, unique=False)).refuted
+    even = hr.Votes.from_orders([list("abc"), list("bac")])
+    assert hr.verify(even, hr.kemeny, hr.kemeny(even)).proved
+    assert hr.verify(even, hr.kemeny, dataclasses.replace(hr.kemeny(even), unique=True)).refuted
+    assert hr.verify(VOTES, hr.bradley_terry, hr.bradley_terry(VOTES)).proved
+
+
+def test_what_is_beyond_the_proofs_is_open_and_not_true():
+    rng = np.random.default_rng(4)
+    many = hr.Votes.from_ranks(rng.permuted(np.tile(np.arange(1, 9), (9, 1)), axis=1))
+    found = hr.attack(many, hr.kemeny, hr.NewWinner(), time_limit=5)
+    verdict = hr.verify(many, hr.kemeny, found)
+    assert not verdict
+    assert not verdict.refuted
+    assert [check.finding for check in verdict.checks][:2] == ["proved", "open"]
+    battles = hr.Votes.from_ranks([[1, 2, 0], [0, 1, 2], [1, 0, 2]], unlisted="observed")
+    assert "no proof of this kind" in hr.verify(battles, hr.bradley_terry, hr.bradley_terry(battles)).text()
+    assert repr(verdict).startswith("Verdict(")
+
+
+def test_all_optima_count_for_votes_after_an_attack():
+    even = VOTES.with_weights([50, 61, 0.0 + 1])
+    assert hr.verify(VOTES, hr.kemeny, even, hr.Above("b", "a"))
+    tied = hr.Votes.from_orders([list("abcd"), list("bacd")], weights=[50, 50])
+    assert not hr.verify(VOTES, hr.kemeny, tied, hr.Above("b", "a"))
+    assert not hr.verify(VOTES, hr.borda, tied, hr.Above("b", "a"))
+    thirds = hr.Votes.from_orders([list("abcd"), list("bacd"), list("abcd")], weights=[0.1, 0.3, 0.2])
+    assert not hr.verify(VOTES, hr.kemeny, thirds, hr.Above("b", "a"))  # 0.1 + 0.2 is no majority over 0.3
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: hr.verify(VOTES, hr.kemeny), "a goal is"),
+        (lambda: hr.verify(VOTES, hr.kemeny, 7, hr.NewWinner()), "must be Votes"),
+        (lambda: hr.verify(VOTES, hr.analyse(VOTES, hr.Spec(draws=0)), VOTES), "votes and an analysis"),
+    ],
+)
+def test_wrong_calls_are_refused(call, words):
+    with pytest.raises(hr.UsageError, match=words):
+        call()
+
+
+# Analyses.
+
+
+@pytest.fixture(scope="module")
+def analysis():
+    return hr.analyse(VOTES, hr.Spec(theta=0.05, k=2, claims=("a above c", "a wins"), draws=0))
+
+
+def test_an_analysis_is_proved_from_its_json(analysis):
+    verdict = hr.verify(VOTES, hr.Analysis.from_json(analysis.to_json()))
+    assert verdict.proved, verdict.text()
+    assert len(verdict.checks) >= 15
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("consensus", "ranks"), [2, 1, 3, 4]),
+        (("tiers", "ranks"), [1, 1, 2, 3]),
+        (("attack", "lower"), 0.2),
+        (("attack", "sufficient"), 3.0),
+        (("attack", "needed"), 40.0),
+        (("gaps", 0, "lower"), 0.3),
+        (("cut", "items", 0, "lower"), None),
+        (("curves", 0, "lower", 1), 0.45),
+        (("curves", 1, "lower", 0), 0.2),
+        (("claims", 0, "attack", "lower"), 0.49),
+    ],
+)
+def test_whoever_changes_a_number_is_found_out(analysis, place, value):
+    record = json.loads(analysis.to_json())
+    spot = record
+    for key in place[:-1]:
+        spot = spot[key]
+    assert spot[place[-1]] != value
+    spot[place[-1]] = value
+    assert hr.verify(VOTES, hr.Analysis(record)).refuted
+
+
+def test_an_analysis_of_other_votes_is_refused(analysis):
+    with pytest.raises(hr.InputError, match="not the votes of the analysis"):
+        hr.verify(VOTES.with_weights([61, 40, 11]), analysis)
+
+
+def test_the_command(command_line, analysis, tmp_path):
+    hr.write_votes(VOTES, tmp_path / "v.soc")
+    (tmp_path / "r.json").write_text(analysis.to_json(), encoding="utf-8")
+    code, out, err = command_line("verify", "r.json", "v.soc", "-q", "--require-proof")
+    assert (code, err) == (0, "")
+    assert all(line.startswith("proved ") for line in out.splitlines())
+    record = json.loads(analysis.to_json())
+    record["attack"]["lower"] = 0.3
+    (tmp_path / "w.json").write_text(json.dumps(record), encoding="utf-8")
+    code, out, _ = command_line("verify", "w.json", "v.soc", "--json", "-q")
+    assert code == 4
+    told = json.loads(out)
+    assert told["refuted"] is True
+    assert [check["claim"] for check in told["checks"] if check["finding"] == "refuted"] == [
+        "another winner takes at least 30 % of the votes"
+    ]
+    code, _, err = command_line("verify", "v.soc", "v.soc", "-q")
+    assert code == 3
+    assert "report -o result.json" in err
+
+
+def test_permutations_are_all_there():
+    ground = Ground(ExactVotes.of(VOTES), "replace", battles=False)
+    assert set(ground.kinds[ground.present :]) == set(permutations((1, 2, 3, 4)))
