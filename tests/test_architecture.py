@@ -18,6 +18,7 @@ SOURCE = ROOT / "src" / "holdrank"
 # From top to bottom; a room imports only what stands above it.
 ROOMS = [
     "errors",
+    "tolerances",
     "status",
     "checkpoints",
     "clusters",
@@ -120,6 +121,14 @@ def test_modules_of_breaking_import_only_modules_above():
             parts = imported.split(".")
             if parts[:2] == ["holdrank", "breaking"]:
                 assert parts[2] in order[: order.index(name)], f"{name} imports {imported}"
+
+
+def test_proofs_share_nothing_with_the_engines_that_they_check():
+    """The solver is asked for multipliers only; any multipliers prove something."""
+    allowed = {"proofs", "votes", "rankings", "status", "tolerances", "_highs"}
+    for path in (SOURCE / "proofs").glob("*.py"):
+        used = {name.split(".")[1] for name in imports(path) if name.startswith("holdrank.")}
+        assert used <= allowed, path.name
 
 
 def test_the_plan_is_the_one_in_the_document():

@@ -16,6 +16,7 @@ from holdrank.errors import UsageError, quote
 from holdrank.pairs import PairCounts
 from holdrank.rankings import Floats, Ranking, footrule_maximum
 from holdrank.status import Clock, Status, Step
+from holdrank.tolerances import TIED
 from holdrank.votes import Distance, Votes
 
 
@@ -197,7 +198,7 @@ def borda(votes: Votes | PairCounts) -> Consensus:
     by_places = placed is not None
     scores = -placed.mean_places() if placed is not None else votes.wins().sum(axis=1)
     # Scores of whole votes are sums of halves and differ exactly or not at all; others carry rounding.
-    ranking, unique = by_scores(scores, 0.0 if votes.is_counts else 1e-11 * float(np.abs(scores).max()))
+    ranking, unique = by_scores(scores, 0.0 if votes.is_counts else TIED * float(np.abs(scores).max()))
     if placed is not None:
         loss = bound = placed.loss(ranking, "spearman_rho")
     else:
@@ -238,7 +239,7 @@ def footrule(votes: Votes) -> Consensus:
     scale = 2.0 if exact else 1 / votes.total
     grid = np.arange(votes.n)
     cost = (scale * heaps) @ np.abs(grid[:, None] - grid).astype(np.float64)
-    assigned = assign(cost, 0.0 if exact else 1e-11 * votes.n)
+    assigned = assign(cost, 0.0 if exact else TIED * votes.n)
     loss = assigned.cost / scale / unit
     return Consensus(
         ranking=Ranking(assigned.place),

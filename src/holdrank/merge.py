@@ -30,11 +30,10 @@ from holdrank.errors import UsageError, quote
 from holdrank.pairs import PairCounts
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.status import Status
+from holdrank.tolerances import DECIMALS
 from holdrank.votes import Votes
 
 Rule: TypeAlias = Literal["downward", "naive", "smith"]
-
-_DECIMALS = 12
 
 
 def naive_merge(P: npt.ArrayLike, ranking: Ranking, theta: float) -> Ranking:
@@ -469,13 +468,13 @@ def _margins(P: npt.ArrayLike, n: int) -> Floats:
         raise UsageError("P must hold shares from 0 to 1")
     if np.abs(matrix + matrix.T - 1).max() > 1e-6:
         raise UsageError("P[i, j] + P[j, i] must be 1 for every pair, and 1/2 on the diagonal")
-    return np.round((matrix - matrix.T) / 2, _DECIMALS)
+    return np.round((matrix - matrix.T) / 2, DECIMALS)
 
 
 def _threshold(theta: float) -> float:
     if not isinstance(theta, int | float | np.floating | np.integer) or not 0 <= theta <= 0.5:
         raise UsageError(f"theta must be a number from 0 to 0.5, not {quote(str(theta))}")
-    return round(float(theta), _DECIMALS)
+    return round(float(theta), DECIMALS)
 
 
 def _rule(rule: str) -> str:

@@ -18,6 +18,7 @@ from holdrank.errors import UsageError, quote
 from holdrank.pairs import PairCounts
 from holdrank.rankings import Floats, Ranking
 from holdrank.status import Status
+from holdrank.tolerances import TIED
 from holdrank.votes import Votes
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
@@ -26,7 +27,6 @@ RIDGE = 1e-6
 _CONVERGED = 1e-10  # largest last step, as a share of the range of the strengths (at least of 1)
 _EQUAL = 1e-8  # strengths closer than this, in the same unit, are not told apart
 _MOST_STEPS = 200
-_TIES = 1e-11  # of the largest weight: margins of shares that are smaller are rounding
 _ALL = "wins connect all items"
 
 
@@ -116,7 +116,7 @@ def compares_all(votes: Votes | PairCounts) -> bool:
 def _total_wins(votes: Votes | PairCounts) -> tuple[Floats, float]:
     """Return the pairwise wins of each item, and the difference up to which they count as equal."""
     wins = votes.wins().sum(axis=1)
-    return wins, 0.0 if votes.is_counts else _TIES * float(wins.max())
+    return wins, 0.0 if votes.is_counts else TIED * float(wins.max())
 
 
 def mean_score(votes: Votes) -> Consensus:
@@ -188,7 +188,7 @@ def scored_ties(votes: Votes, T: Statistic) -> Ranking | None:
 
 
 def _margin_tolerance(votes: Votes | PairCounts) -> float:
-    return 0.0 if votes.is_counts else _TIES * float(votes.wins().max())
+    return 0.0 if votes.is_counts else TIED * float(votes.wins().max())
 
 
 def majorities(margins: Floats, tolerance: float = 0.0) -> Floats:

@@ -25,9 +25,9 @@ from holdrank.merge import Robust, Rule, merge_path
 from holdrank.rankings import Floats, Ranking
 from holdrank.scoring import copeland
 from holdrank.status import Clock, Status, Step
+from holdrank.tolerances import SAME
 from holdrank.votes import Votes
 
-_EQUAL = 1e-9  # losses and shares so near are the same
 TOLERANCE = 0.02  # loss per compared pair that a threshold may add to the base: see docs/theory/threshold.md
 
 
@@ -210,7 +210,7 @@ def tradeoff(
             cut_short = clock.over() or any(cut for _, _, cut in known.values())
             status = Status.BETWEEN_INTERRUPTED if clock.interrupted else Status.BETWEEN
             status = Status.BETWEEN_TIME_LIMIT if cut_short and not clock.interrupted else status
-    fits = np.flatnonzero(loss <= max(allowed, loss.min()) + _EQUAL)
+    fits = np.flatnonzero(loss <= max(allowed, loss.min()) + SAME)
     best = int(fits[np.lexsort((loss[fits], -lower[fits]))[0]])
     return Tradeoff(
         theta=theta,
@@ -333,12 +333,12 @@ def _smith_robustness(votes: Votes, T: Robust, median: Consensus, goal: Distance
     wins, ranks = votes.wins(), before.ranking.ranks
     lead = (wins - wins.T) / 2 - float(T.theta) * (wins + wins.T)
     lower = float(lead.min(where=ranks[:, None] < ranks, initial=math.inf)) / votes.total
-    one_pair = goal.delta * votes.n * (votes.n - 1) <= 2 + _EQUAL
+    one_pair = goal.delta * votes.n * (votes.n - 1) <= 2 + SAME
     return max(lower, 0.0), max(lower, 0.0) if one_pair else math.inf
 
 
 def _front(loss: Floats, lower: Floats, upper: Floats) -> npt.NDArray[np.bool_]:
     """Return where no other point has less loss, or the same, and is certainly as robust and in one of them better."""
-    no_worse = (loss[None] <= loss[:, None] + _EQUAL) & (lower[None] >= upper[:, None] - _EQUAL)
-    better = (loss[None] < loss[:, None] - _EQUAL) | (lower[None] > upper[:, None] + _EQUAL)
+    no_worse = (loss[None] <= loss[:, None] + SAME) & (lower[None] >= upper[:, None] - SAME)
+    better = (loss[None] < loss[:, None] - SAME) | (lower[None] > upper[:, None] + SAME)
     return np.asarray(~(no_worse & better).any(axis=1))

@@ -29,15 +29,15 @@ from holdrank.proofs.search import MOST_STEPS, Proof, proves
 from holdrank.rankings import Ranking
 from holdrank.records import Record
 from holdrank.scoring import bradley_terry, compares_all, copeland
+from holdrank.tolerances import NUDGE, SAME, TIED
 from holdrank.votes import Votes, number, percent
 
 Finding: TypeAlias = Literal["proved", "refuted", "open"]
 
 FEW_ITEMS = 6  # up to here lower bounds are proved again
 _LISTED = 7  # items: up to here all optimal orders are listed
-_ROUNDING = Fraction(1, 10**9)  # shares are told as floats
-_NUDGE = Fraction(11, 10**7)  # what an attack may cost above the infimum that it stands for: 1e-6, and rounding
-_TIED = Fraction(1, 10**11)  # weights that are no counts carry rounding: costs so near, in shares, are equal
+_SAME, _TIED = Fraction(SAME), Fraction(TIED)
+_NUDGE = Fraction(NUDGE + SAME)
 _KNOWN: tuple[tuple[Statistic, str], ...] = (
     (kemeny, "kemeny"),
     (borda, "borda"),
@@ -190,6 +190,8 @@ class _Checker:
 
     def consensus(self) -> Outcome:
         """Return what the statistic reports for the votes as they are."""
+        if self.votes.n <= _LISTED:
+            return self.outcomes(self.exact, counts=self.votes.is_counts)[0]
         return self.merged(self.exact, self.medians(self.exact).order)
 
     def merged(self, votes: ExactVotes, order: Order) -> Outcome:
@@ -201,7 +203,9 @@ class _Checker:
     def outcomes(self, votes: ExactVotes, *, counts: bool) -> list[Outcome]:
         """Return what the statistic may report: any optimum; for a merge, the one that it starts from."""
         if self.theta is not None:
-            return [self.merged(votes, self.medians(votes).order)]
+            # The first of the optima is merged; with weights that are no counts, of those within rounding.
+            first = self.medians(votes).order if counts else min(self._optima(votes, counts=False))
+            return [self.merged(votes, first)]
         return [strict(order) for order in self._optima(votes, counts=counts)]
 
     def _optima(self, votes: ExactVotes, *, counts: bool) -> Iterator[Order]:
@@ -345,11 +349,13 @@ def _least_check(
 def _demanded(aims: Sequence[tuple[Aim, float]], outcome: Outcome, total: int) -> Amount:
     ranking = Ranking(outcome)
     most = max((lower for aim, lower in aims if aim.reached(ranking)), default=0.0)
-    return math.inf if math.isinf(most) else max(Fraction(most) - _ROUNDING, Fraction(0)) * total
+    return math.inf if math.isinf(most) else max(Fraction(most) - _SAME, Fraction(0)) * total
 
 
 def _attack_checks(checker: _Checker, attack: Attack, before: Outcome) -> Iterator[Check]:
     aim = attack.goal.aim(Ranking(before), checker.votes.items)
+    if aim.reached(Ranking(before)):  # so already, if only as one of several optima
+        return
     if attack.votes is not None and math.isfinite(attack.upper):
         price = Fraction(attack.upper) + _NUDGE
         claim = f"the attack for {attack.goal.text()} reaches it, and takes no more than {percent(attack.upper)}"
@@ -370,7 +376,7 @@ def _whole_check(
     claim = f"at least {_votes(needed)} needed for {goal.text()}"
     if needed > sufficient:
         yield Check(claim, "refuted", f"{_votes(sufficient)} enough")
-    elif needed <= math.ceil((Fraction(lower) - _ROUNDING) * Fraction(votes.total)):
+    elif needed <= math.ceil((Fraction(lower) - _SAME) * Fraction(votes.total)):
         yield Check(claim, *(("proved", "") if least.finding == "proved" else ("open", "the share is not proved")))
     else:
         yield Check(claim, "open", "more than the share tells")
@@ -395,7 +401,7 @@ def _not_allowed(votes: Votes, attacked: Votes, change: Change, price: Fraction)
         for v in (votes, attacked)
     )
     total = sum(old.values())
-    slack = 0 if votes.is_counts and attacked.is_counts else _ROUNDING * total
+    slack = 0 if votes.is_counts and attacked.is_counts else _SAME * total
     removed = sum((max(old[b] - new.get(b, Fraction(0)), Fraction(0)) for b in old), Fraction(0))
     more = {b: new[b] - old.get(b, Fraction(0)) for b in new if new[b] > old.get(b, Fraction(0)) + slack}
     added = sum(more.values(), Fraction(0))
@@ -410,7 +416,7 @@ def _not_allowed(votes: Votes, attacked: Votes, change: Change, price: Fraction)
         return "ballots were put in, not only dropped"
     if change == "add" and removed > slack:
         return "ballots were taken away, not only added"
-    if change == "replace" and abs(added - removed) > max(slack, _ROUNDING * total):
+    if change == "replace" and abs(added - removed) > max(slack, _SAME * total):
         return "not as many ballots were put in as taken away"
     spent = added if change == "add" else removed
     if spent > price * total + slack:
@@ -478,7 +484,7 @@ def _recorded_attack(checker: _Checker, told: Record | None, before: Outcome, go
         for ballot in part["listed"]:
             kind = tuple(ballot["ranks"])
             weights[kind] = weights.get(kind, 0.0) + sign * ballot["weight"]
-    left = {kind: weight for kind, weight in weights.items() if weight > 1e-9 * votes.total}
+    left = {kind: weight for kind, weight in weights.items() if weight > SAME * votes.total}
     attacked = Votes.from_ranks(
         np.array(list(left)), weights=list(left.values()), items=votes.items, unlisted=votes.unlisted
     )

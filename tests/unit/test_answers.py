@@ -448,3 +448,30 @@ def test_an_attack_found_when_the_time_is_over_is_still_rounded_to_whole_votes(p
     found = hr.attack(VOTES, hr.kemeny, hr.Above("b", "a"))
     assert (found.votes_needed, found.votes_sufficient) == (10, 11)
     assert hr.verify(VOTES, hr.kemeny, found.whole.votes, hr.Above("b", "a"))
+
+
+def test_a_vote_among_trillions_is_not_lost_in_rounding():
+    """Rounding to whole votes must leave the last ballots of a kind alone, and never takes all votes away."""
+    votes = hr.Votes.from_ranks(
+        [[1, 2, 3], [2, 1, 3], [3, 1, 2], [1, 3, 2]], [2950860726185, 1775206321933, 406511254470, 396777047300]
+    )
+    found = hr.attack(votes, hr.Robust(hr.kemeny, 0.05, "naive"), hr.Above("2", "0"), "drop")
+    assert found.verified
+    left = Plan(votes.weights - 3, votes.ranks[:0], np.zeros(0)).applied(votes)
+    assert left.weights.tolist() == [3.0] * 4
+
+
+def test_the_largest_counts_are_exact_and_larger_ones_refused():
+    most = 2**46
+    half = most // 2
+    votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[half, half - 1])
+    found = hr.attack(votes, hr.kemeny, hr.NewWinner())
+    assert (hr.kemeny(votes).text(), found.votes_needed, found.votes_sufficient) == ("a > b", 1, 1)
+    with pytest.raises(hr.InputError, match="more votes than can be counted exactly"):
+        hr.Votes.from_orders([["a", "b"]], weights=[10**15])
+    # As shares of the votes they are fine, and so are weights of any size.
+    for unit in (1e-12, 1e-3, 1e12):
+        shares = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[0.6 * unit, 0.4 * unit])
+        found = hr.attack(shares, hr.kemeny, hr.NewWinner())
+        assert found.lower == pytest.approx(0.1, abs=1e-9)
+        assert found.verified

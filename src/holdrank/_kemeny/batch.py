@@ -13,12 +13,13 @@ import numpy as np
 
 from holdrank.errors import LimitError, UsageError
 from holdrank.rankings import Ints, array_namespace
+from holdrank.tolerances import TIED
 
 MOST_ITEMS = 10
 _NUMBERS_AT_A_TIME = 1 << 18  # the tables of a chunk then stay in the cache
 
 
-def cheapest_ranks(P: Any, tolerance: float = 1e-11) -> tuple[Any, Any]:
+def cheapest_ranks(P: Any, tolerance: float = TIED) -> tuple[Any, Any]:
     """Return (ranks, cost) of the cheapest order under each matrix of P, the lexicographically first of several.
 
     Parameters

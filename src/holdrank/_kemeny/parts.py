@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from holdrank.rankings import Floats, Ints
+from holdrank.tolerances import TIED
 
 _NUMBERS_AT_A_TIME = 1 << 20  # of a matrix of thousands of items, to keep temporary arrays small
 _EXACT_SUMS = 2.0**53  # whole numbers up to which floats are exact
-TIES = 1e-11  # relative difference up to which costs that are not whole numbers count as equal
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def components(cost: Floats, tolerance: float = 0.0) -> list[Ints]:
 
 def tie_tolerance(cost: Floats) -> float:
     """Return how far sums of costs that are not whole numbers may lie apart and still count as equal."""
-    return TIES * float(np.abs(cost).max(initial=0.0)) * len(cost)
+    return TIED * float(np.abs(cost).max(initial=0.0)) * len(cost)
 
 
 def lost_margins(cost: Floats, whole: bool, tolerance: float = 0.0) -> tuple[Floats, float, bool]:
@@ -108,7 +108,7 @@ def raise_to_step(bound: float, value: float, step: float) -> float:
     is raised to the next possible cost, so that very large sums are never taken for proved.
     """
     if step == 0:
-        return value if bound >= value - TIES * abs(value) else bound
+        return value if bound >= value - TIED * abs(value) else bound
     return value - float(np.floor((value - bound + rounding(value)) / step)) * step
 
 

@@ -13,7 +13,6 @@ import numpy as np
 from holdrank.breaking.batches import all_orders
 from holdrank.breaking.cases import (
     MOST_IN_CELLS,
-    ROUNDING,
     Answer,
     Case,
     Engine,
@@ -34,6 +33,7 @@ from holdrank.merge import Robust
 from holdrank.models import Seed, seed_of
 from holdrank.rankings import Floats, Ranking
 from holdrank.status import Clock, Status
+from holdrank.tolerances import SAME
 from holdrank.votes import Votes
 
 Method: TypeAlias = Literal["auto", "exact", "search", "bounds", "smooth"]
@@ -241,7 +241,7 @@ def _theorems(
 
     found = theorem_bounds(votes, T, at)
     lower, upper = np.array(found.lower), np.where(found.upper_valid, found.upper, math.inf)
-    lower = np.where(lower >= upper - ROUNDING, upper, lower)
+    lower = np.where(lower >= upper - SAME, upper, lower)
     counts = votes.is_counts
     return Breakdown(
         delta=at,

@@ -22,13 +22,12 @@ from holdrank.consensus import Statistic, borda, footrule, kemeny
 from holdrank.errors import LimitError, UsageError
 from holdrank.merge import Robust, Rule
 from holdrank.rankings import Floats, Ints, array_namespace
+from holdrank.tolerances import DECIMALS, TIED
 
 T = TypeVar("T", bound=np.generic)
 
 MOST_ITEMS = 8  # 40,320 rankings
 _HALVES_FROM = 7  # items: below, the costs of all orders are as fast as those of halves of orders
-_TIE = 1e-11  # as in `kemeny_batch`: costs that differ by less are equal, and the first ranking wins
-_DECIMALS = 12  # as in `merge`: deviations are compared to so many decimals
 
 
 @runtime_checkable
@@ -170,7 +169,7 @@ class Median(BatchForm):
     def _first_least(self, costs: Any) -> Any:
         xp = self._xp
         least = xp.min(costs, axis=-1, keepdims=True)
-        return xp.argmax(xp.astype(costs <= least + _TIE, xp.int8), axis=-1)
+        return xp.argmax(xp.astype(costs <= least + TIED, xp.int8), axis=-1)
 
 
 class _Halves:
@@ -218,7 +217,7 @@ class _Halves:
         def best(table: Any, orders: int) -> tuple[Any, Any]:
             costs = xp.reshape(xp.matmul(means, table), (many, sets, orders))
             least = xp.min(costs, axis=-1)
-            return least, xp.argmax(xp.astype(costs <= least[..., None] + _TIE, xp.int8), axis=-1)
+            return least, xp.argmax(xp.astype(costs <= least[..., None] + TIED, xp.int8), axis=-1)
 
         head, first = best(self._heads, self._first)
         tail, second = best(self._tails, self._second)
@@ -226,7 +225,7 @@ class _Halves:
         least = xp.min(cost, axis=-1, keepdims=True)
         at = (self._sets[None, :] * self._first + first) * self._second + second
         number = xp.reshape(xp.take(self._numbers, xp.reshape(at, (-1,))), (many, sets))
-        return xp.min(xp.where(cost <= least + _TIE, number, xp.full_like(number, 1 << 30)), axis=-1)
+        return xp.min(xp.where(cost <= least + TIED, number, xp.full_like(number, 1 << 30)), axis=-1)
 
 
 def _numbers(orders: Ints) -> Ints:
@@ -258,7 +257,7 @@ class _Borda(BatchForm):
 
     def outcomes(self, means: Any) -> Any:
         xp = self._xp
-        first = xp.astype(means >= -_TIE, means.dtype)
+        first = xp.astype(means >= -TIED, means.dtype)
         behind = xp.astype(xp.matmul(first, self._behind) + self._earlier, xp.int64)
         smaller = xp.astype(xp.matmul(first, self._smaller_behind) + self._earlier, xp.int64)
         ways = xp.reshape(xp.take(self._orders, xp.reshape(behind, (-1,))), behind.shape)
@@ -315,7 +314,7 @@ class BatchMerge:
     def __init__(self, n: int, theta: float, rule: Rule, like: Any) -> None:
         self._xp = array_namespace(like)
         self._n, self._rule = n, rule
-        self._limit = round(round(theta, _DECIMALS) * 10**_DECIMALS)
+        self._limit = round(round(theta, DECIMALS) * 10**DECIMALS)
         spans = [(s, t) for s in range(n) for t in range(s + 1, n)]  # leftmost first: it wins among equals
         first, last = (np.array(side, dtype=np.int64) for side in (zip(*spans, strict=True) if spans else ((), ())))
         inside = (first[None, :] <= first[:, None]) & (last[:, None] <= last[None, :])  # pair of places, interval
@@ -332,7 +331,7 @@ class BatchMerge:
     def __call__(self, deviations: Any) -> Any:
         """Return for each row, (many, pairs of places), the joined borders as bits: the first place's is the lowest."""
         xp = self._xp
-        whole = xp.round(deviations * 10.0**_DECIMALS)
+        whole = xp.round(deviations * 10.0**DECIMALS)
         smaller = xp.astype(whole[:, None, :] < whole[:, :, None], xp.float64)
         rank = xp.sum(smaller, axis=-1)
         return (self._naive if self._rule == "naive" else self._downward)(whole > self._limit, rank)

@@ -19,8 +19,8 @@ import numpy.typing as npt
 from holdrank.breaking.goals import Aim, Change
 from holdrank.breaking.plans import Found, Plan, Progress, nothing
 from holdrank.breaking.points import (
+    EQUAL_POINTS,
     MANY_ITEMS,
-    SAME,
     UNIT,
     Answer,
     GrowingProgram,
@@ -31,6 +31,7 @@ from holdrank.breaking.points import (
 )
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.status import Clock, Step
+from holdrank.tolerances import SAME
 from holdrank.votes import Votes
 
 _QUICK_ITEMS = 7  # up to here the search needs no help
@@ -93,7 +94,7 @@ def _without_ties(points: Points, found: Found, clock: Clock) -> Found:
     if found.plan is None or points.n > 2 * MANY_ITEMS or clock.over():
         return found
     after = _points_after(points, found.plan)
-    order = np.argsort(-np.rint(after / SAME), kind="stable")
+    order = np.argsort(-np.rint(after / EQUAL_POINTS), kind="stable")
     if np.all(-np.diff(after[order]) > points.strict / 2):
         return found
     strict = _strictly(points, order, clock)
@@ -215,7 +216,7 @@ def _cheapest_to_beat(
         if answer is None or not math.isfinite(bound):
             floor = min(floor, bound)
             continue
-        ahead = must | (answer.points[item] >= answer.points[others] + slack - SAME)
+        ahead = must | (answer.points[item] >= answer.points[others] + slack - EQUAL_POINTS)
         if ahead.sum() >= wanted:
             floor = min(floor, bound)
             if answer.value < best:
@@ -250,7 +251,7 @@ def _farther(points: Points, flips: Sequence[int], clock: Clock, progress: Progr
         strict = _Search(points, search.flips, clock, progress)
         strict.run(points.strict, upper)
         _keep_cheaper(upper, plans, *strict.attacks())
-    if any(plan is None or high > low + 1e-9 for low, high, plan in zip(lower, upper, plans, strict=True)):
+    if any(plan is None or high > low + SAME for low, high, plan in zip(lower, upper, plans, strict=True)):
         labels = np.arange(points.n, dtype=np.float64)
         _keep_cheaper(upper, plans, *_sweep(points, labels, points.flipped, search.flips))
     at = {count: i for i, count in enumerate(search.flips)}
@@ -472,7 +473,7 @@ class _Search:
 
     def _alive(self, bounds: Floats) -> npt.NDArray[np.bool_]:
         """Whether something better than known may be behind these bounds; what is not is closed."""
-        alive = bounds < self._best - SAME / 10
+        alive = bounds < self._best - EQUAL_POINTS / 10
         self._floor = np.where(alive, self._floor, np.minimum(self._floor, bounds))
         return alive
 
@@ -483,7 +484,7 @@ class _Search:
         after, n = answer.points, self.points.n
         # Neighbours that are equal but for rounding form levels.
         by_points = np.argsort(-after, kind="stable")
-        level = np.concatenate(([0], np.cumsum(-np.diff(after[by_points]) > SAME)))
+        level = np.concatenate(([0], np.cumsum(-np.diff(after[by_points]) > EQUAL_POINTS)))
         if slack and level[-1] < n - 1:
             return
         order = by_points[np.lexsort((-by_points, level))]

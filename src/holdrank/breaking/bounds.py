@@ -17,6 +17,7 @@ from holdrank.breaking.batches import closed
 from holdrank.consensus import Statistic, borda, footrule, kemeny
 from holdrank.errors import LimitError, UsageError
 from holdrank.rankings import Floats, Ints, Ranking
+from holdrank.tolerances import SAME
 from holdrank.votes import Votes
 
 _MOST_ENUMERATED = 8  # items: 40,320 targets
@@ -24,7 +25,6 @@ _MOST_SUBSETS = 16  # items of the dynamic programme over (subset, flipped pairs
 _MOST_CHAINED = 12  # items of the one over (subset, last item, flipped pairs)
 _TARGETS_AT_A_TIME = 128
 _EQUAL = 1e-12  # nearly uniform votes have thousands of targets that differ by rounding only
-_ROUNDING = 1e-9  # deltas like 0.1 + 0.2 must not miss a number of pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,5 +370,5 @@ def _flips(deltas: npt.ArrayLike | None, n: int) -> tuple[Floats, Ints]:
     if delta.ndim != 1 or not np.isfinite(delta).all():
         raise UsageError("deltas must be a list of finite numbers")
     # The share of no pairs is zero: one item has nothing at any distance.
-    flips = np.where((delta > 0) & (pairs == 0), 1, np.clip(np.ceil(delta * pairs - _ROUNDING), 0, pairs + 1))
+    flips = np.where((delta > 0) & (pairs == 0), 1, np.clip(np.ceil(delta * pairs - SAME), 0, pairs + 1))
     return delta, flips.astype(np.int64)

@@ -24,13 +24,12 @@ from holdrank.merge import Robust
 from holdrank.rankings import Ranking
 from holdrank.scoring import bradley_terry, compares_all, scored_ties
 from holdrank.status import Clock, Status
+from holdrank.tolerances import NUDGE, SAME
 from holdrank.votes import Votes
 
 Find: TypeAlias = Callable[[Votes, Ranking, Sequence[Aim], Change, Clock, Progress | None], list[Found]]
 FindWhole: TypeAlias = Callable[[Votes, Ranking, Sequence[Aim], Change, Sequence[Found], Clock], list[Whole]]
 
-ROUNDING = 1e-9  # bounds that differ by less are one number
-_NUDGE = 1e-6  # what an attack may cost above the infimum that it stands for
 _OPTIMA = 200  # looked through when a consensus is one of several
 _FOR_CHECKS = 0.3  # of the time left: not for the engine, but for running the statistic again
 _ONE_RUN = 2.0  # seconds for one run of the statistic in a search
@@ -175,7 +174,7 @@ class Answer:
     @property
     def is_free(self) -> bool:
         """Whether any change of the right votes, however small, is enough."""
-        return self.upper <= ROUNDING and self.plan is not None and plan_votes(self.plan) > 0
+        return self.upper <= SAME and self.plan is not None and plan_votes(self.plan) > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +280,7 @@ class Case:
         if found.plan is None or after is None:
             return answer
         budget = found.plan.budget(self.votes)
-        upper = found.upper if budget <= found.upper + _NUDGE else budget
+        upper = found.upper if budget <= found.upper + NUDGE else budget
         return replace(answer, upper=upper, plan=found.plan, after=after)
 
     def _after(self, plan: Plan, aim: Aim, clock: Clock) -> Consensus | None:
@@ -290,7 +289,7 @@ class Case:
             return self.before if aim.reached(self.before.ranking) else None
         if not self._may(plan):
             return None
-        if float(plan.removed.sum()) >= self.votes.total and not plan.added.any():
+        if not plan.left(self.votes).any() and not plan.added.any():
             return None  # nothing is left
         key = tuple(part.tobytes() for part in (plan.removed, plan.ranks, plan.added, plan.scores) if part is not None)
         if key not in self._memo:  # one attack may serve many distances
@@ -303,7 +302,7 @@ class Case:
     def _may(self, plan: Plan) -> bool:
         """Whether the attacker may do this: take what there is, put in as much as is taken where votes are replaced."""
         taken, put = float(plan.removed.sum()), float(plan.added.sum())
-        tolerance = 1e-9 * self.votes.total
+        tolerance = SAME * self.votes.total
         balanced = {"replace": abs(taken - put) <= tolerance, "drop": put == 0, "add": taken == 0}[self.change]
         return balanced and bool((plan.removed <= self.votes.weights + tolerance).all())
 
@@ -377,7 +376,7 @@ def chained(answers: Sequence[Answer]) -> list[Answer]:
     for k in range(1, len(known)):
         known[k] = replace(known[k], lower=max(known[k].lower, known[k - 1].lower))
     # Where only rounding keeps the bounds apart they are one number.
-    return [replace(a, lower=a.upper) if a.lower >= a.upper - ROUNDING else a for a in known]
+    return [replace(a, lower=a.upper) if a.lower >= a.upper - SAME else a for a in known]
 
 
 def _both(one: Whole, other: Whole) -> Whole:

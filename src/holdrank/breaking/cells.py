@@ -23,9 +23,10 @@ import numpy as np
 from holdrank._highs import Model
 from holdrank._kemeny import cheapest_order
 from holdrank.breaking.goals import Aim, Change, Distance, TopSet, top_items
-from holdrank.breaking.plans import STRICT, Plan, adds_battles, replacing
+from holdrank.breaking.plans import Plan, adds_battles, replacing
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.status import Clock
+from holdrank.tolerances import SAME, STRICT
 from holdrank.votes import Votes
 
 _NUDGE = STRICT / 10  # share of the votes by which each condition is met strictly
@@ -154,12 +155,12 @@ class Field:
         useful = useful[np.argsort(-gain[useful], kind="stable")]
         shares, gain = self.shares[useful], gain[useful]
         total = np.cumsum(shares * gain)
-        if not len(total) or total[-1] < need - 1e-9:
+        if not len(total) or total[-1] < need - SAME:
             return math.inf
         at = min(int(np.searchsorted(total, need)), len(total) - 1)
         spent = float(shares[:at].sum()) + (need - (float(total[at - 1]) if at else 0.0)) / float(gain[at])
         # Nothing left satisfies every row, and is no answer.
-        return math.inf if self.change == "drop" and spent > 1 - 1e-9 else max(float(spent) - _SAFE, 0.0)
+        return math.inf if self.change == "drop" and spent > 1 - SAME else max(float(spent) - _SAFE, 0.0)
 
     # Several rows: a linear program
 
@@ -187,7 +188,7 @@ class Field:
         if self.battles and self.change != "drop":
             kinds = list(range(len(self._orders)))
         elif self.change != "drop":
-            kinds = [self._liked(u.T @ (base < nudges + 1e-9), clock)[1]]
+            kinds = [self._liked(u.T @ (base < nudges + SAME), clock)[1]]
             kinds += [kind for kind in (like.added if like else ()) if kind not in kinds]
         best_bound = -math.inf
         while True:
@@ -240,14 +241,14 @@ class Field:
         owed, worth = -float(prices @ base), gains @ prices
         if self.change == "drop":
             left = owed - float(self.shares @ np.maximum(0.0, -worth - 1.0)) - _SAFE
-            return (math.inf if left > 1 - 1e-9 else left), -1
+            return (math.inf if left > 1 - SAME else left), -1
         best, kind = self._liked_at(prices @ u, prices @ v, clock)
         if self.change == "add":
             if best <= 0:
-                return (math.inf if owed > 1e-9 else 0.0), kind
+                return (math.inf if owed > SAME else 0.0), kind
             return owed / best - _SAFE, kind
         bound = owed - float(self.shares @ np.maximum(0.0, best - worth - 1.0)) - _SAFE
-        return (math.inf if bound > 1 + 1e-9 else bound), kind
+        return (math.inf if bound > 1 + SAME else bound), kind
 
     def _liked(self, u: Floats, clock: Clock) -> tuple[float, int]:
         return self._liked_at(u, np.zeros_like(u), clock)

@@ -19,12 +19,13 @@ import numpy as np
 
 from holdrank._kemeny.branch import relaxed_within
 from holdrank.breaking.goals import Aim
-from holdrank.breaking.plans import STRICT, Found, Plan, Progress
+from holdrank.breaking.plans import Found, Plan, Progress
 from holdrank.breaking.sides import Side, missing, one_pair, reaching
 from holdrank.breaking.siege import SOLVED, UNIT, Program, Siege, cheapest_rival, signs
 from holdrank.breaking.whole import Whole, votes_needed
 from holdrank.rankings import Floats, Ints
 from holdrank.status import Clock, Step
+from holdrank.tolerances import SAME, STRICT
 
 _ROUNDS = 12  # of better targets and better weights
 _TARGETS = 4  # arcs whose cheapest orders are tried as targets in one round
@@ -117,7 +118,7 @@ class Claim:
             self.upper, self.target, self.price_of_target = price.value, target, price
 
     def _may(self, value: float) -> bool:
-        return not (self.siege.change == "drop" and value > UNIT * (1 - 1e-9))
+        return not (self.siege.change == "drop" and value > UNIT * (1 - SAME))
 
     def _reaches(self, target: Ints) -> bool:
         """Whether an order reaches the goal."""

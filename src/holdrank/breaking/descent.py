@@ -18,12 +18,12 @@ from holdrank.breaking.batches import BatchForm, batch_form
 from holdrank.breaking.goals import TierDistance
 from holdrank.consensus import Statistic
 from holdrank.rankings import Floats, Ints, Ranking, array_namespace, hausdorff_half, hausdorff_ns
+from holdrank.tolerances import SAME
 from holdrank.votes import Votes
 
 Variant: TypeAlias = Literal["reduced", "plain"]
 
 DISTANCES: dict[str, Callable[[Any, Any], Any]] = {"hausdorff_ns": hausdorff_ns, "hausdorff_half": hausdorff_half}
-ROUNDING = 1e-9  # distances are multiples of half a pair; deltas like 0.1 + 0.2 must not miss them
 _NOISE_AT_A_TIME = 1 << 18  # numbers drawn together: few calls, and they stay in the cache
 _OUTCOMES_AT_A_TIME = 1 << 16
 
@@ -86,7 +86,7 @@ class Reach:
 
     def reached(self, point: int, after: Ranking) -> bool:
         """Whether a ranking is as far from T(p) as this point asks."""
-        return bool(self.distance(self.before[point], after.ranks) >= self.delta[point] - ROUNDING)
+        return bool(self.distance(self.before[point], after.ranks) >= self.delta[point] - SAME)
 
 
 @dataclass(frozen=True)

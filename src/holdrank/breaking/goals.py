@@ -13,13 +13,13 @@ import numpy as np
 
 from holdrank.errors import UsageError, quote, show
 from holdrank.rankings import Ranking, hausdorff_half, hausdorff_ns
+from holdrank.tolerances import SAME
 
 Change: TypeAlias = Literal["replace", "drop", "add"]
 TierDistance: TypeAlias = Literal["hausdorff_ns", "hausdorff_half"]
 
 _DISTANCES = {"hausdorff_ns": hausdorff_ns, "hausdorff_half": hausdorff_half}
 CLAIMS = "'X wins', 'A above B' or 'top 3'"
-_ROUNDING = 1e-9  # distances are multiples of half a pair; deltas like 0.1 + 0.2 must not miss them
 
 
 @runtime_checkable
@@ -73,7 +73,7 @@ class Aim:
         """
         if isinstance(self.goal, Distance):
             far = float(_DISTANCES[self.goal.distance](self.before, after))
-            return far >= self.goal.delta - _ROUNDING
+            return far >= self.goal.delta - SAME
         if self.above:
             b, a = self.above
             return bool(after.ranks[b] < after.ranks[a])
@@ -108,7 +108,7 @@ class Aim:
         """Return the distance asked for in half pairs, rounded up: aims of one step are fulfilled together."""
         if isinstance(self.goal, Distance) and self.goal.distance == "hausdorff_half":
             pairs = self.before.n * (self.before.n - 1) // 2
-            return math.ceil(2 * self.goal.delta * pairs - _ROUNDING)
+            return math.ceil(2 * self.goal.delta * pairs - SAME)
         return 2 * self.flips
 
 
@@ -250,7 +250,7 @@ class Distance:
     def aim(self, before: Ranking, items: Sequence[str]) -> Aim:
         """See `Goal`."""
         pairs = len(items) * (len(items) - 1) // 2
-        return Aim(self, before, flips=max(math.ceil(self.delta * pairs - _ROUNDING), 0))
+        return Aim(self, before, flips=max(math.ceil(self.delta * pairs - SAME), 0))
 
     def text(self) -> str:
         """See `Goal`."""

@@ -17,8 +17,7 @@ from holdrank.votes import Votes
 
 Progress: TypeAlias = Callable[[Step], None]
 
-# Room for a strict win: what a witness may cost above the infimum, as a share of the votes.
-STRICT = 2e-7
+_ROUNDING = 1e-12  # of the weight of all votes
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +45,16 @@ class Plan:
         """Return the share of the votes that changes: taken away, put in, or one for the other."""
         return max(float(self.removed.sum()), float(self.added.sum())) / votes.total
 
+    def left(self, votes: Votes) -> Floats:
+        """Return what is not taken away; a ballot taken away but for rounding is gone, a whole vote never."""
+        rest: Floats = np.maximum(votes.weights - self.removed, 0.0)
+        rounding = _ROUNDING * votes.total
+        rest[rest < (min(rounding, 0.5) if votes.is_counts else rounding)] = 0.0
+        return rest
+
     def applied(self, votes: Votes) -> Votes:
         """Return the votes after the attack; refuses, as all votes do, when nothing is left."""
-        left = np.maximum(votes.weights - self.removed, 0.0)
-        # A ballot taken away but for rounding is gone.
-        left[left < 1e-12 * votes.total] = 0.0
+        left = self.left(votes)
         kept, put = left > 0, self.added > 0
         if votes.scores is not None and (self.scores is not None or not put.any()):
             scores = votes.scores[kept] if self.scores is None else np.vstack((votes.scores[kept], self.scores[put]))

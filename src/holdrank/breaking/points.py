@@ -26,7 +26,7 @@ from holdrank.status import Clock
 from holdrank.votes import Votes
 
 UNIT = 1e4  # weight of all votes
-SAME = 1e-10 * UNIT  # points that differ by less are equal to the solver
+EQUAL_POINTS = 1e-10 * UNIT  # points that differ by less are equal to the solver
 MANY_ITEMS = 14  # for more, distances are not searched
 _CUT_ITEMS = 40  # for more, programs grow by pairs and rankings: too many facets would be broken in turn
 _ROWS_AT_A_TIME = 8
@@ -263,7 +263,7 @@ class Program:
             return False
         order = np.argsort(-added, kind="stable")
         excess = np.cumsum(added[order]) - mass * self.data.most[1:]
-        broken = np.flatnonzero(excess[:-1] > SAME / 4)
+        broken = np.flatnonzero(excess[:-1] > EQUAL_POINTS / 4)
         for k in broken:
             columns = np.concatenate((self._added[order[: k + 1]], self._mass))
             # A finite limit on the other side as well: prices of the wrong sign by rounding must not spoil the bound.
@@ -316,7 +316,7 @@ class GrowingProgram:
         while True:
             leads = after[pairs[:, 0]] - after[pairs[:, 1]]
             leads[rows] = math.inf
-            broken = np.flatnonzero(leads < slack - SAME / 4)
+            broken = np.flatnonzero(leads < slack - EQUAL_POINTS / 4)
             fresh = broken[np.argsort(leads[broken], kind="stable")][:_ROWS_AT_A_TIME]
             if not len(fresh) and not len(rows):
                 break
@@ -342,9 +342,9 @@ class GrowingProgram:
                 if not (orders == best).all(axis=1).any():
                     orders = np.vstack((orders, best))
                     continue
-            if (leads >= slack - SAME / 4).all():
+            if (leads >= slack - EQUAL_POINTS / 4).all():
                 break
-            if not (leads[np.setdiff1d(np.arange(len(pairs)), rows)] < slack - SAME / 4).any():
+            if not (leads[np.setdiff1d(np.arange(len(pairs)), rows)] < slack - EQUAL_POINTS / 4).any():
                 break
         if data.change == "drop" and value > UNIT * (1 - 1e-10):
             return Answer(math.inf, math.inf)

@@ -20,10 +20,10 @@ from holdrank.merge import Robust
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.scoring import bradley_terry, compares_all, copeland
 from holdrank.status import Clock, Status, Step
+from holdrank.tolerances import SAME
 from holdrank.votes import Votes
 
 _EXACT_ITEMS = 10  # up to here every place of every item is asked for
-_SLACK = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +94,7 @@ def reach(
     if not isinstance(budget, int | float) or not 0 < budget < 1:
         raise UsageError(f"budget must be a share of the votes between 0 and 1, not {quote(str(budget))}")
     if votes.is_counts:
-        budget = max(math.floor(budget * votes.total + _SLACK), 1) / votes.total
+        budget = max(math.floor(budget * votes.total + SAME), 1) / votes.total
     with Clock(time_limit) as clock:
         search = _Reach(votes, T, float(budget), clock, progress)
         if votes.n <= _EXACT_ITEMS and exact_engine(T, votes) is not None:
@@ -149,7 +149,7 @@ class _Reach:
         within = best is not None and best.plan is not None and best.plan.budget(self.votes) <= self.budget + 1e-6
         if within and best is not None and best.votes is not None:
             self._show(self.T(best.votes).ranking)
-        return least <= self.budget + _SLACK
+        return least <= self.budget + SAME
 
     def try_attacks(self) -> None:
         """Spend the whole budget for and against each item, and see where all items come to stand."""
@@ -197,7 +197,7 @@ def _limits(votes: Votes, T: Statistic, before: Ranking, budget: float) -> tuple
     best, worst = np.ones(n, dtype=np.int64), np.full(n, n)
     prices = _prices(votes, T, before)
     if prices is not None:
-        cannot_pass = prices > budget + _SLACK  # [b, a]: b stays below a
+        cannot_pass = prices > budget + SAME  # [b, a]: b stays below a
         best, worst = 1 + cannot_pass.sum(axis=1), n - cannot_pass.sum(axis=0)
     if T is kemeny or T is copeland:
         for first, last, group in _groups(votes, budget):
@@ -219,7 +219,7 @@ def _prices(votes: Votes, T: Statistic, before: Ranking) -> Floats | None:
 def _groups(votes: Votes, budget: float) -> Iterator[tuple[int, int, Ints]]:
     """Yield (first place, last place, items) of groups that no attack reorders, from the top."""
     margins = (votes.wins() - votes.wins().T) / votes.total
-    surely = margins > 2 * budget + _SLACK
+    surely = margins > 2 * budget + SAME
     n = votes.n
     # As with majorities: the k items that surely beat most others are a group if they beat all the others.
     order = np.argsort(-surely.sum(axis=1), kind="stable")

@@ -21,6 +21,7 @@ from holdrank.merge import Robust
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.scoring import bradley_terry, copeland, mean_score, strength_pull
 from holdrank.status import Clock, Step
+from holdrank.tolerances import SAME
 from holdrank.votes import Votes
 
 Reaches: TypeAlias = Callable[[Aim, Callable[[], Votes], Consensus], bool]
@@ -89,7 +90,7 @@ class Search:
             direction = self._best.get(aim)
             plan = None
             if direction is not None:
-                enough = math.ceil(known.upper * votes.total - 1e-9)
+                enough = math.ceil(known.upper * votes.total - SAME)
                 for size in (enough, enough + 1, enough + 2, math.ceil(1.1 * enough) + 2):
                     if clock.over() or self._works(aim, direction, float(size), whole=True):
                         plan = direction.plan(float(size), whole=True)

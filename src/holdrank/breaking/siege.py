@@ -23,10 +23,11 @@ from holdrank._kemeny import cheapest_order
 from holdrank._kernels import compiled, order_subsets
 from holdrank.breaking import loops
 from holdrank.breaking.goals import Change
-from holdrank.breaking.plans import STRICT, Plan, adds_battles, replacing
+from holdrank.breaking.plans import Plan, adds_battles, replacing
 from holdrank.breaking.sides import Side
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.status import Clock
+from holdrank.tolerances import SAME, STRICT
 from holdrank.votes import Votes
 
 SUBSETS_UP_TO = 12  # items: above, the rivals of a target come from the branch and bound of the median itself
@@ -287,11 +288,11 @@ class Siege:
         """Whether a target was priced and can be made the only optimum: the two differ where votes are dropped only."""
         if self.change != "drop" or priced.kind != loops.PRICED:
             return priced.kind == loops.PRICED
-        return priced.value <= 1 - 1e-9 and not clock.over() and self.plan(priced, clock) is not None
+        return priced.value <= 1 - SAME and not clock.over() and self.plan(priced, clock) is not None
 
     def leaves_open(self, priced: Priced) -> bool:
         """Whether the value of a target bounds what is known from below: it may be as cheap as that."""
-        dropped = self.change == "drop" and priced.kind == loops.PRICED and priced.value <= 1 - 1e-9
+        dropped = self.change == "drop" and priced.kind == loops.PRICED and priced.value <= 1 - SAME
         return priced.kind == loops.OPEN or dropped
 
     def row(self, target: Ints, rival: Ints, margin: Floats) -> tuple[Floats, float, int]:

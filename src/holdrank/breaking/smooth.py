@@ -22,7 +22,6 @@ from holdrank._highs import Model
 from holdrank.breaking.batches import Median, all_orders, all_places
 from holdrank.breaking.descent import (
     DISTANCES,
-    ROUNDING,
     Descent,
     PlainSampler,
     Plan,
@@ -39,6 +38,7 @@ from holdrank.merge import Robust
 from holdrank.models import Seed
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.status import Clock
+from holdrank.tolerances import SAME
 from holdrank.votes import Votes
 
 _NUMBERS_AT_A_TIME = 1 << 20  # shares held together by numpy: more would cost memory, fewer time
@@ -229,7 +229,7 @@ def _attacks(reach: Reach, many: list[Votes], average: Floats, rng: np.random.Ge
 
 def _starts(reach: Reach, point: int, average: Floats, rng: np.random.Generator, most: int = 8) -> list[Floats]:
     """Return distributions near the average that reach delta, one for each of the most promising outcomes."""
-    p, delta = reach.p[point], reach.delta[point] - ROUNDING
+    p, delta = reach.p[point], reach.delta[point] - SAME
     logits = np.log(np.maximum(average, 1e-12))
     scale = np.repeat([0.001, 0.01, 0.1, 0.3, 1.0, 3.0], 96 if len(p) <= _FEW_RANKINGS else 16)[:, None]
     noise = scale * rng.standard_normal((len(scale), len(p)))
@@ -260,7 +260,7 @@ def _rivals(reach: Reach, point: int, most: int = 64) -> Ints:
     size = reach.p.shape[1]
     if size <= _FEW_RANKINGS:
         return np.arange(size)
-    far = reach.distance(reach.before[point], all_places(reach.n) + 1) >= reach.delta[point] - ROUNDING
+    far = reach.distance(reach.before[point], all_places(reach.n) + 1) >= reach.delta[point] - SAME
     features, costs = _table(kemeny, reach.n)
     order = np.argsort((reach.p[point] @ features) @ costs, kind="stable")
     return np.asarray(order[far[order]][:most])
@@ -284,7 +284,7 @@ def _trim(reach: Reach, point: int, start: Floats, rng: np.random.Generator) -> 
         found = _nearest(reach, point, base, target, buckets)
         distances, _ = reach.outcomes(point, found[None])
         found_value = np.abs(found - reach.p[point]).sum() / 2
-        if distances[0] < reach.delta[point] - ROUNDING or found_value >= value - _MARGIN:
+        if distances[0] < reach.delta[point] - SAME or found_value >= value - _MARGIN:
             break
         best, value = found, found_value
     return best if best is not start else _search(reach, point, start, rng)
@@ -393,7 +393,7 @@ def _same_buckets(n: int, target: int, joined: int, theta: float, q: Floats) -> 
 
 def _search(reach: Reach, point: int, q: Floats, rng: np.random.Generator, rounds: int = 80) -> Floats:
     """Return a nearer distribution by moving mass between two ballots and shrinking, many trials at a time."""
-    p, delta = reach.p[point], reach.delta[point] - ROUNDING
+    p, delta = reach.p[point], reach.delta[point] - SAME
     size, trials = len(p), 512
     step = 0.1
     row = np.arange(trials)
@@ -474,7 +474,7 @@ def _checked_deltas(deltas: npt.ArrayLike | None, n: int) -> Floats:
     if deltas is None:
         return np.arange(1, pairs + 1) / pairs
     delta = np.array(deltas, dtype=np.float64, ndmin=1)
-    if delta.ndim != 1 or not ((delta > 0) & (delta <= 1 + ROUNDING)).all():
+    if delta.ndim != 1 or not ((delta > 0) & (delta <= 1 + SAME)).all():
         raise UsageError("deltas must be distances above 0 and up to 1")
     return delta
 

@@ -46,6 +46,7 @@ from holdrank.consensus import borda, kemeny
 from holdrank.merge import Robust, downward_merge, naive_merge
 from holdrank.rankings import Floats, Ranking
 from holdrank.status import Clock, Step
+from holdrank.tolerances import SAME
 from holdrank.votes import Votes
 
 _SAME = 1e-10  # budgets closer than this are not told apart
@@ -344,7 +345,7 @@ class _Search:
                     self._try_weakly(bound, rows, change)
                 return replace(cell, bound=bound, change=change, solved=True)
         self._try(bound, change)
-        tight = [row for row in rows[cell.chosen :] if self._value(row, change) < 2 * row.nudge + 1e-9]
+        tight = [row for row in rows[cell.chosen :] if self._value(row, change) < 2 * row.nudge + SAME]
         return replace(cell, bound=bound, rows=(*rows[: cell.chosen], *tight), change=change, solved=True)
 
     def _try_weakly(self, bound: float, rows: list[Row], change: Altered) -> None:
@@ -424,7 +425,7 @@ class _Search:
             return
         self.tried.add(mark)
         budget = plan.budget(self.votes)
-        if budget <= 0 or plan.removed.sum() - plan.added.sum() >= self.votes.total * (1 - 1e-9):
+        if budget <= 0 or plan.removed.sum() - plan.added.sum() >= self.votes.total * (1 - SAME):
             return
         after = self.statistic(plan.applied(self.votes)).ranking
         value = min(budget, bound + 1e-11) if budget - bound <= _WITNESS else budget

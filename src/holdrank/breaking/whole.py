@@ -12,9 +12,9 @@ from holdrank.breaking.goals import Change
 from holdrank.breaking.plans import Plan
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.status import Clock
+from holdrank.tolerances import SAME
 from holdrank.votes import Votes
 
-_ROUNDING = 1e-9  # of a certified share
 _ONE_BY_ONE = 24  # numbers of votes tried one after the other, before larger and larger steps
 _TRIES = 60
 _ONE_KIND = 6  # ballots that are tried as the ones to take what rounding leaves open
@@ -56,7 +56,7 @@ def votes_needed(lower: float, total: float) -> float:
     >>> votes_needed(0.07, 100), votes_needed(0.0701, 100)
     (7.0, 8.0)
     """
-    return lower if math.isinf(lower) else float(max(math.ceil((lower - _ROUNDING) * total), 0))
+    return lower if math.isinf(lower) else float(max(math.ceil((lower - SAME) * total), 0))
 
 
 def in_whole_votes(
@@ -156,9 +156,9 @@ def _fill(shares: Floats, most: Floats, size: int, urgency: Floats, preference: 
     What rounding down leaves open goes one by one where `urgency` is largest, as long as it is positive, and then to
     where `preference` is largest.
     """
-    whole = np.floor(shares + 1e-9)
+    whole = np.floor(shares + SAME)
     missing = size - int(whole.sum())
-    urgent = np.flatnonzero((urgency > 1e-9) & (whole < most))
+    urgent = np.flatnonzero((urgency > SAME) & (whole < most))
     urgent = urgent[np.lexsort((-preference[urgent], -urgency[urgent]))][: max(missing, 0)]
     whole[urgent] += 1
     missing -= len(urgent)

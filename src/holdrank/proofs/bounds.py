@@ -111,7 +111,9 @@ class Ground:
             if gain <= 0:
                 break
             if gain * weight >= lacking:
-                return spent + Fraction(lacking, gain)
+                spent += Fraction(lacking, gain)
+                # To drop all votes leaves none that could reach anything.
+                return inf if self.change == "drop" and spent == self.votes.total else spent
             lacking -= gain * weight
             spent += weight
         return inf
@@ -171,6 +173,8 @@ class Ground:
         for kind, weight in zip(self.kinds, [*kept, *added], strict=True):
             weights[kind] = weights.get(kind, Fraction(0)) + weight
         spent = sum(added, Fraction(0)) if self.change == "add" else Fraction(removed)
+        if spent >= self.votes.total and self.change == "drop":
+            return None
         return spent, ExactVotes.of_weights(self.votes, weights)
 
     def _suggested(self, rows: Sequence[Row], least: float = 0.0) -> tuple[list[list[int]], Floats] | None:

@@ -14,13 +14,13 @@ from itertools import combinations
 from math import lcm
 from typing import TypeAlias
 
+from holdrank.tolerances import DECIMALS
 from holdrank.votes import Votes
 
 Ballot: TypeAlias = tuple[int, ...]  # ranks; 0 is unlisted
 Order: TypeAlias = tuple[int, ...]  # items, best first
 Buckets: TypeAlias = list[list[int]]
 
-DECIMALS = 12  # to which merges compare deviations, by their definition
 MOST_ITEMS = 16  # of the tables over all sets of items
 
 

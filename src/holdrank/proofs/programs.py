@@ -3,8 +3,8 @@
 A statistic is written down as a generator. It yields a `Question`, a list of `Case`s of which at least one is true of
 any votes, is sent the number of one that is to be followed, and ends with the rankings that it may report then. Whoever
 goes through all answers has seen all votes. Cases say what must hold as rows (see `bounds`), all with >= : so votes on
-a border belong to both sides, and equal optima are all looked at. A condition that is not linear may be left out; the
-case then holds for more votes than it should, which weakens bounds and never makes one wrong.
+a border belong to both sides, and equal optima are all looked at. A condition that is not linear may be given loosely;
+the case then holds for more votes than it should, which weakens bounds and never makes one wrong.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from holdrank.proofs.bounds import Ground, Row
-from holdrank.proofs.exact import DECIMALS, Buckets, Order, doubled_places
+from holdrank.proofs.exact import Buckets, Order, doubled_places
+from holdrank.tolerances import DECIMALS
+
+_WINDOWS = 36  # times that a window of deviations is halved, where it matters
 
 Outcome: TypeAlias = tuple[int, ...]  # ranks, equal ones tied
 Outcomes: TypeAlias = Sequence[Outcome]
@@ -133,6 +136,7 @@ class Merge:
         # A median of Kemeny's has no majority against neighbours.
         self.upper = set(pairwise(order)) if majorities else set()
         self.known: dict[tuple[int, int], bool] = {}
+        self.loose: list[tuple[tuple[int, int], int, list[tuple[int, int]]]] = []  # the larger, its sign, the smaller
         self.possible: list[Outcome] = list(coarsenings(order))
 
     def run(self) -> Program:
@@ -149,6 +153,7 @@ class Merge:
                 chosen = (chosen if larger else other) if self.downward else (other if larger else chosen)
             i, j = chosen
             buckets[i : j + 1] = [[item for bucket in buckets[i : j + 1] for item in bucket]]
+        yield from self._narrowed(tiers(buckets))
         return [tiers(buckets)]
 
     def _feasible(self, buckets: Buckets) -> Generator[Question, int, list[tuple[int, int]]]:
@@ -195,15 +200,43 @@ class Merge:
 
     def _largest(self, pairs: Iterable[tuple[int, int]]) -> Generator[Question, int, tuple[int, int]]:
         pairs = sorted(pairs)
+        margin, weight = self.ground.margin, self.ground.compared
+        alike = {p: [q for q in pairs if (weight[q] == weight[p]).all()] for p in pairs}
         cases = []
         for pair in pairs:
-            # Deviations of pairs that different voters compare are quotients: no row says which is larger.
-            alike = [q for q in pairs if (self.ground.compared[q] == self.ground.compared[pair]).all()]
             for sign in (1, -1):
-                lead = sign * self.ground.margin[pair]
-                rows = [lead + side * self.ground.margin[q] for q in alike if q != pair for side in (1, -1)]
+                lead = sign * margin[pair]
+                rows = [lead + side * margin[q] for q in alike[pair] if q != pair for side in (1, -1)]
                 cases.append(Case([lead, *rows], None, self.possible))
-        return pairs[(yield cases) // 2]
+        answer = yield cases
+        pair, sign = pairs[answer // 2], (1, -1)[answer % 2]
+        others = [q for q in pairs if q not in alike[pair]]
+        if others:
+            self.loose.append((pair, sign, others))
+        return pair
+
+    def _narrowed(self, outcome: Outcome) -> Generator[Question, int, None]:
+        """Make up for what no row could say: which of two deviations is larger that different voters make.
+
+        They are quotients. But a window for the larger one holds the other below its upper end; it is halved as long as
+        that is asked for.
+        """
+        for pair, sign, others in self.loose:
+            low, high = 0, self.theta + 5
+            for _ in range(_WINDOWS):
+                middle = (low + high) // 2
+                halves = [(low, middle), (middle, high)]
+                answer = yield [Case(self._within(pair, sign, others, *half), None, [outcome]) for half in halves]
+                low, high = halves[answer]
+
+    def _within(
+        self, pair: tuple[int, int], sign: int, others: Sequence[tuple[int, int]], low: int, high: int
+    ) -> list[Row]:
+        """Return that a deviation lies in a window, and others not above it."""
+        margin, weight = self.ground.margin, self.ground.compared
+        lead = sign * self.unit * margin[pair]
+        below = [2 * high * weight[q] + side * self.unit * margin[q] for q in others for side in (1, -1)]
+        return [lead - 2 * low * weight[pair], 2 * high * weight[pair] - lead, *below]
 
 
 def by_smith(ground: Ground, order: Order, theta: float) -> Program:

@@ -1,0 +1,23 @@
+"""How near is equal: the tolerances that results mean something by, all in one place.
+
+Weights that are counts are whole numbers, and so are sums and differences of them: costs, majorities and ties are then
+compared exactly, without any of these. Each solver has further tolerances of its own, in units of its own, next to it;
+they decide how far it searches and not what a result says.
+"""
+
+from __future__ import annotations
+
+SAME = 1e-9
+"""Shares, of the votes or of the pairs, that differ by less are one number: deltas like 0.1 + 0.2 must not miss 0.3."""
+
+NUDGE = 1e-6
+"""Share of the votes that an attack may cost above the infimum that it stands for, to reach its goal beyond doubt."""
+
+STRICT = 2e-7
+"""Share of the votes by which an attack makes its conditions hold; several of them fit into a nudge."""
+
+TIED = 1e-11
+"""Sums of weights that are no counts carry rounding: up to this part of the largest, they are equal."""
+
+DECIMALS = 12
+"""Merges compare deviations and thresholds to so many decimals, by definition: 0.7 - 0.5 and 0.5 - 0.3 are equal."""
