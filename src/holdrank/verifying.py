@@ -22,13 +22,13 @@ from holdrank.consensus import Consensus, Statistic, borda, footrule, kemeny
 from holdrank.errors import InputError, UsageError
 from holdrank.merge import Robust
 from holdrank.proofs import exact
-from holdrank.proofs.bounds import Amount, Ground
+from holdrank.proofs.bounds import Amount, Ground, battles, extremes, rankings
 from holdrank.proofs.exact import Cheapest, ExactVotes, Order
-from holdrank.proofs.programs import Outcome, program, strict
+from holdrank.proofs.programs import Outcome, program, strict, tiers
 from holdrank.proofs.search import MOST_STEPS, Proof, proves
 from holdrank.rankings import Ranking
 from holdrank.records import Record
-from holdrank.scoring import bradley_terry, compares_all, copeland
+from holdrank.scoring import bradley_terry, compares_all, copeland, mean_score
 from holdrank.tolerances import NUDGE, SAME, TIED
 from holdrank.votes import Votes, number, percent
 
@@ -43,7 +43,10 @@ _KNOWN: tuple[tuple[Statistic, str], ...] = (
     (borda, "borda"),
     (footrule, "footrule"),
     (copeland, "copeland"),
+    (mean_score, "mean score"),
 )
+_BY_SCORES = {"borda": exact.borda_scores, "copeland": exact.copeland_scores, "mean score": exact.total_scores}
+_LARGEST = 2**52  # scores in whole units, so that their differences fit the tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,10 +154,10 @@ def verify(votes, T, attacked=None, goal=None):  # type: ignore[no-untyped-def]
     if attacked.items != votes.items:
         raise UsageError("the attacked votes must have the same items in the same order as the votes")
     checker = _Checker(votes, T)
-    if votes.n > _LISTED or checker.base is None:
+    if votes.n > _LISTED or checker.base is None or _known(T, attacked) != checker.base:
         return answers.fulfils(votes, T, attacked, goal)
     aim = goal.aim(Ranking(checker.consensus()), votes.items)
-    found = checker.outcomes(ExactVotes.of(attacked), counts=attacked.is_counts)
+    found = checker.outcomes(checker.exactly(attacked), counts=attacked.is_counts)
     return all(aim.reached(Ranking(outcome)) for outcome in found)
 
 
@@ -164,7 +167,16 @@ def _known(T: Statistic, votes: Votes) -> str | None:
     if base is bradley_terry and compares_all(votes):
         base = borda  # the same order, where every ballot compares every pair
     name = next((name for known, name in _KNOWN if base is known), None)
-    return None if name == "copeland" and isinstance(T, Robust) else name
+    if name == "mean score" and not _has_plain_scores(votes):
+        return None
+    return None if name in ("copeland", "mean score") and isinstance(T, Robust) else name
+
+
+def _has_plain_scores(votes: Votes) -> bool:
+    """Whether every voter scores every item, in numbers short enough for the tables of a proof."""
+    if votes.scores is None or np.isnan(votes.scores).any():
+        return False
+    return all(abs(score) < _LARGEST for row in ExactVotes.of_scores(votes).ballots for score in row)
 
 
 class _Checker:
@@ -178,7 +190,11 @@ class _Checker:
 
     @cached_property
     def exact(self) -> ExactVotes:
-        return ExactVotes.of(self.votes)
+        return self.exactly(self.votes)
+
+    def exactly(self, votes: Votes) -> ExactVotes:
+        """Return votes in whole numbers."""
+        return ExactVotes.of_scores(votes) if self.base == "mean score" else ExactVotes.of(votes)
 
     def medians(self, votes: ExactVotes) -> Cheapest:
         """Return the medians of votes: those of the base, for a merge."""
@@ -186,7 +202,8 @@ class _Checker:
             return exact.kemeny(votes)
         if self.base == "footrule":
             return exact.footrule(votes)
-        return exact.sorted_by(exact.borda_scores(votes) if self.base == "borda" else exact.copeland_scores(votes))
+        assert self.base is not None
+        return exact.sorted_by(_BY_SCORES[self.base](votes))
 
     def consensus(self) -> Outcome:
         """Return what the statistic reports for the votes as they are."""
@@ -198,7 +215,7 @@ class _Checker:
         """Return the ranks that are reported for a median."""
         if self.theta is None:
             return strict(order)
-        return _ranks(exact.merged(votes, order, self.theta, self.rule))
+        return tiers(exact.merged(votes, order, self.theta, self.rule))
 
     def outcomes(self, votes: ExactVotes, *, counts: bool) -> list[Outcome]:
         """Return what the statistic may report: any optimum; for a merge, the one that it starts from."""
@@ -209,7 +226,7 @@ class _Checker:
         return [strict(order) for order in self._optima(votes, counts=counts)]
 
     def _optima(self, votes: ExactVotes, *, counts: bool) -> Iterator[Order]:
-        ground = Ground(votes, "drop", battles=False)
+        ground = Ground(votes, "drop", [])
         slack = 0 if counts else _TIED * votes.total
         if self.base in ("kemeny", "footrule"):
             table = ground.costs("kendall" if self.base == "kemeny" else "footrule").exact
@@ -217,8 +234,12 @@ class _Checker:
             least = min(costs)
             yield from (order for order, cost in zip(ground.orders, costs, strict=True) if cost <= least + slack)
             return
-        scores = exact.borda_scores(votes) if self.base == "borda" else exact.copeland_scores(votes)
-        slack = slack if self.base == "borda" else 0
+        assert self.base is not None
+        scores = _BY_SCORES[self.base](votes)
+        if self.base == "copeland":
+            slack = 0
+        elif self.base == "mean score":  # scores carry rounding, too
+            slack = _TIED / 10 * max(abs(score) for score in scores)
         for order in permutations(range(votes.n)):
             if all(scores[a] >= scores[b] - slack for a, b in pairwise(order)):
                 yield order
@@ -226,14 +247,14 @@ class _Checker:
     def shown(self, change: Change, demand: Callable[[Outcome], Amount]) -> tuple[Proof, Ground]:
         """Show that votes with any outcome cost what is demanded; return also where."""
         assert self.base is not None
-        ground = Ground(self.exact, change, battles=adds_battles(self.votes))
+        n = self.votes.n
+        if self.base == "mean score":
+            added = extremes(self.exact)
+        else:
+            added = battles(n) if adds_battles(self.votes) else rankings(n)
+        ground = Ground(self.exact, change, added)
         base, theta, rule = self.base, self.theta, self.rule
         return proves(ground, lambda: program(ground, base, theta, rule), demand), ground
-
-
-def _ranks(buckets: Sequence[Sequence[int]]) -> Outcome:
-    rank = {item: k for k, bucket in enumerate(buckets, start=1) for item in bucket}
-    return tuple(rank[i] for i in range(len(rank)))
 
 
 # Statements of results.
@@ -256,10 +277,9 @@ def _result_checks(votes: Votes, T: Statistic, result: Consensus | Attack | Brea
         return
     asked = [goals.Distance(float(delta), result.distance) for delta in result.delta]
     yield _least_check(checker, list(zip(asked, result.lower.tolist(), strict=True)), ranks, "replace")
-    for attack in dict.fromkeys(id(a) for a in result.attacks if a is not None):
-        found = next(a for a in result.attacks if id(a) == attack)
-        assert found is not None
-        yield from _attack_checks(checker, found, ranks)
+    for attack in result.attacks:
+        if attack is not None:
+            yield from _attack_checks(checker, attack, ranks)
 
 
 def _consensus_check(checker: _Checker, ranks: Outcome, unique: bool | None) -> Check:
@@ -307,7 +327,8 @@ def _is_median(checker: _Checker, ranks: Outcome, medians: Cheapest) -> bool:
         )
         cost = sum(w * sum(abs(2 * r - p) for r, p in zip(ranks, place, strict=True)) for place, w in places if place)
         return cost == medians.cost
-    scores = exact.borda_scores(votes) if checker.base == "borda" else exact.copeland_scores(votes)
+    assert checker.base is not None
+    scores = _BY_SCORES[checker.base](votes)
     return all(scores[a] >= scores[b] for a, b in pairwise(order))
 
 
@@ -388,7 +409,7 @@ def _attacked_check(checker: _Checker, aim: Aim, attacked: Votes, change: Change
         return Check(claim, "refuted", fault)
     if checker.base is None or checker.votes.n > _LISTED:
         return Check(claim, "open", "only by running the statistic again")
-    for outcome in checker.outcomes(ExactVotes.of(attacked), counts=attacked.is_counts):
+    for outcome in checker.outcomes(checker.exactly(attacked), counts=attacked.is_counts):
         if not aim.reached(Ranking(outcome)):
             return Check(claim, "refuted", f"the votes may end with {_text(outcome, checker.votes)}")
     return Check(claim, "proved")
@@ -406,7 +427,7 @@ def _not_allowed(votes: Votes, attacked: Votes, change: Change, price: Fraction)
     more = {b: new[b] - old.get(b, Fraction(0)) for b in new if new[b] > old.get(b, Fraction(0)) + slack}
     added = sum(more.values(), Fraction(0))
     listed = 2 if adds_battles(votes) else votes.n
-    for ballot in more:
+    for ballot in more if votes.scores is None else ():  # rows of scores may have ties
         places = sorted(rank for rank in ballot if rank)
         if len(places) not in (listed, votes.n - 1 if not adds_battles(votes) else listed):
             return "a ballot that was put in does not list what an attacker's ballots list"
@@ -448,10 +469,10 @@ def _analysis_checks(votes: Votes, analysis: Analysis) -> Iterator[Check]:
     told = record["consensus"]
     median = _Checker(votes, base)
     yield _consensus_check(median, tuple(told["ranks"]), told["unique"] if told["exact"] else None)
-    tiers = record["tiers"]
+    merged = record["tiers"]
     reported, ranks = median, tuple(told["ranks"])
-    if tiers is not None:
-        reported, ranks = _Checker(votes, Robust(base, tiers["theta"], tiers["merge"])), tuple(tiers["ranks"])
+    if merged is not None:
+        reported, ranks = _Checker(votes, Robust(base, merged["theta"], merged["merge"])), tuple(merged["ranks"])
         yield _consensus_check(reported, ranks, None)
     yield from _recorded_attack(reported, record["attack"], ranks, _against_the_top(ranks))
     for row in record["claims"]:

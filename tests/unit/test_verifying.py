@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 import holdrank as hr
 from holdrank.proofs import exact
-from holdrank.proofs.bounds import Ground
+from holdrank.proofs.bounds import Ground, rankings
+from holdrank.proofs.bounds import battles as all_battles
 from holdrank.proofs.exact import ExactVotes
 from holdrank.proofs.programs import program
 from holdrank.proofs.search import proves
@@ -97,13 +98,13 @@ def test_weights_are_taken_for_what_they_are():
 def test_a_proof_is_a_sum_in_whole_numbers():
     """Two of five must turn: with a point for every vote for b above a, and one less for a above b."""
     votes = ExactVotes.of(hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[4, 1]))
-    ground = Ground(votes, "replace", battles=False)
+    ground = Ground(votes, "replace", rankings(2))
     for_b = ground.margin[1, 0]
     assert ground.needed([for_b], [1]) == Fraction(3, 2)
     assert ground.needed([for_b, -for_b], [1, 1]) == 0
     assert ground.needed([2 * for_b, for_b], [10**30, 7]) == Fraction(3, 2)
-    assert Ground(votes, "add", battles=False).needed([for_b], [1]) == 3
-    assert Ground(votes, "drop", battles=False).needed([for_b], [1]) == 3
+    assert Ground(votes, "add", rankings(2)).needed([for_b], [1]) == 3
+    assert Ground(votes, "drop", []).needed([for_b], [1]) == 3
     never = for_b - ground.compared[0, 1] * 2  # more than all votes for b
     assert ground.needed([never], [1]) == math.inf
 
@@ -127,6 +128,17 @@ def test_every_statement_of_an_attack_is_proved_and_a_wrong_one_refuted(T, chang
         verdict = hr.verify(VOTES, T, dataclasses.replace(found, **change_of))
         assert verdict.refuted, (change_of, verdict.text())
         assert not verdict
+
+
+@pytest.mark.parametrize("change", ["replace", "drop", "add"])
+def test_mean_scores_are_proved_too(change):
+    votes = hr.Votes.from_score_rows([[9.0, 8.5, 1.0], [2.0, 7.0, 5.0], [4.0, 4.25, 4.5]], weights=[3, 4, 2])
+    found = hr.attack(votes, hr.mean_score, hr.NewWinner(), change)
+    assert found.exact
+    assert hr.verify(votes, hr.mean_score, found).proved, hr.verify(votes, hr.mean_score, found).text()
+    assert hr.verify(votes, hr.mean_score, dataclasses.replace(found, lower=found.lower * 1.01)).refuted
+    unlike = hr.Votes.from_score_rows([[9.0, np.nan, 1.0], [2.0, 7.0, 5.0]])
+    assert "no proof of this kind" in hr.verify(unlike, hr.mean_score, hr.mean_score(unlike)).text()
 
 
 def test_what_an_attacker_may_not_do_is_refuted():
@@ -167,7 +179,7 @@ def test_proofs_never_say_more_than_brute_force(kind, change):
         if not weak:
             continue
         tried += 1
-        ground = Ground(ExactVotes.of(votes), change, battles=battles)
+        ground = Ground(ExactVotes.of(votes), change, all_battles(3) if battles else rankings(3))
 
         def proved(amount, ground=ground, before=before):
             def demand(outcome):
@@ -295,5 +307,5 @@ def test_the_command(command_line, analysis, tmp_path):
 
 
 def test_permutations_are_all_there():
-    ground = Ground(ExactVotes.of(VOTES), "replace", battles=False)
+    ground = Ground(ExactVotes.of(VOTES), "replace", rankings(4))
     assert set(ground.kinds[ground.present :]) == set(permutations((1, 2, 3, 4)))

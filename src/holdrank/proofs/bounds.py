@@ -11,9 +11,10 @@ prove something. A bad solver can only make the proof fail.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import permutations
+from functools import cached_property
+from itertools import permutations, product
 from math import inf, lcm
 from typing import Any, NamedTuple, TypeAlias
 
@@ -54,27 +55,32 @@ class Ground:
         First the ballots of the votes, then all that may be added.
     orders : list of tuple of int
         All strict orders of the items.
-    programs : int
-        Linear programs solved so far.
     """
 
-    def __init__(self, votes: ExactVotes, change: str, *, battles: bool) -> None:
+    def __init__(self, votes: ExactVotes, change: str, added: Sequence[Ballot]) -> None:
         self.votes, self.change = votes, change
-        n = votes.n
-        self.orders: list[Order] = list(permutations(range(n)))
-        added = _battles(n) if battles else [_ranks(order) for order in self.orders]
+        self.orders: list[Order] = list(permutations(range(votes.n)))
         self.present = len(votes.ballots)
         self.kinds: list[Ballot] = [*votes.ballots, *(added if change != "drop" else [])]
-        self.margin = {pair: self._row(margin, *pair) for pair in permutations(range(n), 2)}
-        self.compared = {pair: self._row(compares, *pair) for pair in permutations(range(n), 2)}
-        self.programs = 0
         self._shares = np.array([weight / votes.total for weight in votes.weights]) * _UNIT
         self._costs: dict[str, Costs] = {}
         self.memo: dict[Any, Any] = {}  # of the programs that run here
 
-    def _row(self, says: object, i: int, j: int) -> Row:
-        assert callable(says)
-        return np.array([says(kind, i, j, self.votes.observed) for kind in self.kinds], dtype=np.int64)
+    @cached_property
+    def margin(self) -> dict[tuple[int, int], Row]:
+        """``[i, j]``: 1 for a ballot with i above j, -1 for one with j above i."""
+        return self._of_pairs(margin)
+
+    @cached_property
+    def compared(self) -> dict[tuple[int, int], Row]:
+        """``[i, j]``: 1 for a ballot that compares i and j."""
+        return self._of_pairs(compares)
+
+    def _of_pairs(self, says: Callable[[Ballot, int, int, bool], int]) -> dict[tuple[int, int], Row]:
+        return {
+            (i, j): np.array([says(kind, i, j, self.votes.observed) for kind in self.kinds], dtype=np.int64)
+            for i, j in permutations(range(self.votes.n), 2)
+        }
 
     def costs(self, distance: str) -> Costs:
         """Return what every order (a row) costs each kind of ballot, up to what all orders share."""
@@ -182,7 +188,6 @@ class Ground:
 
         `least` is the share of the votes by which each row is to be satisfied.
         """
-        self.programs += 1
         here, added = self.present, len(self.kinds) - self.present
         removable = self._shares if self.change != "add" else np.zeros(here)
         cost = np.concatenate((np.ones(here), np.full(added, float(self.change == "add")), [_PENALTY]))
@@ -253,9 +258,17 @@ def _multipliers(prices: Sequence[float], scales: Sequence[int]) -> list[list[in
     return found
 
 
-def _ranks(order: Order) -> Ballot:
-    return tuple(order.index(i) + 1 for i in range(len(order)))
+def rankings(n: int) -> list[Ballot]:
+    """Return all strict rankings."""
+    return [tuple(order.index(i) + 1 for i in range(n)) for order in permutations(range(n))]
 
 
-def _battles(n: int) -> list[Ballot]:
+def battles(n: int) -> list[Ballot]:
+    """Return all comparisons of two items."""
     return [tuple(1 if k == i else 2 if k == j else 0 for k in range(n)) for i, j in permutations(range(n), 2)]
+
+
+def extremes(votes: ExactVotes) -> list[Ballot]:
+    """Return all rows of scores that hold only the highest and the lowest score of all."""
+    ends = {score for row in votes.ballots for score in row}
+    return list(product((min(ends), max(ends)), repeat=votes.n))

@@ -54,6 +54,18 @@ class ExactVotes:
         return cls.of_weights(nobody, {tuple(row): Fraction(weight) for row, weight in rows})
 
     @classmethod
+    def of_scores(cls, votes: Votes) -> ExactVotes:
+        """Return votes that hold scores, with the scores, in a common unit, in the place of the ranks."""
+        assert votes.scores is not None
+        table = [[Fraction(score) for score in row] for row in votes.scores.tolist()]
+        common = lcm(*(score.denominator for row in table for score in row))
+        weights: dict[Ballot, Fraction] = {}
+        for row, weight in zip(table, votes.weights.tolist(), strict=True):
+            kind = tuple(int(score * common) for score in row)
+            weights[kind] = weights.get(kind, Fraction(0)) + Fraction(weight)
+        return cls.of_weights(cls(votes.n, (), (), Fraction(1), False), weights)
+
+    @classmethod
     def of_weights(cls, like: ExactVotes, weights: Mapping[Ballot, Fraction]) -> ExactVotes:
         """Return ballots with these weights, read like others; a weight of 1 of theirs is one here."""
         common = lcm(*(weight.denominator for weight in weights.values()))
@@ -196,6 +208,13 @@ def borda_scores(votes: ExactVotes) -> list[int]:
         for i, place in enumerate(doubled_places(ballot, votes.observed) or ()):
             scores[i] -= weight * place
     return scores
+
+
+def total_scores(votes: ExactVotes) -> list[int]:
+    """Return the sum of the scores of each item."""
+    return [
+        sum(weight * row[i] for row, weight in zip(votes.ballots, votes.weights, strict=True)) for i in range(votes.n)
+    ]
 
 
 def copeland_scores(votes: ExactVotes) -> list[int]:

@@ -104,6 +104,16 @@ def by_borda(ground: Ground, possible: Possible) -> OrderProgram:
     return ground.orders[(yield _once(ground, ("borda", possible), cases))]
 
 
+def by_mean_score(ground: Ground) -> OrderProgram:
+    """Rank by the sum of scores; ballots are rows of scores."""
+
+    def cases() -> Question:
+        scores = np.array(ground.kinds, dtype=np.int64).T
+        return [Case([scores[i] - scores[j] for i, j in pairwise(o)], None, itself(o)) for o in ground.orders]
+
+    return ground.orders[(yield _once(ground, "mean score", cases))]
+
+
 def by_copeland(ground: Ground) -> Program:
     """Rank by Copeland's scores; every order of items with equal ones is looked at."""
     scores = [0] * ground.votes.n
@@ -267,6 +277,7 @@ def program(ground: Ground, base: str, theta: float | None, rule: str) -> Progra
         "kemeny": lambda: by_cost(ground, "kendall", possible),
         "footrule": lambda: by_cost(ground, "footrule", possible),
         "borda": lambda: by_borda(ground, possible),
+        "mean score": lambda: by_mean_score(ground),
     }
     if base == "copeland" and theta is None:
         return by_copeland(ground)
