@@ -27,12 +27,14 @@ from holdrank.checkpoints import Keep, opened
 from holdrank.clusters import Parcel, expect_executor
 from holdrank.consensus import Statistic, borda, footrule, kemeny
 from holdrank.errors import UsageError, quote, show
+from holdrank.files.writers import make_folder, write_whole
 from holdrank.merge import Robust, Rule, merge_path
 from holdrank.models import BucketMass, Mixture, PlackettLuce, Uniform, exact_votes
 from holdrank.plots import Data, number
 from holdrank.rankings import Floats, Ranking
 from holdrank.status import Clock, Step
 from holdrank.sweeps import Source, go_on, run, sources
+from holdrank.tables.vocabulary import starts_formula
 from holdrank.thresholds import tradeoff
 from holdrank.votes import Votes
 
@@ -98,8 +100,9 @@ def figures(
         if name not in _DRAW:
             raise UsageError(f"a figure is one of {', '.join(_DRAW)}, not {quote(str(name))}")
     expect_executor(executor)
+    plots.styled()  # refuses where there is no matplotlib, before anything is made
     folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     written = []
     parameters = {"seed": seed, "steps": steps, "estimate": estimate, "reading": dict(reading or {})}
     with opened(checkpoint, "paper", None, parameters) as kept:
@@ -121,7 +124,7 @@ def figures(
             texts = {".json": json.dumps(data, indent=1, ensure_ascii=False) + "\n", ".csv": _table(data["rows"])}
             for ending, text in texts.items():
                 written.append(folder / (name + ending))
-                written[-1].write_bytes(text.encode())
+                write_whole(written[-1], text.encode())
             written += plots.save(picture, folder / name)
     return written
 
@@ -379,13 +382,22 @@ def _curve(votes: Votes, T: Statistic, **about: Any) -> list[Data]:
 
 
 def _table(rows: list[Data]) -> str:
-    """Return rows as CSV: inf where there is no bound, nothing where a column says nothing about a row."""
+    """Return rows as CSV: inf where there is no bound, nothing where a column says nothing about a row.
+
+    An apostrophe goes before a text that a spreadsheet would run as a formula: files and items may have such names.
+    """
     columns = list(dict.fromkeys(name for row in rows for name in row))
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
     writer.writeheader()
-    writer.writerows({name: "inf" if value is None else value for name, value in row.items()} for row in rows)
+    writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
     return text.getvalue()
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, str) and starts_formula(value):
+        return f"'{value}"
+    return "inf" if value is None else value
 
 
 # Pictures, from the data alone.

@@ -1,12 +1,14 @@
 """The studio: pages in the browser of this machine, for files of this machine. `serve` starts it.
 
-A request goes one way: `guard` (who may ask), `app` (what is asked), `forms` (what was filled in), `jobs` (a process
-for whatever takes time, see `worker` and `tasks`), `shelf` (what is open), `pages` (what is shown).
+A request goes one way: `door` (connections), `guard` (who may ask), `app` (what is asked), `forms` (what was filled
+in), `jobs` (a process for whatever takes time, see `worker` and `tasks`), `shelf` (what is open), `pages` (what is
+shown). `description` says for programs what can be asked and what is answered.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -83,14 +85,23 @@ async def _answering(app: Any, door: socket, ready: Callable[[], None]) -> None:
         import uvicorn
     except ImportError as error:
         raise MissingExtraError("the studio", "uvicorn", "studio") from error
+    from holdrank.studio.door import connection_class
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket] | None = None) -> None:
             await super().startup(sockets)
             ready()
 
-    # Streams of events would keep the server waiting for their end.
+    # What strangers send is no news for whoever looks at the terminal.
+    logging.getLogger("python_multipart").setLevel(logging.CRITICAL)
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=1
+        app,
+        http=connection_class(app.state.studio.limits),
+        ws="none",
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=1,  # streams of events would keep the server waiting for their end
     )
     await Server(config).serve(sockets=[door])

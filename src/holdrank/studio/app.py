@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from holdrank.analysis import Analysis
 from holdrank.errors import HoldrankError, MissingExtraError, UsageError
 from holdrank.records import Record
+from holdrank.report import FORMS, fingerprint, html
 from holdrank.studio import forms, pages
+from holdrank.studio.description import described
 from holdrank.studio.guard import Guard, check_token
 from holdrank.studio.jobs import Job, Jobs
 from holdrank.studio.problems import Limits, StudioError
-from holdrank.studio.replies import STATIC, as_json, download, example, file_name, in_thread, packed, seen, wants_json
+from holdrank.studio.replies import (
+    STATIC,
+    as_json,
+    download,
+    example,
+    file_name,
+    in_thread,
+    packed,
+    seen,
+    wants_json,
+)
 from holdrank.studio.shelf import Asked, Compared, Opened, Shelf
 
 if TYPE_CHECKING:
@@ -24,8 +38,7 @@ if TYPE_CHECKING:
     from fastapi.requests import Request
     from fastapi.responses import Response
 
-PICTURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"  # of an SVG file, which holds its own style
-
+_PAGE = re.compile(r"/(v|c|compare)/[\w-]{1,40}", re.ASCII)
 _WRITTEN = {"soc": "text/plain", "csv": "text/csv", "jsonl": "application/jsonl"}
 
 
@@ -54,7 +67,7 @@ def create_app(port: int, limits: Limits | None = None, start: Start | None = No
         from fastapi import FastAPI
     except ImportError as error:
         raise MissingExtraError("the studio", "fastapi, uvicorn and python-multipart", "studio") from error
-    from fastapi.responses import HTMLResponse, JSONResponse
+    from fastapi.responses import HTMLResponse
     from starlette.exceptions import HTTPException
     from starlette.middleware import Middleware
     from starlette.routing import Route
@@ -73,17 +86,20 @@ def create_app(port: int, limits: Limits | None = None, start: Start | None = No
             await studio.jobs.close()
 
     def answer(scope: Any, problem: StudioError) -> Response:
-        headers = dict(scope["headers"])
-        if wants_json(scope["path"], headers.get(b"accept", b"").decode("latin-1")):
-            return JSONResponse(problem.envelope(), problem.status)
-        return HTMLResponse(pages.filled("error.html", problem=problem, token=""), problem.status)
+        accept = dict(scope["headers"]).get(b"accept", b"").decode("latin-1")
+        if wants_json(scope["path"], accept):
+            return as_json(problem.envelope(), problem.status, problem.headers)
+        page = pages.filled("error.html", problem=problem, token="")
+        return HTMLResponse(page, problem.status, problem.headers)
 
     async def on_problem(request: Request, error: Exception) -> Response:
         if isinstance(error, HoldrankError):
             error = StudioError.of(error)
         elif isinstance(error, HTTPException):
             words = {404: "there is no such page", 405: "the page cannot be asked so"}
-            error = StudioError(error.status_code, "http", words.get(error.status_code, str(error.detail)))
+            allowed = (error.headers or {}).get("Allow", "")
+            text = words.get(error.status_code, "the request was not understood")
+            error = StudioError(error.status_code, "http", text, allowed=allowed)
         elif not isinstance(error, StudioError):
             error = StudioError(500, "internal", f"internal error: {type(error).__name__}", repair="please report it")
         return answer(request.scope, error)
@@ -94,11 +110,13 @@ def create_app(port: int, limits: Limits | None = None, start: Start | None = No
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
+        redirect_slashes=False,
         lifespan=lifespan,
         routes=[Route(path, handler, methods=[method]) for method, path, handler in studio.routes()],
         exception_handlers=dict.fromkeys(kinds, on_problem),
         middleware=[Middleware(Guard, hosts=[f"127.0.0.1:{port}", f"localhost:{port}"], limits=limits, answer=answer)],
     )
+    app.openapi = described  # type: ignore[method-assign]  # for tests and programs; it has no address
     app.state.studio = studio
     return app
 
@@ -158,6 +176,7 @@ class Studio:
     async def open(self, request: Request) -> Response:
         """Take a file, a text or the example, read it, and begin to analyse it."""
         values, sent = await self._form(request)
+        self.jobs.check_room()
         file = sent.get("file")
         if file is not None:
             opened = self.shelf.put(*file)
@@ -203,7 +222,9 @@ class Studio:
         """Read a file in another way."""
         opened = self.shelf.votes(request.path_params["id"])
         values, _ = await self._form(request)
-        opened.reading = forms.reading_of(values)
+        reading = forms.reading_of(values)
+        self.jobs.check_room()
+        opened.reading = reading
         opened.form = {field.name: values.get(field.name, "").strip() for field in forms.FIELDS}
         for one in opened.claims:  # they were about other votes
             self.shelf.asked.pop(one.id, None)
@@ -216,7 +237,9 @@ class Studio:
         """Analyse a file once more, with other settings."""
         opened = self.shelf.votes(request.path_params["id"])
         values, _ = await self._form(request)
-        opened.spec = forms.spec_of(values, self.limits)
+        spec = forms.spec_of(values, self.limits)
+        self.jobs.check_room()
+        opened.spec = spec
         self._analyse(opened)
         return self._made(request, f"/v/{opened.id}", opened.job)
 
@@ -287,8 +310,7 @@ class Studio:
         task = {**self._about(opened, asked["of"]), **asked, "task": "claim", "time_limit": seconds, "seconds": seconds}
         job = self.jobs.start(task, [opened.data])
         claim = Asked(opened, asked["claim"], asked["of"], asked["change"], job)
-        opened.claims.append(claim)
-        self.shelf.asked[claim.id] = claim
+        self.shelf.ask(claim)
         return self._made(request, f"/c/{claim.id}", job)
 
     async def claim(self, request: Request) -> Response:
@@ -308,20 +330,18 @@ class Studio:
     async def compare(self, request: Request) -> Response:
         """Take two files, sent or open, and begin to compare them."""
         values, sent = await self._form(request)
-        found = []
-        for which in ("old", "new"):
-            if which in sent:
-                found.append(self.shelf.put(*sent[which]))
-            elif values.get(f"{which}_id"):
-                found.append(self.shelf.votes(values[f"{which}_id"]))
-            else:
-                raise StudioError(422, "input", f"the {which} file is missing", repair="choose two files")
         rule = forms.rule_of(values)
-        each = [{"name": one.name, "reading": one.reading} for one in found]
+        for which in ("old", "new"):
+            if which not in sent and not values.get(f"{which}_id"):
+                raise StudioError(422, "input", f"the {which} file is missing", repair="choose two files")
+        known = {which: self.shelf.votes(values[f"{which}_id"]) for which in ("old", "new") if which not in sent}
+        self.jobs.check_room()
+        old, new = (self.shelf.put(*sent[which]) if which in sent else known[which] for which in ("old", "new"))
+        each = [{"name": one.name, "reading": one.reading} for one in (old, new)]
         task = {"task": "compare", "files": each, "rule": rule, "draws": 1000, "seed": 0, "seconds": 120.0}
-        job = self.jobs.start(task, [one.data for one in found])
-        pair = Compared(found[0], found[1], rule, job)
-        self.shelf.compared[pair.id] = pair
+        job = self.jobs.start(task, [old.data, new.data])
+        pair = Compared(old, new, rule, job)
+        self.shelf.compare(pair)
         return self._made(request, f"/compare/{pair.id}", job)
 
     async def comparison(self, request: Request) -> Response:
@@ -371,7 +391,7 @@ class Studio:
         job.end("cancelled")
         await job.until("nothing")  # until it is over
         back = values.get("back", "/")
-        return self._made(request, back if back.startswith(("/v/", "/c/", "/compare/")) else "/", job)
+        return self._made(request, back if _PAGE.fullmatch(back) else "/", job)
 
     # Files to take away.
 
@@ -385,25 +405,24 @@ class Studio:
         svg = next((one["svg"] for one in shown if one["picture"].name == name), "")
         if not svg:
             raise StudioError(404, "not-found", "there is no such picture, or not yet")
-        style = f"<style>{packed('page.css')}</style>"
+        style = packed("page.css")
         head, end, rest = svg.partition(">")
-        alone = head.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1) + end + style + rest
-        return Response(alone, media_type="image/svg+xml", headers={"content-security-policy": PICTURE_POLICY})
+        alone = head.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1) + end
+        return Response(
+            f"{alone}<style>{style}</style>{rest}",
+            media_type="image/svg+xml",
+            # A file of its own holds its own style: that one, and no other.
+            headers={"content-security-policy": f"default-src 'none'; style-src '{fingerprint(style)}'; sandbox"},
+        )
 
     async def report(self, request: Request) -> Response:
         """Answer with the report as one file."""
-        from holdrank.analysis import Analysis
-        from holdrank.report import html
-
         opened, record = self._record(request)
         text = await in_thread(html, Analysis(record))
         return download(text, "text/html", opened.name, "-report.html")
 
     async def analysis(self, request: Request) -> Response:
         """Answer with the record as a file that `Analysis.from_json` reads."""
-        from holdrank.analysis import Analysis
-        from holdrank.report import FORMS
-
         opened, record = self._record(request)
         text = FORMS[".json"](Analysis(record))
         return download(text, "application/json", opened.name, "-analysis.json")
@@ -445,9 +464,7 @@ class Studio:
 
     async def health(self, request: Request) -> Response:  # noqa: ARG002
         """Answer that the studio answers, and how much it has to do."""
-        from fastapi.responses import JSONResponse
-
-        return JSONResponse({"ok": True, "running": self.jobs.count("running"), "queued": self.jobs.count("queued")})
+        return as_json({"ok": True, "running": self.jobs.count("running"), "queued": self.jobs.count("queued")})
 
     async def static(self, request: Request) -> Response:
         """Answer with a style sheet or a script."""
@@ -460,8 +477,10 @@ class Studio:
 
     async def _form(self, request: Request) -> tuple[dict[str, str], dict[str, tuple[str, bytes]]]:
         """Return the fields and the files of a form; refuses one without the token of this start."""
+        from python_multipart.exceptions import FormParserError
         from starlette.exceptions import HTTPException
         from starlette.formparsers import MultiPartException
+        from starlette.requests import ClientDisconnect
 
         values: dict[str, str] = {}
         sent: dict[str, tuple[str, bytes]] = {}
@@ -474,7 +493,7 @@ class Studio:
                         values[name] = value
                     elif value.filename:
                         sent[name] = (file_name(value), await value.read())
-        except (HTTPException, MultiPartException) as error:
+        except (HTTPException, MultiPartException, FormParserError, ClientDisconnect, UnicodeError) as error:
             raise StudioError(
                 400, "form", "the form cannot be read", repair="load the page again and repeat it"
             ) from error

@@ -7,11 +7,14 @@ hold.
 
 from __future__ import annotations
 
+import asyncio
+import re
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from time import monotonic
 from typing import Any, TypeAlias
 
-from holdrank.studio.problems import Limits, StudioError, too_large
+from holdrank.studio.problems import Limits, StudioError, busy, too_large
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -36,11 +39,19 @@ HEADERS = {
 }
 
 
+# A second one of these would let two readers of a request understand two things.
+_ONCE = ("host", "origin", "content-length", "content-type", "transfer-encoding", "x-holdrank-token")
+_ENVELOPE = 4096  # bytes of a form around its file
+_FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")
+_PLAIN_FORM = 2**20  # bytes of a form without files, which is read in one piece
+
+
 class Guard:
     """Middleware that refuses strangers and puts the headers on every answer."""
 
     def __init__(self, app: Application, hosts: Iterable[str], limits: Limits, answer: Callable[..., Any]) -> None:
         self.app, self.hosts, self.limits, self.answer = app, frozenset(hosts), limits, answer
+        self.arriving = 0  # bytes of all requests that are being read or answered
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See ASGI."""
@@ -62,41 +73,91 @@ class Guard:
         if problem is not None:
             await self.answer(scope, problem)(scope, receive, with_headers)
             return
-        await self.app(scope, self._counted(receive), with_headers)
+        body = _Body(self, receive, self._most(scope))
+        try:
+            await self.app(scope, body.receive, with_headers)
+        finally:
+            self.arriving -= body.seen
 
     def _refusal(self, scope: Scope) -> StudioError | None:
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        """Return why a request is not answered; who asks comes before what is asked."""
+        known = scope.get("state", {}).get("refusal")
+        if known is not None:  # by what is known of the connection
+            return known  # type: ignore[no-any-return]
+        pairs = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"]]
+        headers = dict(pairs)
+        names = [name for name, _ in pairs]
         host = headers.get("host", "").lower()
         if host not in self.hosts:
             return StudioError(421, "host", "this name is not the studio's", repair=f"open http://{min(self.hosts)}/")
-        site = headers.get("sec-fetch-site", "none")
-        to_read = scope["method"] in ("GET", "HEAD")
-        visits = to_read and headers.get("sec-fetch-mode") == "navigate"
-        if site not in ("same-origin", "none") and not visits:
+        if any(names.count(name) > 1 for name in _ONCE) or {"content-length", "transfer-encoding"} <= set(names):
+            return StudioError(400, "headers", "the headers of the request contradict each other")
+        if not scope["path"].startswith("/"):
+            return StudioError(400, "target", "the address of the request is not a path of the studio")
+        if headers.get("origin", f"http://{host}") != f"http://{host}" or not self._from_here(scope, headers):
             return _stranger()
-        if not to_read:
-            if scope["method"] != "POST":
-                return StudioError(405, "method", "the studio answers GET and POST only")
-            if "origin" in headers and headers["origin"] != f"http://{host}":
-                return _stranger()
-        size = headers.get("content-length", "0")
-        if not size.isdecimal() or int(size) > self.limits.upload + 4096:
-            return too_large(self.limits)
+        if scope["method"] not in ("GET", "HEAD", "POST"):
+            return StudioError(405, "method", "the studio answers GET and POST only")
+        if scope["method"] == "POST":
+            return self._refused_form(scope, headers)
         return None
 
-    def _counted(self, receive: Receive) -> Receive:
-        """Return `receive`, which stops when more comes than is allowed: a length may be missing or a lie."""
-        seen = 0
+    def _from_here(self, scope: Scope, headers: dict[str, str]) -> bool:
+        """Whether a page of the studio, a program, or somebody who follows a link makes the request."""
+        if headers.get("sec-fetch-site", "none") in ("same-origin", "none"):
+            return True
+        # A link on another site may lead here, but its frames, pictures and scripts may not.
+        visits = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest", "document") == "document"
+        return visits and scope["method"] in ("GET", "HEAD")
 
-        async def counting() -> Message:
-            nonlocal seen
-            message = await receive()
-            seen += len(message.get("body", b""))
-            if seen > self.limits.upload + 4096:
-                raise too_large(self.limits)
-            return message
+    def _most(self, scope: Scope) -> int:
+        """Return how many bytes the body of a request may have."""
+        kind = dict(scope["headers"]).get(b"content-type", b"").decode("latin-1")
+        return _PLAIN_FORM if _kind_of(kind) == _FORMS[1] else self.limits.upload + _ENVELOPE
 
-        return counting
+    def _refused_form(self, scope: Scope, headers: dict[str, str]) -> StudioError | None:
+        """Return why the body of a request is not read: only forms are, in UTF-8 and not too long."""
+        size, kind = headers.get("content-length", "0"), headers.get("content-type", "")
+        if not size.isascii() or not size.isdecimal() or int(size[:20]) > self._most(scope):
+            return too_large(self.limits)
+        # Any other encoding would let a form spell what no page can show.
+        options = re.sub(r'[\s"]', "", kind.lower())
+        other = options.count("charset") != len(re.findall("charset=utf-8(?:;|$)", options))
+        empty = not kind and size == "0" and "transfer-encoding" not in headers
+        if other or not (_kind_of(kind) in _FORMS or empty):
+            return StudioError(415, "form", "the studio reads forms in UTF-8 only", repair="send a form")
+        return None
+
+
+class _Body:
+    """The body of one request, which stops when more comes than is allowed, or too slowly: a length may be a lie."""
+
+    def __init__(self, guard: Guard, receive: Receive, most: int) -> None:
+        self.guard, self.source, self.limits, self.most = guard, receive, guard.limits, most
+        self.seen, self.whole, self.ends = 0, False, monotonic() + guard.limits.sending
+
+    async def receive(self) -> Message:
+        """See ASGI."""
+        if self.whole:  # what comes now is the end of the connection, which may take its time
+            return await self.source()
+        try:
+            message = await asyncio.wait_for(self.source(), min(self.limits.pause, self.ends - monotonic()))
+        except TimeoutError:
+            words = "the request did not arrive in time"
+            raise StudioError(408, "slow", words, repair="send it again") from None
+        size = len(message.get("body", b""))
+        self.seen += size
+        self.guard.arriving += size
+        self.whole = not message.get("more_body", False)
+        if self.seen > self.most:
+            raise too_large(self.limits)
+        if self.guard.arriving > self.limits.arriving:
+            raise busy("too much is being sent at once")
+        return message
+
+
+def _kind_of(content_type: str) -> str:
+    return content_type.partition(";")[0].strip().lower()
 
 
 def _stranger() -> StudioError:

@@ -28,6 +28,12 @@ State: TypeAlias = Literal["queued", "running", "done", "failed", "cancelled", "
 
 _LONGEST_LINE = 128 * 2**20
 _HEARTBEAT = 10.0  # seconds; a listener that is gone is noticed by then
+_GROWTH = 4  # bytes of memory for a byte of JSON, about
+_NEEDED = {
+    *("PATH", "HOME", "USERPROFILE", "SYSTEMROOT", "LANG", "TZ", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"),
+    *("PYTHONPATH", "PYTHONHOME", "PYTHONPYCACHEPREFIX", "PYTHONDONTWRITEBYTECODE", "XDG_CACHE_HOME"),
+}
+_NEEDED_FAMILIES = ("LC_", "NUMBA_")  # how to write numbers, where compiled code is kept
 _LOOK = 0.25  # seconds between two looks at the clock
 
 
@@ -41,6 +47,8 @@ class Job:
         What the worker is asked, see `tasks`.
     told : dict
         The latest of each part that the worker has told: votes, items, record, curve, replay, ...
+    sizes : dict
+        Bytes of memory of each part, about.
     step : dict or None
         Where it is now: name, done, total.
     version, content : int
@@ -53,6 +61,7 @@ class Job:
     id: str = field(default_factory=lambda: secrets.token_urlsafe(9))
     state: State = "queued"
     told: Record = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
     step: Record | None = None
     problem: StudioError | None = None
     version: int = 0
@@ -70,6 +79,11 @@ class Job:
     def over(self) -> bool:
         """Whether nothing more will come."""
         return self.state not in ("queued", "running")
+
+    @property
+    def size(self) -> int:
+        """Bytes of memory of what it has told, about."""
+        return sum(self.sizes.values())
 
     def shape(self) -> Record:
         """Return how it stands, as plain data."""
@@ -146,13 +160,17 @@ class Jobs:
         """Return how many jobs are in a state."""
         return sum(job.state == state for job in self._known.values())
 
-    def start(self, task: Record, files: Sequence[bytes], *, patient: bool = False) -> Job:
-        """Start a job or put it in line; a patient one goes on when nobody listens. Refuses when the line is full."""
+    def check_room(self) -> None:
+        """Refuse when the line is full."""
         waiting = self.count("queued")
         if waiting >= self.limits.queued:
             raise StudioError(
                 503, "busy", f"{waiting} jobs are waiting already", repair="wait for one of them, or cancel it"
             )
+
+    def start(self, task: Record, files: Sequence[bytes], *, patient: bool = False) -> Job:
+        """Start a job or put it in line; a patient one goes on when nobody listens. Refuses when the line is full."""
+        self.check_room()
         job = Job(task, files, patient)
         self._known[job.id] = job
         run = asyncio.get_running_loop().create_task(self._run(job))
@@ -213,12 +231,13 @@ class Jobs:
             "-P",  # the folder where the studio was started brings no modules
             "-m",
             "holdrank.studio.worker",
+            folder,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
             limit=_LONGEST_LINE,
             cwd=folder,
-            env={**os.environ, **threads, "TMPDIR": folder, "PYTHONIOENCODING": "utf-8"},
+            env={**_environment(), **threads, "TMPDIR": folder, "PYTHONIOENCODING": "utf-8"},
             start_new_session=True,  # Ctrl-C is for the studio, which then ends its jobs
         )
         job.started, job.state = monotonic(), "running"
@@ -264,6 +283,11 @@ class Jobs:
             job.state, job.problem = "failed", StudioError.of_shape(_death(code, self.limits.memory))
 
 
+def _environment() -> dict[str, str]:
+    """Return what a job needs of our environment to find Python and its packages; keys and tokens stay here."""
+    return {name: value for name, value in os.environ.items() if name in _NEEDED or name.startswith(_NEEDED_FAMILIES)}
+
+
 async def _talk(job: Job, process: asyncio.subprocess.Process, limits: Record) -> None:
     """Hand a job to its process and take in what it tells; stdin stays open, as its lifeline."""
     assert process.stdin is not None
@@ -283,6 +307,7 @@ async def _talk(job: Job, process: asyncio.subprocess.Process, limits: Record) -
             job.problem = StudioError.of_shape(message["error"])
         else:
             job.told |= message
+            job.sizes |= dict.fromkeys(message, _GROWTH * len(line) // max(len(message), 1))
             job.content += 1
             if event == "result":
                 job.step, job.state, job.seconds = None, "done", monotonic() - (job.started or monotonic())

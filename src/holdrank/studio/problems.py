@@ -62,6 +62,16 @@ class Limits:
         Jobs at once, and jobs that wait.
     patience : float
         Seconds for which a job goes on when nobody listens: a page that is loaded again needs some.
+    files, claims, comparisons : int
+        Files that are open, claims about one of them, and comparisons; the oldest go first.
+    connections : int
+        Connections that are served; some more are told to come back, all others are closed.
+    arrival : float
+        Seconds until the head of a request must be there.
+    pause, sending : float
+        Seconds between two parts of a form, and for all of it.
+    arriving : int
+        Bytes of all forms that are being read at one time.
     """
 
     upload: int = 50 * 2**20
@@ -74,18 +84,35 @@ class Limits:
     running: int = 2
     queued: int = 8
     patience: float = 10.0
+    files: int = 60
+    claims: int = 60
+    comparisons: int = 30
+    connections: int = 256
+    arrival: float = 10.0
+    pause: float = 15.0
+    sending: float = 120.0
+    arriving: int = 200 * 2**20
 
 
 class StudioError(Exception):
     """One answer that is no success: a status of HTTP, a code for programs, and words for people."""
 
-    def __init__(self, status: int, code: str, message: str, *, place: str = "", repair: str = "") -> None:
+    def __init__(
+        self, status: int, code: str, message: str, *, place: str = "", repair: str = "", allowed: str = ""
+    ) -> None:
         super().__init__(message)
         self.status, self.code, self.message, self.place, self.repair = status, code, message, place, repair
+        self.allowed = allowed or "GET, HEAD, POST"
 
     def shape(self) -> Shape:
         """Return the one shape of errors, without its envelope."""
         return {"code": self.code, "message": self.message, "place": self.place, "repair": self.repair}
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What stands in the head of the answer: when to come back, what would be answered, the end of a connection."""
+        found = {405: {"allow": self.allowed}, 503: {"retry-after": "5"}}.get(self.status, {})
+        return {**found, "connection": "close"} if self.code in ("connections", "headers", "slow") else found
 
     def envelope(self) -> dict[str, Shape]:
         """Return what JSON answers hold."""
@@ -154,6 +181,11 @@ _SMALLER = "count equal ballots into a weight column, or use the command line, w
 def too_large(limits: Limits) -> StudioError:
     """Return the refusal of a file that is too large."""
     return StudioError(413, "limit", f"the studio takes files of up to {limits.upload / 2**20:.3g} MB", repair=_SMALLER)
+
+
+def busy(why: str, code: str = "busy") -> StudioError:
+    """Return the refusal of what can be asked again in a moment."""
+    return StudioError(503, code, why, repair="try again in a few seconds")
 
 
 def check_size(data: bytes, limits: Limits) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.resources import files
 from pathlib import PurePath
 from time import monotonic
@@ -35,11 +35,12 @@ def seen(*jobs: Job) -> None:
         job.seen = monotonic()
 
 
-def as_json(value: object) -> Response:
-    """Return data as an answer."""
-    from fastapi.responses import JSONResponse
+def as_json(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Return data as an answer, in ASCII: a name may hold half of a character, which no other encoding can hold."""
+    from fastapi.responses import Response
 
-    return JSONResponse(value)
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    return Response(text, status, dict(headers or {}), "application/json")
 
 
 async def in_thread(work: Callable[..., Any], *args: Any) -> Any:
@@ -60,14 +61,19 @@ def file_name(file: UploadFile) -> str:
 
 
 def download(text: str, kind: str, name: str, ending: str) -> Response:
-    """Return a file to take away, named after the file that it is about."""
+    """Return a file to take away, named after the file that it is about.
+
+    The name is made of letters, digits, points and joints, does not begin with one of the latter, and has our ending
+    last: no system takes it for a device, an option, a hidden file or another kind of file.
+    """
     from fastapi.responses import Response
 
-    stem = PurePath(name).stem or "votes"
-    plain = "".join(sign if sign.isascii() and (sign.isalnum() or sign in "-_") else "-" for sign in stem)[:80]
-    full = url_quote(f"{stem[:80]}{ending}", safe="")
+    stem = "".join(sign if sign.isalnum() or sign in " .-_()" else "-" for sign in PurePath(name).stem)
+    stem = stem[:80].strip(" .-_") or "votes"
+    plain = "".join(sign if sign.isascii() and sign not in " ()." else "-" for sign in stem)
+    full = url_quote(f"{stem}{ending}", safe="")
     header = f"attachment; filename=\"{plain}{ending}\"; filename*=UTF-8''{full}"
-    return Response(text, media_type=kind, headers={"content-disposition": header})
+    return Response(text.encode("utf-8", "backslashreplace"), media_type=kind, headers={"content-disposition": header})
 
 
 def example() -> bytes:

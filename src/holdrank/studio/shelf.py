@@ -32,8 +32,8 @@ class Opened:
 
     @property
     def size(self) -> int:
-        """Bytes, about: the file, and the votes after attacks."""
-        return len(self.data) + sum(len(job.told.get("attacked") or "") for job in self.jobs)
+        """Bytes, about: the file, what jobs have told about it, and the pictures of that."""
+        return len(self.data) + sum(job.size for job in self.jobs) + sum(len(svg) for _, svg, _ in self.drawn.values())
 
     @property
     def told(self) -> Record:
@@ -110,12 +110,30 @@ class Shelf:
         """Keep a file; the oldest go when there is no room left."""
         check_size(data, self.limits)
         for old in list(self.opened.values()):
-            if sum(one.size for one in self.opened.values()) + len(data) <= self.limits.kept:
+            room = sum(one.size for one in self.opened.values()) + len(data) <= self.limits.kept
+            if room and len(self.opened) < self.limits.files:
                 break
             self.close(old)
         opened = Opened(name, data)
         self.opened[opened.id] = opened
         return opened
+
+    def ask(self, claim: Asked) -> None:
+        """Keep a claim; the oldest ones about the same file go when there are too many."""
+        claims = claim.about.claims
+        while len(claims) >= self.limits.claims:
+            old = claims.pop(0)
+            self.asked.pop(old.id, None)
+            self.jobs.forget(old.job)
+        claims.append(claim)
+        self.asked[claim.id] = claim
+
+    def compare(self, pair: Compared) -> None:
+        """Keep a comparison; the oldest ones go when there are too many."""
+        while len(self.compared) >= self.limits.comparisons:
+            old = self.compared.pop(next(iter(self.compared)))
+            self.jobs.forget(old.job)
+        self.compared[pair.id] = pair
 
     def close(self, opened: Opened) -> None:
         """Forget a file and all that is about it."""

@@ -18,7 +18,7 @@ from holdrank.breaking.cases import consensus_of
 from holdrank.breaking.plans import Plan
 from holdrank.comparing import compare
 from holdrank.consensus import Statistic
-from holdrank.errors import HoldrankError, LimitError, UsageError
+from holdrank.errors import HoldrankError, InputError, LimitError, UsageError
 from holdrank.files import read_votes, write_votes
 from holdrank.files.writers import fitting_type
 from holdrank.merge import Robust
@@ -208,7 +208,11 @@ def _text(votes: Votes, extension: str) -> str:
     """Return votes as the text of a file; the writer makes files only."""
     with TemporaryDirectory() as folder:
         path = PurePath(folder) / f"votes.{extension}"
-        write_votes(votes, path)
+        try:
+            write_votes(votes, path)
+        except InputError as error:  # it names a folder of this machine
+            found, expected, repair = error.found, error.expected, error.repair
+            raise InputError(error.problem, source=path.name, found=found, expected=expected, repair=repair) from error
         with open(path, encoding="utf-8", newline="") as file:
             return file.read()
 

@@ -9,15 +9,16 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 import threading
 from collections.abc import Callable
 from time import monotonic
-from typing import Any, BinaryIO
-
-from holdrank.errors import show
+from typing import Any, BinaryIO, NoReturn
 
 Say = Callable[..., None]
 
+_LARGEST_FILE = 2**30  # bytes that a job may write to one file of its folder
+_MOST_FILES = 256  # that a job may have open
 _PAUSE = 0.1  # seconds between two signs of life
 
 
@@ -25,7 +26,10 @@ def main() -> None:
     """Run the job that stdin asks for."""
     out = _own_stdout()
     with os.fdopen(os.dup(0), "rb") as stdin:
-        job = json.loads(stdin.readline())
+        order = stdin.readline()
+        if not order.endswith(b"\n"):  # whoever asked is gone already
+            _take_away(*sys.argv[1:])
+        job = json.loads(order)
         _limit(int(job["memory"]), float(job["seconds"]))
         files = [stdin.read(size) for size in job["sizes"]]
     threading.Thread(target=_end_with_the_studio, args=[job["folder"]], daemon=True).start()
@@ -45,8 +49,9 @@ def main() -> None:
         if isinstance(error, MemoryError) or (isinstance(error, ImportError | OSError) and _is_full()):
             say("error", error=out_of_memory(int(job["memory"])))
         else:
-            what = show(f"{type(error).__name__}: {error}", 300)
-            say("error", error={"code": "internal", "message": f"internal error: {what}", "place": "", "repair": ""})
+            # Its text may name files of this machine.
+            words = f"internal error: {type(error).__name__}"
+            say("error", error={"code": "internal", "message": words, "place": "", "repair": "please report it"})
     out.flush()
     os._exit(code)  # the thread that waits on stdin must not hold the process
 
@@ -86,11 +91,13 @@ def _limit(memory: int, seconds: float) -> None:
     except ImportError:  # a system without them; the studio's own clock remains
         return
     wanted = [(resource.RLIMIT_CORE, 0), (resource.RLIMIT_CPU, int(seconds * (os.cpu_count() or 1)) + 60)]
+    wanted += [(resource.RLIMIT_FSIZE, _LARGEST_FILE), (resource.RLIMIT_NOFILE, _MOST_FILES)]
     wanted += [(resource.RLIMIT_AS, memory)] if memory else []
     for kind, most in wanted:
         hard = resource.getrlimit(kind)[1]
+        least = most if hard == resource.RLIM_INFINITY else min(most, hard)
         try:
-            resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+            resource.setrlimit(kind, (least, least))
         except (OSError, ValueError):  # macOS knows the limit of memory and refuses to set it
             continue
 
@@ -99,7 +106,13 @@ def _end_with_the_studio(folder: str) -> None:
     """Wait until whoever asked is gone; nobody else would then take the folder of this job away."""
     while os.read(0, 1024):
         pass
-    shutil.rmtree(folder, ignore_errors=True)
+    _take_away(folder)
+
+
+def _take_away(*folders: str) -> NoReturn:
+    """Leave nothing behind, and end."""
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
     os._exit(4)
 
 

@@ -116,7 +116,7 @@ WINNER_CODES = {
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _JOINTS = re.compile(r"[\s-]+")
 
-FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA_SIGNS = frozenset("=+-@＝＋－＠")  # the wide ones are the same to a spreadsheet in some languages
 
 _KNOWN_NAMES = frozenset(
     {
@@ -173,6 +173,17 @@ def code(cell: str) -> str:
     return _CAMEL.sub("_", cell.strip()).casefold()
 
 
+def starts_formula(text: str) -> bool:
+    r"""Whether a spreadsheet may take a cell for a formula: by its first sign, with or without blanks before it.
+
+    Examples
+    --------
+    >>> starts_formula("=1+1"), starts_formula(" @x"), starts_formula("\tx"), starts_formula("a-b")
+    (True, True, True, False)
+    """
+    return text[:1] in ("\t", "\r", "\n") or text.lstrip()[:1] in _FORMULA_SIGNS
+
+
 def guard_name(name: str, known_names: bool = False) -> str:
     """Return a name safe to stand in a CSV cell: an apostrophe goes before one that would be misread.
 
@@ -187,7 +198,7 @@ def guard_name(name: str, known_names: bool = False) -> str:
     ("'=1+1", "'NA", 'plain', "''=1+1")
     """
     core = name.lstrip("'")
-    harmful = core[:1] in FORMULA_SIGNS or core.strip() in BLANKS
+    harmful = starts_formula(core) or core.strip() in BLANKS
     harmful = harmful or plain(core) in VOTER_NAMES or plain(core) in WEIGHT_NAMES
     return f"'{name}" if harmful or (_misread(core) and (known_names or core != name)) else name
 
@@ -206,7 +217,7 @@ def restore_name(name: str) -> str:
 def _misread(core: str) -> bool:
     word = plain(core)
     return (
-        core[:1] in FORMULA_SIGNS
+        starts_formula(core)
         or core.strip() in BLANKS
         or word in _KNOWN_NAMES
         or position_of(core) is not None
