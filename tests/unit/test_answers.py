@@ -461,6 +461,17 @@ def test_a_vote_among_trillions_is_not_lost_in_rounding():
     assert left.weights.tolist() == [3.0] * 4
 
 
+def test_no_integer_program_is_asked_about_single_votes_among_trillions():
+    """It would search for hours: one vote is below what its arithmetic can tell."""
+    rng = np.random.default_rng(715)
+    votes = hr.Votes.from_ranks([rng.permutation(4) + 1 for _ in range(9)], rng.integers(10**11, 10**12, 9))
+    curve = hr.breakdown(votes)
+    assert curve.exact.all()
+    known = np.isfinite(curve.votes_sufficient)
+    assert (curve.votes_needed[known] <= curve.votes_sufficient[known]).all()
+    assert known.all()
+
+
 def test_the_largest_counts_are_exact_and_larger_ones_refused():
     most = 2**46
     half = most // 2

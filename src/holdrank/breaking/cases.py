@@ -35,6 +35,7 @@ _FOR_CHECKS = 0.3  # of the time left: not for the engine, but for running the s
 _ONE_RUN = 2.0  # seconds for one run of the statistic in a search
 _LAST_SEARCH = 2.0  # seconds to find any attack when the time is over and the engine knows none
 _LAST_LOOK = 2.0  # seconds for that when the time is over
+_MOST_IN_PROGRAMS = 1e9  # votes: beyond, one vote is less than an integer program can tell from none
 MOST_IN_CELLS = 16  # items of tiers that can be gone through cell by cell
 _MEDIANS = ((kemeny, "kemeny"), (borda, "borda"), (footrule, "footrule"))
 
@@ -353,7 +354,7 @@ class Case:
         """Return (votes needed, plan that was seen to work) as far as the engine itself knows about whole votes."""
         known: list[tuple[float, Plan | None]] = [(0.0, None)] * len(answers)
         todo = [k for k, answer in enumerate(answers) if answer.plan is not None and plan_votes(answer.plan)]
-        if self.engine.whole is None or not todo:
+        if self.engine.whole is None or not todo or self.votes.total > _MOST_IN_PROGRAMS:
             return known
         aims = [answers[k].aim for k in todo]
         found = [Found(answers[k].lower, answers[k].upper, answers[k].plan) for k in todo]
