@@ -203,7 +203,7 @@ def kemeny_budgets(p, n, *, by_definition=False):
     add, only the mass taken from each ballot is to be found. All targets are one program of independent parts.
     """
     from scipy.optimize import linprog
-    from scipy.sparse import block_diag
+    from scipy.sparse import block_diag, coo_array
 
     d = distance_table("kendall", n)
     size = len(p)
@@ -212,14 +212,14 @@ def kemeny_budgets(p, n, *, by_definition=False):
         rivals = np.array([v for v in range(size) if v != target])
         gain = d[:, rivals] - d[:, [target]]  # what a ballot gives the target over each rival
         if by_definition:  # columns: what is removed from each ballot, what is added to it
-            blocks.append(np.hstack((gain.T, -gain.T)))
+            blocks.append(coo_array(np.hstack((gain.T, -gain.T))))
             limits.append(p @ gain)
             costs.append(np.concatenate((np.ones(size), np.zeros(size))))
             bounds += [(0, mass) for mass in p] + [(0, None)] * size
-            equal.append(np.concatenate((np.ones(size), -np.ones(size)))[None])
+            equal.append(coo_array(np.concatenate((np.ones(size), -np.ones(size)))[None]))
             totals.append(0.0)
         else:
-            blocks.append((gain - gain[target]).T)
+            blocks.append(coo_array((gain - gain[target]).T))
             limits.append(p @ gain)
             costs.append(np.ones(size))
             bounds += [(0, mass) for mass in p]

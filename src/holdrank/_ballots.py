@@ -133,7 +133,8 @@ def merge_equal(ranks: Ints, weights: Floats) -> tuple[Ints, Floats]:
 
 def mean_rows(ranks: Ints, first: Ints, scores: Floats, weights: Floats) -> Floats:
     """Return for each distinct ballot, whose first row is given, the mean of the scores of its voters."""
-    means = np.ascontiguousarray(scores[first]) + 0.0  # a score of -0.0 is 0.0
+    means = np.ascontiguousarray(scores[first])
+    means += 0.0  # a score of -0.0 is 0.0
     if len(first) == len(ranks):
         return means
     number = {ranks[row].tobytes(): k for k, row in enumerate(first.tolist())}
@@ -144,5 +145,6 @@ def mean_rows(ranks: Ints, first: Ints, scores: Floats, weights: Floats) -> Floa
         if len(rows) > 1:
             # Sums that are rounded once do not depend on the order of the voters. The unlisted ones are the same.
             heap = math.fsum(weights[rows].tolist())
-            means[k] = [math.fsum((scores[rows, i] * weights[rows]).tolist()) / heap for i in range(ranks.shape[1])]
+            for i in np.flatnonzero(ranks[rows[0]]).tolist():
+                means[k, i] = math.fsum((scores[rows, i] * weights[rows]).tolist()) / heap
     return means

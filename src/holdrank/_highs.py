@@ -78,7 +78,7 @@ class Model:
         self._cost: Floats = np.asarray(cost, dtype=np.float64)
         # The solver's tolerances are absolute: shares of votes would vanish in them.
         self._scale = 1e4 / max(float(np.abs(self._cost).max(initial=0.0)), 1e-300)
-        self._lower, self._upper = np.zeros(len(cost)), np.broadcast_to(np.float64(upper), len(cost)).copy()
+        self._lower, self._upper = np.zeros(len(cost)), np.broadcast_to(upper, len(cost)).astype(np.float64)
         self._columns = np.arange(len(cost), dtype=np.int32)
         self._entry_columns: Ints = np.empty(0, dtype=np.int32)  # row after row
         self._entry_values: Floats = np.empty(0)
@@ -100,7 +100,7 @@ class Model:
         """Add rows ``lower <= values @ x[columns] <= upper``; both arrays have one line a row, all of one width."""
         rows, width = columns.shape
         columns = columns.astype(np.int32)
-        limits = np.column_stack([np.broadcast_to(np.float64(limit), rows) for limit in (lower, upper)])
+        limits = np.column_stack([np.broadcast_to(limit, rows) for limit in (lower, upper)]).astype(np.float64)
         self._entry_columns = np.concatenate((self._entry_columns, columns.ravel()))
         self._entry_values = np.concatenate((self._entry_values, values.ravel()))
         self._widths = np.concatenate((self._widths, np.full(rows, width, dtype=np.int32)))
@@ -142,12 +142,16 @@ class Model:
             # The solver drops branches that could only be better by less than its absolute gap.
             bound = (info.mip_dual_bound - _MIP_GAP) / self._scale if np.isfinite(info.mip_dual_bound) else -np.inf
             found = np.array(solution.col_value) if solution.value_valid else np.empty(0)
+            if not np.isfinite(found).all():
+                return Solution(False, bound, np.empty(0), np.empty(0))
             return Solution(status == statuses.kOptimal, bound, found, np.empty(0))
         if status != statuses.kOptimal:
             return Solution(False, -np.inf, np.empty(0), np.empty(0))
-        prices = np.array(solution.row_dual) / self._scale
+        x, prices = np.array(solution.col_value), np.array(solution.row_dual) / self._scale
+        if not (np.isfinite(x).all() and np.isfinite(prices).all()):
+            return Solution(False, -np.inf, np.empty(0), np.empty(0))  # the solver is lost, whatever it says
         bound, reduced_costs = self._dual_bound(prices)
-        return Solution(True, bound, np.array(solution.col_value), reduced_costs, prices)
+        return Solution(True, bound, x, reduced_costs, prices)
 
     def _dual_bound(self, prices: Floats) -> tuple[float, Floats]:
         """Return the Lagrangian bound of these row prices, valid for any prices, and the reduced costs."""

@@ -1,7 +1,8 @@
-"""Finished points of a long sweep, kept in a file as they come, so that a run that was killed can go on.
+"""Files that a killed run leaves sound: checkpoints, and whatever is written whole or not at all.
 
-One JSON object a line: first what the sweep is about, then one point a line. A point is on the disk before the next
-one is looked at, and a last line that was cut off is as if it had never been there.
+A checkpoint keeps the finished points of a long sweep as they come, so that it can go on. One JSON object a line: first
+what the sweep is about, then one point a line. A point is on the disk before the next one is looked at, and a last line
+that was cut off is as if it had never been there.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import errno
 import hashlib
 import json
 import os
+import secrets
+import stat
 from collections.abc import Mapping
 from contextlib import nullcontext, suppress
 from pathlib import Path
@@ -21,6 +24,8 @@ from holdrank.errors import InputError, UsageError, show
 
 FORM = 1  # of the file
 _SHOWN = 60  # characters of a line that is no point
+_STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/")
+_NAME = 40  # characters of the target that the name of a temporary file begins with
 
 Keep: TypeAlias = "str | os.PathLike[str] | Checkpoint | None"
 
@@ -79,11 +84,15 @@ class Checkpoint:
             "parameters": plain,
         }
         try:
+            known = _status(self.path)
+            if known is not None and not stat.S_ISREG(known.st_mode) and not stat.S_ISDIR(known.st_mode):
+                # A pipe would be waited for, and a device may have no end.
+                raise self._refused("it is no plain file", "name another file, which will be made")
             self._file: BinaryIO = open(self.path, "a+b")  # noqa: SIM115
-        except OSError as error:
+        except (OSError, UnicodeEncodeError) as error:
             raise UsageError(
-                f"the checkpoint {show(str(self.path), 200)} cannot be written: {error.strerror}; "
-                "to repair: name a file in a folder that may be written"
+                f"the checkpoint {show(str(self.path), 200)} cannot be written: "
+                f"{getattr(error, 'strerror', None) or error}; to repair: name a file in a folder that may be written"
             ) from error
         try:
             self._lock()
@@ -126,7 +135,7 @@ class Checkpoint:
         if header.startswith(data):  # nothing, or a first line that was cut off
             self._file.truncate(0)
             self._append(self._about)
-            self._sync_folder()
+            _sync_folder(self.path)
             return
         lines = data.splitlines(keepends=True)
         self._check(lines[0])
@@ -136,7 +145,7 @@ class Checkpoint:
                 point = json.loads(line)
                 key, value = str(point["key"]), point["value"]
                 whole = line.endswith(b"\n")
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, RecursionError):
                 whole = False
             if not whole:
                 if number < len(lines):
@@ -157,7 +166,8 @@ class Checkpoint:
         try:
             about = json.loads(first)
             about["checkpoint"]
-        except (ValueError, KeyError, TypeError):
+            str(about)  # what is shown of it below
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise self._refused("it is no checkpoint", "name another file, which will be made") from None
         again = "name another file, or delete this one to begin anew"
         mine = self._about
@@ -168,7 +178,8 @@ class Checkpoint:
         if about.get("votes") != mine["votes"]:
             raise self._refused("it is of other votes", again)
         if about.get("parameters_sha256") != mine["parameters_sha256"]:
-            there, here = about.get("parameters") or {}, mine["parameters"]
+            there, here = about.get("parameters"), mine["parameters"]
+            there = there if isinstance(there, dict) else {}
             differ = sorted(name for name in {*there, *here} if there.get(name) != here.get(name))
             told = "; ".join(f"{show(name)} is {show(str(there.get(name)))} there, {show(str(here.get(name)))} here"
                              for name in differ)  # fmt: skip
@@ -178,18 +189,19 @@ class Checkpoint:
         return InputError(f"the checkpoint cannot be used: {problem}", source=str(self.path), repair=repair)
 
     def _append(self, record: Mapping[str, Any]) -> None:
-        self._file.write(_line(record))
-        self._file.flush()
-        os.fsync(self._file.fileno())
-
-    def _sync_folder(self) -> None:
-        """Make sure that the name of a new file is on the disk, too, where folders can be asked for that."""
-        with suppress(OSError):
-            folder = os.open(self.path.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+        try:
+            self._file.write(_line(record))
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            with suppress(OSError):  # what the disk did not take would be tried again, in vain, by every close
+                self._file.close()
+            raise InputError(
+                f"the checkpoint cannot be written: {error.strerror}",
+                source=str(self.path),
+                expected="room on the disk",
+                repair="make room and run it again; the points before this one are kept",
+            ) from error
 
 
 def opened(
@@ -213,3 +225,56 @@ def rows_hash(votes: Any) -> str:
 def _line(record: Mapping[str, Any]) -> bytes:
     # Floats are written by repr, which reads back as the same number; what JSON has no word for is refused.
     return json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Write beside the target and rename, so that a failure leaves no half file and no other one either.
+
+    The target is what a link points to; it keeps its permissions. Only a plain file can be replaced so: a device or a
+    pipe is opened and written to. So is an open stream, and what was written to it before stays. What goes wrong is an
+    `OSError`, or a `ValueError` for a name that no file can have.
+    """
+    known = _status(path)
+    if (known is not None and not stat.S_ISREG(known.st_mode)) or os.path.abspath(path).startswith(_STREAMS):
+        with open(path, "ab") as file:
+            file.write(data)
+        return
+    if known is not None and not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))  # whoever made it read-only meant it
+    target = Path(os.path.realpath(path))
+    temporary = target.with_name(f".{target.name[:_NAME]}.{secrets.token_hex(8)}.part")
+    # A new file is as any other one; what replaces a file is nobody else's until it has that file's permissions.
+    mode = 0o666 if known is None else 0o600
+    try:
+        with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if known is not None:
+            with suppress(OSError):
+                os.chown(temporary, known.st_uid, known.st_gid)
+            os.chmod(temporary, stat.S_IMODE(known.st_mode))
+        os.replace(temporary, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+    _sync_folder(target)
+
+
+def _status(path: Path) -> os.stat_result | None:
+    """Return what stands at a path, links followed; None if nothing does."""
+    try:
+        return os.stat(path)
+    except FileNotFoundError:
+        return None
+
+
+def _sync_folder(path: Path) -> None:
+    """Make sure that the name of a new file is on the disk, too, where folders can be asked for that."""
+    with suppress(OSError):
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)

@@ -50,6 +50,12 @@ class Processes(ProcessPoolExecutor):
     def __init__(self, jobs: int) -> None:
         if not isinstance(jobs, int) or isinstance(jobs, bool) or jobs < 1:
             raise UsageError(f"the number of processes must be a whole number from 1, not {quote(str(jobs))}")
+        try:
+            os.getcwd()
+        except FileNotFoundError:
+            raise UsageError(
+                "the current folder is gone, and no process can start in it; to repair: change to one that is there"
+            ) from None
         self.jobs = jobs
         fresh = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang
         self._reader, self._writer = fresh.Pipe(duplex=False)
@@ -414,7 +420,7 @@ def _explained(error: Exception, kept: Checkpoint | None) -> HoldrankError | Non
         else:
             again = f"run it again; finished points are kept in {show(str(kept.path), 200)}"
         return WorkerError(f"a worker was lost, perhaps for want of memory ({what}); to repair: {again}")
-    if isinstance(error, pickle.PicklingError) or "pickle" in str(error):
+    if isinstance(error, pickle.PicklingError) or any(words in str(error) for words in ("pickle", "local object")):
         return UsageError(
             f"a task cannot be sent to another process ({what}); "
             "to repair: define statistics of your own at the top of a module"

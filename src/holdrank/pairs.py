@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
+import re
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from holdrank._ballots import check_items
+from holdrank.checkpoints import replace_file
 from holdrank.errors import InputError, LimitError, UsageError, quote
 from holdrank.rankings import Floats, Ranking
 from holdrank.tables.battles import PairTally
@@ -37,6 +40,15 @@ _FORMAT = "holdrank pair counts"
 _VERSION = 1
 _LONGEST_SOURCE = 400
 _LARGEST_TEXT = 1 << 26  # bytes of names and notes in a file
+_DENSEST_TEXT = 100  # bytes of them for every byte that they take once packed
+_LARGEST_HEADER = 10_000
+_PIECE = 1 << 20
+# As numpy writes it: it parses what it reads as Python, which is more than can be asked of a file from anywhere.
+_HEADER = re.compile(
+    rb"\x93NUMPY[\x01\x02\x03]\x00.{2,4}?"
+    rb"\{'descr': '([<|][fu][0-9])', 'fortran_order': (True|False), 'shape': \(([0-9, ]{0,60})\), \} *\n",
+    re.DOTALL,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -287,22 +299,14 @@ class PairCounts:
             "reading": [reading.source, reading.sha256, reading.format, dict(reading.choices)],
         }
         text = np.frombuffer(json.dumps(head, ensure_ascii=True).encode("ascii"), dtype=np.uint8)
-        target = Path(path)
+        packed = io.BytesIO()
+        np.savez_compressed(packed, head=text, wins=self._wins, listed=self._listed)
         try:
-            name = target.with_name(f".{target.name}.{os.getpid()}.part")
-            try:
-                with open(name, "wb") as file:
-                    np.savez_compressed(file, head=text, wins=self._wins, listed=self._listed)
-                    file.flush()
-                    os.fsync(file.fileno())
-                os.replace(name, target)
-            except BaseException:
-                name.unlink(missing_ok=True)
-                raise
+            replace_file(Path(path), packed.getvalue())
         except OSError as error:
             raise UsageError(
-                f"the counts cannot be written to {quote(str(target), 200)}: {error.strerror or error}; "
-                "to repair: choose a folder that exists and may be written to"
+                f"the counts cannot be written to {quote(str(path), 200)}: {error.strerror or error}; "
+                "to repair: choose a folder that exists, has room and may be written to"
             ) from error
 
     @classmethod
@@ -321,10 +325,11 @@ class PairCounts:
 
         try:
             with zipfile.ZipFile(source) as archive:
-                text = _member(archive, "head", "|u1", _LARGEST_TEXT)
-                wins = _member(archive, "wins", "<f8", 8 * MOST_ITEMS**2)
-                listed = _member(archive, "listed", "<f8", 8 * MOST_ITEMS)
-            head = json.loads(text.tobytes().decode("ascii"))
+                head = json.loads(_member(archive, "head", "|u1").tobytes().decode("ascii"))
+                items = head.get("items") if isinstance(head, dict) else None
+                n = min(len(items), MOST_ITEMS) if isinstance(items, list) else 0
+                wins = _member(archive, "wins", "<f8", (n, n))
+                listed = _member(archive, "listed", "<f8", (n,))
         except FileNotFoundError as error:
             raise InputError("there is no such file", source=str(source), repair="check the path") from error
         except (OSError, ValueError, KeyError, EOFError, RecursionError, NotImplementedError, RuntimeError) as error:
@@ -334,10 +339,10 @@ class PairCounts:
         if not isinstance(head, dict) or head.get("format") != _FORMAT:
             raise refuse("the file does not hold pair counts")
         if head.get("version") != _VERSION:
-            raise refuse("the file was written by another version", str(head.get("version")))
+            raise refuse("the file was written by another version")
         try:
             counts = cls._from_head(head, wins, listed)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise refuse(f"the file is not sound ({type(error).__name__})", str(error)) from error
         return counts
 
@@ -417,8 +422,8 @@ class PairCounts:
 
     def _all_notes(self) -> tuple[str, ...]:
         compared = np.triu(self._wins + self._wins.T, 1)
-        pairs = zip(*(k.tolist() for k in np.nonzero(compared)), strict=True)
-        return (*self.said, *name_notes(self.items), *comparison_notes(self.n, pairs))
+        first, second = np.nonzero(compared)
+        return (*self.said, *name_notes(self.items), *comparison_notes(self.n, first, second, len(first)))
 
     def _remember(self, name: str, compute: Callable[[], T]) -> T:
         if name not in self._memo:
@@ -473,18 +478,29 @@ def _fault(wins: Floats, total: float, listed: Floats) -> str:
     return ""
 
 
-def _member(archive: zipfile.ZipFile, name: str, kind: str, most: int) -> npt.NDArray[Any]:
-    """Return an array of an .npz file; its header is believed only as far as the bytes that follow bear it out."""
+def _member(archive: zipfile.ZipFile, name: str, kind: str, shape: tuple[int, ...] | None = None) -> npt.NDArray[Any]:
+    """Return an array of an .npz file, of the shape that it must have, or a text of any length."""
     entry = archive.getinfo(f"{name}.npy")
-    if entry.file_size > most + 10_000:
+    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError(f"{name} is packed in another way")
+    # A matrix of zeros takes hardly any room; text of names does, and is large once it is parsed.
+    most = min(_LARGEST_TEXT, 2**16 + _DENSEST_TEXT * entry.compress_size)
+    if shape is not None:
+        most = math.prod(shape) * np.dtype(kind).itemsize
+    if entry.file_size > most + _LARGEST_HEADER:
         raise ValueError(f"{name} takes {entry.file_size:,} bytes")
     with archive.open(entry) as file:
-        version = np.lib.format.read_magic(file)
-        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, fortran, dtype = read(file, max_header_size=10_000)
-        if dtype != np.dtype(kind):
-            raise ValueError(f"{name} holds {dtype}")
-        data = file.read(most + 1)
-    if math.prod(shape) * dtype.itemsize != len(data) or len(data) > most:
+        start = file.read(_LARGEST_HEADER)
+        match = _HEADER.match(start)
+        if match is None or match[1].decode() != kind:
+            raise ValueError(f"{name} is no array of the kind {kind}")
+        data = bytearray(start[match.end() :])
+        while piece := file.read(_PIECE):
+            data += piece
+    told = tuple(int(size) for size in match[3].split(b",") if size.strip())
+    array = np.frombuffer(data, dtype=kind)
+    if math.prod(told) != len(array):
         raise ValueError(f"{name} is cut short, or too long")
-    return np.frombuffer(data, dtype=dtype).reshape(shape, order="F" if fortran else "C").copy()
+    if shape is not None and told != shape:
+        raise ValueError(f"{name} has the shape {told}, not {shape}")
+    return array.reshape(told, order="F" if match[2] == b"True" else "C")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
@@ -13,7 +14,7 @@ import numpy as np
 
 from holdrank.breaking.results import Attack, Breakdown
 from holdrank.consensus import Consensus
-from holdrank.errors import quote
+from holdrank.errors import quote, show
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.resampling import Bootstrap
 from holdrank.thresholds import Tradeoff
@@ -22,6 +23,7 @@ from holdrank.votes import Votes
 Record: TypeAlias = dict[str, Any]
 
 SCHEMA = "holdrank-analysis-1"
+_DEEPEST = 50  # lists and objects inside each other
 _MOST_BALLOTS = 200  # kinds of ballots of an attack that are listed
 
 
@@ -195,10 +197,14 @@ _TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
-def _mismatch(value: object, rule: Mapping[str, Any], at: str) -> str:
+def _mismatch(value: object, rule: Mapping[str, Any], at: str, depth: int = 0) -> str:
     if "$ref" in rule:
-        return _mismatch(value, schema()["$defs"][rule["$ref"].removeprefix("#/$defs/")], at)
-    here = at or "the record"
+        return _mismatch(value, schema()["$defs"][rule["$ref"].removeprefix("#/$defs/")], at, depth)
+    here = show(at, 80) or "the record"
+    if depth > _DEEPEST:
+        return f"{here} nests too deep"
+    if isinstance(value, int | float) and not abs(value) <= sys.float_info.max:
+        return f"{here} is too large a number"  # such as 1e999, which is infinite once it is read
     if "const" in rule and value != rule["const"]:
         return f"{here} is not {rule['const']!r}"
     if "enum" in rule and value not in rule["enum"]:
@@ -218,12 +224,12 @@ def _mismatch(value: object, rule: Mapping[str, Any], at: str) -> str:
             known = inner.get(name, rule.get("additionalProperties", {}))
             if known is False:
                 return f"{here} has an unknown {quote(str(name), 40)}"
-            problem = _mismatch(part, known, f"{at}.{name}" if at else str(name))
+            problem = _mismatch(part, known, f"{at}.{name}" if at else str(name), depth + 1)
             if problem:
                 return problem
     if isinstance(value, list):
         for number_, part in enumerate(value):
-            problem = _mismatch(part, rule.get("items", {}), f"{at}[{number_}]")
+            problem = _mismatch(part, rule.get("items", {}), f"{at}[{number_}]", depth + 1)
             if problem:
                 return problem
     return ""

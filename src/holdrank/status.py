@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import signal
 import threading
+from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from enum import StrEnum
 from time import monotonic
@@ -70,7 +71,8 @@ class Clock:
     """When a computation must stop: after `time_limit` seconds, or at the first Ctrl-C.
 
     As a context manager it turns Ctrl-C into a request that the computation reads at its leisure, so that what is
-    known can be returned. A second Ctrl-C is the usual `KeyboardInterrupt`.
+    known can be returned. A second Ctrl-C is the usual `KeyboardInterrupt`. A clock that is entered inside another one
+    hears what that one hears: the parts of an analysis stop with it.
 
     Examples
     --------
@@ -84,6 +86,7 @@ class Clock:
         self._within = within
         self._heard = False
         self._listens = False
+        self._token: Token[Clock | None]
 
     @property
     def interrupted(self) -> bool:
@@ -103,6 +106,9 @@ class Clock:
         return math.inf if self.deadline is None else self.deadline - monotonic()
 
     def __enter__(self) -> Clock:
+        if self._within is None:
+            self._within = _entered.get()
+        self._token = _entered.set(self)
         # Only the main thread hears signals, and somebody else's handler is left alone.
         if threading.current_thread() is threading.main_thread():
             self._listens = signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -113,6 +119,7 @@ class Clock:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        _entered.reset(self._token)
         if self._listens:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -120,3 +127,6 @@ class Clock:
         if self.interrupted:
             signal.default_int_handler(number, frame)
         self.interrupted = True
+
+
+_entered: ContextVar[Clock | None] = ContextVar("_entered", default=None)  # the innermost clock of this thread

@@ -19,5 +19,8 @@ STRICT = 2e-7
 TIED = 1e-11
 """Sums of weights that are no counts carry rounding: up to this part of the largest, they are equal."""
 
+FAINT = 1e-15
+"""Counting keeps so much of the weight of all votes: ballots that weigh less may have no say, and a note tells it."""
+
 DECIMALS = 12
 """Merges compare deviations and thresholds to so many decimals, by definition: 0.7 - 0.5 and 0.5 - 0.3 are equal."""

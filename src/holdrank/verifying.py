@@ -237,7 +237,10 @@ class _Checker:
         assert self.base is not None
         scores = _BY_SCORES[self.base](votes)
         if self.base == "copeland":
-            slack = 0
+            most = max(
+                c + m for row in zip(votes.compared, votes.margins, strict=True) for c, m in zip(*row, strict=True)
+            )
+            scores, slack = exact.copeland_scores(votes, 0 if counts else _TIED * most / 2), 0
         elif self.base == "mean score":  # scores carry rounding, too
             slack = _TIED / 10 * max(abs(score) for score in scores)
         for order in permutations(range(votes.n)):

@@ -25,6 +25,7 @@ from holdrank._kernels import count_battles, count_wins, whole_number_scale
 from holdrank.errors import InputError, LimitError, UsageError, quote, show
 from holdrank.rankings import Floats, Ints, Ranking, footrule_maximum, rho_maximum
 from holdrank.tables.table import counted
+from holdrank.tolerances import FAINT
 
 if TYPE_CHECKING:
     from holdrank.tables import RawBallots
@@ -234,10 +235,11 @@ class Votes:
         >>> Votes.from_score_rows([[0.9, 0.4, 0.4], [0.2, np.nan, 0.7]]).ranks.tolist()
         [[1, 2, 2], [2, 0, 1]]
         """
+        from holdrank.tables.table import MAX_SCORE
         from holdrank.tables.table import dense_ranks as ranks_of_scores
 
         table = np.asarray(scores, dtype=np.float64)
-        if table.ndim != 2 or np.isinf(table).any():
+        if table.ndim != 2 or (np.abs(table) > MAX_SCORE).any():
             raise UsageError("scores must be a table of finite numbers, one row a voter and one column an item")
         names = [str(i) for i in range(table.shape[1])] if items is None else list(items)
         return cls._build(names, ranks_of_scores(table, True), weights, unlisted, scores=table)
@@ -297,13 +299,17 @@ class Votes:
             )
         if not keep.all():
             ranks, shares = ranks[keep], shares[keep]
+            scores = None if scores is None else scores[keep]
         dense = dense_ranks(ranks)
         marks = None
         merged = shares
         if merge:
             first, merged = merge_equal(dense, shares)
-            marks = None if scores is None else mean_rows(dense, first, scores[keep], shares)
+            marks = None if scores is None else mean_rows(dense, first, scores, shares)
             dense = dense[first]
+        if faint := int((merged < FAINT * merged.sum()).sum()):
+            rest = f"lighter than {FAINT:.0e} of all votes: counts may not show them"
+            notes.append(counted(faint, "kind of ballots", rest, many="kinds of ballots"))
         dense = np.asfortranarray(dense)  # column by column: counting compares columns
         for array in (dense, merged, *([] if marks is None else [marks])):
             array.flags.writeable = False

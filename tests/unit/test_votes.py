@@ -408,3 +408,11 @@ def test_only_some_of_the_items():
     assert sorted(zip(part.ranks.tolist(), part.weights.tolist(), strict=True)) == [([0, 1], 5.0), ([2, 1], 3.0)]
     with pytest.raises(hr.UsageError, match="no item is called 'x'"):
         votes.only(["a", "x"])
+
+
+def test_weights_too_light_to_count_are_told():
+    """Counting is exact to some fifty binary digits of the weight of all votes; what is below has no say."""
+    votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[1e12, 1e-12])
+    assert votes.notes == ("1 kind of ballots lighter than 1e-15 of all votes: counts may not show them",)
+    assert hr.kemeny(votes).text() == "a > b"
+    assert hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[1e12, 1.0]).notes == ()

@@ -8,7 +8,6 @@ counted in parts, each by itself, and the counts added (`count_pairs`).
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
@@ -18,11 +17,12 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-from holdrank.bigvotes.rows import COUNTED, Plan, distinct_rows, expect_plain, fits, parts_of, pieces, plan_of
+from holdrank.bigvotes.rows import COUNTED, Plan, distinct_rows, expect_plain, fits, no_json, parts_of, pieces, plan_of
 from holdrank.bigvotes.scan import Engine, NotForDuckDB, Scan, UnreadableError, located, open_scan
 from holdrank.clusters import Parcel, connect, expect_executor, spread
 from holdrank.errors import InputError, MissingExtraError, UsageError
 from holdrank.files import FORMATS, ReadOptions, form_of, of_table
+from holdrank.files.containers import json_value
 from holdrank.files.jsonl import ballots_of
 from holdrank.files.sniff import is_pattern
 from holdrank.pairs import PairCounts
@@ -253,7 +253,7 @@ def _json_ballots(table: Table, plan: Plan, options: ReadOptions) -> RawBallots:
 
     def value(text: str) -> Any:
         if text not in known:
-            known[text] = json.loads(text)
+            known[text] = json_value(text)
         return known[text]
 
     keys = [(table.names[k], table.text(k)) for k in plan.used]
@@ -261,7 +261,10 @@ def _json_ballots(table: Table, plan: Plan, options: ReadOptions) -> RawBallots:
     objects: list[tuple[int, dict[str, Any]]] = []
     kept: list[int] = []
     for row in range(table.rows):
-        record = {key: value(cells[row]) for key, cells in keys if cells[row]}
+        try:
+            record = {key: value(cells[row]) for key, cells in keys if cells[row]}
+        except ValueError as error:  # a number with thousands of digits, or a list as deep
+            raise no_json(table.source, int(table.lines[row]), error) from error
         if head and record == head:
             continue
         objects.append((int(table.lines[row]), record))

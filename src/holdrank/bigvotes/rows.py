@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from holdrank.bigvotes.scan import Engine, NotForDuckDB, Scan
 from holdrank.errors import InputError, UsageError
 from holdrank.files import ReadOptions, form_of, of_table
+from holdrank.files.containers import json_value
 from holdrank.files.jsonl import check_head, json_text
 from holdrank.status import Step
 from holdrank.tables.ballots import columns_of_items, position_columns, slot_columns
@@ -112,7 +112,12 @@ def _declared(engine: Engine, scan: Scan) -> Mapping[str, Any] | None:
     at = scan.names.index("items")
     query = f"SELECT {', '.join(f'c{k}' for k in keys)}, min(spot) FROM ({scan.relation(keys)}) WHERE c{at} IS NOT NULL"
     found = engine.rows(f"{query} GROUP BY ALL ORDER BY ALL", scan.source, "looking for items")
-    heads = [{scan.names[k]: json.loads(text) for k, text in zip(keys, row, strict=False) if text} for row in found]
+    heads = []
+    for row in found:
+        try:
+            heads.append({scan.names[k]: json_value(text) for k, text in zip(keys, row, strict=False) if text})
+        except ValueError as error:
+            raise no_json(scan.source, row[-1], error) from error
     if any(head != heads[0] for head in heads):
         raise InputError(
             "the files declare different items",
@@ -275,7 +280,7 @@ def _refuse_weight(engine: Engine, scan: Scan, k: int, relation: str, sound: str
     """Raise what the reader of weights says of the first weight that is not sound."""
     query = f"SELECT c{k}::VARCHAR, spot FROM ({relation}) WHERE NOT {sound} ORDER BY spot LIMIT 1"
     cell, spot = engine.rows(query, scan.source)[0]
-    text = "" if cell is None else json_text(json.loads(cell)) if scan.types[k] == "json" else str(cell)
+    text = "" if cell is None else _decoded(scan, k, cell, lambda: spot) if scan.types[k] == "json" else str(cell)
     columns: list[Column] = [[text] for _ in scan.names]
     table = Table(scan.source, list(scan.names), columns, [spot])
     read_weights(table, k, Problems())
@@ -335,7 +340,10 @@ def _decoded(scan: Scan, k: int, word: str, place: Callable[[], int]) -> str:
     """Return the text of a JSON value, as the reader of JSON Lines does."""
     if not word:
         return ""
-    value = json.loads(word)
+    try:
+        value = json_value(word)
+    except ValueError as error:
+        raise no_json(scan.source, place(), error) from error
     problem = "a value is itself a list or an object" if isinstance(value, list | dict) else ""
     text = json_text(value)
     try:
@@ -353,6 +361,17 @@ def _decoded(scan: Scan, k: int, word: str, place: Callable[[], int]) -> str:
             repair="write the value as text or number",
         )
     return text
+
+
+def no_json(source: str, line: int, error: ValueError) -> InputError:
+    """Return the error for a value that DuckDB takes for JSON and Python does not."""
+    return InputError(
+        f"a value cannot be read ({error})",
+        source=source,
+        line=line,
+        expected="text, numbers, and lists of them",
+        repair="mend the line, or delete it",
+    )
 
 
 def _numeric(engine: Engine, scan: Scan, spare: Sequence[int]) -> list[int]:

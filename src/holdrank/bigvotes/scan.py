@@ -26,9 +26,8 @@ MEMORY = "1GB"
 """What DuckDB may hold in memory; the rest goes to a folder that is removed afterwards."""
 
 _HEAD = 1 << 20  # bytes that tell what a text is
+_MOST_COLUMNS = 10_000  # that DuckDB is asked for; a query names them all
 _FILE = 1 << 40  # rows of a file at most: the place of a row is its file times this, plus its row
-_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL", "UTINYINT",
-            "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT")  # fmt: skip
 
 
 class NotForDuckDB(Exception):  # noqa: N818 - no error: the reader for memory takes over
@@ -61,6 +60,8 @@ class Scan:
         The first row, and the one after the last, of a single Parquet file.
     spilled : bool
         Whether this is a copy of some columns, under the names c0, c1, … and with the place of each row.
+    stamps : tuple of tuple of int
+        What tells that a file is still the one that was opened.
     """
 
     source: str
@@ -72,6 +73,7 @@ class Scan:
     notes: tuple[str, ...] = ()
     rows: tuple[int, int] | None = None
     spilled: bool = False
+    stamps: tuple[tuple[int, ...], ...] = ()
 
     def part(self, file: str, rows: tuple[int, int] | None = None) -> Scan:
         """Return one of the files, or some rows of it."""
@@ -82,7 +84,7 @@ class Scan:
         files = listing(self.files)
         spot = f"file_index::BIGINT * {_FILE} + row_number() OVER () - 1 AS spot"
         if self.kind == "parquet":
-            cells = [f"{self._cell(k, name(self.names[k]))} AS c{k}" for k in used]
+            cells = [f"{containers.parquet_cell(name(self.names[k]), self.types[k])} AS c{k}" for k in used]
             spot = f"file_index::BIGINT * {_FILE} + file_row_number AS spot"
             if self.spilled:
                 cells, spot = [f"c{k}" for k in used], "spot"
@@ -105,25 +107,34 @@ class Scan:
             )
         return f"SELECT {', '.join([*cells, *([spot] if place else [])]) or 1} {tail}"
 
-    def _cell(self, k: int, column: str) -> str:
-        if self.types[k] == "number":
-            return column
-        if self.types[k] == "flag":
-            return f"CASE WHEN {column} THEN 'True' WHEN NOT {column} THEN 'False' END"
-        return f"{column}::VARCHAR"
-
     def text_of(self, k: int) -> str:
         """Return the expression for the text of a cell, without outer blanks."""
         cell = f"c{k} ->> '$'" if self.types[k] == "json" else f"c{k}::VARCHAR"
         return f"trim(coalesce({cell}, ''), ' \t\n\r\f\v')"
 
     def sha256(self) -> str:
-        """Return the SHA-256 of the file; of several, that of theirs, one a line."""
+        """Return the SHA-256 of the file; of several, that of theirs, one a line. Refuse files that were changed."""
         digests = []
-        for file in self.files:
-            with open(file, "rb") as opened:
-                digests.append(hashlib.file_digest(opened, "sha256").hexdigest())
+        for file, stamp in zip(self.files, self.stamps, strict=True):
+            try:
+                with open(file, "rb") as opened:
+                    digests.append(hashlib.file_digest(opened, "sha256").hexdigest())
+                same = _stamp(file) == stamp
+            except OSError:
+                same = False
+            if not same:
+                raise InputError(
+                    "the file was changed while it was read",
+                    source=file,
+                    expected="a file that stays as it is",
+                    repair="wait until it is written, and run it again; or read a copy of it",
+                )
         return digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()
+
+
+def _stamp(file: str) -> tuple[int, ...]:
+    known = os.stat(file)
+    return known.st_dev, known.st_ino, known.st_size, known.st_mtime_ns
 
 
 def listing(files: Sequence[str]) -> str:
@@ -283,6 +294,7 @@ def open_scan(
 ) -> Scan:
     """Return the files of a path or pattern and their columns; what DuckDB does not read is `NotForDuckDB`."""
     files = matching(source)
+    stamps = []
     kind = ""
     names: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
@@ -290,6 +302,7 @@ def open_scan(
     sign = ","
     for number, file in enumerate(files):
         head = _head(file)
+        stamps.append(_stamp(file))
         found = containers.container(head)
         if found == "xlsx":
             raise NotForDuckDB("spreadsheets are read from one file, in memory")
@@ -313,6 +326,7 @@ def open_scan(
                 sign, said = containers.find_delimiter(text, file, delimiter)
                 notes = tuple(said)
             mine = _csv_header(text, sign)
+            _refuse_long_lines(file)
             kinds = ("text",) * len(mine)
         else:
             mine, kinds = (), ()  # found out for all files at once
@@ -327,10 +341,12 @@ def open_scan(
         types = ("json",) * len(names)
     elif kind == "parquet" and delimiter is not None:
         raise UsageError("delimiter= means something for CSV files only")
+    if len(names) > _MOST_COLUMNS:
+        raise NotForDuckDB(f"{len(names):,} columns are too many")
     folded = [column.casefold() for column in names]
     if kind != "csv" and len(set(folded)) < len(folded):
         raise NotForDuckDB("DuckDB does not tell columns apart whose names differ by case only")
-    return Scan(os.fspath(source), kind, tuple(files), names, types, sign, notes)
+    return Scan(os.fspath(source), kind, tuple(files), names, types, sign, notes, stamps=tuple(stamps))
 
 
 def _unlike(file: str, found: str, first: str, expected: str) -> InputError:
@@ -363,11 +379,7 @@ def _head(file: str) -> Source:
 
 def _parquet_columns(file: str, engine: Engine) -> tuple[tuple[str, ...], tuple[str, ...]]:
     columns = engine.rows(f"DESCRIBE SELECT * FROM read_parquet({listing([file])}, hive_partitioning = false)", file)
-    kinds = []
-    for _, kind, *_ in columns:
-        base = kind.partition("(")[0]
-        kinds.append("number" if base in _NUMBERS and "[" not in kind else "flag" if base == "BOOLEAN" else "text")
-    return tuple(str(column) for column, *_ in columns), tuple(kinds)
+    return tuple(str(column) for column, *_ in columns), tuple(containers.parquet_kind(kind) for _, kind, *_ in columns)
 
 
 def _csv_header(text: str, delimiter: str) -> tuple[str, ...]:
@@ -376,6 +388,19 @@ def _csv_header(text: str, delimiter: str) -> tuple[str, ...]:
         return tuple(next(row for row in rows if row))
     except (csv.Error, StopIteration) as error:
         raise NotForDuckDB("the header of the file is not plain") from error
+
+
+def _refuse_long_lines(file: str) -> None:
+    """Refuse a file with lines of megabytes: DuckDB refuses some of them, and loses others without a word."""
+    with open(file, "rb") as opened:
+        while len(block := opened.read(_HEAD)) == _HEAD:
+            if b"\n" not in block and b"\r" not in block:
+                raise UnreadableError(
+                    "a line is longer than a megabyte",
+                    source=file,
+                    expected="lines of ordinary length",
+                    repair="check that the right file was saved",
+                )
 
 
 def _json_keys(files: Sequence[str], engine: Engine, source: str) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """The command line: parse, call, print. Results go to stdout, everything else to stderr.
 
-Exit codes: 0 fine, 1 internal error, 2 wrong use, 3 bad input, 5 not proved (--require-proof), 130 interrupted.
+Exit codes: 0 fine, 1 internal error, 2 wrong use, 3 bad input or nowhere to write, 4 a gate that does not hold, 5 not
+proved (--require-proof), 130 interrupted by Ctrl-C, 143 by SIGTERM.
 """
 
 from __future__ import annotations
@@ -10,8 +11,11 @@ import io
 import json
 import os
 import shutil
+import signal
 import sys
+import threading
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -37,6 +41,7 @@ from holdrank.cli.options import (
     reading_options,
     require_proof_option,
     rule_option,
+    same_file,
     statistic,
     time_limit_option,
     verbose_option,
@@ -46,6 +51,7 @@ from holdrank.cli.printing import (
     EXIT_DATA,
     EXIT_INTERNAL,
     EXIT_INTERRUPTED,
+    EXIT_TERMINATED,
     EXIT_USAGE,
     bootstrap_json,
     complain,
@@ -94,9 +100,39 @@ def cli() -> None:
     """
 
 
+class _Termination:
+    """SIGTERM ends a command as Ctrl-C does: what is known is printed, nothing half-written stays behind."""
+
+    def __init__(self) -> None:
+        self.heard = False
+        self._listens = False
+
+    def __enter__(self) -> _Termination:
+        # Only the main thread hears signals, and somebody else's handler is left alone.
+        if threading.current_thread() is threading.main_thread():
+            self._listens = signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+        if self._listens:
+            signal.signal(signal.SIGTERM, self._hear)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._listens:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+    def _hear(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
+        self.heard = True
+        answer = signal.getsignal(signal.SIGINT)
+        if not callable(answer):  # Ctrl-C is ignored, as in a shell's background
+            raise KeyboardInterrupt
+        answer(signal.SIGINT, frame)
+
+
 def main() -> NoReturn:
     """Run the command line and leave with the right exit code; one line for each error, never a traceback."""
-    code = _run()
+    with _Termination() as termination:
+        code = _run()
+    if code == EXIT_INTERRUPTED and termination.heard:
+        code = EXIT_TERMINATED
     for stream in (sys.stdout, sys.stderr):
         try:
             if stream is not None:
@@ -134,7 +170,11 @@ def _run() -> int:
             return EXIT_INTERNAL
         return EXIT_DATA if isinstance(error, InputError | LimitError) else EXIT_USAGE
     except OSError as error:
-        complain(f"holdrank: {error.filename or 'input or output'}: {error.strerror or error}")
+        where, what = show(str(error.filename or "input or output"), 200), show(error.strerror or str(error), 200)
+        repair = "check that it is there, may be used and has room"
+        if _stands_nowhere():
+            where, what, repair = "the current folder", "it is gone", "change to one that is there"
+        complain(f"holdrank: {where}: {what}; to repair: {repair}")
         return EXIT_DATA
     except Exception as error:
         if os.environ.get("HOLDRANK_DEBUG"):
@@ -142,6 +182,15 @@ def _run() -> int:
         what = f"{type(error).__name__}: {show(str(error), 200)}"
         complain(f"holdrank: internal error: {what}; please report it; HOLDRANK_DEBUG=1 shows where")
         return EXIT_INTERNAL
+
+
+def _stands_nowhere() -> bool:
+    """Whether the current folder was removed."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 @cli.command(cls=ReadingCommand)
@@ -237,6 +286,7 @@ cli.add_command(breaking.breakdown)
 cli.add_command(breaking.attack)
 cli.add_command(breaking.tradeoff)
 cli.add_command(gates.check)
+cli.add_command(gates.verify)
 cli.add_command(gates.diff)
 cli.add_command(report_command.report)
 
@@ -285,6 +335,8 @@ def convert(file: str, output: str, to: str | None, quiet: bool, reading: dict[s
     """
     from holdrank.files import write_votes
 
+    if output != "-" and same_file(output, file):
+        raise click.UsageError(f"OUTPUT would overwrite the votes in {show(file, 200)}; name another file.")
     votes = read(file, reading, quiet)
     write_votes(votes, output, format=to)
     if votes.unlisted == "observed" and votes.incomplete and not output.endswith(".jsonl") and to != "jsonl":
@@ -307,6 +359,7 @@ def demo(out: str, seed: int, theta: float) -> None:
     from holdrank.breaking.goals import NewWinner
     from holdrank.consensus import kemeny
     from holdrank.files import write_votes
+    from holdrank.files.writers import make_folder, write_whole
     from holdrank.merge import Robust
     from holdrank.models import example_votes
     from holdrank.report import write_report
@@ -316,12 +369,12 @@ def demo(out: str, seed: int, theta: float) -> None:
     merged = Robust(kemeny, theta)(votes)
     found = attack(votes, kemeny, NewWinner())
     folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     write_votes(votes, folder / "votes.soc")
     summary = {**record("demo", votes), "generated": True, "seed": seed, "theta": theta,
                "consensus": consensus_json(consensus), "tiers": consensus_json(merged),
                "attack": breaking.attack_json(found)}  # fmt: skip
-    (folder / "consensus.json").write_text(json.dumps(summary, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_whole(folder / "consensus.json", (json.dumps(summary, indent=2, ensure_ascii=False) + "\n").encode())
     click.echo(f"Generated data, not real votes: 500 ballots drawn from a Plackett-Luce model with seed {seed}.\n")
     print_ranking(votes, consensus, "Kemeny consensus")
     click.echo()

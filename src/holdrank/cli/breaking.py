@@ -19,6 +19,7 @@ from holdrank.cli.options import (
     reading_options,
     require_proof_option,
     rule_option,
+    same_file,
     statistic,
     verbose_option,
     worker_options,
@@ -281,10 +282,13 @@ def _goal(given: dict[str, Any]) -> Goal:
 
 def _check_output(output: str, file: str) -> None:
     """Refuse what cannot be written before the search begins, and the file that was read."""
+    from holdrank.files.writers import expect_target
+
     if Path(output).suffix.lower() not in _ENDINGS:
         raise click.UsageError(f"--write needs a file that ends in {', '.join(_ENDINGS)}, not {show(output, 200)!r}.")
-    if Path(output).exists() and Path(file).exists() and Path(output).samefile(file):
+    if same_file(output, file):
         raise click.UsageError(f"--write would overwrite the votes in {show(file, 200)}; name another file.")
+    expect_target(Path(output))
 
 
 def _write(found: Attack, output: str, quiet: bool) -> None:

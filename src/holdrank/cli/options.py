@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable
@@ -187,6 +188,14 @@ def statistic(rule: str) -> Statistic:
 
     found: Statistic = getattr(consensus if rule in MEDIANS else scoring, rule.replace("-", "_"))
     return found
+
+
+def same_file(output: str, file: str) -> bool:
+    """Whether a file to be written is the one that is read, under whatever names."""
+    try:
+        return os.path.samefile(output, file)
+    except (OSError, ValueError):  # one of them is not there
+        return False
 
 
 def read(file: str, reading: dict[str, Any], quiet: bool) -> Votes:

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from holdrank.status import Status, Step
     from holdrank.votes import Votes
 
-EXIT_INTERNAL, EXIT_USAGE, EXIT_DATA, EXIT_GATE, EXIT_NOT_PROVED, EXIT_INTERRUPTED = 1, 2, 3, 4, 5, 130
+EXIT_INTERNAL, EXIT_USAGE, EXIT_DATA, EXIT_GATE, EXIT_NOT_PROVED = 1, 2, 3, 4, 5
+EXIT_INTERRUPTED, EXIT_TERMINATED = 130, 143  # as shells tell it: 128 and the number of the signal
+
+_NARROWEST = 80  # columns of a table: its numbers are never cut; a terminal that has less breaks the lines
 
 
 def complain(message: str) -> None:
@@ -140,8 +143,8 @@ def shows(text: str) -> bool:
 
 
 def line_width() -> int:
-    """Return how many columns a table may take: the terminal's, or 100 where nobody looks."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
+    """Return how many columns a table may take: the terminal's, if those are enough, or 100 where nobody looks."""
+    return max(shutil.get_terminal_size().columns, _NARROWEST) if sys.stdout.isatty() else 100
 
 
 def print_table(title: str, votes: Votes | None, table: Table) -> None:
@@ -232,7 +235,8 @@ def verdict(consensus: Consensus) -> str:
     if consensus.status in (Status.SCORED, Status.SORTED):
         alone = scores[bool(consensus.unique)]
     else:
-        alone = ("the median is " if consensus.status is Status.MERGED else "") + optima[consensus.unique]
+        below = "the median is " if consensus.status is Status.MERGED and consensus.unique else ""
+        alone = below + optima[consensus.unique]
     gap = "" if consensus.status.is_exact else f", no ranking is below {consensus.bound:.6g}"
     distance = consensus.distance.replace("_", " ").replace("spearman", "Spearman").replace("kendall", "Kendall")
     return f"loss {consensus.loss:.6g} ({distance}{gap}); {consensus.status}; {alone}"

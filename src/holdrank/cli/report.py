@@ -15,6 +15,7 @@ from holdrank.cli.options import (
     read,
     reading_options,
     rule_option,
+    same_file,
 )
 from holdrank.cli.printing import EXIT_INTERRUPTED, complain, progress_line
 from holdrank.cli.terminal import print_analysis
@@ -70,12 +71,13 @@ def report(file: str, output: str | None, text: bool, rule: str, theta: float | 
     votes = read(file, reading, quiet)
     with progress_line(quiet) as progress:
         found = analyse(votes, spec, progress=progress)
-    if output is not None:
-        write_report(found, output)
+    # What was found is told first, should the file not be written in the end.
     if text:
         print_analysis(found)
     else:
         click.echo(found.headline)
+    if output is not None:
+        write_report(found, output)
     for step in found.record["steps"]:
         if step["state"] != "done" and not quiet:
             complain(f"note: {step['name']}: {step['state']}; {show(step['note'], 200)}")
@@ -87,7 +89,10 @@ def report(file: str, output: str | None, text: bool, rule: str, theta: float | 
 
 def _check_output(output: str, file: str) -> None:
     """Refuse what cannot be written before the search begins, and the file that was read."""
+    from holdrank.files.writers import expect_target
+
     if Path(output).suffix.lower() not in _ENDINGS:
         raise click.UsageError(f"--output needs a file that ends in {', '.join(_ENDINGS)}, not {show(output, 200)!r}.")
-    if Path(output).exists() and Path(file).exists() and Path(output).samefile(file):
+    if same_file(output, file):
         raise click.UsageError(f"--output would overwrite the votes in {show(file, 200)}; name another file.")
+    expect_target(Path(output))

@@ -11,22 +11,34 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from holdrank.errors import InputError, LimitError, MissingExtraError, UsageError, quote
-from holdrank.tables.table import Column, Problems, Table, no_rows, plural
+from holdrank.errors import HoldrankError, InputError, LimitError, MissingExtraError, UsageError, show
+from holdrank.files.spreadsheets import Rows, sheet_rows
+from holdrank.tables.table import Column, Problems, Table, most_cells, no_rows, plural
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 _TEXT_EXTENSIONS = frozenset({".csv", ".tsv", ".txt", ".soc", ".soi", ".toc", ".toi", ".cat", ".jsonl", ".order"})
 _LARGEST_SHEET = 2**31  # bytes of a spreadsheet once unpacked
+_SMALL_SHEET = 2**23  # bytes that any spreadsheet may have once unpacked
+_DENSEST_SHEET = 50  # bytes once unpacked for every byte before; three times what sheets of equal rows come to
 
 LARGEST_CELL = 2**31 - 1
 """Characters of a CSV cell. The csv module knows one limit for the whole process, set here once, on import."""
 csv.field_size_limit(max(csv.field_size_limit(), min(LARGEST_CELL, sys.maxsize)))
+
+_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL", "UTINYINT",
+            "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT")  # fmt: skip
+"""Types of DuckDB that are numbers."""
+_PARQUET_MEMORY = "1GB"  # that DuckDB may take for a file that is held in memory
+_MOST_COLUMNS = 100_000
+_LETTERS_A_CELL = 8  # of a table, on the average of the largest
+_DEEPEST = 50  # lists and objects inside each other, on a line of JSON
 
 _UNPACK = "unpack it first"
 _EXPORT = "export the votes from it as CSV"
@@ -48,7 +60,6 @@ _MAGIC = (
     (b"GIF8", "a GIF image", _SHOWN),
 )
 
-Rows = list[list[str]]
 Chunk = tuple[Rows, list[int] | range]
 _CHUNK = 4096  # rows; each is turned into columns before the next is read, so that few lists are alive
 
@@ -96,13 +107,7 @@ def open_source(source: str | os.PathLike[str] | BinaryIO) -> Source:
 def container(source: Source) -> str:
     """Return ``"text"``, ``"xlsx"`` or ``"parquet"`` by the first bytes; refuse anything else by what it is."""
     if not source.data.strip():
-        raise InputError(
-            "the file is empty",
-            source=source.name,
-            found="",
-            expected="votes",
-            repair="check that the right file was saved",
-        )
+        raise _empty(source)
     kind, repair = next(
         ((kind, repair) for magic, kind, repair in _MAGIC if source.data.startswith(magic)), ("text", "")
     )
@@ -124,6 +129,16 @@ def container(source: Source) -> str:
             raise _not_what_it_says(source, what, f"text, as {source.extension} says", repair)
         return kind
     raise _not_what_it_says(source, kind, "votes as text, a spreadsheet (.xlsx) or Parquet", repair)
+
+
+def _empty(source: Source) -> InputError:
+    return InputError(
+        "the file is empty",
+        source=source.name,
+        found="",
+        expected="votes",
+        repair="check that the right file was saved",
+    )
 
 
 def _not_what_it_says(source: Source, what: str, expected: str, repair: str) -> InputError:
@@ -152,7 +167,10 @@ def decode(source: Source, encoding: str | None) -> str:
             expected=f"text in {name}",
             repair=f'name the encoding, such as encoding="{"utf-16" if wide else "latin-1"}"',
         ) from error
-    return text.removeprefix("\ufeff")
+    text = text.removeprefix("\ufeff")
+    if not text or text.isspace():
+        raise _empty(source)
+    return text
 
 
 # ---------------------------------------------------------------------------------------------------------- CSV
@@ -277,12 +295,24 @@ def table_from_chunks(
     else:
         names, rest = _take_header(chunks, skip, source)
     width = len(names)
+    if width > _MOST_COLUMNS:
+        raise LimitError(
+            f"{show(source, 200)}: {width:,} columns are more than {_MOST_COLUMNS:,}; to repair: check delimiter=, or "
+            "write one mark a row: voter, item, rank"
+        )
     lenient = ragged(names) or skip == 0
     columns: list[list[str]] = [[] for _ in names]
     lines = array("q")
-    filled = faulty = 0
+    filled = faulty = there = lacking = 0
     for rows, starts in chain(rest, chunks):
         if any(len(row) != width for row in rows):
+            there += sum(map(len, rows))
+            lacking += sum(width - len(row) for row in rows if len(row) < width)
+            if lacking > most_cells(there) and (lenient or short_rows == "fill"):
+                raise LimitError(
+                    f"{show(source, 200)}: the header has {width:,} cells, and most rows have few; to repair: shorten "
+                    "the header, or write one mark a row: voter, item, rank"
+                )
             kept: Rows = []
             kept_lines: list[int] = []
             for row, line in zip(rows, starts, strict=True):
@@ -336,28 +366,24 @@ def _wrong_width(source: str, line: int, row: list[str], width: int, delimiter: 
 
 def xlsx_rows(source: Source, sheet: str | int | None) -> tuple[Rows, list[int], list[str]]:
     """Return the cells of a worksheet as text, the row number of each row, and notes."""
-    try:
-        import openpyxl
-    except ImportError as error:
-        raise MissingExtraError("reading a spreadsheet", "openpyxl", "io") from error
-    import warnings
+    if not find_spec("openpyxl"):
+        raise MissingExtraError("reading a spreadsheet", "openpyxl", "io")
     import zipfile
 
     try:
         with zipfile.ZipFile(io.BytesIO(source.data)) as archive:
-            size = sum(entry.file_size for entry in archive.infolist())
-        if size > _LARGEST_SHEET:
-            raise LimitError(f"{source.name}: the spreadsheet unpacks to {size:,} bytes; to repair: save it as CSV")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # openpyxl warns of styles and extensions that do not matter here
-            book = openpyxl.load_workbook(io.BytesIO(source.data), read_only=True, data_only=True)
-            return _sheet_rows(book, source, sheet)
-    except (zipfile.BadZipFile, KeyError, IndexError, OSError, SyntaxError, TypeError, AttributeError, EOFError) as e:
-        raise _damaged(source, "spreadsheet", e) from e
-    except ValueError as e:
-        if isinstance(e, InputError | UsageError):
-            raise
-        raise _damaged(source, "spreadsheet", e) from e
+            entries = archive.infolist()
+            size = sum(entry.file_size for entry in entries)
+            most = min(_LARGEST_SHEET, max(_SMALL_SHEET, _DENSEST_SHEET * len(source.data)))
+            if size > most:
+                raise LimitError(f"{source.name}: the spreadsheet unpacks to {size:,} bytes; to repair: save it as CSV")
+            if any(entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for entry in entries):
+                raise ValueError("it is packed in a way that spreadsheets are not")
+            return sheet_rows(archive, source.name, sheet, len(source.data))
+    except HoldrankError:
+        raise
+    except Exception as error:  # the parsers of ZIP, XML, numbers and dates have many ways to stumble
+        raise _damaged(source, "spreadsheet", error) from error
 
 
 def _damaged(source: Source, what: str, error: Exception) -> InputError:
@@ -368,50 +394,6 @@ def _damaged(source: Source, what: str, error: Exception) -> InputError:
         expected=f"a sound {what}",
         repair="save it again, or save it as CSV",
     )
-
-
-def _sheet_rows(book: Any, source: Source, sheet: str | int | None) -> tuple[Rows, list[int], list[str]]:
-    names: list[str] = book.sheetnames
-    notes = []
-    if sheet is None:
-        chosen = names[0]
-        if len(names) > 1:
-            notes.append(f"read sheet {quote(chosen, 40)}, the first of {len(names)}; set sheet= for another")
-    elif isinstance(sheet, str) and sheet in names:
-        chosen = sheet
-    elif str(sheet).isdecimal() and 1 <= int(sheet) <= len(names):
-        chosen = names[int(sheet) - 1]
-    else:
-        raise InputError(
-            "there is no such sheet",
-            source=source.name,
-            found=str(sheet),
-            expected=f"one of {', '.join(quote(name, 30) for name in names[:12])}",
-            repair="give the name of a sheet, or its number counted from 1",
-        )
-    rows: Rows = []
-    lines: list[int] = []
-    dates = 0
-    for number, cells in enumerate(book[chosen].iter_rows(values_only=True), start=1):
-        row = [_cell_text(cell) for cell in cells]
-        dates += sum(hasattr(cell, "isoformat") for cell in cells)
-        if any(row):
-            rows.append(row)
-            lines.append(number)
-    if dates:
-        notes.append(f"{plural(dates, 'cell is a date', 'cells are dates')}; a name stored so was changed by the sheet")
-    # A sheet has no ragged rows, only columns of nothing at its right edge.
-    width = max((k + 1 for row in rows for k, cell in enumerate(row) if cell), default=0)
-    return [row[:width] + [""] * (width - len(row)) for row in rows], lines, notes
-
-
-def _cell_text(cell: object) -> str:
-    """Return a typed cell as text: whole numbers without a fraction, dates as ISO dates, nothing as nothing."""
-    if cell is None or cell != cell:
-        return ""
-    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53:
-        return str(int(cell))
-    return cell.isoformat() if hasattr(cell, "isoformat") else str(cell)
 
 
 # ------------------------------------------------------------------------------------------------------- Parquet
@@ -431,15 +413,55 @@ def parquet_table(source: Source) -> Table:
             path = Path(folder) / "votes.parquet"
             path.write_bytes(source.data)
         try:
-            with duckdb.connect(":memory:") as connection:
-                arrays = connection.execute("SELECT * FROM read_parquet(?)", [str(path)]).fetchnumpy()
-        except duckdb.Error as error:
+            with duckdb.connect(":memory:", config={"memory_limit": _PARQUET_MEMORY}) as connection:
+                names, length, arrays = _parquet_arrays(connection, path, source)
+        except (duckdb.Error, UnicodeError) as error:
             raise _damaged(source, "Parquet file", error) from error
-    columns = [_array_column(array) for array in arrays.values()]
-    length = len(columns[0]) if columns else 0
     if not length:
         raise no_rows(source.name, "there are no rows below the header")
-    return Table(source.name, list(arrays), columns, range(1, length + 1))
+    return Table(source.name, names, [_array_column(array) for array in arrays.values()], range(1, length + 1))
+
+
+def _parquet_arrays(connection: Any, path: Path, source: Source) -> tuple[list[str], int, dict[str, Any]]:
+    """Return the names of the columns, the number of rows and the columns; numbers are numbers, all else is text."""
+    quoted = str(path).replace("'", "''")
+    table = f"read_parquet('{quoted}', hive_partitioning = false)"
+    columns = connection.execute(f"DESCRIBE FROM {table}").fetchall()
+    told = [(str(name), parquet_kind(kind)) for name, kind, *_ in columns]
+    cells = [parquet_cell('"' + name.replace('"', '""') + '"', kind) for name, kind in told]
+    texts = [cell for cell, (_, kind) in zip(cells, told, strict=True) if kind == "text"]
+    # A page of equal cells takes no room in the file, however many they are: ask before they are unpacked.
+    (rows,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
+    most = most_cells(len(source.data))
+    if rows * len(cells) > most:
+        raise _too_many_rows(source, rows, len(cells))
+    if texts:
+        lengths = " + ".join(f"coalesce(sum(strlen({cell})), 0)" for cell in texts)
+        (letters,) = connection.execute(f"SELECT {lengths} FROM {table}").fetchone()
+        if letters > _LETTERS_A_CELL * most:
+            raise _too_many_rows(source, rows, len(cells))
+    listed = ", ".join(f"{cell} AS c{k}" for k, cell in enumerate(cells))
+    return [name for name, _ in told], rows, connection.execute(f"SELECT {listed} FROM {table}").fetchnumpy()
+
+
+def _too_many_rows(source: Source, rows: int, columns: int) -> LimitError:
+    return LimitError(
+        f"{show(source.name, 200)}: {plural(rows, 'row')} of {plural(columns, 'column')} are too many for a file of "
+        f"{len(source.data):,} bytes to be held in memory; to repair: give its path to count_pairs"
+    )
+
+
+def parquet_kind(kind: str) -> str:
+    """Return what a type of DuckDB is to us: ``"number"``, ``"flag"`` (true or false) or ``"text"``."""
+    base = kind.partition("(")[0]
+    return "number" if base in _NUMBERS and "[" not in kind else "flag" if base == "BOOLEAN" else "text"
+
+
+def parquet_cell(column: str, kind: str) -> str:
+    """Return the expression for a cell of a column of that kind, in SQL."""
+    if kind == "flag":
+        return f"CASE WHEN {column} THEN 'True' WHEN NOT {column} THEN 'False' END"
+    return column if kind == "number" else f"{column}::VARCHAR"
 
 
 def _array_column(array: Any) -> Column:
@@ -451,8 +473,7 @@ def _array_column(array: Any) -> Column:
         out = values.astype(np.float64)
         out[masked] = np.nan
         return out
-    cells: Iterable[object] = values.tolist() if values.dtype.kind != "M" else values.astype(str)
-    return ["" if hidden else _cell_text(cell) for cell, hidden in zip(cells, masked.tolist(), strict=True)]
+    return ["" if hidden else str(cell) for cell, hidden in zip(values.tolist(), masked.tolist(), strict=True)]
 
 
 def _parquet_by_pyarrow(source: Source) -> Table:
@@ -464,6 +485,9 @@ def _parquet_by_pyarrow(source: Source) -> Table:
     from holdrank.tables.frames import table_from_frame
 
     try:
+        about = parquet.ParquetFile(pyarrow.BufferReader(source.data)).metadata
+        if about.num_rows * about.num_columns > most_cells(len(source.data)):
+            raise _too_many_rows(source, about.num_rows, about.num_columns)
         table = table_from_frame(parquet.read_table(pyarrow.BufferReader(source.data)))
     except (pyarrow.ArrowException, OSError) as error:
         raise _damaged(source, "Parquet file", error) from error
@@ -474,6 +498,30 @@ def _parquet_by_pyarrow(source: Source) -> Table:
 
 
 # ---------------------------------------------------------------------------------------------------- JSON Lines
+
+
+def json_value(text: str) -> Any:
+    """Return the value of a JSON text; one that nests so deep that it could not even be printed is a `ValueError`."""
+    import json
+
+    try:
+        value = json.loads(text)
+    except RecursionError as error:
+        raise ValueError("it nests too deep") from error
+    if text.count("[") + text.count("{") > _DEEPEST:
+        inner = [value]
+        for _ in range(_DEEPEST):
+            inner = [part for outer in inner for part in _parts(outer)]
+            if not inner:
+                return value
+        raise ValueError("it nests too deep")
+    return value
+
+
+def _parts(value: object) -> Iterable[object]:
+    """Return the lists and objects right inside a value."""
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [part for part in inside if isinstance(part, list | dict)]
 
 
 def json_objects(text: str, source: str, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -488,13 +536,13 @@ def json_objects(text: str, source: str, problems: Problems) -> Iterator[tuple[i
         expected = 'one object a line, such as {"order": ["a", ["b", "c"]], "weight": 2}'
         repair = "write one JSON object a line"
         try:
-            value = json.loads(line)
+            value = json_value(line)
             if "\\ud" in line.lower():
                 json.dumps(value, ensure_ascii=False).encode("utf-8")
         except UnicodeEncodeError:
             value, problem = None, "a text holds half of a character pair, which can be neither printed nor written"
             expected, repair = "text in Unicode: an escape from \\ud800 to \\udfff has its partner", "mend the text"
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             value, problem = None, f"the line is not JSON ({type(error).__name__})"
         else:
             problem = "the line is not a JSON object"

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdrank.errors import InputError
+from holdrank.errors import InputError, LimitError, show
 from holdrank.files.containers import json_objects
 from holdrank.tables.table import (
     MAX_WEIGHT,
@@ -24,6 +24,7 @@ from holdrank.tables.table import (
     ballot_matrix,
     check_repeated,
     counted,
+    most_cells,
     name_notes,
     no_rows,
     resolve_unlisted,
@@ -43,7 +44,7 @@ def read_jsonl(
     if not objects:
         raise no_rows(source, "there are no ballots: nothing to aggregate")
     if not {"order", "ranks"} & objects[0][1].keys():
-        return _records(objects, source, problems)
+        return _records(objects, source, problems, most_cells(len(text)))
     return ballots_of(objects, head, source, problems, unlisted=unlisted, repeated=repeated)
 
 
@@ -187,7 +188,7 @@ def _name(item: object) -> str:
     return str(item)
 
 
-def _records(objects: list[tuple[int, dict[str, Any]]], source: str, problems: Problems) -> Table:
+def _records(objects: list[tuple[int, dict[str, Any]]], source: str, problems: Problems, most: int) -> Table:
     """Return plain records as a table; a key that a record lacks is a missing cell."""
     names: dict[str, None] = {}
     for _, record in objects:
@@ -200,6 +201,11 @@ def _records(objects: list[tuple[int, dict[str, Any]]], source: str, problems: P
             found="{}",
             expected='a ballot such as {"order": ["a", "b"]}, or a record',
             repair="check that the right file was saved",
+        )
+    if len(names) * len(objects) > most:
+        raise LimitError(
+            f"{show(source, 200)}: the objects have {len(names):,} keys in all, and few of them each; to repair: "
+            'write ballots such as {"ranks": {"a": 1}}'
         )
     rows, lines = [], []
     for line, record in objects:

@@ -37,6 +37,8 @@ TYPES = {
 }
 
 _KEY_WITH_NUMBER = re.compile(r"(ALTERNATIVE|CATEGORY) NAME ([0-9]+)")
+_CELLS_AT_A_TIME = 1 << 20
+_MANY_ITEMS = 10_000  # that a file may declare without naming them
 _TOKEN = re.compile(r"[ \t]*([0-9]+|[:,{}]|[^:,{} \t]+)[ \t]*")
 
 
@@ -51,6 +53,7 @@ class _File:
     categories: dict[int, str] = field(default_factory=dict)
     body: str = ""
     first_line: int = 1
+    span: str = ""
     notes: list[str] = field(default_factory=list)
 
     def fault(self, problem: str, line: int | None, found: str, expected: str, repair: str) -> InputError:
@@ -321,10 +324,12 @@ def _count_notes(file: _File, body: Body, ranks: NDArray[np.int32]) -> None:
         said = file.keys.get(key, "")
         if said and said != str(real):
             file.notes.append(f"the header says {key} {quote(said, 30)}, the file has {real:,}; the file counts")
-    live = ranks[body.counts > 0].astype(np.uint64)
+    live = np.flatnonzero(body.counts > 0)
     # A fingerprint a row is enough to count repeats; the votes themselves are merged without it.
-    factors = np.cumprod(np.full(live.shape[1], 0x9E3779B97F4A7C15, dtype=np.uint64))
-    repeats = len(live) - len(np.unique(live @ factors))
+    factors = np.cumprod(np.full(ranks.shape[1], 0x9E3779B97F4A7C15, dtype=np.uint64))
+    step = max(1, _CELLS_AT_A_TIME // ranks.shape[1])
+    prints = [ranks[live[at : at + step]].astype(np.uint64) @ factors for at in range(0, len(live), step)]
+    repeats = len(live) - len(np.unique(np.concatenate(prints))) if prints else 0
     if repeats:
         file.notes.append(f"{plural(repeats, 'line repeats', 'lines repeat')} an order; their counts were added")
 
@@ -342,7 +347,8 @@ def _category_places(file: _File, wanted: Sequence[str | int] | None, body: Body
     for place, ref in enumerate(wanted, start=1):
         hits = [k for k, label in enumerate(labels) if label == ref]
         if not hits and str(ref).isdecimal():
-            hits = [k for k, number in enumerate(numbers) if number == int(ref)]
+            wanted_number = _small_number(str(ref))
+            hits = [k for k, number in enumerate(numbers) if number == wanted_number]
         if len(hits) != 1 or places[hits[0]]:
             raise file.fault(
                 "a category is unknown, ambiguous or given twice",
@@ -361,6 +367,8 @@ def _category_places(file: _File, wanted: Sequence[str | int] | None, body: Body
 
 def _read_fast(file: _File, ids: NDArray[np.int64]) -> Body | None:
     """Read the whole body at once, or return None where the careful reader has to look."""
+    if file.kind != "cat" and file.body.count(",") > (file.body.count("\n") + 1) * len(ids):
+        return None  # some line names an item twice: one line of megabytes is not worth arrays
     body = read_body(file.body, ids, empty_groups=file.kind == "cat")
     return body if body is not None and _fits_kind(file, body, len(ids)) else None
 
@@ -387,6 +395,7 @@ def _fits_kind(file: _File, body: Body, items: int) -> bool:
 def _read_lines(file: _File, ids: NDArray[np.int64], problems: Problems) -> Body:
     """Read the body line by line, reporting every fault with its line."""
     index = {number: k for k, number in enumerate(ids.tolist())}
+    file.span = _span(ids.tolist())
     counts: list[float] = []
     row: list[int] = []
     item: list[int] = []
@@ -498,7 +507,7 @@ def _read_line(file: _File, line: str, index: dict[int, int]) -> tuple[int, list
                 raise _LineFault(
                     f"item {token[:20]} is not declared",
                     line,
-                    f"an item that the header declares ({_span(list(index))})",
+                    f"an item that the header declares ({file.span})",
                     "declare it in the header, or mend the line",
                 )
             if item in seen:
@@ -528,8 +537,8 @@ def _small_number(digits: str) -> int | None:
 
 
 def _span(numbers: list[int]) -> str:
-    """Return declared numbers in few words: 1 to 9, or a list when they have gaps."""
-    if numbers == list(range(numbers[0], numbers[-1] + 1)):
+    """Return declared numbers, which ascend, in few words: 1 to 9, or a list when they have gaps."""
+    if numbers[-1] - numbers[0] == len(numbers) - 1:
         return f"{numbers[0]} to {numbers[-1]}"
     return ", ".join(map(str, numbers[:8])) + (", …" if len(numbers) > 8 else "")
 
@@ -549,6 +558,14 @@ def read_order(text: str, source: str, problems: Problems, *, unlisted: str | No
             "check the format, or set format= to the right one",
         )
     size = int(words[0])
+    if size > max(_MANY_ITEMS, len(text)):
+        raise file.fault(
+            f"the file declares {size:,} items, far more than its ballots can name",
+            head + 1,
+            lines[head],
+            "the number of items and a 1, such as '10 1'",
+            "mend the number of items",
+        )
     tally: dict[str, int] = {}
     line_of: dict[str, int] = {}
     for number, line in enumerate(lines[head + 1 :], start=head + 2):

@@ -273,7 +273,7 @@ def _unlike_the_others(table: Table, used: Sequence[int], blanks: Collection[str
     lone = int(lows.argmax())
     rest = np.delete(values, lone, axis=1)
     # Far above the scale of all others: a favourite of everybody stands at the top of the same scale.
-    if not np.isnan(rest).all() and lows[lone] > 2 * max(np.nanmax(rest), 0):
+    if not np.isnan(rest).all() and lows[lone] / 2 > max(np.nanmax(rest), 0):
         return used[lone]
     return None
 
@@ -494,7 +494,7 @@ def rank_evidence(values: NDArray[np.float64]) -> str | None:
     marks = values[~np.isnan(values)]
     if values.shape[1] > 2 and np.isin(marks, (0, 1)).all():
         return "scores"
-    inside = (marks >= 1) & (marks <= values.shape[1]) & (marks * 2 % 1 == 0)
+    inside = (marks >= 1) & (marks <= values.shape[1]) & (marks % 0.5 == 0)
     if inside.all() and not (full & ~(sure | holed | loose)).any():
         return None
     if _all_differ(values) or _all_differ(_without(values, low=True, high=False)) or may_be_ranks(values, spare=True):

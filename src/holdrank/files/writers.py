@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
-import stat
 import sys
-import tempfile
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from holdrank.checkpoints import replace_file
 from holdrank.errors import InputError, UsageError, quote
 from holdrank.files.sniff import named_form
 from holdrank.tables.table import Table
@@ -23,7 +22,6 @@ from holdrank.votes import Votes
 _TYPES = ("soc", "soi", "toc", "toi")
 _CSV_FORMS = ("rank-columns", "positions")
 _FORMATS = ("preflib", *_TYPES, "csv", *_CSV_FORMS, "jsonl")
-_STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/")
 
 
 def write_votes(votes: Votes, path: str | os.PathLike[str], *, format: str | None = None) -> None:
@@ -90,57 +88,48 @@ def _text(votes: Votes, chosen: str, name: str) -> str:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write beside the target and rename, so that a failure leaves no half file.
-
-    The target is what a link points to. Only a plain file can be replaced so: a device or a pipe is opened and
-    written to. So is an open stream, and what was written to it before stays.
-    """
+    """Write a file whole or not at all (see `checkpoints.replace_file`)."""
     try:
-        known = _status(path)
-        if (known is not None and not stat.S_ISREG(known.st_mode)) or os.path.abspath(path).startswith(_STREAMS):
-            with open(path, "ab") as file:
-                file.write(data)
-            return
-        target = Path(os.path.realpath(path))
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=target.parent)
+        replace_file(path, data)
     except (OSError, ValueError) as error:
         raise _unwritable(path, error) from error
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        # mkstemp makes private files of our own: this one is as it was, or as any new file would be.
-        if known is None:
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(temporary, 0o666 & ~mask)
-        else:
-            with suppress(OSError):
-                os.chown(temporary, known.st_uid, known.st_gid)
-            os.chmod(temporary, stat.S_IMODE(known.st_mode))
-        os.replace(temporary, target)
-    except BaseException as error:
-        with suppress(OSError):
-            os.unlink(temporary)
-        if isinstance(error, OSError):
-            raise _unwritable(path, error) from error
-        raise
 
 
-def _status(path: Path) -> os.stat_result | None:
-    """Return what stands at a path, links followed; None if nothing does."""
+def expect_target(path: Path) -> None:
+    """Refuse a file that could never be written, before a long search for what would go there."""
     try:
-        return os.stat(path)
-    except FileNotFoundError:
-        return None
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        folder = os.path.dirname(os.path.realpath(path))
+        if not os.path.isdir(folder):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        if not (os.access(path, os.W_OK) if path.exists() else os.access(folder, os.W_OK)):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except (OSError, ValueError) as error:
+        raise _unwritable(path, error) from error
 
 
 def _unwritable(path: Path, error: Exception) -> InputError:
+    full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
     return InputError(
         f"the file cannot be written: {getattr(error, 'strerror', None) or error}",
         source=str(path),
-        expected="a folder that exists and may be written to",
-        repair="choose another path",
+        expected="room on the disk" if full else "a folder that exists and may be written to",
+        repair="make room, or choose another path" if full else "choose another path",
     )
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, and those above it, unless it is there."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"the folder cannot be made: {getattr(error, 'strerror', None) or error}",
+            source=str(path),
+            expected="a place that may be written to",
+            repair="choose another path",
+        ) from error
 
 
 # ------------------------------------------------------------------------------------------------------- PrefLib

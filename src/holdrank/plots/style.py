@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 import warnings
 from collections.abc import Callable, Sequence
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from holdrank.errors import MissingExtraError, show
+from holdrank.files.writers import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Axes
@@ -59,7 +61,9 @@ def save(ax: Axes, stem: Path) -> list[Path]:
     files = [stem.with_name(f"{stem.name}.{form}") for form in _UNDATED]
     with styled():
         for file in files:
-            figure.savefig(file, metadata=_UNDATED[file.suffix[1:]])
+            drawn = io.BytesIO()
+            figure.savefig(drawn, format=file.suffix[1:], metadata=_UNDATED[file.suffix[1:]])
+            write_whole(file, drawn.getvalue())
     return files
 
 

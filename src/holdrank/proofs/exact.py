@@ -217,9 +217,12 @@ def total_scores(votes: ExactVotes) -> list[int]:
     ]
 
 
-def copeland_scores(votes: ExactVotes) -> list[int]:
-    """Return twice the number of majorities that each item has, equal ones counting half."""
-    return [sum((lead > 0) - (lead < 0) for j, lead in enumerate(row) if j != i) for i, row in enumerate(votes.margins)]
+def copeland_scores(votes: ExactVotes, slack: Fraction | int = 0) -> list[int]:
+    """Return how many more majorities each item has for it than against it; margins up to `slack` are none."""
+    return [
+        sum((lead > slack) - (lead < -slack) for j, lead in enumerate(row) if j != i)
+        for i, row in enumerate(votes.margins)
+    ]
 
 
 def sorted_by(scores: Sequence[int]) -> Cheapest:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdrank.errors import InputError, UsageError, quote
-from holdrank.tables.scores import direction_words, find_key, item_names, nameless, refuse_text_columns
+from holdrank.tables.scores import direction_words, find_key, is_blank_name, item_names, nameless, refuse_text_columns
 from holdrank.tables.table import (
     Coded,
     Note,
@@ -44,12 +43,12 @@ from holdrank.tables.vocabulary import (
     SLOT_NAME,
     TASK_NAMES,
     VOTER_NAMES,
-    plain,
     position_of,
     restore_name,
 )
 
 _ROWS_AT_A_TIME = 1 << 12
+_CELLS_AT_A_TIME = 1 << 20
 
 
 def position_columns(table: Table) -> list[int] | None:
@@ -137,22 +136,18 @@ def _named_orders(
     numbers: dict[str, int] = {}
     number = np.array(
         [
-            -1 if void else numbers.setdefault(restore_name(value), len(numbers))
+            -1 if void else numbers.setdefault(_restored(value), len(numbers))
             for value, void in zip(ballots.values, is_blank, strict=True)
         ],
         dtype=np.int32,
     )
     order = _by_first_mention(number, ballots.cells, len(numbers))
-    names = [list(numbers)[k] for k in order]
+    known = list(numbers)
+    names = [known[k] for k in order]
     place_of = np.append(np.argsort(order), -1)  # a blank has the number -1, the last of these
     listed = place_of[number][ballots.cells].astype(np.int32)
     void = listed < 0
-    again = np.zeros(listed.shape, dtype=bool)
-    for place in range(1, listed.shape[1]):
-        for earlier in range(place):
-            again[:, place] |= listed[:, earlier] == listed[:, place]
-    again &= ~void
-    repeat = again.any(axis=1)
+    repeat, again = _repeats(listed)
     if repeated == "refuse":
         for row in np.flatnonzero(repeat).tolist():
             place = int(again[row].argmax())
@@ -185,10 +180,12 @@ def _named_orders(
     ranks = ballot_matrix(int(marked.sum()), len(names), table.source)
     row_of = np.cumsum(marked) - 1
     places = np.cumsum(named, axis=1, dtype=np.int32)
-    for place in range(listed.shape[1]):
-        rows = np.flatnonzero(named[:, place])
-        ranks[row_of[rows], listed[rows, place]] = places[rows, place]
-        mentions += np.bincount(listed[rows, place], times[rows], minlength=len(names)).astype(np.int64)
+    step = max(1, _CELLS_AT_A_TIME // max(listed.shape[1], 1))
+    for start in range(0, len(listed), step):
+        rows, at = np.nonzero(named[start : start + step])
+        rows += start
+        ranks[row_of[rows], listed[rows, at]] = places[rows, at]
+        mentions += np.bincount(listed[rows, at], times[rows], minlength=len(names)).astype(np.int64)
     notes += name_notes(names) + _rare_notes(names, mentions.tolist(), int(times[marked].sum()))
     rule = resolve_unlisted(unlisted, "bottom")
     choices |= {"unlisted": rule, "ties": "one half each way", "direction": "best first", "repeated": repeated}
@@ -234,6 +231,29 @@ class _DistinctRows:
             np.fromiter(times.values(), dtype=np.int64, count=len(tally)),
             np.fromiter(first_row.values(), dtype=np.int64, count=len(tally)),
         )
+
+
+def _restored(cell: str) -> str:
+    """Return the name in a cell without its guard, unless that would leave nothing that can be seen."""
+    name = restore_name(cell)
+    return name if name.strip() else cell
+
+
+def _repeats(listed: NDArray[np.int32]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Say of each row whether it holds a number from 0 twice, and of each cell whether its number stands before it."""
+    again = np.zeros(listed.shape, dtype=bool)
+    ordered = np.sort(listed, axis=1)
+    repeat = ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)).any(axis=1)
+    if repeat.any():
+        some = listed[repeat]
+        order = np.argsort(some, axis=1, kind="stable")
+        ordered = np.take_along_axis(some, order, axis=1)
+        twice = np.zeros(some.shape, dtype=bool)
+        twice[:, 1:] = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
+        marks = np.zeros(some.shape, dtype=bool)
+        np.put_along_axis(marks, order, twice, axis=1)
+        again[repeat] = marks
+    return repeat, again
 
 
 def _by_first_mention(number: NDArray[Any], cells: NDArray[np.int32], count: int) -> list[int]:
@@ -295,14 +315,14 @@ def item_columns(
     for column, k in enumerate(used):
         values[:, column] = table.numbers(k, problems, blanks=blanks, what=what)
     if not scores:
-        for row, k in np.argwhere(values <= 0).tolist():
+        for row, k in map(np.ndarray.tolist, np.argwhere(values <= 0)):  # one at a time: there may be many
             problems.add(
                 InputError(
                     "a rank must be 1 or more",
                     source=table.source,
                     line=table.lines[row],
                     column=table.label(used[k]),
-                    found=table.text(used[k])[row],
+                    found=table.cell(used[k], row),
                     expected="1 for the best, an empty cell for an unlisted item",
                     repair='set format="score-columns" if high is best, or blanks="0" if 0 means unlisted, or add 1 '
                     "to all ranks if they count from 0",
@@ -442,7 +462,7 @@ def long_marks(
     weights: list[float] = []
     missing = merged = 0
     for row, (who, name) in enumerate(zip(table.text(voter_column), names, strict=True)):
-        if not name.strip(" |"):
+        if is_blank_name(name):
             problems.add(nameless(table, key, row))
             continue
         if not who.strip():
@@ -533,7 +553,7 @@ def _no_voter(table: Table, column: int, row: int) -> InputError:
         source=table.source,
         line=table.lines[row],
         column=table.label(column),
-        found=table.text(column)[row],
+        found=table.cell(column, row),
         expected="the voter, or task, that the mark belongs to",
         repair="fill the cell, or delete the row",
     )
@@ -545,7 +565,7 @@ def _low_rank(table: Table, column: int, row: int) -> InputError:
         source=table.source,
         line=table.lines[row],
         column=table.label(column),
-        found=table.text(column)[row],
+        found=table.cell(column, row),
         expected="1 for the best, an empty cell for an unlisted item",
         repair='set format="long-scores" if high is best, or blanks= if the cell means nothing',
     )
@@ -557,7 +577,7 @@ def _uneven_weight(table: Table, column: int, row: int, weight: float) -> InputE
         source=table.source,
         line=table.lines[row],
         column=table.label(column),
-        found=table.text(column)[row],
+        found=table.cell(column, row),
         expected="the same weight on all rows of a voter",
         repair="mend the cell, or rename the column if it holds no weights",
     )
@@ -569,7 +589,7 @@ def _two_marks(table: Table, column: int, row: int, earlier: int, who: str, name
         source=table.source,
         line=table.lines[row],
         column=table.label(column),
-        found=table.text(column)[row],
+        found=table.cell(column, row),
         expected="one mark for a voter and an item",
         repair='delete a row, or set repeated="first" to keep the first',
     )
@@ -601,8 +621,8 @@ def slot_columns(table: Table) -> list[tuple[int, int]] | None:
     """Return the pairs of columns ``system1Id, system1rank`` and so on; None if there are no two."""
     ids: dict[tuple[str, int], int] = {}
     ranks: dict[tuple[str, int], int] = {}
-    for k, name in enumerate(table.names):
-        match = SLOT_NAME.fullmatch(plain(name))
+    for k, name in enumerate(table.plain_names):
+        match = SLOT_NAME.fullmatch(name)
         if match:
             (ranks if match[3] == "rank" else ids).setdefault((match[1], int(match[2])), k)
     slots = [(ids[slot], ranks[slot]) for slot in sorted(ids) if slot in ranks]
@@ -673,9 +693,26 @@ def multi_way(
     rule = resolve_unlisted(unlisted, "observed")
     notes += name_notes(list(items))
     if rule == "observed":
-        pairs: set[tuple[int, int]] = set()
-        for line in ranks:
-            pairs.update(combinations(np.flatnonzero(line).tolist(), 2))
-        notes += comparison_notes(len(items), pairs)
+        next_on_row = rows[1:] == rows[:-1]
+        neighbours = columns[:-1][next_on_row], columns[1:][next_on_row]  # enough to tell who is joined with whom
+        notes += comparison_notes(len(items), *neighbours, _compared(rows, columns, table.rows, len(items)))
     choices |= {"unlisted": rule, "ties": "one half each way", "direction": "ranks: 1 is best", "repeated": repeated}
     return RawBallots(list(items), ranks, weights, notes, choices, rule, times=table.times)
+
+
+def _compared(rows: NDArray[np.int64], columns: NDArray[np.int64], m: int, n: int) -> int:
+    """Return how many pairs of n items stand together on some of m rows; they are not held, for there may be many."""
+    sizes = np.bincount(rows, minlength=m)
+    if sizes.max(initial=0) == n:
+        return n * (n - 1) // 2
+    place = np.arange(len(rows)) - (np.cumsum(sizes) - sizes)[rows]
+    on_row = np.full((m, int(sizes.max(initial=0))), n, dtype=np.int32)  # n: nobody
+    on_row[rows, place] = columns
+    by_item = np.argsort(columns, kind="stable")
+    ends = np.cumsum(np.bincount(columns, minlength=n))
+    total = 0
+    for item, end in enumerate(ends.tolist()):
+        met = np.zeros(n + 1, dtype=bool)
+        met[on_row[rows[by_item[ends[item - 1] if item else 0 : end]]]] = True
+        total += int(np.count_nonzero(met[item + 1 : n]))
+    return total

@@ -34,7 +34,6 @@ from holdrank.tables.vocabulary import (
     WINNER_CODES,
     WON_NAMES,
     code,
-    plain,
 )
 
 LineOf = Callable[..., int]
@@ -87,7 +86,7 @@ def battle_columns(
 
 def _first_columns(table: Table) -> dict[str, int]:
     """Return where each name stands first, names compared plainly."""
-    return {plain(name): k for k, name in reversed(list(enumerate(table.names)))}
+    return {name: k for k, name in reversed(list(enumerate(table.plain_names)))}
 
 
 def _battle_result(
@@ -159,10 +158,14 @@ def tally_battles(
         for row, amount in zip(rows, weights.tolist(), strict=True):
             tally[row] = tally.get(row, 0.0) + amount
 
+    first_line: dict[tuple[str, ...], int] = {}
+
     def line_of(row: tuple[str, ...]) -> int:
-        """Find where a distinct row stands first; only asked when something is wrong with it."""
-        cells = zip(*(table.text(k) for k in used), strict=True)
-        return next(line for line, cell in zip(table.lines, cells, strict=True) if cell == row)
+        """Find where a distinct row stands first; only asked when something is wrong with one."""
+        if not first_line:
+            for line, cells in zip(table.lines, zip(*(table.text(k) for k in used), strict=True), strict=True):
+                first_line.setdefault(cells, line)
+        return first_line[row]
 
     outcomes = _battle_outcomes(table, columns, tally, line_of, problems, whole)
     collected = PairTally(table)
@@ -382,7 +385,8 @@ class PairTally:
             ranks[row, j] = 2 if better < 0 else 1
         items = list(self.numbers)
         self.notes += name_notes(items)
-        self.notes += comparison_notes(len(items), ((i, j) for i, j, _ in self.weights))
+        pairs = np.array(list(self.weights), dtype=np.int64).reshape(-1, 3)
+        self.notes += comparison_notes(len(items), pairs[:, 0], pairs[:, 1])
         choices |= OF_PAIRS
         weights = np.fromiter(self.weights.values(), dtype=np.float64, count=len(self.weights))
         return RawBallots(items, ranks, weights, self.notes, choices, "observed")
@@ -432,7 +436,7 @@ def tally_pair_counts(
                     "a count is missing, negative or too large",
                     source=table.source,
                     line=table.lines[row],
-                    found=", ".join(table.text(k)[row] for k in used[2:]),
+                    found=", ".join(table.cell(k, row) for k in used[2:]),
                     expected="numbers from 0 to 2**46",
                     repair="write 0 where nothing was counted",
                 )

@@ -119,6 +119,11 @@ def item_names(table: Table, key: Sequence[int]) -> list[str]:
     return [" | ".join(parts) for parts in zip(*(table.text(k) for k in key), strict=True)]
 
 
+def is_blank_name(name: str) -> bool:
+    """Whether a name, perhaps joined of several parts, holds nothing that can be seen."""
+    return not name.replace("|", "").strip()
+
+
 def _distinct_items(table: Table, key: Sequence[int], repeated: str, problems: Problems) -> tuple[list[str], list[int]]:
     """Return the names and the rows to keep."""
     check_repeated(repeated)
@@ -126,7 +131,7 @@ def _distinct_items(table: Table, key: Sequence[int], repeated: str, problems: P
     keep = []
     for row, name in enumerate(item_names(table, key)):
         line = table.lines[row]
-        if not name.strip(" |"):
+        if is_blank_name(name):
             problems.add(nameless(table, key, row))
         elif name not in first_line:
             first_line[name] = line

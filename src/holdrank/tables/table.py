@@ -20,8 +20,12 @@ MAX_CELLS = 2**28
 MAX_WEIGHT = 2.0**46
 """Most votes, on one ballot or in all: sums over all places and pairs of 5,000 items then fit into 64 bits."""
 
+MAX_SCORE = 1e290
+"""Largest number in a cell: sums of such numbers over all votes are finite."""
+
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
+_LONGEST_POSITION = 9  # digits
 _ROWS = 1 << 16  # whose order is found at a time, to keep temporary arrays small
 
 
@@ -172,6 +176,14 @@ class Table:
     """Whether this is a data frame: its readers have other arguments than those of files."""
     times: NDArray[np.int64] | None = None
     """How many rows of the source each row stands for, all of them alike; weights are then summed over them."""
+    _plain: list[str] | None = None
+
+    @property
+    def plain_names(self) -> list[str]:
+        """The names of the columns as they are compared with known ones."""
+        if self._plain is None:  # asked for by every form that is tried
+            self._plain = [plain(name) for name in self.names]
+        return self._plain
 
     @property
     def rows(self) -> int:
@@ -208,7 +220,7 @@ class Table:
                 )
             if hits:
                 return hits[0]
-            if not ref.isdecimal():
+            if not ref.isdecimal() or len(ref) > _LONGEST_POSITION:
                 known = ", ".join(quote(name, 30) for name in self.names[:12])
                 raise InputError(
                     f"there is no such column for {what}",
@@ -254,6 +266,13 @@ class Table:
             for value in column.tolist()
         ]
 
+    def cell(self, index: int, row: int) -> str:
+        """Return one cell as `text` would: a message about each of many cells must not look at all of them."""
+        column = self.columns[index]
+        if isinstance(column, list):
+            return column[row]
+        return self.rows_from(row, row + 1).text(index)[0]
+
     def is_numeric(self, index: int, blanks: Collection[str] = BLANKS) -> bool:
         """Whether every filled cell of the column is a number, and one is filled."""
         column = self.columns[index]
@@ -277,8 +296,8 @@ class Table:
             return read[column.codes]
         if not isinstance(column, list):
             values = np.asarray(column, dtype=np.float64)
-            for row in np.flatnonzero(np.isinf(values)).tolist():
-                problems.add(self._infinite(index, row, str(values[row]), what))
+            for row in np.flatnonzero(np.abs(values) > MAX_SCORE).tolist():
+                problems.add(self._too_large(index, row, str(values[row]), what))
             return values
         known: dict[str, float] = {}
         out = np.empty(len(column))
@@ -300,10 +319,10 @@ class Table:
             return np.nan
         if _NUMBER.fullmatch(text):
             value = float(text)
-            if np.isfinite(value):
+            if abs(value) <= MAX_SCORE:
                 return value
         if text.lower().lstrip("+-") in ("inf", "infinity") or _NUMBER.fullmatch(text):
-            problems.add(self._infinite(index, row, text, what))
+            problems.add(self._too_large(index, row, text, what))
         else:
             problems.add(
                 InputError(
@@ -329,21 +348,21 @@ class Table:
             return "mend the cell, or name the columns to use with voters="
         return f'mend the cell, name the columns to use with columns=, or set blanks="{show(text)}" if it means nothing'
 
-    def _infinite(self, index: int, row: int, found: str, what: str) -> InputError:
+    def _too_large(self, index: int, row: int, found: str, what: str) -> InputError:
         return InputError(
-            f"{what} must be finite",
+            f"{what} must be finite" if np.isinf(float(found)) else f"{what} is too large",
             source=self.source,
             line=self.lines[row],
             column=self.label(index),
             found=found,
-            expected=f"{what} that is finite",
+            expected=f"{what} that is finite, and at most {MAX_SCORE:g} in size",
             repair="leave the cell empty if there is no value",
         )
 
 
 def named_like(table: Table, names: Collection[str]) -> list[int]:
     """Return the columns whose name, without regard to case and outer blanks, is one of `names`."""
-    return [k for k, name in enumerate(table.names) if plain(name) in names]
+    return [k for k, name in enumerate(table.plain_names) if name in names]
 
 
 def ballot_matrix(ballots: int, items: int, source: str = "") -> NDArray[np.int32]:
@@ -355,6 +374,15 @@ def ballot_matrix(ballots: int, items: int, source: str = "") -> NDArray[np.int3
             "to repair: use fewer items or split the file"
         )
     return np.zeros((ballots, items), dtype=np.int32)
+
+
+def most_cells(size: int) -> int:
+    """Return how many cells a table may have that is made of so many bytes, or of so many cells that are filled.
+
+    A small file can speak of a large table that is almost empty, or packed: its cells would take a hundred times the
+    memory of the file.
+    """
+    return max(2**21, 12 * size)
 
 
 def is_number(text: str) -> bool:
@@ -430,29 +458,40 @@ def name_notes(items: Sequence[str]) -> list[Note]:
     return [on_all(f"{text}they are kept as distinct items")]
 
 
-def comparison_notes(items: int, pairs: Iterable[tuple[int, int]]) -> list[Note]:
-    """Return notes on pairs that nobody compared and on items that no chain of comparisons joins."""
-    distinct = set(pairs)
+def comparison_notes(
+    items: int, first: NDArray[np.int64], second: NDArray[np.int64], compared: int | None = None
+) -> list[Note]:
+    """Return notes on pairs that nobody compared and on items that no chain of comparisons joins.
+
+    The item ``first[k]`` was compared with ``second[k]``, and is the lower number of the two; `compared` says how many
+    pairs were if these are only some of them.
+    """
+    if compared is None:
+        compared = len(np.unique(first * items + second))
     possible = items * (items - 1) // 2
     notes = []
-    if len(distinct) < possible:
-        share = 100 * len(distinct) / possible
-        notes.append(on_all(f"{len(distinct):,} of {possible:,} pairs of items were compared ({share:.1f} %)"))
-    root = list(range(items))
-
-    def top(k: int) -> int:
-        while root[k] != k:
-            root[k] = root[root[k]]
-            k = root[k]
-        return k
-
-    for a, b in distinct:
-        root[top(a)] = top(b)
-    parts = len({top(k) for k in range(items)})
+    if compared < possible:
+        share = 100 * compared / possible
+        notes.append(on_all(f"{compared:,} of {possible:,} pairs of items were compared ({share:.1f} %)"))
+    parts = _groups(items, first, second)
     if parts > 1:
         text = f"the comparisons are not connected: the items fall into {parts} groups that never meet, "
         notes.append(on_all(f"{text}so their order between groups is undetermined"))
     return notes
+
+
+def _groups(items: int, first: NDArray[np.int64], second: NDArray[np.int64]) -> int:
+    """Return into how many groups the items fall when pairs of them are joined."""
+    lowest = np.arange(items)  # of a part of the group, which grows in every round
+    while True:
+        one, other = lowest[first], lowest[second]
+        low = np.minimum(one, other)
+        if np.array_equal(one, other):
+            return len(np.unique(lowest))
+        np.minimum.at(lowest, one, low)
+        np.minimum.at(lowest, other, low)
+        while not np.array_equal(lowest, further := lowest[lowest]):
+            lowest = further
 
 
 def read_weights(table: Table, index: int | None, problems: Problems) -> NDArray[np.float64]:
