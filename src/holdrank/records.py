@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -183,7 +183,37 @@ def mismatch(record: object) -> str:
     """Return where and how a record does not fit the schema; empty if it does."""
     if isinstance(record, dict) and record.get("schema", SCHEMA) != SCHEMA:
         return f"schema is not {SCHEMA!r}"  # all else would follow from this
-    return _mismatch(record, schema(), "")
+    return _mismatch(record, schema(), "") or _misfit(cast("Record", record))
+
+
+def _misfit(record: Record) -> str:
+    """Return where a record of the right form speaks of items that it does not have; empty if nowhere."""
+    n = len(record["items"])
+    if not n or len(set(record["items"])) < n:
+        return "items is empty or holds a name twice"
+    attacks = [
+        ("attack", record["attack"]),
+        *((f"claims[{k}]", row["attack"]) for k, row in enumerate(record["claims"])),
+    ]
+    rankings = [(name, record[name]["ranks"]) for name in ("consensus", "tiers") if record[name] is not None]
+    rankings += [(f"others[{k}]", row["ranks"]) for k, row in enumerate(record["others"])]
+    for name, found in attacks:
+        if found is not None:
+            rankings += [(f"{name}.{part}", found[part]) for part in ("before", "after") if found[part] is not None]
+            ballots = [*found["removed"]["listed"], *found["added"]["listed"]]
+            if any(len(b["ranks"]) != n or not all(0 <= rank <= n for rank in b["ranks"]) for b in ballots):
+                return f"{name} lists a ballot that does not fit the {n} items"
+    for name, ranks in rankings:
+        if len(ranks) != n or not all(1 <= rank <= n for rank in ranks):
+            return f"the ranks of {name} do not fit the {n} items"
+    if record["consensus"] is not None and sorted(record["consensus"]["order"]) != list(range(n)):
+        return f"consensus.order is no order of the {n} items"
+    if record["cut"] is not None and any(not 0 <= row["item"] < n for row in record["cut"]["items"]):
+        return f"cut speaks of an item beyond the {n} items"
+    for k, curve in enumerate(record["curves"]):
+        if len({len(curve[name]) for name in ("delta", "lower", "upper", "needed", "sufficient")}) > 1:
+            return f"the columns of curves[{k}] differ in length"
+    return ""
 
 
 _TYPES: dict[str, tuple[type, ...]] = {

@@ -508,16 +508,23 @@ def _recorded_attack(checker: _Checker, told: Record | None, before: Outcome, go
         for ballot in part["listed"]:
             kind = tuple(ballot["ranks"])
             weights[kind] = weights.get(kind, 0.0) + sign * ballot["weight"]
+    if min(weights.values()) < -SAME * votes.total:
+        yield Check(f"the attack for {goal.text()} can be done", "refuted", "it takes away ballots that there are not")
+        return
     left = {kind: weight for kind, weight in weights.items() if weight > SAME * votes.total}
+    if not left:
+        yield Check(f"the attack for {goal.text()} can be done", "refuted", "it leaves no votes")
+        return
     attacked = Votes.from_ranks(
         np.array(list(left)), weights=list(left.values()), items=votes.items, unlisted=votes.unlisted
     )
-    if told["whole"]:
+    if told["whole"] and told["sufficient"] is not None:
         claim = f"{_votes(told['sufficient'])} enough for {goal.text()}, as the attack shows"
         price = Fraction(told["sufficient"]) / Fraction(votes.total)
     else:
-        claim = f"the attack for {goal.text()} reaches it, and takes no more than {percent(told['upper'])}"
-        price = Fraction(told["upper"]) + _NUDGE
+        most = 1.0 if told["upper"] is None else told["upper"]
+        claim = f"the attack for {goal.text()} reaches it, and takes no more than {percent(most)}"
+        price = Fraction(most) + _NUDGE
     aim = goal.aim(Ranking(before), votes.items)
     yield _attacked_check(checker, aim, attacked, told["change"], price, claim)
 

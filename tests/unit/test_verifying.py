@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+from contextlib import suppress
 from fractions import Fraction
 from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import holdrank as hr
@@ -278,6 +279,44 @@ def test_whoever_changes_a_number_is_found_out(analysis, place, value):
     assert spot[place[-1]] != value
     spot[place[-1]] = value
     assert hr.verify(VOTES, hr.Analysis(record)).refuted
+
+
+def leaves(value, path=()):
+    """All places of a record that hold no dict or list, and all lists."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from leaves(part, (*path, key))
+        return
+    yield path
+    if isinstance(value, list):
+        for number, part in enumerate(value[:3]):
+            yield from leaves(part, (*path, number))
+
+
+@given(st.data())
+@settings(max_examples=150, suppress_health_check=list(HealthCheck))
+def test_records_that_somebody_made_up_are_checked_or_refused(analysis, data):
+    """Whatever stands in the file: a verdict or one clear error."""
+    record = json.loads(analysis.to_json())
+    places = [path for path in leaves(record) if path[0] not in ("votes", "items")]
+    for _ in range(data.draw(st.integers(1, 3))):
+        path = data.draw(st.sampled_from(places))
+        spot = record
+        try:
+            for key in path[:-1]:
+                spot = spot[key]
+            old = spot[path[-1]]
+            spot[path[-1]] = data.draw(
+                st.one_of(
+                    st.sampled_from([None, 0, 1, -1, 7, 0.3, 1e308, "", "x wins", [], [0], True, [1, 2, 3, 4]]),
+                    st.just(old[:-1] if isinstance(old, list) and old else old),
+                    st.just([*old, old[-1]] if isinstance(old, list) and old else old),
+                )
+            )
+        except (KeyError, IndexError, TypeError):  # an earlier change took this place away
+            continue
+    with suppress(hr.HoldrankError):
+        hr.verify(VOTES, hr.Analysis.from_json(json.dumps(record))).text()
 
 
 def test_an_analysis_of_other_votes_is_refused(analysis):
