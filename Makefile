@@ -3,12 +3,24 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PEERS := .peers
+TOOLS := .venvs/tools
+OLDEST := .venvs/oldest
+FUZZ := .venvs/fuzz
+TARGETS ?= preflib sniffed table order jsonl xlsx xlsx-part parquet large analysis checkpoint counts claim
+OLDEST_PYTHON ?= python3.11
+PYTHONS ?= python3.11 python3.12 python3.13
+
+# From a lock file: every file has a hash, and nothing is built, for that would fetch tools without one.
+LOCKED := -m pip install --quiet --require-hashes --only-binary :all: -r
+ITSELF := -m pip install --quiet --no-deps --no-build-isolation --editable .
+PIN = $(TOOLS)/bin/uv pip compile --quiet --upgrade --generate-hashes --no-emit-index-url --no-emit-find-links \
+  --custom-compile-command "make lock" --python-version 3.11
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test adversary gpu lint docs bench peers clean
+.PHONY: help demo test test-oldest test-pythons adversary soak fuzz gpu lint docs bench peers lock sbom clean
 
 help: ## list the verbs
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 15
 
 demo: $(VENV)/.demo ## analyse a generated example and write the results to holdrank-demo/
 	@$(BIN)/holdrank demo --out holdrank-demo
@@ -16,8 +28,28 @@ demo: $(VENV)/.demo ## analyse a generated example and write the results to hold
 test: $(VENV)/.test $(VENV)/.browser lint ## all tests, with types, style, coverage and documentation
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered
 
+test-oldest: $(OLDEST)/.ready ## all tests but those of pages, with the oldest versions that pyproject.toml allows, on Python 3.11
+	$(OLDEST)/bin/python -m pytest -n 2 --ignore=tests/browser --ignore=tests/test_docs.py \
+	  -W default::DeprecationWarning -W default::ResourceWarning -W default::pytest.PytestUnraisableExceptionWarning
+
+test-pythons: ## all tests but the browser's on each of PYTHONS that is here: python3.11 python3.12 python3.13
+	@found=; for python in $(PYTHONS); do \
+	  version=$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null) || { echo "no $$python here"; continue; }; \
+	  found=1; echo "Python $$version"; \
+	  $(MAKE) --no-print-directory PYTHON=$$python VENV=.venvs/$$version .venvs/$$version/.test && \
+	  .venvs/$$version/bin/python -m pytest -n 2 --ignore=tests/browser || exit 1; \
+	done; test -n "$$found" || { echo "none is here; set PYTHONS=..."; exit 2; }
+
 adversary: $(VENV)/.test ## try every change of a few ballots against certified bounds, on 300 profiles of each kind
 	HOLDRANK_PROFILES=300 $(BIN)/python -m pytest -n 2 tests/properties/test_adversary.py
+
+soak: $(VENV)/.test $(PEERS)/.ready ## compare all engines on random votes for half an hour; SECONDS=, SEED= (of the first profile)
+	$(BIN)/python tests/soak.py --seconds $(or $(SECONDS),1800) --seed $(or $(SEED),1)
+
+fuzz: $(FUZZ)/.ready ## fuzz every reader for SECONDS each (60), then measure hostile files
+	for target in $(TARGETS); do \
+	  $(FUZZ)/bin/python tests/fuzz/run.py $$target --runs 1000000 --seconds $(or $(SECONDS),60) || exit 1; done
+	$(FUZZ)/bin/python tests/fuzz/bounds.py
 
 gpu: $(VENV)/.test ## the tests that need a GPU; they are skipped where torch sees none
 	$(BIN)/python -m pip install --quiet --editable '.[gpu]'
@@ -38,20 +70,42 @@ bench: $(VENV)/.test ## time reading, counting, distances and merging
 peers: $(VENV)/.test $(PEERS)/.ready ## run other packages on the same data and print ratios
 	$(BIN)/python benchmarks/peers.py
 
+lock: $(TOOLS)/.ready ## pin the newest versions that pyproject.toml allows, and the oldest, to requirements/
+	$(PIN) --universal --group test --group lint --group docs --group build --extra fast --extra io --extra plot --extra studio \
+	  --extra cluster --output-file requirements/dev.txt pyproject.toml
+	$(PIN) --resolution lowest-direct --group test --group build --extra fast --extra io --extra plot --extra studio \
+	  --extra cluster --output-file requirements/oldest.txt pyproject.toml
+	$(PIN) --universal --output-file requirements/tools.txt requirements/tools.in
+
+sbom: $(VENV)/.test $(TOOLS)/.ready ## list what is locked, with licences, as CycloneDX in dist/sbom.json
+	$(BIN)/python tools/sbom.py requirements/dev.txt dist/sbom.json
+	$(TOOLS)/bin/python tools/sbom.py --check dist/sbom.json
+
 clean: ## remove environments and everything generated
-	rm -rf $(VENV) $(PEERS) docs/_build holdrank-demo dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venvs $(PEERS) docs/_build holdrank-demo dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(VENV)/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "holdrank needs Python 3.11 or newer; set PYTHON=..."; exit 2; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
 
 $(VENV)/.demo: pyproject.toml | $(VENV)/bin/pip
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
 
-$(VENV)/.test: pyproject.toml | $(VENV)/bin/pip
-	$(BIN)/python -m pip install --quiet --editable '.[fast,io,studio]' --group test --group lint --group docs
+$(VENV)/.test: requirements/dev.txt pyproject.toml | $(VENV)/bin/pip
+	$(BIN)/python $(LOCKED) requirements/dev.txt
+	$(BIN)/python $(ITSELF)
+	@touch $@
+
+$(OLDEST)/.ready: requirements/oldest.txt pyproject.toml
+	$(OLDEST_PYTHON) -m venv --clear $(OLDEST)
+	$(OLDEST)/bin/python $(LOCKED) requirements/oldest.txt
+	$(OLDEST)/bin/python $(ITSELF)
+	@touch $@
+
+$(TOOLS)/.ready: requirements/tools.txt
+	$(PYTHON) -m venv --clear $(TOOLS)
+	$(TOOLS)/bin/python $(LOCKED) requirements/tools.txt
 	@touch $@
 
 # Journeys through the studio need a browser. It is brought along once, where that is allowed; without one they are skipped.
@@ -61,6 +115,11 @@ $(VENV)/.browser: | $(VENV)/bin/pip
 	  fast="-o Acquire::Retries=0 -o Acquire::http::Timeout=20 -o Acquire::https::Timeout=20"; export DEBIAN_FRONTEND=noninteractive; \
 	  (apt-get $$fast install -y -qq --no-install-recommends chromium || { apt-get $$fast update -qq && \
 	  apt-get $$fast install -y -qq --no-install-recommends chromium; }) >/dev/null 2>&1 || true; fi
+	@touch $@
+
+$(FUZZ)/.ready: pyproject.toml
+	$(PYTHON) -m venv --clear $(FUZZ)
+	$(FUZZ)/bin/python -m pip install --quiet atheris --editable '.[io,fast]'
 	@touch $@
 
 $(PEERS)/.ready: benchmarks/peers.txt | $(VENV)/bin/pip

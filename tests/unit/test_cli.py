@@ -252,7 +252,10 @@ def test_an_unwritable_folder_is_one_line(run, tmp_path):
     (tmp_path / "occupied").write_text("a file, not a folder", encoding="utf-8")
     code, _, err = run("demo", "--out", "occupied")
     assert code == 3
-    assert err == "holdrank: occupied: File exists\n"
+    assert err == (
+        "holdrank: occupied: the folder cannot be made: File exists; expected a place that may be written to; "
+        "to repair: choose another path\n"
+    )
 
 
 def test_demo_writes_what_it_says(run, tmp_path):

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from functools import cache
 from xml.etree import ElementTree
 
 import pytest
-from click.testing import CliRunner
 
 import holdrank as hr
 from holdrank import paper
-from holdrank.cli import cli
 
 FEW = 50  # steps of the estimator: enough to run, not to be good
 
@@ -206,22 +205,18 @@ def test_unknown_figures_are_refused(tmp_path):
         paper.figures(["fig6"], tmp_path)
 
 
-def run(*words):
-    return CliRunner().invoke(cli, ["paper", *map(str, words)], catch_exceptions=False)
-
-
-def test_the_command_prints_the_files_and_tells_progress_on_stderr(tmp_path, vote_file):
-    done = run("fig3", "--out", tmp_path / "out")
-    assert done.exit_code == 0
-    assert done.stdout.split() == [str(tmp_path / "out" / f"fig3.{e}") for e in ("json", "csv", "svg", "pdf", "png")]
-    assert done.stderr == "fig3 (1 of 1)\n"
-    done = run("real", vote_file, "--out", tmp_path / "out", "-q")
-    assert done.exit_code == 0
-    assert not done.stderr
+def test_the_command_prints_the_files_and_tells_progress_on_stderr(command_line, tmp_path, vote_file):
+    code, out, err = command_line("paper", "fig3", "--out", "out")
+    assert (code, err) == (0, "fig3 (1 of 1)\n")
+    assert out.split() == [os.path.join("out", f"fig3.{end}") for end in ("json", "csv", "svg", "pdf", "png")]
+    code, _, err = command_line("paper", "real", str(vote_file), "--out", "out", "-q")
+    assert (code, err) == (0, "")
     assert (tmp_path / "out" / "real.csv").exists()
 
 
-def test_the_command_refuses_files_where_none_are_read_and_asks_for_them_where_some_are(tmp_path, vote_file):
-    assert run("fig1", vote_file, "--out", tmp_path / "out").exit_code == 2
-    assert run("real", "--out", tmp_path / "out").exit_code == 2
+def test_the_command_refuses_files_where_none_are_read_and_asks_for_them_where_some_are(
+    command_line, tmp_path, vote_file
+):
+    assert command_line("paper", "fig1", str(vote_file), "--out", "out")[0] == 2
+    assert command_line("paper", "real", "--out", "out")[0] == 2
     assert not (tmp_path / "out").exists()
