@@ -295,8 +295,9 @@ class Soak:
         for check in verdict.checks:
             self.counts[f"statements {check.finding}"] += 1
         least = [check for check in verdict.checks if "take" in check.claim and check.finding == "open"]
-        is_exact = bool(np.all(found.exact))
-        if least and is_exact and "no proof of this kind" not in least[0].note:
+        if least and "not finished" in least[0].note:
+            self.counts["proofs given up"] += 1
+        elif least and bool(np.all(found.exact)) and "no proof of this kind" not in least[0].note:
             raise Disagreement(f"{T.__name__}: {least[0]}")
 
     def _attacked(self, votes, whole, by_hand, asked, before):

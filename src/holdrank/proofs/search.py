@@ -13,7 +13,7 @@ from holdrank.proofs.programs import Case, Outcome, Outcomes, Program, Question
 
 Demand: TypeAlias = Callable[[Outcome], Amount]
 
-MOST_STEPS = 30_000  # cases looked at; a fixed effort, the same on every machine
+MOST_STEPS = 10_000  # cases looked at; a fixed effort, the same on every machine
 _MOST_GAPS = 30  # looked at, before a proof is given up
 
 
