@@ -144,7 +144,7 @@ def verify(votes, T, attacked=None, goal=None):  # type: ignore[no-untyped-def]
     if isinstance(T, Analysis):
         if attacked is not None or goal is not None:
             raise UsageError("verify takes votes and an analysis, or votes, a statistic and a result of it")
-        return Verdict(tuple(_analysis_checks(votes, T)))
+        return Verdict(tuple(dict.fromkeys(_analysis_checks(votes, T))))  # a claim may be a gap as well
     T = answers.checked(votes, T, None)
     if isinstance(attacked, Consensus | Attack | Breakdown):
         return Verdict(tuple(_result_checks(votes, T, attacked)))

@@ -234,9 +234,11 @@ def verdict(consensus: Consensus) -> str:
     scores = {True: "all scores differ", False: "equal scores in the order of the file"}
     if consensus.status in (Status.SCORED, Status.SORTED):
         alone = scores[bool(consensus.unique)]
+    elif consensus.status is Status.MERGED and consensus.unique:
+        # By dominating sets the tiers are the same from every median (`smith_merge`).
+        alone = "the only tiers" if consensus.proof.startswith("smith") else "the median is the only optimum"
     else:
-        below = "the median is " if consensus.status is Status.MERGED and consensus.unique else ""
-        alone = below + optima[consensus.unique]
+        alone = optima[consensus.unique]
     gap = "" if consensus.status.is_exact else f", no ranking is below {consensus.bound:.6g}"
     distance = consensus.distance.replace("_", " ").replace("spearman", "Spearman").replace("kendall", "Kendall")
     return f"loss {consensus.loss:.6g} ({distance}{gap}); {consensus.status}; {alone}"
