@@ -225,25 +225,31 @@ class _Checker:
             return [self.merged(votes, first)]
         return [strict(order) for order in self._optima(votes, counts=counts)]
 
-    def _optima(self, votes: ExactVotes, *, counts: bool) -> Iterator[Order]:
-        ground = Ground(votes, "drop", [])
-        slack = 0 if counts else _TIED * votes.total
+    def on_the_edge(self, votes: ExactVotes) -> set[Outcome]:
+        """Return what may be merged from medians that are equal but for rounding, generously."""
+        return {self.merged(votes, order) for order in self._optima(votes, counts=False, times=100)}
+
+    def _optima(self, votes: ExactVotes, *, counts: bool, times: int = 1) -> Iterator[Order]:
+        """Yield every order that may be reported; for weights that are no counts, those within rounding of the best."""
+        assert self.base is not None
+        rounding = Fraction(0) if counts else _TIED * times
+        n = votes.n
         if self.base in ("kemeny", "footrule"):
+            ground = Ground(votes, "drop", [])
             table = ground.costs("kendall" if self.base == "kemeny" else "footrule").exact
             costs = [sum(int(c) * w for c, w in zip(row, votes.weights, strict=True)) for row in table.tolist()]
+            # Costs are doubled here; the rules allow so much for each item.
+            slack = rounding * 2 * n * (_most_wins(votes) if self.base == "kemeny" else votes.total)
             least = min(costs)
             yield from (order for order, cost in zip(ground.orders, costs, strict=True) if cost <= least + slack)
             return
-        assert self.base is not None
-        scores = _BY_SCORES[self.base](votes)
         if self.base == "copeland":
-            most = max(
-                c + m for row in zip(votes.compared, votes.margins, strict=True) for c, m in zip(*row, strict=True)
-            )
-            scores, slack = exact.copeland_scores(votes, 0 if counts else _TIED * most / 2), 0
-        elif self.base == "mean score":  # scores carry rounding, too
-            slack = _TIED / 10 * max(abs(score) for score in scores)
-        for order in permutations(range(votes.n)):
+            scores, slack = exact.copeland_scores(votes, rounding * _most_wins(votes)), Fraction(0)
+        else:
+            scores = _BY_SCORES[self.base](votes)
+            # Scores that were given carry rounding, too.
+            slack = (_TIED / 10 if self.base == "mean score" else rounding) * max(abs(score) for score in scores)
+        for order in permutations(range(n)):
             if all(scores[a] >= scores[b] - slack for a, b in pairwise(order)):
                 yield order
 
@@ -258,6 +264,12 @@ class _Checker:
         ground = Ground(self.exact, change, added)
         base, theta, rule = self.base, self.theta, self.rule
         return proves(ground, lambda: program(ground, base, theta, rule), demand), ground
+
+
+def _most_wins(votes: ExactVotes) -> Fraction:
+    """Return the largest weight with which an item is above another."""
+    rows = zip(votes.compared, votes.margins, strict=True)
+    return Fraction(max(c + m for compared, margins in rows for c, m in zip(compared, margins, strict=True)), 2)
 
 
 # Statements of results.
@@ -414,6 +426,10 @@ def _attacked_check(checker: _Checker, aim: Aim, attacked: Votes, change: Change
         return Check(claim, "open", "only by running the statistic again")
     for outcome in checker.outcomes(checker.exactly(attacked), counts=attacked.is_counts):
         if not aim.reached(Ranking(outcome)):
+            if checker.theta is not None and not attacked.is_counts:
+                edge = checker.on_the_edge(checker.exactly(attacked))
+                if any(aim.reached(Ranking(other)) for other in edge):
+                    return Check(claim, "open", "rounding decides which median is merged")
             return Check(claim, "refuted", f"the votes may end with {_text(outcome, checker.votes)}")
     return Check(claim, "proved")
 

@@ -24,6 +24,7 @@ from holdrank.merge import Robust
 from holdrank.rankings import Ranking
 from holdrank.scoring import bradley_terry, compares_all, scored_ties
 from holdrank.status import Clock, Status
+from holdrank.tables.table import MAX_WEIGHT
 from holdrank.tolerances import NUDGE, SAME
 from holdrank.votes import Votes
 
@@ -304,6 +305,8 @@ class Case:
         """Whether the attacker may do this: take what there is, put in as much as is taken where votes are replaced."""
         taken, put = float(plan.removed.sum()), float(plan.added.sum())
         tolerance = SAME * self.votes.total
+        if self.votes.total - taken + put > MAX_WEIGHT:
+            return False  # more votes than can be counted
         balanced = {"replace": abs(taken - put) <= tolerance, "drop": put == 0, "add": taken == 0}[self.change]
         return balanced and bool((plan.removed <= self.votes.weights + tolerance).all())
 
