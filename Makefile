@@ -71,7 +71,7 @@ peers: $(VENV)/.test $(PEERS)/.ready ## run other packages on the same data and 
 	$(BIN)/python benchmarks/peers.py
 
 lock: $(TOOLS)/.ready ## pin the newest versions that pyproject.toml allows, and the oldest, to requirements/
-	$(PIN) --universal --group test --group lint --group docs --group build --extra fast --extra io --extra plot --extra studio \
+	$(PIN) --universal --group test --group contract --group lint --group docs --group build --extra fast --extra io --extra plot --extra studio \
 	  --extra cluster --output-file requirements/dev.txt pyproject.toml
 	$(PIN) --resolution lowest-direct --group test --group build --extra fast --extra io --extra plot --extra studio \
 	  --extra cluster --output-file requirements/oldest.txt pyproject.toml

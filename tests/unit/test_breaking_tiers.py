@@ -350,3 +350,15 @@ def test_rows_that_contradict_each_other_are_seen():
     # With equality they are possible.
     assert not rows.contradict([*cycle, rows.level((1, 2), 1.0, 0.1, above=True)], Clock())
     assert not rows.contradict(cycle, Clock())
+
+
+@pytest.mark.parametrize("rule", ["downward", "naive"])
+def test_even_pairs_are_tied_at_threshold_zero_also_when_their_scores_differ(rule):
+    """By Borda 0 stays above 1 where as many prefer either; the tie costs less than to reverse their scores."""
+    votes = hr.sample_votes(hr.Mallows(list(range(4)), 0.7), 60, rng=5)
+    T = hr.Robust(hr.borda, 0.0, rule)
+    assert T(votes).text() == "0 > 1 > 2 > 3"
+    curve = hr.breakdown(votes, T, [2 / 6])
+    assert curve.lower.tolist() == pytest.approx([31 / 360], abs=1e-9)
+    [attack] = curve.attacks
+    assert T(attack.votes).text() == "{0, 1} > 3 > 2"

@@ -321,8 +321,8 @@ class Case:
         stop = math.inf
         for answer, (least, plan) in zip(answers, known, strict=True):
             # No vote changes nothing; a single one may be less than shares can tell.
-            some = float(self.before.unique is True and not answer.aim.reached(self.before.ranking))
-            needed = max(votes_needed(answer.lower, self.votes.total), least, some)
+            some = self.before.unique is True and not answer.aim.reached(self.before.ranking)
+            needed = max(votes_needed(answer.lower, self.votes.total), least, float(some and not self.engine.by_search))
             works = partial(self._works, answer.aim, clock)
             if answer.plan is not None and answer.after is not None and (plan is None or plan_votes(plan) > needed):
                 if not plan_votes(answer.plan):

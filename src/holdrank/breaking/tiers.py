@@ -119,6 +119,8 @@ class _Search:
         self.field = Field(votes, change)
         self.theta = float(statistic.theta)
         self.base = "kemeny" if statistic.base is kemeny else "borda" if statistic.base is borda else "other"
+        # With theta = 0 a tie is an even pair, and in a Kemeny ranking to tie neighbours costs what to reverse them costs.
+        self.ties = self.theta > 0 or self.base != "kemeny"
         self.merge = downward_merge if statistic.rule == "downward" else naive_merge
         self.n = votes.n
         self.goal = Score(before, aims[0])
@@ -232,7 +234,7 @@ class _Search:
             i, j = j, i
         if self.goal.ranks[i] == self.goal.ranks[j]:
             return [] if self.goal.free else [(0.0, 1)]
-        tie = self.rows.single(self.rows.tie(p, self.field.sign(i, j)[1])) if self.theta > 0 else math.inf
+        tie = self.rows.single(self.rows.tie(p, self.field.sign(i, j)[1])) if self.ties else math.inf
         if self.goal.free:
             return [(min(tie, self.reverse[j, i]), 2)]
         either = min(tie, self.reverse[j, i])
@@ -292,7 +294,7 @@ class _Search:
             cell = self._with_tier(cell, mask, free=same)
             if not same:
                 cell = self._with_cheap_bound(cell)
-            no_tie = self.theta == 0 and not (same or alone(mask))
+            no_tie = not self.ties and not (same or alone(mask))
             if no_tie or cell.most < min(self.needs) or self._limit(cell) < 0:
                 return []
             if cell.most > 0 and cell.score >= max(self.needs):
@@ -526,7 +528,7 @@ class _Search:
                 if all(ties[i, items[at]] < limit for i in chosen):
                     more = [*chosen, items[at]]
                     yield sum(1 << i for i in more)
-                    if self.theta > 0:  # with theta = 0 a tie costs what the reverse costs
+                    if self.ties:
                         yield from grow(more, at + 1)
 
         return grow([], 0)
