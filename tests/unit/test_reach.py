@@ -169,3 +169,23 @@ def test_dominating_sets_have_exact_bounds_at_one_pair(base):
     winner = hr.attack(votes, T, hr.NewWinner())
     assert winner.lower == pytest.approx(min(P[0, 1], P[0, 2]) - 0.5 - 0.05)
     assert hr.verify(votes, T, winner.votes, hr.NewWinner())
+
+
+def test_places_say_what_attacks_on_each_place_say():
+    """Also where a place between is neither excluded nor shown: the search must not stop there."""
+    rng = np.random.default_rng(3)
+    undecided = 0
+    for _ in range(6):
+        votes = hr.Votes.from_ranks([rng.permutation(5) + 1 for _ in range(7)])
+        found = hr.reach(votes, hr.kemeny, 1 / 7)
+        for i, name in enumerate(votes.items):
+            for k in range(1, 5):
+                enters, leaves = (
+                    hr.attack(votes, hr.kemeny, goal) for goal in (hr.Enters(name, k), hr.Leaves(name, k))
+                )
+                undecided += enters.votes_needed <= 1 < enters.votes_sufficient
+                assert enters.votes_needed <= 1 or found.best[i] > k
+                assert enters.votes_sufficient > 1 or found.shown_best[i] <= k
+                assert leaves.votes_needed <= 1 or found.worst[i] <= k
+                assert leaves.votes_sufficient > 1 or found.shown_worst[i] > k
+    assert undecided

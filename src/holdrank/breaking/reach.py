@@ -110,6 +110,7 @@ class _Reach:
         place = _places(self.before)
         self.best, self.worst = _limits(votes, T, self.before, budget)
         self.shown_best, self.shown_worst = place.copy(), place.copy()
+        self._answers: dict[Enters | Leaves, bool] = {}
 
     def result(self) -> Reach:
         open_ends = (self.best < self.shown_best) | (self.worst > self.shown_worst)
@@ -125,22 +126,33 @@ class _Reach:
             if self.progress:
                 self.progress(Step("places", number, self.votes.n))
             name = self.votes.items[item]
-            # best <= true best <= shown_best, and the same below.
-            while self.best[item] < self.shown_best[item] and not self.clock.over():
-                k = int(self.best[item] + self.shown_best[item]) // 2
-                if not self._asked(Enters(name, k)):
-                    self.best[item] = k + 1
-                elif self.shown_best[item] > k:
-                    break  # not excluded and not shown
-            while self.worst[item] > self.shown_worst[item] and not self.clock.over():
-                k = int(self.worst[item] + self.shown_worst[item]) // 2
-                if not self._asked(Leaves(name, k)):
-                    self.worst[item] = k
-                elif self.shown_worst[item] <= k:
-                    break
+            # best <= true best <= shown_best, and the same below. A place in between may be neither excluded nor shown:
+            # so first the last place that is excluded, then the first that is shown.
+            for wanted in ("excluded", "shown"):
+                low, high = int(self.best[item]), int(self.shown_best[item])
+                while low < high and not self.clock.over():
+                    k = (low + high) // 2
+                    if not self._asked(Enters(name, k)):
+                        low = self.best[item] = max(k + 1, int(self.best[item]))
+                    elif wanted == "excluded":
+                        high = k
+                    else:
+                        low, high = (low, int(self.shown_best[item])) if self.shown_best[item] <= k else (k + 1, high)
+            for wanted in ("excluded", "shown"):
+                low, high = int(self.shown_worst[item]), int(self.worst[item])
+                while low < high and not self.clock.over():
+                    k = (low + high) // 2
+                    if not self._asked(Leaves(name, k)):
+                        high = self.worst[item] = min(k, int(self.worst[item]))
+                    elif wanted == "excluded":
+                        low = k + 1
+                    else:
+                        low, high = (int(self.shown_worst[item]), high) if self.shown_worst[item] > k else (low, k)
 
     def _asked(self, goal: Enters | Leaves) -> bool:
         """Whether a goal may be within the budget; an attack that is moves what is shown."""
+        if goal in self._answers:
+            return self._answers[goal]
         left = self.clock.seconds_left()
         found = attack(self.votes, self.T, goal, time_limit=None if math.isinf(left) else max(left, 0.0))
         counts = self.votes.is_counts
@@ -149,7 +161,8 @@ class _Reach:
         within = best is not None and best.plan is not None and best.plan.budget(self.votes) <= self.budget + 1e-6
         if within and best is not None and best.votes is not None:
             self._show(self.T(best.votes).ranking)
-        return least <= self.budget + SAME
+        self._answers[goal] = least <= self.budget + SAME
+        return self._answers[goal]
 
     def try_attacks(self) -> None:
         """Spend the whole budget for and against each item, and see where all items come to stand."""
