@@ -1106,3 +1106,13 @@ def test_a_favourite_of_everybody_is_still_an_item():
     assert read("A,B,C\n5,3,3\n5,2,2\n5,4,1\n").reading.format == "score-columns"
     with pytest.raises(InputError, match="column 'A': a column may be no item"):
         read("A,B,C\n105,3,3\n107,2,2\n107,4,4\n")
+
+
+def test_a_name_that_is_nearly_right_gets_a_hint(tmp_path):
+    (tmp_path / "votes.csv").write_text("rank1,rank2\na,b\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"did you mean '.*votes\.csv'\?"):
+        read_votes(tmp_path / "votes.cvs")
+    with pytest.raises(InputError, match="check the path"):
+        read_votes(tmp_path / "other.soc")
+    with pytest.raises(InputError, match="check the path"):
+        read_votes(tmp_path / "no folder" / "votes.csv")

@@ -119,7 +119,7 @@ class _Search:
         self.field = Field(votes, change)
         self.theta = float(statistic.theta)
         self.base = "kemeny" if statistic.base is kemeny else "borda" if statistic.base is borda else "other"
-        # With theta = 0 a tie is an even pair, and in a Kemeny ranking to tie neighbours costs what to reverse them costs.
+        # With theta = 0 a tie is an even pair: in a Kemeny ranking it costs as much as to reverse the two.
         self.ties = self.theta > 0 or self.base != "kemeny"
         self.merge = downward_merge if statistic.rule == "downward" else naive_merge
         self.n = votes.n

@@ -97,6 +97,9 @@ def cli() -> None:
     """Compute a consensus ranking that tells you how hard it is to break.
 
     FILE is a vote file: PrefLib (.soc .soi .toc .toi .cat), CSV in ten forms, JSON Lines, Parquet, .xlsx; - is stdin.
+
+    To begin, see it work on generated votes (holdrank demo), rank your own (holdrank rank FILE), or put everything on
+    one page (holdrank report FILE).
     """
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import difflib
 import hashlib
 import io
 import os
@@ -18,7 +19,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from holdrank.errors import HoldrankError, InputError, LimitError, MissingExtraError, UsageError, show
+from holdrank.errors import HoldrankError, InputError, LimitError, MissingExtraError, UsageError, quote, show
 from holdrank.files.spreadsheets import Rows, sheet_rows
 from holdrank.tables.table import Column, Problems, Table, most_cells, no_rows, plural
 
@@ -92,7 +93,7 @@ def open_source(source: str | os.PathLike[str] | BinaryIO) -> Source:
                 f"the file cannot be read: {getattr(error, 'strerror', None) or error}",
                 source=os.fspath(source),
                 expected="a file that exists and may be read",
-                repair="check the path",
+                repair=_near(os.fspath(source)) or "check the path",
             ) from error
     if not hasattr(source, "read"):
         raise UsageError(f"source is a path, '-' or a binary file, not a {type(source).__name__}")
@@ -102,6 +103,16 @@ def open_source(source: str | os.PathLike[str] | BinaryIO) -> Source:
     name = getattr(source, "name", None)
     name = name if isinstance(name, str) else "binary file"
     return Source(name, bytes(data), Path(name).suffix.lower(), None)
+
+
+def _near(path: str) -> str:
+    """Return a hint at a file of nearly that name, if there is one beside it."""
+    folder, name = os.path.split(path)
+    try:
+        near = difflib.get_close_matches(name, os.listdir(folder or "."), n=1, cutoff=0.75)
+    except (OSError, ValueError):
+        return ""
+    return f"did you mean {quote(os.path.join(folder, near[0]))}?" if near and near[0] != name else ""
 
 
 def container(source: Source) -> str:
