@@ -112,7 +112,7 @@ def _near(path: str) -> str:
         near = difflib.get_close_matches(name, os.listdir(folder or "."), n=1, cutoff=0.75)
     except (OSError, ValueError):
         return ""
-    return f"did you mean {quote(os.path.join(folder, near[0]))}?" if near and near[0] != name else ""
+    return f"did you mean {quote(near[0])}?" if near and near[0] != name else ""
 
 
 def container(source: Source) -> str:
