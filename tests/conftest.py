@@ -72,7 +72,7 @@ _proved = set()  # what this process has proved before
 @pytest.fixture(scope="session", autouse=True)
 def _listen():
     from holdrank.breaking import cases
-    from holdrank.verifying import FEW_ITEMS
+    from holdrank.verifying.statements import FEW_ITEMS
 
     told = cases.Case.attack
 
@@ -95,7 +95,8 @@ def _prove_again(_listen):
 
 
 def _prove(found):
-    from holdrank import verifying
+    from holdrank.verifying.statements import least_check
+    from holdrank.verifying.statistics import Exactly
 
     together = {}  # results on the same votes share their proof
     for case, attack in found:
@@ -105,8 +106,8 @@ def _prove(found):
             _proved.add((same, attack.goal, attack.lower))
             together.setdefault(same, (votes, T, attack, []))[3].append((attack.goal, attack.lower))
     for votes, T, attack, asked in together.values():
-        checker = verifying._Checker(votes, T)
+        checker = Exactly(votes, T)
         if checker.base is not None:
             before = tuple(attack.before.ranking.ranks.tolist())
-            check = verifying._least_check(checker, asked, before, attack.change, f"{attack.statistic}: {asked}")
+            check = least_check(checker, asked, before, attack.change, f"{attack.statistic}: {asked}")
             assert check.finding == "proved", check

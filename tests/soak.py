@@ -121,7 +121,7 @@ class Soak:
 
     def medians(self, votes):
         whole, n = ExactVotes.of(votes), votes.n
-        least = exact.kemeny(whole)
+        least = exact.cheapest(exact.pair_costs(whole))
         loss = float(Fraction(least.cost, whole.total * n * (n - 1)))  # twice the cost, over twice the pairs
         found = hr.kemeny(votes)
         self._engine("Kemeny", found.loss, loss, found.status.is_exact)
@@ -189,7 +189,7 @@ class Soak:
     def _scores(self, votes, whole):
         for name, rule, medians in (
             ("Borda", hr.borda, exact.sorted_by(exact.borda_scores(whole))),
-            ("footrule", hr.footrule, exact.footrule(whole)),
+            ("footrule", hr.footrule, exact.cheapest(exact.place_costs(whole))),
             ("Copeland", hr.copeland, exact.sorted_by(exact.copeland_scores(whole))),
         ):
             found = rule(votes)

@@ -52,7 +52,8 @@ _ROOMS = {
     "status": ("Status", "Step"),
     "sweeps": ("breakdowns",),
     "thresholds": ("Tradeoff", "tradeoff"),
-    "verifying": ("Check", "Verdict", "verify"),
+    "verifying": ("verify",),
+    "verifying.verdicts": ("Check", "Verdict"),
     "votes": ("Reading", "Votes"),
 }
 
@@ -147,8 +148,8 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.sweeps import breakdowns as breakdowns
     from holdrank.thresholds import Tradeoff as Tradeoff
     from holdrank.thresholds import tradeoff as tradeoff
-    from holdrank.verifying import Check as Check
-    from holdrank.verifying import Verdict as Verdict
     from holdrank.verifying import verify as verify
+    from holdrank.verifying.verdicts import Check as Check
+    from holdrank.verifying.verdicts import Verdict as Verdict
     from holdrank.votes import Reading as Reading
     from holdrank.votes import Votes as Votes

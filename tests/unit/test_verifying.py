@@ -57,7 +57,7 @@ def test_statistics_in_whole_numbers_are_those_of_brute_force(votes, theta):
         [Fraction(wins[i][j]) if i != j else 0 for j in range(n)] for i in range(n)
     ]
     cost, optima = oracles.kemeny(wins)
-    found = exact.kemeny(whole)
+    found = exact.cheapest(exact.pair_costs(whole))
     assert (found.cost * whole.unit / 2, found.order, found.count) == (Fraction(cost), min(optima), len(optima))
     share = [
         [wins[i][j] / (wins[i][j] + wins[j][i]) if wins[i][j] + wins[j][i] else 0.5 for j in range(n)] for i in range(n)
@@ -77,7 +77,7 @@ def test_footrule_and_borda_in_whole_numbers(votes):
     whole = ExactVotes.of(votes)
     places = [oracles.mean_places(row) for row in votes.ranks.tolist()]
     least, optima = oracles.footrule(places, votes.weights.tolist())
-    found = exact.footrule(whole)
+    found = exact.cheapest(exact.place_costs(whole))
     assert float(found.cost * whole.unit / 2) / votes.total == pytest.approx(least, rel=1e-12)
     assert (found.order, found.count) == (min(optima), len(optima))
     means = np.array(votes.weights) @ np.array(places)
@@ -259,7 +259,12 @@ def test_an_analysis_is_proved_from_its_json(analysis):
 @pytest.mark.parametrize(
     ("place", "value"),
     [
+        (("headline",), "The winner, a, holds whatever votes change, proved."),
         (("consensus", "ranks"), [2, 1, 3, 4]),
+        (("consensus", "loss"), 0.01),
+        (("consensus", "bound"), 0.4),
+        (("tiers", "loss"), 0.01),
+        (("claims", 0, "attack", "removed", "listed", 0, "weight"), 1.0),
         (("tiers", "ranks"), [1, 1, 2, 3]),
         (("attack", "lower"), 0.2),
         (("attack", "sufficient"), 3.0),
@@ -317,6 +322,37 @@ def test_records_that_somebody_made_up_are_checked_or_refused(analysis, data):
             continue
     with suppress(hr.HoldrankError):
         hr.verify(VOTES, hr.Analysis.from_json(json.dumps(record))).text()
+
+
+def test_what_a_record_cannot_show_is_open():
+    scores = hr.Votes.from_score_rows([[9.0, 8.5, 1.0], [2.0, 7.0, 5.0], [4.0, 4.25, 4.5]], weights=[3, 4, 2])
+    verdict = hr.verify(scores, hr.analyse(scores, hr.Spec(rule="mean-score", draws=0, theta=None)))
+    assert not verdict.refuted
+    assert "the record does not hold its scores" in verdict.text()
+    many = hr.sample_votes(hr.Mallows(list(range(7)), 0.5), 50, rng=1)
+    verdict = hr.verify(many, hr.analyse(many, hr.Spec(draws=0, theta=None, time_limit=20)))
+    assert [check.claim for check in verdict.checks if check.finding == "open"][-2:] == [
+        "no cheaper attack on kemeny moves it as far as told",
+        "no cheaper attack on borda moves it as far as told",
+    ]
+    assert not hr.Verdict(())  # nothing was said, so nothing was proved
+
+
+def test_losses_in_whole_numbers():
+    """By hand: three votes a > b > c, one c > b > a; 3 of 12 pairs of items and votes are against a > b > c."""
+    votes = ExactVotes.of(hr.Votes.from_orders([list("abc"), list("cba")], weights=[3, 1]))
+    assert exact.loss(votes, (1, 2, 3), "kendall") == Fraction(3, 12)
+    assert exact.loss(votes, (1, 1, 1), "kendall") == Fraction(1, 2)
+    assert exact.loss(votes, (1, 2, 3), "footrule") == Fraction(1, 4)
+    assert exact.loss(votes, (1, 2, 3), "spearman_rho") == Fraction(1, 4)
+    assert exact.loss(votes, (2, 1, 3), "footrule") == Fraction(3 * 2 + 4, 4 * 4)
+
+
+def test_an_analysis_by_an_unknown_rule_is_refused(analysis):
+    record = json.loads(analysis.to_json())
+    record["spec"]["rule"] = "dice"
+    with pytest.raises(hr.InputError, match="a rule that there is not"):
+        hr.verify(VOTES, hr.Analysis(record))
 
 
 def test_an_analysis_of_other_votes_is_refused(analysis):

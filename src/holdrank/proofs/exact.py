@@ -128,6 +128,24 @@ def doubled_places(ballot: Ballot, observed: bool) -> list[int] | None:
 
 
 @dataclass(frozen=True, slots=True)
+class CostTable:
+    """What orders cost: ``table[i][k]`` is the cost of item i at place k (`by_place`), or that of i above item k."""
+
+    table: Sequence[Sequence[int]]
+    by_place: bool
+
+    def first(self, i: int, rest: Sequence[int]) -> int:
+        """Return the cost of putting i before the items of `rest`, which are all that is left."""
+        if self.by_place:
+            return self.table[i][len(self.table) - len(rest) - 1]
+        return sum(self.table[i][j] for j in rest)
+
+    def of(self, order: Order) -> int:
+        """Return the cost of an order."""
+        return sum(self.first(item, order[k + 1 :]) for k, item in enumerate(order))
+
+
+@dataclass(frozen=True, slots=True)
 class Cheapest:
     """The least cost of an order, the first of the cheapest orders, and how many there are."""
 
@@ -136,65 +154,66 @@ class Cheapest:
     count: int
 
 
-def cheapest(n: int, cost: Sequence[Sequence[int]], *, by_place: bool) -> Cheapest:
-    """Return the cheapest orders.
-
-    Parameters
-    ----------
-    n : int
-    cost : table
-        By place: ``[i][k]`` is the cost of item i at place k. Else ``[i][j]`` is the cost of i above j.
-    """
+def cheapest(costs: CostTable) -> Cheapest:
+    """Return the cheapest orders: for every set of items, the best that can be made of it when it comes last."""
+    n = len(costs.table)
     everything = (1 << n) - 1
     least, ways = [0] * (everything + 1), [1] * (everything + 1)
-    for rest in range(1, everything + 1):  # the items still to be placed; the first of them comes next
-        best, count = None, 0
-        for i in _members(rest):
-            value = _first(rest, i, n, cost, by_place) + least[rest & ~(1 << i)]
-            if best is None or value < best:
-                best, count = value, 0
-            if value == best:
-                count += ways[rest & ~(1 << i)]
-        assert best is not None
-        least[rest], ways[rest] = best, count
-    order, rest = [], everything
-    while rest:
-        order.append(
-            next(
-                i for i in _members(rest) if least[rest] == _first(rest, i, n, cost, by_place) + least[rest & ~(1 << i)]
-            )
-        )
-        rest &= ~(1 << order[-1])
+
+    def starts(group: int) -> Iterator[tuple[int, int, int]]:
+        """Yield (cost, item, the others) for each item that may come first in a group."""
+        members = [i for i in range(n) if group >> i & 1]
+        for i in members:
+            others = group & ~(1 << i)
+            yield costs.first(i, [j for j in members if j != i]) + least[others], i, others
+
+    for group in range(1, everything + 1):
+        found = list(starts(group))
+        least[group] = min(cost for cost, _, _ in found)
+        ways[group] = sum(ways[others] for cost, _, others in found if cost == least[group])
+    order, group = [], everything
+    while group:
+        item, group = next((i, others) for cost, i, others in starts(group) if cost == least[group])
+        order.append(item)
     return Cheapest(least[everything], tuple(order), ways[everything])
 
 
-def _members(group: int) -> Iterator[int]:
-    return (i for i in range(group.bit_length()) if group >> i & 1)
-
-
-def _first(rest: int, i: int, n: int, cost: Sequence[Sequence[int]], by_place: bool) -> int:
-    """Return the cost of putting i before all others of `rest`."""
-    if by_place:
-        return cost[i][n - rest.bit_count()]
-    return sum(cost[i][j] for j in _members(rest) if j != i)
-
-
-def kemeny(votes: ExactVotes) -> Cheapest:
-    """Return Kemeny's medians; the cost is twice the weight of the pairs that are against the order."""
+def pair_costs(votes: ExactVotes) -> CostTable:
+    """Return Kemeny's costs: twice the weight of the pairs that are against an order."""
     n = votes.n
     against = [[votes.compared[i][j] - votes.margins[i][j] for j in range(n)] for i in range(n)]
-    return cheapest(n, against, by_place=False)
+    return CostTable(against, by_place=False)
 
 
-def footrule(votes: ExactVotes) -> Cheapest:
-    """Return the footrule's medians; the cost is twice the sum of all differences of places."""
+def place_costs(votes: ExactVotes) -> CostTable:
+    """Return the footrule's costs: twice the sum of all differences of places."""
     table = [[0] * votes.n for _ in range(votes.n)]
     for ballot, weight in zip(votes.ballots, votes.weights, strict=True):
-        places = doubled_places(ballot, votes.observed)
-        for i, place in enumerate(places or ()):
+        for i, place in enumerate(doubled_places(ballot, votes.observed) or ()):
             for k in range(votes.n):
                 table[i][k] += weight * abs(2 * (k + 1) - place)
-    return cheapest(votes.n, table, by_place=True)
+    return CostTable(table, by_place=True)
+
+
+def loss(votes: ExactVotes, ranks: Sequence[int], distance: str) -> Fraction:
+    """Return the expected distance of a ranking to a vote, from 0 to 1.
+
+    By "kendall" a tie, in a vote or in the ranking, counts half. By places, ballots that give none count nothing.
+    """
+    n = votes.n
+    if distance == "kendall":
+        doubled = 0
+        for i, j in combinations(range(n), 2):
+            upper = (ranks[i] < ranks[j]) - (ranks[i] > ranks[j])
+            doubled += votes.compared[i][j] - upper * votes.margins[i][j]
+        return Fraction(doubled, max(votes.total * n * (n - 1), 1))
+    mine = doubled_places(tuple(ranks), observed=False) or []
+    power, farthest = (1, Fraction(n * n // 2)) if distance == "footrule" else (2, Fraction(n * (n * n - 1), 3))
+    total = 0
+    for ballot, weight in zip(votes.ballots, votes.weights, strict=True):
+        places = doubled_places(ballot, votes.observed) or mine
+        total += weight * sum(abs(a - b) ** power for a, b in zip(mine, places, strict=True))
+    return Fraction(total, 2**power * votes.total) / (farthest or 1)
 
 
 def borda_scores(votes: ExactVotes) -> list[int]:

@@ -1,0 +1,52 @@
+"""What became of the statements of a result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Finding: TypeAlias = Literal["proved", "refuted", "open"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One statement, and what became of it."""
+
+    claim: str
+    finding: Finding
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What an independent check of a result found; true if every statement was proved.
+
+    Attributes
+    ----------
+    checks : tuple of Check
+        A statement is "proved", "refuted", or "open" when this check is not enough to tell: too many items, a
+        statistic without a proof of this kind, or a bound that needs a longer proof.
+    """
+
+    checks: tuple[Check, ...]
+
+    @property
+    def proved(self) -> bool:
+        """Whether every statement was proved, and there was one."""
+        return bool(self.checks) and all(check.finding == "proved" for check in self.checks)
+
+    @property
+    def refuted(self) -> bool:
+        """Whether a statement is wrong."""
+        return any(check.finding == "refuted" for check in self.checks)
+
+    def __bool__(self) -> bool:
+        return self.proved
+
+    def text(self) -> str:
+        """Return one line for every statement."""
+        return "\n".join(f"{c.finding:8} {c.claim}" + f" ({c.note})" * bool(c.note) for c in self.checks)
+
+    def __repr__(self) -> str:
+        counts = {name: sum(c.finding == name for c in self.checks) for name in ("proved", "refuted", "open")}
+        return f"Verdict({', '.join(f'{count} {name}' for name, count in counts.items())})"
