@@ -47,11 +47,12 @@ def studio(browser: Browser, folder: str) -> None:
         address = re.search(r"http://127\.0\.0\.1:\d+/", process.stderr.readline())
         try:
             assert address, "the studio did not start"
-            page = browser.new_page(viewport={"width": 1280, "height": 860})
+            page = browser.new_page(viewport={"width": 1280, "height": 1000})
             page.goto(address[0])
             if page.locator("a:has-text('votes.soc')").count():
                 page.locator("a:has-text('votes.soc')").first.click()
             page.wait_for_selector("h1:has-text('votes change')", timeout=60_000)
+            page.wait_for_selector("#progress .job[data-over='yes']", state="attached", timeout=120_000)
             page.screenshot(path=STATIC / "studio.png")
         finally:
             process.terminate()
