@@ -20,7 +20,7 @@ from types import ModuleType, TracebackType
 from typing import Any, BinaryIO, TypeAlias
 
 from holdrank import __version__
-from holdrank.errors import InputError, UsageError, show
+from holdrank.errors import InputError, UsageError, reason, show
 
 FORM = 1  # of the file
 _SHOWN = 60  # characters of a line that is no point
@@ -89,10 +89,12 @@ class Checkpoint:
                 # A pipe would be waited for, and a device may have no end.
                 raise self._refused("it is no plain file", "name another file, which will be made")
             self._file: BinaryIO = open(self.path, "a+b")  # noqa: SIM115
-        except (OSError, UnicodeEncodeError) as error:
+        except InputError:
+            raise
+        except (OSError, ValueError) as error:
             raise UsageError(
                 f"the checkpoint {show(str(self.path), 200)} cannot be written: "
-                f"{getattr(error, 'strerror', None) or error}; to repair: name a file in a folder that may be written"
+                f"{reason(error)}; to repair: name a file in a folder that may be written"
             ) from error
         try:
             self._lock()
@@ -197,7 +199,7 @@ class Checkpoint:
             with suppress(OSError):  # what the disk did not take would be tried again, in vain, by every close
                 self._file.close()
             raise InputError(
-                f"the checkpoint cannot be written: {error.strerror}",
+                f"the checkpoint cannot be written: {reason(error)}",
                 source=str(self.path),
                 expected="room on the disk",
                 repair="make room and run it again; the points before this one are kept",

@@ -84,6 +84,11 @@ class WorkerError(HoldrankError):
     """Part of the work was lost with a process or machine that was to do it; nothing is wrong with the input."""
 
 
+def reason(error: OSError | ValueError) -> str:
+    """Return why a file could not be opened, in the system's words; a name that no file can have is a `ValueError`."""
+    return getattr(error, "strerror", None) or str(error)
+
+
 def show(text: str, width: int = 80) -> str:
     r"""Return `text` safe for a terminal: control characters escaped, cut to `width` characters.
 

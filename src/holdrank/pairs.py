@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from holdrank._ballots import check_items
 from holdrank.checkpoints import replace_file
-from holdrank.errors import InputError, LimitError, UsageError, quote
+from holdrank.errors import InputError, LimitError, UsageError, quote, reason
 from holdrank.rankings import Floats, Ranking
 from holdrank.tables.battles import PairTally
 from holdrank.tables.table import (
@@ -30,6 +30,7 @@ from holdrank.tables.table import (
     added_notes,
     comparison_notes,
     counted,
+    lasting,
     name_notes,
 )
 from holdrank.votes import MOST_ITEMS, Reading, Unlisted, Votes, number
@@ -100,7 +101,7 @@ class PairCounts:
         if not isinstance(votes, Votes):
             raise UsageError(f"from_votes takes Votes, not {type(votes).__name__}")
         listed = votes.weights @ (votes.ranks != 0)
-        said = tuple(note for note in votes.notes if not isinstance(note, Note) or note.counts)
+        said = lasting(votes.notes)
         return cls._closed(votes.items, votes.wins(), votes.total, votes.unlisted, listed, said, votes.reading)
 
     @classmethod
@@ -109,7 +110,7 @@ class PairCounts:
         listed = (raw.ranks != 0).any(axis=1)
         if not (listed & (raw.weights > 0)).any():
             times = np.ones(len(listed), dtype=np.int64) if raw.times is None else raw.times
-            said = [note for note in raw.notes if not isinstance(note, Note) or note.counts]
+            said = lasting(raw.notes)
             for rows, what in ((~listed, "without any mark dropped"), (listed, "with weight 0 ignored")):
                 if count := int(times[rows].sum()):
                     said.append(counted(count, "ballot", what))
@@ -131,7 +132,7 @@ class PairCounts:
         listed = np.zeros(len(items))
         for (i, j, _), weight in tally.weights.items():
             listed[[i, j]] += weight
-        said = [note for note in tally.said() if not isinstance(note, Note) or note.counts]
+        said = lasting(tally.said())
         return cls._closed(items, wins, total, "observed", listed, said, reading)
 
     @classmethod
@@ -303,9 +304,9 @@ class PairCounts:
         np.savez_compressed(packed, head=text, wins=self._wins, listed=self._listed)
         try:
             replace_file(Path(path), packed.getvalue())
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise UsageError(
-                f"the counts cannot be written to {quote(str(path), 200)}: {error.strerror or error}; "
+                f"the counts cannot be written to {quote(str(path), 200)}: {reason(error)}; "
                 "to repair: choose a folder that exists, has room and may be written to"
             ) from error
 

@@ -9,6 +9,7 @@ is 1 if one is missed.
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import random
 import resource
@@ -21,6 +22,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+
+import numpy as np
 
 MOST_TIMES = 100
 ALLOWANCE = 64 * 2**20
@@ -393,16 +396,16 @@ def parquet_text(path: Path) -> None:
 
 @case("rows.parquet")
 def parquet_rows(path: Path) -> None:
-    """A file whose footer claims 2**40 rows."""
+    """A file whose footer claims 2**41 rows."""
     import duckdb
 
     duckdb.sql(
         f"COPY (SELECT 'x' AS model_a, 'y' AS model_b, 'tie' AS winner FROM range(63)) TO '{path}' (FORMAT parquet)"
     )
     data = path.read_bytes()
-    footer = data.rfind(b"duckdb_schema")
+    footer = data.rindex(b"duckdb_schema")
     # 63 rows are written as the byte 0x7e after the type of the field, 0x16.
-    at = data.find(b"\x16\x7e", footer)
+    at = data.index(b"\x16\x7e", footer)
     data = data[:at] + b"\x16\x80\x80\x80\x80\x80\x80\x01" + data[at + 2 :]
     length = int.from_bytes(data[-8:-4], "little") + 6
     path.write_bytes(data[:-8] + length.to_bytes(4, "little") + b"PAR1")
@@ -414,17 +417,17 @@ def _npz(path: Path, members: dict[str, bytes]) -> None:
             archive.writestr(name, content)
 
 
-def _npy(kind: str, shape: tuple[int, ...], data: bytes) -> bytes:
-    header = repr({"descr": kind, "fortran_order": False, "shape": shape})[:-1] + ", }"
-    padded = header.encode().ljust(117) + b"\n"
-    return b"\x93NUMPY\x01\x00" + len(padded).to_bytes(2, "little") + padded + data
+def _npy(array: np.ndarray) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, array)
+    return stream.getvalue()
 
 
 @case("head.npz")
 def counts_head_bomb(path: Path) -> None:
     """Pair counts whose names are sixty megabytes of empty lists."""
     text = b'{"items": [' + b"[]," * 20_000_000 + b"[]]}"
-    _npz(path, {"head.npy": _npy("|u1", (len(text),), text)})
+    _npz(path, {"head.npy": _npy(np.frombuffer(text, np.uint8))})
 
 
 @case("wins.npz")
@@ -433,7 +436,7 @@ def counts_matrix_bomb(path: Path) -> None:
     head = json.dumps({"format": "holdrank pair counts", "version": 1, "items": ["a", "b"], "total": 1}).encode()
     _npz(
         path,
-        {"head.npy": _npy("|u1", (len(head),), head), "wins.npy": _npy("<f8", (11_000, 11_000), bytes(8 * 11_000**2))},
+        {"head.npy": _npy(np.frombuffer(head, np.uint8)), "wins.npy": _npy(np.zeros((11_000, 11_000)))},
     )
 
 

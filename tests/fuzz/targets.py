@@ -258,7 +258,8 @@ def fuzz_large(data: bytes) -> None:
         try:
             same = read_votes(Named(data, str(path)))
         except HoldrankError as error:
-            if "cells, the header" in str(error):  # DuckDB lets a row end with one delimiter too many
+            width = re.search(r"the row has (\d+) cells, the header (\d+)", str(error))
+            if width and int(width[1]) == int(width[2]) + 1:  # DuckDB lets a row end with one delimiter too many
                 return
             raise AssertionError(f"DuckDB reads what the reader for memory refuses: {error}") from None
         assert same == votes
@@ -305,9 +306,15 @@ def fuzz_checkpoint(data: bytes) -> None:
         assert repr(again.points) == repr(kept.points)  # NaN is not equal to itself
 
 
-def _npy(kind: str, shape: tuple[int, ...], data: bytes) -> bytes:
-    header = repr({"descr": kind, "fortran_order": False, "shape": shape}).encode() + b"\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + data
+def npy(kind: str, shape: tuple[int, ...], data: bytes) -> bytes:
+    """Return a file of one array, as numpy writes it."""
+    return npy_with(f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}", data)
+
+
+def npy_with(header: str, data: bytes) -> bytes:
+    """Return a file of one array, with any header."""
+    padded = header.encode().ljust(117) + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(padded)) + padded + data
 
 
 def fuzz_counts(data: bytes) -> None:
@@ -319,9 +326,9 @@ def fuzz_counts(data: bytes) -> None:
         wins[0, 1] = 3.0
         head = b'{"format":"holdrank pair counts","version":1,"items":["a","b"],"total":5,"unlisted":"bottom",'
         head += b'"said":[],"reading":["memory","","",{}]}'
-        members = {"head": _npy("|u1", (len(body if kind == 1 else head),), body if kind == 1 else head)}
-        members["wins"] = body if kind == 2 else _npy("<f8", (2, 2), wins.tobytes())
-        members["listed"] = _npy("<f8", (2,), body if kind == 3 else np.full(2, 5.0).tobytes())
+        members = {"head": npy("|u1", (len(body if kind == 1 else head),), body if kind == 1 else head)}
+        members["wins"] = body if kind == 2 else npy("<f8", (2, 2), wins.tobytes())
+        members["listed"] = npy("<f8", (2,), body if kind == 3 else np.full(2, 5.0).tobytes())
         stream = io.BytesIO()
         with zipfile.ZipFile(stream, "w") as archive:
             for name, content in members.items():
@@ -466,11 +473,11 @@ def small_inputs(target: str) -> Iterator[bytes]:
         yield b"\x00" + checkpoint_header().replace(b"0.5", b"0.7").replace(b"parameters_sha256", b"other")
     elif target == "counts":
         path = folder() / "seed.npz"
-        PairCounts.from_votes(Votes.from_orders([["a", "b"], ["b"]], weights=[3, 1])).save(path)
+        PairCounts.from_votes(Votes.from_orders([["a", "b"], ["b"]], weights=[3, 2])).save(path)
         yield b"\x00" + path.read_bytes()
         with np.load(path) as archive:
             yield b"\x01" + archive["head"].tobytes()
-        yield b"\x02" + _npy("<f8", (2, 2), bytes(32))
+        yield b"\x02" + npy("<f8", (2, 2), bytes(32))
         yield b"\x03" + bytes(16)
     elif target == "claim":
         yield from (
@@ -486,7 +493,7 @@ def small_parquets() -> Iterator[bytes]:
     import duckdb
 
     path = folder() / "seed.parquet"
-    rows = "('x', 'y', 'model_a'), ('y', 'z', 'tie'), (NULL, 'z', 'model_b')"
+    rows = "('x', 'y', 'model_a'), ('y', 'z', 'tie'), ('x', 'z', 'model_b')"
     battles = f"SELECT * FROM (VALUES {rows}) t(model_a, model_b, winner)"
     ranks = "SELECT * FROM (VALUES (1, 2, 3.5::DOUBLE), (2, 1, NULL)) t(a, b, c)"
     odd = (

@@ -19,7 +19,8 @@ import pytest
 
 import holdrank as hr
 from holdrank.bigvotes import read_large, rows, scan
-from holdrank.files import ReadOptions, read_votes, sniff
+from holdrank.files import read_votes, sniff
+from holdrank.files.options import ReadOptions
 from holdrank.pairs import PairCounts
 from holdrank.tables.table import Note, added_notes, counted
 

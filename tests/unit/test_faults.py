@@ -544,3 +544,19 @@ def test_a_terminal_of_any_width_shows_the_names(columns, run, monkeypatch):
         assert (code, err) == (0, "")
         wanted = ("0.3333", "exact") if args[0] == "breakdown" else NAMES
         assert all(word in screen.getvalue() for word in wanted), (args, screen.getvalue())
+
+
+# ------------------------------------------------------------------------------------------------ names of no file
+
+
+def test_names_that_no_file_can_have_are_refused(tmp_path):
+    votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[2, 1])
+    name = str(tmp_path / "a\0b")
+    with pytest.raises(hr.UsageError, match=r"the checkpoint .*a\\x00b cannot be written: embedded null byte"):
+        checkpoints.Checkpoint(name, "tradeoff", "0" * 64, {})
+    with pytest.raises(hr.UsageError, match=r"the counts cannot be written to '.*a\\x00b': embedded null byte"):
+        hr.PairCounts.from_votes(votes).save(name)
+    with pytest.raises(hr.InputError, match=r"a\\x00b\.csv: the file cannot be read: embedded null byte"):
+        hr.count_pairs(name + ".csv")
+    with pytest.raises(hr.InputError, match=r"a\\x00b\.csv: the file cannot be written: embedded null byte"):
+        hr.write_votes(votes, name + ".csv")

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from fuzz import bounds
+from fuzz.targets import npy, npy_with
 from holdrank import Analysis, PairCounts, Spec, Votes, analyse
 from holdrank.bigvotes import scan as scan_room
 from holdrank.checkpoints import Checkpoint
@@ -232,7 +233,7 @@ def test_records_without_keys_in_common_are_refused():
 @pytest.mark.parametrize("value", ["1" * 5000, "[" * 60 + "]" * 60])
 def test_json_that_duckdb_reads_and_python_does_not_is_refused(tmp_path, line, value):
     (tmp_path / "votes.jsonl").write_text('{"order": ["a", "b"]}\n' + line % value + "\n")
-    with pytest.raises(InputError):
+    with pytest.raises(InputError, match="line 2: a value cannot be read"):
         read_votes(tmp_path / "vote*.jsonl")
 
 
@@ -465,11 +466,6 @@ def npz(path, **members: bytes):
     return path
 
 
-def npy(data: bytes, header: str) -> bytes:
-    padded = header.encode().ljust(117) + b"\n"
-    return b"\x93NUMPY\x01\x00" + len(padded).to_bytes(2, "little") + padded + data
-
-
 @pytest.mark.parametrize(
     "header",
     [
@@ -486,17 +482,17 @@ def npy(data: bytes, header: str) -> bytes:
 )
 def test_headers_that_numpy_would_run_as_python_are_refused(tmp_path, header):
     with pytest.raises(InputError, match=r"the file cannot be read \(ValueError\); found 'head is no array"):
-        PairCounts.load(npz(tmp_path / "c.npz", head=npy(b"{}", header)))
+        PairCounts.load(npz(tmp_path / "c.npz", head=npy_with(header, b"{}")))
 
 
 def head_of(**changes) -> bytes:
     head = {"format": "holdrank pair counts", "version": 1, "items": ["a", "b"], "total": 5, "unlisted": "bottom"}
     text = json.dumps({**head, "said": [], "reading": ["memory", "", "", {}], **changes}).encode()
-    return npy(text, f"{{'descr': '|u1', 'fortran_order': False, 'shape': ({len(text)},), }}")
+    return npy("|u1", (len(text),), text)
 
 
 def matrix(*shape: int) -> bytes:
-    return npy(bytes(8 * int(np.prod(shape))), f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}")
+    return npy("<f8", shape, bytes(8 * int(np.prod(shape))))
 
 
 def test_counts_are_as_large_as_their_names_say(tmp_path):
@@ -507,7 +503,7 @@ def test_counts_are_as_large_as_their_names_say(tmp_path):
     with pytest.raises(InputError, match=r"wins has the shape \(3, 3\), not \(2, 2\)"):
         PairCounts.load(npz(tmp_path / "c.npz", **{**sound, "wins": matrix(3, 3)}))
     text = b'{"items": [' + b"[]," * 1_000_000 + b"[]]}"
-    bomb = npy(text, f"{{'descr': '|u1', 'fortran_order': False, 'shape': ({len(text)},), }}")
+    bomb = npy("|u1", (len(text),), text)
     with pytest.raises(InputError, match=r"found 'head takes"):
         PairCounts.load(npz(tmp_path / "c.npz", **{**sound, "head": bomb}))
 

@@ -12,7 +12,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from contextlib import ExitStack
-from dataclasses import fields
 from functools import reduce
 from operator import add
 from typing import Any
@@ -21,14 +20,14 @@ from holdrank.bigvotes.rows import COUNTED, Plan, distinct_rows, expect_plain, f
 from holdrank.bigvotes.scan import Engine, NotForDuckDB, Scan, UnreadableError, located, open_scan
 from holdrank.clusters import Parcel, connect, expect_executor, spread
 from holdrank.errors import InputError, MissingExtraError, UsageError
-from holdrank.files import FORMATS, ReadOptions, form_of, of_table
-from holdrank.files.containers import json_value
-from holdrank.files.jsonl import ballots_of
+from holdrank.files import form_of, of_table
+from holdrank.files.jsonl import ballots_of, json_value
+from holdrank.files.options import ReadOptions, check_format
 from holdrank.files.sniff import is_pattern
 from holdrank.pairs import PairCounts
 from holdrank.status import Clock, Step
 from holdrank.tables.battles import OF_PAIRS, tally_battles, tally_pair_counts
-from holdrank.tables.table import Coded, Problems, RawBallots, Table, resolve_unlisted
+from holdrank.tables.table import Coded, Problems, RawBallots, Table, no_marks, resolve_unlisted
 from holdrank.votes import Reading, Votes
 
 __all__ = ["PairCounts", "count_pairs", "read_large"]
@@ -83,15 +82,11 @@ def count_pairs(
     ``count_pairs("battles/*.parquet")`` in this process, ``count_pairs("battles/*.parquet", scheduler="tcp://…:8786")``
     on a cluster.
     """
-    if format is not None and format not in FORMATS:
-        raise UsageError(f"there is no format {format!r}; the formats are {', '.join(FORMATS)}")
-    unknown = sorted(set(options) - {field.name for field in fields(ReadOptions)})
-    if unknown:
-        raise UsageError(f"count_pairs has no option {unknown[0]}=")
+    check_format(format)
+    chosen = ReadOptions.of("count_pairs", options)
     if scheduler is not None and executor is not None:
         raise UsageError("give either a scheduler or an executor, not both")
     expect_executor(executor)
-    chosen = ReadOptions(**options)
     many = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
     if not many:
         raise UsageError("there is no source to count")
@@ -101,7 +96,7 @@ def count_pairs(
         counted = [_count(source, format, chosen, executor, progress) for source in many]
     found = reduce(add, counted)
     if not found.total:
-        raise _nothing(found.reading.source)
+        raise no_marks(found.reading.source)
     return found
 
 
@@ -118,14 +113,14 @@ def read_large(
             if not fits(engine, scan, plan):
                 counts = _counts_of_scan(engine, scan, plan, options)
                 if not counts.total:
-                    raise _nothing(scan.source)
+                    raise no_marks(scan.source)
                 return _with_reading(counts, scan, plan).as_votes()
             with located(scan):
                 table = distinct_rows(engine, scan, plan)
         with located(scan):  # DuckDB has given its memory back
             raw = _raw(table, plan, options)
             if not raw.ranks.any():
-                raise _nothing(scan.source)
+                raise no_marks(scan.source)
             return Votes.from_raw(raw, _reading(scan, plan, raw.choices))
     except NotForDuckDB as reason:
         if is_pattern(source):
@@ -284,12 +279,3 @@ def _reading(scan: Scan, plan: Plan, choices: dict[str, str]) -> Reading:
 
 def _with_reading(counts: PairCounts, scan: Scan, plan: Plan) -> PairCounts:
     return counts.with_reading(_reading(scan, plan, dict(counts.reading.choices)))
-
-
-def _nothing(source: str) -> InputError:
-    return InputError(
-        "there is no ballot with a mark: nothing to aggregate",
-        source=source,
-        expected="at least one ballot that ranks at least one item",
-        repair="check that the right file and columns were read",
-    )

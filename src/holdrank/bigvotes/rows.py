@@ -11,13 +11,23 @@ from numpy.typing import NDArray
 
 from holdrank.bigvotes.scan import Engine, NotForDuckDB, Scan
 from holdrank.errors import InputError, UsageError
-from holdrank.files import ReadOptions, form_of, of_table
-from holdrank.files.containers import json_value
-from holdrank.files.jsonl import check_head, json_text
+from holdrank.files import form_of, of_table
+from holdrank.files.jsonl import check_head, json_text, json_value
+from holdrank.files.options import ReadOptions
 from holdrank.status import Step
 from holdrank.tables.ballots import columns_of_items, position_columns, slot_columns
 from holdrank.tables.battles import battle_columns, pair_count_columns
-from holdrank.tables.table import MAX_WEIGHT, Coded, Column, Problems, Table, no_rows, read_weights, weight_column
+from holdrank.tables.table import (
+    MAX_WEIGHT,
+    NUMBER,
+    Coded,
+    Column,
+    Problems,
+    Table,
+    no_rows,
+    read_weights,
+    weight_column,
+)
 from holdrank.tables.vocabulary import BALLOT_WEIGHT_NAMES, BLANKS, VOTER_NAMES, WEIGHT_NAMES, plain
 
 MOST_CELLS = {"rank-columns": 1 << 26, "positions": 1 << 26, "score-columns": 1 << 23, "multi-way": 1 << 23,
@@ -29,7 +39,6 @@ _MOST_BATTLES = 20_000_000  # different rows; each is looked at by a loop
 _HEAD = 10_000  # rows that tell the form
 _ROWS_AT_A_TIME = 1 << 24  # cells of rows that are not counted before they are read
 _UNIT = 2**60  # weights are summed as whole numbers of 1 / _UNIT: exact in any order, on any number of threads
-_NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 _ROWS_OF_A_PART = 1 << 22
 
 
@@ -271,7 +280,7 @@ def _weight(scan: Scan, k: int) -> tuple[str, str]:
         number = f"c{k}::DOUBLE"
     else:
         text = scan.text_of(k)
-        number = f"CASE WHEN regexp_full_match({text}, '{_NUMBER}') THEN TRY_CAST({text} AS DOUBLE) END"
+        number = f"CASE WHEN regexp_full_match({text}, '{NUMBER.pattern}') THEN TRY_CAST({text} AS DOUBLE) END"
     # NaN is above all numbers in DuckDB, so that the upper limit refuses it too.
     return f"({number})", f"coalesce(({number}) BETWEEN 0 AND {MAX_WEIGHT:.0f}, false)"
 
@@ -381,8 +390,9 @@ def _numeric(engine: Engine, scan: Scan, spare: Sequence[int]) -> list[int]:
     if text:
         # `Table.is_numeric` knows the usual blanks, whatever those of the caller are.
         blanks = ", ".join("'" + blank.replace("'", "''") + "'" for blank in ("", *BLANKS))
+        number = NUMBER.pattern
         checks = [
-            f"bool_and(regexp_full_match({t}, '{_NUMBER}')) FILTER ({t} NOT IN ({blanks}) AND lower({t}) <> 'nan')"
+            f"bool_and(regexp_full_match({t}, '{number}')) FILTER ({t} NOT IN ({blanks}) AND lower({t}) <> 'nan')"
             for t in map(scan.text_of, text)
         ]
         query = f"SELECT {', '.join(checks)} FROM ({scan.relation(text, place=False)})"

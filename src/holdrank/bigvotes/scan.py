@@ -18,8 +18,8 @@ from types import TracebackType
 from typing import Any
 
 from holdrank.errors import InputError, LimitError, MissingExtraError, UsageError, quote, show
-from holdrank.files import containers, sniff
-from holdrank.files.containers import Source
+from holdrank.files import containers, parquet, sniff
+from holdrank.files.containers import Source, unreadable
 from holdrank.status import Step
 
 MEMORY = "1GB"
@@ -84,7 +84,7 @@ class Scan:
         files = listing(self.files)
         spot = f"file_index::BIGINT * {_FILE} + row_number() OVER () - 1 AS spot"
         if self.kind == "parquet":
-            cells = [f"{containers.parquet_cell(name(self.names[k]), self.types[k])} AS c{k}" for k in used]
+            cells = [f"{parquet.cell_of(name(self.names[k]), self.types[k])} AS c{k}" for k in used]
             spot = f"file_index::BIGINT * {_FILE} + file_row_number AS spot"
             if self.spilled:
                 cells, spot = [f"c{k}" for k in used], "spot"
@@ -365,13 +365,8 @@ def _head(file: str) -> Source:
         with open(file, "rb") as opened:
             data = opened.read(_HEAD)
             more = bool(opened.read(1))
-    except OSError as error:
-        raise InputError(
-            f"the file cannot be read: {error.strerror or error}",
-            source=file,
-            expected="a file that exists and may be read",
-            repair="check the path",
-        ) from error
+    except (OSError, ValueError) as error:
+        raise unreadable(file, error) from error
     if more and not data.startswith(b"PAR1"):
         data = data[: max(data.rfind(b"\n"), data.rfind(b"\r")) + 1] or data
     return Source(file, data, Path(file).suffix.lower(), Path(file))
@@ -379,7 +374,7 @@ def _head(file: str) -> Source:
 
 def _parquet_columns(file: str, engine: Engine) -> tuple[tuple[str, ...], tuple[str, ...]]:
     columns = engine.rows(f"DESCRIBE SELECT * FROM read_parquet({listing([file])}, hive_partitioning = false)", file)
-    return tuple(str(column) for column, *_ in columns), tuple(containers.parquet_kind(kind) for _, kind, *_ in columns)
+    return tuple(str(column) for column, *_ in columns), tuple(parquet.kind_of(kind) for _, kind, *_ in columns)
 
 
 def _csv_header(text: str, delimiter: str) -> tuple[str, ...]:

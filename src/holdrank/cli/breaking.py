@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +10,7 @@ import click
 from holdrank.cli.options import (
     ReadingCommand,
     Threshold,
+    check_output,
     checkpoint_option,
     json_option,
     merge_option,
@@ -19,7 +19,6 @@ from holdrank.cli.options import (
     reading_options,
     require_proof_option,
     rule_option,
-    same_file,
     statistic,
     verbose_option,
     worker_options,
@@ -144,7 +143,7 @@ def attack(file: str, change: str, rule: str, theta: float | str | None, merge: 
 
     goal = _goal(goals)
     if write is not None:
-        _check_output(write, file)
+        check_output("--write", write, file, _ENDINGS)
     votes = read(file, reading, quiet)
     T = statistic_of(rule, theta, merge, votes, time_limit)
     with progress_line(quiet) as progress:
@@ -278,17 +277,6 @@ def _goal(given: dict[str, Any]) -> Goal:
         raise click.UsageError(f"Give one goal, not {len(chosen)}: {options}." if chosen else f"Give one of {options}.")
     goal: Goal = makers[chosen[0]](given[chosen[0]])
     return goal
-
-
-def _check_output(output: str, file: str) -> None:
-    """Refuse what cannot be written before the search begins, and the file that was read."""
-    from holdrank.files.writers import expect_target
-
-    if Path(output).suffix.lower() not in _ENDINGS:
-        raise click.UsageError(f"--write needs a file that ends in {', '.join(_ENDINGS)}, not {show(output, 200)!r}.")
-    if same_file(output, file):
-        raise click.UsageError(f"--write would overwrite the votes in {show(file, 200)}; name another file.")
-    expect_target(Path(output))
 
 
 def _write(found: Attack, output: str, quiet: bool) -> None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from holdrank.cli.printing import complain, progress_line
-from holdrank.errors import quote
+from holdrank.errors import quote, show
 
 if TYPE_CHECKING:
     from holdrank.consensus import Statistic
@@ -188,6 +189,17 @@ def statistic(rule: str) -> Statistic:
 
     found: Statistic = getattr(consensus if rule in MEDIANS else scoring, rule.replace("-", "_"))
     return found
+
+
+def check_output(option: str, output: str, file: str, endings: Sequence[str]) -> None:
+    """Refuse what cannot be written before the search begins, and the file that was read."""
+    from holdrank.files.writers import expect_target
+
+    if Path(output).suffix.lower() not in endings:
+        raise click.UsageError(f"{option} needs a file that ends in {', '.join(endings)}, not {show(output, 200)!r}.")
+    if same_file(output, file):
+        raise click.UsageError(f"{option} would overwrite the votes in {show(file, 200)}; name another file.")
+    expect_target(Path(output))
 
 
 def same_file(output: str, file: str) -> bool:

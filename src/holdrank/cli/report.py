@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -10,12 +9,12 @@ import click
 from holdrank.cli.options import (
     ReadingCommand,
     Threshold,
+    check_output,
     merge_option,
     quiet_option,
     read,
     reading_options,
     rule_option,
-    same_file,
 )
 from holdrank.cli.printing import EXIT_INTERRUPTED, complain, progress_line
 from holdrank.cli.terminal import print_analysis
@@ -66,7 +65,7 @@ def report(file: str, output: str | None, text: bool, rule: str, theta: float | 
 
     output = output or (None if text else "report.html")
     if output is not None:
-        _check_output(output, file)
+        check_output("--output", output, file, _ENDINGS)
     spec = Spec(rule, None if theta == "none" else theta, merge, k, claims, budget, draws, seed, time_limit)  # type: ignore[arg-type]
     votes = read(file, reading, quiet)
     with progress_line(quiet) as progress:
@@ -85,14 +84,3 @@ def report(file: str, output: str | None, text: bool, rule: str, theta: float | 
         complain(f"wrote {show(output, 200)}")
     interrupted = any(step["note"].startswith("interrupted") for step in found.record["steps"])
     return EXIT_INTERRUPTED if interrupted else 0
-
-
-def _check_output(output: str, file: str) -> None:
-    """Refuse what cannot be written before the search begins, and the file that was read."""
-    from holdrank.files.writers import expect_target
-
-    if Path(output).suffix.lower() not in _ENDINGS:
-        raise click.UsageError(f"--output needs a file that ends in {', '.join(_ENDINGS)}, not {show(output, 200)!r}.")
-    if same_file(output, file):
-        raise click.UsageError(f"--output would overwrite the votes in {show(file, 200)}; name another file.")
-    expect_target(Path(output))

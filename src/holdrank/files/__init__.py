@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, BinaryIO
 
@@ -18,131 +18,18 @@ from holdrank.errors import InputError, UsageError
 from holdrank.files import containers, preflib, sniff
 from holdrank.files.containers import Source
 from holdrank.files.jsonl import read_jsonl
+from holdrank.files.options import FORMATS, ReadOptions, check_format
+from holdrank.files.parquet import parquet_table
 from holdrank.files.writers import write_votes
 from holdrank.status import Step
 from holdrank.tables import ballots, battles, scores
-from holdrank.tables.table import Problems, RawBallots, Ref, Table, ballot_matrix
+from holdrank.tables.table import Problems, RawBallots, Ref, Table, ballot_matrix, no_marks
 from holdrank.tables.vocabulary import BLANKS
 from holdrank.votes import Reading, Votes
 
 __all__ = ["FORMATS", "Validation", "read_votes", "validate", "write_votes"]
 
-FORMATS = {
-    "preflib": "PrefLib since 2022: .soc .soi .toc .toi .cat",
-    "preflib-old": "PrefLib before 2022",
-    "positions": "a voter a row; columns rank1, rank2, … hold names of items",
-    "rank-columns": "a voter a row; a column an item; cells are ranks, 1 is best",
-    "score-columns": "a voter a row; a column an item; cells are scores, high is best",
-    "lists": "a list a row: its name, then items best first",
-    "long-ranks": "a mark a row: voter, item, rank",
-    "long-scores": "a mark a row: voter (task), item (model), score",
-    "score-table": "an item a row; the other columns a voter (task) each; cells are scores",
-    "battles": "a comparison a row: two items and the winner",
-    "pair-counts": "a pair a row: two items, the wins of each, ties",
-    "multi-way": "a judgement a row: system1Id, …, system1rank, …",
-    "order": "text of numbers: 'n 1', then '0 k id1 … idk' a voter",
-    "jsonl": "a JSON object a line",
-}
-"""The names that `format=` takes, with what they mean."""
-
-_TEXT = {"unlisted", "encoding"}
-_CELLS = {"delimiter", "encoding", "header", "short_rows", "sheet"}
-_OPTIONS: dict[str, set[str]] = {
-    "preflib": _TEXT | {"categories"},
-    "preflib-old": _TEXT,
-    "order": _TEXT,
-    "jsonl": _TEXT | {"repeated"},
-    "positions": _CELLS | {"unlisted", "columns", "weight", "repeated", "blanks"},
-    "rank-columns": _CELLS | {"unlisted", "columns", "voter", "weight", "blanks"},
-    "score-columns": _CELLS | {"unlisted", "columns", "voter", "weight", "blanks", "lower_is_better"},
-    "lists": _CELLS | {"unlisted", "columns", "voter", "weight", "repeated", "blanks"},
-    "long-ranks": _CELLS | {"unlisted", "voter", "item", "rank", "weight", "repeated", "blanks"},
-    "long-scores": _CELLS | {"unlisted", "voter", "item", "score", "weight", "repeated", "blanks", "lower_is_better"},
-    "score-table": _CELLS | {"unlisted", "item", "columns", "repeated", "blanks", "lower_is_better"},
-    "battles": _CELLS | {"unlisted", "first", "second", "winner", "weight", "both_bad"},
-    "pair-counts": _CELLS | {"unlisted", "columns"},
-    "multi-way": _CELLS | {"unlisted", "weight", "repeated", "blanks"},
-}
 _BALLOTS_OF_TEXT = ("preflib", "preflib-old", "order", "jsonl")
-
-
-@dataclass(frozen=True, slots=True)
-class ReadOptions:
-    """All options of `read_votes` that say how a file is read, with their defaults."""
-
-    unlisted: str | None = None
-    delimiter: str | None = None
-    encoding: str | None = None
-    header: int | None = None
-    columns: Sequence[Ref] | None = None
-    item: Ref | Sequence[Ref] | None = None
-    voter: Ref | None = None
-    weight: Ref | None = None
-    rank: Ref | None = None
-    score: Ref | None = None
-    first: Ref | None = None
-    second: Ref | None = None
-    winner: Ref | None = None
-    lower_is_better: Collection[str] | bool = ()
-    blanks: Collection[str] | None = None
-    repeated: str = "refuse"
-    both_bad: str = "tie"
-    categories: Sequence[str | int] | None = None
-    short_rows: str = "refuse"
-    sheet: str | int | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse values of the wrong type at the door, where the message can name the option."""
-        for name in ("delimiter", "encoding", "unlisted", "repeated", "both_bad", "short_rows"):
-            self._expect(name, isinstance(getattr(self, name), str | None), "text")
-        self._expect("header", self.header is None or _whole(self.header), "the number of a row, or 0")
-        self._expect("sheet", isinstance(self.sheet, str | None) or _whole(self.sheet), "a name or a number")
-        for name in ("voter", "weight", "rank", "score", "first", "second", "winner"):
-            value = getattr(self, name)
-            self._expect(name, value is None or _is_ref(value), "the name of a column, or its position from 1")
-        several = "names of columns, or positions from 1"
-        for name, what in (("columns", several), ("item", several), ("categories", "names or numbers of categories")):
-            value = getattr(self, name)
-            refs = [value] if _is_ref(value) else value
-            sound = refs is None or (isinstance(refs, Collection) and all(map(_is_ref, refs)))
-            self._expect(name, sound, what)
-            if refs is not None:  # one name is a list of one, never a list of letters
-                object.__setattr__(self, name, list(refs))
-        for name in ("blanks", "lower_is_better"):
-            value = getattr(self, name)
-            sound = value is None or (isinstance(value, Collection) and all(map(_is_ref, value)))
-            self._expect(
-                name, sound or (name == "lower_is_better" and isinstance(value, bool)), "a collection of names"
-            )
-            if not isinstance(value, str | bool | None):
-                object.__setattr__(self, name, tuple(value))
-
-    def _expect(self, name: str, sound: bool, what: str) -> None:
-        if not sound:
-            raise UsageError(f"{name}= takes {what}, not {getattr(self, name)!r}")
-
-    def check(self, form: str) -> None:
-        """Refuse an option that means nothing for the form: a setting without effect would mislead."""
-        given = {field.name for field in fields(self) if getattr(self, field.name) != field.default}
-        stray = sorted(given - _OPTIONS[form])
-        if stray:
-            raise UsageError(f"{stray[0]}= means nothing for the format {form!r} ({FORMATS[form]})")
-        if form in ("battles", "pair-counts") and self.unlisted == "bottom":
-            raise UsageError(f"unlisted='bottom' makes no sense for {form}: a comparison speaks about two items")
-
-    def blanks_or(self, default: Collection[str]) -> Collection[str]:
-        """Return the tokens for "nothing here": those set, else the form's own."""
-        if self.blanks is None:
-            return default
-        return [self.blanks] if isinstance(self.blanks, str) else list(self.blanks)
-
-
-def _whole(value: object) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
-
-
-def _is_ref(value: object) -> bool:
-    return isinstance(value, str) or _whole(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,12 +150,9 @@ def validate(source: str | os.PathLike[str] | BinaryIO, *, format: str | None = 
     >>> found.total, [problem.line for problem in found.problems], found.votes
     (2, [2, 3], None)
     """
-    unknown = sorted(set(options) - {field.name for field in fields(ReadOptions)})
-    if unknown:
-        raise UsageError(f"validate has no option {unknown[0]}=")
+    chosen = ReadOptions.of("validate", options)
     problems = Problems(strict=False)
     votes = None
-    chosen = ReadOptions(**options)  # type: ignore[arg-type]
     try:
         if sniff.is_pattern(source):
             votes = _read_large(source, format, chosen)
@@ -282,33 +166,22 @@ def _read_large(
     source: Any, format: str | None, options: ReadOptions, progress: Callable[[Step], None] | None = None
 ) -> Votes | None:
     """Return the votes of files that need not fit in memory; None where the usual reader has to do it."""
-    _check_format(format)
+    check_format(format)
     # By name, for the room of large votes stands below this one and needs it.
     found: Votes | None = import_module("holdrank.bigvotes").read_large(source, format, options, progress)
     return found
 
 
-def _check_format(format: str | None) -> None:
-    if format is not None and not (isinstance(format, str) and format in FORMATS):
-        raise UsageError(f"there is no format {format!r}; the formats are {', '.join(FORMATS)}")
-
-
 def _read(
     source: str | os.PathLike[str] | BinaryIO, format: str | None, options: ReadOptions, problems: Problems
 ) -> Votes | None:
-    _check_format(format)
+    check_format(format)
     opened = containers.open_source(source)
     form, reason, raw = _raw_ballots(opened, format, options, problems)
     if problems.total:
         return None
     if not raw.ranks.any():
-        raise InputError(
-            "there is no ballot with a mark: nothing to aggregate",
-            source=opened.name,
-            found=f"{len(raw.items)} items",
-            expected="at least one ballot that ranks at least one item",
-            repair="check that the right file and columns were read",
-        )
+        raise no_marks(opened.name, len(raw.items))
     choices = {"format": f"{form} ({reason})", **raw.choices}
     return Votes.from_raw(raw, Reading(opened.name, opened.sha256, form, choices))
 
@@ -325,7 +198,7 @@ def _raw_ballots(
     if kind != "text" and options.delimiter is not None:
         raise UsageError("delimiter= means something for CSV files only")
     if kind == "parquet":
-        return of_table(containers.parquet_table(source), format, options, problems)
+        return of_table(parquet_table(source), format, options, problems)
     if kind == "xlsx":
         rows, lines, notes = containers.xlsx_rows(source, options.sheet)
         return _of_rows([(rows, lines)], notes, ",", source.name, format, options, problems)

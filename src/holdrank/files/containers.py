@@ -7,21 +7,20 @@ import difflib
 import hashlib
 import io
 import os
+import struct
 import sys
+import zlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.util import find_spec
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-import numpy as np
-
-from holdrank.errors import HoldrankError, InputError, LimitError, MissingExtraError, UsageError, quote, show
+from holdrank.errors import HoldrankError, InputError, LimitError, MissingExtraError, UsageError, quote, reason, show
 from holdrank.files.spreadsheets import Rows, sheet_rows
-from holdrank.tables.table import Column, Problems, Table, most_cells, no_rows, plural
+from holdrank.tables.table import Problems, Table, most_cells, no_rows, plural
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 _TEXT_EXTENSIONS = frozenset({".csv", ".tsv", ".txt", ".soc", ".soi", ".toc", ".toi", ".cat", ".jsonl", ".order"})
@@ -33,13 +32,7 @@ LARGEST_CELL = 2**31 - 1
 """Characters of a CSV cell. The csv module knows one limit for the whole process, set here once, on import."""
 csv.field_size_limit(max(csv.field_size_limit(), min(LARGEST_CELL, sys.maxsize)))
 
-_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL", "UTINYINT",
-            "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT")  # fmt: skip
-"""Types of DuckDB that are numbers."""
-_PARQUET_MEMORY = "1GB"  # that DuckDB may take for a file that is held in memory
 _MOST_COLUMNS = 100_000
-_LETTERS_A_CELL = 8  # of a table, on the average of the largest
-_DEEPEST = 50  # lists and objects inside each other, on a line of JSON
 
 _UNPACK = "unpack it first"
 _EXPORT = "export the votes from it as CSV"
@@ -89,12 +82,7 @@ def open_source(source: str | os.PathLike[str] | BinaryIO) -> Source:
             path = Path(source)
             return Source(str(path), path.read_bytes(), path.suffix.lower(), path)
         except (OSError, ValueError) as error:
-            raise InputError(
-                f"the file cannot be read: {getattr(error, 'strerror', None) or error}",
-                source=os.fspath(source),
-                expected="a file that exists and may be read",
-                repair=_near(os.fspath(source)) or "check the path",
-            ) from error
+            raise unreadable(os.fspath(source), error) from error
     if not hasattr(source, "read"):
         raise UsageError(f"source is a path, '-' or a binary file, not a {type(source).__name__}")
     data = source.read()
@@ -103,6 +91,16 @@ def open_source(source: str | os.PathLike[str] | BinaryIO) -> Source:
     name = getattr(source, "name", None)
     name = name if isinstance(name, str) else "binary file"
     return Source(name, bytes(data), Path(name).suffix.lower(), None)
+
+
+def unreadable(path: str, error: OSError | ValueError) -> InputError:
+    """Return the error for a file that cannot be opened or read; a name with a NUL in it is a `ValueError`."""
+    return InputError(
+        f"the file cannot be read: {reason(error)}",
+        source=path,
+        expected="a file that exists and may be read",
+        repair=_near(path) or "check the path",
+    )
 
 
 def _near(path: str) -> str:
@@ -393,11 +391,15 @@ def xlsx_rows(source: Source, sheet: str | int | None) -> tuple[Rows, list[int],
             return sheet_rows(archive, source.name, sheet, len(source.data))
     except HoldrankError:
         raise
-    except Exception as error:  # the parsers of ZIP, XML, numbers and dates have many ways to stumble
-        raise _damaged(source, "spreadsheet", error) from error
+    except (  # what the parsers of ZIP, XML, numbers and dates stumble with; not our own slips, nor a lack of memory
+        *(zipfile.BadZipFile, zlib.error, struct.error, SyntaxError, LookupError, ArithmeticError, ValueError),
+        *(OSError, EOFError, RuntimeError),
+    ) as error:
+        raise damaged(source, "spreadsheet", error) from error
 
 
-def _damaged(source: Source, what: str, error: Exception) -> InputError:
+def damaged(source: Source, what: str, error: Exception) -> InputError:
+    """Return the error for bytes that are not what they begin as."""
     return InputError(
         f"the {what} cannot be read ({type(error).__name__})",
         source=source.name,
@@ -405,168 +407,3 @@ def _damaged(source: Source, what: str, error: Exception) -> InputError:
         expected=f"a sound {what}",
         repair="save it again, or save it as CSV",
     )
-
-
-# ------------------------------------------------------------------------------------------------------- Parquet
-
-
-def parquet_table(source: Source) -> Table:
-    """Return a Parquet file as a table, through duckdb or else pyarrow; numbers stay numbers."""
-    try:
-        import duckdb
-    except ImportError:
-        return _parquet_by_pyarrow(source)
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = source.path
-        if path is None or set("*?[]{}") & set(str(path)):  # duckdb would read those signs as a pattern
-            path = Path(folder) / "votes.parquet"
-            path.write_bytes(source.data)
-        try:
-            with duckdb.connect(":memory:", config={"memory_limit": _PARQUET_MEMORY}) as connection:
-                names, length, arrays = _parquet_arrays(connection, path, source)
-        except (duckdb.Error, UnicodeError) as error:
-            raise _damaged(source, "Parquet file", error) from error
-    if not length:
-        raise no_rows(source.name, "there are no rows below the header")
-    return Table(source.name, names, [_array_column(array) for array in arrays.values()], range(1, length + 1))
-
-
-def _parquet_arrays(connection: Any, path: Path, source: Source) -> tuple[list[str], int, dict[str, Any]]:
-    """Return the names of the columns, the number of rows and the columns; numbers are numbers, all else is text."""
-    quoted = str(path).replace("'", "''")
-    table = f"read_parquet('{quoted}', hive_partitioning = false)"
-    columns = connection.execute(f"DESCRIBE FROM {table}").fetchall()
-    told = [(str(name), parquet_kind(kind)) for name, kind, *_ in columns]
-    cells = [parquet_cell('"' + name.replace('"', '""') + '"', kind) for name, kind in told]
-    texts = [cell for cell, (_, kind) in zip(cells, told, strict=True) if kind == "text"]
-    # A page of equal cells takes no room in the file, however many they are: ask before they are unpacked.
-    (rows,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
-    most = most_cells(len(source.data))
-    if rows * len(cells) > most:
-        raise _too_many_rows(source, rows, len(cells))
-    if texts:
-        lengths = " + ".join(f"coalesce(sum(strlen({cell})), 0)" for cell in texts)
-        (letters,) = connection.execute(f"SELECT {lengths} FROM {table}").fetchone()
-        if letters > _LETTERS_A_CELL * most:
-            raise _too_many_rows(source, rows, len(cells))
-    listed = ", ".join(f"{cell} AS c{k}" for k, cell in enumerate(cells))
-    return [name for name, _ in told], rows, connection.execute(f"SELECT {listed} FROM {table}").fetchnumpy()
-
-
-def _too_many_rows(source: Source, rows: int, columns: int) -> LimitError:
-    return LimitError(
-        f"{show(source.name, 200)}: {plural(rows, 'row')} of {plural(columns, 'column')} are too many for a file of "
-        f"{len(source.data):,} bytes to be held in memory; to repair: give its path to count_pairs"
-    )
-
-
-def parquet_kind(kind: str) -> str:
-    """Return what a type of DuckDB is to us: ``"number"``, ``"flag"`` (true or false) or ``"text"``."""
-    base = kind.partition("(")[0]
-    return "number" if base in _NUMBERS and "[" not in kind else "flag" if base == "BOOLEAN" else "text"
-
-
-def parquet_cell(column: str, kind: str) -> str:
-    """Return the expression for a cell of a column of that kind, in SQL."""
-    if kind == "flag":
-        return f"CASE WHEN {column} THEN 'True' WHEN NOT {column} THEN 'False' END"
-    return column if kind == "number" else f"{column}::VARCHAR"
-
-
-def _array_column(array: Any) -> Column:
-    masked = np.ma.getmaskarray(array)
-    values = np.ma.getdata(array)
-    if values.dtype.kind in "iuf":
-        if not masked.any():
-            return np.asarray(values)
-        out = values.astype(np.float64)
-        out[masked] = np.nan
-        return out
-    return ["" if hidden else str(cell) for cell, hidden in zip(values.tolist(), masked.tolist(), strict=True)]
-
-
-def _parquet_by_pyarrow(source: Source) -> Table:
-    try:
-        pyarrow = import_module("pyarrow")
-        parquet = import_module("pyarrow.parquet")
-    except ImportError as error:
-        raise MissingExtraError("reading Parquet", "duckdb", "io") from error
-    from holdrank.tables.frames import table_from_frame
-
-    try:
-        about = parquet.ParquetFile(pyarrow.BufferReader(source.data)).metadata
-        if about.num_rows * about.num_columns > most_cells(len(source.data)):
-            raise _too_many_rows(source, about.num_rows, about.num_columns)
-        table = table_from_frame(parquet.read_table(pyarrow.BufferReader(source.data)))
-    except (pyarrow.ArrowException, OSError) as error:
-        raise _damaged(source, "Parquet file", error) from error
-    if not table.rows:
-        raise no_rows(source.name, "there are no rows below the header")
-    table.source = source.name
-    return table
-
-
-# ---------------------------------------------------------------------------------------------------- JSON Lines
-
-
-def json_value(text: str) -> Any:
-    """Return the value of a JSON text; one that nests so deep that it could not even be printed is a `ValueError`."""
-    import json
-
-    try:
-        value = json.loads(text)
-    except RecursionError as error:
-        raise ValueError("it nests too deep") from error
-    if text.count("[") + text.count("{") > _DEEPEST:
-        inner = [value]
-        for _ in range(_DEEPEST):
-            inner = [part for outer in inner for part in _parts(outer)]
-            if not inner:
-                return value
-        raise ValueError("it nests too deep")
-    return value
-
-
-def _parts(value: object) -> Iterable[object]:
-    """Return the lists and objects right inside a value."""
-    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [part for part in inside if isinstance(part, list | dict)]
-
-
-def json_objects(text: str, source: str, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the line number and the object of every line."""
-    import json
-
-    from holdrank.files.preflib import split_lines
-
-    for number, line in enumerate(split_lines(text), start=1):
-        if not line.strip():
-            continue
-        expected = 'one object a line, such as {"order": ["a", ["b", "c"]], "weight": 2}'
-        repair = "write one JSON object a line"
-        try:
-            value = json_value(line)
-            if "\\ud" in line.lower():
-                json.dumps(value, ensure_ascii=False).encode("utf-8")
-        except UnicodeEncodeError:
-            value, problem = None, "a text holds half of a character pair, which can be neither printed nor written"
-            expected, repair = "text in Unicode: an escape from \\ud800 to \\udfff has its partner", "mend the text"
-        except ValueError as error:
-            value, problem = None, f"the line is not JSON ({type(error).__name__})"
-        else:
-            problem = "the line is not a JSON object"
-        if isinstance(value, dict):
-            yield number, value
-            continue
-        problems.add(
-            InputError(
-                problem,
-                source=source,
-                line=number,
-                found=line,
-                expected=expected,
-                repair=repair,
-            )
-        )

@@ -8,14 +8,15 @@ a row of a table.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdrank.errors import InputError, LimitError, show
-from holdrank.files.containers import json_objects
+from holdrank.files.preflib import split_lines
 from holdrank.tables.table import (
     MAX_WEIGHT,
     Problems,
@@ -30,6 +31,8 @@ from holdrank.tables.table import (
     resolve_unlisted,
 )
 from holdrank.tables.vocabulary import BALLOT_WEIGHT_NAMES, VOTER_NAMES, plain
+
+_DEEPEST = 50  # lists and objects inside each other, on a line
 
 
 def read_jsonl(
@@ -238,3 +241,58 @@ def json_text(value: object) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < MAX_WEIGHT:
         return str(int(value))
     return str(value)
+
+
+def json_value(text: str) -> Any:
+    """Return the value of a JSON text; one that nests so deep that it could not even be printed is a `ValueError`."""
+    try:
+        value = json.loads(text)
+    except RecursionError as error:
+        raise ValueError("it nests too deep") from error
+    if text.count("[") + text.count("{") > _DEEPEST:
+        inner = [value]
+        for _ in range(_DEEPEST):
+            inner = [part for outer in inner for part in _parts(outer)]
+            if not inner:
+                return value
+        raise ValueError("it nests too deep")
+    return value
+
+
+def _parts(value: object) -> Iterable[object]:
+    """Return the lists and objects right inside a value."""
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [part for part in inside if isinstance(part, list | dict)]
+
+
+def json_objects(text: str, source: str, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the line number and the object of every line."""
+    for number, line in enumerate(split_lines(text), start=1):
+        if not line.strip():
+            continue
+        expected = 'one object a line, such as {"order": ["a", ["b", "c"]], "weight": 2}'
+        repair = "write one JSON object a line"
+        try:
+            value = json_value(line)
+            if "\\ud" in line.lower():
+                json.dumps(value, ensure_ascii=False).encode("utf-8")
+        except UnicodeEncodeError:
+            value, problem = None, "a text holds half of a character pair, which can be neither printed nor written"
+            expected, repair = "text in Unicode: an escape from \\ud800 to \\udfff has its partner", "mend the text"
+        except ValueError as error:
+            value, problem = None, f"the line is not JSON ({type(error).__name__})"
+        else:
+            problem = "the line is not a JSON object"
+        if isinstance(value, dict):
+            yield number, value
+            continue
+        problems.add(
+            InputError(
+                problem,
+                source=source,
+                line=number,
+                found=line,
+                expected=expected,
+                repair=repair,
+            )
+        )

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdrank.checkpoints import replace_file
-from holdrank.errors import InputError, UsageError, quote
+from holdrank.errors import InputError, UsageError, quote, reason
 from holdrank.files.sniff import named_form
 from holdrank.tables.table import Table
 from holdrank.tables.vocabulary import guard_name
@@ -109,10 +109,10 @@ def expect_target(path: Path) -> None:
         raise _unwritable(path, error) from error
 
 
-def _unwritable(path: Path, error: Exception) -> InputError:
+def _unwritable(path: Path, error: OSError | ValueError) -> InputError:
     full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
     return InputError(
-        f"the file cannot be written: {getattr(error, 'strerror', None) or error}",
+        f"the file cannot be written: {reason(error)}",
         source=str(path),
         expected="room on the disk" if full else "a folder that exists and may be written to",
         repair="make room, or choose another path" if full else "choose another path",
@@ -125,7 +125,7 @@ def make_folder(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:
         raise InputError(
-            f"the folder cannot be made: {getattr(error, 'strerror', None) or error}",
+            f"the folder cannot be made: {reason(error)}",
             source=str(path),
             expected="a place that may be written to",
             repair="choose another path",

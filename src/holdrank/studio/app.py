@@ -22,6 +22,7 @@ from holdrank.studio.jobs import Job, Jobs
 from holdrank.studio.problems import Limits, StudioError
 from holdrank.studio.replies import (
     STATIC,
+    WRITTEN,
     as_json,
     download,
     example,
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from fastapi.responses import Response
 
 _PAGE = re.compile(r"/(v|c|compare)/[\w-]{1,40}", re.ASCII)
-_WRITTEN = {"soc": "text/plain", "csv": "text/csv", "jsonl": "application/jsonl"}
 
 
 @dataclass
@@ -438,8 +438,8 @@ class Studio:
         return await self._attacked(asked.job.told.get("attacked"), asked.about.name, request.path_params["to"])
 
     async def _attacked(self, text: str | None, name: str, to: str) -> Response:
-        if to not in _WRITTEN:
-            raise StudioError(404, "not-found", f"votes are written as {', '.join(_WRITTEN)}")
+        if to not in WRITTEN:
+            raise StudioError(404, "not-found", f"votes are written as {', '.join(WRITTEN)}")
         if not text:
             raise StudioError(404, "not-found", "there are no attacked votes, or not yet")
         extension = to
@@ -451,7 +451,7 @@ class Studio:
             if "text" not in job.told:
                 raise job.problem or StudioError(500, "internal", "the votes were not written")
             text, extension = job.told["text"], job.told["extension"]
-        return download(text, _WRITTEN[to], name, f"-attacked.{extension}")
+        return download(text, WRITTEN[to], name, f"-attacked.{extension}")
 
     def _record(self, request: Request) -> tuple[Opened, Record]:
         opened = self.shelf.votes(request.path_params["id"])

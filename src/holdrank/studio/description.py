@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
-from typing import Any
+from typing import Any, get_args
 
 from holdrank import __version__
 from holdrank.analysis import RULES
 from holdrank.pictures import PICTURES
 from holdrank.studio.forms import FIELDS
-from holdrank.studio.replies import STATIC
+from holdrank.studio.jobs import State
+from holdrank.studio.replies import STATIC, WRITTEN
 
 Schema = dict[str, Any]
 
@@ -75,7 +76,6 @@ def _schemas() -> Schema:
     place = _shape(place=NUMBER, best=NUMBER, worst=NUMBER)
     moved = _at_least(item=TEXT, old=place, new=place, beyond_noise=FLAG)
     step = _or_none(_shape(name=TEXT, done=WHOLE, total=WHOLE))
-    states = ("queued", "running", "done", "failed", "cancelled", "out of time", "left alone")
     votes = _moved(record["properties"]["votes"])
     return {
         **parts,
@@ -84,7 +84,7 @@ def _schemas() -> Schema:
         "trouble": _shape(code=TEXT, message={"type": "string", "minLength": 1}, place=TEXT, repair=TEXT),
         "problem": _shape(error=_named("trouble")),
         "job": _shape(
-            id=TEXT, task=TEXT, state=_one_of(states), step=step, version=WHOLE, content=WHOLE, seconds=NUMBER,
+            id=TEXT, task=TEXT, state=_one_of(get_args(State)), step=step, version=WHOLE, content=WHOLE, seconds=NUMBER,
             error=_or_none(_named("trouble")), words=TEXT, detail=TEXT, share=NUMBER, over=FLAG,
         ),
         "made": _shape(url=TEXT, job=_or_none(_named("job"))),
@@ -203,6 +203,7 @@ def _refusals(*statuses: int) -> Schema:
     return found
 
 
+_ATTACKED = _get(dict.fromkeys(WRITTEN.values(), TEXT), 404, *_JOB, headers=["Content-Disposition"])
 _PATHS: dict[str, Schema] = {
     "/": _get(_HTML),
     "/index.json": _twin("index"),
@@ -223,12 +224,8 @@ _PATHS: dict[str, Schema] = {
     "/v/{id}/pictures/{name}.svg": _get({"image/svg+xml": TEXT}, 404, 409),
     "/v/{id}/report.html": _download("text/html", 404, 409),
     "/v/{id}/analysis.json": _get({"application/json": _named("record")}, 404, 409, headers=["Content-Disposition"]),
-    "/v/{id}/attacked.{to}": _get(
-        {"text/plain": TEXT, "text/csv": TEXT, "application/jsonl": TEXT}, 404, *_JOB, headers=["Content-Disposition"]
-    ),
-    "/c/{id}/attacked.{to}": _get(
-        {"text/plain": TEXT, "text/csv": TEXT, "application/jsonl": TEXT}, 404, *_JOB, headers=["Content-Disposition"]
-    ),
+    "/v/{id}/attacked.{to}": _ATTACKED,
+    "/c/{id}/attacked.{to}": _ATTACKED,
     "/compare": _post(_COMPARED, 404),
     "/jobs/{id}.json": _twin("job", 404),
     "/jobs/{id}/events": _get({"text/event-stream": _EVENT}, 404),
@@ -242,7 +239,7 @@ def _asked(path: str, how: Schema) -> Iterable[tuple[str, Any]]:
     braces: Schema = {
         "id": {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,40}$"},
         "name": _one_of(names),
-        "to": _one_of(("soc", "csv", "jsonl")),
+        "to": _one_of(WRITTEN),
     }
     found = [name for name in braces if f"{{{name}}}" in path]
     if found:

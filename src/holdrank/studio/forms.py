@@ -8,7 +8,7 @@ from typing import Any
 
 from holdrank.analysis import RULES, Spec
 from holdrank.errors import UsageError, quote
-from holdrank.files import FORMATS
+from holdrank.files.options import FORMATS
 from holdrank.studio.problems import LABELS, Limits
 
 Values = Mapping[str, str]

@@ -22,6 +22,10 @@ STATIC = {
     "studio.css": ("studio/static", "text/css"),
     "studio.js": ("studio/static", "text/javascript"),
 }
+"""Style sheets and scripts: where they lie in the package, and their type."""
+
+WRITTEN = {"soc": "text/plain", "csv": "text/csv", "jsonl": "application/jsonl"}
+"""Files that votes can be taken away as, and their type."""
 
 
 def wants_json(path: str, accept: str) -> bool:

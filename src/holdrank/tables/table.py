@@ -23,7 +23,8 @@ MAX_WEIGHT = 2.0**46
 MAX_SCORE = 1e290
 """Largest number in a cell: sums of such numbers over all votes are finite."""
 
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+"""A number as people write it, in a syntax that DuckDB understands too."""
 
 _LONGEST_POSITION = 9  # digits
 _ROWS = 1 << 16  # whose order is found at a time, to keep temporary arrays small
@@ -88,6 +89,11 @@ def counted(count: float, one: str, rest: str, *, many: str | None = None) -> No
 def on_all(text: str) -> Note:
     """Return a note on all votes together, which cannot be added up from parts."""
     return Note((), {}, text)
+
+
+def lasting(notes: Iterable[str]) -> list[str]:
+    """Return the notes that stay true of votes when others are added to them."""
+    return [note for note in notes if not isinstance(note, Note) or note.counts]
 
 
 def added_notes(some: Iterable[str], others: Iterable[str]) -> list[str]:
@@ -280,7 +286,7 @@ class Table:
             return True
         cells = {cell.strip() for cell in (column if isinstance(column, list) else column.values)} - {""}
         cells = {cell for cell in cells if cell not in blanks and cell.lower() != "nan"}
-        return bool(cells) and all(_NUMBER.fullmatch(cell) for cell in cells)
+        return bool(cells) and all(NUMBER.fullmatch(cell) for cell in cells)
 
     def numbers(
         self, index: int, problems: Problems, *, blanks: Collection[str] = BLANKS, what: str = "a number"
@@ -317,11 +323,11 @@ class Table:
         text = cell.strip()
         if not text or text in blanks or text.lower() == "nan":
             return np.nan
-        if _NUMBER.fullmatch(text):
+        if NUMBER.fullmatch(text):
             value = float(text)
             if abs(value) <= MAX_SCORE:
                 return value
-        if text.lower().lstrip("+-") in ("inf", "infinity") or _NUMBER.fullmatch(text):
+        if text.lower().lstrip("+-") in ("inf", "infinity") or NUMBER.fullmatch(text):
             problems.add(self._too_large(index, row, text, what))
         else:
             problems.add(
@@ -387,7 +393,7 @@ def most_cells(size: int) -> int:
 
 def is_number(text: str) -> bool:
     """Whether a cell is a plain decimal number; stricter than `float`, which takes ``1_0`` as well."""
-    return _NUMBER.fullmatch(text) is not None
+    return NUMBER.fullmatch(text) is not None
 
 
 def dense_ranks(values: NDArray[np.float64], higher_is_better: bool = False) -> NDArray[np.int32]:
@@ -587,6 +593,17 @@ def no_rows(source: str, what: str) -> InputError:
         found="",
         expected="at least one row of votes below the header",
         repair="check that the right file was saved",
+    )
+
+
+def no_marks(source: str, items: int | None = None) -> InputError:
+    """Return the error for votes of which nobody ranked anything."""
+    return InputError(
+        "there is no ballot with a mark: nothing to aggregate",
+        source=source,
+        found=None if items is None else f"{items} items",
+        expected="at least one ballot that ranks at least one item",
+        repair="check that the right file and columns were read",
     )
 
 

@@ -1,0 +1,142 @@
+"""What `read_votes` can be told: the name of a form, and how a file of that form is read."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from holdrank.errors import UsageError
+from holdrank.tables.table import Ref
+
+FORMATS = {
+    "preflib": "PrefLib since 2022: .soc .soi .toc .toi .cat",
+    "preflib-old": "PrefLib before 2022",
+    "positions": "a voter a row; columns rank1, rank2, … hold names of items",
+    "rank-columns": "a voter a row; a column an item; cells are ranks, 1 is best",
+    "score-columns": "a voter a row; a column an item; cells are scores, high is best",
+    "lists": "a list a row: its name, then items best first",
+    "long-ranks": "a mark a row: voter, item, rank",
+    "long-scores": "a mark a row: voter (task), item (model), score",
+    "score-table": "an item a row; the other columns a voter (task) each; cells are scores",
+    "battles": "a comparison a row: two items and the winner",
+    "pair-counts": "a pair a row: two items, the wins of each, ties",
+    "multi-way": "a judgement a row: system1Id, …, system1rank, …",
+    "order": "text of numbers: 'n 1', then '0 k id1 … idk' a voter",
+    "jsonl": "a JSON object a line",
+}
+"""The names that `format=` takes, with what they mean."""
+
+_TEXT = {"unlisted", "encoding"}
+_CELLS = {"delimiter", "encoding", "header", "short_rows", "sheet"}
+_OPTIONS: dict[str, set[str]] = {
+    "preflib": _TEXT | {"categories"},
+    "preflib-old": _TEXT,
+    "order": _TEXT,
+    "jsonl": _TEXT | {"repeated"},
+    "positions": _CELLS | {"unlisted", "columns", "weight", "repeated", "blanks"},
+    "rank-columns": _CELLS | {"unlisted", "columns", "voter", "weight", "blanks"},
+    "score-columns": _CELLS | {"unlisted", "columns", "voter", "weight", "blanks", "lower_is_better"},
+    "lists": _CELLS | {"unlisted", "columns", "voter", "weight", "repeated", "blanks"},
+    "long-ranks": _CELLS | {"unlisted", "voter", "item", "rank", "weight", "repeated", "blanks"},
+    "long-scores": _CELLS | {"unlisted", "voter", "item", "score", "weight", "repeated", "blanks", "lower_is_better"},
+    "score-table": _CELLS | {"unlisted", "item", "columns", "repeated", "blanks", "lower_is_better"},
+    "battles": _CELLS | {"unlisted", "first", "second", "winner", "weight", "both_bad"},
+    "pair-counts": _CELLS | {"unlisted", "columns"},
+    "multi-way": _CELLS | {"unlisted", "weight", "repeated", "blanks"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """All options of `read_votes` that say how a file is read, with their defaults."""
+
+    unlisted: str | None = None
+    delimiter: str | None = None
+    encoding: str | None = None
+    header: int | None = None
+    columns: Sequence[Ref] | None = None
+    item: Ref | Sequence[Ref] | None = None
+    voter: Ref | None = None
+    weight: Ref | None = None
+    rank: Ref | None = None
+    score: Ref | None = None
+    first: Ref | None = None
+    second: Ref | None = None
+    winner: Ref | None = None
+    lower_is_better: Collection[str] | bool = ()
+    blanks: Collection[str] | None = None
+    repeated: str = "refuse"
+    both_bad: str = "tie"
+    categories: Sequence[str | int] | None = None
+    short_rows: str = "refuse"
+    sheet: str | int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse values of the wrong type at the door, where the message can name the option."""
+        for name in ("delimiter", "encoding", "unlisted", "repeated", "both_bad", "short_rows"):
+            self._expect(name, isinstance(getattr(self, name), str | None), "text")
+        self._expect("header", self.header is None or _whole(self.header), "the number of a row, or 0")
+        self._expect("sheet", isinstance(self.sheet, str | None) or _whole(self.sheet), "a name or a number")
+        for name in ("voter", "weight", "rank", "score", "first", "second", "winner"):
+            value = getattr(self, name)
+            self._expect(name, value is None or _is_ref(value), "the name of a column, or its position from 1")
+        several = "names of columns, or positions from 1"
+        for name, what in (("columns", several), ("item", several), ("categories", "names or numbers of categories")):
+            value = getattr(self, name)
+            refs = [value] if _is_ref(value) else value
+            sound = refs is None or (isinstance(refs, Collection) and all(map(_is_ref, refs)))
+            self._expect(name, sound, what)
+            if refs is not None:  # one name is a list of one, never a list of letters
+                object.__setattr__(self, name, list(refs))
+        for name in ("blanks", "lower_is_better"):
+            value = getattr(self, name)
+            sound = value is None or (isinstance(value, Collection) and all(map(_is_ref, value)))
+            self._expect(
+                name, sound or (name == "lower_is_better" and isinstance(value, bool)), "a collection of names"
+            )
+            if not isinstance(value, str | bool | None):
+                object.__setattr__(self, name, tuple(value))
+
+    @classmethod
+    def of(cls, caller: str, options: Mapping[str, Any]) -> ReadOptions:
+        """Return the options that `caller` was given by name; refuse those that do not exist."""
+        unknown = sorted(options.keys() - {field.name for field in fields(cls)})
+        if unknown:
+            raise UsageError(f"{caller} has no option {unknown[0]}=")
+        return cls(**options)
+
+    def _expect(self, name: str, sound: bool, what: str) -> None:
+        if not sound:
+            raise UsageError(f"{name}= takes {what}, not {getattr(self, name)!r}")
+
+    def check(self, form: str) -> None:
+        """Refuse an option that means nothing for the form: a setting without effect would mislead."""
+        given = {field.name for field in fields(self) if getattr(self, field.name) != field.default}
+        stray = sorted(given - _OPTIONS[form])
+        if stray:
+            raise UsageError(f"{stray[0]}= means nothing for the format {form!r} ({FORMATS[form]})")
+        if form in ("battles", "pair-counts") and self.unlisted == "bottom":
+            raise UsageError(f"unlisted='bottom' makes no sense for {form}: a comparison speaks about two items")
+
+    def blanks_or(self, default: Collection[str]) -> Collection[str]:
+        """Return the tokens for "nothing here": those set, else the form's own."""
+        if self.blanks is None:
+            return default
+        return [self.blanks] if isinstance(self.blanks, str) else list(self.blanks)
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _is_ref(value: object) -> bool:
+    return isinstance(value, str) or _whole(value)
+
+
+def check_format(format: str | None) -> None:
+    """Refuse the name of a form that there is not."""
+    if format is not None and not (isinstance(format, str) and format in FORMATS):
+        raise UsageError(f"there is no format {format!r}; the formats are {', '.join(FORMATS)}")
