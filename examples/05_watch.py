@@ -58,10 +58,10 @@ print("watch.png: what each threshold costs, and what it withstands")
 # 3 of 6 items moved, 1 beyond noise; 2 of 15 pairs changed their order
 # exit code 0
 #
-# ok      every pair: Moving the consensus by 0.06667 of the pairs takes 198 of 1,500 votes (13.2 %), proved.
+# ok      every pair: Moving the consensus by 1 of 15 pairs takes 198 of 1,500 votes (13.2 %), proved.
 # exit code 0
 #
-# FAILED  every pair: Moving the consensus by 0.06667 of the pairs takes 17 of 1,500 votes (1.13 %), proved.
+# FAILED  every pair: Moving the consensus by 1 of 15 pairs takes 17 of 1,500 votes (1.13 %), proved.
 # exit code 4
 #
 # watch.png: what each threshold costs, and what it withstands

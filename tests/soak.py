@@ -10,6 +10,7 @@ What is compared on a profile, as far as its size allows:
 - laws: items renamed, votes doubled, everything upside down;
 - attacks on a random goal, and breakdown curves: each attack is judged by the brute force of the tests, each exact
   bound proved in whole numbers, and on small votes held against every change of two ballots; replace, drop and add;
+- tiers also by what those of many items get, and over all thresholds;
 - files: written in every format that can hold the votes, and read back.
 """
 
@@ -37,6 +38,7 @@ sys.path.insert(0, str(HERE))
 
 import holdrank as hr  # noqa: E402
 from holdrank._kemeny import branch, parts, search  # noqa: E402
+from holdrank.breaking.cases import inexact_engine  # noqa: E402
 from holdrank.breaking.plans import adds_battles  # noqa: E402
 from holdrank.proofs import exact  # noqa: E402
 from holdrank.proofs.exact import ExactVotes  # noqa: E402
@@ -53,6 +55,8 @@ STATISTICS = {  # holdrank's, and what the brute force of the tests calls it
     "downward": (hr.Robust(hr.kemeny, 0.1), ("kemeny", 0.1, "downward")),
     "naive": (hr.Robust(hr.kemeny, 0.05, "naive"), ("kemeny", 0.05, "naive")),
     "downward borda": (hr.Robust(hr.borda, 0.05), ("borda", 0.05, "downward")),
+    "naive borda": (hr.Robust(hr.borda, 0.03, "naive"), ("borda", 0.03, "naive")),
+    "naive footrule": (hr.Robust(hr.footrule, 0.03, "naive"), ("footrule", 0.03, "naive")),
     "smith": (hr.Robust(hr.kemeny, 0.05, "smith"), None),
 }
 FORMATS = ("soc", "soi", "toc", "toi", "csv", "jsonl", "parquet", "xlsx", "order")
@@ -254,7 +258,7 @@ class Soak:
     def breaking(self, votes, rng, seed):
         names = list(STATISTICS)
         if (votes.ranks == 0).any():
-            names.remove("footrule")
+            names = [name for name in names if "footrule" not in name]
         name = names[int(rng.integers(len(names)))]
         T, by_hand = STATISTICS[name]
         change = ("replace", "drop", "add")[seed % 3]
@@ -262,6 +266,10 @@ class Soak:
         found = hr.attack(votes, T, goal, change, time_limit=60)
         self.counts["attacks"] += 1
         self._bounds(votes, T, found)
+        if isinstance(T, hr.Robust):
+            self._as_if_there_were_many(votes, T, goal, change, found)
+            if seed % 7 == 0 and votes.n <= 4:
+                self._over_thresholds(votes, T, goal)
         before = tuple(found.before.ranking.ranks.tolist())
         if by_hand is not None and not oracles.fulfils(asked, before, before):
             if found.whole is not None:
@@ -301,6 +309,25 @@ class Soak:
             self.counts["proofs given up"] += 1
         elif least and bool(np.all(found.exact)) and "no proof of this kind" not in least[0].note:
             raise Disagreement(f"{T.__name__}: {least[0]}")
+
+    def _as_if_there_were_many(self, votes, T, goal, change, found):
+        """Hold what tiers of many items get, attacks by search and a bound from the ranking below, against the rest."""
+        before = found.before.ranking
+        aim = goal.aim(before, votes.items)
+        if aim.reached(before) or aim.is_impossible():
+            return
+        (rough,) = inexact_engine(T, votes).find(votes, before, [aim], change, Clock(5), None)
+        if rough.lower > found.upper + 1e-9 or rough.upper < found.lower - 1e-9:
+            raise Disagreement(f"{T.__name__}, {goal.text()}: as one of many {rough.lower} to {rough.upper}, {found}")
+        self.counts["engine comparisons"] += 1
+
+    def _over_thresholds(self, votes, T, goal):
+        curve = hr.tradeoff(votes, T.base, T.rule, goal=goal)
+        for theta, lower, upper in zip(curve.theta, curve.lower, curve.upper, strict=True):
+            found = hr.attack(votes, hr.Robust(T.base, theta, T.rule), goal, time_limit=60)
+            if lower > found.upper + 1e-6 or found.lower > upper + 1e-6:
+                raise Disagreement(f"{T.__name__} at {theta}, {goal.text()}: trade-off {lower} to {upper}, {found}")
+            self.counts["engine comparisons"] += 1
 
     def _attacked(self, votes, whole, by_hand, asked, before):
         now = list(zip(whole.votes.ranks.tolist(), whole.votes.weights.tolist(), strict=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,14 +27,18 @@ def assign(cost: Floats, tolerance: float) -> Assignment:
     dual problem prove it: no reduced cost is negative, and an assignment is optimal exactly when it uses only pairs
     of reduced cost zero.
     """
-    engine = _kernels.fastest(_kernels.assign_places, _shortest_paths, seconds=len(cost) ** 2 / 4e5)
-    item_at, item_price, place_price = engine(np.ascontiguousarray(cost))
+    item_at, item_price, place_price = engine(len(cost))(np.ascontiguousarray(cost))
     reduced = cost - item_price[:, None] - place_price
     tight = reduced <= tolerance
     unique = _first_of_equals(tight, item_at)
     place = np.empty(len(cost), dtype=np.int64)
     place[item_at] = np.arange(len(cost))
     return Assignment(place, float(cost[item_at, np.arange(len(cost))].sum()), unique)
+
+
+def engine(n: int, times: int = 1) -> Callable[[Floats], tuple[Ints, Floats, Floats]]:
+    """Return what finds the item at each place of one optimum, and prices of items and places, for so many problems."""
+    return _kernels.fastest(_kernels.assign_places, _shortest_paths, seconds=times * n**2 / 4e5)
 
 
 def _shortest_paths(cost: Floats) -> tuple[Ints, Floats, Floats]:

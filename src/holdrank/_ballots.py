@@ -11,10 +11,17 @@ import numpy.typing as npt
 
 from holdrank.errors import InputError, UsageError, quote
 from holdrank.rankings import Floats, Ints
-from holdrank.tables.table import MAX_WEIGHT
+from holdrank.tables.table import LARGEST_BIT, MAX_WEIGHT, are_dense
 
 LEAST_MASS = 1e-100  # below this, shares of votes come near the smallest floats
 NUMBERS_AT_A_TIME = 1 << 19  # ranks handled at a time, to keep temporary arrays small
+
+
+def close(*arrays: npt.NDArray[Any] | None) -> None:
+    """Make arrays read-only, where there are any."""
+    for array in arrays:
+        if array is not None:
+            array.flags.writeable = False
 
 
 def members_of(group: Any) -> Iterable[Any]:
@@ -103,10 +110,9 @@ def dense_ranks(ranks: npt.NDArray[Any]) -> Ints:
 
 def _is_dense(ranks: npt.NDArray[Any]) -> bool:
     """Whether every row already holds exactly the numbers 1 .. k for some k, and zeros: the common case."""
-    if ranks.dtype.kind not in "iu" or ranks.shape[1] > 62 or ranks.max() > 62:
+    if ranks.dtype.kind not in "iu" or ranks.shape[1] > LARGEST_BIT or ranks.max() > LARGEST_BIT:
         return False
-    used = np.bitwise_or.reduce(np.int64(1) << ranks.astype(np.int64), axis=1) | 1  # bit r: rank r occurs
-    return bool((used & (used + 1) == 0).all())
+    return are_dense(ranks.astype(np.int64))
 
 
 def merge_equal(ranks: Ints, weights: Floats) -> tuple[Ints, Floats]:

@@ -31,7 +31,7 @@ from holdrank.scoring import (
     strengths,
 )
 from holdrank.status import Clock
-from holdrank.votes import Votes
+from holdrank.votes import Votes, pair_shares
 
 BLOCK = 50  # draws with random numbers of their own: what one worker does at a time
 NUMBERS_AT_A_TIME = 1 << 21  # in any one array, so that all of them stay well below 200 MB
@@ -298,9 +298,7 @@ class _Merged(Route):
         ranks, proved = self._base.ranks(sums[:, : self._base.columns])
         merged = []
         for row, strict in zip(sums[: len(ranks), -self._pairs.columns :], ranks, strict=True):
-            wins = self._pairs.wins(row[None])[0]
-            compared = wins + wins.T
-            P = np.divide(wins, compared, out=np.full_like(wins, 0.5), where=compared > 0)
+            P = pair_shares(self._pairs.wins(row[None])[0])
             merged.append(self._merge(P, Ranking(strict), self._theta).ranks)
         return np.array(merged), proved
 

@@ -48,25 +48,25 @@ def has_numba() -> bool:
 def compiled(loop: Callable[..., T], *parts: Callable[..., Any]) -> Callable[..., T]:
     """Return `loop` compiled, with the functions `parts` that it calls by name; as it is where numba is missing.
 
-    A part may call the parts before it.
+    A part may call the parts before it. Parts are compiled into the loop: calls would cost a third of the time.
     """
     if not has_numba():
         return loop
     known: dict[str, Any] = {}
     for part in parts:
-        known[part.__name__] = _compiled(FunctionType(part.__code__, {**part.__globals__, **known}))
+        known[part.__name__] = _compiled(FunctionType(part.__code__, {**part.__globals__, **known}), into_callers=True)
     return _compiled(FunctionType(loop.__code__, {**loop.__globals__, **known}))
 
 
 @cache
-def _compiled(loop: Callable[..., T]) -> Callable[..., T]:
+def _compiled(loop: Callable[..., T], *, into_callers: bool = False) -> Callable[..., T]:
     from numba import njit
 
     compiled: Callable[..., T]
     try:
-        compiled = njit(nogil=True, cache=True)(loop)
+        compiled = njit(nogil=True, forceinline=into_callers, cache=True)(loop)
     except RuntimeError:  # neither the package's folder nor the user's is writeable
-        compiled = njit(nogil=True)(loop)
+        compiled = njit(nogil=True, forceinline=into_callers)(loop)
     return compiled
 
 

@@ -20,13 +20,12 @@ import numpy as np
 from holdrank import __version__
 from holdrank.breaking import goals
 from holdrank.breaking.answers import attack, breakdown
-from holdrank.breaking.cases import consensus_of
 from holdrank.breaking.reach import reach
 from holdrank.breaking.results import Attack
 from holdrank.consensus import Statistic, borda, footrule, kemeny
 from holdrank.errors import HoldrankError, InputError, UsageError, quote
 from holdrank.headlines import headline
-from holdrank.merge import Robust, Rule, merge_path
+from holdrank.merge import Robust, Rule, consensus_of, merge_path
 from holdrank.records import (
     SCHEMA,
     Record,
@@ -160,24 +159,17 @@ class Analysis:
         return json.dumps(self.record, indent=indent, allow_nan=False, ensure_ascii=False)
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> Analysis:
-        """Return an analysis from its JSON; refuses what does not fit the schema."""
+    def from_json(cls, text: str | bytes, *, source: str = "") -> Analysis:
+        """Return an analysis from its JSON; refuses what does not fit the schema, in the name of its source."""
+        repair = "write the file with Analysis.to_json or `holdrank report -o result.json`"
         try:
             record = json.loads(text, parse_constant=no_constant)
             json.dumps(record, ensure_ascii=False).encode("utf-8")  # `to_json` must be able to write it again
         except (ValueError, RecursionError) as error:
-            raise InputError(
-                "this is no JSON",
-                found=str(error)[:200],
-                repair="write the file with Analysis.to_json or `holdrank report -o result.json`",
-            ) from error
+            raise InputError("this is no JSON", source=source, found=str(error)[:200], repair=repair) from error
         problem = mismatch(record)
         if problem:
-            raise InputError(
-                f"this is no analysis: {problem}",
-                expected=SCHEMA,
-                repair="write the file with Analysis.to_json or `holdrank report -o result.json`",
-            )
+            raise InputError(f"this is no analysis: {problem}", source=source, expected=SCHEMA, repair=repair)
         return cls(record)
 
     def _repr_html_(self) -> str:

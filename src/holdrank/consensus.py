@@ -80,6 +80,11 @@ class Statistic(Protocol):
         ...
 
 
+def name_of(T: Statistic) -> str:
+    """Return the name of a statistic for people."""
+    return str(getattr(T, "__name__", type(T).__name__))
+
+
 def kemeny(
     votes: Votes | PairCounts, time_limit: float | None = None, *, progress: Callable[[Step], None] | None = None
 ) -> Consensus:
@@ -109,8 +114,7 @@ def kemeny(
     """
     started = perf_counter()
     expect_votes(votes, "kemeny", pairs=True)
-    if time_limit is not None and not (isinstance(time_limit, int | float) and time_limit >= 0):
-        raise UsageError(f"time_limit must be a number of seconds, not {quote(str(time_limit))}")
+    expect_seconds(time_limit)
     with Clock(time_limit) as clock:
         solved = cheapest_order(votes.wins().T, whole=votes.is_counts, clock=clock, progress=progress)
         reasons = (
@@ -266,6 +270,12 @@ def expect_votes(votes: object, rule: str, *, pairs: bool = False) -> None:
         raise UsageError(
             f"{rule} takes Votes, not {type(votes).__name__}; make them with Votes.from_orders and the like"
         )
+
+
+def expect_seconds(time_limit: object) -> None:
+    """Refuse what is no time limit."""
+    if time_limit is not None and not (isinstance(time_limit, int | float) and time_limit >= 0):
+        raise UsageError(f"time_limit must be a number of seconds, not {quote(str(time_limit))}")
 
 
 def by_scores(scores: Floats, tolerance: float) -> tuple[Ranking, bool]:

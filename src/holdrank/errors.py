@@ -64,6 +64,13 @@ class InputError(HoldrankError, ValueError):
             text += f"; to repair: {repair}"
         super().__init__(text)
 
+    def at(self, source: str, line: int) -> InputError:
+        """Return the same error at another place."""
+        found, expected, repair = self.found, self.expected, self.repair
+        return InputError(
+            self.problem, source=source, line=line, column=self.column, found=found, expected=expected, repair=repair
+        )
+
 
 class LimitError(HoldrankError):
     """The input is sound but larger than what this call can hold in memory."""

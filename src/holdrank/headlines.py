@@ -11,7 +11,7 @@ def headline(record: Record) -> str:
     """Return the result in one sentence: how long the top holds, how sure that is, and whether it is a tie."""
     names, found = record["items"], record["attack"]
     ranks = (record["tiers"] or record["consensus"])["ranks"]
-    top = [show(names[i], 60) for i, rank in enumerate(ranks) if rank == 1]
+    top = [show(names[i], 60) for i in record["consensus"]["order"] if ranks[i] == 1]
     if len(ranks) == 1:
         return f"There is one item, {top[0]}."
     if len(top) == len(ranks):

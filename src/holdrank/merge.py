@@ -215,6 +215,15 @@ class Robust:
         return self.rule == "smith" and self.base is kemeny and median.status is Status.PROVED
 
 
+def consensus_of(votes: Votes, T: Statistic, time_limit: float | None) -> Consensus:
+    """Run a statistic, within the time limit if it can be told one."""
+    if T is kemeny:
+        return kemeny(votes, time_limit)
+    if isinstance(T, Robust) and T.base is kemeny:
+        return T.merged(votes, kemeny(votes, time_limit))
+    return T(votes)
+
+
 class _Borders:
     """How safe each border between neighbouring buckets of a ranking is.
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from holdrank import pictures
 from holdrank.breaking.results import ballot_text
 from holdrank.errors import show
+from holdrank.pictures.words import spans
 from holdrank.records import Record, consensus_record, curve_record, tradeoff_record
 from holdrank.report import html as report_html
 
@@ -43,12 +44,9 @@ def votes_html(votes: Votes) -> str:
 
 def consensus_html(found: Consensus) -> str:
     """Return a consensus, one row a tier."""
-    rows = []
-    last = 0
-    for bucket in found.ranking.buckets:
-        first, last = last + 1, last + len(bucket)
-        names = ", ".join(show(found.items[i], 60) for i in bucket)
-        rows.append((str(first) if first == last else f"{first}–{last}", names))
+    buckets = found.ranking.buckets
+    names = [", ".join(show(found.items[i], 60) for i in bucket) for bucket in buckets]
+    rows = list(zip(spans(buckets), names, strict=True))
     more = len(rows) - 4 * _MOST_ROWS
     rest = [("", f"and {more} more places")] if more > 0 else []
     told = f"loss {found.loss:.6g} ({found.distance}); {found.status}"

@@ -9,33 +9,33 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from holdrank._ballots import check_items
+from holdrank._ballots import check_items, close
 from holdrank.checkpoints import replace_file
 from holdrank.errors import InputError, LimitError, UsageError, quote, reason
 from holdrank.rankings import Floats, Ranking
 from holdrank.tables.battles import PairTally
-from holdrank.tables.table import (
-    MAX_CELLS,
-    MAX_WEIGHT,
-    Note,
-    RawBallots,
-    added_notes,
-    comparison_notes,
-    counted,
-    lasting,
-    name_notes,
+from holdrank.tables.notes import Note, added_notes, comparison_notes, counted, lasting, name_notes
+from holdrank.tables.table import MAX_CELLS, MAX_WEIGHT, RawBallots
+from holdrank.votes import (
+    MOST_ITEMS,
+    Reading,
+    Remembering,
+    Unlisted,
+    Votes,
+    check_size,
+    kendall_cost,
+    least_cost,
+    number,
+    pair_shares,
 )
-from holdrank.votes import MOST_ITEMS, Reading, Unlisted, Votes, number
-
-T = TypeVar("T")
 
 _FORMAT = "holdrank pair counts"
 _VERSION = 1
@@ -53,7 +53,7 @@ _HEADER = re.compile(
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PairCounts:
+class PairCounts(Remembering):
     """How often each item stands above each other one. Made by `count_pairs` or `PairCounts.from_votes`.
 
     ``a + b`` are the counts of all votes of a and b, aligned by the names of the items. Counts of whole votes are
@@ -114,19 +114,14 @@ class PairCounts:
             for rows, what in ((~listed, "without any mark dropped"), (listed, "with weight 0 ignored")):
                 if count := int(times[rows].sum()):
                     said.append(counted(count, "ballot", what))
-            nobody = cls.of_nobody(raw.unlisted, raw.items)
-            return cls._closed(nobody.items, nobody._wins, 0.0, nobody.unlisted, nobody._listed, said, reading)
+            return cls.of_nobody(raw.unlisted, raw.items, said, reading)
         return cls.from_votes(Votes.from_raw(raw, reading, merge=False))
 
     @classmethod
     def from_tally(cls, tally: PairTally, reading: Reading) -> PairCounts:
         """Return the counts of battles that a reader found, which may be none."""
         items = tuple(tally.numbers)
-        if len(items) > MOST_ITEMS:
-            raise LimitError(
-                f"{len(items):,} items need a matrix of {len(items):,} x {len(items):,} numbers; the limit is "
-                f"{MOST_ITEMS:,} items; to repair: keep the items that enough battles name"
-            )
+        check_size(len(items), "battles name")
         wins = tally.wins()
         total = math.fsum(tally.weights.values())
         listed = np.zeros(len(items))
@@ -136,10 +131,13 @@ class PairCounts:
         return cls._closed(items, wins, total, "observed", listed, said, reading)
 
     @classmethod
-    def of_nobody(cls, unlisted: str, items: Sequence[str] = ()) -> PairCounts:
+    def of_nobody(
+        cls, unlisted: str, items: Sequence[str] = (), said: Sequence[str] = (), reading: Reading | None = None
+    ) -> PairCounts:
         """Return the counts of no votes: what a part of a file may come to."""
         n = len(items)
-        return cls._closed(tuple(items), np.zeros((n, n)), 0.0, cast("Unlisted", unlisted), np.zeros(n))
+        rule = cast("Unlisted", unlisted)
+        return cls._closed(tuple(items), np.zeros((n, n)), 0.0, rule, np.zeros(n), said, reading)
 
     @classmethod
     def from_wins(
@@ -175,8 +173,7 @@ class PairCounts:
         said: Sequence[str] = (),
         reading: Reading | None = None,
     ) -> PairCounts:
-        for array in (wins, listed):
-            array.flags.writeable = False
+        close(wins, listed)
         return cls(items, wins, total, unlisted, listed, tuple(said), reading or Reading())
 
     @property
@@ -221,12 +218,7 @@ class PairCounts:
 
     def pairwise(self) -> Floats:
         """Return P, P[i, j] = W[i, j] / (W[i, j] + W[j, i]); one half for pairs that nobody compared."""
-
-        def share() -> Floats:
-            compared = self._wins + self._wins.T
-            return np.divide(self._wins, compared, out=np.full_like(self._wins, 0.5), where=compared > 0)
-
-        return self._remember("pairwise", share)
+        return self._remember("pairwise", lambda: pair_shares(self._wins))
 
     def loss(self, ranking: Ranking) -> float:
         """Return the expected normalised Kendall distance between `ranking` and a vote, as `Votes.loss` does."""
@@ -234,13 +226,11 @@ class PairCounts:
             raise UsageError(f"loss takes a Ranking, not {type(ranking).__name__}")
         if ranking.n != self.n:
             raise UsageError(f"the ranking has {ranking.n} items, the counts have {self.n}")
-        wins, ranks = self._wins, ranking.ranks
-        cost = (wins.T * (ranks[:, None] < ranks)).sum() + (wins * (ranks[:, None] == ranks)).sum() / 2
-        return float(cost / self.pair_votes)
+        return kendall_cost(self._wins, ranking) / self.pair_votes
 
     def least_loss(self) -> float:
         """Return a lower bound on the loss of every ranking: each pair ordered as its majority wants."""
-        return float(np.minimum(self._wins, self._wins.T).sum() / 2 / self.pair_votes)
+        return least_cost(self._wins) / self.pair_votes
 
     def as_votes(self) -> Votes:
         """Return votes with exactly these counts: every comparison becomes a ballot over two items.
@@ -274,12 +264,10 @@ class PairCounts:
         ranks[row, high] = 1
         ranks[row, low] = np.where(used.nonzero()[0] < 2 * len(first), 2, 1)
         notes = self.notes
-        reading = self.reading
         if not math.isclose(float(weights.sum()), self.total, rel_tol=1e-9):
             kept = f"{number(self.total)} ballots are kept as {number(float(weights.sum()))} comparisons of two items"
             notes = (*notes, f"{kept}: places are not known, and losses, draws and attacks are about comparisons")
-        choices = {**reading.choices, "unlisted": "observed"}
-        reading = Reading(reading.source, reading.sha256, reading.format, choices)
+        reading = replace(self.reading, choices={**self.reading.choices, "unlisted": "observed"})
         return Votes._build(self.items, ranks, weights[used], "observed", notes, reading)
 
     def with_reading(self, reading: Reading) -> PairCounts:
@@ -342,10 +330,9 @@ class PairCounts:
         if head.get("version") != _VERSION:
             raise refuse("the file was written by another version")
         try:
-            counts = cls._from_head(head, wins, listed)
+            return cls._from_head(head, wins, listed)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise refuse(f"the file is not sound ({type(error).__name__})", str(error)) from error
-        return counts
 
     @classmethod
     def _from_head(cls, head: Mapping[str, Any], wins: Floats, listed: Floats) -> PairCounts:
@@ -425,15 +412,6 @@ class PairCounts:
         compared = np.triu(self._wins + self._wins.T, 1)
         first, second = np.nonzero(compared)
         return (*self.said, *name_notes(self.items), *comparison_notes(self.n, first, second, len(first)))
-
-    def _remember(self, name: str, compute: Callable[[], T]) -> T:
-        if name not in self._memo:
-            value = compute()
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False
-            self._memo[name] = value
-        known: T = self._memo[name]
-        return known
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = (self.items, self._wins, self.total, self.unlisted, self._listed, self.said, self.reading)

@@ -18,7 +18,7 @@ from holdrank.errors import quote, show
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.resampling import Bootstrap
 from holdrank.thresholds import Tradeoff
-from holdrank.votes import Votes
+from holdrank.votes import Votes, pair_shares
 
 Record: TypeAlias = dict[str, Any]
 
@@ -68,11 +68,10 @@ def pairs_record(votes: Votes, order: Sequence[int]) -> Record:
     """Return the pairwise shares in the order of the consensus, and how many votes compare each pair."""
     wins = votes.wins()[np.ix_(order, order)]
     compared = wins + wins.T
-    shares = np.divide(wins, compared, out=np.full_like(wins, 0.5), where=compared > 0)
     off = compared[~np.eye(len(order), dtype=bool)]
     alike = bool(off.size == 0 or (off == off[0]).all())
     return {
-        "share": np.round(shares, 4).tolist(),
+        "share": np.round(pair_shares(wins), 4).tolist(),
         "compared": [[float(off[0]) if off.size else 0.0]] if alike else np.round(compared, 6).tolist(),
     }
 
@@ -258,8 +257,8 @@ def _mismatch(value: object, rule: Mapping[str, Any], at: str, depth: int = 0) -
             if problem:
                 return problem
     if isinstance(value, list):
-        for number_, part in enumerate(value):
-            problem = _mismatch(part, rule.get("items", {}), f"{at}[{number_}]", depth + 1)
+        for k, part in enumerate(value):
+            problem = _mismatch(part, rule.get("items", {}), f"{at}[{k}]", depth + 1)
             if problem:
                 return problem
     return ""

@@ -18,19 +18,7 @@ from typing import TYPE_CHECKING, Any
 from holdrank.analysis import Analysis
 from holdrank.errors import UsageError, quote, show
 from holdrank.files.writers import write_whole
-from holdrank.pictures import PICTURES
-from holdrank.pictures.places import reach_words
-from holdrank.pictures.words import (
-    budget_words,
-    curve_name,
-    in_text,
-    named,
-    plural,
-    price,
-    span,
-    spans,
-    tiers_of,
-)
+from holdrank.pictures import PICTURES, words
 from holdrank.records import Record
 from holdrank.votes import number, percent
 
@@ -102,8 +90,10 @@ def latex(analysis: Analysis) -> str:
     """Return places and tiers as a LaTeX table for a paper; it needs the package booktabs, or longtable if long."""
     record = analysis.record
     view = page_view(record)
-    columns = ["Place", "Item", "Votes to break the gap below"]
-    columns += ["By chance"] * view["with_chance"] + ["By attack"] * view["with_reach"]
+    tied = record["tiers"] is not None
+    columns = ["Places of the tier" if tied else "Place", "Item", view["gap_heading"].capitalize()]
+    alone = ", without ties" * tied  # the others are of the tiers
+    columns += [f"By chance{alone}"] * view["with_chance"] + [f"By attack{alone}"] * view["with_reach"]
     long = len(record["items"]) > _LONG_TABLE
     lines = [f"% {_latex(show(record['headline'], _LONGEST_TEXT))}"]
     lines += [f"% holdrank {record['version']}, votes {record['votes']['input_hash'][:12]}"]
@@ -144,8 +134,7 @@ FORMS: dict[str, Callable[[Analysis], str]] = {".html": html, ".md": markdown, "
 
 def page_view(record: Record) -> dict[str, Any]:
     """Return what the page says, in words; templates only lay it out and escape it."""
-    votes, spec = record["votes"], record["spec"]
-    drawn, reach = record["bootstrap"], record["reach"]
+    votes, drawn, reach = record["votes"], record["bootstrap"], record["reach"]
     return {
         "record": record,
         "votes": votes,
@@ -156,11 +145,12 @@ def page_view(record: Record) -> dict[str, Any]:
         "notes": [show(note, _LONGEST_TEXT) for note in votes["notes"]],
         "tiers": _tier_rows(record),
         "caption": _caption(record),
+        **_column_words(record),
         "with_chance": drawn is not None,
         "with_reach": reach is not None,
         "wide_reach": reach is not None and any(reach[end] != reach[f"shown_{end}"] for end in ("best", "worst")),
         "chance_words": "" if drawn is None else f"{percent(drawn['level'])} of {drawn['draws']:,} draws",
-        "budget_words": "" if reach is None else budget_words(record),
+        "budget_words": "" if reach is None else words.budget_words(record),
         "pictures": PICTURES,
         "chance": _chance(record),
         "claims": [_claim(row, votes) for row in record["claims"]],
@@ -173,14 +163,13 @@ def page_view(record: Record) -> dict[str, Any]:
         "paper": _PAPER,
         "citation": f"The holdrank developers. holdrank, version {record['version']}.",
         "certificate": _certificate(record),
-        "spec": spec,
     }
 
 
 def _key_numbers(record: Record) -> list[tuple[str, str, str]]:
     """Return (what, number, remark)."""
     votes, found = record["votes"], record["attack"]
-    tiers = tiers_of(record)
+    tiers = words.tiers_of(record)
     rows = [
         ("votes", number(votes["total"]) if votes["counts"] else "shares", f"{votes['distinct']:,} kinds of ballots")
     ]
@@ -190,7 +179,7 @@ def _key_numbers(record: Record) -> list[tuple[str, str, str]]:
     else:
         how = "chosen" if record["tiers"]["auto"] else "given"
         rows.append(("tiers", str(len(tiers)), f"threshold {record['tiers']['theta']:.4g}, {how}"))
-    cost = None if found is None else price(found, votes)
+    cost = None if found is None else words.price(found, votes)
     if found is not None:
         what = "votes that end the top" if len(tiers) > 1 else "votes that split the tie"
         rows.append(
@@ -213,7 +202,7 @@ def _reading(record: Record) -> list[tuple[str, str, bool]]:
     if votes["format"] and "form" not in votes["choices"]:
         rows.append(("form", show(votes["format"]), False))
     many = number(votes["total"]) if votes["counts"] else "shares"
-    rows.append(("votes", f"{many}, {plural(votes['distinct'], 'kind')} of ballots", False))
+    rows.append(("votes", f"{many}, {words.plural(votes['distinct'], 'kind')} of ballots", False))
     rows.append(("with ties", number(votes["with_ties"]), False))
     rows.append(("incomplete", number(votes["incomplete"]), False))
     rows += [(show(name), show(value, 200), False) for name, value in votes["choices"].items()]
@@ -222,22 +211,21 @@ def _reading(record: Record) -> list[tuple[str, str, bool]]:
 
 def _tier_rows(record: Record) -> list[Record]:
     """Return the tiers with a row for each item; the last row of a tier has what breaks the gap below."""
-    tiers, names, votes = tiers_of(record), record["items"], record["votes"]
+    tiers, names, votes = words.tiers_of(record), record["items"], record["votes"]
     drawn, reach = record["bootstrap"], record["reach"]
     place = {item: k + 1 for k, item in enumerate(record["consensus"]["order"])}
     found = []
-    for k, (tier, places) in enumerate(zip(tiers, spans(tiers), strict=True)):
-        gap = price(record["gaps"][k], votes) if k < len(record["gaps"]) else None
+    for k, (tier, places) in enumerate(zip(tiers, words.spans(tiers), strict=True)):
+        gap = words.price(record["gaps"][k], votes) if k < len(record["gaps"]) else None
         rows = [
             {
                 "item": item,
-                "name": named(names[item]),
+                "name": words.named(names[item]),
                 "place": place[item],
                 "gap": str(gap) if gap is not None else None,
-                "chance": "" if drawn is None else span(drawn["best"][item], drawn["worst"][item]),
-                "reach": "" if reach is None else span(reach["shown_best"][item], reach["shown_worst"][item]),
-                "possible": "" if reach is None else span(reach["best"][item], reach["worst"][item]),
-                "reach_words": "" if reach is None else reach_words(reach, item),
+                "chance": "" if drawn is None else words.span(drawn["best"][item], drawn["worst"][item]),
+                "reach": "" if reach is None else words.span(reach["shown_best"][item], reach["shown_worst"][item]),
+                "possible": "" if reach is None else words.span(reach["best"][item], reach["worst"][item]),
             }
             for item in tier
         ]
@@ -250,6 +238,16 @@ def _caption(record: Record) -> str:
     if tiers is None:
         return f"Consensus by {rule}, without ties"
     return f"Consensus by {rule}, tiers by {tiers['merge']} merge at threshold {tiers['theta']:.4g}"
+
+
+def _column_words(record: Record) -> dict[str, str]:
+    """Return what columns are about: where there are tiers, places are still those of the ranking below them."""
+    tied = record["tiers"] is not None
+    return {
+        "place_heading": "place without ties" if tied else "place",
+        "places_words": "places without ties" if tied else "places",
+        "gap_heading": f"votes to break the gap below{' the tier' * tied}",
+    }
 
 
 def _chance(record: Record) -> list[tuple[int, str]]:
@@ -268,7 +266,7 @@ def _claim(row: Record, votes: Record) -> tuple[str, str, str]:
         return claim, "does not hold", "It is not so in this consensus."
     if found is None:
         return claim, "holds", "What breaks it was not computed."
-    cost = price(found, votes)
+    cost = words.price(found, votes)
     return claim, "holds", show(found["text"], _LONGEST_TEXT) if cost else "What breaks it is not known."
 
 
@@ -279,11 +277,11 @@ def _cut(record: Record) -> Record | None:
     rows: dict[str, list[tuple[int, str]]] = {"in": [], "open": [], "out": []}
     for row in found["items"]:
         where = "open" if not row["safe"] else "in" if row["inside"] else "out"
-        rows[where].append((row["item"], str(price(row, record["votes"]) or "not known")))
+        rows[where].append((row["item"], str(words.price(row, record["votes"]) or "not known")))
     votes, total = record["votes"], record["votes"]["total"]
     many = round(found["budget"] * total, 6)
     share = percent(found["budget"])
-    budget = f"{plural(many, 'vote')} ({share})" if votes["counts"] else f"{share} of the votes"
+    budget = f"{words.plural(many, 'vote')} ({share})" if votes["counts"] else f"{share} of the votes"
     long = max(map(len, rows.values())) > _SIDE_BY_SIDE
     return {"k": found["k"], "budget": budget, "long": long, **rows}
 
@@ -295,16 +293,16 @@ def attack_tables(record: Record) -> Record | None:
         return None
     unit = "votes" if found["whole"] else "share" if not record["votes"]["counts"] else "votes, in part"
     tables = []
-    for side, words in (("removed", "Ballots to take away"), ("added", "Ballots to put in")):
+    for side, caption in (("removed", "Ballots to take away"), ("added", "Ballots to put in")):
         part = found[side]
         shown = part["listed"][:_MOST_KINDS]
         ballots = [(number(float(f"{one['weight']:.6g}")), _ballot(one["ranks"])) for one in shown]
         more = part["kinds"] - len(shown)
-        tables.append({"caption": words, "ballots": ballots, "more": plural(more, "more kind") if more else ""})
+        tables.append({"caption": caption, "ballots": ballots, "more": words.plural(more, "more kind") if more else ""})
     return {
         "text": show(found["text"], _LONGEST_TEXT),
         "goal": show(found["goal"], 200),
-        "statistic": curve_name(found["statistic"]),
+        "statistic": words.curve_name(found["statistic"]),
         "status": found["status"],
         "notes": [show(note, _LONGEST_TEXT) for note in found["notes"]],
         "tables": [table for table in tables if table["ballots"]],
@@ -370,7 +368,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(item=item_markup, svg=markup_of, md=_markdown, in_text=in_text, percent=percent)
+    environment.filters.update(item=item_markup, svg=markup_of, md=_markdown, in_text=words.in_text, percent=percent)
     return environment
 
 
@@ -383,7 +381,7 @@ def markup_of(markup: str) -> Markup:
 
 def item_markup(name: str) -> Markup:
     """Return a name for the page: by itself in its direction, in full for whoever points at it."""
-    short, full = named(name), named(name, 400)
+    short, full = words.named(name), words.named(name, 400)
     title = f' title="{html_.escape(full)}"' if full != short else ""
     return markup_of(f"<bdi{title}>{html_.escape(short)}</bdi>")
 

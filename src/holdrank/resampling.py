@@ -14,9 +14,9 @@ import numpy as np
 from holdrank._draws import BLOCK, NUMBERS_AT_A_TIME, Route, Stream, route_of, rows_at_a_time
 from holdrank.checkpoints import Keep, opened
 from holdrank.clusters import Parcel, expect_executor, spread
-from holdrank.consensus import Consensus, Statistic, expect_votes, kemeny
+from holdrank.consensus import Consensus, Statistic, expect_seconds, expect_votes, kemeny, name_of
 from holdrank.errors import UsageError, quote, show
-from holdrank.merge import Robust
+from holdrank.merge import Robust, consensus_of
 from holdrank.models import Seed, seed_of
 from holdrank.rankings import Floats, Ints, mean_places
 from holdrank.status import Clock, Status, Step
@@ -162,7 +162,7 @@ def bootstrap(
     _check(votes, T, draws, level, time_limit)
     expect_executor(executor)
     seed = seed_of(rng)
-    consensus = _consensus(votes, T, time_limit)
+    consensus = consensus_of(votes, T, time_limit)
     left = None if time_limit is None else max(time_limit - (perf_counter() - started), 0.0)
     with Clock(left) as clock:
         clock.interrupted = consensus.status.is_interrupted
@@ -255,22 +255,12 @@ def _check(votes: Votes, T: object, draws: object, level: object, time_limit: ob
         raise UsageError(f"draws must be a whole number from 1, not {quote(str(draws))}")
     if not (isinstance(level, int | float) and 0 < level < 1):
         raise UsageError(f"level must be a number between 0 and 1, not {quote(str(level))}")
-    if time_limit is not None and not (isinstance(time_limit, int | float) and time_limit >= 0):
-        raise UsageError(f"time_limit must be a number of seconds, not {quote(str(time_limit))}")
+    expect_seconds(time_limit)
     if not votes.is_counts:
         raise UsageError(
             "a bootstrap needs to know how many votes there are, and shares do not tell; "
             "to repair: give counts as weights, whole numbers"
         )
-
-
-def _consensus(votes: Votes, T: Statistic, time_limit: float | None) -> Consensus:
-    """Run a statistic, within the time limit if it can be told one."""
-    if T is kemeny:
-        return kemeny(votes, time_limit)
-    if isinstance(T, Robust) and T.base is kemeny:
-        return T.merged(votes, kemeny(votes, time_limit))
-    return T(votes)
 
 
 class _Tally:
@@ -359,7 +349,7 @@ def _summary(
     return Bootstrap(
         items=votes.items,
         consensus=consensus,
-        statistic=str(getattr(T, "__name__", type(T).__name__)),
+        statistic=name_of(T),
         draws=draws,
         level=float(level),
         best=place_at(outside),

@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from holdrank.breaking.cases import MOST_IN_CELLS, Case, consensus_of, exact_engine, name_of
+from holdrank.breaking.cases import MOST_IN_CELLS, Case, exact_engine
 from holdrank.breaking.crossings import lower_bound
 from holdrank.breaking.goals import Aim, Distance, Goal, TierDistance
 from holdrank.breaking.plans import Found, Progress
 from holdrank.checkpoints import Keep, opened
 from holdrank.clusters import Parcel, expect_executor, spread
-from holdrank.consensus import Consensus, Statistic, expect_votes, kemeny
+from holdrank.consensus import Consensus, Statistic, expect_votes, kemeny, name_of
 from holdrank.errors import UsageError, quote
-from holdrank.merge import Robust, Rule, merge_path
+from holdrank.merge import Robust, Rule, consensus_of, merge_path
 from holdrank.rankings import Floats, Ranking
 from holdrank.scoring import copeland
 from holdrank.status import Clock, Status, Step
@@ -264,7 +264,7 @@ def _endless(*shares: float | None) -> tuple[float, ...]:
 
 
 def _robustness(
-    votes: Votes, T: Robust, median: Consensus, goal: Goal, clock: Clock, known: dict[frozenset[int], float]
+    votes: Votes, T: Robust, median: Consensus, goal: Goal, clock: Clock, known: dict[Aim, Found]
 ) -> tuple[float, float]:
     """Return the certified bounds on the breakdown of a merge, given the consensus of its base.
 
@@ -290,7 +290,7 @@ def _top_robustness(
     before: Consensus,
     goal: Goal,
     clock: Clock,
-    known: dict[frozenset[int], float],
+    known: dict[Aim, Found],
 ) -> tuple[float, float]:
     """Return a lower bound from the ranking below the tiers; attacks on many items are left to `attack`."""
     aim = goal.aim(before.ranking, votes.items)
@@ -303,11 +303,10 @@ def _top_robustness(
     engine = exact_engine(T.base, votes)
 
     def once(votes: Votes, strict: Ranking, aims: Sequence[Aim], *rest: Any) -> list[Found]:
-        (asked,) = aims
-        key = frozenset((*asked.newcomers, -1 - asked.top))  # whoever moves, and how many are first
-        if key not in known and engine is not None:
-            known[key] = engine.find(votes, strict, aims, *rest)[0].lower
-        return [Found(known[key])]
+        for asked in aims:
+            if asked not in known and engine is not None:
+                known[asked] = engine.find(votes, strict, [asked], *rest)[0]
+        return [known[asked] for asked in aims]
 
     base = None if engine is None else once
     return lower_bound(votes, T, before.ranking, aim, "replace", clock, base, strict=median.ranking), math.inf

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from holdrank._ballots import (
     NUMBERS_AT_A_TIME,
     check_items,
     check_weights,
+    close,
     dense_ranks,
     frame_of_ranks,
     mean_rows,
@@ -24,11 +25,10 @@ from holdrank._ballots import (
 from holdrank._kernels import count_battles, count_wins, whole_number_scale
 from holdrank.errors import InputError, LimitError, UsageError, quote, show
 from holdrank.rankings import Floats, Ints, Ranking, footrule_maximum, rho_maximum
-from holdrank.tables.table import counted
+from holdrank.tables import RawBallots, battles_from_frame, scores_from_frame
+from holdrank.tables.notes import counted
+from holdrank.tables.table import MAX_SCORE, ranks_of_values
 from holdrank.tolerances import FAINT
-
-if TYPE_CHECKING:
-    from holdrank.tables import RawBallots
 
 Unlisted: TypeAlias = Literal["bottom", "observed"]
 Distance: TypeAlias = Literal["kendall", "spearman_rho", "footrule"]
@@ -60,8 +60,24 @@ class Reading:
     choices: Mapping[str, str] = field(default_factory=dict)
 
 
+class Remembering:
+    """A result that keeps what was computed from it; arrays are handed out read-only."""
+
+    __slots__ = ()
+    _memo: dict[str, Any]
+
+    def _remember(self, name: str, compute: Callable[[], T]) -> T:
+        if name not in self._memo:
+            value = compute()
+            if isinstance(value, np.ndarray):
+                close(value)
+            self._memo[name] = value
+        known: T = self._memo[name]
+        return known
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Votes:
+class Votes(Remembering):
     """Weighted ballots over named items. Made by the `from_...` constructors or by `read_votes`.
 
     Mathematically a distribution p over rankings with ties and gaps; counts are kept as counts.
@@ -201,8 +217,6 @@ class Votes:
         names (``model_a, model_b, winner`` and others) or named by `first`, `second`, `winner` and `weight`;
         `both_bad` says whether such a verdict is a ``"tie"`` or ``"drop"``.
         """
-        from holdrank.tables import battles_from_frame
-
         return cls.from_raw(battles_from_frame(frame, **columns), Reading(format="battles"))
 
     @classmethod
@@ -212,8 +226,6 @@ class Votes:
         The first column names the items unless `item` says otherwise; `voters` picks the columns that vote.
         `higher_is_better` may differ by column. Missing scores are unlisted items.
         """
-        from holdrank.tables import scores_from_frame
-
         raw = scores_from_frame(frame, higher_is_better=higher_is_better, **columns)
         return cls.from_raw(raw, Reading(format="score-table"))
 
@@ -235,14 +247,11 @@ class Votes:
         >>> Votes.from_score_rows([[0.9, 0.4, 0.4], [0.2, np.nan, 0.7]]).ranks.tolist()
         [[1, 2, 2], [2, 0, 1]]
         """
-        from holdrank.tables.table import MAX_SCORE
-        from holdrank.tables.table import dense_ranks as ranks_of_scores
-
         table = np.asarray(scores, dtype=np.float64)
         if table.ndim != 2 or (np.abs(table) > MAX_SCORE).any():
             raise UsageError("scores must be a table of finite numbers, one row a voter and one column an item")
         names = [str(i) for i in range(table.shape[1])] if items is None else list(items)
-        return cls._build(names, ranks_of_scores(table, True), weights, unlisted, scores=table)
+        return cls._build(names, ranks_of_values(table, True), weights, unlisted, scores=table)
 
     @classmethod
     def from_raw(cls, raw: RawBallots, reading: Reading, *, merge: bool = True) -> Votes:
@@ -250,10 +259,7 @@ class Votes:
 
         With ``merge=False`` equal ballots stay apart and scores are left out: enough to count pairs, and sooner done.
         """
-        if raw.unlisted not in ("bottom", "observed"):
-            raise UsageError(f"unlisted must be 'bottom' or 'observed', not {quote(str(raw.unlisted))}")
-        choices = {**raw.choices, "unlisted": raw.unlisted}
-        full = Reading(reading.source, reading.sha256, reading.format, {**choices, **reading.choices})
+        full = replace(reading, choices={**raw.choices, "unlisted": raw.unlisted, **reading.choices})
         return cls._build(
             raw.items, raw.ranks, raw.weights, raw.unlisted, raw.notes, full, raw.scores, raw.times, merge  # type: ignore[arg-type]
         )  # fmt: skip
@@ -311,8 +317,7 @@ class Votes:
             rest = f"lighter than {FAINT:.0e} of all votes: counts may not show them"
             notes.append(counted(faint, "kind of ballots", rest, many="kinds of ballots"))
         dense = np.asfortranarray(dense)  # column by column: counting compares columns
-        for array in (dense, merged, *([] if marks is None else [marks])):
-            array.flags.writeable = False
+        close(dense, merged, marks)
         return cls(tuple(items), dense, merged, unlisted, tuple(notes), reading, marks)
 
     @property
@@ -387,13 +392,7 @@ class Votes:
 
         Paper: pairwise probabilities, the pairwise matrix (Section 4.1).
         """
-
-        def share() -> Floats:
-            wins = self.wins()
-            compared = wins + wins.T
-            return np.divide(wins, compared, out=np.full_like(wins, 0.5), where=compared > 0)
-
-        return self._remember("pairwise", share)
+        return self._remember("pairwise", lambda: pair_shares(self.wins()))
 
     def positions(self) -> Floats:
         """Return the (n, n) matrix of the share of votes that put item i at place k + 1.
@@ -407,7 +406,7 @@ class Votes:
         """Return `positions` as weights instead of shares: how many votes put item i at place k + 1."""
 
         def count() -> Floats:
-            self._check_size()
+            check_size(self.n)
             heaps = np.zeros((self.n, self.n))
             for places, weights in self._places():
                 for i in range(self.n):
@@ -449,11 +448,7 @@ class Votes:
         if ranking.n != self.n:
             raise UsageError(f"the ranking has {ranking.n} items, the votes have {self.n}")
         if distance == "kendall":
-            wins, ranks = self.wins(), ranking.ranks
-            above = ranks[:, None] < ranks
-            tied = ranks[:, None] == ranks
-            cost = (wins.T * above).sum() + (wins * tied).sum() / 2
-            return float(cost / self.pair_votes)
+            return kendall_cost(self.wins(), ranking) / self.pair_votes
         if distance not in ("spearman_rho", "footrule"):
             raise UsageError(f"distance must be 'kendall', 'spearman_rho' or 'footrule', not {quote(str(distance))}")
         squared = distance == "spearman_rho"
@@ -466,8 +461,7 @@ class Votes:
 
     def least_loss(self) -> float:
         """Return a lower bound on the Kendall loss of every ranking: each pair ordered as its majority wants."""
-        wins = self.wins()
-        return float(np.minimum(wins, wins.T).sum() / 2 / self.pair_votes)
+        return least_cost(self.wins()) / self.pair_votes
 
     def total_variation(self, other: Votes) -> float:
         """Return the share of votes that differ: half the sum of abs(p - q) over all ballots.
@@ -504,10 +498,8 @@ class Votes:
         if not order.size:
             raise UsageError("at least one ballot must keep a weight above 0")
         ranks, kept = np.asfortranarray(self.ranks[order]), shares[order]
-        ranks.flags.writeable = kept.flags.writeable = False
         scores = None if self.scores is None else self.scores[order]
-        if scores is not None:
-            scores.flags.writeable = False
+        close(ranks, kept, scores)
         return replace(self, ranks=ranks, weights=kept, scores=scores, _memo={})
 
     def only(self, items: Iterable[str]) -> Votes:
@@ -535,28 +527,12 @@ class Votes:
         check_items(names, self.n)
         return replace(self, items=names, _memo={})
 
-    def _remember(self, name: str, compute: Callable[[], T]) -> T:
-        if name not in self._memo:
-            value = compute()
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False
-            self._memo[name] = value
-        known: T = self._memo[name]
-        return known
-
     def _listed(self) -> Ints:
         """Return the number of listed items of each ballot."""
         return self._remember("listed", lambda: (self.ranks != 0).sum(axis=1))
 
-    def _check_size(self) -> None:
-        if self.n > MOST_ITEMS:
-            raise LimitError(
-                f"{self.n:,} items need a matrix of {self.n:,} x {self.n:,} numbers; the limit is {MOST_ITEMS:,} "
-                "items; to repair: keep the items that enough ballots list"
-            )
-
     def _count_wins(self) -> Floats:
-        self._check_size()
+        check_size(self.n)
         if self.unlisted == "observed":
             battles = self._listed() == 2
             if battles.any():  # two items a ballot: no need to look at all pairs of items
@@ -614,6 +590,33 @@ class Votes:
         )
 
 
+def check_size(n: int, named: str = "ballots list") -> None:
+    """Refuse more items than a matrix of all pairs can hold."""
+    if n > MOST_ITEMS:
+        raise LimitError(
+            f"{n:,} items need a matrix of {n:,} x {n:,} numbers; the limit is {MOST_ITEMS:,} items; "
+            f"to repair: keep the items that enough {named}"
+        )
+
+
+def pair_shares(wins: Floats) -> Floats:
+    """Return P of a matrix W: the share of the comparisons of each pair that the first item wins, 1/2 of none."""
+    compared = wins + wins.T
+    return np.divide(wins, compared, out=np.full_like(wins, 0.5), where=compared > 0)
+
+
+def kendall_cost(wins: Floats, ranking: Ranking) -> float:
+    """Return the weight of all comparisons that a ranking goes against; a tie goes against half of them."""
+    above = ranking.ranks[:, None] < ranking.ranks
+    tied = ranking.ranks[:, None] == ranking.ranks
+    return float((wins.T * above).sum() + (wins * tied).sum() / 2)
+
+
+def least_cost(wins: Floats) -> float:
+    """Return a lower bound on `kendall_cost`: each pair ordered as its majority wants."""
+    return float(np.minimum(wins, wins.T).sum() / 2)
+
+
 UNLISTED_MEANS: dict[str, str] = {
     "bottom": "bottom (tied below all listed items)",
     "observed": "observed (a ballot speaks only about pairs it lists)",
@@ -646,10 +649,7 @@ def percent(share: float) -> str:
 def _restored(*parts: Any) -> Votes:
     """Return votes from their pickle; arrays come back writeable and are closed again."""
     votes = Votes(*parts)
-    votes.ranks.flags.writeable = False
-    votes.weights.flags.writeable = False
-    if votes.scores is not None:
-        votes.scores.flags.writeable = False
+    close(votes.ranks, votes.weights, votes.scores)
     return votes
 
 

@@ -14,7 +14,7 @@ from scipy.stats import rankdata
 
 from holdrank.errors import HoldrankError
 from holdrank.files import preflib, read_votes, validate, write_votes
-from holdrank.files.sniff import rank_evidence
+from holdrank.files.evidence import rank_evidence
 from holdrank.tables.vocabulary import guard_name, restore_name
 from holdrank.votes import Votes
 

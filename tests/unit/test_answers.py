@@ -346,7 +346,7 @@ def test_results_are_frozen_and_say_where_they_come_from():
     assert b.seconds > 0
     assert repr(b).startswith("Breakdown(kemeny: 3 distances, 0.1 at 0.3333, exact: ")
     a = b.attacks[0]
-    assert repr(a).startswith("Attack(moving the consensus by 0.3333 of the pairs: 0.1, exact: ")
+    assert repr(a).startswith("Attack(moving the consensus by 33.3 % of the pairs: 0.1, exact: ")
     assert (a.change, a.statistic, a.before.text(), a.original) == ("replace", "kemeny", "a > b > c", VOTES)
 
 

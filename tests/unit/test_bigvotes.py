@@ -22,7 +22,7 @@ from holdrank.bigvotes import read_large, rows, scan
 from holdrank.files import read_votes, sniff
 from holdrank.files.options import ReadOptions
 from holdrank.pairs import PairCounts
-from holdrank.tables.table import Note, added_notes, counted
+from holdrank.tables.notes import Note, added_notes, counted
 
 pytest.importorskip("duckdb")
 pa = pytest.importorskip("pyarrow")
@@ -186,7 +186,7 @@ def test_parts_of_files_add_up_to_the_whole(tmp_path, form, kind, monkeypatch):
     assert spread.reading == whole.reading
 
     monkeypatch.setattr(rows, "MOST_CELLS", dict.fromkeys(rows.MOST_CELLS, 8))
-    monkeypatch.setattr(rows, "_ROWS_AT_A_TIME", 60)
+    monkeypatch.setattr(rows, "_CELLS_AT_A_TIME", 60)
     streamed = hr.count_pairs(pattern, **options)
     assert streamed == whole
     assert streamed.items == whole.items
@@ -207,7 +207,7 @@ def test_ballots_of_json_lines(tmp_path, head, monkeypatch):
     assert found == expected
     assert (found.notes, found.reading) == (expected.notes, expected.reading)
     monkeypatch.setattr(rows, "MOST_CELLS", dict.fromkeys(rows.MOST_CELLS, 8))
-    monkeypatch.setattr(rows, "_ROWS_AT_A_TIME", 40)
+    monkeypatch.setattr(rows, "_CELLS_AT_A_TIME", 40)
     counts = hr.count_pairs(path, repeated="first")
     assert counts == PairCounts.from_votes(expected)
     with pytest.raises(hr.UsageError, match="are ballots"):

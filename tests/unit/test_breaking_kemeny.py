@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import holdrank as hr
 from holdrank._kernels import compiled
 from holdrank.breaking import kemeny as engine
-from holdrank.breaking import loops, siege
+from holdrank.breaking import siege, walks
 from holdrank.breaking.plans import Found, adds_battles
 from holdrank.status import Clock, Status
 
@@ -229,9 +229,9 @@ def walked(search, against, limit, *, above=(-1, -1), newcomers=(), top=0, sums=
     """All orders that the walk finds, with their bounds."""
     n = len(against)
     found, bounds, flips = np.zeros((200, n), np.int64), np.zeros(200), np.zeros(200, np.int64)
-    limits, ends = np.full(n * (n - 1) // 2 + 1, limit), loops.parts_of(against, budget)
+    limits, ends = np.full(n * (n - 1) // 2 + 1, limit), walks.parts_of(against, budget)
     count, nodes, finished = search(
-        against, limits, ends, np.array(above), np.isin(np.arange(n), newcomers), top, sums, loops.new_walk(n), found,
+        against, limits, ends, np.array(above), np.isin(np.arange(n), newcomers), top, sums, walks.new_walk(n), found,
         bounds, flips, 10**6, False,
     )  # fmt: skip
     assert finished
@@ -253,19 +253,19 @@ def test_the_bound_of_swapped_blocks_never_exceeds_the_price_and_the_walk_misses
             assert bound <= share + 1e-9
             tight += abs(bound - share) < 1e-9 < share
             positive += bound > 1e-9
-        everything, _ = walked(loops.search_orders, against, np.inf, sums=sums)
+        everything, _ = walked(walks.search_orders, against, np.inf, sums=sums)
         assert everything.keys() == price.keys()
         assert all(bound <= price[order] + 1e-9 for order, bound in everything.items())
         for limit in np.quantile([share for share in price.values() if share < np.inf], [0.2, 0.5, 0.8]).tolist():
             cheap = {order for order, share in price.items() if share < limit - 1e-9}
-            near, _ = walked(loops.search_orders, against, limit, sums=sums, budget=limit)
+            near, _ = walked(walks.search_orders, against, limit, sums=sums, budget=limit)
             assert cheap <= near.keys()
             pruned += len(price) - len(near)
             for wish, fits in (
                 ({"above": (3, 1)}, lambda order: order.index(3) < order.index(1)),
                 ({"newcomers": (2, 3), "top": 1}, lambda order: order[0] >= 2),
             ):
-                wished, _ = walked(loops.search_orders, against, limit, sums=sums, **wish)
+                wished, _ = walked(walks.search_orders, against, limit, sums=sums, **wish)
                 assert set(filter(fits, cheap)) <= wished.keys()
                 assert all(map(fits, wished))
     assert tight > 3
@@ -286,7 +286,7 @@ def test_parts_keep_apart_only_what_no_target_within_the_budget_mixes():
             p[orders.index(tuple(np.argsort([ranks[item] for item in items]).tolist()))] += weight / votes.total
         price = dict(zip(orders, oracles.kemeny_budgets(p, 5), strict=True))
         for budget in sorted({round(share, 9) for share in price.values()})[1:]:
-            ends = loops.parts_of(against_of(votes, "replace", items), budget).tolist()
+            ends = walks.parts_of(against_of(votes, "replace", items), budget).tolist()
             within = [order for order, share in price.items() if share < budget - 1e-9]
             assert all(ends.index(ends[p]) <= item < ends[p] for order in within for p, item in enumerate(order))
             apart += len(set(ends[:5])) - 1
@@ -313,8 +313,8 @@ def test_compiled_loops_do_what_plain_ones_do(kind, monkeypatch):
         items = list(hr.kemeny(votes).ranking.order)
         against, sums = against_of(votes, change, items), adds_battles(votes)
         for wish in ({}, {"above": (4, 0)}, {"newcomers": (3, 4), "top": 2}):
-            plain, nodes = walked(loops.search_orders, against, 0.3, sums=sums, **wish)
-            fast, as_many = walked(compiled(loops.search_orders), against, 0.3, sums=sums, **wish)
+            plain, nodes = walked(walks.search_orders, against, 0.3, sums=sums, **wish)
+            fast, as_many = walked(compiled(walks.search_orders, walks.block_bound), against, 0.3, sums=sums, **wish)
             assert plain == pytest.approx(fast, abs=1e-12)
             assert nodes == as_many
 

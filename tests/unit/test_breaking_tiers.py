@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import holdrank as hr
-from holdrank.breaking import cells, tiers
-from holdrank.breaking.goals import Above, Distance, Enters, NewWinner, TopSet, Wins
+from holdrank.breaking import cells, conditions, tiers
+from holdrank.breaking.goals import Above, Distance, Enters, Leaves, NewWinner, TopSet, Wins
 from holdrank.breaking.plans import adds_battles
 from holdrank.status import Clock
 
@@ -162,8 +162,9 @@ def test_no_change_of_whole_ballots_beats_the_lower_bound(rule, base, change):
         x, y = (int(i) for i in rng.choice(n, 2, replace=False))
         k = int(rng.integers(1, n))
         by_hand = [("distance", d) for d in range(1, n * (n - 1) // 2 + 1)]
-        by_hand += [("new winner",), ("wins", x), ("above", x, y), ("top set", k), ("enters", x, k)]
+        by_hand += [("new winner",), ("wins", x), ("above", x, y), ("top set", k), ("enters", x, k), ("leaves", x, k)]
         goals = [*distances(n), NewWinner(), Wins(str(x)), Above(str(x), str(y)), TopSet(k), Enters(str(x), k)]
+        goals += [Leaves(str(x), k)]
         aims, found = search(votes, statistic, goals, change)
         check(votes, statistic, aims, found, change)
         before = tuple(aims[0].before.ranks.tolist())
@@ -297,7 +298,7 @@ def test_the_rows_of_a_window_hold_wherever_the_deviations_do(kind, change):
             least, most = engine.field.compared_within(budget)
             assert (least <= after.compared + 1e-12).all()
             assert (after.compared <= most + 1e-12).all()
-            P = engine._shares(after) - 0.5
+            P = engine.field.pairwise(after) - 0.5
             (a, b), *small = [tuple(pair) for pair in rng.permutation([(0, 1), (2, 1), (3, 0), (2, 3)])[:3].tolist()]
             low_end, high_end = max(abs(P[pair]) for pair in small), min(abs(P[a, b]), 0.3)
             if low_end > high_end:
@@ -308,7 +309,7 @@ def test_the_rows_of_a_window_hold_wherever_the_deviations_do(kind, change):
             window = cells.Window((0,), (a, b), float(np.sign(P[a, b])) or 1.0, tuple(small), *sorted(
                 (rng.uniform(0, level), rng.uniform(level, 0.3))
             ))  # fmt: skip
-            cell = engine._within(root, window)
+            cell = engine.splitter._within(root, window)
             assert len(cell.windows[0].rows) == 1 + 6 * len(small)
             assert all(engine._value(row, after) >= -1e-12 for row in cell.windows[0].rows)
     assert met > 100
@@ -341,7 +342,7 @@ def test_naive_merge_may_join_any_neighbours_that_are_closer_than_those_beside_t
 
 def test_rows_that_contradict_each_other_are_seen():
     votes = hr.Votes.from_orders([["a", "b", "c"], ["b", "c", "a"]], weights=[2, 1])
-    rows = cells.Rows(cells.Field(votes, "replace"), 0.1)
+    rows = cells.Rows(conditions.Field(votes, "replace"), 0.1, "kemeny")
     a, b, c = 1, 2, 4
     # c before a before b, a and b tied, and yet b beats c: then moving b to the front is better.
     cycle = [rows.order(((c, b), (a, b))), rows.tie(0, 1.0)]

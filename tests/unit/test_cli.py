@@ -127,6 +127,15 @@ def test_stdin_is_a_dash(run):
         (["rank", "missing.soc"], 3, "missing.soc"),
         (["rank", "battles.csv", "--unlisted", "bottom"], 2, "battles"),
         (["convert", "votes.soc", "out.xyz"], 2, "out.xyz"),
+        (["convert", "missing.soc", "out.xyz"], 2, "OUTPUT needs a file that ends in .soc"),
+        (["convert", "votes.soc", "-"], 2, "give --to"),
+        (["convert", "votes.soc", "votes.soc"], 2, "OUTPUT would overwrite the votes"),
+        (["convert", "missing.soc", "nowhere/out.soc"], 3, "nowhere/out.soc: the file cannot be written"),
+        (["rank", "votes.soc", "--theta", "0.1"], 2, "No such option '--theta'; tiers, breakdown, attack, check,"),
+        (["rank", "votes.soc", "--claim", "x"], 2, "check, report have it."),
+        (["rank", "votes.soc", "--rul", "borda"], 2, "Did you mean '--rule'?"),
+        (["help", "rank"], 2, "Did you mean '--help'?"),
+        (["verify", "battles.csv", "votes.soc"], 3, "holdrank: battles.csv: this is no JSON"),
     ],
 )
 def test_mistakes_get_one_clear_line_and_their_exit_code(args, code, words, run):
@@ -387,6 +396,77 @@ def test_progress_is_shown_on_a_terminal_only(run, monkeypatch):
         cli.main()
     assert "components: 1 of 4" in screen.getvalue()
     assert "components" not in run("rank", "votes.soc")[2]
+
+
+def test_a_silent_search_shows_that_it_goes_on(monkeypatch):
+    from holdrank.cli.printing import progress_line
+
+    class Screen(io.StringIO):
+        def isatty(self):
+            return True
+
+    screen = Screen()
+    monkeypatch.setattr(sys, "stderr", screen)
+    with progress_line(False, "checking") as progress:
+        assert progress is not None
+        time.sleep(1.3)
+    assert screen.getvalue() == "\rchecking, 1 s, Ctrl-C ends it\x1b[K\r\x1b[K"
+    with progress_line(True, "checking") as progress:
+        assert progress is None
+
+
+def test_tied_items_stand_in_the_order_of_the_ranking_everywhere(run):
+    Path("back.soc").write_text(SOC.replace("5: 4,3,2,1", "200: 4,3,2,1"), encoding="utf-8")
+    order = "Date palm, Cherry, Beech, Ash"
+    assert order in run("tiers", "back.soc", "--theta", "0.5", "-q")[1]
+    assert f"{{{order}}}" in run("tiers", "back.soc", "--path", "-q")[1]
+    assert f"{{{order}}}" in run("tradeoff", "back.soc", "-q")[1]
+    assert json.loads(run("tiers", "back.soc", "--theta", "0.5", "--json", "-q")[1])["consensus"]["tiers"] == [
+        order.split(", ")
+    ]
+    assert json.loads(run("tradeoff", "back.soc", "--json", "-q")[1])["tradeoff"]["points"][-1]["tiers"] == [
+        order.split(", ")
+    ]
+    votes = hr.Votes.from_orders([["b", "a", "c"], ["a", "b", "c"]], weights=[51, 49], items=["a", "b", "c"])
+    assert hr.analyse(votes, hr.Spec(theta=0.05)).headline.endswith("it is a tie of two: b, a.")
+
+
+def test_the_search_for_a_threshold_keeps_the_time_limit_and_says_what_it_left_open(run, monkeypatch):
+    from dataclasses import replace
+
+    from holdrank import thresholds
+
+    asked, real = {}, thresholds.tradeoff
+
+    def cut_short(status):
+        def tradeoff(votes, *args, time_limit, progress):
+            asked.update(time_limit=time_limit, progress=progress)
+            return replace(real(votes, *args), status=status)
+
+        return tradeoff
+
+    monkeypatch.setattr(thresholds, "tradeoff", cut_short(Status.BETWEEN_TIME_LIMIT))
+    for command in (["tiers"], ["breakdown"], ["attack", "--new-winner"]):
+        code, _, err = run(*command, "votes.soc", "--theta", "auto", "--time-limit", "3", "-q")
+        assert (code, asked) == (0, {"time_limit": 3.0, "progress": None})
+        assert err.startswith("note: the threshold is the best as far as is known; time limit reached")
+    monkeypatch.setattr(thresholds, "tradeoff", cut_short(Status.BETWEEN_INTERRUPTED))
+    code, out, err = run("tiers", "votes.soc", "--theta", "auto", "-q")
+    assert (code, out, err) == (130, "", "\ninterrupted\n")
+
+
+def test_draws_that_were_interrupted_are_shown_with_the_exit_code_for_it(run, monkeypatch):
+    from dataclasses import replace
+
+    from holdrank import resampling
+
+    real = resampling.bootstrap
+    monkeypatch.setattr(
+        resampling, "bootstrap", lambda *args, **how: replace(real(*args, **how), status=Status.RESAMPLED_INTERRUPTED)
+    )
+    code, out, _ = run("rank", "votes.soc", "--draws", "20", "-q")
+    assert code == 130
+    assert "interrupted: estimate from fewer draws" in out
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes and signals of POSIX")

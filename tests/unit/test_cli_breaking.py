@@ -72,7 +72,8 @@ def test_every_goal_can_be_typed(goal, meant, run, monkeypatch):
     code, out, _ = run("attack", "votes.soc", *goal, "-q")
     assert code == 0
     assert asked[0][2] == meant
-    assert out.startswith(meant.text()[0].upper() + meant.text()[1:] + " takes ")
+    words = meant.text(4) if isinstance(meant, hr.Distance) else meant.text()
+    assert out.startswith(words[0].upper() + words[1:] + " takes ")
 
 
 @pytest.mark.parametrize(
@@ -278,3 +279,16 @@ def test_tradeoff_cuts_long_tiers_and_escapes_names(run, tmp_path):
     assert "[bold]b[/bold]" in out
     assert all(len(line) <= 100 for line in out.splitlines()[:-2])
     assert "exact" in err
+
+
+def test_numbers_of_a_breakdown_are_never_cut(run, monkeypatch):
+    from holdrank.cli import printing
+
+    monkeypatch.setattr(printing, "line_width", lambda: 80)
+    hr.write_votes(hr.sample_votes(hr.Mallows(range(8), 0.9), 20_000, rng=1), "wide.soc")
+    out = run("breakdown", "wide.soc", "--theta", "0.05", "--time-limit", "0.5", "-q")[1]
+    rows = out.splitlines()[2:-1]
+    assert len(rows) == 28
+    assert any(" to " in row for row in rows)
+    assert "…" not in out
+    assert max(map(len, rows)) <= 80

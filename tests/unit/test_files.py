@@ -231,6 +231,22 @@ def test_long_files():
         read(named, item=[], voter="who", rank="mark")
 
 
+@pytest.mark.parametrize("voter", ["reviewer", "Referee ID", "juror", "assessor", "evaluator_id"])
+@pytest.mark.parametrize("item", ["proposal", "applicant", "candidate", "submission", "paper", "nominee", "Project"])
+def test_reviews_are_recognised_by_the_names_of_their_columns(voter, item):
+    rows = "ann,P1,4\nann,P2,3\nbob,P1,5\nbob,P2,5\ncy,P2,2\ncy,P1,1\n"
+    votes = read(f"{voter},{item},score\n{rows}")
+    assert votes.reading.format == "long-scores"
+    assert wins(votes) == {("P1", "P2"): 1.5, ("P2", "P1"): 1.5}
+
+
+@pytest.mark.parametrize("blank", ["NA", "-", "NaN"])
+def test_usual_words_for_nothing_are_blank(blank):
+    votes = read(f"reviewer,proposal,score\nann,P1,4\nann,P2,{blank}\nbob,P1,5\nbob,P2,2\n")
+    assert votes.incomplete == 1
+    assert wins(votes) == {("P1", "P2"): 1.0}
+
+
 def test_score_tables():
     text = "model,t1,t2\nx,1,2\ny,2,1\n"
     assert wins(read(text, lower_is_better=True)) == {("x", "y"): 1, ("y", "x"): 1}

@@ -19,7 +19,7 @@ from holdrank.bigvotes import scan as scan_room
 from holdrank.checkpoints import Checkpoint
 from holdrank.errors import HoldrankError, InputError, LimitError, UsageError
 from holdrank.files import read_votes, spreadsheets, validate
-from holdrank.files.sniff import rank_evidence
+from holdrank.files.evidence import rank_evidence
 
 
 def read(data: str | bytes, **options) -> Votes:

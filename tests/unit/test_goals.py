@@ -43,6 +43,19 @@ def test_goals_are_reached_as_defined_with_and_without_ties():
     assert min(seen.values()) > 500
 
 
+def test_all_rankings_that_break_ties_reach_a_goal_or_some_do_not():
+    n = 4
+    before = hr.Ranking([1, 2, 3, 4])
+    goals = [goal for goal, _ in goals_with_oracles(n)]
+    goals += [hr.Leaves(item, k) for item in ITEMS for k in range(1, n)]
+    for goal in goals:
+        aim = goal.aim(before, ITEMS)
+        for tied in oracles.weak_orders(n):
+            broken = [hr.Ranking.from_order(order) for order in oracles.extensions(tied)]
+            expected = all(aim.reached(ranking) for ranking in broken)
+            assert aim.reached_by_all(hr.Ranking(tied)) is expected, (goal, tied)
+
+
 def test_impossible_means_that_no_ranking_reaches_it():
     n = 3
     impossible = 0
@@ -135,7 +148,13 @@ def test_goals_in_words_escape_names():
     assert hr.Enters("x\x1b", 3).text() == "bringing x\\x1b into the top 3"
     assert hr.Above("b", "a").text() == "putting b above a"
     assert hr.Wins("b").text() == "making b win"
-    assert hr.Distance(0.25).text() == "moving the consensus by 0.25 of the pairs"
+    assert hr.Distance(0.25).text() == "moving the consensus by 25 % of the pairs"
+
+
+def test_a_distance_is_told_as_a_number_of_pairs_where_it_is_one():
+    assert hr.Distance(0.25).text(4) == "moving the consensus by 2 of 6 pairs"
+    assert hr.Distance(1.0).text(2) == "moving the consensus by 1 of 1 pair"
+    assert hr.Distance(0.25, "hausdorff_half").text(4) == "moving the consensus by 25 % of the pairs"
     assert {hr.NewWinner().text(), hr.TopSet(2).text()} == {"another winner", "changing the top 2"}
 
 

@@ -116,6 +116,45 @@ def test_bounds_for_tiers_from_the_ranking_below_hold_against_brute_force(change
     assert positive >= 20
 
 
+def cycle_of_tiers():
+    """Votes with s > y > x > z by Kemeny, where moving s to the end loses next to nothing; y beats x by a little."""
+    leads = {("s", "y"): 22, ("s", "x"): 80, ("z", "s"): 100, ("x", "z"): 100, ("y", "z"): 100, ("y", "x"): 16}
+    orders = []
+    for pair in leads:
+        rest = [item for item in "syxz" if item not in pair]
+        orders += [[*pair, *rest], [*rest[::-1], *pair]]
+    return hr.Votes.from_orders(orders, weights=[lead for lead in leads.values() for _ in range(2)])
+
+
+BORDA = hr.Votes.from_ranks([[2, 3, 1, 4], [2, 4, 3, 1], [1, 3, 4, 2]], [11, 10, 4])
+FOOTRULE = hr.Votes.from_ranks([[1, 2, 3, 4], [3, 2, 4, 1], [2, 3, 1, 4], [3, 4, 1, 2]], [11, 5, 5, 3])
+
+
+@pytest.mark.parametrize(
+    ("votes", "T", "goal"),
+    [
+        (cycle_of_tiers(), hr.Robust(hr.kemeny, 0.024), hr.Wins("x")),
+        (BORDA, hr.Robust(hr.borda, 0.03, "naive"), hr.Enters("1", 1)),
+        (BORDA, hr.Robust(hr.borda, 0.03, "naive"), hr.Enters("1", 2)),
+        (FOOTRULE, hr.Robust(hr.footrule, 0.03, "naive"), hr.Enters("1", 1)),
+    ],
+    ids=["kemeny", "borda-first", "borda-second", "footrule"],
+)
+def test_who_comes_up_in_a_tie_need_not_lead_it_in_the_ranking_below(votes, T, goal):
+    before = T(votes).ranking
+    aim = goal.aim(before, votes.items)
+    bound = lower_bound(votes, T, before, aim, "replace", Clock(), exact_engine(T.base, votes).find)
+    assert 0 < bound <= hr.attack(votes, T, goal).upper + 1e-9
+
+
+def test_votes_upside_down_bound_nothing_where_gaps_make_borda_another_rule():
+    votes = hr.Votes.from_orders([["a", "b"], ["b", "c"], ["a", "b", "c"]], [5, 4, 3], unlisted="observed")
+    T = hr.Robust(hr.borda, 0.05)
+    before = T(votes).ranking
+    aim = hr.Leaves("a", 1).aim(before, votes.items)
+    assert lower_bound(votes, T, before, aim, "replace", Clock(), exact_engine(hr.borda, votes).find) == 0
+
+
 def test_the_price_of_a_tie_is_where_the_share_meets_the_threshold():
     votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[80, 20])
     # 80 of 100 must become 60 of 100: 20 replaced; 30 of 50 after a loss of 50; 80 of 133.3 with 33.3 more.

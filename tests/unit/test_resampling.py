@@ -247,7 +247,7 @@ def test_ctrl_c_returns_the_draws_made(T):
 def test_ctrl_c_before_the_first_draw_ends_it_after_that(monkeypatch):
     v = hr.Votes.from_orders([["a", "b"]], weights=[5])
     stopped = replace(hr.kemeny(v), status=Status.INTERRUPTED)
-    monkeypatch.setattr(resampling, "_consensus", lambda *_: stopped)
+    monkeypatch.setattr(resampling, "consensus_of", lambda *_: stopped)
     b = hr.bootstrap(v, draws=500, rng=1)
     assert b.status is Status.RESAMPLED_INTERRUPTED
     assert b.draws >= 1

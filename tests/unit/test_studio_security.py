@@ -31,13 +31,11 @@ import holdrank as hr
 from holdrank.studio.app import create_app
 from holdrank.studio.jobs import Jobs
 from holdrank.studio.problems import Limits
+from studios import HERE, VOTES, running, wait
 
-testclient = pytest.importorskip("starlette.testclient")
 pytest.importorskip("uvicorn")
 
 ROOT = Path(__file__).resolve().parents[2]
-HERE = "http://127.0.0.1:8000"
-VOTES = "weight,rank1,rank2,rank3\n61,a,b,c\n40,b,a,c\n"
 SLOW = "\n".join(
     json.dumps({"order": random.Random(k).sample([f"item {j}" for j in range(40)], 40)}) for k in range(101)
 )
@@ -132,27 +130,9 @@ def studio(tmp_path_factory):
         yield found
 
 
-@contextlib.contextmanager
-def running(limits=None):
-    """A studio in this process."""
-    app = create_app(8000, limits)
-    with testclient.TestClient(app, base_url=HERE, raise_server_exceptions=False) as client:
-        client.studio = app.state.studio
-        yield client
-
-
 def post(client, path, *, files=None, **values):
     headers = {"accept": "application/json", "origin": HERE, "x-holdrank-token": client.studio.token}
     return client.post(path, data=values, files=files, headers=headers, follow_redirects=False)
-
-
-def wait(client, url):
-    for _ in range(1200):
-        found = client.get(f"{url}.json").json()
-        if "error" in found or found["job"]["over"]:
-            return found
-        time.sleep(0.05)
-    raise AssertionError(f"{url} is not over")
 
 
 def code_of(answer):
@@ -877,13 +857,13 @@ def test_tables_of_figures_hold_no_formulas():
 
 def test_the_threat_model_names_tests_that_there_are():
     page = (ROOT / "docs" / "reference" / "threat-model.md").read_text("utf-8")
-    named = set(re.findall(r"`(test_\w+)`(?! in `)", page))
-    elsewhere = set(re.findall(r"`(test_\w+)` in `test_studio.py`", page))
-    assert len(named) > 20
     here = Path(__file__)
-    for names, path in ((named, here), (elsewhere, here.with_name("test_studio.py"))):
-        defined = {part.name for part in ast.parse(path.read_text("utf-8")).body if isinstance(part, ast.FunctionDef)}
-        assert names <= defined
+    named = re.findall(r"`(test_\w+)`(?: in `(test_\w+\.py)`)?", page)
+    assert len({name for name, file in named if not file}) > 20
+    assert {file for _, file in named} == {"", "test_studio.py", "test_studio_jobs.py"}
+    for name, file in named:
+        body = ast.parse((here.with_name(file) if file else here).read_text("utf-8")).body
+        assert name in {part.name for part in body if isinstance(part, ast.FunctionDef)}
 
 
 # The description of all requests, held against the answers.

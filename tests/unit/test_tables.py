@@ -10,7 +10,7 @@ import pytest
 
 from holdrank.errors import InputError, UsageError
 from holdrank.tables import Problems, Table, battles_from_frame, scores_from_frame
-from holdrank.tables.table import dense_ranks
+from holdrank.tables.table import ranks_of_values
 from holdrank.votes import Votes
 
 MAKERS = {
@@ -255,7 +255,7 @@ def test_dense_ranks_of_many_rows_follow_the_definition():
     values = rng.integers(0, 5, (200, 7)).astype(float)
     values[rng.random(values.shape) < 0.2] = np.nan
     for high in (False, True):
-        for row, ranks in zip(values, dense_ranks(values, high), strict=True):
+        for row, ranks in zip(values, ranks_of_values(values, high), strict=True):
             levels = sorted({v for v in row if v == v}, reverse=high)
             assert ranks.tolist() == [levels.index(v) + 1 if v == v else 0 for v in row]
 

@@ -172,6 +172,16 @@ def test_the_top_can_be_what_counts_as_broken():
         hr.tradeoff(votes, delta=0.5, goal=hr.NewWinner())
 
 
+@pytest.mark.parametrize("rule", ["downward", "naive"])
+def test_what_counts_as_broken_can_be_that_an_item_leaves(rule):
+    votes = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"], ["c", "a", "b"]], weights=[60, 30, 10])
+    for goal in (hr.Leaves("a", 1), hr.Leaves("b", 2)):
+        t = hr.tradeoff(votes, rule=rule, goal=goal)
+        for theta, lower, upper in zip(t.theta, t.lower, t.upper, strict=True):
+            found = hr.attack(votes, hr.Robust(hr.kemeny, theta, rule), goal)
+            assert found.lower - 1e-6 <= lower <= upper <= found.upper + 1e-6
+
+
 def test_the_top_of_many_items_has_lower_bounds():
     votes = hr.sample_votes(hr.Mallows(list(range(18)), 0.75), 120, rng=2)
     t = hr.tradeoff(votes, goal=hr.NewWinner(), time_limit=20)

@@ -19,15 +19,15 @@ from typing import Any
 from holdrank.bigvotes.rows import COUNTED, Plan, distinct_rows, expect_plain, fits, no_json, parts_of, pieces, plan_of
 from holdrank.bigvotes.scan import Engine, NotForDuckDB, Scan, UnreadableError, located, open_scan
 from holdrank.clusters import Parcel, connect, expect_executor, spread
-from holdrank.errors import InputError, MissingExtraError, UsageError
-from holdrank.files import form_of, of_table
+from holdrank.errors import MissingExtraError, UsageError
+from holdrank.files import of_table
 from holdrank.files.jsonl import ballots_of, json_value
 from holdrank.files.options import ReadOptions, check_format
-from holdrank.files.sniff import is_pattern
+from holdrank.files.sniff import is_pattern, table_form
 from holdrank.pairs import PairCounts
 from holdrank.status import Clock, Step
 from holdrank.tables.battles import OF_PAIRS, tally_battles, tally_pair_counts
-from holdrank.tables.table import Coded, Problems, RawBallots, Table, no_marks, resolve_unlisted
+from holdrank.tables.table import Coded, Problems, RawBallots, Table, no_marks
 from holdrank.votes import Reading, Votes
 
 __all__ = ["PairCounts", "count_pairs", "read_large"]
@@ -191,21 +191,17 @@ def _counts_of_scan(engine: Engine, scan: Scan, plan: Plan, options: ReadOptions
 
 
 def _counts_of_table(table: Table, plan: Plan, options: ReadOptions, whole: bool) -> PairCounts:
-    o = options
     if plan.form in COUNTED:
         if plan.form == "battles":
-            tally, choices = tally_battles(
-                table, Problems(), first=o.first, second=o.second, winner=o.winner, weight=o.weight,
-                both_bad=o.both_bad, whole=whole,
-            )  # fmt: skip
+            tally, choices = tally_battles(table, options, Problems(), whole=whole)
         else:
-            tally, choices = tally_pair_counts(table, Problems(), columns=o.columns)
+            tally, choices = tally_pair_counts(table, options, Problems())
         return PairCounts.from_tally(tally, Reading(choices=choices | OF_PAIRS))
     counts: list[PairCounts] = []
     for piece in _some_at_a_time(table, _width(table, plan)):
         raw = _raw(piece, plan, options)
         counts.append(PairCounts.from_raw(raw, Reading(choices=raw.choices)))
-    rule = resolve_unlisted(options.unlisted, "bottom" if plan.form in ("positions", "rank-columns") else "observed")
+    rule = options.unlisted_or("bottom" if plan.form in ("positions", "rank-columns") else "observed")
     return reduce(add, counts) if counts else PairCounts.of_nobody(rule)
 
 
@@ -230,14 +226,13 @@ def _raw(table: Table, plan: Plan, options: ReadOptions) -> RawBallots:
     if plan.form in ("rank-columns", "score-columns") and plan.reason != "as set":
         # The first rows told the form. All others must tell the same, as they would if they were in memory.
         for piece in _some_at_a_time(table, len(plan.used), _CELLS_TO_TELL):
-            found, _ = form_of(piece, options)
+            found, _ = table_form(piece, options)
             if found != plan.form:
-                raise InputError(
+                raise piece.fault(
                     f"the first rows are read as {plan.form}, but here the rows look like {found}",
-                    source=table.source,
-                    line=piece.lines[0],
-                    expected="rows that only one of the two readings fits",
-                    repair='set format="rank-columns" or format="score-columns"',
+                    "rows that only one of the two readings fits",
+                    'set format="rank-columns" or format="score-columns"',
+                    row=0,
                 )
     return of_table(table, plan.form, options, Problems())[2]
 
@@ -265,9 +260,7 @@ def _json_ballots(table: Table, plan: Plan, options: ReadOptions) -> RawBallots:
         objects.append((int(table.lines[row]), record))
         kept.append(row)
     times = None if table.times is None else table.times[kept]
-    return ballots_of(
-        objects, head, table.source, Problems(), unlisted=options.unlisted, repeated=options.repeated, times=times
-    )
+    return ballots_of(objects, head, table.source, options, Problems(), times)
 
 
 def _reading(scan: Scan, plan: Plan, choices: dict[str, str]) -> Reading:

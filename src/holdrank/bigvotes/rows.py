@@ -11,12 +11,15 @@ from numpy.typing import NDArray
 
 from holdrank.bigvotes.scan import Engine, NotForDuckDB, Scan
 from holdrank.errors import InputError, UsageError
-from holdrank.files import form_of, of_table
+from holdrank.files import of_table
 from holdrank.files.jsonl import check_head, json_text, json_value
 from holdrank.files.options import ReadOptions
+from holdrank.files.parquet import literal, number_column
+from holdrank.files.sniff import table_form
 from holdrank.status import Step
-from holdrank.tables.ballots import columns_of_items, position_columns, slot_columns
 from holdrank.tables.battles import battle_columns, pair_count_columns
+from holdrank.tables.marks import columns_of_items, slot_columns
+from holdrank.tables.orders import position_columns
 from holdrank.tables.table import (
     MAX_WEIGHT,
     NUMBER,
@@ -37,7 +40,7 @@ COUNTED = ("battles", "pair-counts")
 """Forms whose rows compare two items: they end in counts of pairs, however many rows there are."""
 _MOST_BATTLES = 20_000_000  # different rows; each is looked at by a loop
 _HEAD = 10_000  # rows that tell the form
-_ROWS_AT_A_TIME = 1 << 24  # cells of rows that are not counted before they are read
+_CELLS_AT_A_TIME = 1 << 24  # of rows that are not counted before they are read
 _UNIT = 2**60  # weights are summed as whole numbers of 1 / _UNIT: exact in any order, on any number of threads
 _ROWS_OF_A_PART = 1 << 22
 
@@ -98,7 +101,7 @@ def plan_of(engine: Engine, scan: Scan, format: str | None, options: ReadOptions
     head = fetch(engine, scan, range(len(scan.names)), limit=_HEAD)
     if not head.rows:
         raise no_rows(scan.source, "there are no rows below the header")
-    form, reason = (format, "as set") if format else form_of(head, o)
+    form, reason = (format, "as set") if format else table_form(head, o)
     o.check(form)
     found = _columns(head, form, o)
     if form in (*COUNTED, *MOST_CELLS) and not found:
@@ -143,7 +146,7 @@ def _declared(engine: Engine, scan: Scan) -> Mapping[str, Any] | None:
 def _columns(head: Table, form: str, o: ReadOptions) -> tuple[list[int], int | None] | None:
     """Return the columns that a form reads, and that of the weights; None if they are not there."""
     if form == "battles":
-        battle = battle_columns(head, o.first, o.second, o.winner)
+        battle = battle_columns(head, o)
         if battle is None:
             return None
         return [battle.first, battle.second, *battle.result], weight_column(head, o.weight, WEIGHT_NAMES)
@@ -196,7 +199,7 @@ def distinct_rows(engine: Engine, scan: Scan, plan: Plan) -> Table:
 def pieces(engine: Engine, scan: Scan, plan: Plan) -> Iterator[tuple[Scan, Table]]:
     """Yield all rows, some at a time, where they are too different to be counted first; and where they stand."""
     copy = scan if scan.kind == "parquet" else _spilled(engine, scan, plan)
-    parts = parts_of(engine, copy, max(1, _ROWS_AT_A_TIME // max(len(plan.used), 1)))
+    parts = parts_of(engine, copy, max(1, _CELLS_AT_A_TIME // max(len(plan.used), 1)))
     for done, part in enumerate(parts):
         engine.tell(Step("parts counted", done, len(parts)))
         yield scan if copy.spilled else part, fetch(engine, part, plan.used, plan=plan, grouped=False)
@@ -293,14 +296,9 @@ def _refuse_weight(engine: Engine, scan: Scan, k: int, relation: str, sound: str
     columns: list[Column] = [[text] for _ in scan.names]
     table = Table(scan.source, list(scan.names), columns, [spot])
     read_weights(table, k, Problems())
-    raise InputError(
-        "the weight of a ballot is not a plain number",
-        source=scan.source,
-        line=spot,
-        column=table.label(k),
-        found=text,
-        expected="a number from 0 to 2**46",
-        repair="mend the cell, or delete the row",
+    repair = "mend the cell, or delete the row"
+    raise table.fault(
+        "the weight of a ballot is not a plain number", "a number from 0 to 2**46", repair, row=0, column=k
     )
 
 
@@ -326,15 +324,10 @@ def _arrays(engine: Engine, scan: Scan, used: Sequence[int]) -> tuple[dict[str, 
 
 
 def _column(scan: Scan, k: int, array: Any, values: list[str] | None, spots: NDArray[np.int64], raw: bool) -> Column:
-    masked = np.ma.getmaskarray(array)
-    cells = np.ma.getdata(array)
     if values is None:
-        if not masked.any():
-            return np.asarray(cells)
-        out = cells.astype(np.float64)
-        out[masked] = np.nan
-        return out
-    codes = cells.astype(np.int32)
+        return number_column(array)
+    masked = np.ma.getmaskarray(array)
+    codes = np.ma.getdata(array).astype(np.int32)
     words = list(values)
     if masked.any():
         codes[masked] = len(words)
@@ -389,7 +382,7 @@ def _numeric(engine: Engine, scan: Scan, spare: Sequence[int]) -> list[int]:
     text = [k for k in spare if scan.types[k] != "number"]
     if text:
         # `Table.is_numeric` knows the usual blanks, whatever those of the caller are.
-        blanks = ", ".join("'" + blank.replace("'", "''") + "'" for blank in ("", *BLANKS))
+        blanks = ", ".join(map(literal, ("", *BLANKS)))
         number = NUMBER.pattern
         checks = [
             f"bool_and(regexp_full_match({t}, '{number}')) FILTER ({t} NOT IN ({blanks}) AND lower({t}) <> 'nan')"

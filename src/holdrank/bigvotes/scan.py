@@ -20,6 +20,7 @@ from typing import Any
 from holdrank.errors import InputError, LimitError, MissingExtraError, UsageError, quote, show
 from holdrank.files import containers, parquet, sniff
 from holdrank.files.containers import Source, unreadable
+from holdrank.files.parquet import identifier, literal
 from holdrank.status import Step
 
 MEMORY = "1GB"
@@ -84,7 +85,7 @@ class Scan:
         files = listing(self.files)
         spot = f"file_index::BIGINT * {_FILE} + row_number() OVER () - 1 AS spot"
         if self.kind == "parquet":
-            cells = [f"{parquet.cell_of(name(self.names[k]), self.types[k])} AS c{k}" for k in used]
+            cells = [f"{parquet.cell_of(identifier(self.names[k]), self.types[k])} AS c{k}" for k in used]
             spot = f"file_index::BIGINT * {_FILE} + file_row_number AS spot"
             if self.spilled:
                 cells, spot = [f"c{k}" for k in used], "spot"
@@ -99,7 +100,7 @@ class Scan:
                 f"quote = '\"', escape = '\"', strict_mode = true, hive_partitioning = false, columns = {{{columns}}})"
             )
         else:
-            cells = [f"{name(self.names[k])}::VARCHAR AS c{k}" for k in used]
+            cells = [f"{identifier(self.names[k])}::VARCHAR AS c{k}" for k in used]
             columns = ", ".join(f"{literal(key)}: 'JSON'" for key in self.names)
             tail = (
                 f"FROM read_json({files}, format = 'newline_delimited', hive_partitioning = false, "
@@ -140,16 +141,6 @@ def _stamp(file: str) -> tuple[int, ...]:
 def listing(files: Sequence[str]) -> str:
     """Return names of files as SQL takes them: a list, in which signs that would make a pattern mean themselves."""
     return f"[{', '.join(literal(glob.escape(file)) for file in files)}]"
-
-
-def literal(text: str) -> str:
-    """Return text as SQL writes it."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-def name(column: str) -> str:
-    """Return the name of a column as SQL writes it."""
-    return '"' + column.replace('"', '""') + '"'
 
 
 def matching(source: str | os.PathLike[str]) -> list[str]:
@@ -278,15 +269,7 @@ def located(scan: Scan) -> Iterator[None]:
                 with Engine() as engine:
                     line -= engine.rows(f"SELECT count(*) FROM ({replace(scan, files=before).relation([])})")[0][0]
             line += scan.kind == "csv"
-        raise InputError(
-            error.problem,
-            source=scan.files[file],
-            line=line,
-            column=error.column,
-            found=error.found,
-            expected=error.expected,
-            repair=error.repair,
-        ) from error
+        raise error.at(scan.files[file], line) from error
 
 
 def open_scan(
@@ -303,18 +286,7 @@ def open_scan(
     for number, file in enumerate(files):
         head = _head(file)
         stamps.append(_stamp(file))
-        found = containers.container(head)
-        if found == "xlsx":
-            raise NotForDuckDB("spreadsheets are read from one file, in memory")
-        if found == "text":
-            text = containers.decode(head, None)
-            form = sniff.text_form(text, head.extension, file)[0] if format is None else "table"
-            if sniff.is_json_lines(text, head.extension):
-                found = "json"
-            elif form not in ("table", "jsonl"):
-                raise NotForDuckDB(f"the format {form} is read from one file, in memory")
-            else:
-                found = "csv"
+        found, text = _kind_of(head, format)
         if number == 0:
             kind = found
         elif found != kind:
@@ -347,6 +319,22 @@ def open_scan(
     if kind != "csv" and len(set(folded)) < len(folded):
         raise NotForDuckDB("DuckDB does not tell columns apart whose names differ by case only")
     return Scan(os.fspath(source), kind, tuple(files), names, types, sign, notes, stamps=tuple(stamps))
+
+
+def _kind_of(head: Source, format: str | None) -> tuple[str, str]:
+    """Return ``"parquet"``, ``"csv"`` or ``"json"`` by the beginning of a file, and that beginning if it is text."""
+    container = containers.container(head)
+    if container == "xlsx":
+        raise NotForDuckDB("spreadsheets are read from one file, in memory")
+    if container == "parquet":
+        return container, ""
+    text = containers.decode(head, None)
+    form = sniff.text_form(text, head.extension, head.name)[0] if format is None else "table"
+    if sniff.is_json_lines(text, head.extension):
+        return "json", text
+    if form not in ("table", "jsonl"):
+        raise NotForDuckDB(f"the format {form} is read from one file, in memory")
+    return "csv", text
 
 
 def _unlike(file: str, found: str, first: str, expected: str) -> InputError:

@@ -16,20 +16,18 @@ from holdrank.breaking.cases import (
     Answer,
     Case,
     Engine,
-    consensus_of,
     exact_engine,
     inexact_engine,
-    is_symmetric,
-    name_of,
     reaches,
 )
 from holdrank.breaking.goals import Aim, Change, Distance, Goal, TierDistance
+from holdrank.breaking.mirror import is_symmetric
 from holdrank.breaking.plans import Found, Plan, Progress, check_change
 from holdrank.breaking.results import Attack, Breakdown
 from holdrank.breaking.whole import votes_needed
-from holdrank.consensus import Consensus, Statistic, kemeny
+from holdrank.consensus import Consensus, Statistic, expect_seconds, kemeny, name_of
 from holdrank.errors import UsageError, quote, show
-from holdrank.merge import Robust
+from holdrank.merge import Robust, consensus_of
 from holdrank.models import Seed, seed_of
 from holdrank.rankings import Floats, Ranking
 from holdrank.status import Clock, Status
@@ -286,7 +284,7 @@ def _smooth_engine(T: Statistic, distance: TierDistance, seed: int, device: str 
     return Engine(find)
 
 
-def checked(votes: object, T: Statistic, time_limit: object) -> Statistic:
+def checked(votes: object, T: Statistic, time_limit: float | None) -> Statistic:
     """Refuse what makes no sense; return the statistic, with the threshold that it has for these votes."""
     if not isinstance(votes, Votes):
         raise UsageError(
@@ -294,8 +292,7 @@ def checked(votes: object, T: Statistic, time_limit: object) -> Statistic:
         )
     if not callable(T):
         raise UsageError(f"the statistic must be kemeny, borda, footrule, a Robust or a function, not {show(repr(T))}")
-    if time_limit is not None and not (isinstance(time_limit, int | float) and time_limit >= 0):
-        raise UsageError(f"time_limit must be a number of seconds, not {quote(str(time_limit))}")
+    expect_seconds(time_limit)
     # Choosing a threshold takes as long as what comes after it.
     return T.fixed(votes, None if time_limit is None else time_limit / 2) if isinstance(T, Robust) else T
 

@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from holdrank.consensus import Statistic, borda, footrule, kemeny
+from holdrank.consensus import Statistic, borda, footrule, kemeny, name_of
 from holdrank.errors import LimitError, UsageError
 from holdrank.merge import Robust, Rule
 from holdrank.rankings import Floats, Ints, array_namespace
@@ -108,10 +108,9 @@ def batch_form(statistic: Statistic, n: int, like: Any) -> BatchForm | None:
             return _Merged(base, n, like, float(statistic.theta), statistic.rule)
     elif isinstance(statistic, Batched):
         return None
-    name = getattr(statistic, "__name__", type(statistic).__name__)
     raise UsageError(
-        f"{name} has no batch form; to repair: give it a method batch(shares) that returns the ranks for many "
-        "distributions over all rankings, or use kemeny, borda, footrule or Robust of one of them"
+        f"{name_of(statistic)} has no batch form; to repair: give it a method batch(shares) that returns the ranks for "
+        "many distributions over all rankings, or use kemeny, borda, footrule or Robust of one of them"
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from holdrank.breaking.batches import closed
-from holdrank.consensus import Statistic, borda, footrule, kemeny
+from holdrank.consensus import Statistic, borda, footrule, kemeny, name_of
 from holdrank.errors import LimitError, UsageError
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.tolerances import SAME
@@ -90,8 +90,7 @@ def theorem_bounds(votes: Votes, statistic: Statistic = kemeny, deltas: npt.Arra
     if not isinstance(votes, Votes):
         raise UsageError(f"theorem_bounds takes Votes, not {type(votes).__name__}")
     if statistic not in (kemeny, borda, footrule):
-        name = getattr(statistic, "__name__", type(statistic).__name__)
-        raise UsageError(f"the theorems are about medians: kemeny, borda or footrule, not {name}")
+        raise UsageError(f"the theorems are about medians: kemeny, borda or footrule, not {name_of(statistic)}")
     delta, flips = _flips(deltas, votes.n)
     if votes.n > _MOST_ENUMERATED and statistic is not kemeny:
         raise LimitError(
@@ -214,8 +213,7 @@ def _least_margins(margins: Floats) -> Floats:
     n = len(margins)
     most = n * (n - 1) // 2
     upper = np.triu(margins, 1)
-    known = np.zeros((1, n + most + 1))  # by subset of one size and flipped pairs, after n columns of infinity
-    known[:, :] = inf
+    known = np.full((1, n + most + 1), inf)  # by subset of one size and flipped pairs, after n columns of infinity
     known[0, n] = 0.0
     pairs = np.arange(n, n + most + 1)
     for subsets, last, rest in _levels(n):
@@ -289,7 +287,7 @@ def _lower(votes: Votes, statistic: Statistic, before: Ranking) -> Floats:
     """
     n = votes.n
     orders = np.array(list(permutations(range(n)))).reshape(-1, n)
-    if kemeny is statistic:
+    if statistic is kemeny:
         rivals, seen = _kendall_rivals(orders), _seen_by_pairs(_margins(votes, Ranking(range(n))), orders)
     elif statistic is borda:
         rivals, seen = _rho_rivals(orders), votes.mean_places()[orders]

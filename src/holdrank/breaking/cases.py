@@ -18,9 +18,9 @@ from holdrank.breaking.plans import Found, Plan, Progress, nothing
 from holdrank.breaking.results import Attack
 from holdrank.breaking.sides import every_optimum_reaches
 from holdrank.breaking.whole import Whole, in_whole_votes, plan_votes, rounded_up, votes_needed
-from holdrank.consensus import Consensus, Statistic, borda, footrule, kemeny, kemeny_optima
+from holdrank.consensus import Consensus, Statistic, borda, footrule, kemeny, kemeny_optima, name_of
 from holdrank.errors import LimitError
-from holdrank.merge import Robust
+from holdrank.merge import Robust, consensus_of
 from holdrank.rankings import Ranking
 from holdrank.scoring import bradley_terry, compares_all, scored_ties
 from holdrank.status import Clock, Status
@@ -87,12 +87,7 @@ def inexact_engine(T: Statistic, votes: Votes) -> Engine:
 
         assert isinstance(T, Robust)
         find_base = None if base is None else base.find
-        bounds = [
-            lower_bound(votes, T, before, aim, change, clock, find_base, *rest)
-            if not aim.leaver or is_symmetric(T.base, votes)
-            else 0.0
-            for aim in aims
-        ]
+        bounds = [lower_bound(votes, T, before, aim, change, clock, find_base, *rest) for aim in aims]
         found = by_search.find(votes, before, aims, change, clock, *rest)
         return [replace(one, lower=max(one.lower, bound)) for one, bound in zip(found, bounds, strict=True)]
 
@@ -128,20 +123,6 @@ def _twin(T: Statistic, votes: Votes) -> Statistic:
     return borda if T is bradley_terry and compares_all(votes) else T
 
 
-def is_symmetric(T: Statistic, votes: Votes) -> bool:
-    """Whether votes upside down give the consensus upside down, whatever the votes become."""
-    return T is kemeny or (compares_all(votes) and (T is borda or T is footrule or T is bradley_terry))
-
-
-def consensus_of(votes: Votes, T: Statistic, time_limit: float | None) -> Consensus:
-    """Run a statistic, within the time limit if it can be told one."""
-    if T is kemeny:
-        return kemeny(votes, time_limit)
-    if isinstance(T, Robust) and T.base is kemeny:
-        return T.merged(votes, kemeny(votes, time_limit))
-    return T(votes)
-
-
 def reaches(aim: Aim, T: Statistic, votes: Callable[[], Votes], after: Consensus, clock: Clock) -> bool:
     """Whether the consensus of votes fulfils an aim, and not only as one of several optima it was chosen from."""
     if not (aim.reached(after.ranking) and after.status.is_exact):
@@ -155,11 +136,6 @@ def reaches(aim: Aim, T: Statistic, votes: Callable[[], Votes], after: Consensus
         return all(aim.reached(other) for other in kemeny_optima(votes(), most=_OPTIMA))
     except LimitError:  # too many to list
         return every_optimum_reaches(votes(), aim, after.ranking.order, clock)
-
-
-def name_of(T: Statistic) -> str:
-    """Return the name of a statistic for people."""
-    return str(getattr(T, "__name__", type(T).__name__))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,10 @@
 
 Let S be the items of the first tiers, k or more of them. Somebody from outside comes among the first k only by passing
 somebody of S in the ranking that is merged, or by a tie with somebody of S. The first is a goal against the base, which
-has an engine; a tie needs a pair within theta of indifference, and what that takes is a formula. The tiers of rule
-"smith", dominating sets, change only where such a pair is found, so that the formula is all it takes.
+has an engine: that anybody passes is that the first items of the ranking are not S any more; that x does is that x
+stands above one of S, though maybe behind others that it is tied with. A tie needs a pair within theta of indifference,
+and what that takes is a formula. The tiers of rule "smith", dominating sets, change only where such a pair is found, so
+that the formula is all it takes.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from holdrank.breaking.goals import Aim, Change, Distance, TopSet, top_items
+from holdrank.breaking.mirror import is_symmetric
 from holdrank.breaking.plans import Found, Progress
 from holdrank.consensus import kemeny
 from holdrank.merge import Robust
@@ -67,16 +70,19 @@ def lower_bound(
     if T.rule == "smith":
         # A border holds as long as all pairs across it keep their margins, and holds everybody on their side.
         return float(ties[np.ix_(inside, outside)].min()) if T.base is kemeny or T.base is copeland else 0.0
-    if find_base is None:
+    if find_base is None or (aim.leaver and not is_symmetric(T.base, votes)):
         return 0.0
     strict = T.base(votes).ranking if strict is None else strict
     left = clock.seconds_left()
     part = Clock(None if math.isinf(left) else _FOR_THE_BASE * max(left, 0.0), within=clock)
-    below = replace(aim, before=strict, newcomers=tuple(movers), top=len(inside))
-    (passing,) = find_base(votes, strict, [below], change, part, progress)
+    if aim.leaver or len(movers) == len(outside):
+        below = [replace(aim, before=strict, newcomers=tuple(movers), top=len(inside))]
+    else:
+        below = [replace(aim, before=strict, above=(x, s), newcomers=(), top=0) for x in movers for s in inside]
+    passing = min(found.lower for found in find_base(votes, strict, below, change, part, progress))
     # Pushed out, an item must be passed; a tie leaves it in.
     tie = math.inf if aim.leaver else float(ties[np.ix_(inside, movers)].min())
-    return min(passing.lower, tie)
+    return min(passing, tie)
 
 
 def _any_pair(votes: Votes, T: Robust, before: Ranking, aim: Aim, change: Change) -> float:

@@ -15,15 +15,14 @@ from typing import Any, Literal, Protocol, TypeAlias
 import numpy as np
 
 from holdrank.breaking.batches import BatchForm, batch_form
-from holdrank.breaking.goals import TierDistance
+from holdrank.breaking.goals import DISTANCES, TierDistance
 from holdrank.consensus import Statistic
-from holdrank.rankings import Floats, Ints, Ranking, array_namespace, hausdorff_half, hausdorff_ns
+from holdrank.rankings import Floats, Ints, Ranking, array_namespace
 from holdrank.tolerances import SAME
 from holdrank.votes import Votes
 
 Variant: TypeAlias = Literal["reduced", "plain"]
 
-DISTANCES: dict[str, Callable[[Any, Any], Any]] = {"hausdorff_ns": hausdorff_ns, "hausdorff_half": hausdorff_half}
 _NOISE_AT_A_TIME = 1 << 18  # numbers drawn together: few calls, and they stay in the cache
 _OUTCOMES_AT_A_TIME = 1 << 16
 

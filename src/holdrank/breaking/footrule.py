@@ -1,35 +1,22 @@
-"""Exact breakdown of the footrule median: a linear program for a target ranking, and a search over targets.
-
-The footrule is the sum of absolute differences of places, a metric on all vectors of places, those of ballots with
-ties too. So the best ballot to put in is the target itself: by the triangle inequality no other one helps it more
-against any rival. What is left is which ballots to take away, one column each, and a row for each rival that would
-still beat the target; the cheapest rival is an assignment problem.
-
-Inside this module items are numbered by the consensus, places from 0, and weights are counted in units of which the
-votes have ten thousand: the tolerances of the solver are absolute, and this makes them small.
-"""
+"""Exact breakdown of the footrule median: a search over target rankings, each of which has its price, see `places`."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import permutations
 
 import numpy as np
 
-from holdrank import _kernels
-from holdrank._assignment import _shortest_paths, assign
-from holdrank._highs import Model
+from holdrank import _assignment
 from holdrank.breaking.goals import Aim, Change
-from holdrank.breaking.plans import Found, Plan, Progress, nothing, replacing
+from holdrank.breaking.places import SAME_COST, UNIT, Places, Price, target_price
+from holdrank.breaking.plans import Found, Plan, Progress, nothing
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.status import Clock, Step
 from holdrank.votes import Votes
 
-_UNIT = 1e4  # weight of all votes
-_SAME = 1e-10 * _UNIT  # costs that differ by less are equal to the solver
 _LISTED_ITEMS = 9  # up to here all targets are listed, most of them excluded by cheap bounds
 _WORK = 2e8  # entries of linear programs that a search may go through, about two minutes
 _TRIES = 4  # targets tried for one aim where there are too many to list
@@ -77,150 +64,6 @@ def find(
             newcomers = np.array([place[item] for item in aim.newcomers], dtype=np.int64)
             [found[at]] = _search(places, _Enter(newcomers, aim.top), clock, progress)
     return [found[at] for at in range(len(aims))]
-
-
-class Places:
-    """The votes as the footrule sees them: the place of each item on each ballot, items numbered by the consensus."""
-
-    def __init__(self, votes: Votes, before: Ranking, change: Change) -> None:
-        self.votes, self.order, self.change, self.n = votes, np.array(before.order), change, votes.n
-        ranks = np.array(votes.ranks[:, self.order], dtype=np.int64)
-        ranks[ranks == 0] = self.n + 1
-        self.places: Floats = np.empty(ranks.shape)
-        for i in range(self.n):
-            mine = ranks[:, i, None]
-            self.places[:, i] = (ranks < mine).sum(axis=1) + ((ranks == mine).sum(axis=1) - 1) / 2
-        self.weights: Floats = votes.weights / votes.total * _UNIT
-        grid = np.arange(self.n)
-        # How far each place is from each other one; what each place costs each item.
-        self.apart: Floats = np.abs(grid[:, None] - grid).astype(np.float64)
-        self.cost: Floats = votes.place_weights()[self.order] / votes.total * _UNIT @ self.apart
-        self.loss = float(np.trace(self.cost))
-        # How many times the distance of target and rival one vote can move their difference of costs.
-        self.pull = 2.0 if change == "replace" else 1.0
-        self.strict = max(1e-8, 1e-10 * self.n) * _UNIT
-
-    def distances(self, target: Ints) -> Floats:
-        """Return the footrule between each ballot and a target, the vector of places."""
-        far: Floats = np.abs(self.places - target).sum(axis=1)
-        return far
-
-    @cached_property
-    def swaps(self) -> Floats:
-        """Bounds [p, q, i, j] on the weight to change before a target with i at p and j at q is a median, p < q.
-
-        The rival is the target with the two swapped: a fractional knapsack.
-        """
-        n = self.n
-        bounds = np.zeros((n, n, n, n))
-        for p, q in zip(*np.triu_indices(n, 1), strict=True):
-            lead = np.rint(np.abs(self.places - p) - np.abs(self.places - q)).astype(np.int64)
-            for i in range(n):
-                for j in range(n):
-                    if i != j:
-                        gains = lead[:, i] - lead[:, j]
-                        size = int(q - p)
-                        heaps = np.bincount(gains + 2 * size, weights=self.weights, minlength=4 * size + 1).astype(
-                            np.float64
-                        )
-                        bounds[p, q, i, j] = self._knapsack(heaps, np.arange(-2 * size, 2 * size + 1), 2 * size)
-        return bounds
-
-    def _knapsack(self, heaps: Floats, gains: Ints, apart: float) -> float:
-        """Return the least weight to change before the target equals a rival, by weight and lead of the rival."""
-        behind = float(heaps @ gains)
-        if behind <= _SAME / 100:
-            return 0.0
-        if self.change == "add":
-            return behind / apart
-        if self.change == "replace":
-            gains = gains + apart  # type: ignore[assignment]
-        elif not heaps[gains <= 0].any():
-            return math.inf  # every ballot that could be left is for the rival
-        worth = np.cumsum((heaps * np.maximum(gains, 0))[::-1])
-        last = int(np.argmax(worth >= min(behind, float(worth[-1]) * (1 - 1e-14))))
-        before = float(worth[last - 1]) if last else 0.0
-        return float(heaps[::-1][:last].sum() + (behind - before) / gains[::-1][last])
-
-    def against_consensus(self, targets: Ints) -> Floats:
-        """Return the bounds for targets (rows of places) whose rival is the consensus."""
-        grid = np.arange(self.n)
-        behind = self.cost[grid, targets].sum(axis=1) - self.loss
-        apart = self.apart[grid, targets].sum(axis=1)
-        bounds: Floats = np.divide(
-            np.maximum(behind, 0.0), self.pull * apart, out=np.zeros(len(targets)), where=apart > 0
-        )
-        return bounds
-
-    def plan(self, removed: Floats, target: Ints, added: float) -> Plan:
-        """Return the plan in the numbers and weights of the votes."""
-        scale = self.votes.total / _UNIT
-        ranks = np.zeros((1, self.n), dtype=np.int64)
-        ranks[0, self.order] = target + 1
-        if self.change == "drop":
-            return replacing(self.votes, removed * scale, ranks[:0], np.empty(0))
-        return replacing(self.votes, removed * scale, ranks, np.array([added * scale]))
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """What a target costs: a certified bound, the value (infinite when not known), and the attack."""
-
-    bound: float
-    value: float
-    removed: Floats
-    added: float
-
-
-def _evaluate(places: Places, target: Ints, clock: Clock, limit: float = math.inf, slack: float = 0.0) -> _Answer:
-    """Return the least weight to change before the target is a median, by `slack` for each item that a rival moves.
-
-    Stops with the bound alone when that is not below `limit`, or when the clock stops.
-    """
-    n, m = places.n, len(places.weights)
-    grid = np.arange(n)
-    mine = places.distances(target)
-    moved = np.ones((n, n))
-    moved[grid, target] = 0.0
-    pulls = places.apart[target]  # what a unit of the target, put in, costs each item at each place
-    removed, added, bound = np.zeros(m), 0.0, 0.0
-    model = Model(np.ones(m), places.weights, presolve=False) if places.change != "add" else None
-    rival: Ints = grid
-    while True:
-        apart = float(pulls[grid, rival].sum())
-        asked = slack * float(moved[grid, rival].sum())
-        if model is None:
-            behind = float(places.cost[grid, target].sum() - places.cost[grid, rival].sum()) + asked
-            added = bound = max(bound, behind / apart) if apart else bound
-        elif apart:
-            lead = mine - places.distances(rival)
-            gains = lead + apart if places.change == "replace" else lead
-            most = float(np.maximum(gains, 0.0) @ places.weights) + 1.0
-            model.add_rows(np.arange(m)[None], gains[None], float(lead @ places.weights) + asked, most)
-            solved = model.solve(clock)
-            if not solved.finished:
-                return _Answer(bound, math.inf, removed, 0.0)
-            if not len(solved.x):
-                return _Answer(math.inf, math.inf, removed, 0.0)
-            bound = max(bound, solved.bound)
-            removed = np.clip(solved.x, 0.0, places.weights)
-            added = float(removed.sum())
-            if places.change == "drop" and added > _UNIT * (1 - 1e-10):
-                return _Answer(math.inf, math.inf, removed, 0.0)  # only no ballots at all are content
-        if bound >= limit:
-            return _Answer(bound, math.inf, removed, added)
-        cost = places.cost.copy()
-        if model is not None:
-            touched = np.flatnonzero(removed)
-            for i in range(n):
-                cost[i] -= removed[touched] @ np.abs(places.places[touched, i, None] - grid)
-        if places.change != "drop":
-            cost += added * pulls
-        cost -= slack * moved
-        again = assign(cost, 0.0).place
-        if cost[grid, again].sum() >= cost[grid, target].sum() - _SAME / 4 or np.array_equal(again, rival):
-            return _Answer(min(bound, added), added, removed, added)
-        rival = again
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,7 +184,7 @@ def _search(places: Places, wish: _Wish, clock: Clock, progress: Progress | None
         founds = [min(pair, key=lambda found: found[0]) for pair in zip(founds, strict, strict=True)]
     best: tuple[float, Plan | None] = (math.inf, None)
     out = []
-    for low, found in zip(lower[::-1] / _UNIT, founds[::-1], strict=True):
+    for low, found in zip(lower[::-1] / UNIT, founds[::-1], strict=True):
         best = min(best, found, key=lambda pair: pair[0])
         out.append(Found(float(low), max(best[0], float(low)), best[1]))
     return out[::-1]
@@ -354,13 +197,13 @@ class _Ledger:
         self.lower: Floats = np.full(levels, math.inf)
         self.best: Floats = np.full(levels, math.inf)
         self.targets: list[Ints | None] = [None] * levels
-        self.answers: list[_Answer | None] = [None] * levels
+        self.answers: list[Price | None] = [None] * levels
 
     def close(self, level: int, bound: float) -> None:
         """Note that targets of this level cost at least `bound`."""
         np.minimum(self.lower[:level], bound, out=self.lower[:level])
 
-    def learn(self, level: int, value: float, target: Ints, answer: _Answer) -> None:
+    def learn(self, level: int, value: float, target: Ints, answer: Price) -> None:
         """Note what a target of this level costs."""
         for at in range(level):
             if value < self.best[at]:
@@ -384,14 +227,14 @@ def _all_targets(places: Places, wish: _Wish, clock: Clock, progress: Progress |
     for done, at in enumerate(ranked.tolist()):
         height, bound = int(level[at]), float(bounds[at])
         # For a higher level the best known value is never smaller.
-        limit = float(ledger.best[height - 1]) - _SAME / 10
+        limit = float(ledger.best[height - 1]) - SAME_COST / 10
         if bound < limit:
             if clock.over() or work > _WORK:
                 for rest in ranked[done:]:
                     ledger.close(int(level[rest]), float(bounds[rest]))
                 break
             target = targets[at].astype(np.int64)
-            answer = _evaluate(places, target, clock, limit, slack)
+            answer = target_price(places, target, clock, limit, slack)
             bound = max(bound, answer.bound)
             work += 4.0 * len(places.weights) * n
             if math.isfinite(answer.value):
@@ -417,7 +260,7 @@ def _some_targets(places: Places, wish: _Wish, clock: Clock, progress: Progress 
             if clock.over() or at in tried or bounds[at] >= ledger.best[height - 1]:
                 continue
             tried.add(at)
-            answer = _evaluate(places, targets[at], clock, float(ledger.best[height - 1]), slack)
+            answer = target_price(places, targets[at], clock, float(ledger.best[height - 1]), slack)
             if math.isfinite(answer.value):
                 ledger.learn(int(level[at]), answer.value, targets[at], answer)
         if progress:
@@ -437,7 +280,7 @@ def _relaxed(places: Places, wish: _Wish, clock: Clock) -> Floats:
     least = np.maximum(wish.least_flips(), 2)
     least = least + least % 2  # the footrule is even, and at least the number of flipped pairs
     bounds = np.zeros(wish.levels)
-    engine = _kernels.fastest(_kernels.assign_places, _shortest_paths, seconds=60 * n**2 / 4e5)
+    cheapest = _assignment.engine(n, 60)
 
     def improve(steps: Floats) -> float:
         best, at = -math.inf, 0.0
@@ -445,7 +288,7 @@ def _relaxed(places: Places, wish: _Wish, clock: Clock) -> Floats:
             if clock.over() and at:
                 break
             cost = np.ascontiguousarray(places.cost - mu * places.apart)
-            _, item_price, place_price = engine(cost)
+            _, item_price, place_price = cheapest(cost)
             reduced = cost - item_price[:, None] - place_price
             value = float(item_price.sum() + place_price.sum()) + n * min(float(reduced.min()), 0.0) - places.loss
             found = mu + np.minimum(wish.excess(value, np.maximum(reduced, 0.0)), 0.0) / least
@@ -454,7 +297,7 @@ def _relaxed(places: Places, wish: _Wish, clock: Clock) -> Floats:
                 best, at = float(found.max()), mu
         return at
 
-    coarse = np.geomspace(1e-5 * _UNIT, _UNIT, 41)
+    coarse = np.geomspace(1e-5 * UNIT, UNIT, 41)
     at = improve(coarse)
     if wish.levels == 1:
         improve(np.linspace(at / 1.33, at * 1.33, 40))
@@ -465,7 +308,7 @@ def _attacks(places: Places, ledger: _Ledger, clock: Clock) -> list[tuple[float,
     """Return the cost of the best target of each level and its strict attack, both only where that exists."""
     known: dict[bytes, tuple[float, Plan | None]] = {}
     out: list[tuple[float, Plan | None]] = []
-    for best, target, known_answer in zip(ledger.best / _UNIT, ledger.targets, ledger.answers, strict=True):
+    for best, target, known_answer in zip(ledger.best / UNIT, ledger.targets, ledger.answers, strict=True):
         if target is None:
             out.append((math.inf, None))
             continue
@@ -474,7 +317,7 @@ def _attacks(places: Places, ledger: _Ledger, clock: Clock) -> list[tuple[float,
             if known_answer is not None and places.change != "drop":
                 answer = _nudged(places, known_answer)
             else:
-                answer = _evaluate(places, target, clock, slack=places.strict)
+                answer = target_price(places, target, clock, slack=places.strict)
             if not math.isfinite(answer.value):
                 answer = _mixed(places, target)
             plan, value = None, math.inf
@@ -488,25 +331,25 @@ def _attacks(places: Places, ledger: _Ledger, clock: Clock) -> list[tuple[float,
     return out
 
 
-def _nudged(places: Places, answer: _Answer) -> _Answer:
+def _nudged(places: Places, answer: Price) -> Price:
     """Return the attack of an answer, with a hair of the target in place of the same share of everything.
 
     That puts every rival behind by the distance, and takes no program.
     """
-    share = 2 * places.strict / _UNIT
+    share = 2 * places.strict / UNIT
     if places.change == "add":
-        return _Answer(answer.bound, answer.value, answer.removed, answer.added + share * (_UNIT + answer.added))
+        return Price(answer.bound, answer.value, answer.removed, answer.added + share * (UNIT + answer.added))
     removed = answer.removed + share * (places.weights - answer.removed)
-    return _Answer(answer.bound, answer.value, removed, float(removed.sum()))
+    return Price(answer.bound, answer.value, removed, float(removed.sum()))
 
 
-def _mixed(places: Places, target: Ints) -> _Answer:
+def _mixed(places: Places, target: Ints) -> Price:
     """Return an attack that takes away the same share of all ballots: no linear program, not the cheapest."""
     if places.change == "drop":
-        return _Answer(0.0, math.inf, np.empty(0), 0.0)
+        return Price(0.0, math.inf, np.empty(0), 0.0)
     adding = Places(places.votes, Ranking.from_order(places.order), "add")
-    answer = _evaluate(adding, target, Clock(), slack=2 * places.strict)
+    answer = target_price(adding, target, Clock(), slack=2 * places.strict)
     if places.change == "add":
         return answer
-    share = answer.added / (_UNIT + answer.added)
-    return _Answer(0.0, share * _UNIT, places.weights * share, share * _UNIT)
+    share = answer.added / (UNIT + answer.added)
+    return Price(0.0, share * UNIT, places.weights * share, share * UNIT)

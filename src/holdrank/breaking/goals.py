@@ -14,11 +14,12 @@ import numpy as np
 from holdrank.errors import UsageError, quote, show
 from holdrank.rankings import Ranking, hausdorff_half, hausdorff_ns
 from holdrank.tolerances import SAME
+from holdrank.votes import percent
 
 Change: TypeAlias = Literal["replace", "drop", "add"]
 TierDistance: TypeAlias = Literal["hausdorff_ns", "hausdorff_half"]
 
-_DISTANCES = {"hausdorff_ns": hausdorff_ns, "hausdorff_half": hausdorff_half}
+DISTANCES = {"hausdorff_ns": hausdorff_ns, "hausdorff_half": hausdorff_half}
 CLAIMS = "'X wins', 'A above B' or 'top 3'"
 
 
@@ -72,7 +73,7 @@ class Aim:
         Place k means fewer than k items strictly above: tied items share the best of their places.
         """
         if isinstance(self.goal, Distance):
-            far = float(_DISTANCES[self.goal.distance](self.before, after))
+            far = float(DISTANCES[self.goal.distance](self.before, after))
             return far >= self.goal.delta - SAME
         if self.above:
             b, a = self.above
@@ -91,8 +92,9 @@ class Aim:
         if self.above:
             return bool(above[self.above])
         if self.newcomers:
-            not_below = (~above).sum(axis=1) - 1  # the others that may come before it
-            return any(not_below[x] < self.top for x in self.newcomers)
+            new = list(self.newcomers)
+            may_come_first = np.delete(ranks, new) <= ranks[new].min()  # the others, wherever a tie lets them
+            return bool(may_come_first.sum() < self.top)
         if self.leaver:
             return bool(above[:, self.leaver[0]].sum() >= self.top)
         return int((above & (self.before.ranks[:, None] > self.before.ranks)).sum()) >= self.flips
@@ -244,17 +246,21 @@ class Distance:
     def __post_init__(self) -> None:
         if not (isinstance(self.delta, int | float) and 0 <= self.delta <= 1):
             raise UsageError(f"delta must be a share of the pairs, from 0 to 1, not {quote(str(self.delta))}")
-        if self.distance not in _DISTANCES:
-            raise UsageError(f"distance must be one of {', '.join(_DISTANCES)}, not {quote(str(self.distance))}")
+        if self.distance not in DISTANCES:
+            raise UsageError(f"distance must be one of {', '.join(DISTANCES)}, not {quote(str(self.distance))}")
 
     def aim(self, before: Ranking, items: Sequence[str]) -> Aim:
         """See `Goal`."""
         pairs = len(items) * (len(items) - 1) // 2
         return Aim(self, before, flips=max(math.ceil(self.delta * pairs - SAME), 0))
 
-    def text(self) -> str:
-        """See `Goal`."""
-        return f"moving the consensus by {self.delta:.4g} of the pairs"
+    def text(self, n: int = 0) -> str:
+        """See `Goal`; with the number of items, as a number of pairs, where that is a whole one."""
+        pairs = n * (n - 1) // 2
+        if not pairs or self.distance == "hausdorff_half":
+            return f"moving the consensus by {percent(self.delta)} of the pairs"
+        flips = math.ceil(self.delta * pairs - SAME)
+        return f"moving the consensus by {flips} of {pairs} pair{'s' * (pairs != 1)}"
 
 
 def claimed(claim: str, items: Sequence[str]) -> Wins | Above | TopSet:

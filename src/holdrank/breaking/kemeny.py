@@ -4,7 +4,7 @@ Three facts carry it. For a target order the best ballot to put in is the target
 linear program over the ballots to take away, one row for each rival order that must not win (`siege.Siege.price`). Two
 neighbouring blocks of the target can be swapped by a rival, which bounds the price from below by the mean margin
 between the blocks; a walk through all orders that stays below the best prices known meets few candidates
-(`loops.search_orders`). And budgets that cannot mix two parts of the median leave them apart (`loops.parts_of`), so
+(`walks.search_orders`). And budgets that cannot mix two parts of the median leave them apart (`walks.parts_of`), so
 small budgets are settled for many items. Proofs: docs/theory/breakdown.md.
 """
 
@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from holdrank.breaking import loops
+from holdrank.breaking import pricing, walks
 from holdrank.breaking.bounds import cheap_lower
 from holdrank.breaking.claims import Claim
 from holdrank.breaking.goals import Aim, Change
@@ -80,7 +80,7 @@ def whole(
     curve = [at for at, aim in enumerate(aims) if aim.flips]
     out = [Whole(0.0)] * len(aims)
     for group in ([curve] if curve else []) + [[at] for at in range(len(aims)) if at not in curve]:
-        if siege.n > SUBSETS_UP_TO and not curve:
+        if siege.n > SUBSETS_UP_TO and group != curve:
             (at,) = group
             out[at] = Claim(siege, aims[at]).whole(found[at].lower, orders[at], clock)
             continue
@@ -142,11 +142,11 @@ class _Search(ABC):
         """Visit all orders that may cost less than `budget` and less than the limits; whether that was finished."""
         siege = self.siege
         n = siege.n
-        state = loops.new_walk(n)
+        state = walks.new_walk(n)
         found = np.zeros((_BUFFER, n), dtype=np.int64)
         bounds, turned = np.zeros(_BUFFER), np.zeros(_BUFFER, dtype=np.int64)
         limits = np.minimum(self.limits(), budget)
-        ends = loops.parts_of(siege.against, float(limits[-1]))
+        ends = walks.parts_of(siege.against, float(limits[-1]))
         visited = 0
         while visited < most:
             limits = np.minimum(self.limits(), budget)
@@ -221,7 +221,7 @@ class _Curve(_Search):
         limits = self.limits()
         found, bounds = np.zeros((pairs + 1, siege.n), dtype=np.int64), np.zeros(pairs + 1)
         turned = np.zeros(pairs + 1, dtype=np.int64)
-        state, ends = loops.new_walk(siege.n), loops.parts_of(siege.against, np.inf)
+        state, ends = walks.new_walk(siege.n), walks.parts_of(siege.against, np.inf)
         for _ in range(siege.rounds if siege.n > SUBSETS_UP_TO else 10**6):
             _, nodes, finished = siege.walk(
                 siege.against, limits, ends, self.above, self.newcomer, 0, siege.battles, state, found,
@@ -342,7 +342,7 @@ class _Counted(_Search):
 
     def take(self, priced: Priced, clock: Clock) -> None:  # noqa: ARG002
         """See `_Search`: a price that may be rounded to fewer votes than are known is rounded."""
-        if priced.kind in (loops.PRICED, loops.OPEN):
+        if priced.kind in (pricing.PRICED, pricing.OPEN):
             self.round(priced.order, priced.rivals)
 
     def round(self, order: Ints, rivals: Ints) -> None:

@@ -11,8 +11,15 @@ import numpy as np
 from holdrank.breaking.goals import Aim
 from holdrank.breaking.plans import Found, Plan
 from holdrank.breaking.whole import Whole
+from holdrank.consensus import Statistic, borda, footrule, kemeny
 from holdrank.rankings import Ints, Ranking
+from holdrank.scoring import bradley_terry, compares_all
 from holdrank.votes import Votes
+
+
+def is_symmetric(T: Statistic, votes: Votes) -> bool:
+    """Whether votes upside down give the consensus upside down, whatever the votes become."""
+    return T is kemeny or (compares_all(votes) and (T is borda or T is footrule or T is bradley_terry))
 
 
 def turned_votes(votes: Votes) -> Votes:
@@ -31,7 +38,7 @@ def turned_votes(votes: Votes) -> Votes:
 def mirrored(find: Any) -> Any:
     """Return an engine's `find` or `whole` that also takes aims to push an item out.
 
-    For statistics that the mirror commutes with: those of complete ballots, or of the pairwise majorities.
+    For statistics that are symmetric on the votes, see `is_symmetric`.
     """
 
     def both(votes: Votes, before: Ranking, aims: Sequence[Aim], change: Any, *rest: Any) -> list[Any]:

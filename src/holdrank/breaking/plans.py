@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from holdrank.breaking.goals import Change
+from holdrank.errors import UsageError, quote
 from holdrank.rankings import Floats, Ints
 from holdrank.status import Step
 from holdrank.votes import Votes
@@ -106,8 +107,6 @@ def adds_battles(votes: Votes) -> bool:
 
 def check_change(change: str) -> Change:
     """Return `change` if it is one of the three."""
-    from holdrank.errors import UsageError, quote
-
     if change not in ("replace", "drop", "add"):
         raise UsageError(f"change must be 'replace', 'drop' or 'add', not {quote(str(change))}")
     return change  # type: ignore[return-value]

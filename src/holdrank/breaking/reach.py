@@ -9,14 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from holdrank.breaking.answers import attack
-from holdrank.breaking.cases import consensus_of, exact_engine
+from holdrank.breaking.cases import exact_engine
 from holdrank.breaking.goals import Enters, Leaves
 from holdrank.breaking.plans import Progress
 from holdrank.breaking.points import UNIT, Points
 from holdrank.breaking.search import directions, pair_prices
 from holdrank.consensus import Statistic, borda, kemeny
 from holdrank.errors import UsageError, quote
-from holdrank.merge import Robust
+from holdrank.merge import Robust, consensus_of
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.scoring import bradley_terry, compares_all, copeland
 from holdrank.status import Clock, Status, Step
@@ -223,8 +223,7 @@ def _prices(votes: Votes, T: Statistic, before: Ranking) -> Floats | None:
         points = Points(votes, before, "replace")
         prices = np.zeros((votes.n, votes.n))
         order = list(points.order)
-        prices[np.ix_(order, order)] = np.nan_to_num(points.above / UNIT, posinf=np.inf)
-        np.fill_diagonal(prices, 0.0)
+        prices[np.ix_(order, order)] = points.above / UNIT
         return prices
     return pair_prices(votes, T, "replace")
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from holdrank.breaking.goals import Change, Goal, TierDistance
+from holdrank.breaking.goals import Change, Distance, Goal, TierDistance
 from holdrank.breaking.plans import Plan
 from holdrank.consensus import Consensus
 from holdrank.errors import show
@@ -123,7 +123,7 @@ class Attack:
         >>> attack(votes, kemeny, Above("b", "a")).text()
         'Putting b above a takes at least 10 and at most 11 of 100 votes (10 % to 11 %), both proved.'
         """
-        goal = self.goal.text()
+        goal = self.goal.text(self.original.n) if isinstance(self.goal, Distance) else self.goal.text()
         goal = goal[0].upper() + goal[1:]
         if math.isinf(self.lower):
             how = {"replace": "replaced", "drop": "dropped", "add": "added"}[self.change]
@@ -138,9 +138,9 @@ class Attack:
         least, most = self.votes_needed, self.votes_sufficient
         if most == 0:
             return f"{goal} takes no vote: it is so already."
+        if math.isinf(most) and (not least or self.status is Status.ESTIMATE):
+            return f"{goal}: no attack is known, and none is excluded."
         if self.status is Status.ESTIMATE:
-            if math.isinf(most):
-                return f"{goal}: no attack is known, and none is excluded."
             amount = self._of_votes(f"at most {number(most)}")
             return f"{goal} takes {amount} ({percent(most / total)}): {_ONLY_WORKS}."
         amount = _range(number(least), "" if math.isinf(most) else number(most), math.isinf(most))

@@ -20,9 +20,10 @@ import numpy.typing as npt
 
 from holdrank._highs import Model
 from holdrank._kemeny import cheapest_order
-from holdrank._kernels import compiled, order_subsets
-from holdrank.breaking import loops
+from holdrank._kernels import compiled
+from holdrank.breaking import pricing, walks
 from holdrank.breaking.goals import Change
+from holdrank.breaking.integers import UndecidedError, least
 from holdrank.breaking.plans import Plan, adds_battles, replacing
 from holdrank.breaking.sides import Side
 from holdrank.rankings import Floats, Ints, Ranking
@@ -34,10 +35,8 @@ SUBSETS_UP_TO = 12  # items: above, the rivals of a target come from the branch 
 _WALK = 400_000  # orders of 12 items visited between two looks at the clock, some hundredths of a second
 UNIT = 1e5  # all votes together in programs whose solver knows absolute tolerances of 1e-7 only
 SOLVED = 1e-5  # in that unit: what counts as no rival
-_ROWS = loops.MOST_ROWS  # rivals of one target that the compiled loop takes
+_ROWS = pricing.MOST_ROWS  # rivals of one target that the compiled loop takes
 _MOST_RIVALS = 400  # of one target in such a program; a tenth of that is usual
-_TRIES = 4  # numbers of votes that are tried one after the other, before a program finds the number itself
-_FEW_COLUMNS = (60, 400)  # of an integer program, before all that can move at all
 _COMPILING_PAYS = 2e4  # ballots times the cube of the items: below, plain Python is done sooner
 
 
@@ -114,10 +113,9 @@ class Siege:
         # One changed vote moves a margin by two when it is replaced, by one when it comes or goes.
         self.against: Floats = -self.margins / (2 if change == "replace" else 1)
         fast = n > 6 or len(self.cap) * n**3 > _COMPILING_PAYS
-        parts = (order_subsets, loops.solve_rows, loops.improve_order, loops.best_order, loops.add_rival)
-        self.walk = compiled(loops.search_orders) if fast else loops.search_orders
-        self._price = compiled(loops.price_orders, *parts) if fast else loops.price_orders
-        self.chains = compiled(loops.search_chains) if fast else loops.search_chains
+        self.walk = compiled(walks.search_orders, walks.block_bound) if fast else walks.search_orders
+        self._price = compiled(pricing.price_orders, *pricing.PARTS) if fast else pricing.price_orders
+        self.chains = compiled(walks.search_chains, walks.block_bound) if fast else walks.search_chains
         # A visit takes time in proportion to n**2.
         self.stride = max(int(_WALK * min(1.0, 150 / n**2)), 1) if fast else _WALK // 200
         self.rounds = 20 * _WALK // self.stride  # of the first walk through many orders
@@ -144,7 +142,7 @@ class Siege:
         priced = []
         for at in range(len(targets)):
             kind, value, rivals = int(kinds[at]), float(values[at]), rows[at][rows[at, :, 0] >= 0]
-            if kind == loops.OPEN and not clock.over():
+            if kind == pricing.OPEN and not clock.over():
                 kind, value, rivals, _ = self._settle(targets[at], float(stops[at]), 0.0, rivals, clock)
             priced.append(Priced(targets[at], value, kind, rivals))
         return priced
@@ -175,13 +173,13 @@ class Siege:
             self._solve(target[None], np.array([stop]), rivals[None], slack, values, kinds, taken, rows)
             best = max(best, float(values[0]))
             rivals = np.concatenate((rivals, rows[0][rows[0, :, 0] >= 0]))
-            if kinds[0] != loops.OPEN or clock.over():
+            if kinds[0] != pricing.OPEN or clock.over():
                 return int(kinds[0]), best, rivals, taken[0]
             after = self.margins_after(target, taken[0]) - slack * signs(target)
             rival, proved = cheapest_rival(after, False, None, clock)
             gained = float((after * (signs(rival) - signs(target))).sum()) / 4
             if gained <= 1e-10:
-                kind = loops.PRICED if proved else loops.OPEN
+                kind = pricing.PRICED if proved else pricing.OPEN
                 return kind, best, rivals, taken[0]
             rivals = np.concatenate((rivals, rival[None]))
 
@@ -200,8 +198,8 @@ class Siege:
         different = [rival for rival in rivals if (rival != target).any()]
         solved = self.program(target, different, lambda size: slack * UNIT * size, rival_of, clock)
         if solved is None:
-            return loops.OPEN, best, rivals, np.zeros(len(self.cap))
-        return loops.PRICED, max(best, solved.value / UNIT), np.array(solved.rivals), solved.taken / UNIT
+            return pricing.OPEN, best, rivals, np.zeros(len(self.cap))
+        return pricing.PRICED, max(best, solved.value / UNIT), np.array(solved.rivals), solved.taken / UNIT
 
     def margins_after(self, target: Ints, taken: Floats) -> Floats:
         """Return the matrix of margins after the attack, in shares of the votes before it."""
@@ -230,7 +228,7 @@ class Siege:
         if key not in self._plans:
             patient = clock if not clock.over() else Clock(2.0)  # the last step of a search that was stopped
             kind, _, _, taken = self._settle(priced.order, np.inf, self.slack, priced.rivals, patient)
-            works = kind == loops.PRICED
+            works = kind == pricing.PRICED
             self._plans[key] = self.as_plan(priced.order, taken * self.votes.total) if works else None
         return self._plans[key]
 
@@ -286,14 +284,14 @@ class Siege:
 
     def works(self, priced: Priced, clock: Clock) -> bool:
         """Whether a target was priced and can be made the only optimum: the two differ where votes are dropped only."""
-        if self.change != "drop" or priced.kind != loops.PRICED:
-            return priced.kind == loops.PRICED
+        if self.change != "drop" or priced.kind != pricing.PRICED:
+            return priced.kind == pricing.PRICED
         return priced.value <= 1 - SAME and not clock.over() and self.plan(priced, clock) is not None
 
     def leaves_open(self, priced: Priced) -> bool:
         """Whether the value of a target bounds what is known from below: it may be as cheap as that."""
-        dropped = self.change == "drop" and priced.kind == loops.PRICED and priced.value <= 1 - SAME
-        return priced.kind == loops.OPEN or dropped
+        dropped = self.change == "drop" and priced.kind == pricing.PRICED and priced.value <= 1 - SAME
+        return priced.kind == pricing.OPEN or dropped
 
     def row(self, target: Ints, rival: Ints, margin: Floats) -> tuple[Floats, float, int]:
         """Return what each column gains for the target against a rival, what is needed, and the number of pairs.
@@ -343,7 +341,7 @@ class Siege:
             table = np.array(gains).reshape(-1, len(cap))
             met = np.array(rows if miss else rows[1:], dtype=np.int64).reshape(-1, self.n)
             try:
-                taken = _least(table, np.array(needs), cap, self.cost, whole, stop, clock)
+                taken = least(table, np.array(needs), cap, self.cost, whole, stop, clock)
             except UndecidedError:
                 return math.nan, None, met
             if taken is None:
@@ -439,99 +437,6 @@ def signs(order: npt.NDArray[Any]) -> Floats:
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     return np.asarray(np.sign(place[None, :] - place[:, None]), dtype=np.float64)
-
-
-class UndecidedError(Exception):
-    """A program in whole numbers was not solved: the time was over, or the solver lost."""
-
-
-def _least(
-    gains: Floats, needs: Floats, cap: Floats, cost: Floats, whole: bool, stop: float, clock: Clock
-) -> Floats | None:
-    """Return ``0 <= z <= cap`` with ``gains @ z >= needs`` and the least ``cost @ z``, in whole numbers or not.
-
-    None when that is not below `stop`, or does not exist; `UndecidedError` when it could not be found out. Columns with
-    equal gains are one. The linear program says where each column stands and what it costs to move it: most cannot move
-    at all within the number of votes in question.
-    """
-    table, kind = np.unique(np.column_stack((*gains, cost)), axis=0, return_inverse=True)
-    kind = kind.ravel()
-    most = np.bincount(kind, cap).astype(np.float64)
-    values, price = np.ascontiguousarray(table[:, :-1].T), table[:, -1].copy()
-    columns = np.tile(np.arange(len(table)), (len(values), 1))
-    relaxed = Model(price, most, presolve=False)
-    relaxed.add_rows(columns, values, needs, np.inf)
-    solved = relaxed.solve(clock)
-    if not solved.finished:
-        raise UndecidedError
-    if not len(solved.x):
-        return None
-    number = max(math.ceil(solved.bound - 1e-6 - 1e-12 * abs(solved.bound)), 0)
-    if number >= stop:
-        return None
-    if not whole:
-        return _spread(solved.x, kind, cap)
-    rounded = _rounded(solved.x, values, needs, most, number) if (price == 1).all() else None
-    easiest = np.argsort(np.abs(solved.reduced_costs), kind="stable")
-    for tries in itertools.count():
-        if rounded is not None or number >= stop:
-            break
-        if tries == _TRIES:
-            # Shares may fit where whole numbers do not, however many: all columns at once, and no number of votes.
-            everything = Model(price, most, whole=np.ones(len(most), dtype=np.bool_))
-            everything.add_rows(columns, values, needs, np.inf)
-            found = everything.solve(clock)
-            if not found.finished:
-                raise UndecidedError
-            if len(found.x) and float(price @ np.rint(found.x)) < stop:
-                rounded = np.rint(found.x)
-            break
-        movable = int((np.abs(solved.reduced_costs) <= number - solved.bound + 1e-6).sum())
-        # Moving a few columns is nearly always enough, and only when it is not do all of them have to be looked at.
-        for free in sorted({min(few, movable) for few in (*_FEW_COLUMNS, movable)}):
-            moves, stands = easiest[:free], np.where(solved.reduced_costs < 0, most, 0.0)
-            stays = np.ones(len(most), dtype=np.bool_)
-            stays[moves] = False
-            left = needs - values[:, stays] @ stands[stays]
-            within = number - float(price[stays] @ stands[stays])
-            if not free:
-                rounded = stands if (left <= 0).all() and within >= 0 else None
-                continue
-            program = Model(price[moves], most[moves], whole=np.ones(free, dtype=np.bool_))
-            program.add_rows(columns[:, :free], np.ascontiguousarray(values[:, moves]), left, np.inf)
-            program.add_rows(columns[:1, :free], price[moves][None], -np.inf, within)
-            found = program.solve(clock)
-            if not found.finished:
-                raise UndecidedError
-            if len(found.x):
-                stands[moves] = np.rint(found.x)
-                rounded = stands
-                break
-        number += 1
-    return None if rounded is None else _spread(rounded, kind, cap)
-
-
-def _rounded(x: Floats, values: Floats, needs: Floats, most: Floats, number: float) -> Floats | None:
-    """Return `x` in whole numbers that sum up to `number` at most and still meet the needs, if one guess does."""
-    whole = np.floor(x + 1e-9)
-    while whole.sum() < number:
-        missing = np.maximum(needs - values @ whole, 0.0)
-        if not missing.any():
-            break
-        help_ = np.minimum(values, missing[:, None]).sum(axis=0)
-        help_[whole >= most] = -np.inf
-        whole[np.argmax(help_)] += 1
-    return whole if (values @ whole >= needs - 1e-9).all() else None
-
-
-def _spread(amounts: Floats, kind: Ints, cap: Floats) -> Floats:
-    """Return how much is taken of each column, given the amounts for each kind of column."""
-    taken = np.zeros(len(cap))
-    left = amounts.copy()
-    for column in np.argsort(kind, kind="stable").tolist():
-        taken[column] = min(cap[column], left[kind[column]])
-        left[kind[column]] -= taken[column]
-    return taken
 
 
 def _widest_path(against: Floats, starts: npt.NDArray[np.bool_], stops: npt.NDArray[np.bool_]) -> float:

@@ -85,7 +85,7 @@ def in_whole_votes(
         Runs the statistic again.
     clock : Clock
     """
-    most = {"replace": votes.total, "drop": votes.total - 1, "add": math.inf}[change]
+    most = _most(votes, change)
     against: Floats | None = None
     for size in _sizes(needed, most):
         if clock.over():
@@ -100,7 +100,7 @@ def in_whole_votes(
 
 def rounded_up(votes: Votes, change: Change, plan: Plan, target: Ranking, works: Callable[[Plan], bool]) -> Plan | None:
     """Return a change of a few more whole votes than `plan` that `works`: the quick way, when the time is over."""
-    most = {"replace": votes.total, "drop": votes.total - 1, "add": math.inf}[change]
+    most = _most(votes, change)
     enough = math.ceil(plan_votes(plan) - 1e-6)
     against = _disagreement(votes, target)
     for size in (enough, enough + 1, enough + 2, math.ceil(1.05 * enough) + 1):
@@ -110,6 +110,11 @@ def rounded_up(votes: Votes, change: Change, plan: Plan, target: Ranking, works:
         if works(rounded):
             return rounded
     return None
+
+
+def _most(votes: Votes, change: Change) -> float:
+    """Return the largest number of whole votes that may change; when they are dropped, one is left."""
+    return {"replace": votes.total, "drop": votes.total - 1, "add": math.inf}[change]
 
 
 def _sizes(needed: float, most: float) -> Iterator[int]:

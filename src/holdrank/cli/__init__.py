@@ -25,13 +25,13 @@ from holdrank.cli import breaking, gates
 from holdrank.cli import paper as paper_command
 from holdrank.cli import report as report_command
 from holdrank.cli import studio as studio_command
-from holdrank.cli.options import (
-    FORMATS as FORMATS,
-)
+from holdrank.cli.options import FORMATS as FORMATS
 from holdrank.cli.options import (
     RULES,
+    VOTE_ENDINGS,
     ReadingCommand,
     Threshold,
+    check_output,
     checkpoint_option,
     in_options,
     json_option,
@@ -39,12 +39,9 @@ from holdrank.cli.options import (
     quiet_option,
     read,
     reading_options,
-    require_proof_option,
+    result_options,
     rule_option,
-    same_file,
     statistic,
-    time_limit_option,
-    verbose_option,
     worker_options,
 )
 from holdrank.cli.printing import (
@@ -57,13 +54,14 @@ from holdrank.cli.printing import (
     complain,
     consensus_json,
     exit_code,
-    names,
     print_comparison,
     print_json,
     print_ranking,
     print_tiers,
     progress_line,
     record,
+    tier_names,
+    tiers_text,
     votes_json,
 )
 from holdrank.errors import show
@@ -72,6 +70,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from holdrank.consensus import Consensus
+    from holdrank.resampling import Bootstrap
     from holdrank.votes import Votes
 
 
@@ -85,7 +84,7 @@ class _Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in self.commands and not args[0].startswith("-"):
-            near = difflib.get_close_matches(args[0], self.commands, n=1)
+            near = ["--help"] if args[0] == "help" else difflib.get_close_matches(args[0], self.commands, n=1)
             hint = f" Did you mean '{near[0]}'?" if near else f" Commands: {', '.join(self.commands)}."
             raise click.UsageError(f"No such command {args[0]!r}.{hint}", ctx)
         return super().resolve_command(ctx, args)
@@ -162,6 +161,8 @@ def _run() -> int:
     except SystemExit:
         return 0  # click's answer to a reader that has closed our pipe: nobody is left to be told
     except click.UsageError as error:
+        if isinstance(error, click.NoSuchOption):
+            error = _elsewhere(error)
         error.show()
         return EXIT_USAGE
     except (click.Abort, KeyboardInterrupt):
@@ -187,6 +188,14 @@ def _run() -> int:
         return EXIT_INTERNAL
 
 
+def _elsewhere(error: click.NoSuchOption) -> click.NoSuchOption:
+    """Return an error that names the commands which have such an option, rather than options that are spelt alike."""
+    option = error.option_name
+    having = [name for name, command in cli.commands.items() if any(option in one.opts for one in command.params)]
+    words = f"No such option {option!r}; {', '.join(having)} {'has' if len(having) == 1 else 'have'} it."
+    return click.NoSuchOption(option, words, ctx=error.ctx) if having else error
+
+
 def _stands_nowhere() -> bool:
     """Whether the current folder was removed."""
     try:
@@ -205,12 +214,8 @@ def _stands_nowhere() -> bool:
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draws.")
 @worker_options
 @checkpoint_option
-@time_limit_option
-@require_proof_option
-@json_option
-@quiet_option
-@verbose_option
-@reading_options
+@click.option("--time-limit", type=click.FloatRange(min=0), help="Seconds for the exact median.")
+@result_options
 def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, executor: Executor | None,
          checkpoint: str | None, time_limit: float | None, require_proof: bool, as_json: bool, quiet: bool,
          verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
@@ -221,7 +226,7 @@ def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, exec
         raise click.UsageError("--jobs, --scheduler and --checkpoint are for --draws.")
     votes = read(file, reading, quiet)
     consensus = _consensus(votes, rule, time_limit, quiet, verbose)
-    drawn = gates.bootstrap_of(votes, rule, draws, seed, executor, checkpoint) if draws else None
+    drawn = _bootstrap(votes, rule, draws, seed, executor, checkpoint, quiet) if draws else None
     if compare:
         known = [other for other in RULES if other != rule and (other != "mean-score" or votes.scores is not None)]
         others = {other: _if_possible(votes, other, time_limit, quiet) for other in known}
@@ -236,7 +241,8 @@ def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, exec
         print_json("rank", votes, rule=rule, consensus=consensus_json(consensus), **parts)
     else:
         print_ranking(votes, consensus, f"{rule.title()} consensus", drawn)
-    return exit_code(consensus.status, require_proof)
+    ended = drawn is not None and drawn.status.is_interrupted
+    return EXIT_INTERRUPTED if ended else exit_code(consensus.status, require_proof)
 
 
 @cli.command(cls=ReadingCommand)
@@ -252,36 +258,34 @@ def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, exec
 @merge_option
 @click.option("--path", is_flag=True, help="Show the tiers at every threshold where they change.")
 @rule_option
-@time_limit_option
-@require_proof_option
-@json_option
-@quiet_option
-@verbose_option
-@reading_options
+@click.option("--time-limit", type=click.FloatRange(min=0),
+              help="Seconds for the exact median, and for the threshold where it is auto.")  # fmt: skip
+@result_options
 def tiers(file: str, theta: float | str, merge: str, path: bool, rule: str, time_limit: float | None,
           require_proof: bool, as_json: bool, quiet: bool, verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
     """Sort the items of FILE into honest tiers.
 
     Items stay tied where the votes do not tell them apart.
     """
-    from holdrank.merge import Robust, merge_path
+    from holdrank.merge import merge_path
 
     votes = read(file, reading, quiet)
-    strict = _consensus(votes, rule, time_limit, quiet, verbose)
-    T = Robust(statistic(rule), theta, merge).fixed(votes)  # type: ignore[arg-type]
-    theta, merged = T.theta, T.merged(votes, strict)
+    median = _consensus(votes, rule, time_limit, quiet, verbose)
     if path:
-        steps = merge_path(votes.pairwise(), strict.ranking, merge)  # type: ignore[arg-type]
+        steps = merge_path(votes.pairwise(), median.ranking, merge)  # type: ignore[arg-type]
         if as_json:
-            found = [{"theta": at, "tiers": names(votes, ranking.buckets)} for at, ranking in steps]
+            found = [{"theta": at, "tiers": tier_names(one, median.ranking, votes.items)} for at, one in steps]
             print_json("tiers", votes, rule=rule, merge=merge, path=found)
         else:
-            for at, ranking in steps:
-                click.echo(f"{at:<8.4g} {ranking.text(votes.items)}")
-    elif as_json:
-        print_json("tiers", votes, rule=rule, merge=merge, theta=theta, consensus=consensus_json(merged))
+            for at, one in steps:
+                click.echo(f"{at:<8.4g} {tiers_text(one, median.ranking, votes.items)}")
+        return exit_code(median.status, require_proof)
+    T = breaking.tiers_of(rule, theta, merge, votes, time_limit, quiet)
+    merged = T.merged(votes, median)
+    if as_json:
+        print_json("tiers", votes, rule=rule, merge=merge, theta=T.theta, consensus=consensus_json(merged, median))
     else:
-        print_tiers(votes, merged, f"Tiers of {rule} by {merge} merge at theta = {theta:.4g}")
+        print_tiers(votes, merged, median, f"Tiers of {rule} by {merge} merge at theta = {T.theta:.4g}")
     return exit_code(merged.status, require_proof)
 
 
@@ -338,16 +342,16 @@ def convert(file: str, output: str, to: str | None, quiet: bool, reading: dict[s
     """
     from holdrank.files import write_votes
 
-    if output != "-" and same_file(output, file):
-        raise click.UsageError(f"OUTPUT would overwrite the votes in {show(file, 200)}; name another file.")
+    if output == "-" and to is None:
+        raise click.UsageError("OUTPUT - has no ending that tells its form; give --to.")
+    if output != "-":
+        check_output("OUTPUT", output, file, VOTE_ENDINGS if to is None else ())
     votes = read(file, reading, quiet)
     write_votes(votes, output, format=to)
     if votes.unlisted == "observed" and votes.incomplete and not output.endswith(".jsonl") and to != "jsonl":
-        click.echo(
-            "note: this form cannot hold the rule for unlisted items; read it with --unlisted observed", err=True
-        )
+        complain("note: this form cannot hold the rule for unlisted items; read it with --unlisted observed")
     if output != "-" and not quiet:
-        click.echo(f"wrote {show(output, 200)}", err=True)
+        complain(f"wrote {show(output, 200)}")
 
 
 @cli.command()
@@ -369,21 +373,24 @@ def demo(out: str, seed: int, theta: float) -> None:
 
     votes = example_votes(seed)
     consensus = kemeny(votes)
-    merged = Robust(kemeny, theta)(votes)
-    found = attack(votes, kemeny, NewWinner())
+    merged = Robust(kemeny, theta).merged(votes, consensus)
+    with progress_line(False) as progress:
+        found = attack(votes, kemeny, NewWinner(), progress=progress)
     folder = Path(out)
     make_folder(folder)
     write_votes(votes, folder / "votes.soc")
     summary = {**record("demo", votes), "generated": True, "seed": seed, "theta": theta,
-               "consensus": consensus_json(consensus), "tiers": consensus_json(merged),
+               "consensus": consensus_json(consensus), "tiers": consensus_json(merged, consensus),
                "attack": breaking.attack_json(found)}  # fmt: skip
     write_whole(folder / "consensus.json", (json.dumps(summary, indent=2, ensure_ascii=False) + "\n").encode())
     click.echo(f"Generated data, not real votes: 500 ballots drawn from a Plackett-Luce model with seed {seed}.\n")
     print_ranking(votes, consensus, "Kemeny consensus")
     click.echo()
-    print_tiers(votes, merged, f"Tiers at theta = {theta:g}")
+    print_tiers(votes, merged, consensus, f"Tiers at theta = {theta:g}")
     click.echo(f"\n{found.text()}")
-    write_report(analyse(votes, Spec(k=3, claims=("top 3",), time_limit=8.0)), folder / "report.html")
+    with progress_line(False) as progress:
+        analysis = analyse(votes, Spec(k=3, time_limit=4.0), progress=progress)
+    write_report(analysis, folder / "report.html")
     click.echo(f"\nWritten: {folder / 'votes.soc'}, {folder / 'consensus.json'}, {folder / 'report.html'}")
     program = "holdrank" if shutil.which("holdrank") else sys.argv[0]
     click.echo(f"Next: {program} attack {folder / 'votes.soc'} --new-winner")
@@ -422,11 +429,18 @@ def _if_possible(votes: Votes, rule: str, time_limit: float | None, quiet: bool)
 def _consensus(votes: Votes, rule: str, time_limit: float | None, quiet: bool, verbose: bool) -> Consensus:
     from holdrank.consensus import kemeny
 
-    if rule == "kemeny":
-        with progress_line(quiet) as progress:
-            found = kemeny(votes, time_limit=time_limit, progress=progress)
-    else:
-        found = statistic(rule)(votes)
+    with progress_line(quiet) as progress:
+        exact = rule == "kemeny"
+        found = kemeny(votes, time_limit=time_limit, progress=progress) if exact else statistic(rule)(votes)
     if verbose:
-        click.echo(f"{found.status}: {found.proof}; {found.seconds:.3f} s", err=True)
+        complain(f"{found.status}: {found.proof}; {found.seconds:.3f} s")
     return found
+
+
+def _bootstrap(votes: Votes, rule: str, draws: int, seed: int, executor: Executor | None, checkpoint: str | None,
+               quiet: bool) -> Bootstrap:  # fmt: skip
+    from holdrank.resampling import bootstrap
+
+    with progress_line(quiet) as progress:
+        means: dict[str, Any] = {"executor": executor, "checkpoint": checkpoint, "progress": progress}
+        return bootstrap(votes, statistic(rule), draws, seed, **means)

@@ -8,31 +8,31 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdrank.cli.options import (
+    VOTE_ENDINGS,
     ReadingCommand,
     Threshold,
     check_output,
     checkpoint_option,
-    json_option,
     merge_option,
-    quiet_option,
     read,
-    reading_options,
-    require_proof_option,
+    result_options,
     rule_option,
     statistic,
-    verbose_option,
     worker_options,
 )
 from holdrank.cli.printing import (
     complain,
     consensus_json,
     exit_code,
-    line_width,
+    plain_table,
     print_json,
     print_record,
     print_table,
     progress_line,
+    room_beside,
     shows,
+    tier_names,
+    tiers_text,
 )
 from holdrank.errors import show
 
@@ -42,13 +42,12 @@ if TYPE_CHECKING:
     from holdrank.breaking.goals import Goal
     from holdrank.breaking.results import Attack, Breakdown
     from holdrank.consensus import Statistic
+    from holdrank.merge import Robust
     from holdrank.thresholds import Tradeoff
     from holdrank.votes import Votes
 
 _BALLOTS_SHOWN = 20
-_BAR = 30  # columns
-_SHORT_BAR = 16
-_ENDINGS = (".soc", ".soi", ".toc", ".toi", ".csv", ".jsonl")  # of files with votes
+_BAR, _SHORT_BAR, _SHORTEST_BAR = 30, 16, 4  # columns
 
 theta_option = click.option(
     "--theta",
@@ -75,11 +74,7 @@ _time_limit_option = click.option("--time-limit", type=click.FloatRange(min=0), 
 @_time_limit_option
 @worker_options
 @checkpoint_option
-@require_proof_option
-@json_option
-@quiet_option
-@verbose_option
-@reading_options
+@result_options
 def breakdown(file: str, files: tuple[str, ...], rule: str, theta: float | str | None, merge: str,
               deltas: tuple[float, ...], method: str, distance: str, seed: int | None, time_limit: float | None,
               executor: Executor | None, checkpoint: str | None, require_proof: bool, as_json: bool, quiet: bool,
@@ -98,7 +93,7 @@ def breakdown(file: str, files: tuple[str, ...], rule: str, theta: float | str |
         return _breakdowns((file, *files), rule, theta, merge, {**how, **means, "reading": reading}, require_proof,
                            as_json, quiet)  # fmt: skip
     votes = read(file, reading, quiet)
-    T = statistic_of(rule, theta, merge, votes, time_limit)
+    T = statistic_of(rule, theta, merge, votes, time_limit, quiet)
     with progress_line(quiet) as progress:
         found = compute(votes, T, deltas or None, method, distance, time_limit, seed, progress=progress)  # type: ignore[arg-type]
     if verbose:
@@ -127,11 +122,7 @@ def breakdown(file: str, files: tuple[str, ...], rule: str, theta: float | str |
 @merge_option
 @click.option("--write", metavar="OUTPUT", help="Write the votes after the attack to this file, as convert does.")
 @_time_limit_option
-@require_proof_option
-@json_option
-@quiet_option
-@verbose_option
-@reading_options
+@result_options
 def attack(file: str, change: str, rule: str, theta: float | str | None, merge: str, write: str | None,
            time_limit: float | None, require_proof: bool, as_json: bool, quiet: bool, verbose: bool,
            reading: dict[str, Any], **goals: Any) -> int:  # fmt: skip
@@ -143,9 +134,9 @@ def attack(file: str, change: str, rule: str, theta: float | str | None, merge: 
 
     goal = _goal(goals)
     if write is not None:
-        check_output("--write", write, file, _ENDINGS)
+        check_output("--write", write, file, VOTE_ENDINGS)
     votes = read(file, reading, quiet)
-    T = statistic_of(rule, theta, merge, votes, time_limit)
+    T = statistic_of(rule, theta, merge, votes, time_limit, quiet)
     with progress_line(quiet) as progress:
         found = compute(votes, T, goal, change, time_limit=time_limit, progress=progress)  # type: ignore[arg-type]
     if verbose:
@@ -170,11 +161,7 @@ def attack(file: str, change: str, rule: str, theta: float | str | None, merge: 
 @_time_limit_option
 @worker_options
 @checkpoint_option
-@require_proof_option
-@json_option
-@quiet_option
-@verbose_option
-@reading_options
+@result_options
 def tradeoff(file: str, rule: str, merge: str, delta: float | None, tolerance: float, time_limit: float | None,
              executor: Executor | None, checkpoint: str | None, require_proof: bool, as_json: bool, quiet: bool,
              verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
@@ -200,8 +187,6 @@ def tradeoff(file: str, rule: str, merge: str, delta: float | None, tolerance: f
 
 def _breakdowns(files: tuple[str, ...], rule: str, theta: float | str | None, merge: str, how: dict[str, Any],
                 require_proof: bool, as_json: bool, quiet: bool) -> int:  # fmt: skip
-    from rich.table import Table
-
     from holdrank.merge import Robust
     from holdrank.status import Status
     from holdrank.sweeps import breakdowns
@@ -212,9 +197,7 @@ def _breakdowns(files: tuple[str, ...], rule: str, theta: float | str | None, me
     if as_json:
         print_record("breakdown", rule=rule, theta=theta, merge=merge, files=found)
     else:
-        table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
-        for heading in ("ballots", "items", "pairs", "votes", "share"):
-            table.add_column(heading, justify="right", no_wrap=True)
+        table = plain_table("ballots", "items", "pairs", "votes", "share")
         table.add_column("status", no_wrap=True)
         table.add_column("file", overflow="fold")
         for one in found:
@@ -249,14 +232,27 @@ def _first_rows(one: dict[str, Any], *, every: bool) -> list[tuple[str, ...]]:
     return rows
 
 
-def statistic_of(rule: str, theta: float | str | None, merge: str, votes: Votes, time_limit: float | None) -> Statistic:
-    """Return what is to be broken: a median, or its tiers at a threshold, which auto chooses for these votes."""
+def statistic_of(rule: str, theta: float | str | None, merge: str, votes: Votes, time_limit: float | None,
+                 quiet: bool) -> Statistic:  # fmt: skip
+    """Return what is to be broken: a median, or its tiers at a threshold."""
+    return statistic(rule) if theta is None else tiers_of(rule, theta, merge, votes, time_limit, quiet)
+
+
+def tiers_of(rule: str, theta: float | str, merge: str, votes: Votes, time_limit: float | None, quiet: bool) -> Robust:
+    """Return the tiers of a rule at a threshold, which auto chooses for these votes."""
     from holdrank.merge import Robust
+    from holdrank.thresholds import tradeoff
 
     base = statistic(rule)
-    if theta is None:
-        return base
-    return Robust(base, theta, merge).fixed(votes, time_limit)  # type: ignore[arg-type]
+    if theta == "auto":
+        with progress_line(quiet) as progress:
+            found = tradeoff(votes, base, merge, time_limit=time_limit, progress=progress)  # type: ignore[arg-type]
+        if found.status.is_interrupted:
+            raise KeyboardInterrupt
+        if not found.status.is_exact:
+            complain(f"note: the threshold is the best as far as is known; {found.status}")
+        theta = float(found.theta[found.best])
+    return Robust(base, theta, merge)  # type: ignore[arg-type]
 
 
 def _goal(given: dict[str, Any]) -> Goal:
@@ -292,27 +288,26 @@ def _write(found: Attack, output: str, quiet: bool) -> None:
 
 
 def _print_breakdown(votes: Votes, found: Breakdown) -> None:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
-    for column in ("distance", "pairs", "votes", "share"):
-        table.add_column(column, justify="right", no_wrap=True)
-    table.add_column("status", no_wrap=True)
-    table.add_column("curve", no_wrap=True)
-    longest = max((x for x in (*found.upper.tolist(), *found.lower.tolist()) if math.isfinite(x)), default=0.0)
     pairs = votes.n * (votes.n - 1) // 2
-    for delta, low, high, needed, sufficient in zip(
-        *(a.tolist() for a in (found.delta, found.lower, found.upper, found.votes_needed, found.votes_sufficient)),
-        strict=True,
-    ):
-        table.add_row(
+    columns = (found.delta, found.lower, found.upper, found.votes_needed, found.votes_sufficient)
+    rows = [
+        (
             f"{delta:.4f}",
             str(math.ceil(delta * pairs - 1e-9)),
             "" if math.isnan(needed) else _votes_range(needed, sufficient),
             _share_range(low, high),
             _row_status(low, high, found),
-            _bar(low, high, longest),
         )
+        for delta, low, high, needed, sufficient in zip(*(column.tolist() for column in columns), strict=True)
+    ]
+    headings = ("distance", "pairs", "votes", "share", "status")
+    table = plain_table(*headings[:-1])
+    table.add_column(headings[-1], no_wrap=True)
+    table.add_column("curve", no_wrap=True)
+    # Only the bars give way when the line is full.
+    width = max(min(room_beside(headings, rows), _BAR), _SHORTEST_BAR)
+    for row, low, high in zip(rows, found.lower.tolist(), found.upper.tolist(), strict=True):
+        table.add_row(*row, _bar(low, high, _longest(found), width))
     print_table(f"Breakdown of {found.statistic}", votes, table)
     for note in found.notes:
         click.echo(f"note: {note}")
@@ -320,17 +315,14 @@ def _print_breakdown(votes: Votes, found: Breakdown) -> None:
 
 
 def _print_tradeoff(votes: Votes, found: Tradeoff, rule: str) -> None:
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
-    longest = max((x for x in (*found.upper.tolist(), *found.lower.tolist()) if math.isfinite(x)), default=0.0)
     rows = [
         (
             f"{theta:.4f}",
             f"{loss:.4f}",
             "never" if math.isinf(low) else _share_range(low, high),
-            _bar(low, high, longest, _SHORT_BAR),
+            _bar(low, high, _longest(found), _SHORT_BAR),
             "best" if k == found.best else "front" if found.pareto[k] else "",
         )
         for k, (theta, loss, low, high) in enumerate(
@@ -338,13 +330,12 @@ def _print_tradeoff(votes: Votes, found: Tradeoff, rule: str) -> None:
         )
     ]
     headings = ("theta", "loss", "breaks at", "robustness", "")
-    room = line_width()
-    for column, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if column < 3 else "left", no_wrap=True)
-        room -= max(len(heading), *(len(row[column]) for row in rows)) + 3
-    table.add_column("tiers", no_wrap=True)
+    table = plain_table(*headings[:3])
+    for heading in (*headings[3:], "tiers"):
+        table.add_column(heading, no_wrap=True)
+    room = room_beside(headings, rows)
     for row, ranking in zip(rows, found.rankings, strict=True):
-        tiers = ranking.text([show(item) for item in votes.items])
+        tiers = tiers_text(ranking, found.base.ranking, votes.items)
         # Only the tiers, which may be long, give way when the line is full.
         table.add_row(*row, Text(tiers if len(tiers) <= room else f"{tiers[: max(room - 4, 0)]} ..."))
     print_table(f"Trade-off of {rule} by {found.rule} merge", votes, table)
@@ -362,7 +353,7 @@ def _tradeoff_json(found: Tradeoff) -> dict[str, Any]:
     columns = ("theta", "loss", "lower", "upper", "pareto")
     rows = zip(*(getattr(found, name).tolist() for name in columns), strict=True)
     points = [{name: _finite(value) for name, value in zip(columns, row, strict=True)} for row in rows]
-    tiers = [[[found.base.items[i] for i in bucket] for bucket in ranking.buckets] for ranking in found.rankings]
+    tiers = [tier_names(ranking, found.base.ranking, found.base.items) for ranking in found.rankings]
     return {
         "delta": found.delta,
         "distance": found.distance,
@@ -401,7 +392,12 @@ def _row_status(low: float, high: float, found: Breakdown) -> str:
     return {"bounds": "theorem", "smooth": "estimate"}.get(found.method, "bounds")
 
 
-def _bar(low: float, high: float, longest: float, width: int = _BAR) -> str:
+def _longest(found: Breakdown | Tradeoff) -> float:
+    """Return the share that the longest bar stands for."""
+    return max((x for x in (*found.upper.tolist(), *found.lower.tolist()) if math.isfinite(x)), default=0.0)
+
+
+def _bar(low: float, high: float, longest: float, width: int) -> str:
     """Return a bar up to the lower bound, lighter up to the upper."""
     if math.isinf(low) or not longest:
         return ""
@@ -412,8 +408,6 @@ def _bar(low: float, high: float, longest: float, width: int = _BAR) -> str:
 
 
 def _print_attack(found: Attack, T: Statistic) -> None:
-    from rich.table import Table
-
     from holdrank.votes import number
 
     click.echo(found.text())
@@ -423,8 +417,7 @@ def _print_attack(found: Attack, T: Statistic) -> None:
     if best.votes is not None and (best.removed or best.added):
         changes = [(number(weight), sign, ballot) for sign, part in (("-", best.removed), ("+", best.added))
                    for ballot, weight in part]  # fmt: skip
-        table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
-        table.add_column("votes", justify="right")
+        table = plain_table("votes")
         table.add_column("")
         table.add_column("ballot", overflow="fold")
         # Both kinds of change are shown, however many ballots are taken away.

@@ -9,6 +9,7 @@ import click
 
 from holdrank.cli.breaking import attack_json, statistic_of, theta_option
 from holdrank.cli.options import (
+    CLAIMS,
     ReadingCommand,
     json_option,
     merge_option,
@@ -20,17 +21,21 @@ from holdrank.cli.options import (
     statistic,
     worker_options,
 )
-from holdrank.cli.printing import EXIT_GATE, EXIT_NOT_PROVED, print_json, print_table, progress_line, votes_json
+from holdrank.cli.printing import (
+    EXIT_GATE,
+    EXIT_NOT_PROVED,
+    plain_table,
+    print_json,
+    print_table,
+    progress_line,
+    votes_json,
+)
 from holdrank.errors import show
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from holdrank.breaking.goals import Goal
-    from holdrank.resampling import Bootstrap
-    from holdrank.votes import Votes
-
-_CLAIMS = "'X wins', 'A above B' or 'top 3'"
 
 
 @click.command(cls=ReadingCommand)
@@ -38,7 +43,7 @@ _CLAIMS = "'X wins', 'A above B' or 'top 3'"
 @click.option("--min-breakdown", type=click.FloatRange(0, 1), default=0.01, show_default=True,
               help="Share of the votes that must change before a claim fails.")  # fmt: skip
 @click.option("--claim", "claims", multiple=True, metavar="CLAIM",
-              help=f"What must hold: {_CLAIMS}; may be repeated. Without any: the order of every pair.")  # fmt: skip
+              help=f"What must hold: {CLAIMS}; may be repeated. Without any: the order of every pair.")  # fmt: skip
 @rule_option
 @theta_option
 @merge_option
@@ -56,8 +61,9 @@ def check(file: str, min_breakdown: float, claims: tuple[str, ...], rule: str, t
     from holdrank.breaking.goals import Distance, claimed, goal_against
 
     votes = read(file, reading, quiet)
-    T = statistic_of(rule, theta, merge, votes, time_limit)
-    before = T(votes).ranking
+    T = statistic_of(rule, theta, merge, votes, time_limit, quiet)
+    with progress_line(quiet):
+        before = T(votes).ranking
     pairs = votes.n * (votes.n - 1) / 2
     wanted: list[tuple[str, Goal | None]] = [
         (claim, goal_against(claimed(claim, votes.items), votes.items, before, tiers=theta is not None))
@@ -103,22 +109,14 @@ def diff(old: str, new: str, rule: str, draws: int, seed: int, executor: Executo
     from holdrank.comparing import compare
 
     files = [read(name, reading, quiet) for name in (old, new)]
-    found = compare(files[0], files[1], statistic(rule), draws, seed, executor=executor)
+    with progress_line(quiet, "comparing"):
+        found = compare(files[0], files[1], statistic(rule), draws, seed, executor=executor)
     if as_json:
         parts = {name: found[name] for name in ("draws", "seed", "items", "only_old", "only_new")}
         print_json("diff", files[0], new=votes_json(files[1]), rule=rule, **parts)
     else:
         _print_diff(found)
     return 0
-
-
-def bootstrap_of(
-    votes: Votes, rule: str, draws: int, seed: int, executor: Executor | None, checkpoint: str | None
-) -> Bootstrap:
-    """Return how the places of a rule vary."""
-    from holdrank.resampling import bootstrap
-
-    return bootstrap(votes, statistic(rule), draws, seed, executor=executor, checkpoint=checkpoint)
 
 
 def _undone_by(row: dict[str, Any], found: dict[str, Any]) -> str:
@@ -133,11 +131,7 @@ def _undone_by(row: dict[str, Any], found: dict[str, Any]) -> str:
 
 
 def _print_diff(found: dict[str, Any]) -> None:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
-    for heading in ("old", "95 %", "new", "95 %", "moved", "undone by"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = plain_table("old", "95 %", "new", "95 %", "moved", "undone by")
     for heading in ("", "item"):
         table.add_column(heading, no_wrap=heading == "")
     for row in found["items"]:
@@ -167,17 +161,19 @@ def _print_diff(found: dict[str, Any]) -> None:
 def verify(result: str, file: str, require_proof: bool, as_json: bool, quiet: bool, reading: dict[str, Any]) -> int:
     """Check the analysis RESULT of FILE again, by other means.
 
-    RESULT was written by `report -o result.json`. Every statement is checked in exact arithmetic by a second
-    implementation that trusts no solver: proved, refuted, or open where that is beyond it (bounds of more than 6 items,
-    for example). Exit code 4 when a statement is refuted.
+    RESULT was written by `report -o result.json`. Checked in exact arithmetic, by a second implementation that trusts
+    no solver: the consensus, the tiers, the attacks, and every lower bound. Not checked: the trade-off, the places
+    within reach, and upper bounds of gaps, of the cut and of curves. A statement is proved, refuted, or open where that
+    is beyond it (bounds of more than 6 items, for example). Exit code 4 when one is refuted.
     """
     from holdrank.analysis import Analysis
     from holdrank.files.containers import open_source
     from holdrank.verifying import verify as checked
 
-    analysis = Analysis.from_json(open_source(result).data)
+    analysis = Analysis.from_json(open_source(result).data, source=result)
     votes = read(file, reading, quiet)
-    verdict = checked(votes, analysis)
+    with progress_line(quiet, "checking"):
+        verdict = checked(votes, analysis)
     if as_json:
         checks = [asdict(check) for check in verdict.checks]
         print_json("verify", votes, proved=verdict.proved, refuted=verdict.refuted, checks=checks)

@@ -37,6 +37,7 @@ FORMATS = (  # the names of holdrank.files.FORMATS, kept here so that --help nee
     "order",
     "jsonl",
 )
+CLAIMS = "'X wins', 'A above B' or 'top 3'"  # as in holdrank.breaking.goals, for the same reason
 
 
 class ReadingCommand(click.Command):
@@ -166,7 +167,6 @@ class Threshold(click.FloatRange):
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
-time_limit_option = click.option("--time-limit", type=click.FloatRange(min=0), help="Seconds for the exact median.")
 require_proof_option = click.option("--require-proof", is_flag=True, help="Exit with 5 when optimality was not proved.")
 merge_option = click.option(
     "--merge",
@@ -176,6 +176,15 @@ merge_option = click.option(
     help="Which neighbours are merged: the farthest within theta first, the closest first, or all that do not beat "
     "everything below by more than theta.",
 )
+
+
+def result_options(command: F) -> F:
+    """Add what commands with one result share: how sure it must be, how it is told, how FILE is read."""
+    for add in (reading_options, verbose_option, quiet_option, json_option, require_proof_option):
+        command = add(command)
+    return command
+
+
 MEDIANS = ("kemeny", "borda", "footrule")
 RULES = (*MEDIANS, "copeland", "bradley-terry", "mean-score")
 rule_option = click.option(
@@ -191,18 +200,21 @@ def statistic(rule: str) -> Statistic:
     return found
 
 
-def check_output(option: str, output: str, file: str, endings: Sequence[str]) -> None:
-    """Refuse what cannot be written before the search begins, and the file that was read."""
+VOTE_ENDINGS = (".soc", ".soi", ".toc", ".toi", ".csv", ".jsonl")
+
+
+def check_output(option: str, output: str, file: str, endings: Sequence[str] = ()) -> None:
+    """Refuse what cannot be written before any work begins: another ending, the file that is read, no folder."""
     from holdrank.files.writers import expect_target
 
-    if Path(output).suffix.lower() not in endings:
+    if endings and Path(output).suffix.lower() not in endings:
         raise click.UsageError(f"{option} needs a file that ends in {', '.join(endings)}, not {show(output, 200)!r}.")
-    if same_file(output, file):
+    if _same_file(output, file):
         raise click.UsageError(f"{option} would overwrite the votes in {show(file, 200)}; name another file.")
     expect_target(Path(output))
 
 
-def same_file(output: str, file: str) -> bool:
+def _same_file(output: str, file: str) -> bool:
     """Whether a file to be written is the one that is read, under whatever names."""
     try:
         return os.path.samefile(output, file)
@@ -216,7 +228,7 @@ def read(file: str, reading: dict[str, Any], quiet: bool) -> Votes:
 
     if sys.stdout is None or (file == "-" and sys.stdin is None):
         raise click.UsageError("standard input or output is closed")
-    with progress_line(quiet) as progress:
+    with progress_line(quiet, f"reading {show(file, 40)}") as progress:
         if progress is not None:
             reading = {**reading, "progress": progress}
         votes = read_votes(file, **reading)

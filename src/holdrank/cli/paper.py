@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdrank.cli.options import ReadingCommand, checkpoint_option, quiet_option, reading_options, worker_options
-from holdrank.cli.printing import complain
+from holdrank.cli.printing import complain, progress_line
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -47,6 +47,8 @@ def paper(figure: str, files: tuple[str, ...], out: str, seed: int, estimate: bo
         if not quiet:
             complain(f"{step.name} ({step.done + 1} of {step.total})")
 
-    means: dict[str, Any] = {"executor": executor, "checkpoint": checkpoint, "progress": tell}
-    for path in figures(names, out, seed=seed, estimate=estimate, files=files, reading=reading, **means):
+    with progress_line(quiet) as progress:
+        means: dict[str, Any] = {"executor": executor, "checkpoint": checkpoint, "progress": progress or tell}
+        written = figures(names, out, seed=seed, estimate=estimate, files=files, reading=reading, **means)
+    for path in written:
         click.echo(path)

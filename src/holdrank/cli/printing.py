@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from holdrank.consensus import Consensus
+    from holdrank.rankings import Ranking
     from holdrank.resampling import Bootstrap
     from holdrank.status import Status, Step
     from holdrank.votes import Votes
@@ -26,37 +28,62 @@ if TYPE_CHECKING:
 EXIT_INTERNAL, EXIT_USAGE, EXIT_DATA, EXIT_GATE, EXIT_NOT_PROVED = 1, 2, 3, 4, 5
 EXIT_INTERRUPTED, EXIT_TERMINATED = 130, 143  # as shells tell it: 128 and the number of the signal
 
+_BETWEEN = 3  # columns of a table
 _NARROWEST = 80  # columns of a table: its numbers are never cut; a terminal that has less breaks the lines
 
 
-def complain(message: str) -> None:
+def complain(message: str, *, nl: bool = True) -> None:
     """Write to stderr; when that is closed or full, the exit code has to do."""
     with suppress(OSError):
-        click.echo(message, err=True)
+        click.echo(message, nl=nl, err=True)
 
 
 class Progress:
-    """One line on a terminal that says how far a long search has come, written over ten times a second at most."""
+    """One line on a terminal that says what goes on, how far it has come and for how long.
 
-    def __init__(self) -> None:
-        self._last = monotonic()
+    It is written over ten times a second at most, and once a second at least: a search may be silent for long.
+    """
+
+    def __init__(self, what: str) -> None:
+        self._words = what
+        self._started = self._last = monotonic()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._keep_writing, daemon=True)
+        self._thread.start()
 
     def __call__(self, step: Step) -> None:
         """Show a step."""
+        self._words = f"{step.name}: {step.done:,} of {step.total:,}"
         if monotonic() - self._last > 0.1:
-            self._last = monotonic()
-            click.echo(f"\r{step.name}: {step.done} of {step.total}, Ctrl-C ends the search\x1b[K", nl=False, err=True)
+            self._write()
+
+    def _keep_writing(self) -> None:
+        while not self._over.wait(1.0):
+            self._write()
+
+    def _write(self) -> None:
+        self._last = monotonic()
+        seconds = int(self._last - self._started)
+        complain(f"\r{self._words}, {seconds} s, Ctrl-C ends it\x1b[K", nl=False)
+
+    def end(self) -> None:
+        """Clear the line."""
+        self._over.set()
+        self._thread.join()
+        complain("\r\x1b[K", nl=False)
 
 
 @contextmanager
-def progress_line(quiet: bool) -> Iterator[Progress | None]:
-    """Give what shows progress where somebody looks, and clear the line in the end."""
-    watched = not quiet and sys.stderr is not None and sys.stderr.isatty()
+def progress_line(quiet: bool, what: str = "at work") -> Iterator[Progress | None]:
+    """Give what shows progress where somebody looks; `what` goes on until the first step is known."""
+    if quiet or sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+    progress = Progress(what)
     try:
-        yield Progress() if watched else None
+        yield progress
     finally:
-        if watched:
-            click.echo("\r\x1b[K", nl=False, err=True)
+        progress.end()
 
 
 def exit_code(status: Status, require_proof: bool) -> int:
@@ -66,15 +93,23 @@ def exit_code(status: Status, require_proof: bool) -> int:
     return EXIT_NOT_PROVED if require_proof and not status.is_exact else 0
 
 
-def names(votes: Votes, buckets: tuple[tuple[int, ...], ...]) -> list[list[str]]:
-    """Return the names of the items in buckets."""
-    return [[votes.items[i] for i in bucket] for bucket in buckets]
+def tier_names(tiers: Ranking, median: Ranking, items: Sequence[str]) -> list[list[str]]:
+    """Return the names in each tier; tied items stand in the order of the median, as in the report."""
+    from holdrank.pictures.words import buckets
+
+    return [[items[i] for i in bucket] for bucket in buckets(tiers.ranks.tolist(), median.order)]
 
 
-def consensus_json(consensus: Consensus) -> dict[str, Any]:
-    """Return a consensus as plain data."""
+def tiers_text(tiers: Ranking, median: Ranking, items: Sequence[str]) -> str:
+    """Return tiers on one line, as `Ranking.text` does, but tied items in the order of the median."""
+    shown = [[show(name) for name in names] for names in tier_names(tiers, median, items)]
+    return " > ".join(names[0] if len(names) == 1 else f"{{{', '.join(names)}}}" for names in shown)
+
+
+def consensus_json(consensus: Consensus, median: Consensus | None = None) -> dict[str, Any]:
+    """Return a consensus as plain data; tied items stand in the order of the median, or of the file."""
     return {
-        "tiers": [[consensus.items[i] for i in bucket] for bucket in consensus.ranking.buckets],
+        "tiers": tier_names(consensus.ranking, (median or consensus).ranking, consensus.items),
         "ranks": dict(zip(consensus.items, consensus.ranking.ranks.tolist(), strict=True)),
         "loss": consensus.loss,
         "bound": consensus.bound,
@@ -147,6 +182,22 @@ def line_width() -> int:
     return max(shutil.get_terminal_size().columns, _NARROWEST) if sys.stdout.isatty() else 100
 
 
+def plain_table(*numbers: str) -> Table:
+    """Return a table without lines, which begins with columns of numbers."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, _BETWEEN, 0, 0))
+    for heading in numbers:
+        table.add_column(heading, justify="right", no_wrap=True)
+    return table
+
+
+def room_beside(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """Return how many columns of a line are left beside the cells of a table."""
+    columns = zip(headings, *rows, strict=True)
+    return line_width() - sum(max(map(len, cells)) + _BETWEEN for cells in columns)
+
+
 def print_table(title: str, votes: Votes | None, table: Table) -> None:
     """Print a title and a table."""
     from rich.console import Console
@@ -165,15 +216,9 @@ def print_table(title: str, votes: Votes | None, table: Table) -> None:
 
 def print_ranking(votes: Votes, consensus: Consensus, title: str, drawn: Bootstrap | None = None) -> None:
     """Print a strict consensus, each item with its majority over the next, and where it lies in draws of the votes."""
-    from rich.table import Table
-
     from holdrank.votes import number
 
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
-    table.add_column("place", justify="right")
-    if drawn is not None:
-        table.add_column(f"{100 * drawn.level:.3g} % of draws", justify="right", no_wrap=True)
-        table.add_column("first", justify="right", no_wrap=True)
+    table = plain_table("place", *(() if drawn is None else (f"{100 * drawn.level:.3g} % of draws", "first")))
     table.add_column("item", overflow="fold")
     table.add_column("preferred to the next by", overflow="fold")
     order = consensus.ranking.order
@@ -196,11 +241,7 @@ def print_ranking(votes: Votes, consensus: Consensus, title: str, drawn: Bootstr
 
 def print_comparison(votes: Votes, found: dict[str, Consensus]) -> None:
     """Print the places of the items by several rules, in the order of the first, and the loss of each rule."""
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
-    for rule in found:
-        table.add_column(rule, justify="right", no_wrap=True)
+    table = plain_table(*found)
     table.add_column("item", overflow="fold")
     first = next(iter(found.values()))
     places = [one.ranking.places for one in found.values()]
@@ -213,15 +254,12 @@ def print_comparison(votes: Votes, found: dict[str, Consensus]) -> None:
             click.echo(f"{rule}: {one.status}")
 
 
-def print_tiers(votes: Votes, merged: Consensus, title: str) -> None:
-    """Print a consensus with ties, one line a tier."""
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
-    table.add_column("tier", justify="right")
+def print_tiers(votes: Votes, merged: Consensus, median: Consensus, title: str) -> None:
+    """Print a consensus with ties, one line a tier, tied items in the order of the median."""
+    table = plain_table("tier")
     table.add_column("items", overflow="fold")
-    for tier, bucket in enumerate(merged.ranking.buckets, start=1):
-        table.add_row(str(tier), ", ".join(show(votes.items[i], 60) for i in bucket))
+    for tier, items in enumerate(tier_names(merged.ranking, median.ranking, votes.items), start=1):
+        table.add_row(str(tier), ", ".join(show(item, 60) for item in items))
     print_table(title, votes, table)
     click.echo(verdict(merged))
 

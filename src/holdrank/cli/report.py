@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from holdrank.cli.options import (
+    CLAIMS,
     ReadingCommand,
     Threshold,
     check_output,
@@ -43,7 +44,7 @@ class _ThresholdOrNone(Threshold):
 @merge_option
 @click.option("--k", type=click.IntRange(min=1), help="Who is safely among the first K, safely not, or undecided.")
 @click.option("--claim", "claims", multiple=True, metavar="CLAIM",
-              help="What should hold: 'X wins', 'A above B' or 'top 3'; may be repeated.")  # fmt: skip
+              help=f"What should hold: {CLAIMS}; may be repeated.")  # fmt: skip
 @click.option("--budget", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.01, show_default=True,
               help="Share of the votes that an adversary may change, for places and for --k.")  # fmt: skip
 @click.option("--draws", type=click.IntRange(min=0), default=1000, show_default=True, help="Of the bootstrap; 0: none.")

@@ -9,27 +9,46 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from holdrank.errors import InputError, UsageError
-from holdrank.files import containers, preflib, sniff
+from holdrank.files import containers, sniff
 from holdrank.files.containers import Source
 from holdrank.files.jsonl import read_jsonl
+from holdrank.files.old_preflib import read_old_preflib
 from holdrank.files.options import FORMATS, ReadOptions, check_format
+from holdrank.files.order import read_order
 from holdrank.files.parquet import parquet_table
+from holdrank.files.preflib import read_preflib
 from holdrank.files.writers import write_votes
 from holdrank.status import Step
-from holdrank.tables import ballots, battles, scores
+from holdrank.tables.battles import battles, pair_counts
+from holdrank.tables.marks import item_columns, long_marks, multi_way
+from holdrank.tables.orders import lists, positions
+from holdrank.tables.scores import score_table
 from holdrank.tables.table import Problems, RawBallots, Ref, Table, ballot_matrix, no_marks
 from holdrank.tables.vocabulary import BLANKS
 from holdrank.votes import Reading, Votes
 
 __all__ = ["FORMATS", "Validation", "read_votes", "validate", "write_votes"]
 
-_BALLOTS_OF_TEXT = ("preflib", "preflib-old", "order", "jsonl")
+_TEXT_READERS = {"preflib": read_preflib, "preflib-old": read_old_preflib, "order": read_order}
+_BALLOTS_OF_TEXT = (*_TEXT_READERS, "jsonl")
+_TABLE_READERS: dict[str, Callable[[Table, ReadOptions, Problems], RawBallots]] = {
+    "positions": positions,
+    "lists": lists,
+    "rank-columns": partial(item_columns, scores=False),
+    "score-columns": partial(item_columns, scores=True),
+    "long-ranks": partial(long_marks, scores=False),
+    "long-scores": partial(long_marks, scores=True),
+    "battles": battles,
+    "pair-counts": pair_counts,
+    "multi-way": multi_way,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,19 +239,10 @@ def _raw_ballots(
 def _of_text(
     text: str, source: Source, form: str, reason: str, options: ReadOptions, problems: Problems
 ) -> tuple[str, str, RawBallots]:
-    name, rule = source.name, options.unlisted
     if form == "jsonl":
-        return _of_json(text, name, None, reason, options, problems)
+        return _of_json(text, source.name, None, reason, options, problems)
     options.check(form)
-    if form == "preflib":
-        raw = preflib.read_preflib(
-            text, name, problems, extension=source.extension, unlisted=rule, categories=options.categories
-        )
-    elif form == "preflib-old":
-        raw = preflib.read_old_preflib(text, name, problems, extension=source.extension, unlisted=rule)
-    else:
-        raw = preflib.read_order(text, name, problems, unlisted=rule)
-    return form, reason, raw
+    return form, reason, _TEXT_READERS[form](text, source, options, problems)
 
 
 def _of_json(
@@ -242,7 +252,7 @@ def _of_json(
     for option in ("delimiter", "header"):
         if getattr(options, option) is not None:
             raise UsageError(f"{option}= means nothing for JSON Lines")
-    found = read_jsonl(text, name, problems, unlisted=options.unlisted, repeated=options.repeated)
+    found = read_jsonl(text, name, options, problems)
     if isinstance(found, Table):
         return of_table(found, format, options, problems)
     if format is not None:
@@ -273,113 +283,14 @@ def _of_rows(
     return of_table(table, format, options, problems)
 
 
-def form_of(table: Table, options: ReadOptions) -> tuple[str, str]:
-    """Return the form of a table and the reason for it, or refuse where two are equally plausible."""
-    o = options
-    return sniff.table_form(
-        table,
-        columns=o.columns,
-        item=o.item,
-        voter=o.voter,
-        weight=o.weight,
-        rank=o.rank,
-        score=o.score,
-        first=o.first,
-        winner=o.winner,
-        blanks=o.blanks_or(BLANKS),
-        directed=bool(o.lower_is_better),
-    )
-
-
 def of_table(table: Table, format: str | None, options: ReadOptions, problems: Problems) -> tuple[str, str, RawBallots]:
     """Return the form of a table, the reason for it, and the ballots."""
-    o = options
-    blanks = o.blanks_or(BLANKS)
     if not table.rows:  # every row was faulty and has been reported
         return "", "", RawBallots([], ballot_matrix(0, 0), np.zeros(0), [], {}, "")
-    form, reason = (format, "as set") if format else form_of(table, options)
-    o.check(form)
-    if form in ("positions", "lists"):
-        return form, reason, _ordered(form, table, o, problems)
-    if form in ("rank-columns", "score-columns"):
-        if not isinstance(o.lower_is_better, bool) and o.lower_is_better:
-            raise UsageError("in score columns the direction is one for all items: set lower_is_better=True")
-        raw = ballots.item_columns(
-            table,
-            problems,
-            scores=form == "score-columns",
-            columns=o.columns,
-            voter=o.voter,
-            weight=o.weight,
-            lower_is_better=bool(o.lower_is_better),
-            unlisted=o.unlisted,
-            blanks=blanks,
-        )
-    elif form in ("long-ranks", "long-scores"):
-        raw = ballots.long_marks(
-            table,
-            problems,
-            scores=form == "long-scores",
-            voter=o.voter,
-            item=o.item,
-            mark=o.rank if form == "long-ranks" else o.score,
-            weight=o.weight,
-            lower_is_better=o.lower_is_better,
-            unlisted=o.unlisted,
-            repeated=o.repeated,
-            blanks=blanks,
-        )
-    elif form == "score-table":
-        found = None if format or o.item is not None else sniff.item_column(table, blanks)
-        raw = scores.score_table(
-            table,
-            problems,
-            item=o.item if found is None or found == 0 else found + 1,
-            voters=o.columns,
-            numbering=range(found or 0),
-            lower_is_better=o.lower_is_better,
-            unlisted=o.unlisted,
-            repeated=o.repeated,
-            blanks=blanks,
-        )
-    elif form == "battles":
-        raw = battles.battles(
-            table,
-            problems,
-            first=o.first,
-            second=o.second,
-            winner=o.winner,
-            weight=o.weight,
-            both_bad=o.both_bad,
-        )
-    elif form == "pair-counts":
-        raw = battles.pair_counts(table, problems, columns=o.columns)
-    else:
-        raw = ballots.multi_way(
-            table, problems, weight=o.weight, unlisted=o.unlisted, repeated=o.repeated, blanks=blanks
-        )
-    return form, reason, raw
-
-
-def _ordered(form: str, table: Table, o: ReadOptions, problems: Problems) -> RawBallots:
-    """Read the two forms whose cells are names, best first."""
-    if form == "positions":
-        return ballots.positions(
-            table,
-            problems,
-            columns=o.columns,
-            weight=o.weight,
-            unlisted=o.unlisted,
-            repeated=o.repeated,
-            blanks=o.blanks_or(BLANKS),
-        )
-    return ballots.lists(
-        table,
-        problems,
-        voter=o.voter,
-        columns=o.columns,
-        weight=o.weight,
-        unlisted=o.unlisted,
-        repeated=o.repeated,
-        blanks=o.blanks_or(()),
-    )
+    form, reason = (format, "as set") if format else sniff.table_form(table, options)
+    options.check(form)
+    if form != "score-table":
+        return form, reason, _TABLE_READERS[form](table, options, problems)
+    told = format is not None or options.item is not None
+    names = None if told else sniff.item_column(table, options.blanks_or(BLANKS))
+    return form, reason, score_table(table, options, problems, numbering=names or 0)

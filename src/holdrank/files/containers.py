@@ -1,4 +1,4 @@
-"""What a file is made of: bytes, text, CSV rows, spreadsheets, Parquet; each ends in text or in a `Table`."""
+"""What a file is made of: bytes, text, CSV rows, spreadsheets; each ends in text or in a `Table`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from typing import BinaryIO
 
 from holdrank.errors import HoldrankError, InputError, LimitError, MissingExtraError, UsageError, quote, reason, show
 from holdrank.files.spreadsheets import Rows, sheet_rows
-from holdrank.tables.table import Problems, Table, most_cells, no_rows, plural
+from holdrank.tables.notes import plural
+from holdrank.tables.table import Problems, Table, most_cells, no_rows
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 _TEXT_EXTENSIONS = frozenset({".csv", ".tsv", ".txt", ".soc", ".soi", ".toc", ".toi", ".cat", ".jsonl", ".order"})
@@ -180,6 +181,22 @@ def decode(source: Source, encoding: str | None) -> str:
     if not text or text.isspace():
         raise _empty(source)
     return text
+
+
+def line_feeds(text: str) -> str:
+    """Return a text in which a line feed ends every line, whatever did before."""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def split_lines(text: str) -> list[str]:
+    r"""Return the lines of `text`, whatever ends them; unlike `str.splitlines` only at CR and LF.
+
+    Examples
+    --------
+    >>> split_lines("a\r\nb\rc\x0bd")
+    ['a', 'b', 'c\x0bd']
+    """
+    return line_feeds(text).split("\n")
 
 
 # ---------------------------------------------------------------------------------------------------------- CSV
@@ -364,8 +381,8 @@ def _wrong_width(source: str, line: int, row: list[str], width: int, delimiter: 
         f"the row has {plural(len(row), 'cell')}, the header {width}",
         source=source,
         line=line,
-        found=(delimiter or ",").join(row[:12]),
-        expected=f"{plural(width, 'cell')}",
+        found=delimiter.join(row[:12]),
+        expected=plural(width, "cell"),
         repair=repair,
     )
 

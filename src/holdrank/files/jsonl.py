@@ -16,28 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdrank.errors import InputError, LimitError, show
-from holdrank.files.preflib import split_lines
-from holdrank.tables.table import (
-    MAX_WEIGHT,
-    Problems,
-    RawBallots,
-    Table,
-    ballot_matrix,
-    check_repeated,
-    counted,
-    most_cells,
-    name_notes,
-    no_rows,
-    resolve_unlisted,
-)
+from holdrank.files.containers import split_lines
+from holdrank.tables.notes import counted, name_notes
+from holdrank.tables.options import TableOptions, ballot_choices
+from holdrank.tables.table import MAX_WEIGHT, Problems, RawBallots, Table, ballot_matrix, most_cells, no_rows
 from holdrank.tables.vocabulary import BALLOT_WEIGHT_NAMES, VOTER_NAMES, plain
 
 _DEEPEST = 50  # lists and objects inside each other, on a line
 
 
-def read_jsonl(
-    text: str, source: str, problems: Problems, *, unlisted: str | None = None, repeated: str = "refuse"
-) -> RawBallots | Table:
+def read_jsonl(text: str, source: str, options: TableOptions, problems: Problems) -> RawBallots | Table:
     """Return the ballots of a JSON Lines text, or its table where the lines are plain records."""
     objects = list(json_objects(text, source, problems))
     head: dict[str, Any] = {}
@@ -48,28 +36,26 @@ def read_jsonl(
         raise no_rows(source, "there are no ballots: nothing to aggregate")
     if not {"order", "ranks"} & objects[0][1].keys():
         return _records(objects, source, problems, most_cells(len(text)))
-    return ballots_of(objects, head, source, problems, unlisted=unlisted, repeated=repeated)
+    return ballots_of(objects, head, source, options, problems)
 
 
 def ballots_of(
     objects: Sequence[tuple[int, dict[str, Any]]],
     head: dict[str, Any],
     source: str,
+    options: TableOptions,
     problems: Problems,
-    *,
-    unlisted: str | None = None,
-    repeated: str = "refuse",
     times: NDArray[np.int64] | None = None,
 ) -> RawBallots:
     """Return the ballots of lines that are ballots, below a line that may declare their items.
 
     `times` says how many lines of the source each of them stands for.
     """
-    check_repeated(repeated)
+    keeps_first = options.keeps_first
     items: dict[str, int] = {name: k for k, name in enumerate(head.get("items", ()))}
     ballots: list[dict[int, float]] = []
     weights: list[float] = []
-    lines: list[int] = []
+    counts: list[int] = []
     doubled = 0
     for place, (line, record) in enumerate(objects):
         count = 1 if times is None else int(times[place])
@@ -81,29 +67,20 @@ def ballots_of(
             for name, rank in marks:
                 if head and name not in items:
                     repair = "add it to the items of the first line, or mend the name"
-                    raise _Fault("the item is not declared", name, "an item that the first line declares", repair)
+                    raise _fault("the item is not declared", name, "an item that the first line declares", repair)
                 item = items.setdefault(name, len(items))
-                if item in ballot and repeated != "first":
+                if item in ballot and not keeps_first:
                     repair = 'delete one mention, or set repeated="first"'
-                    raise _Fault("the ballot names an item twice", name, "each item at most once", repair)
+                    raise _fault("the ballot names an item twice", name, "each item at most once", repair)
                 repeats = repeats or item in ballot
                 ballot.setdefault(item, rank)
-        except _Fault as fault:
-            problems.add(
-                InputError(
-                    fault.problem,
-                    source=source,
-                    line=line,
-                    found=fault.found,
-                    expected=fault.expected,
-                    repair=fault.repair,
-                )
-            )
+        except InputError as error:
+            problems.add(error.at(source, line))
             continue
         doubled += repeats * count
         ballots.append(ballot)
         weights.append(weight * count)
-        lines.append(count)
+        counts.append(count)
     ranks = ballot_matrix(len(ballots), len(items), source)
     for row, ballot in enumerate(ballots):
         if ballot:
@@ -113,21 +90,15 @@ def ballots_of(
     if doubled:
         kept = "an item more than once; the first mention was kept"
         notes.append(counted(doubled, "ballot names", kept, many="ballots name"))
-    rule = resolve_unlisted(unlisted or head.get("unlisted"), "bottom")
-    choices = {
-        "form": "JSON Lines of ballots",
-        "unlisted": rule,
-        "ties": "one half each way",
-        "direction": "best first",
-        "repeated": repeated,
-    }
-    stand_for = None if times is None else np.array(lines, dtype=np.int64)
+    rule = options.unlisted_or(head.get("unlisted", "bottom"))
+    choices = {"form": "JSON Lines of ballots", **ballot_choices(rule, "best first", options.repeated)}
+    stand_for = None if times is None else np.array(counts, dtype=np.int64)
     return RawBallots(list(items), ranks, np.array(weights, dtype=np.float64), notes, choices, rule, None, stand_for)
 
 
-class _Fault(Exception):  # noqa: N818 - carried within this module only
-    def __init__(self, problem: str, found: object, expected: str, repair: str = "mend the line, or delete it") -> None:
-        self.problem, self.found, self.expected, self.repair = problem, str(found), expected, repair
+def _fault(problem: str, found: object, expected: str, repair: str = "mend the line, or delete it") -> InputError:
+    """Return the error for a line, whose place the reader of all lines adds."""
+    return InputError(problem, found=str(found), expected=expected, repair=repair)
 
 
 def check_head(head: dict[str, Any], line: int, source: str) -> None:
@@ -151,13 +122,13 @@ def _weight(record: dict[str, Any]) -> float:
     strange = [key for key in record if key not in ("order", "ranks", *keys) and plain(key) not in VOTER_NAMES]
     if strange:
         known = 'the keys "order" or "ranks", "weight" and "voter"'
-        raise _Fault("a ballot holds a key that means nothing", ", ".join(strange), known, "delete or rename the key")
+        raise _fault("a ballot holds a key that means nothing", ", ".join(strange), known, "delete or rename the key")
     if len(keys) > 1 or {"order", "ranks"} <= record.keys():
         found = ", ".join(record)
-        raise _Fault("a ballot says the same thing twice", found, "one weight, and an order or ranks", "delete a key")
+        raise _fault("a ballot says the same thing twice", found, "one weight, and an order or ranks", "delete a key")
     value = record[keys[0]] if keys else 1
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MAX_WEIGHT:
-        raise _Fault("the weight is not sound", value, "a number from 0 to 2**46")
+        raise _fault("the weight is not sound", value, "a number from 0 to 2**46")
     return float(value)
 
 
@@ -166,7 +137,7 @@ def _marks(record: dict[str, Any]) -> list[tuple[str, float]]:
     if "order" in record:
         order = record["order"]
         if not isinstance(order, list):
-            raise _Fault("the order is not a list", order, 'a list such as ["a", ["b", "c"]]')
+            raise _fault("the order is not a list", order, 'a list such as ["a", ["b", "c"]]')
         return [
             (_name(item), float(place))
             for place, group in enumerate(order, start=1)
@@ -174,20 +145,20 @@ def _marks(record: dict[str, Any]) -> list[tuple[str, float]]:
         ]
     ranks = record.get("ranks")
     if not isinstance(ranks, dict):
-        raise _Fault("the line holds no ballot", record, 'an "order" or "ranks", as on the first line')
+        raise _fault("the line holds no ballot", record, 'an "order" or "ranks", as on the first line')
     out = []
     for name, rank in ranks.items():
         if rank is None:
             continue
         if isinstance(rank, bool) or not isinstance(rank, int | float) or not 0 < rank <= MAX_WEIGHT:
-            raise _Fault("a rank must be a number of 1 or more", rank, "1 for the best, null for unlisted")
+            raise _fault("a rank must be a number of 1 or more", rank, "1 for the best, null for unlisted")
         out.append((_name(name), float(rank)))
     return out
 
 
 def _name(item: object) -> str:
     if isinstance(item, bool) or not isinstance(item, str | int) or not str(item).strip():
-        raise _Fault("an item has no name", item, "names of items, as text")
+        raise _fault("an item has no name", item, "names of items, as text")
     return str(item)
 
 
@@ -286,13 +257,4 @@ def json_objects(text: str, source: str, problems: Problems) -> Iterator[tuple[i
         if isinstance(value, dict):
             yield number, value
             continue
-        problems.add(
-            InputError(
-                problem,
-                source=source,
-                line=number,
-                found=line,
-                expected=expected,
-                repair=repair,
-            )
-        )
+        problems.add(_fault(problem, line, expected, repair).at(source, number))

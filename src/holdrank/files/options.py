@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from holdrank.errors import UsageError
-from holdrank.tables.table import Ref
+from holdrank.tables.options import TableOptions
 
 FORMATS = {
     "preflib": "PrefLib since 2022: .soc .soi .toc .toi .cat",
@@ -50,26 +50,12 @@ _OPTIONS: dict[str, set[str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class ReadOptions:
-    """All options of `read_votes` that say how a file is read, with their defaults."""
+class ReadOptions(TableOptions):
+    """All options of `read_votes` that say how a file is read, with their defaults: checked at the door."""
 
-    unlisted: str | None = None
     delimiter: str | None = None
     encoding: str | None = None
     header: int | None = None
-    columns: Sequence[Ref] | None = None
-    item: Ref | Sequence[Ref] | None = None
-    voter: Ref | None = None
-    weight: Ref | None = None
-    rank: Ref | None = None
-    score: Ref | None = None
-    first: Ref | None = None
-    second: Ref | None = None
-    winner: Ref | None = None
-    lower_is_better: Collection[str] | bool = ()
-    blanks: Collection[str] | None = None
-    repeated: str = "refuse"
-    both_bad: str = "tie"
     categories: Sequence[str | int] | None = None
     short_rows: str = "refuse"
     sheet: str | int | None = None
@@ -120,12 +106,6 @@ class ReadOptions:
             raise UsageError(f"{stray[0]}= means nothing for the format {form!r} ({FORMATS[form]})")
         if form in ("battles", "pair-counts") and self.unlisted == "bottom":
             raise UsageError(f"unlisted='bottom' makes no sense for {form}: a comparison speaks about two items")
-
-    def blanks_or(self, default: Collection[str]) -> Collection[str]:
-        """Return the tokens for "nothing here": those set, else the form's own."""
-        if self.blanks is None:
-            return default
-        return [self.blanks] if isinstance(self.blanks, str) else list(self.blanks)
 
 
 def _whole(value: object) -> bool:

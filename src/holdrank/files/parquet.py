@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from holdrank.errors import LimitError, MissingExtraError, show
 from holdrank.files.containers import Source, damaged
-from holdrank.tables.table import Column, Table, most_cells, no_rows, plural
+from holdrank.tables.notes import plural
+from holdrank.tables.table import Column, Table, most_cells, no_rows
 
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL", "UTINYINT",
             "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT")  # fmt: skip
@@ -44,11 +46,10 @@ def parquet_table(source: Source) -> Table:
 
 def _arrays(connection: Any, path: Path, source: Source) -> tuple[list[str], int, dict[str, Any]]:
     """Return the names of the columns, the number of rows and the columns; numbers are numbers, all else is text."""
-    quoted = str(path).replace("'", "''")
-    table = f"read_parquet('{quoted}', hive_partitioning = false)"
+    table = f"read_parquet({literal(str(path))}, hive_partitioning = false)"
     columns = connection.execute(f"DESCRIBE FROM {table}").fetchall()
     told = [(str(name), kind_of(kind)) for name, kind, *_ in columns]
-    cells = [cell_of('"' + name.replace('"', '""') + '"', kind) for name, kind in told]
+    cells = [cell_of(identifier(name), kind) for name, kind in told]
     texts = [cell for cell, (_, kind) in zip(cells, told, strict=True) if kind == "text"]
     # A page of equal cells takes no room in the file, however many they are: ask before they are unpacked.
     (rows,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
@@ -71,6 +72,16 @@ def _too_many_rows(source: Source, rows: int, columns: int) -> LimitError:
     )
 
 
+def literal(text: str) -> str:
+    """Return text as SQL writes it."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def identifier(name: str) -> str:
+    """Return the name of a column as SQL writes it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
 def kind_of(kind: str) -> str:
     """Return what a type of DuckDB is to us: ``"number"``, ``"flag"`` (true or false) or ``"text"``."""
     base = kind.partition("(")[0]
@@ -85,15 +96,18 @@ def cell_of(column: str, kind: str) -> str:
 
 
 def _array_column(array: Any) -> Column:
-    masked = np.ma.getmaskarray(array)
     values = np.ma.getdata(array)
     if values.dtype.kind in "iuf":
-        if not masked.any():
-            return np.asarray(values)
-        out = values.astype(np.float64)
-        out[masked] = np.nan
-        return out
+        return number_column(array)
+    masked = np.ma.getmaskarray(array)
     return ["" if hidden else str(cell) for cell, hidden in zip(values.tolist(), masked.tolist(), strict=True)]
+
+
+def number_column(array: Any) -> NDArray[Any]:
+    """Return numbers as DuckDB gives them, masked where there is none, as a column."""
+    masked = np.ma.getmaskarray(array)
+    values = np.asarray(np.ma.getdata(array))
+    return np.where(masked, np.nan, values.astype(np.float64)) if masked.any() else values
 
 
 def _by_pyarrow(source: Source) -> Table:

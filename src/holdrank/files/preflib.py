@@ -1,4 +1,4 @@
-"""PrefLib files, modern and old: orders with counts over numbered alternatives.
+"""PrefLib files: orders with counts over numbered alternatives.
 
 The body is read in bulk (`holdrank.files.bulk`). Only one that is faulty, or stranger than the grammar, goes through
 the careful reader here, line by line, which knows what to say. Both accept the same language.
@@ -15,18 +15,11 @@ from numpy.typing import NDArray
 
 from holdrank.errors import InputError, UsageError, quote
 from holdrank.files.bulk import Body, read_body
-from holdrank.tables.table import (
-    MAX_CELLS,
-    MAX_WEIGHT,
-    Problems,
-    RawBallots,
-    ballot_matrix,
-    listed_lines,
-    name_notes,
-    no_rows,
-    plural,
-    resolve_unlisted,
-)
+from holdrank.files.containers import Source, line_feeds
+from holdrank.files.options import ReadOptions
+from holdrank.tables.notes import listed_lines, name_notes, plural
+from holdrank.tables.options import ballot_choices
+from holdrank.tables.table import MAX_CELLS, MAX_WEIGHT, Problems, RawBallots, ballot_matrix, no_rows
 
 TYPES = {
     "soc": "strict orders, complete",
@@ -38,12 +31,11 @@ TYPES = {
 
 _KEY_WITH_NUMBER = re.compile(r"(ALTERNATIVE|CATEGORY) NAME ([0-9]+)")
 _CELLS_AT_A_TIME = 1 << 20
-_MANY_ITEMS = 10_000  # that a file may declare without naming them
 _TOKEN = re.compile(r"[ \t]*([0-9]+|[:,{}]|[^:,{} \t]+)[ \t]*")
 
 
 @dataclass(slots=True)
-class _File:
+class PrefLibFile:
     """A PrefLib file cut into its header and its body."""
 
     source: str
@@ -56,96 +48,27 @@ class _File:
     span: str = ""
     notes: list[str] = field(default_factory=list)
 
+    def declare(self, known: dict[int, str], what: str, number: int, name: str, line: int, problems: Problems) -> None:
+        """Give a name to the number of an item or a category, or refuse a number that has one."""
+        if number not in known:
+            known[number] = name
+            return
+        problem = f"{what} {number} is declared twice"
+        problems.add(self.fault(problem, line, name, f"each {what} number once", "renumber it, or delete the line"))
+
     def fault(self, problem: str, line: int | None, found: str, expected: str, repair: str) -> InputError:
+        """Return the error for a line, or for the file."""
         return InputError(problem, source=self.source, line=line, found=found, expected=expected, repair=repair)
 
 
-def split_lines(text: str) -> list[str]:
-    r"""Return the lines of `text`, whatever ends them; unlike `str.splitlines` only at CR and LF.
-
-    Examples
-    --------
-    >>> split_lines("a\r\nb\rc\x0bd")
-    ['a', 'b', 'c\x0bd']
-    """
-    return _line_feeds(text).split("\n")
-
-
-def _line_feeds(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
-
-
-def read_preflib(
-    text: str,
-    source: str,
-    problems: Problems,
-    *,
-    extension: str = "",
-    unlisted: str | None = None,
-    categories: Sequence[str | int] | None = None,
-) -> RawBallots:
+def read_preflib(text: str, source: Source, options: ReadOptions, problems: Problems) -> RawBallots:
     """Read the modern format (since September 2022): a header of ``# KEY: value`` lines, then ``count: order``."""
-    file = _File(source)
-    _read_header(file, _line_feeds(text), problems)
-    _settle_kind(file, extension)
-    return _ballots(file, problems, unlisted, categories, f"preflib {file.kind}")
+    file = PrefLibFile(source.name)
+    _read_header(file, line_feeds(text), problems)
+    return ballots_of(file, source.extension, options, problems)
 
 
-def read_old_preflib(
-    text: str,
-    source: str,
-    problems: Problems,
-    *,
-    extension: str = "",
-    unlisted: str | None = None,
-) -> RawBallots:
-    """Read the format used before September 2022: number of items, ``id,name`` lines, totals, ``count,order``."""
-    file = _File(source)
-    lines = split_lines(text)
-    filled = [k for k, line in enumerate(lines) if line.strip()]
-    start = filled[0]
-    size = int(lines[start]) if re.fullmatch(r"[ \t]*[0-9]{1,9}[ \t]*", lines[start]) else -1
-    if size < 0:
-        raise file.fault(
-            "this is no PrefLib file in the format used before 2022",
-            start + 1,
-            lines[start],
-            "the number of items alone on the first line",
-            "check the format, or set format= to the right one",
-        )
-    named, rest = filled[1 : size + 1], filled[size + 1 :]
-    for k in named:
-        match = re.match(r"[ \t]*([0-9]{1,15})[ \t]*,(.*)", lines[k], re.DOTALL)
-        if match is None:
-            problems.add(
-                file.fault(
-                    "the line does not name an item",
-                    k + 1,
-                    lines[k],
-                    f"id,name on each of the {size} lines after the first",
-                    "mend the line, or the number of items on the first line",
-                )
-            )
-            continue
-        # Old files pad names with blanks; the modern copies of the same files do not.
-        _declare(file, file.names, "item", int(match[1]), match[2].rstrip(), k + 1, problems)
-    if len(named) < size or not rest or len(lines[rest[0]].split(",")) != 3:
-        raise file.fault(
-            "the line with the totals is missing",
-            (rest[0] if rest else filled[-1]) + 1,
-            lines[rest[0] if rest else filled[-1]],
-            f"voters,sum,orders after {size} lines of names",
-            "mend the line, or the number of items on the first line",
-        )
-    voters, _, orders = (part.strip() for part in lines[rest[0]].split(","))
-    file.keys = {"NUMBER VOTERS": voters, "NUMBER UNIQUE ORDERS": orders}
-    file.first_line = rest[0] + 2
-    file.body = "\n".join(line.replace(",", ":", 1) for line in lines[rest[0] + 1 :])
-    _settle_kind(file, extension)
-    return _ballots(file, problems, unlisted, None, f"preflib-old {file.kind}")
-
-
-def _read_header(file: _File, text: str, problems: Problems) -> None:
+def _read_header(file: PrefLibFile, text: str, problems: Problems) -> None:
     comments = []
     at = k = 0
     while at < len(text):
@@ -181,31 +104,14 @@ def _read_header(file: _File, text: str, problems: Problems) -> None:
                 )
             )
         elif match[1] == "CATEGORY":
-            _declare(file, file.categories, "category", number, value.strip(), k, problems)
+            file.declare(file.categories, "category", number, value.strip(), k, problems)
         else:
-            _declare(file, file.names, "alternative", number, value, k, problems)
+            file.declare(file.names, "alternative", number, value, k, problems)
     if comments:
         file.notes.append(f"{plural(len(comments), 'line')} kept as comments{listed_lines(comments)}")
 
 
-def _declare(
-    file: _File, known: dict[int, str], what: str, number: int, name: str, line: int, problems: Problems
-) -> None:
-    if number in known:
-        problems.add(
-            file.fault(
-                f"{what} {number} is declared twice",
-                line,
-                name,
-                f"each {what} number once",
-                "renumber it, or delete the line",
-            )
-        )
-        return
-    known[number] = name
-
-
-def _settle_kind(file: _File, extension: str) -> None:
+def _settle_kind(file: PrefLibFile, extension: str) -> None:
     """Decide the type: the header's word counts, not the extension."""
     declared = file.keys.get("DATA TYPE", "").strip().lower()
     kind = declared or extension.lstrip(".").lower()
@@ -231,13 +137,12 @@ def _settle_kind(file: _File, extension: str) -> None:
     file.kind = kind
 
 
-def _ballots(
-    file: _File,
-    problems: Problems,
-    unlisted: str | None,
-    categories: Sequence[str | int] | None,
-    form: str,
+def ballots_of(
+    file: PrefLibFile, extension: str, options: ReadOptions, problems: Problems, form: str = "preflib"
 ) -> RawBallots:
+    """Return the ballots of a file whose header is read."""
+    _settle_kind(file, extension)
+    categories = options.categories
     if categories is not None and file.kind != "cat":
         raise UsageError(f"categories only means something for .cat files, not for .{file.kind}")
     if not file.names:
@@ -249,22 +154,15 @@ def _ballots(
             "add the names to the header",
         )
     ids = np.array(sorted(file.names), dtype=np.int64)
-    rule = resolve_unlisted(unlisted, "bottom")
-    choices = {
-        "form": f"{form} ({TYPES[file.kind]})",
-        "unlisted": rule,
-        "ties": "one half each way",
-        "direction": "best first",
-        "repeated": "refuse",
-    }
+    rule = options.unlisted_or("bottom")
+    choices = {"form": f"{form} {file.kind} ({TYPES[file.kind]})", **ballot_choices(rule, "best first")}
     body = _read_fast(file, ids)
     if body is None:
         body = _read_lines(file, ids, problems)
     if not len(body.counts) and not problems.total:
         raise no_rows(file.source, "there are no ballots: nothing to aggregate")
     if file.kind == "cat":
-        places = _category_places(file, categories, body, choices)
-        rank_of_group = np.array(places, dtype=np.int32)
+        rank_of_group = np.array(_category_places(file, categories, body, choices), dtype=np.int32)
     else:
         rank_of_group = np.arange(1, len(ids) + 1, dtype=np.int32)
     ranks = ballot_matrix(len(body.counts), len(ids), file.source)
@@ -279,7 +177,7 @@ def _ballots(
     return RawBallots(items, ranks, body.counts, file.notes, choices, rule)
 
 
-def _item_names(file: _File, ids: NDArray[np.int64]) -> list[str]:
+def _item_names(file: PrefLibFile, ids: NDArray[np.int64]) -> list[str]:
     """Return the names in order of number; an empty or shared name is told apart by its number."""
     names = [file.names[k] for k in ids.tolist()]
     times: dict[str, int] = {}
@@ -311,7 +209,7 @@ def _item_names(file: _File, ids: NDArray[np.int64]) -> list[str]:
     return out
 
 
-def _count_notes(file: _File, body: Body, ranks: NDArray[np.int32]) -> None:
+def _count_notes(file: PrefLibFile, body: Body, ranks: NDArray[np.int32]) -> None:
     """Note where the header's counts differ from the body (the body wins), and orders on several lines."""
     lines = len(body.counts)
     facts = {
@@ -334,7 +232,9 @@ def _count_notes(file: _File, body: Body, ranks: NDArray[np.int32]) -> None:
         file.notes.append(f"{plural(repeats, 'line repeats', 'lines repeat')} an order; their counts were added")
 
 
-def _category_places(file: _File, wanted: Sequence[str | int] | None, body: Body, choices: dict[str, str]) -> list[int]:
+def _category_places(
+    file: PrefLibFile, wanted: Sequence[str | int] | None, body: Body, choices: dict[str, str]
+) -> list[int]:
     """Return the rank of every category by its place in a line; 0 = its items are unlisted."""
     numbers = sorted(file.categories) or list(range(1, int(body.group.max(initial=0)) + 2))
     labels = [file.categories.get(number, str(number)) for number in numbers]
@@ -365,7 +265,7 @@ def _category_places(file: _File, wanted: Sequence[str | int] | None, body: Body
     return places
 
 
-def _read_fast(file: _File, ids: NDArray[np.int64]) -> Body | None:
+def _read_fast(file: PrefLibFile, ids: NDArray[np.int64]) -> Body | None:
     """Read the whole body at once, or return None where the careful reader has to look."""
     if file.kind != "cat" and file.body.count(",") > (file.body.count("\n") + 1) * len(ids):
         return None  # some line names an item twice: one line of megabytes is not worth arrays
@@ -373,7 +273,7 @@ def _read_fast(file: _File, ids: NDArray[np.int64]) -> Body | None:
     return body if body is not None and _fits_kind(file, body, len(ids)) else None
 
 
-def _fits_kind(file: _File, body: Body, items: int) -> bool:
+def _fits_kind(file: PrefLibFile, body: Body, items: int) -> bool:
     """Whether no line names an item twice, and every line has the ties and gaps its type allows."""
     rows = len(body.counts)
     if (body.counts > MAX_WEIGHT).any():
@@ -392,7 +292,7 @@ def _fits_kind(file: _File, body: Body, items: int) -> bool:
     return int(np.count_nonzero(seen)) == len(body.row)
 
 
-def _read_lines(file: _File, ids: NDArray[np.int64], problems: Problems) -> Body:
+def _read_lines(file: PrefLibFile, ids: NDArray[np.int64], problems: Problems) -> Body:
     """Read the body line by line, reporting every fault with its line."""
     index = {number: k for k, number in enumerate(ids.tolist())}
     file.span = _span(ids.tolist())
@@ -422,9 +322,9 @@ def _read_lines(file: _File, ids: NDArray[np.int64], problems: Problems) -> Body
                 )
             continue
         try:
-            count, groups = _read_line(file, line, index)
-        except _LineFault as fault:
-            problems.add(file.fault(fault.problem, number, fault.found, fault.expected, fault.repair))
+            count, groups = _read_line(file, number, line, index)
+        except InputError as error:
+            problems.add(error)
             continue
         if file.kind in ("soc", "soi") and any(len(members) > 1 for members in groups):
             ties.append((number, line))
@@ -455,24 +355,19 @@ def _read_lines(file: _File, ids: NDArray[np.int64], problems: Problems) -> Body
     return Body(np.array(counts, dtype=np.float64), *integers)
 
 
-class _LineFault(Exception):  # noqa: N818 - carried within this module only
-    def __init__(self, problem: str, found: str, expected: str, repair: str) -> None:
-        self.problem, self.found, self.expected, self.repair = problem, found, expected, repair
-
-
-def _read_line(file: _File, line: str, index: dict[int, int]) -> tuple[int, list[list[int]]]:
+def _read_line(file: PrefLibFile, at: int, line: str, index: dict[int, int]) -> tuple[int, list[list[int]]]:
     """Return the count and the groups of item indices of one line."""
     head, colon, order = line.partition(":")
     grammar = "count: order, such as 13: 1,{4,3},2"
     if not colon:
-        raise _LineFault("the line is no ballot", line, grammar, "mend the line, or start it with # as a comment")
+        raise file.fault("the line is no ballot", at, line, grammar, "mend the line, or start it with # as a comment")
     if not re.fullmatch(r"[ \t]*[0-9]+[ \t]*", head):
-        raise _LineFault(
-            "the count is not a whole number", head.strip(), "digits only", "write how many voters cast this order"
+        raise file.fault(
+            "the count is not a whole number", at, head.strip(), "digits only", "write how many voters cast this order"
         )
     digits = head.strip(" \t").lstrip("0") or "0"
     if len(digits) > 16 or int(digits) > MAX_WEIGHT:
-        raise _LineFault("the count is absurdly large", head.strip(), "at most 2**46", "mend the count")
+        raise file.fault("the count is absurdly large", at, head.strip(), "at most 2**46", "mend the count")
     groups: list[list[int]] = []
     seen: set[int] = set()
     inside = False
@@ -482,36 +377,38 @@ def _read_line(file: _File, line: str, index: dict[int, int]) -> tuple[int, list
         token, end = match[1], match.end()
         if token == "{":
             if inside or not want_item:
-                raise _LineFault("a brace opens in the wrong place", line, grammar, "braces cannot be nested")
+                raise file.fault("a brace opens in the wrong place", at, line, grammar, "braces cannot be nested")
             inside = True
             groups.append([])
         elif token == "}":
             empty = inside and not groups[-1]
             if not inside or (want_item and not empty):
-                raise _LineFault("a brace closes in the wrong place", line, grammar, "balance the braces")
+                raise file.fault("a brace closes in the wrong place", at, line, grammar, "balance the braces")
             if empty and file.kind != "cat":
-                raise _LineFault("a group is empty", line, "at least one item between braces", "delete the {}")
+                raise file.fault("a group is empty", at, line, "at least one item between braces", "delete the {}")
             inside = want_item = False
         elif token == ",":
             if want_item:
-                raise _LineFault("an item is missing before a comma", line, grammar, "delete the comma")
+                raise file.fault("an item is missing before a comma", at, line, grammar, "delete the comma")
             want_item = True
         elif not token.isdecimal() or not token.isascii():
-            raise _LineFault(f"{quote(token, 30)} is not an item number", line, grammar, "write item numbers")
+            raise file.fault(f"{quote(token, 30)} is not an item number", at, line, grammar, "write item numbers")
         else:
             if not want_item:
-                raise _LineFault("a comma is missing between items", line, grammar, "put commas between items")
+                raise file.fault("a comma is missing between items", at, line, grammar, "put commas between items")
             number = _small_number(token)
             item = None if number is None else index.get(number)
             if item is None:
-                raise _LineFault(
+                raise file.fault(
                     f"item {token[:20]} is not declared",
+                    at,
                     line,
                     f"an item that the header declares ({file.span})",
                     "declare it in the header, or mend the line",
                 )
             if item in seen:
-                raise _LineFault(f"item {token} stands twice on the line", line, "each item once", "delete one mention")
+                twice = f"item {token} stands twice on the line"
+                raise file.fault(twice, at, line, "each item once", "delete one mention")
             seen.add(item)
             if not inside:
                 groups.append([])
@@ -519,10 +416,11 @@ def _read_line(file: _File, line: str, index: dict[int, int]) -> tuple[int, list
             want_item = False
     if inside or want_item or end < len(order):
         what = "a brace is not closed" if inside else "the order is empty or ends with a comma"
-        raise _LineFault(what, line, grammar, "complete the line, or delete it")
+        raise file.fault(what, at, line, grammar, "complete the line, or delete it")
     if file.kind == "cat" and file.categories and len(groups) > len(file.categories):
-        raise _LineFault(
+        raise file.fault(
             f"the line has {len(groups)} categories",
+            at,
             line,
             f"the {len(file.categories)} categories of the header",
             "declare the others with CATEGORY NAME lines, or mend the line",
@@ -541,68 +439,3 @@ def _span(numbers: list[int]) -> str:
     if numbers[-1] - numbers[0] == len(numbers) - 1:
         return f"{numbers[0]} to {numbers[-1]}"
     return ", ".join(map(str, numbers[:8])) + (", …" if len(numbers) > 8 else "")
-
-
-def read_order(text: str, source: str, problems: Problems, *, unlisted: str | None = None) -> RawBallots:
-    """Read an ``.order`` file: ``n 1``, then ``0 k id1 … idk`` a voter, ids from 0, best first."""
-    file = _File(source)
-    lines = split_lines(text)
-    head = next((k for k, line in enumerate(lines) if line.strip()), 0)
-    words = lines[head].split()
-    if not words or not all(re.fullmatch(r"[0-9]{1,7}", word) for word in words[:2]) or int(words[0]) < 1:
-        raise file.fault(
-            "the file does not start like an .order file",
-            head + 1,
-            lines[head],
-            "the number of items and a 1, such as '10 1'",
-            "check the format, or set format= to the right one",
-        )
-    size = int(words[0])
-    if size > max(_MANY_ITEMS, len(text)):
-        raise file.fault(
-            f"the file declares {size:,} items, far more than its ballots can name",
-            head + 1,
-            lines[head],
-            "the number of items and a 1, such as '10 1'",
-            "mend the number of items",
-        )
-    tally: dict[str, int] = {}
-    line_of: dict[str, int] = {}
-    for number, line in enumerate(lines[head + 1 :], start=head + 2):
-        if line.strip():
-            tally[line] = tally.get(line, 0) + 1
-            line_of.setdefault(line, number)
-    if not tally:
-        raise no_rows(source, "there are no ballots: nothing to aggregate")
-    orders, weights = [], []
-    for line, count in tally.items():
-        words = line.split()
-        fault = ""
-        if not all(re.fullmatch(r"[0-9]{1,9}", word) for word in words):
-            fault = "the line holds something else than whole numbers"
-        elif len(words) < 2 or len(words) - 2 != int(words[1]):
-            fault = "the second number must say how many items follow"
-        elif any(int(word) >= size for word in words[2:]):
-            fault = "an item is not declared"
-        elif len(set(map(int, words[2:]))) < len(words) - 2:
-            fault = "an item stands twice on the line"
-        if fault:
-            expected = f"'0 k' and k different items from 0 to {size - 1}"
-            problems.add(file.fault(fault, line_of[line], line, expected, "mend the line, or delete it"))
-            continue
-        orders.append([int(word) for word in words[2:]])
-        weights.append(count)
-    ranks = ballot_matrix(len(orders), size, source)
-    for row, order in enumerate(orders):
-        ranks[row, order] = np.arange(1, len(order) + 1)
-    rule = resolve_unlisted(unlisted, "bottom")
-    choices = {
-        "form": "order (ids from 0, best first)",
-        "unlisted": rule,
-        "ties": "one half each way",
-        "direction": "best first",
-        "repeated": "refuse",
-    }
-    items = [str(k) for k in range(size)]
-    notes = ["items are called by their numbers, from 0, for the file holds no names"]
-    return RawBallots(items, ranks, np.array(weights, dtype=np.float64), notes, choices, rule)

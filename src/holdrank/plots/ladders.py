@@ -17,10 +17,10 @@ from holdrank.plots.style import (
     SKY,
     Data,
     axes_or_new,
+    drawn,
     name_ticks,
     named,
     number,
-    sheet,
     spans,
     styled,
     width_of,
@@ -65,12 +65,7 @@ def ladder(
     What "to break a gap" means is what the numbers given are for: for ``attack(votes, T, Above(b, a))``, that an item
     of the lower tier comes to stand above one of the upper tier.
     """
-    data = ladder_data(consensus, gaps, total=total)
-    with styled():
-        plan = _Ladder(data)
-        paper = sheet(ax, plan.least_width, plan.height)
-        plan.draw(paper)
-    return paper.ax
+    return drawn(_Ladder(ladder_data(consensus, gaps, total=total)), ax)
 
 
 def ladder_data(consensus: Consensus, gaps: Sequence[Gap] | None = None, *, total: float | None = None) -> Data:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import combinations, permutations
 from typing import TYPE_CHECKING
 
-from holdrank.plots.style import BLACK, BLUE, GREY, PALE, Data, axes_or_new, name_ticks, named, number, styled
+from holdrank.plots.style import BLACK, BLUE, GREY, PALE, Data, axes_or_new, blocks, name_ticks, named, number, styled
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -77,16 +77,12 @@ def heatmap_data(votes: Votes, consensus: Consensus) -> Data:
     """
     order = consensus.ranking.order
     wins, shares = votes.wins(), votes.pairwise()
-    starts, tiers = 0, []
-    for bucket in consensus.ranking.buckets:
-        tiers.append([starts, len(bucket)])
-        starts += len(bucket)
     return {
         "items": [named(votes.items[i]) for i in order],
         "shares": [
             [None if i == j or wins[i, j] + wins[j, i] == 0 else number(shares[i, j]) for j in order] for i in order
         ],
-        "tiers": tiers,
+        "tiers": blocks(consensus.ranking.buckets),
     }
 
 

@@ -17,9 +17,10 @@ from holdrank.plots.style import (
     VERMILLION,
     Data,
     axes_or_new,
+    blocks,
+    drawn,
     name_ticks,
     named,
-    sheet,
     spans,
     starts,
     styled,
@@ -101,13 +102,12 @@ def ranges_data(bootstrap: Bootstrap, reach: npt.ArrayLike | None = None, *, bud
     ranking = bootstrap.consensus.ranking
     order = ranking.order
     limits = None if reach is None else _checked_reach(reach, len(order))
-    sizes = [len(bucket) for bucket in ranking.buckets]
     return {
         "items": [named(bootstrap.items[i]) for i in order],
         "place": [float(ranking.places[i]) for i in order],
         "chance": [[float(bootstrap.best[i]), float(bootstrap.worst[i])] for i in order],
         "reach": None if limits is None else [limits[i] for i in order],
-        "tiers": [[sum(sizes[:k]), size] for k, size in enumerate(sizes)],
+        "tiers": blocks(ranking.buckets),
         "titles": {
             "place": "consensus",
             "chance": f"by chance, {100 * bootstrap.level:.3g} % of {bootstrap.draws:,} draws",
@@ -211,12 +211,7 @@ def attack(found: Attack, T: Statistic | None = None, *, most: int = 8, ax: Axes
         Its unit is a point of the drawing, counted from the upper left corner. Items that rise are blue, those that
         fall vermillion, the others grey. Tied items are in one frame.
     """
-    data = attack_data(found, T, most=most)
-    with styled():
-        plan = _Slopes(data)
-        paper = sheet(ax, plan.least_width, plan.height)
-        plan.draw(paper)
-    return paper.ax
+    return drawn(_Slopes(attack_data(found, T, most=most)), ax)
 
 
 def attack_data(found: Attack, T: Statistic | None = None, *, most: int = 8) -> Data:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from holdrank.errors import MissingExtraError, show
 from holdrank.files.writers import write_whole
@@ -100,6 +100,17 @@ def starts(tiers: Sequence[Sequence[int]]) -> list[int]:
     return list(accumulate(map(len, tiers[:-1]), initial=1))
 
 
+def blocks(tiers: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Return the first row of each tier, from 0, and its size.
+
+    Examples
+    --------
+    >>> blocks([[2], [0, 3, 1]])
+    [[0, 1], [1, 3]]
+    """
+    return [[first - 1, len(tier)] for first, tier in zip(starts(tiers), tiers, strict=True)]
+
+
 def spans(tiers: Sequence[Sequence[int]]) -> list[str]:
     """Return the places of each tier as text.
 
@@ -160,6 +171,26 @@ def wrap(text: str, size: float, width: float, *, most: int) -> list[str]:
     return [cut(line, size, width) for line in lines]
 
 
+class Plan(Protocol):
+    """A drawing that is laid out by hand, in points; given axes may offer more than the least width."""
+
+    least_width: float
+
+    def height(self, width: float) -> float:
+        """Return its height if it is so wide."""
+
+    def draw(self, on: Sheet) -> None:
+        """Draw it."""
+
+
+def drawn(plan: Plan, ax: Axes | None) -> Axes:
+    """Draw a plan on the axes given, or on a new page that fits it."""
+    with styled():
+        sheet = _sheet(ax, plan.least_width, plan.height)
+        plan.draw(sheet)
+    return sheet.ax
+
+
 @dataclass(frozen=True, slots=True)
 class Sheet:
     """Axes for a drawing that is laid out by hand, in points from the upper left corner.
@@ -196,17 +227,7 @@ class Sheet:
         self.ax.add_patch(FancyBboxPatch((x, y), width, height, boxstyle=style, lw=lw * self.scale, **look))
 
 
-def sheet(ax: Axes | None, width: float, height_at: Callable[[float], float]) -> Sheet:
-    """Return a sheet for a drawing, on the axes given or on a new page that fits it.
-
-    Parameters
-    ----------
-    ax : Axes or None
-    width : float
-        The least, in points, that the drawing needs; given axes may offer more.
-    height_at : callable
-        Its height at a width.
-    """
+def _sheet(ax: Axes | None, width: float, height_at: Callable[[float], float]) -> Sheet:
     if ax is None:
         high = height_at(width)
         ax = axes_or_new(None, (width + 2 * _MARGIN) / 72, (high + 2 * _MARGIN) / 72)

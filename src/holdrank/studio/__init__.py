@@ -1,6 +1,6 @@
 """The studio: pages in the browser of this machine, for files of this machine. `serve` starts it.
 
-A request goes one way: `door` (connections), `guard` (who may ask), `app` (what is asked), `forms` (what was filled
+A request goes one way: `door` (connections), `guard` (who may ask), `answers` (what is asked), `forms` (what was filled
 in), `jobs` (a process for whatever takes time, see `worker` and `tasks`), `shelf` (what is open), `pages` (what is
 shown). `description` says for programs what can be asked and what is answered.
 """

@@ -97,7 +97,6 @@ def spec_of(values: Values, limits: Limits) -> dict[str, Any]:
     """
     tiers = values.get("tiers", "auto").strip() or "auto"
     k = values.get("k", "").strip()
-    seconds = _number(values.get("time_limit", "").strip() or "40", "Seconds")
     spec: dict[str, Any] = {
         "rule": values.get("rule", "kemeny"),
         "theta": None if tiers == "none" else tiers if tiers == "auto" else _number(tiers, "Threshold"),
@@ -106,7 +105,7 @@ def spec_of(values: Values, limits: Limits) -> dict[str, Any]:
         "budget": _number(values.get("budget", "").strip() or "1", "Votes that may change") / 100,
         "draws": _whole(values.get("draws", "").strip() or "1000", "Draws", 0),
         "seed": _whole(values.get("seed", "").strip() or "0", "Seed", 0),
-        "time_limit": min(seconds, limits.seconds),
+        "time_limit": seconds_of(values, "40", limits),
     }
     if spec["draws"] > 20_000:
         raise UsageError("“Draws” are 20,000 at most")
@@ -144,8 +143,12 @@ def claim_of(values: Values, items: Sequence[str]) -> dict[str, Any]:
         raise UsageError(f"a claim is about the strict ranking or the tiers, not {quote(of)}")
     if not claim:
         raise UsageError("there is no claim; write one, such as 'A above B'")
-    seconds = _number(values.get("time_limit", "").strip() or "30", "Seconds")
-    return {"claim": claim, "pair": pair, "change": change, "of": of, "time_limit": seconds}
+    return {"claim": claim, "pair": pair, "change": change, "of": of}
+
+
+def seconds_of(values: Values, default: str, limits: Limits) -> float:
+    """Return how long a job may take: as long as it is asked for, but not longer than jobs may."""
+    return min(_number(values.get("time_limit", "").strip() or default, "Seconds"), limits.seconds)
 
 
 def rule_of(values: Values) -> str:

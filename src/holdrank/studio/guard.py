@@ -1,4 +1,4 @@
-"""The door: who may ask, how much they may send, and what browsers may do with the answer.
+"""Who may ask, how much they may send, and what browsers may do with the answer.
 
 Pages of other sites can make a browser send requests to this machine. They are refused by the name they ask for (Host),
 by where they come from (Origin, Sec-Fetch-Site) and, for whatever changes something, by a token that only our own pages

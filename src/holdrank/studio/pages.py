@@ -5,18 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from holdrank import __version__
 from holdrank.analysis import RULES
 from holdrank.errors import show
-from holdrank.pictures import PICTURES
-from holdrank.pictures.words import buckets, in_text, named, plural, tiers_of
+from holdrank.pictures import PICTURES, attack, attack_text
+from holdrank.pictures.words import buckets, in_text, named, plural, span, tiers_of
 from holdrank.records import Record
-from holdrank.report import attack_tables, item_markup
-from holdrank.report import markup_of as markup
-from holdrank.report import page_view as view
+from holdrank.report import attack_tables, item_markup, markup_of, page_view
 from holdrank.studio.forms import FIELDS
 from holdrank.studio.jobs import Job
 from holdrank.studio.shelf import Asked, Opened
@@ -54,18 +51,17 @@ _PEEK = (8, 160)  # lines of a file, and characters of a line, that are shown be
 @cache
 def templates() -> Environment:
     """Return the templates; whatever is put into them is escaped."""
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
-    folder = files("holdrank.studio").joinpath("templates")
     found = Environment(
-        loader=FunctionLoader(lambda name: folder.joinpath(name).read_text("utf-8")),
+        loader=ChoiceLoader([PackageLoader("holdrank.studio"), PackageLoader("holdrank")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     found.globals |= {"version": __version__, "rules": {name: rule_name(name) for name in RULES}}
-    found.filters |= {"item": item_markup, "svg": markup, "in_text": in_text, "named": named, "show": show}
+    found.filters |= {"item": item_markup, "svg": markup_of, "in_text": in_text, "named": named, "show": show}
     found.filters["in_form"] = lambda name, form: bool(form.get(name))
     return found
 
@@ -174,7 +170,7 @@ def headline(record: Record | None, job: Job | None) -> str:
 
 def seen_so_far(record: Record) -> Record:
     """Return what the report would say, without what is not known yet."""
-    found = view(record)
+    found = page_view(record)
     if record["spec"]["theta"] is not None and all(step["name"] != "tiers" for step in record["steps"]):
         found["numbers"] = [row for row in found["numbers"] if row[0] != "tiers"]
     return found
@@ -251,10 +247,6 @@ def _missing(name: str, record: Record, *, running: bool) -> str:
     return "This comes in a moment." if running else "This was not computed."
 
 
-def _span(first: float, last: float) -> str:
-    return f"{first:g}" if first == last else f"{first:g}–{last:g}"
-
-
 def slider_data(record: Record) -> Record:
     """Return the part of a record that the threshold slider needs: the whole path is in the page."""
     votes = {name: record["votes"][name] for name in ("counts", "total")}
@@ -275,7 +267,6 @@ def replayed(record: Record, row: Record | None, steps: Sequence[Record] | None)
     steps = list(steps or [{"changed": 0.0, "share": 0.0, "ranks": row["before"]}])
     if steps[-1]["share"] < 0.999 * share:  # a replay that ran out of time still ends with the attack
         steps.append({"changed": last, "share": share, "ranks": row["after"]})
-    attack = next(picture for picture in PICTURES if picture.name == "attack")
     frames = []
     for step in steps:
         amount = (
@@ -287,7 +278,7 @@ def replayed(record: Record, row: Record | None, steps: Sequence[Record] | None)
             "lower": step["share"],
             "upper": step["share"],
         }
-        svg = attack.draw({**record, "attack": {**row, **part, "after": step["ranks"]}})
+        svg = attack({**record, "attack": {**row, **part, "after": step["ranks"]}})
         tiers = buckets(step["ranks"], record["consensus"]["order"])
         shown = {"tiers": tiers[:_MOST_TIERS], "more": max(len(tiers) - _MOST_TIERS, 0)}
         frames.append({"amount": amount, "moved": moved_items(row["before"], step["ranks"]), "svg": svg, **shown})
@@ -325,9 +316,8 @@ def claim_page(asked: Asked) -> Record:
     row = None if answer is None else answer["attack"]
     found: Record = {"svg": "", "words": "", "ballots": None}
     if row is not None and record is not None:
-        picture = next(picture for picture in PICTURES if picture.name == "attack")
         shown = {**record, "attack": row}
-        found = {"svg": picture.draw(shown), "words": picture.tell(shown), "ballots": attack_tables(shown)}
+        found = {"svg": attack(shown), "words": attack_text(shown), "ballots": attack_tables(shown)}
     replay = None if record is None else replayed(record, row, asked.job.told.get("replay"))
     return {
         **claim_row(asked),
@@ -347,7 +337,7 @@ def compare_rows(comparison: Record) -> list[Record]:
         moved = row["old"]["place"] - row["new"]["place"]
         verdict = "beyond noise" if row["beyond_noise"] else "within noise" if moved else ""
         places = {
-            which: {"place": f"{row[which]['place']:g}", "span": _span(row[which]["best"], row[which]["worst"])}
+            which: {"place": f"{row[which]['place']:g}", "span": span(row[which]["best"], row[which]["worst"])}
             for which in ("old", "new")
         }
         rows.append(

@@ -14,14 +14,13 @@ import numpy as np
 from holdrank.analysis import RULES, Spec, analyse
 from holdrank.breaking import goals
 from holdrank.breaking.answers import attack, breakdown
-from holdrank.breaking.cases import consensus_of
 from holdrank.breaking.plans import Plan
 from holdrank.comparing import compare
 from holdrank.consensus import Statistic
 from holdrank.errors import HoldrankError, InputError, LimitError, UsageError
 from holdrank.files import read_votes, write_votes
 from holdrank.files.writers import fitting_type
-from holdrank.merge import Robust
+from holdrank.merge import Robust, consensus_of
 from holdrank.rankings import Ranking
 from holdrank.records import Record, attack_record, curve_record, finite, votes_record
 from holdrank.status import Status, Step
@@ -43,19 +42,15 @@ def analysed(job: Record, files: Sequence[bytes], say: Say) -> Record:
         say("partial", record=record)
 
     record = analyse(votes, spec, progress=_progress(say), partial=partial).record
-    statistic: Statistic = RULES[spec.rule]
-    if record["tiers"] is not None:
-        statistic = Robust(statistic, record["tiers"]["theta"], spec.merge)
+    theta = None if record["tiers"] is None else record["tiers"]["theta"]
+    statistic = _statistic({"rule": spec.rule, "theta": theta, "merge": spec.merge})
     return {"record": record, **_shown(votes, statistic, record["attack"], say)}
 
 
 def claimed(job: Record, files: Sequence[bytes], say: Say) -> Record:
     """Answer a claim: the votes that end it if it holds, else those that bring it about."""
     votes = _read(job, files[0], say)
-    statistic: Statistic = RULES[job["rule"]]
-    tiers = job["theta"] is not None
-    if tiers:
-        statistic = Robust(statistic, job["theta"], job["merge"])
+    statistic, tiers = _statistic(job), job["theta"] is not None
     limit = float(job["time_limit"])
     before = consensus_of(votes, statistic, limit / 3)
     holds, goal = goal_about(job["claim"], job["pair"], votes.items, before.ranking, tiers=tiers)
@@ -90,9 +85,7 @@ def goal_about(
 def filled_in(job: Record, files: Sequence[bytes], say: Say) -> Record:
     """Compute a breakdown curve from its near end to its far end, and tell it after each distance."""
     votes = _read(job, files[0], say)
-    statistic: Statistic = RULES[job["rule"]]
-    if job["theta"] is not None:
-        statistic = Robust(statistic, job["theta"], job["merge"])
+    statistic = _statistic(job)
     pairs = votes.n * (votes.n - 1) // 2
     if not pairs:
         raise UsageError("a breakdown curve needs two items")
@@ -186,6 +179,12 @@ def _read(job: Record, data: bytes, say: Say) -> Votes:
         )
     say("votes", votes=votes_record(votes), items=list(votes.items))
     return votes
+
+
+def _statistic(job: Record) -> Statistic:
+    """Return what a job is about: a rule, or its tiers at a threshold."""
+    rule = RULES[job["rule"]]
+    return rule if job["theta"] is None else Robust(rule, job["theta"], job["merge"])
 
 
 class _Named(io.BytesIO):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdrank.errors import InputError, UsageError, quote
+from holdrank.tables.notes import comparison_notes, counted, name_notes, plural
+from holdrank.tables.options import DEFAULTS, TableOptions
 from holdrank.tables.table import (
     MAX_WEIGHT,
     Problems,
@@ -17,12 +20,9 @@ from holdrank.tables.table import (
     Ref,
     Table,
     ballot_matrix,
-    comparison_notes,
-    counted,
     find_weight,
+    is_blank,
     is_number,
-    name_notes,
-    plural,
     read_weights,
 )
 from holdrank.tables.vocabulary import (
@@ -36,8 +36,12 @@ from holdrank.tables.vocabulary import (
     code,
 )
 
-LineOf = Callable[..., int]
-"""Where a row stands in the source; looked up only when something is wrong with it."""
+T = TypeVar("T")
+
+_FLAGS = {"1": 1, "1.0": 1, "true": 1, "0": 0, "0.0": 0, "false": 0}
+
+Row = tuple[str, ...]
+"""The cells of a battle: two items, and what tells the result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,27 +65,26 @@ class BattleColumns:
         return self.scores or self.flags
 
 
-def battle_columns(
-    table: Table, first: Ref | None = None, second: Ref | None = None, winner: Ref | None = None
-) -> BattleColumns | None:
+def battle_columns(table: Table, options: TableOptions = DEFAULTS) -> BattleColumns | None:
     """Return the columns of a battle file, named by the caller or known by name; None if it is no such."""
     known = _first_columns(table)
+    first, second, winner = options.first, options.second, options.winner
     if (first is None) != (second is None):
         raise UsageError("first and second name the two items of a battle: give both, or none")
-    if first is None or second is None:
-        for a, b, x, y in SCORED_PAIR_NAMES:
-            if winner is None and {a, b, x, y} <= known.keys():
-                return BattleColumns(known[a], known[b], scores=(known[x], known[y]))
-        for a, b in PAIR_NAMES:
-            if a in known and b in known:
-                found = _battle_result(table, known, known[a], known[b], winner)
-                if found is not None:
-                    return found
-        for a, b in WON_NAMES:
-            if winner is None and a in known and b in known:
-                return BattleColumns(known[a], known[b])
-        return None
-    return _battle_result(table, known, table.find(first, "first"), table.find(second, "second"), winner)
+    if first is not None and second is not None:
+        return _battle_result(table, known, table.find(first, "first"), table.find(second, "second"), winner)
+    for a, b, x, y in SCORED_PAIR_NAMES:
+        if winner is None and {a, b, x, y} <= known.keys():
+            return BattleColumns(known[a], known[b], scores=(known[x], known[y]))
+    for a, b in PAIR_NAMES:
+        if a in known and b in known:
+            found = _battle_result(table, known, known[a], known[b], winner)
+            if found is not None:
+                return found
+    for a, b in WON_NAMES:
+        if winner is None and a in known and b in known:
+            return BattleColumns(known[a], known[b])
+    return None
 
 
 def _first_columns(table: Table) -> dict[str, int]:
@@ -103,83 +106,43 @@ def _battle_result(
     return None
 
 
-def battles(
-    table: Table,
-    problems: Problems,
-    *,
-    first: Ref | None = None,
-    second: Ref | None = None,
-    winner: Ref | None = None,
-    weight: Ref | None = None,
-    both_bad: str = "tie",
-) -> RawBallots:
+def battles(table: Table, options: TableOptions, problems: Problems) -> RawBallots:
     """Read one comparison of two items a row; equal rows are counted before anything is looked at."""
-    tally, choices = tally_battles(
-        table, problems, first=first, second=second, winner=winner, weight=weight, both_bad=both_bad
-    )
+    tally, choices = tally_battles(table, options, problems)
     return tally.ballots(choices)
 
 
 def tally_battles(
-    table: Table,
-    problems: Problems,
-    *,
-    first: Ref | None = None,
-    second: Ref | None = None,
-    winner: Ref | None = None,
-    weight: Ref | None = None,
-    both_bad: str = "tie",
-    whole: bool = True,
+    table: Table, options: TableOptions, problems: Problems, *, whole: bool = True
 ) -> tuple[PairTally, dict[str, str]]:
     """Count the results of every pair, and say what was chosen on the way.
 
     `whole` says that these are all rows; some of them cannot tell whether the winner column holds codes or names.
     """
+    both_bad = options.both_bad
     if both_bad not in ("tie", "drop"):
         raise UsageError(f'both_bad is "tie" or "drop", not {both_bad!r}')
-    columns = battle_columns(table, first, second, winner)
+    columns = battle_columns(table, options)
     if columns is None:
-        raise InputError(
+        raise table.lacks(
             "no columns of battles found",
-            source=table.source,
-            found=", ".join(table.names[:12]),
-            expected="columns such as model_a, model_b, winner or home_team, away_team and their scores",
-            repair="name the columns with first=, second= and winner=",
+            "columns such as model_a, model_b, winner or home_team, away_team and their scores",
+            "name the columns with first=, second= and winner=",
         )
     choices = {"form": "battles", "both bad": both_bad}
-    weight_column = find_weight(table, weight, choices)
+    weight_column = find_weight(table, options.weight, choices)
     weights = read_weights(table, weight_column, problems)
-    used = (columns.first, columns.second, *columns.result)
-    tally: dict[tuple[str, ...], float] = {}
-    rows = zip(*(table.text(k) for k in used), strict=True)
-    if weight_column is None and table.times is None:
-        tally.update(Counter(rows))
-    else:
-        for row, amount in zip(rows, weights.tolist(), strict=True):
-            tally[row] = tally.get(row, 0.0) + amount
-
-    first_line: dict[tuple[str, ...], int] = {}
-
-    def line_of(row: tuple[str, ...]) -> int:
-        """Find where a distinct row stands first; only asked when something is wrong with one."""
-        if not first_line:
-            for line, cells in zip(table.lines, zip(*(table.text(k) for k in used), strict=True), strict=True):
-                first_line.setdefault(cells, line)
-        return first_line[row]
-
-    outcomes = _battle_outcomes(table, columns, tally, line_of, problems, whole)
+    rows = _DistinctBattles(table, columns, None if weight_column is None and table.times is None else weights)
     collected = PairTally(table)
     bad = missing = 0.0
-    for row, outcome in outcomes.items():
-        amount = tally[row]
+    for row, outcome in _battle_outcomes(rows, problems, whole).items():
+        amount = rows.tally[row]
+        if outcome == "both bad":
+            bad += amount
         if outcome == "missing":
             missing += amount
-        elif outcome == "both bad" and both_bad == "drop":
-            bad += amount
-        else:
-            collected.add(row[0], row[1], outcome, amount, line_of, row, problems)
-        if outcome == "both bad" and both_bad == "tie":
-            bad += amount
+        elif outcome != "both bad" or both_bad == "tie":
+            collected.add(row[0], row[1], outcome, amount, rows.line_of, row, problems)
     if bad:
         done = "counted as ties" if both_bad == "tie" else "dropped"
         collected.notes.append(counted(bad, "battle", f"called both items bad; {done}"))
@@ -188,99 +151,113 @@ def tally_battles(
     return collected, choices
 
 
-def _battle_outcomes(
-    table: Table,
-    columns: BattleColumns,
-    rows: Mapping[tuple[str, ...], float],
-    line_of: LineOf,
-    problems: Problems,
-    whole: bool,
-) -> dict[tuple[str, ...], str]:
+class _DistinctBattles:
+    """Distinct rows of battles, with their weights (one each by default)."""
+
+    def __init__(self, table: Table, columns: BattleColumns, weights: NDArray[np.float64] | None) -> None:
+        self.table, self.columns = table, columns
+        self._first_line: dict[Row, int] = {}
+        tally: dict[Row, float] = {}
+        if weights is None:
+            tally.update(Counter(self._rows()))
+        else:
+            for row, amount in zip(self._rows(), weights.tolist(), strict=True):
+                tally[row] = tally.get(row, 0.0) + amount
+        self.tally = tally
+
+    def _rows(self) -> Iterator[Row]:
+        used = (self.columns.first, self.columns.second, *self.columns.result)
+        return zip(*(self.table.text(k) for k in used), strict=True)
+
+    def line_of(self, row: Row) -> int:
+        """Return where a row stands first; looked up only when something is wrong with one."""
+        if not self._first_line:
+            for line, cells in zip(self.table.lines, self._rows(), strict=True):
+                self._first_line.setdefault(cells, line)
+        return self._first_line[row]
+
+    def fault(
+        self, problem: str, row: Row, found: str, expected: str, repair: str, column: int | None = None
+    ) -> InputError:
+        """Return the error for a row, or for one of its cells."""
+        return InputError(
+            problem,
+            source=self.table.source,
+            line=self.line_of(row),
+            column=None if column is None else self.table.label(column),
+            found=found,
+            expected=expected,
+            repair=repair,
+        )
+
+
+def _battle_outcomes(rows: _DistinctBattles, problems: Problems, whole: bool) -> dict[Row, str]:
     """Return for every distinct row who won: first, second, tie, both bad or missing."""
+    columns = rows.columns
     if columns.winner is not None:
-        return _coded_outcomes(table, columns, rows, line_of, problems, whole)
+        return _coded_outcomes(rows, columns.winner, problems, whole)
     if not columns.result:
-        return dict.fromkeys(rows, "first")
-    out: dict[tuple[str, ...], str] = {}
-    for row in rows:
+        return dict.fromkeys(rows.tally, "first")
+    out: dict[Row, str] = {}
+    for row in rows.tally:
         cells = [cell.strip() for cell in row[2:]]
-        if columns.scores is not None:
-            if any(not cell or cell in BLANKS or cell.lower() == "nan" for cell in cells):
-                out[row] = "missing"
-            elif all(is_number(cell) for cell in cells):
-                x, y = map(float, cells)
-                out[row] = "first" if x > y else "second" if y > x else "tie"
-            else:
-                problems.add(
-                    InputError(
-                        "the two scores of a battle are not numbers",
-                        source=table.source,
-                        line=line_of(row),
-                        found=" and ".join(cells),
-                        expected="two numbers to compare",
-                        repair="mend the cells, or leave them empty if there is no result",
-                    )
-                )
-            continue
-        flags = [{"1": 1, "1.0": 1, "true": 1, "0": 0, "0.0": 0, "false": 0}.get(c.lower()) for c in cells]
-        if None in flags or sum(flag or 0 for flag in flags) != 1:
-            problems.add(
-                InputError(
-                    "exactly one of the winner columns must be 1",
-                    source=table.source,
-                    line=line_of(row),
-                    column=table.label(columns.flags[0]),
-                    found=", ".join(cells),
-                    expected=f"one 1 among {', '.join(quote(table.label(k), 30) for k in columns.flags)}",
-                    repair="mend the row",
-                )
-            )
-            continue
-        out[row] = ("first", "second", "tie")[flags.index(1)]
+        outcome = _by_flags(cells) if columns.scores is None else _by_scores(cells)
+        if outcome is not None:
+            out[row] = outcome
+        elif columns.scores is None:
+            names = ", ".join(quote(rows.table.label(k), 30) for k in columns.flags)
+            problem, found = "exactly one of the winner columns must be 1", ", ".join(cells)
+            problems.add(rows.fault(problem, row, found, f"one 1 among {names}", "mend the row", columns.flags[0]))
+        else:
+            problem, found = "the two scores of a battle are not numbers", " and ".join(cells)
+            repair = "mend the cells, or leave them empty if there is no result"
+            problems.add(rows.fault(problem, row, found, "two numbers to compare", repair))
     return out
 
 
-def _coded_outcomes(
-    table: Table,
-    columns: BattleColumns,
-    rows: Mapping[tuple[str, ...], float],
-    line_of: LineOf,
-    problems: Problems,
-    whole: bool,
-) -> dict[tuple[str, ...], str]:
+def _by_scores(cells: Sequence[str]) -> str | None:
+    """Return who won by two scores; None if they are no numbers."""
+    if any(is_blank(cell, BLANKS) for cell in cells):
+        return "missing"
+    if not all(map(is_number, cells)):
+        return None
+    x, y = map(float, cells)
+    return "first" if x > y else "second" if y > x else "tie"
+
+
+def _by_flags(cells: Sequence[str]) -> str | None:
+    """Return who won by flags, of which one must be set; None if not."""
+    flags = [_FLAGS.get(cell.lower()) for cell in cells]
+    if None in flags or flags.count(1) != 1:
+        return None
+    return ("first", "second", "tie")[flags.index(1)]
+
+
+def _coded_outcomes(rows: _DistinctBattles, winner: int, problems: Problems, whole: bool) -> dict[Row, str]:
     """Read the winner column, which holds codes or names; refuse where the two readings disagree."""
-    codes: dict[str, str] = {}
-    for meaning, words in WINNER_CODES.items():
-        codes.update(dict.fromkeys(words, meaning))
+    table, columns = rows.table, rows.columns
+    codes = {word: meaning for meaning, words in WINNER_CODES.items() for word in words}
     codes.setdefault(code(table.names[columns.first]), "first")
     codes.setdefault(code(table.names[columns.second]), "second")
 
-    coded: dict[tuple[str, ...], str | None] = {}
-    named: dict[tuple[str, ...], str | None] = {}
-    for row in rows:
+    coded: dict[Row, str | None] = {}
+    named: dict[Row, str | None] = {}
+    for row in rows.tally:
         a, b, cell = row
         coded[row] = codes.get(code(cell))
         named[row] = "first" if cell == a else "second" if cell == b else None
     # The column speaks one language: if codes alone explain every row they are meant, else names are.
     all_codes = all(coded.values())
-    all_names = all(named[row] or coded[row] in ("tie", "both bad") for row in rows)
-    out: dict[tuple[str, ...], str] = {}
+    all_names = all(named[row] or coded[row] in ("tie", "both bad") for row in rows.tally)
+    unsure = all_codes == all_names or not whole
+    out: dict[Row, str] = {}
     unknown: dict[str, float] = {}
-    for row, amount in rows.items():
+    for row, amount in rows.tally.items():
         by_code, by_name = coded[row], named[row]
-        unsure = all_codes == all_names or not whole
         if by_code and by_name and by_code != by_name and unsure and row[0] != row[1]:
-            problems.add(
-                InputError(
-                    "the winner is both a code and the name of an item, and the two disagree",
-                    source=table.source,
-                    line=line_of(row),
-                    column=table.label(columns.winner or 0),
-                    found=row[2],
-                    expected="model_a, model_b or tie",
-                    repair="write the winner as model_a, model_b or tie",
-                )
-            )
+            problem = "the winner is both a code and the name of an item, and the two disagree"
+            repair = "write the winner as model_a, model_b or tie"
+            problems.add(rows.fault(problem, row, row[2], "model_a, model_b or tie", repair, winner))
             continue
         verdict = (by_code or by_name) if all_codes else (by_name or by_code)
         if verdict is None:
@@ -288,30 +265,22 @@ def _coded_outcomes(
         else:
             out[row] = verdict
     if unknown:
-        _refuse_winners(table, columns, rows, unknown, line_of, problems)
+        problems.add(_unknown_winners(rows, winner, unknown))
     return out
 
 
-def _refuse_winners(
-    table: Table,
-    columns: BattleColumns,
-    rows: Mapping[tuple[str, ...], float],
-    unknown: Mapping[str, float],
-    line_of: LineOf,
-    problems: Problems,
-) -> None:
+def _unknown_winners(rows: _DistinctBattles, winner: int, unknown: Mapping[str, float]) -> InputError:
+    """Return the error for values of the winner column that are neither codes nor names, commonest first."""
     ranked = sorted(unknown.items(), key=lambda pair: (-pair[1], pair[0]))
     listing = ", ".join(f"{quote(value, 30)} {plural(count, 'time')}" for value, count in ranked[:10])
-    problems.add(
-        InputError(
-            f"{plural(len(ranked), 'value')} in the winner column cannot be read: {listing}",
-            source=table.source,
-            line=line_of(next(row for row in rows if row[2] == ranked[0][0])),
-            column=table.label(columns.winner or 0),
-            found=ranked[0][0],
-            expected="model_a, model_b, tie, both_bad (or left, right, 1, 2, draw), or the winner's name",
-            repair="replace those values, or delete their rows",
-        )
+    commonest = ranked[0][0]
+    return rows.fault(
+        f"{plural(len(ranked), 'value')} in the winner column cannot be read: {listing}",
+        next(row for row in rows.tally if row[2] == commonest),
+        commonest,
+        "model_a, model_b, tie, both_bad (or left, right, 1, 2, draw), or the winner's name",
+        "replace those values, or delete their rows",
+        winner,
     )
 
 
@@ -335,11 +304,11 @@ class PairTally:
         b: str,
         outcome: str,
         amount: float,
-        line_of: LineOf,
-        row: tuple[str, ...] | int,
+        line_of: Callable[[T], int],
+        row: T,
         problems: Problems,
     ) -> None:
-        """Add a result of two items, or refuse one without a name."""
+        """Add a result of two items, or refuse one without a name, on the line that is then looked up."""
         if not a.strip() or not b.strip():
             problems.add(
                 InputError(
@@ -364,11 +333,9 @@ class PairTally:
     def wins(self) -> NDArray[np.float64]:
         """Return W, W[i, j] = wins of item i against j, a tie counting half for each."""
         W = np.zeros((len(self.numbers), len(self.numbers)))
-        if self.weights:
-            i, j, better = np.array(list(self.weights), dtype=np.int64).T
-            weight = np.fromiter(self.weights.values(), dtype=np.float64, count=len(self.weights))
-            np.add.at(W, (i, j), weight * (1 - better) / 2)
-            np.add.at(W, (j, i), weight * (1 + better) / 2)
+        i, j, better, weight = self._results()
+        np.add.at(W, (i, j), weight * (1 - better) / 2)
+        np.add.at(W, (j, i), weight * (1 + better) / 2)
         return W
 
     def said(self) -> list[str]:
@@ -378,18 +345,19 @@ class PairTally:
 
     def ballots(self, choices: dict[str, str]) -> RawBallots:
         """Return a ballot over two items for every result."""
-        self.notes = self.said()
-        ranks = ballot_matrix(len(self.weights), len(self.numbers), self.source)
-        for row, (i, j, better) in enumerate(self.weights):
-            ranks[row, i] = 2 if better > 0 else 1
-            ranks[row, j] = 2 if better < 0 else 1
         items = list(self.numbers)
-        self.notes += name_notes(items)
-        pairs = np.array(list(self.weights), dtype=np.int64).reshape(-1, 3)
-        self.notes += comparison_notes(len(items), pairs[:, 0], pairs[:, 1])
-        choices |= OF_PAIRS
-        weights = np.fromiter(self.weights.values(), dtype=np.float64, count=len(self.weights))
-        return RawBallots(items, ranks, weights, self.notes, choices, "observed")
+        i, j, better, weight = self._results()
+        ranks = ballot_matrix(len(weight), len(items), self.source)
+        row = np.arange(len(weight))
+        ranks[row, i] = 1 + (better > 0)
+        ranks[row, j] = 1 + (better < 0)
+        notes = [*self.said(), *name_notes(items), *comparison_notes(len(items), i, j)]
+        return RawBallots(items, ranks, weight, notes, choices | OF_PAIRS, "observed")
+
+    def _results(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """Return the two items of every result, which of them is better (-1 the first, 0 none), and its weight."""
+        i, j, better = np.array(list(self.weights), dtype=np.int64).reshape(-1, 3).T
+        return i, j, better, np.fromiter(self.weights.values(), dtype=np.float64, count=len(self.weights))
 
 
 def pair_count_columns(table: Table) -> list[int] | None:
@@ -402,27 +370,20 @@ def pair_count_columns(table: Table) -> list[int] | None:
     return None
 
 
-def pair_counts(table: Table, problems: Problems, *, columns: Sequence[Ref] | None = None) -> RawBallots:
+def pair_counts(table: Table, options: TableOptions, problems: Problems) -> RawBallots:
     """Read one pair of items a row: the two items, the wins of each and perhaps the ties."""
-    tally, choices = tally_pair_counts(table, problems, columns=columns)
+    tally, choices = tally_pair_counts(table, options, problems)
     return tally.ballots(choices)
 
 
-def tally_pair_counts(
-    table: Table, problems: Problems, *, columns: Sequence[Ref] | None = None
-) -> tuple[PairTally, dict[str, str]]:
+def tally_pair_counts(table: Table, options: TableOptions, problems: Problems) -> tuple[PairTally, dict[str, str]]:
     """Add up the counts of every pair, and say what was chosen on the way."""
-    if columns is not None:
-        used: list[int] | None = table.find_all(columns, "columns")
-    else:
-        used = pair_count_columns(table)
+    used = pair_count_columns(table) if options.columns is None else table.find_all(options.columns, "columns")
     if used is None or len(used) not in (4, 5):
-        raise InputError(
+        raise table.lacks(
             "no columns of pair counts found",
-            source=table.source,
-            found=", ".join(table.names[:12]),
-            expected="i, j, wins_i, wins_j and perhaps ties",
-            repair="name the four or five columns in this order with columns=",
+            "i, j, wins_i, wins_j and perhaps ties",
+            "name the four or five columns in this order with columns=",
         )
     counts = np.column_stack([table.numbers(k, problems, blanks=(), what="a count") for k in used[2:]])
     if table.times is not None:
@@ -431,16 +392,10 @@ def tally_pair_counts(
     firsts, seconds = table.text(used[0]), table.text(used[1])
     for row, (a, b) in enumerate(zip(firsts, seconds, strict=True)):
         if not (counts[row] >= 0).all() or (counts[row] > MAX_WEIGHT).any():
-            problems.add(
-                InputError(
-                    "a count is missing, negative or too large",
-                    source=table.source,
-                    line=table.lines[row],
-                    found=", ".join(table.cell(k, row) for k in used[2:]),
-                    expected="numbers from 0 to 2**46",
-                    repair="write 0 where nothing was counted",
-                )
-            )
+            problem = "a count is missing, negative or too large"
+            found = ", ".join(table.cell(k, row) for k in used[2:])
+            repair = "write 0 where nothing was counted"
+            problems.add(table.fault(problem, "numbers from 0 to 2**46", repair, row=row, found=found))
             continue
         for outcome, amount in zip(("first", "second", "tie"), counts[row].tolist(), strict=False):
             tally.add(a, b, outcome, amount, table.lines.__getitem__, row, problems)

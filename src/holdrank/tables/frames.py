@@ -9,18 +9,18 @@ import numpy as np
 
 from holdrank.errors import UsageError
 from holdrank.tables.battles import battle_columns, battles
+from holdrank.tables.options import TableOptions
 from holdrank.tables.scores import score_table
 from holdrank.tables.table import Column, Problems, RawBallots, Ref, Table, find_weight, read_weights
 
 FRAME = "data frame (rows count from 1)"
 
 
-def table_from_frame(frame: Any, names: Sequence[str] | None = None) -> Table:
+def table_from_frame(frame: Any) -> Table:
     """Return the columns of any frame that narwhals knows; numbers stay numbers, nulls become missing."""
     native = _eager(frame)
-    wanted = list(native.columns) if names is None else list(names)
-    columns = [_frame_column(native[name]) for name in wanted]
-    return Table(FRAME, wanted, columns, range(1, len(native) + 1), frame=True)
+    columns = [_frame_column(native[name]) for name in native.columns]
+    return Table(FRAME, list(native.columns), columns, range(1, len(native) + 1), frame=True)
 
 
 def _eager(frame: Any) -> Any:
@@ -82,9 +82,10 @@ def battles_from_frame(
     native = _eager(frame)
     names = list(native.columns)
     bare = Table(FRAME, names, [[] for _ in names], (), frame=True)
-    columns = battle_columns(bare, first, second, winner)
+    options = TableOptions(first=first, second=second, winner=winner, both_bad=both_bad)
+    columns = battle_columns(bare, options)
     if columns is None:
-        return battles(bare, Problems(), both_bad=both_bad)  # refuses, and says which columns it looked for
+        return battles(bare, options, Problems())  # refuses, and says which columns it looked for
     choices: dict[str, str] = {}
     weight_column = find_weight(bare, weight, choices)
     used = [columns.first, columns.second, *columns.result]
@@ -104,8 +105,8 @@ def battles_from_frame(
     cells = [_frame_column(grouped[name]) for name in (*keys, "total")]
     lines = [int(row) + 1 for row in grouped["row"].to_list()]
     table = Table(FRAME, [*(names[k] for k in used), "weight"], cells, lines, frame=True)
-    named: dict[str, Ref] = {"first": 1, "second": 2, "winner": 3} if columns.winner is not None else {}
-    raw = battles(table, Problems(), weight=len(used) + 1, both_bad=both_bad, **named)
+    named: dict[str, Any] = {"first": 1, "second": 2, "winner": 3} if columns.winner is not None else {}
+    raw = battles(table, TableOptions(weight=len(used) + 1, both_bad=both_bad, **named), Problems())
     raw.choices["weight"] = choices["weight"]
     return raw
 
@@ -146,12 +147,5 @@ def scores_from_frame(
         lower: Collection[Ref] | bool = [name for name, high in higher_is_better.items() if not high]
     else:
         lower = not higher_is_better
-    return score_table(
-        table_from_frame(frame),
-        Problems(),
-        item=item,
-        voters=voters,
-        lower_is_better=lower,
-        unlisted=unlisted,
-        repeated=repeated,
-    )
+    options = TableOptions(item=item, columns=voters, lower_is_better=lower, unlisted=unlisted, repeated=repeated)
+    return score_table(table_from_frame(frame), options, Problems())

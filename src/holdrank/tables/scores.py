@@ -9,57 +9,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdrank.errors import InputError, UsageError, quote
-from holdrank.tables.table import (
-    Coded,
-    Problems,
-    RawBallots,
-    Ref,
-    Table,
-    check_repeated,
-    dense_ranks,
-    listed_lines,
-    name_notes,
-    no_name,
-    plural,
-    resolve_unlisted,
-)
+from holdrank.tables.notes import listed_lines, name_notes, plural
+from holdrank.tables.options import TableOptions, ballot_choices
+from holdrank.tables.table import Coded, Problems, RawBallots, Ref, Table, is_blank, no_name, ranks_of_values
 from holdrank.tables.vocabulary import BLANKS, SUMMARY_NAMES
 
 
-def score_table(
-    table: Table,
-    problems: Problems,
-    *,
-    item: Ref | Sequence[Ref] | None = None,
-    voters: Sequence[Ref] | None = None,
-    numbering: Collection[int] = (),
-    lower_is_better: Collection[Ref] | bool = (),
-    unlisted: str | None = None,
-    repeated: str = "refuse",
-    blanks: Collection[str] = BLANKS,
-) -> RawBallots:
+def score_table(table: Table, options: TableOptions, problems: Problems, *, numbering: int = 0) -> RawBallots:
     """Read one item a row: a column with its name, the others one voter (task, judge) each, cells scores.
 
-    The columns `numbering` merely number the rows and do not vote.
+    The first columns, `numbering` of them, merely number the rows and do not vote; the names stand right behind them.
     """
-    key = find_key(table, item if item is not None else 1)
-    if item is None:
+    key = find_key(table, numbering + 1 if options.item is None else options.item)
+    if options.item is None and not numbering:
         _refuse_measurements(table, key[0])
     which = "voters" if table.frame else "columns"
-    others = [k for k in range(len(table.names)) if k not in key and k not in numbering]
-    used = others if voters is None else table.find_all(voters, which)
+    others = [k for k in range(numbering, len(table.names)) if k not in key]
+    used = others if options.columns is None else table.find_all(options.columns, which)
     if not used:
-        raise InputError(
+        raise table.lacks(
             "there is no column of scores",
-            source=table.source,
-            found=", ".join(table.names[:12]),
-            expected="a column of items and at least one of scores",
-            repair=f"name the columns of the voters with {which}=",
+            "a column of items and at least one of scores",
+            f"name the columns of the voters with {which}=",
         )
-    if voters is None:
+    blanks = options.blanks_or(BLANKS)
+    if options.columns is None:
         refuse_text_columns(table, used, blanks)
-    lower = lower_columns(table, lower_is_better, used)
-    items, keep = _distinct_items(table, key, repeated, problems)
+    lower = _lower_columns(table, options.lower_is_better, used)
+    items, keep = _distinct_items(table, key, options.keeps_first, problems)
     notes = list(table.notes)
     if len(keep) < table.rows:
         dropped = [table.lines[row] for row in sorted(set(range(table.rows)) - set(keep))]
@@ -69,16 +46,11 @@ def score_table(
     for row, k in enumerate(used):
         values = table.numbers(k, problems, blanks=blanks, what="a score")[keep]
         scores[row] = -values if k in lower else values
-    notes += name_notes(items) + score_notes(table, scores, used, voters is None, lower)
-    resolved = resolve_unlisted(unlisted, "observed")
-    choices = {
-        "form": "score table",
-        "unlisted": resolved,
-        "ties": "one half each way",
-        "direction": direction_words(table, lower, used),
-        "repeated": repeated,
-    }
-    return RawBallots(items, dense_ranks(scores, True), np.ones(len(used)), notes, choices, resolved, scores)
+    notes += name_notes(items) + _score_notes(table, scores, used, options.columns is None, lower)
+    rule = options.unlisted_or("observed")
+    direction = direction_words([table.label(k) for k in used], [row for row, k in enumerate(used) if k in lower])
+    choices = {"form": "score table", **ballot_choices(rule, direction, options.repeated)}
+    return RawBallots(items, ranks_of_values(scores, True), np.ones(len(used)), notes, choices, rule, scores)
 
 
 def _refuse_measurements(table: Table, column: int) -> None:
@@ -94,13 +66,12 @@ def _refuse_measurements(table: Table, column: int) -> None:
         strange = np.ones(len(cells), dtype=bool)
     if strange.any():
         index = "; an index is not read: frame.reset_index() makes it a column" if table.frame else ""
-        raise InputError(
+        raise table.fault(
             "the first column holds numbers, not names of items",
-            source=table.source,
-            column=table.label(column),
-            found=table.text(column)[int(np.flatnonzero(strange)[0])],
-            expected="the names of the items in the first column",
-            repair=f"name the column of the items with item={index}",
+            "the names of the items in the first column",
+            f"name the column of the items with item={index}",
+            column=column,
+            found=table.cell(column, int(np.flatnonzero(strange)[0])),
         )
 
 
@@ -124,44 +95,29 @@ def is_blank_name(name: str) -> bool:
     return not name.replace("|", "").strip()
 
 
-def _distinct_items(table: Table, key: Sequence[int], repeated: str, problems: Problems) -> tuple[list[str], list[int]]:
+def _distinct_items(
+    table: Table, key: Sequence[int], keeps_first: bool, problems: Problems
+) -> tuple[list[str], list[int]]:
     """Return the names and the rows to keep."""
-    check_repeated(repeated)
     first_line: dict[str, int] = {}
     keep = []
     for row, name in enumerate(item_names(table, key)):
-        line = table.lines[row]
         if is_blank_name(name):
             problems.add(nameless(table, key, row))
         elif name not in first_line:
-            first_line[name] = line
+            first_line[name] = table.lines[row]
             keep.append(row)
-        elif repeated == "refuse":
-            problems.add(
-                InputError(
-                    f"the item stands on two rows (first on line {first_line[name]})",
-                    source=table.source,
-                    line=line,
-                    column=table.label(key[0]),
-                    found=name,
-                    expected="each item once",
-                    repair='delete a row, or set repeated="first" to keep the first',
-                )
-            )
+        elif not keeps_first:
+            problem = f"the item stands on two rows (first on line {first_line[name]})"
+            repair = 'delete a row, or set repeated="first" to keep the first'
+            problems.add(table.fault(problem, "each item once", repair, row=row, column=key[0], found=name))
     return list(first_line), keep
 
 
 def nameless(table: Table, key: Sequence[int], row: int) -> InputError:
     """Return the error for a row whose item has no name."""
-    return InputError(
-        "an item has no name",
-        source=table.source,
-        line=table.lines[row],
-        column=table.label(key[0]),
-        found="",
-        expected="the name of an item",
-        repair="fill the cell, or delete the row",
-    )
+    repair = "fill the cell, or delete the row"
+    return table.fault("an item has no name", "the name of an item", repair, row=row, column=key[0], found="")
 
 
 def refuse_text_columns(table: Table, used: Sequence[int], blanks: Collection[str]) -> None:
@@ -174,17 +130,15 @@ def refuse_text_columns(table: Table, used: Sequence[int], blanks: Collection[st
             continue
         for row, cell in enumerate(table.text(k)):
             text = cell.strip()
-            if text and text not in blanks and text.lower() != "nan" and not _loose_number(text):
-                raise InputError(
+            if not is_blank(text, blanks) and not _loose_number(text):
+                raise table.fault(
                     "the column holds text, not numbers",
-                    source=table.source,
-                    line=table.lines[row],
-                    column=table.label(k),
-                    found=cell,
-                    expected="a number or an empty cell",
-                    repair="name the columns to use with voters="
+                    "a number or an empty cell",
+                    "name the columns to use with voters="
                     if table.frame
                     else "name the columns to use with columns=, or set blanks= if the text means nothing",
+                    row=row,
+                    column=k,
                 )
 
 
@@ -194,24 +148,24 @@ def _loose_number(text: str) -> bool:
     return infinite or (len(text) < 20 and re.search(r"[0-9]", text) is not None)
 
 
-def lower_columns(table: Table, lower: Collection[Ref] | bool, used: Sequence[int]) -> set[int]:
+def _lower_columns(table: Table, lower: Collection[Ref] | bool, used: Sequence[int]) -> set[int]:
     """Return the columns where a low score is good."""
     if isinstance(lower, bool):
         return set(used) if lower else set()
     return set(table.find_all(lower, "higher_is_better" if table.frame else "lower_is_better"))
 
 
-def direction_words(table: Table, lower: Collection[int], used: Sequence[int]) -> str:
-    """Return the direction of the scores in words."""
-    low = [k for k in used if k in lower]
-    if not low:
+def direction_words(voters: Sequence[str], low: Collection[int]) -> str:
+    """Return the direction of the scores in words: low is best for some of the voters, by their places."""
+    names = [voter for place, voter in enumerate(voters) if place in low]
+    if not names:
         return "scores: high is best"
-    if len(low) == len(used):
+    if len(names) == len(voters):
         return "scores: low is best"
-    return f"scores: high is best, but low in {', '.join(quote(table.label(k), 40) for k in low[:8])}"
+    return f"scores: high is best, but low in {', '.join(quote(name, 40) for name in names[:8])}"
 
 
-def score_notes(
+def _score_notes(
     table: Table, scores: NDArray[np.float64], used: Sequence[int], unnamed: bool, lower: Collection[int]
 ) -> list[str]:
     """Return notes on missing cells and on columns that look like summaries rather than voters."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import insort
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,7 @@ MAX_SCORE = 1e290
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 """A number as people write it, in a syntax that DuckDB understands too."""
 
+LARGEST_BIT = 62  # of a 64-bit number, its sign aside
 _LONGEST_POSITION = 9  # digits
 _ROWS = 1 << 16  # whose order is found at a time, to keep temporary arrays small
 
@@ -44,78 +45,6 @@ class Coded:
 Column = list[str] | NDArray[Any] | Coded
 Ref = str | int
 """How a caller names a column: by its name, or by its position counted from 1."""
-
-
-class Note(str):
-    """A note of a reader that knows what it counted, so that the notes on the parts of a file add up to one.
-
-    Parameters
-    ----------
-    words : tuple of str
-        What one of them is called, what many are, and the rest of the sentence; or what comes before a list.
-    counts : mapping of str to float
-        How many; of each kind, for a list. Empty: the note is about all votes, and parts of it say nothing.
-    """
-
-    words: tuple[str, ...]
-    counts: dict[str, float]
-
-    def __new__(cls, words: tuple[str, ...], counts: Mapping[str, float], text: str | None = None) -> Note:
-        """Put the sentence together."""
-        if text is None and len(words) == 1:
-            listing = ", ".join(f"{quote(kind, 30)} {plural(count, 'time')}" for kind, count in counts.items())
-            text = f"{words[0]}: {listing}"
-        elif text is None:
-            text = f"{plural(counts[''], words[0], words[1])} {words[2]}"
-        note = super().__new__(cls, text)
-        note.words, note.counts = words, dict(counts)
-        return note
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Note, (self.words, self.counts, str(self))
-
-
-def counted(count: float, one: str, rest: str, *, many: str | None = None) -> Note:
-    """Return a note on so many of something.
-
-    Examples
-    --------
-    >>> counted(1200, "ballot", "without any name dropped")
-    '1,200 ballots without any name dropped'
-    """
-    return Note((one, many or one + "s", rest), {"": count})
-
-
-def on_all(text: str) -> Note:
-    """Return a note on all votes together, which cannot be added up from parts."""
-    return Note((), {}, text)
-
-
-def lasting(notes: Iterable[str]) -> list[str]:
-    """Return the notes that stay true of votes when others are added to them."""
-    return [note for note in notes if not isinstance(note, Note) or note.counts]
-
-
-def added_notes(some: Iterable[str], others: Iterable[str]) -> list[str]:
-    """Return the notes on two parts as notes on both: counts added, equal sentences said once.
-
-    Examples
-    --------
-    >>> added_notes([counted(1, "row", "dropped"), "the delimiter is a tab"], [counted(2, "row", "dropped")])
-    ['3 rows dropped', 'the delimiter is a tab']
-    """
-    notes: dict[object, str] = {}
-    for note in (*some, *others):
-        if not isinstance(note, Note):
-            notes.setdefault(note, note)
-        elif note.counts:
-            known = notes.get(note.words)
-            if isinstance(known, Note):
-                kinds = [*known.counts, *(kind for kind in note.counts if kind not in known.counts)]
-                counts = {kind: known.counts.get(kind, 0) + note.counts.get(kind, 0) for kind in kinds}
-                note = Note(note.words, counts)
-            notes[note.words] = note
-    return list(notes.values())
 
 
 @dataclass(slots=True)
@@ -198,10 +127,7 @@ class Table:
 
     def rows_from(self, start: int, stop: int) -> Table:
         """Return some of the rows, as a table that shares the cells."""
-        columns: list[Column] = [
-            Coded(column.values, column.codes[start:stop]) if isinstance(column, Coded) else column[start:stop]
-            for column in self.columns
-        ]
+        columns = [_some(column, start, stop) for column in self.columns]
         times = None if self.times is None else self.times[start:stop]
         return Table(self.source, self.names, columns, self.lines[start:stop], list(self.notes), self.frame, times)
 
@@ -217,33 +143,23 @@ class Table:
             hits = [k for k, name in enumerate(self.names) if name == ref]
             if len(hits) > 1:
                 places = " and ".join(str(k + 1) for k in hits[:5])
-                raise InputError(
+                raise self.fault(
                     f"the column name for {what} is ambiguous: columns {places} share it",
-                    source=self.source,
+                    "a name that one column has",
+                    f"give the position instead, such as {hits[0] + 1}",
                     found=ref,
-                    expected="a name that one column has",
-                    repair=f"give the position instead, such as {hits[0] + 1}",
                 )
             if hits:
                 return hits[0]
             if not ref.isdecimal() or len(ref) > _LONGEST_POSITION:
                 known = ", ".join(quote(name, 30) for name in self.names[:12])
-                raise InputError(
-                    f"there is no such column for {what}",
-                    source=self.source,
-                    found=ref,
-                    expected=f"one of {known}{', …' if width > 12 else ''}",
-                    repair="name a column of the header, or give its position counted from 1",
-                )
+                expected = f"one of {known}{', …' if width > 12 else ''}"
+                repair = "name a column of the header, or give its position counted from 1"
+                raise self.fault(f"there is no such column for {what}", expected, repair, found=ref)
             ref = int(ref)
         if not 1 <= ref <= width:
-            raise InputError(
-                f"there is no such column for {what}",
-                source=self.source,
-                found=str(ref),
-                expected=f"a position from 1 to {width}",
-                repair="columns count from 1",
-            )
+            expected = f"a position from 1 to {width}"
+            raise self.fault(f"there is no such column for {what}", expected, "columns count from 1", found=str(ref))
         return int(ref) - 1
 
     def find_all(self, refs: Ref | Iterable[Ref], what: str) -> list[int]:
@@ -258,34 +174,56 @@ class Table:
         """Return what to call a column in a message."""
         return self.names[index] if self.names[index].strip() else f"#{index + 1}"
 
+    def fault(
+        self,
+        problem: str,
+        expected: str,
+        repair: str,
+        *,
+        row: int | None = None,
+        column: int | None = None,
+        found: str | None = None,
+    ) -> InputError:
+        """Return the error for a row, a column or a cell.
+
+        Unless told otherwise, what was found is the cell, or the first one of the column.
+        """
+        if found is None and column is not None:
+            found = self.cell(column, row or 0)
+        return InputError(
+            problem,
+            source=self.source,
+            line=None if row is None else self.lines[row],
+            column=None if column is None else self.label(column),
+            found=found,
+            expected=expected,
+            repair=repair,
+        )
+
+    def lacks(self, problem: str, expected: str, repair: str) -> InputError:
+        """Return the error for a table without the columns that its form needs."""
+        return self.fault(problem, expected, repair, found=", ".join(self.names[:12]))
+
+    def name_fault(self, problem: str, index: int, expected: str, repair: str) -> InputError:
+        """Return the error for the name of a column, which is told by its position."""
+        found = self.names[index]
+        return InputError(problem, source=self.source, column=index + 1, found=found, expected=expected, repair=repair)
+
     def text(self, index: int) -> list[str]:
         """Return a column as text; whole numbers are written without a fraction, missing ones as nothing."""
-        column = self.columns[index]
-        if isinstance(column, list):
-            return column
-        if isinstance(column, Coded):
-            return [column.values[code] for code in column.codes.tolist()]
-        if column.dtype.kind in "iub":
-            return [str(int(value)) for value in column]
-        return [
-            "" if value != value else str(int(value)) if value.is_integer() else repr(value)
-            for value in column.tolist()
-        ]
+        return _texts(self.columns[index])
 
     def cell(self, index: int, row: int) -> str:
         """Return one cell as `text` would: a message about each of many cells must not look at all of them."""
-        column = self.columns[index]
-        if isinstance(column, list):
-            return column[row]
-        return self.rows_from(row, row + 1).text(index)[0]
+        return _texts(_some(self.columns[index], row, row + 1))[0]
 
     def is_numeric(self, index: int, blanks: Collection[str] = BLANKS) -> bool:
         """Whether every filled cell of the column is a number, and one is filled."""
         column = self.columns[index]
         if not isinstance(column, list | Coded):
             return True
-        cells = {cell.strip() for cell in (column if isinstance(column, list) else column.values)} - {""}
-        cells = {cell for cell in cells if cell not in blanks and cell.lower() != "nan"}
+        cells = {cell.strip() for cell in (column if isinstance(column, list) else column.values)}
+        cells = {cell for cell in cells if not is_blank(cell, blanks)}
         return bool(cells) and all(NUMBER.fullmatch(cell) for cell in cells)
 
     def numbers(
@@ -321,7 +259,7 @@ class Table:
 
     def _number(self, index: int, row: int, cell: str, problems: Problems, blanks: Collection[str], what: str) -> float:
         text = cell.strip()
-        if not text or text in blanks or text.lower() == "nan":
+        if is_blank(text, blanks):
             return np.nan
         if NUMBER.fullmatch(text):
             value = float(text)
@@ -330,17 +268,8 @@ class Table:
         if text.lower().lstrip("+-") in ("inf", "infinity") or NUMBER.fullmatch(text):
             problems.add(self._too_large(index, row, text, what))
         else:
-            problems.add(
-                InputError(
-                    f"the cell is not {what}",
-                    source=self.source,
-                    line=self.lines[row],
-                    column=self.label(index),
-                    found=cell,
-                    expected=f"{what} such as 12 or 0.5, or an empty cell",
-                    repair=self._mend(text),
-                )
-            )
+            expected = f"{what} such as 12 or 0.5, or an empty cell"
+            problems.add(self.fault(f"the cell is not {what}", expected, self._mend(text), row=row, column=index))
         return np.nan
 
     def _mend(self, text: str) -> str:
@@ -355,19 +284,30 @@ class Table:
         return f'mend the cell, name the columns to use with columns=, or set blanks="{show(text)}" if it means nothing'
 
     def _too_large(self, index: int, row: int, found: str, what: str) -> InputError:
-        return InputError(
-            f"{what} must be finite" if np.isinf(float(found)) else f"{what} is too large",
-            source=self.source,
-            line=self.lines[row],
-            column=self.label(index),
-            found=found,
-            expected=f"{what} that is finite, and at most {MAX_SCORE:g} in size",
-            repair="leave the cell empty if there is no value",
-        )
+        problem = f"{what} must be finite" if np.isinf(float(found)) else f"{what} is too large"
+        expected = f"{what} that is finite, and at most {MAX_SCORE:g} in size"
+        repair = "leave the cell empty if there is no value"
+        return self.fault(problem, expected, repair, row=row, column=index, found=found)
+
+
+def _texts(column: Column) -> list[str]:
+    if isinstance(column, list):
+        return column
+    if isinstance(column, Coded):
+        return [column.values[code] for code in column.codes.tolist()]
+    if column.dtype.kind in "iub":
+        return [str(int(value)) for value in column]
+    return [
+        "" if value != value else str(int(value)) if value.is_integer() else repr(value) for value in column.tolist()
+    ]
+
+
+def _some(column: Column, start: int, stop: int) -> Column:
+    return Coded(column.values, column.codes[start:stop]) if isinstance(column, Coded) else column[start:stop]
 
 
 def named_like(table: Table, names: Collection[str]) -> list[int]:
-    """Return the columns whose name, without regard to case and outer blanks, is one of `names`."""
+    """Return the columns whose name, compared plainly, is one of `names`."""
     return [k for k, name in enumerate(table.plain_names) if name in names]
 
 
@@ -391,12 +331,17 @@ def most_cells(size: int) -> int:
     return max(2**21, 12 * size)
 
 
+def is_blank(text: str, blanks: Collection[str]) -> bool:
+    """Whether a cell, without its outer blanks, holds nothing where a number should stand."""
+    return not text or text in blanks or text.lower() == "nan"
+
+
 def is_number(text: str) -> bool:
     """Whether a cell is a plain decimal number; stricter than `float`, which takes ``1_0`` as well."""
     return NUMBER.fullmatch(text) is not None
 
 
-def dense_ranks(values: NDArray[np.float64], higher_is_better: bool = False) -> NDArray[np.int32]:
+def ranks_of_values(values: NDArray[np.float64], higher_is_better: bool = False) -> NDArray[np.int32]:
     """Return dense ranks of every row, 1 best, equal values tied, NaN = 0.
 
     Competition ranks ``1, 1, 3``, dense ranks ``1, 1, 2`` and mean ranks ``1.5, 1.5, 3`` come out the same:
@@ -404,16 +349,16 @@ def dense_ranks(values: NDArray[np.float64], higher_is_better: bool = False) -> 
 
     Examples
     --------
-    >>> dense_ranks(np.array([[1.5, 1.5, 3.0, np.nan]])).tolist()
+    >>> ranks_of_values(np.array([[1.5, 1.5, 3.0, np.nan]])).tolist()
     [[1, 1, 2, 0]]
-    >>> dense_ranks(np.array([[0.0, 5.0, 5.0]]), higher_is_better=True).tolist()
+    >>> ranks_of_values(np.array([[0.0, 5.0, 5.0]]), higher_is_better=True).tolist()
     [[2, 1, 1]]
     """
     out = ballot_matrix(*values.shape)
     for start in range(0, len(values), _ROWS):
         block = values[start : start + _ROWS]
         missing = np.isnan(block)
-        if not higher_is_better and _are_dense(filled := np.where(missing, 0.0, block)):
+        if not higher_is_better and _hold_dense_ranks(filled := np.where(missing, 0.0, block)):
             out[start : start + _ROWS] = filled
             continue
         keys = -block if higher_is_better else block
@@ -427,77 +372,18 @@ def dense_ranks(values: NDArray[np.float64], higher_is_better: bool = False) -> 
     return out
 
 
-def _are_dense(values: NDArray[np.float64]) -> bool:
-    """Whether every row holds exactly the numbers 1 .. k for some k, and zeros: ranks as most people write them."""
-    if not values.size or values.min() < 0 or values.max() > 62:
+def _hold_dense_ranks(values: NDArray[np.float64]) -> bool:
+    """Whether every row holds dense ranks and zeros: ranks as most people write them."""
+    if not values.size or values.min() < 0 or values.max() > LARGEST_BIT:
         return False
     whole = values.astype(np.int64)
-    if (whole != values).any():
-        return False
-    used = np.bitwise_or.reduce(np.int64(1) << whole, axis=1) | 1  # bit r: rank r occurs
+    return not (whole != values).any() and are_dense(whole)
+
+
+def are_dense(ranks: NDArray[np.int64]) -> bool:
+    """Whether every row holds exactly the numbers 1 .. k for some k, and zeros; none is above `LARGEST_BIT`."""
+    used = np.bitwise_or.reduce(np.int64(1) << ranks, axis=1) | 1  # bit r: rank r occurs
     return bool((used & (used + 1) == 0).all())
-
-
-def plural(count: float, one: str, many: str | None = None) -> str:
-    """Return ``"1 ballot"`` or ``"1,200 ballots"``."""
-    return f"{count:,.10g} {one if count == 1 else many or one + 's'}"
-
-
-def listed_lines(lines: Iterable[int], limit: int = 5) -> str:
-    """Return ``" (lines 3, 8)"`` for a few lines, and nothing for many."""
-    few = sorted(set(lines))
-    if not few or len(few) > limit:
-        return ""
-    return f" ({'line' if len(few) == 1 else 'lines'} {', '.join(map(str, few))})"
-
-
-def name_notes(items: Sequence[str]) -> list[Note]:
-    """Return a note on names that differ only by case or blanks: distinct items, but a likely slip."""
-    groups: dict[str, list[str]] = {}
-    for name in items:
-        groups.setdefault(" ".join(name.split()).casefold(), []).append(name)
-    alike = [names for names in groups.values() if len(names) > 1]
-    if not alike:
-        return []
-    example = " and ".join(quote(name, 40) for name in alike[0][:2])
-    text = f"{plural(len(alike), 'group')} of names differ only by case or blanks, such as {example}; "
-    return [on_all(f"{text}they are kept as distinct items")]
-
-
-def comparison_notes(
-    items: int, first: NDArray[np.int64], second: NDArray[np.int64], compared: int | None = None
-) -> list[Note]:
-    """Return notes on pairs that nobody compared and on items that no chain of comparisons joins.
-
-    The item ``first[k]`` was compared with ``second[k]``, and is the lower number of the two; `compared` says how many
-    pairs were if these are only some of them.
-    """
-    if compared is None:
-        compared = len(np.unique(first * items + second))
-    possible = items * (items - 1) // 2
-    notes = []
-    if compared < possible:
-        share = 100 * compared / possible
-        notes.append(on_all(f"{compared:,} of {possible:,} pairs of items were compared ({share:.1f} %)"))
-    parts = _groups(items, first, second)
-    if parts > 1:
-        text = f"the comparisons are not connected: the items fall into {parts} groups that never meet, "
-        notes.append(on_all(f"{text}so their order between groups is undetermined"))
-    return notes
-
-
-def _groups(items: int, first: NDArray[np.int64], second: NDArray[np.int64]) -> int:
-    """Return into how many groups the items fall when pairs of them are joined."""
-    lowest = np.arange(items)  # of a part of the group, which grows in every round
-    while True:
-        one, other = lowest[first], lowest[second]
-        low = np.minimum(one, other)
-        if np.array_equal(one, other):
-            return len(np.unique(lowest))
-        np.minimum.at(lowest, one, low)
-        np.minimum.at(lowest, other, low)
-        while not np.array_equal(lowest, further := lowest[lowest]):
-            lowest = further
 
 
 def read_weights(table: Table, index: int | None, problems: Problems) -> NDArray[np.float64]:
@@ -513,17 +399,9 @@ def read_weights(table: Table, index: int | None, problems: Problems) -> NDArray
         found = cells[row].strip()
         if np.isnan(weights[row]) and found and found.lower() != "nan":
             continue  # `numbers` has reported it
-        problems.add(
-            InputError(
-                "the weight of a ballot is missing, negative or too large",
-                source=table.source,
-                line=table.lines[row],
-                column=table.label(index),
-                found=cells[row],
-                expected="a number from 0 to 2**46",
-                repair="mend the cell, or delete the row",
-            )
-        )
+        problem = "the weight of a ballot is missing, negative or too large"
+        repair = "mend the cell, or delete the row"
+        problems.add(table.fault(problem, "a number from 0 to 2**46", repair, row=row, column=index))
     weights[bad] = 0.0
     return weights
 
@@ -534,13 +412,10 @@ def weight_column(table: Table, weight: Ref | None, names: Collection[str] = WEI
         return table.find(weight, "weight")
     hits = named_like(table, names)
     if len(hits) > 1:
-        raise InputError(
-            "more than one column may hold the weights",
-            source=table.source,
-            found=", ".join(table.names[k] for k in hits),
-            expected="one column of weights",
-            repair=f'name it with weight=, such as weight="{show(table.names[hits[0]], 30)}"',
-        )
+        repair = f'name it with weight=, such as weight="{show(table.names[hits[0]], 30)}"'
+        found = ", ".join(table.names[k] for k in hits)
+        problem = "more than one column may hold the weights"
+        raise table.fault(problem, "one column of weights", repair, found=found)
     return hits[0] if hits else None
 
 
@@ -555,16 +430,9 @@ def find_weight(
 
 def no_name(table: Table, column: int) -> InputError:
     """Return the error for a column without a name where it would be an item or a voter."""
-    return InputError(
-        f"column {column + 1} has no name",
-        source=table.source,
-        column=column + 1,
-        found=table.names[column],
-        expected="a name in the header",
-        repair="name the column"
-        if table.frame
-        else "set header= to the row of the names, or choose columns by position with columns=",
-    )
+    elsewhere = "set header= to the row of the names, or choose columns by position with columns="
+    repair = "name the column" if table.frame else elsewhere
+    return table.name_fault(f"column {column + 1} has no name", column, "a name in the header", repair)
 
 
 def unused_notes(table: Table, used: Collection[int | None]) -> list[str]:
@@ -605,18 +473,3 @@ def no_marks(source: str, items: int | None = None) -> InputError:
         expected="at least one ballot that ranks at least one item",
         repair="check that the right file and columns were read",
     )
-
-
-def resolve_unlisted(unlisted: str | None, default: str) -> str:
-    """Return the rule for unlisted items: the one asked for, else the form's own."""
-    if unlisted is None:
-        return default
-    if unlisted not in ("bottom", "observed"):
-        raise UsageError(f'unlisted is "bottom" or "observed", not {unlisted!r}')
-    return unlisted
-
-
-def check_repeated(repeated: str) -> None:
-    """Refuse an unknown rule for repeated items."""
-    if repeated not in ("refuse", "first"):
-        raise UsageError(f'repeated is "refuse" or "first", not {repeated!r}')

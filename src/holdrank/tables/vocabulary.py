@@ -24,6 +24,7 @@ VOTER_NAMES = frozenset(
         *("judge", "judge_id", "rater", "rater_id", "user", "user_id", "userid", "username", "user_name"),
         *("#", "response_id", "responseid", "submission_id", "case_id", "uid", "pid"),
         *("worker", "worker_id", "critic", "critic_id", "reviewer", "reviewer_id", "annotator", "annotator_id"),
+        *("referee", "referee_id", "juror", "juror_id", "assessor", "assessor_id", "evaluator", "evaluator_id"),
     }
 )
 TASK_NAMES = frozenset(
@@ -35,6 +36,8 @@ ITEM_NAMES = frozenset(
         *("movie", "movie_id", "movieid", "product", "product_id", "song", "song_id", "book", "book_id"),
         *("model", "model_name", "system", "system_name", "method", "method_name", "algorithm"),
         *("classifier", "classifier_name", "team", "player"),
+        *("proposal", "proposal_id", "applicant", "applicant_id", "application", "nominee", "project"),
+        *("submission", "paper", "paper_id"),
     }
 )
 RANK_NAMES = frozenset({"rank", "ranking", "position", "place"})

@@ -10,9 +10,8 @@ import numpy as np
 
 from holdrank.analysis import RULES, Analysis
 from holdrank.breaking import goals
-from holdrank.breaking.cases import name_of
 from holdrank.breaking.goals import Goal
-from holdrank.consensus import borda
+from holdrank.consensus import borda, name_of
 from holdrank.errors import InputError, show
 from holdrank.headlines import headline
 from holdrank.merge import Robust

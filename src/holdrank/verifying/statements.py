@@ -8,11 +8,10 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from holdrank.breaking import goals
-from holdrank.breaking.cases import name_of
 from holdrank.breaking.goals import Aim, Change, Goal
 from holdrank.breaking.plans import adds_battles
 from holdrank.breaking.results import Attack, Breakdown
-from holdrank.consensus import Consensus, Statistic
+from holdrank.consensus import Consensus, Statistic, name_of
 from holdrank.proofs import exact
 from holdrank.proofs.bounds import Amount
 from holdrank.proofs.programs import Outcome, strict

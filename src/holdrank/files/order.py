@@ -1,0 +1,69 @@
+"""Files of the type .order: text of numbers, a voter a line, for items without names."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from holdrank.errors import InputError
+from holdrank.files.containers import Source, split_lines
+from holdrank.files.options import ReadOptions
+from holdrank.tables.options import ballot_choices
+from holdrank.tables.table import Problems, RawBallots, ballot_matrix, no_rows
+
+_MANY_ITEMS = 10_000  # that a file may declare without naming them
+
+
+def read_order(text: str, source: Source, options: ReadOptions, problems: Problems) -> RawBallots:
+    """Read ``n 1``, then ``0 k id1 … idk`` a voter, ids from 0, best first."""
+    lines = split_lines(text)
+
+    def fault(problem: str, line: int, expected: str, repair: str) -> InputError:
+        found = lines[line - 1]
+        return InputError(problem, source=source.name, line=line, found=found, expected=expected, repair=repair)
+
+    head = next((k for k, line in enumerate(lines) if line.strip()), 0)
+    words = lines[head].split()
+    start = "the number of items and a 1, such as '10 1'"
+    if not words or not all(re.fullmatch(r"[0-9]{1,7}", word) for word in words[:2]) or int(words[0]) < 1:
+        repair = "check the format, or set format= to the right one"
+        raise fault("the file does not start like an .order file", head + 1, start, repair)
+    size = int(words[0])
+    if size > max(_MANY_ITEMS, len(text)):
+        problem = f"the file declares {size:,} items, far more than its ballots can name"
+        raise fault(problem, head + 1, start, "mend the number of items")
+    tally: dict[str, int] = {}
+    line_of: dict[str, int] = {}
+    for number, line in enumerate(lines[head + 1 :], start=head + 2):
+        if line.strip():
+            tally[line] = tally.get(line, 0) + 1
+            line_of.setdefault(line, number)
+    if not tally:
+        raise no_rows(source.name, "there are no ballots: nothing to aggregate")
+    orders, weights = [], []
+    for line, count in tally.items():
+        words = line.split()
+        problem = ""
+        if not all(re.fullmatch(r"[0-9]{1,9}", word) for word in words):
+            problem = "the line holds something else than whole numbers"
+        elif len(words) < 2 or len(words) - 2 != int(words[1]):
+            problem = "the second number must say how many items follow"
+        elif any(int(word) >= size for word in words[2:]):
+            problem = "an item is not declared"
+        elif len(set(map(int, words[2:]))) < len(words) - 2:
+            problem = "an item stands twice on the line"
+        if problem:
+            expected = f"'0 k' and k different items from 0 to {size - 1}"
+            problems.add(fault(problem, line_of[line], expected, "mend the line, or delete it"))
+            continue
+        orders.append([int(word) for word in words[2:]])
+        weights.append(count)
+    ranks = ballot_matrix(len(orders), size, source.name)
+    for row, order in enumerate(orders):
+        ranks[row, order] = np.arange(1, len(order) + 1)
+    rule = options.unlisted_or("bottom")
+    choices = {"form": "order (ids from 0, best first)", **ballot_choices(rule, "best first")}
+    items = [str(k) for k in range(size)]
+    notes = ["items are called by their numbers, from 0, for the file holds no names"]
+    return RawBallots(items, ranks, np.array(weights, dtype=np.float64), notes, choices, rule)

@@ -1,0 +1,186 @@
+"""The pictures of the paper's figures, from their data alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from holdrank import plots
+from holdrank.plots import Data
+
+if TYPE_CHECKING:
+    from holdrank.plots import Axes
+
+
+def _select(data: Data, **wanted: object) -> list[Data]:
+    return [row for row in data["rows"] if all(row[name] == value for name, value in wanted.items())]
+
+
+def _column(rows: list[Data], name: str) -> list[Any]:
+    return [row.get(name) for row in rows]
+
+
+def _exact(rows: list[Data], label: str, colour: str, **look: Any) -> Data:
+    """Return the exact values of rows as a curve to draw."""
+    ends = {"lower": _column(rows, "exact_lower"), "upper": _column(rows, "exact_upper")}
+    return {"label": label, "method": "exact", "delta": _column(rows, "delta"), **ends, "colour": colour, **look}
+
+
+def _draw_theorems(rows: list[Data], ax: Axes, colour: str) -> None:
+    """Draw eps- / 2 as dashes, and the band up to eps+ / 2 where that is valid."""
+    edges = [0.0, *_column(rows, "delta")]
+    lower = _column(rows, "theorem_lower")
+    ax.stairs(lower, edges, baseline=None, color=plots.BLACK, lw=1.0, ls=(0, (3, 2)), zorder=4)
+    if "theorem_upper" in rows[0]:
+        upper, valid = _column(rows, "theorem_upper"), _column(rows, "theorem_upper_valid")
+        band = [high if fine else low for low, high, fine in zip(lower, upper, valid, strict=True)]
+        ax.stairs(band, edges, baseline=lower, fill=True, color=colour, alpha=0.25, lw=0)
+
+
+def _draw_fig1(data: Data) -> Axes:
+    titles = {"kemeny": "Kemeny", "borda": "Borda", "footrule": "Footrule"}
+    colours = dict(zip(titles, plots.COLOURS, strict=False))
+    axes = plots.page(3, width=2.7, height=2.9, sharey=True)
+    highest = max(value for row in data["rows"] for name, value in row.items() if name.endswith("upper") and value)
+    for ax, name in zip(axes, titles, strict=True):
+        rows = _select(data, statistic=name)
+        # The other two in grey, so that the medians can be compared.
+        others = [_select(data, statistic=other) for other in titles if other != name]
+        curves = [_exact(other, "", plots.PALE, width=1.2) for other in others]
+        plots.draw_curves({"curves": [*curves, _exact(rows, "", colours[name], width=2.4)], "highest": highest}, ax)
+        _draw_theorems(rows, ax, colours[name])
+        for row in rows:
+            if row.get("theorem_upper_valid") is False:
+                place = (row["pairs"] - 0.5) / 6, row["exact_lower"]
+                ax.annotate("ε⁺\nnot\nvalid", place, xytext=(0, -4), textcoords="offset points", ha="center", va="top",
+                            fontsize=7)  # fmt: skip
+        ax.set_title(f"{titles[name]} median", color=colours[name])
+        ax.set_xlabel("")
+        ax.set_ylabel("")
+    axes[0].set_ylabel("votes to change")
+    axes[1].set_xlabel("pairs out of 6 that the consensus changes")
+    plots.explain(axes[0], {"exact": {"color": plots.BLUE, "lw": 2.4},
+                            "lower bound ε⁻/2": {"color": plots.BLACK, "lw": 1.0, "ls": (0, (3, 2))},
+                            "up to upper bound ε⁺/2": {"color": plots.BLUE, "lw": 7, "alpha": 0.25},
+                            "exact, other medians": {"color": plots.PALE, "lw": 1.2}})  # fmt: skip
+    return axes[0]
+
+
+def _draw_fig2(data: Data) -> Axes:
+    (ax,) = plots.page(width=4.8, height=3.2)
+    names = dict(zip(("point mass", "bucket", "uniform"), plots.COLOURS, strict=False))
+    # The first two nearly coincide from two pairs on: the wider line shows behind the narrower one.
+    widths = {"point mass": 5.0, "bucket": 2.4, "uniform": 2.4}
+    curves = [_exact(_select(data, distribution=name), name, names[name], width=widths[name]) for name in names]
+    plots.draw_curves({"curves": curves}, ax, log=True)
+    for name, colour in names.items():
+        _draw_theorems(_select(data, distribution=name), ax, colour)
+    plots.explain(ax, {"exact": {"color": plots.GREY, "lw": 2.4},
+                       "lower bound ε⁻/2": {"color": plots.BLACK, "lw": 1.0, "ls": (0, (3, 2))}},
+                  loc="center right", bbox_to_anchor=(1, 0.6))  # fmt: skip
+    ax.set_title("Kemeny's median, three kinds of votes")
+    return ax
+
+
+def _draw_fig3(data: Data) -> Axes:
+    axes = plots.page(3, width=3.2, height=2.6, width_ratios=[1.1, 1.0, 1.4])
+    plots.draw_pairs(data["P"], "ABCD", axes[0])
+    axes[0].set_title("A → B: share of votes with A above B")
+    for ax, rule in zip(axes[1:], ("naive", "downward"), strict=True):
+        results = [
+            {**row, "tiers": [part.strip("{}").split(", ") for part in row["tiers"].split(" > ")]}
+            for row in _select(data, rule=rule)
+        ]
+        plots.draw_merges({"items": list("ABCD"), "results": results}, ax)
+        ax.set_title(f"{rule.title()} Merge")
+    return axes[0]
+
+
+def _draw_fig4(data: Data) -> Axes:
+    left, right = plots.page(2, width=3.7, height=3.3, sharey=True)
+    median = _select(data, statistic="kemeny")
+    thetas = dict.fromkeys(row["theta"] for row in _select(data, statistic="downward merge"))
+    merged = {theta: _select(data, statistic="downward merge", theta=theta) for theta in thetas}
+    colours = dict(zip(thetas, plots.COLOURS[1:], strict=False))
+    guesses = [row["estimate"] for row in data["rows"] if row["exact_lower"] is not None and "estimate" in row]
+    common: Data = {"highest": max(0.5, *guesses), "endless": True}
+    plots.draw_curves({"curves": [_exact(median, "", plots.BLUE, width=2.4)], **common}, left)
+    _draw_theorems(median, left, plots.BLUE)
+    _draw_estimates(median, left, plots.BLUE)
+    left.set_title("Kemeny's median", color=plots.BLUE)
+    curves = [_exact(rows, "", colours[theta]) for theta, rows in merged.items()]
+    plots.draw_curves({"curves": [_exact(median, "", plots.PALE, width=1.2), *curves], **common}, right)
+    never = right.get_yticks()[-1]
+    for theta, rows in merged.items():
+        _draw_estimates(rows, right, colours[theta])
+        level = rows[0]["exact_lower"]
+        text, height = (f"θ = {theta:g}: all tied", never) if level is None else (f"θ = {theta:g}", level)
+        right.text(0.1 / 6, height, text, fontsize=7, color=colours[theta], va="center", zorder=6,
+                   bbox={"fc": "white", "ec": "none", "pad": 0.8})  # fmt: skip
+    right.text(1.1 / 6, 0.02, "Kemeny's median", fontsize=7, color=plots.GREY)
+    right.set_title("Downward Merge of it, by threshold θ")
+    right.set_ylabel("")
+    plots.explain(left, {"exact": {"color": plots.BLUE, "lw": 2.4},
+                         "bounds ε⁻/2 = ε⁺/2": {"color": plots.BLACK, "lw": 1.0, "ls": (0, (3, 2))},
+                         "smoothed estimate": {"color": plots.BLUE, "marker": "x", "ls": ""},
+                         "attack found from it": {"color": plots.BLUE, "marker": "o", "mfc": "white", "ls": ""}},
+                  loc="center right", bbox_to_anchor=(1, 0.4))  # fmt: skip
+    return left
+
+
+def _draw_estimates(rows: list[Data], ax: Axes, colour: str) -> None:
+    """Draw estimates and the attacks found from them, where there is something to estimate."""
+    finite = [row for row in rows if row["exact_lower"] is not None]
+    for name, marker in (("attack", "o"), ("estimate", "x")):
+        dots = [(row["delta"], row[name]) for row in finite if row.get(name) is not None]
+        if dots:
+            ax.plot(*zip(*dots, strict=True), marker, color=colour, ms=4.5, mfc="white", clip_on=False, zorder=5)
+
+
+def _draw_fig5(data: Data) -> Axes:
+    colours = {"bucket": plots.BLUE, "uniform": plots.GREEN, "point mass": plots.VERMILLION,
+               "Plackett-Luce": plots.PURPLE}  # fmt: skip
+    axes = plots.page(2, width=3.8, height=3.4, sharey=True)
+    for ax, choice in zip(axes, ("downward merge", "best threshold"), strict=True):
+        never = plots.share_axis(ax, 0.5, endless=True)
+        for start, end in zip(_select(data, statistic="kemeny"), _select(data, statistic=choice), strict=True):
+            colour = next(value for name, value in colours.items() if start["distribution"].startswith(name))
+            x = [start["loss"], end["loss"]]
+            y = [never if row["exact_lower"] is None else row["exact_lower"] for row in (start, end)]
+            ax.plot(x, y, color=colour, lw=0.9, alpha=0.8)
+            look: Data = {"color": colour, "clip_on": False, "zorder": 3}
+            ax.plot(x[:1], y[:1], "o", ms=6, mfc="white", **look)
+            ax.plot(x[1:], y[1:], "s", ms=3.5, **look)
+        ax.set_xlabel("loss: mean distance to a vote")
+        ax.set_title("Downward Merge at " + ("θ = .05" if choice == "downward merge" else "the best θ of each"))
+    axes[1].set_ylabel("")
+    axes[0].set_ylabel("votes to change one pair")
+    places = {"bucket": (0.14, 0.4), "uniform": (0.405, 0.3), "point mass": (0.065, 0.45), "Plackett-Luce": (0.22, 0.2)}
+    for kind, place in places.items():
+        axes[0].text(*place, kind, fontsize=8, color=colours[kind], va="center")
+    plots.explain(axes[0], {"Kemeny's median": {"color": plots.GREY, "marker": "o", "mfc": "white", "ls": ""},
+                            "Downward Merge": {"color": plots.GREY, "marker": "s", "ls": ""}},
+                  loc="upper right", bbox_to_anchor=(0.92, 0.9))  # fmt: skip
+    return axes[0]
+
+
+def _draw_real(data: Data) -> Axes:
+    panels = data["files"]
+    columns = 2 if len(panels) in (2, 4) else min(len(panels), 3)
+    axes = plots.page(columns, -(-len(panels) // columns), width=3.6, height=3.0)
+    for ax, panel in zip(axes, panels, strict=False):
+        plots.draw_tradeoff(panel, ax)
+        ax.set_title(f"{panel['file']}: {panel['votes']:,g} votes, {panel['items']} items", fontsize=8)
+    for ax in axes[len(panels) :]:
+        ax.axis("off")
+    return axes[0]
+
+
+DRAWINGS: dict[str, Callable[[Data], Axes]] = {
+    "fig1": _draw_fig1,
+    "fig2": _draw_fig2,
+    "fig3": _draw_fig3,
+    "fig4": _draw_fig4,
+    "fig5": _draw_fig5,
+    "real": _draw_real,
+}

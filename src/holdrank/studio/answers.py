@@ -1,0 +1,420 @@
+"""The answers of the studio to every request: pages, their twins in JSON, jobs, files to take away."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from holdrank.analysis import Analysis
+from holdrank.records import Record
+from holdrank.report import FORMS, fingerprint, html
+from holdrank.studio import forms, pages
+from holdrank.studio.guard import check_token
+from holdrank.studio.jobs import Job, Jobs
+from holdrank.studio.problems import Limits, StudioError
+from holdrank.studio.replies import (
+    STATIC,
+    WRITTEN,
+    as_json,
+    download,
+    example,
+    file_name,
+    in_thread,
+    packed,
+    seen,
+    wants_json,
+)
+from holdrank.studio.shelf import Asked, Compared, Opened, Shelf
+
+if TYPE_CHECKING:
+    from fastapi.requests import Request
+    from fastapi.responses import Response
+
+_PAGE = re.compile(r"/(v|c|compare)/[\w-]{1,40}", re.ASCII)
+
+
+class Studio:
+    """The answers to all requests of one start."""
+
+    def __init__(self, limits: Limits, token: str) -> None:
+        self.limits, self.token = limits, token
+
+    def open_shelf(self) -> None:
+        """Begin with nothing; a loop must be running."""
+        self.jobs = Jobs(self.limits)
+        self.shelf = Shelf(self.limits, self.jobs)
+
+    def routes(self) -> Iterable[tuple[str, str, Callable[[Request], Awaitable[Response]]]]:
+        """Return method, path and answer of every request that is understood."""
+        twins = {"/": self.index, "/v/{id}": self.votes, "/c/{id}": self.claim, "/compare/{id}": self.comparison}
+        for path, handler in twins.items():
+            yield "GET", "/index.json" if path == "/" else f"{path}.json", handler
+            yield "GET", path, handler
+        yield "GET", "/static/{name}", self.static
+        yield "GET", "/healthz", self.health
+        yield "POST", "/open", self.open
+        yield "POST", "/v/{id}/read", self.read_again
+        yield "POST", "/v/{id}/analyse", self.analyse
+        yield "POST", "/v/{id}/curve", self.curve
+        yield "POST", "/v/{id}/claims", self.ask
+        yield "POST", "/v/{id}/close", self.close
+        yield "GET", "/v/{id}/pictures/{name}.svg", self.picture
+        yield "GET", "/v/{id}/report.html", self.report
+        yield "GET", "/v/{id}/analysis.json", self.analysis
+        yield "GET", "/v/{id}/attacked.{to}", self.attacked
+        yield "GET", "/c/{id}/attacked.{to}", self.attacked_by_claim
+        yield "POST", "/compare", self.compare
+        yield "GET", "/jobs/{id}.json", self.job
+        yield "GET", "/jobs/{id}/events", self.events
+        yield "POST", "/jobs/{id}/cancel", self.cancel
+
+    # Opening and reading.
+
+    def begin(self, name: str, data: bytes) -> Opened:
+        """Open the file of the command line; its analysis goes on before any page looks at it."""
+        opened = self.shelf.put(name, data)
+        self._analyse(opened, patient=True)
+        return opened
+
+    async def index(self, request: Request) -> Response:
+        """Answer the first page."""
+        opened = list(self.shelf.opened.values())
+        if wants_json(request.url.path, ""):
+            found = [{"id": one.id, "name": one.name, "bytes": len(one.data), "url": f"/v/{one.id}"} for one in opened]
+            return as_json({"opened": found, "compared": [f"/compare/{id}" for id in self.shelf.compared]})
+        rows = [{"opened": one, "headline": pages.headline(one.record, one.job)} for one in reversed(opened)]
+        return self._page("index.html", rows=rows, limit=self.limits.upload // 2**20)
+
+    async def open(self, request: Request) -> Response:
+        """Take a file, a text or the example, read it, and begin to analyse it."""
+        values, sent = await self._form(request)
+        self.jobs.check_room()
+        file = sent.get("file")
+        if file is not None:
+            opened = self.shelf.put(*file)
+        elif values.get("example"):
+            opened = self.shelf.put("example.jsonl", example())
+        elif values.get("text", "").strip():
+            opened = self.shelf.put("pasted votes", values["text"].replace("\r\n", "\n").encode())
+        else:
+            raise StudioError(422, "input", "there is no file and no text", repair="choose a file, or paste some votes")
+        await self._read(opened)
+        return self._made(request, f"/v/{opened.id}", opened.job)
+
+    async def _read(self, opened: Opened) -> None:
+        """Begin to analyse a file, and wait until it is known whether it can be read."""
+        self._analyse(opened)
+        assert opened.job is not None
+        opened.job.listeners += 1
+        try:
+            await opened.job.until("votes")
+            with suppress(TimeoutError):  # most consensus are found at once, and the page begins with one
+                await asyncio.wait_for(opened.job.until("record"), 1.5)
+        finally:
+            opened.job.listeners -= 1
+            seen(opened.job)
+
+    def _analyse(self, opened: Opened, *, patient: bool = False) -> None:
+        opened.spec = opened.spec or forms.spec_of({}, self.limits)
+        task = {
+            "task": "analyse",
+            "name": opened.name,
+            "reading": opened.reading,
+            "spec": opened.spec,
+            "seconds": opened.spec["time_limit"],
+        }
+        fresh = self.jobs.start(task, [opened.data], patient=patient)
+        for old in (opened.job, opened.curve):
+            if old is not None:
+                self.jobs.forget(old)
+        opened.job, opened.curve = fresh, None
+        opened.drawn.clear()
+
+    async def read_again(self, request: Request) -> Response:
+        """Read a file in another way."""
+        opened = self.shelf.votes(request.path_params["id"])
+        values, _ = await self._form(request)
+        reading = forms.reading_of(values)
+        self.jobs.check_room()
+        opened.reading = reading
+        opened.form = {field.name: values.get(field.name, "").strip() for field in forms.FIELDS}
+        for one in opened.claims:  # they were about other votes
+            self.shelf.asked.pop(one.id, None)
+            self.jobs.forget(one.job)
+        opened.claims.clear()
+        await self._read(opened)
+        return self._made(request, f"/v/{opened.id}", opened.job)
+
+    async def analyse(self, request: Request) -> Response:
+        """Analyse a file once more, with other settings."""
+        opened = self.shelf.votes(request.path_params["id"])
+        values, _ = await self._form(request)
+        spec = forms.spec_of(values, self.limits)
+        self.jobs.check_room()
+        opened.spec = spec
+        self._analyse(opened)
+        return self._made(request, f"/v/{opened.id}", opened.job)
+
+    async def curve(self, request: Request) -> Response:
+        """Compute one breakdown curve, distance by distance."""
+        opened = self.shelf.votes(request.path_params["id"])
+        values, _ = await self._form(request)
+        seconds = forms.seconds_of(values, "60", self.limits)
+        about = self._about(opened, values.get("of", "strict"))
+        task = {**about, "task": "curve", "time_limit": seconds, "seconds": seconds}
+        fresh = self.jobs.start(task, [opened.data])
+        if opened.curve is not None:
+            self.jobs.forget(opened.curve)
+        opened.curve = fresh
+        return self._made(request, f"/v/{opened.id}#breakdown", fresh)
+
+    def _about(self, opened: Opened, of: str) -> Record:
+        """Return what a job about the strict ranking or the tiers of a file is told."""
+        record = opened.record
+        if record is None:
+            raise StudioError(409, "too-early", "the votes are not analysed yet", repair="wait for the consensus")
+        tiers = record["tiers"] if of == "tiers" else None
+        if of == "tiers" and tiers is None:
+            raise StudioError(
+                409, "no-tiers", "there are no tiers yet", repair="wait for them, or ask for tiers in Settings"
+            )
+        return {
+            "name": opened.name,
+            "reading": opened.reading,
+            "rule": record["spec"]["rule"],
+            "theta": None if tiers is None else tiers["theta"],
+            "merge": record["spec"]["merge"],
+        }
+
+    # Pages.
+
+    async def votes(self, request: Request) -> Response:
+        """Answer the page of a file."""
+        opened = self.shelf.votes(request.path_params["id"])
+        seen(*opened.jobs)
+        failed = opened.problem if "votes" not in opened.told else None
+        if request.url.path.endswith(".json"):
+            if failed is not None:
+                raise failed
+            parts = {name: opened.told.get(name) for name in ("votes", "items", "replay")}
+            job, curve = pages.working(opened.job), pages.working(opened.curve)
+            return as_json({"id": opened.id, "name": opened.name, "reading": opened.reading, **parts,
+                          "record": opened.record, "job": job, "curve_job": curve,
+                          "claims": [f"/c/{one.id}" for one in opened.claims]})  # fmt: skip
+        shown = await in_thread(pages.votes_page, opened, list(self.shelf.opened.values()))
+        return self._page("votes.html", status=failed.status if failed else 200, **shown)
+
+    async def ask(self, request: Request) -> Response:
+        """Take a claim and begin to answer it."""
+        opened = self.shelf.votes(request.path_params["id"])
+        values, _ = await self._form(request)
+        asked = forms.claim_of(values, opened.told.get("items", []))
+        seconds = forms.seconds_of(values, "30", self.limits)
+        task = {**self._about(opened, asked["of"]), **asked, "task": "claim", "time_limit": seconds, "seconds": seconds}
+        job = self.jobs.start(task, [opened.data])
+        claim = Asked(opened, asked["claim"], asked["of"], asked["change"], job)
+        self.shelf.ask(claim)
+        return self._made(request, f"/c/{claim.id}", job)
+
+    async def claim(self, request: Request) -> Response:
+        """Answer the page of a claim."""
+        asked = self.shelf.claim(request.path_params["id"])
+        seen(asked.job)
+        failed = asked.job.problem if asked.answer is None else None
+        if request.url.path.endswith(".json"):
+            if failed is not None:
+                raise failed
+            return as_json({"id": asked.id, "about": f"/v/{asked.about.id}", "claim": asked.claim, "of": asked.of,
+                          "answer": asked.answer, "replay": asked.job.told.get("replay"),
+                          "job": pages.working(asked.job)})  # fmt: skip
+        shown = await in_thread(pages.claim_page, asked)
+        return self._page("claim.html", status=failed.status if failed else 200, **shown)
+
+    async def compare(self, request: Request) -> Response:
+        """Take two files, sent or open, and begin to compare them."""
+        values, sent = await self._form(request)
+        rule = forms.rule_of(values)
+        for which in ("old", "new"):
+            if which not in sent and not values.get(f"{which}_id"):
+                raise StudioError(422, "input", f"the {which} file is missing", repair="choose two files")
+        known = {which: self.shelf.votes(values[f"{which}_id"]) for which in ("old", "new") if which not in sent}
+        self.jobs.check_room()
+        old, new = (self.shelf.put(*sent[which]) if which in sent else known[which] for which in ("old", "new"))
+        each = [{"name": one.name, "reading": one.reading} for one in (old, new)]
+        task = {"task": "compare", "files": each, "rule": rule, "draws": 1000, "seed": 0, "seconds": 120.0}
+        job = self.jobs.start(task, [old.data, new.data])
+        pair = Compared(old, new, rule, job)
+        self.shelf.compare(pair)
+        return self._made(request, f"/compare/{pair.id}", job)
+
+    async def comparison(self, request: Request) -> Response:
+        """Answer the page of a comparison."""
+        pair = self.shelf.comparison(request.path_params["id"])
+        seen(pair.job)
+        found, failed = pair.job.told.get("comparison"), pair.job.problem
+        if request.url.path.endswith(".json"):
+            if failed is not None:
+                raise failed
+            return as_json({"id": pair.id, "comparison": found, "job": pages.working(pair.job)})
+        rows = [] if found is None else pages.compare_rows(found)
+        return self._page("compare.html", status=failed.status if failed else 200, pair=pair, found=found, rows=rows,
+                          job=pages.working(pair.job), problem=failed)  # fmt: skip
+
+    async def close(self, request: Request) -> Response:
+        """Forget a file."""
+        opened = self.shelf.votes(request.path_params["id"])
+        await self._form(request)
+        self.shelf.close(opened)
+        return self._made(request, "/", None)
+
+    # Jobs.
+
+    async def job(self, request: Request) -> Response:
+        """Answer how a job stands."""
+        job = self.jobs.get(request.path_params["id"])
+        seen(job)
+        return as_json(pages.working(job))
+
+    async def events(self, request: Request) -> Response:
+        """Answer with a stream of how a job stands, until it is over."""
+        from fastapi.responses import StreamingResponse
+
+        job = self.jobs.get(request.path_params["id"])
+
+        async def stream() -> AsyncIterator[str]:
+            async for shape in job.follow():
+                yield ": still there\n\n" if shape is None else f"data: {json.dumps(pages.working(job))}\n\n"
+
+        return StreamingResponse(stream(), media_type="text/event-stream", headers={"x-accel-buffering": "no"})
+
+    async def cancel(self, request: Request) -> Response:
+        """End a job."""
+        job = self.jobs.get(request.path_params["id"])
+        values, _ = await self._form(request)
+        job.end("cancelled")
+        await job.until("nothing")  # until it is over
+        back = values.get("back", "/")
+        return self._made(request, back if _PAGE.fullmatch(back) else "/", job)
+
+    # Files to take away.
+
+    async def picture(self, request: Request) -> Response:
+        """Answer with one picture as a file of its own."""
+        from fastapi.responses import Response
+
+        opened, record = self._record(request)
+        shown = await in_thread(lambda: pages.drawn(opened, record, running=False))
+        name = request.path_params["name"]
+        svg = next((one["svg"] for one in shown if one["picture"].name == name), "")
+        if not svg:
+            raise StudioError(404, "not-found", "there is no such picture, or not yet")
+        style = packed("page.css")
+        head, end, rest = svg.partition(">")
+        alone = head.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1) + end
+        return Response(
+            f"{alone}<style>{style}</style>{rest}",
+            media_type="image/svg+xml",
+            # A file of its own holds its own style: that one, and no other.
+            headers={"content-security-policy": f"default-src 'none'; style-src '{fingerprint(style)}'; sandbox"},
+        )
+
+    async def report(self, request: Request) -> Response:
+        """Answer with the report as one file."""
+        opened, record = self._record(request)
+        text = await in_thread(html, Analysis(record))
+        return download(text, "text/html", opened.name, "-report.html")
+
+    async def analysis(self, request: Request) -> Response:
+        """Answer with the record as a file that `Analysis.from_json` reads."""
+        opened, record = self._record(request)
+        text = FORMS[".json"](Analysis(record))
+        return download(text, "application/json", opened.name, "-analysis.json")
+
+    async def attacked(self, request: Request) -> Response:
+        """Answer with the votes after the attack of the headline."""
+        opened = self.shelf.votes(request.path_params["id"])
+        return await self._attacked(opened.told.get("attacked"), opened.name, request.path_params["to"])
+
+    async def attacked_by_claim(self, request: Request) -> Response:
+        """Answer with the votes after the attack on a claim."""
+        asked = self.shelf.claim(request.path_params["id"])
+        return await self._attacked(asked.job.told.get("attacked"), asked.about.name, request.path_params["to"])
+
+    async def _attacked(self, text: str | None, name: str, to: str) -> Response:
+        if to not in WRITTEN:
+            raise StudioError(404, "not-found", f"votes are written as {', '.join(WRITTEN)}")
+        if not text:
+            raise StudioError(404, "not-found", "there are no attacked votes, or not yet")
+        extension = to
+        if to != "jsonl":
+            job = self.jobs.start({"task": "write", "to": to, "seconds": 60.0}, [text.encode()])
+            job.listeners += 1
+            await job.until("text")
+            self.jobs.forget(job)
+            if "text" not in job.told:
+                raise job.problem or StudioError(500, "internal", "the votes were not written")
+            text, extension = job.told["text"], job.told["extension"]
+        return download(text, WRITTEN[to], name, f"-attacked.{extension}")
+
+    def _record(self, request: Request) -> tuple[Opened, Record]:
+        opened = self.shelf.votes(request.path_params["id"])
+        record = opened.record
+        if record is None:
+            raise StudioError(409, "too-early", "the votes are not analysed yet", repair="wait for the consensus")
+        return opened, record
+
+    # What all answers share.
+
+    async def health(self, request: Request) -> Response:  # noqa: ARG002
+        """Answer that the studio answers, and how much it has to do."""
+        return as_json({"ok": True, "running": self.jobs.count("running"), "queued": self.jobs.count("queued")})
+
+    async def static(self, request: Request) -> Response:
+        """Answer with a style sheet or a script."""
+        from fastapi.responses import Response
+
+        name = request.path_params["name"]
+        if name not in STATIC:
+            raise StudioError(404, "not-found", "there is no such file")
+        return Response(packed(name), media_type=STATIC[name][1])
+
+    async def _form(self, request: Request) -> tuple[dict[str, str], dict[str, tuple[str, bytes]]]:
+        """Return the fields and the files of a form; refuses one without the token of this start."""
+        from python_multipart.exceptions import FormParserError
+        from starlette.exceptions import HTTPException
+        from starlette.formparsers import MultiPartException
+        from starlette.requests import ClientDisconnect
+
+        values: dict[str, str] = {}
+        sent: dict[str, tuple[str, bytes]] = {}
+        try:
+            async with request.form(max_files=2, max_fields=60, max_part_size=self.limits.upload) as form:
+                given = request.headers.get("x-holdrank-token") or form.get("token", "")
+                check_token(given if isinstance(given, str) else "", self.token)
+                for name, value in form.multi_items():
+                    if isinstance(value, str):
+                        values[name] = value
+                    elif value.filename:
+                        sent[name] = (file_name(value), await value.read())
+        except (HTTPException, MultiPartException, FormParserError, ClientDisconnect, UnicodeError) as error:
+            raise StudioError(
+                400, "form", "the form cannot be read", repair="load the page again and repeat it"
+            ) from error
+        return values, sent
+
+    def _made(self, request: Request, url: str, job: Job | None) -> Response:
+        """Answer a form: a browser is led to the page, a program is told where it is."""
+        from fastapi.responses import RedirectResponse
+
+        if wants_json("", request.headers.get("accept", "")):
+            return as_json({"url": url, "job": pages.working(job)})
+        return RedirectResponse(url, 303)
+
+    def _page(self, template: str, status: int = 200, **parts: Any) -> Response:
+        from fastapi.responses import HTMLResponse
+
+        return HTMLResponse(pages.filled(template, token=self.token, **parts), status)

@@ -1,0 +1,145 @@
+"""What readers say beside the ballots: counted notes, which add up, and what names and comparisons give away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdrank.errors import quote
+
+
+class Note(str):
+    """A note of a reader that knows what it counted, so that the notes on the parts of a file add up to one.
+
+    Parameters
+    ----------
+    words : tuple of str
+        What one of them is called, what many are, and the rest of the sentence; or what comes before a list.
+    counts : mapping of str to float
+        How many; of each kind, for a list. Empty: the note is about all votes, and parts of it say nothing.
+    """
+
+    words: tuple[str, ...]
+    counts: dict[str, float]
+
+    def __new__(cls, words: tuple[str, ...], counts: Mapping[str, float], text: str | None = None) -> Note:
+        """Put the sentence together."""
+        if text is None and len(words) == 1:
+            listing = ", ".join(f"{quote(kind, 30)} {plural(count, 'time')}" for kind, count in counts.items())
+            text = f"{words[0]}: {listing}"
+        elif text is None:
+            text = f"{plural(counts[''], words[0], words[1])} {words[2]}"
+        note = super().__new__(cls, text)
+        note.words, note.counts = words, dict(counts)
+        return note
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Note, (self.words, self.counts, str(self))
+
+
+def counted(count: float, one: str, rest: str, *, many: str | None = None) -> Note:
+    """Return a note on so many of something.
+
+    Examples
+    --------
+    >>> counted(1200, "ballot", "without any name dropped")
+    '1,200 ballots without any name dropped'
+    """
+    return Note((one, many or one + "s", rest), {"": count})
+
+
+def on_all(text: str) -> Note:
+    """Return a note on all votes together, which cannot be added up from parts."""
+    return Note((), {}, text)
+
+
+def lasting(notes: Iterable[str]) -> list[str]:
+    """Return the notes that stay true of votes when others are added to them."""
+    return [note for note in notes if not isinstance(note, Note) or note.counts]
+
+
+def added_notes(some: Iterable[str], others: Iterable[str]) -> list[str]:
+    """Return the notes on two parts as notes on both: counts added, equal sentences said once.
+
+    Examples
+    --------
+    >>> added_notes([counted(1, "row", "dropped"), "the delimiter is a tab"], [counted(2, "row", "dropped")])
+    ['3 rows dropped', 'the delimiter is a tab']
+    """
+    notes: dict[object, str] = {}
+    for note in (*some, *others):
+        if not isinstance(note, Note):
+            notes.setdefault(note, note)
+        elif note.counts:
+            known = notes.get(note.words)
+            if isinstance(known, Note):
+                kinds = [*known.counts, *(kind for kind in note.counts if kind not in known.counts)]
+                counts = {kind: known.counts.get(kind, 0) + note.counts.get(kind, 0) for kind in kinds}
+                note = Note(note.words, counts)
+            notes[note.words] = note
+    return list(notes.values())
+
+
+def plural(count: float, one: str, many: str | None = None) -> str:
+    """Return ``"1 ballot"`` or ``"1,200 ballots"``."""
+    return f"{count:,.10g} {one if count == 1 else many or one + 's'}"
+
+
+def listed_lines(lines: Iterable[int], limit: int = 5) -> str:
+    """Return ``" (lines 3, 8)"`` for a few lines, and nothing for many."""
+    few = sorted(set(lines))
+    if not few or len(few) > limit:
+        return ""
+    return f" ({'line' if len(few) == 1 else 'lines'} {', '.join(map(str, few))})"
+
+
+def name_notes(items: Sequence[str]) -> list[Note]:
+    """Return a note on names that differ only by case or blanks: distinct items, but a likely slip."""
+    groups: dict[str, list[str]] = {}
+    for name in items:
+        groups.setdefault(" ".join(name.split()).casefold(), []).append(name)
+    alike = [names for names in groups.values() if len(names) > 1]
+    if not alike:
+        return []
+    example = " and ".join(quote(name, 40) for name in alike[0][:2])
+    text = f"{plural(len(alike), 'group')} of names differ only by case or blanks, such as {example}; "
+    return [on_all(f"{text}they are kept as distinct items")]
+
+
+def comparison_notes(
+    items: int, first: NDArray[np.int64], second: NDArray[np.int64], compared: int | None = None
+) -> list[Note]:
+    """Return notes on pairs that nobody compared and on items that no chain of comparisons joins.
+
+    The item ``first[k]`` was compared with ``second[k]``, and is the lower number of the two; `compared` says how many
+    pairs were if these are only some of them.
+    """
+    if compared is None:
+        compared = len(np.unique(first * items + second))
+    possible = items * (items - 1) // 2
+    notes = []
+    if compared < possible:
+        share = 100 * compared / possible
+        notes.append(on_all(f"{compared:,} of {possible:,} pairs of items were compared ({share:.1f} %)"))
+    parts = _groups(items, first, second)
+    if parts > 1:
+        text = f"the comparisons are not connected: the items fall into {parts} groups that never meet, "
+        notes.append(on_all(f"{text}so their order between groups is undetermined"))
+    return notes
+
+
+def _groups(items: int, first: NDArray[np.int64], second: NDArray[np.int64]) -> int:
+    """Return into how many groups the items fall when pairs of them are joined."""
+    lowest = np.arange(items)  # of a part of the group, which grows in every round
+    while True:
+        one, other = lowest[first], lowest[second]
+        low = np.minimum(one, other)
+        if np.array_equal(one, other):
+            return len(np.unique(lowest))
+        np.minimum.at(lowest, one, low)
+        np.minimum.at(lowest, other, low)
+        while not np.array_equal(lowest, further := lowest[lowest]):
+            lowest = further
