@@ -14,18 +14,22 @@ Every page is read as a list of fenced blocks, run from top to bottom in one emp
 from __future__ import annotations
 
 import doctest
+import inspect
 import os
 import pkgutil
 import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Collection
 from contextlib import chdir
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from xml.etree.ElementTree import Element
 
+import html5lib
 import pytest
 
 import holdrank
@@ -37,7 +41,7 @@ PAGES = sorted(
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 NOT_CODE = {"text", "bibtex"}
-DIRECTIVE = re.compile(r"\{(toctree|include|literalinclude|eval-rst|command|reading-options)\}")
+DIRECTIVE = re.compile(r"\{(toctree|include|literalinclude|eval-rst|command|raised|reading-options)\}")
 FENCE = re.compile(r"^(?P<ticks>`{3,})(?P<info>[^\n]*)\n(?P<body>.*?)^(?P=ticks)[ ]*$", re.MULTILINE | re.DOTALL)
 FILE_NAME = re.compile(r"\*\*`([^`/]+)`\*\*\n\n?\Z")
 OUTPUT_MARK = "# Output:\n"
@@ -228,25 +232,158 @@ def test_the_reference_has_every_command_and_no_other():
     assert re.findall(r"^```\{command\} (\w+)$", page, re.MULTILINE) == list(cli.commands)
 
 
-def test_the_book_builds_without_a_warning_and_works_offline(tmp_path):
-    from holdrank.cli import cli
-
-    html = tmp_path / "html"
-    build = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-E", "-d", str(tmp_path / "doctrees")]
+@pytest.fixture(scope="module")
+def book(tmp_path_factory) -> dict[str, Element]:
+    """Return the pages of the book by name, built without a warning."""
+    folder = tmp_path_factory.mktemp("book")
+    html = folder / "html"
+    build = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-E", "-d", str(folder / "doctrees")]
     done = subprocess.run(
         [*build, "-b", "html", str(ROOT / "docs"), str(html)], capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr
-    pages = {page.relative_to(html).as_posix(): page.read_text("utf-8") for page in html.rglob("*.html")}
-    assert {"index.html", "tutorial/first-consensus.html", "reference/api.html"} <= set(pages)
-    for name, page in pages.items():
-        remote = re.findall(r"<(?:script|link|img|iframe)\b[^>]*(?:src|href)=[\"'](?:https?:)?//[^>]*>", page)
-        assert not remote, f"{name} loads {remote[0]}"
-    for public in holdrank.__all__:
-        assert f'id="holdrank.{public}"' in pages["reference/api.html"], public
+    pages = {page.relative_to(html).with_suffix("").as_posix(): page for page in html.rglob("*.html")}
+    assert {"index", "tutorial/first-consensus", "reference/api"} <= set(pages)
+    return {name: parse(page.read_text("utf-8")) for name, page in pages.items()}
+
+
+def parse(html: str) -> Element:
+    return html5lib.parse(html, treebuilder="etree", namespaceHTMLElements=False)
+
+
+def with_id(page: Element, name: str) -> Element:
+    """Return the element of this id: an entry of the API, or the section under a heading."""
+    found = page.find(f".//*[@id='{name}']")
+    assert found is not None, f"nothing has the id {name}"
+    return found
+
+
+def shown(element: Element, leave_out: Collection[str] = ("script", "style", "pre", "code", "template")) -> str:
+    """Return the text of an element outside of code."""
+    texts = [element.text or ""]
+    for child in element:
+        kept = isinstance(child.tag, str) and child.tag not in leave_out  # a comment has no name
+        texts += [shown(child, leave_out) if kept else "", child.tail or ""]
+    return "".join(texts)
+
+
+def codes(element: Element) -> set[str]:
+    return {"".join(code.itertext()) for code in element.iter("code")}
+
+
+def test_the_book_loads_nothing_from_elsewhere(book):
+    for name, page in book.items():
+        loaded = [element for tag in ("script", "link", "img", "iframe") for element in page.iter(tag)]
+        assert loaded, name
+        for address in (element.get(where) or "" for element in loaded for where in ("src", "href")):
+            assert not re.match(r"(https?:)?//", address), f"{name} loads {address}"
+
+
+MATH = "{http://www.w3.org/1998/Math/MathML}math"
+
+
+def test_formulas_are_shown_as_formulas(book):
+    written = {name: (ROOT / "docs" / f"{name}.md") for name in book}
+    blocks_of_math = 0
+    for name, page in book.items():
+        source = FENCE.sub("", written[name].read_text("utf-8")) if written[name].exists() else ""
+        displayed = [math for math in page.iter(MATH) if math.get("display") == "block"]
+        assert len(displayed) == len(re.findall(r"^\$\$$", source, re.MULTILINE)) / 2, name
+        blocks_of_math += len(displayed)
+        left = re.findall(r"\S*(?:\$|\\[a-z]+|\\[,;{}])\S*", shown(page))
+        assert not left, f"{name} shows {left}"
+    assert blocks_of_math > 20
+
+
+def subclasses(kind: type) -> set[type]:
+    return {kind}.union(*map(subclasses, kind.__subclasses__()))
+
+
+def test_errors_and_their_exit_codes_are_on_the_page(book, monkeypatch, capsys):
+    import holdrank.cli
+    from holdrank.cli import cli
+
+    for _, name, _ in pkgutil.walk_packages(holdrank.__path__, "holdrank."):
+        if not name.endswith("__main__") and name != "holdrank.breaking.fused":
+            import_module(name)
+    page = book["reference/errors"]
+    kinds = subclasses(holdrank.HoldrankError)
+    assert len(kinds) >= 6
+    for kind in kinds:
+        if kind.__module__ != "holdrank.errors":
+            assert kind.__name__ in codes(page), kind
+            continue
+        section = shown(with_id(page, kind.__name__.lower()))
+        with monkeypatch.context() as patch:
+            patch.setattr(cli, "main", raising(kind))
+            assert f"A command ends with exit code {holdrank.cli._run()}." in section, kind
+        assert capsys.readouterr().err.startswith("holdrank:")
+
+
+def raising(kind):
+    def main(**_):
+        raise kind.__new__(kind)
+
+    return main
+
+
+def test_every_exit_code_is_listed_once(book):
+    from holdrank.cli import printing
+
+    known = {value for name, value in vars(printing).items() if name.startswith("EXIT_")}
+    assert len(known) == 7
+    rows = with_id(book["reference/errors"], "exit-codes").findall(".//tbody/tr")
+    assert sorted(int("".join(row[0].itertext())) for row in rows) == sorted({0} | known)
+    assert not with_id(book["how-to/pipelines"], "exit-codes").findall(".//table")
+    assert "../reference/errors.html#exit-codes" in {a.get("href") for a in book["how-to/pipelines"].iter("a")}
+
+
+def test_every_option_of_every_command_is_on_the_page(book):
+    from holdrank.cli import cli
+
+    page = book["reference/cli"]
+    shared = codes(with_id(page, "how-file-is-read"))
     for command in cli.commands.values():
-        for option in (name for parameter in command.params for name in parameter.opts if name.startswith("-")):
-            assert f">{option}<" in pages["reference/cli.html"], f"{command.name} {option}"
+        section = with_id(page, command.name)
+        said = codes(section)
+        assert not said & {"--unlisted", "--delimiter"}, "how a file is read is told once"
+        if "#how-file-is-read" in {link.get("href") for link in section.iter("a")}:
+            said |= shared
+        options = {name for parameter in command.params for name in parameter.opts if name.startswith("-")}
+        assert options <= said, f"{command.name}: {options - said}"
+    for name, text in ((name, shown(page)) for name, page in book.items()):
+        assert not re.search(r"(?<!\w)–\w", text), f"{name}: an option outside of code has lost its dashes"
+
+
+def test_the_api_has_every_method_property_and_field_of_public_classes(book):
+    page = book["reference/api"]
+    looked_at = 0
+    for public in holdrank.__all__:
+        entry = with_id(page, f"holdrank.{public}")
+        kind = getattr(holdrank, public)
+        if not inspect.isclass(kind):
+            continue
+        whole = parent_of(page, entry)
+        for name in (name for name in dir(kind) if not name.startswith("_")):
+            owners = [base for base in kind.__mro__ if name in vars(base) and base.__module__.startswith("holdrank")]
+            if not owners:
+                continue
+            looked_at += 1
+            if is_field(kind, name):
+                assert re.search(rf"\b{name}\b", "".join(whole.itertext())), f"{public}.{name}"
+                continue
+            elsewhere = re.fullmatch(r"See `(\w+)`\.", inspect.getdoc(getattr(kind, name)) or "")
+            with_id(page, f"holdrank.{elsewhere[1] if elsewhere else public}.{name}")
+    assert looked_at > 200
+    assert "“" not in shown(page), "quotes are to be copied as they stand"
+
+
+def is_field(kind: type, name: str) -> bool:
+    return is_dataclass(kind) and name in {field.name for field in fields(kind)}
+
+
+def parent_of(page: Element, entry: Element) -> Element:
+    return next(element for element in page.iter() if entry in list(element))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
