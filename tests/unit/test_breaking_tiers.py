@@ -363,3 +363,13 @@ def test_even_pairs_are_tied_at_threshold_zero_also_when_their_scores_differ(rul
     assert curve.lower.tolist() == pytest.approx([31 / 360], abs=1e-9)
     [attack] = curve.attacks
     assert T(attack.votes).text() == "{0, 1} > 3 > 2"
+
+
+@pytest.mark.parametrize(("change", "share"), [("replace", 0.4), ("drop", 2 / 3)])
+@pytest.mark.parametrize("rule", ["downward", "naive"])
+def test_an_item_leaves_the_first_tier_when_another_passes_it_by_more_than_the_threshold(change, share, rule):
+    votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[80, 20])
+    # 80 of 100 must become 40 of 100, or 13.3 of 33.3.
+    found = hr.attack(votes, hr.Robust(hr.kemeny, 0.1, rule), Leaves("a", 1), change)
+    assert found.exact
+    assert found.lower == pytest.approx(share, abs=1e-9)

@@ -171,8 +171,11 @@ def attack(
 
 def _engine_for(aim: Aim, votes: Votes, T: Statistic) -> Engine:
     """Return the best engine there is for an aim."""
-    many = isinstance(T, Robust) and votes.n > MOST_IN_CELLS and not aim.flips
-    if many or (aim.leaver and not is_symmetric(T, votes)):
+    if isinstance(T, Robust):
+        unknown = votes.n > MOST_IN_CELLS and not aim.flips
+    else:
+        unknown = bool(aim.leaver) and not is_symmetric(T, votes)
+    if unknown:
         return inexact_engine(T, votes)
     return exact_engine(T, votes) or inexact_engine(T, votes)
 
