@@ -123,6 +123,10 @@ def test_a_move_that_drawing_again_explains_is_told_from_one_that_it_does_not(ru
     assert [row["item"] for row in found["items"]] == ["Elm", "Beech", "Ash", "Oak above all"]
     assert found["items"][0]["old"] == {"place": 4, "best": 4, "worst": 4}
     assert found["items"][0]["beyond_noise"]
+    assert found["items"][0]["undone_by"]["sufficient"] == 51  # of 100 ballots that all put Elm first
+    code, out, _ = run("diff", "votes.soc", "new.soc", "-q", "--json", "--time-limit", "0")
+    assert code == 0
+    assert [row["undone_by"] for row in json.loads(out)["items"]] == [None] * 4  # no time to look
 
 
 def test_nothing_moves_between_a_file_and_itself(run):

@@ -94,12 +94,14 @@ def check(file: str, min_breakdown: float, claims: tuple[str, ...], rule: str, t
 @rule_option
 @click.option("--draws", type=click.IntRange(min=1), default=1000, show_default=True, help="Draws of the bootstrap.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the bootstrap.")
+@click.option("--time-limit", type=click.FloatRange(min=0), default=10.0, show_default=True,
+              help="Seconds for the votes that undo what moved.")  # fmt: skip
 @worker_options
 @json_option
 @quiet_option
 @reading_options
-def diff(old: str, new: str, rule: str, draws: int, seed: int, executor: Executor | None, as_json: bool,
-         quiet: bool, reading: dict[str, Any]) -> int:  # fmt: skip
+def diff(old: str, new: str, rule: str, draws: int, seed: int, time_limit: float, executor: Executor | None,
+         as_json: bool, quiet: bool, reading: dict[str, Any]) -> int:  # fmt: skip
     """Tell what moved from OLD to NEW.
 
     And whether it is more than noise: the places, and where they lie in 95 % of the draws when the votes are drawn
@@ -110,7 +112,7 @@ def diff(old: str, new: str, rule: str, draws: int, seed: int, executor: Executo
 
     files = [read(name, reading, quiet) for name in (old, new)]
     with progress_line(quiet, "comparing"):
-        found = compare(files[0], files[1], statistic(rule), draws, seed, executor=executor)
+        found = compare(files[0], files[1], statistic(rule), draws, seed, time_limit, executor=executor)
     if as_json:
         parts = {name: found[name] for name in ("draws", "seed", "items", "only_old", "only_new")}
         print_json("diff", files[0], new=votes_json(files[1]), rule=rule, **parts)
