@@ -128,7 +128,8 @@ class Raised(SphinxDirective):
         kind = getattr(holdrank, self.arguments[0])
         summary = inspect.cleandoc(kind.__doc__ or "").partition("\n\n")[0]
         parents = ", ".join(f"`{parent.__name__}`" for parent in kind.__bases__)
-        text = f"{summary} A command ends with exit code {exit_code(kind)}. Derived from: {parents}."
+        ends = "" if kind is HoldrankError else f" A command ends with exit code {exit_code(kind)}."
+        text = f"{summary}{ends} Derived from: {parents}."
         return self.parse_text_to_nodes(text)
 
 

@@ -23,7 +23,7 @@ with open("reviews.csv", "w", newline="", encoding="utf-8") as file:
             rows.writerow([f"R{reviewer:02}", proposal, int(points)])
 
 # A reviewer says nothing about a proposal that they did not read.
-votes = hr.read_votes("reviews.csv", format="long-scores", voter="reviewer", item="proposal")
+votes = hr.read_votes("reviews.csv")
 print(f"{votes.total:g} reviewers, {votes.n} proposals; unlisted: {votes.unlisted}; ties count one half each way")
 
 # What if two of the forty reviews are not to be trusted? A proposal is safe if no change of two of them moves it.

@@ -16,6 +16,8 @@ settings.load_profile("holdrank")
 
 ROOT = Path(__file__).resolve().parents[1]
 
+pytest.register_assert_rewrite("studios", "fuzz.targets")  # they judge for tests
+
 # Started in the background, a shell has Ctrl-C ignored; tests press it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

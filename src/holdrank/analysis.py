@@ -125,6 +125,8 @@ class Spec:
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < 0:
                 raise UsageError(f"{name} must be a whole number from 0, not {quote(str(value))}")
+        if self.time_limit == math.inf:
+            object.__setattr__(self, "time_limit", None)
         if self.time_limit is not None and (not _is_number(self.time_limit) or self.time_limit < 0):
             raise UsageError(f"time_limit must be a number of seconds, not {quote(str(self.time_limit))}")
         object.__setattr__(self, "claims", tuple(self.claims))

@@ -6,6 +6,10 @@ from holdrank.errors import show
 from holdrank.records import Record
 from holdrank.votes import number, percent
 
+_FIRM = ("holds", "falls", "holds")  # what a winner does until enough votes change, then, and while fewer do
+_OPEN = ("lets nobody else in", "lets somebody else in", "nobody")
+"""The same for a shared top: what was attacked is that another item joins it; one of its own may leave for less."""
+
 
 def headline(record: Record) -> str:
     """Return the result in one sentence: how long the top holds, how sure that is, and whether it is a tie."""
@@ -23,13 +27,13 @@ def headline(record: Record) -> str:
         tie += f" and {len(top) - 4} more" * (len(top) > 4)
     if found is None:
         return f"{what} was not put to the test in time{tie}."
-    return f"{what} {_holds(found, record['votes'])}{tie}."
+    return f"{what} {_until(found, record['votes'], *(_OPEN if tie else _FIRM))}{tie}."
 
 
-def _holds(found: Record, votes: Record) -> str:
+def _until(found: Record, votes: Record, holds: str, falls: str, held: str) -> str:
     """Return how long something holds, in words: a number of votes first, a share second, then the proof."""
     if found["lower"] is None:
-        return "holds whatever votes change, proved"
+        return f"{holds} whatever votes change, proved"
     counts, total = votes["counts"], votes["total"]
     least, most = (found["needed"], found["sufficient"]) if counts else (found["lower"], found["upper"])
 
@@ -41,14 +45,15 @@ def _holds(found: Record, votes: Record) -> str:
     if most == 0:
         return "does not hold: the goal is fulfilled as it is"
     if most is None:
-        return f"holds until {change(least)}, proved; no attack is known" if least else "was not broken, and not proved"
+        known = f"{holds} until {change(least)}, proved; no attack is known"
+        return known if least else "was not broken, and not proved"
     if least == most:
-        return f"holds until {change(most)}, proved"
+        return f"{holds} until {change(most)}, proved"
     if not least or (counts and least <= 1):
         unknown = "; whether fewer are enough is not known" * (not counts or most > 1)
-        return f"falls when {change(most)}{unknown}"
+        return f"{falls} when {change(most)}{unknown}"
     fewer = number(least) if counts else percent(least)
-    return f"falls when {change(most)}, and holds while fewer than {fewer} do"
+    return f"{falls} when {change(most)}, and {held} while fewer than {fewer} do"
 
 
 def _in_words(count: int) -> str:

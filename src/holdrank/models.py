@@ -100,6 +100,11 @@ class Mallows:
 class PlackettLuce:
     """Plackett and Luce's model: places are filled from the top, each item chosen in proportion to its weight.
 
+    Parameters
+    ----------
+    weights : sequence of float
+        One for each item, all above 0; only their proportions count.
+
     Examples
     --------
     >>> PlackettLuce([3, 1]).pmf().tolist()
@@ -152,7 +157,13 @@ class Uniform:
 
 @dataclass(frozen=True)
 class PointMass:
-    """All mass on one strict ranking, given best first."""
+    """All mass on one strict ranking.
+
+    Parameters
+    ----------
+    order : sequence of int
+        The items, best first.
+    """
 
     order: Sequence[int]
 
@@ -227,6 +238,11 @@ class BucketMass:
 @dataclass(frozen=True)
 class Mixture:
     """Several models, each with its share.
+
+    Parameters
+    ----------
+    parts : sequence of (float, model)
+        Shares that add up to 1, and models of the same number of items.
 
     Examples
     --------

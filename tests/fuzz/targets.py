@@ -495,11 +495,12 @@ def small_parquets() -> Iterator[bytes]:
     path = folder() / "seed.parquet"
     rows = "('x', 'y', 'model_a'), ('y', 'z', 'tie'), ('x', 'z', 'model_b')"
     battles = f"SELECT * FROM (VALUES {rows}) t(model_a, model_b, winner)"
+    gap = f"SELECT * FROM (VALUES {rows}, (NULL, 'z', 'model_b')) t(model_a, model_b, winner)"
     ranks = "SELECT * FROM (VALUES (1, 2, 3.5::DOUBLE), (2, 1, NULL)) t(a, b, c)"
     odd = (
         "SELECT true AS item, DATE '2024-01-02' AS task, 1.25::DECIMAL(9, 2) AS score, [1, 2] AS l, INTERVAL 1 DAY AS i"
     )
-    for query in (battles, ranks, odd):
+    for query in (battles, ranks, gap, odd):
         for codec in ("uncompressed", "snappy"):
             duckdb.sql(f"COPY ({query}) TO '{path}' (FORMAT parquet, CODEC {codec})")
             yield path.read_bytes()

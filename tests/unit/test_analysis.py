@@ -94,7 +94,10 @@ def test_tiers_at_the_best_threshold_come_with_the_tradeoff():
     assert (r["tiers"]["ranks"], r["tiers"]["theta"], r["tiers"]["auto"]) == ([1, 1, 2], 0.01, True)
     assert r["path"] == {"theta": [0.0, 0.01, 0.5], "sizes": [[1, 1, 1], [2, 1], [3]]}
     assert r["tradeoff"]["theta"][r["tradeoff"]["best"]] == 0.01
-    assert r["headline"] == "The top holds until 49 of 100 votes change (49 %), proved; it is a tie of two: a, b."
+    assert (
+        r["headline"]
+        == "The top lets nobody else in until 49 of 100 votes change (49 %), proved; it is a tie of two: a, b."
+    )
 
 
 def test_shares_votes_without_counts_have_no_whole_votes():

@@ -144,7 +144,7 @@ def test_a_cancelled_job_leaves_what_it_knew_and_no_process():
 
 def test_a_job_out_of_time_is_killed():
     # An analysis keeps its own time limit; this one is told another than the studio keeps.
-    task = {"task": "analyse", "name": "slow.jsonl", "reading": {}, "spec": {"time_limit": 60.0}, "seconds": 1.0}
+    task = {"task": "analyse", "name": "slow.jsonl", "reading": {}, "spec": {"time_limit": 60.0}, "seconds": 5.0}
 
     async def run():
         jobs = Jobs(Limits(margin=0.5))
@@ -159,7 +159,7 @@ def test_a_job_out_of_time_is_killed():
     assert job.state == "out of time"
     assert job.problem.code == "time"
     assert not alive
-    assert 1.5 <= job.seconds < 10
+    assert 5.5 <= job.seconds < 60
     assert job.told["votes"]["total"] == 101
 
 
@@ -188,9 +188,9 @@ def test_a_job_that_nobody_listens_to_is_ended():
 
 
 def test_a_job_that_somebody_asks_after_goes_on():
-    with running(Limits(patience=0.5)) as client:
+    with running(Limits(patience=3)) as client:
         url = opened(client, slow_votes(), "slow.jsonl")
-        ends = time.monotonic() + 2
+        ends = time.monotonic() + 4
         while time.monotonic() < ends:
             assert client.get(f"{url}.json").json()["job"]["state"] in ("queued", "running")
             time.sleep(0.1)

@@ -237,7 +237,12 @@ class Leaves:
 class Distance:
     """The consensus moves by at least `delta`, a share of the pairs; the goal of the paper's breakdown function.
 
-    Between strict rankings both distances are Kendall's tau.
+    Parameters
+    ----------
+    delta : float
+        From 0 to 1.
+    distance : {"hausdorff_ns", "hausdorff_half"}
+        Between strict rankings both are Kendall's tau.
     """
 
     delta: float

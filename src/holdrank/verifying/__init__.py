@@ -43,7 +43,8 @@ def verify(votes, T, attacked=None, goal=None):  # type: ignore[no-untyped-def]
     bool or Verdict
         For votes after an attack, whether their consensus fulfils the goal set for the consensus of the votes. Where
         several rankings are optimal all must fulfil it, or the answer is False: another rule for ties might undo the
-        attack. For results, a verdict on every statement of theirs.
+        attack. For results, a verdict on their statements; of an analysis, on its consensus, tiers, attacks and lower
+        bounds.
 
     Notes
     -----

@@ -10,7 +10,16 @@ Finding: TypeAlias = Literal["proved", "refuted", "open"]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One statement, and what became of it."""
+    """One statement, and what became of it.
+
+    Attributes
+    ----------
+    claim : str
+        The statement, in words.
+    finding : {"proved", "refuted", "open"}
+    note : str
+        Why, where that is not plain.
+    """
 
     claim: str
     finding: Finding
