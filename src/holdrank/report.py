@@ -181,7 +181,7 @@ def _key_numbers(record: Record) -> list[tuple[str, str, str]]:
         rows.append(("tiers", str(len(tiers)), f"threshold {record['tiers']['theta']:.4g}, {how}"))
     cost = None if found is None else words.price(found, votes)
     if found is not None:
-        what = "votes that end the top" if len(tiers) > 1 else "votes that split the tie"
+        what = "votes to bring another to the top" if len(tiers) > 1 else "votes that split the tie"
         rows.append(
             (what, "not known" if cost is None else cost.votes.removesuffix(" votes"), cost.share if cost else "")
         )
