@@ -371,7 +371,7 @@ def main():
                 soak.profile(seed)
             except Exception:  # noqa: BLE001 - whatever it is, the seed is worth knowing
                 failed += 1
-                print(f"\nDISAGREEMENT at seed {seed}\n{traceback.format_exc(limit=-3)}", flush=True)
+                print(f"\nDISAGREEMENT at seed {seed}\n{traceback.format_exc(limit=-8)}", flush=True)
             if asked.only is not None:
                 break
             seed += 1

@@ -33,7 +33,8 @@ def compare(
 
     A move is beyond noise when the intervals of places, which hold 95 % of the draws, do not touch. What undoes it is
     the least number of the new votes after whose change a pair that it turned stands as before: the margin of the move.
-    Margins get `time_limit` seconds together. The workers of an executor share the draws.
+    Margins get `time_limit` seconds together. The workers of an executor share the draws. After Ctrl-C the draws are
+    fewer than asked for, and there are no margins.
 
     Examples
     --------
@@ -58,7 +59,9 @@ def compare(
         )
         apart = was["worst"] < now["best"] or now["worst"] < was["best"]
         rows.append({"item": item, "old": was, "new": now, "beyond_noise": apart})
-    undone = _margins(new.only(common), statistic, before.consensus.ranking, after.consensus.ranking, time_limit)
+    ended = before.status.is_interrupted or after.status.is_interrupted
+    turned = before.consensus.ranking, after.consensus.ranking
+    undone = {} if ended else _margins(new.only(common), statistic, *turned, time_limit)
     for i, row in enumerate(rows):
         row["undone_by"] = undone.get(i)
     rows.sort(key=lambda row: row["new"]["place"])
@@ -67,7 +70,7 @@ def compare(
     return {
         "statistic": before.statistic,
         "level": before.level,
-        "draws": draws,
+        "draws": min(before.draws, after.draws),
         "seed": seed,
         "items": rows,
         "moved": sum(row["old"]["place"] != row["new"]["place"] for row in rows),

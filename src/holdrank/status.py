@@ -101,6 +101,11 @@ class Clock:
         """Whether it is time to stop."""
         return self.interrupted or (self.deadline is not None and monotonic() >= self.deadline)
 
+    def share(self, tasks: int) -> Clock:
+        """Return a clock for the next of so many tasks: none takes the time of those after it."""
+        left = self.seconds_left()
+        return Clock(None if math.isinf(left) else max(left, 0.0) / tasks, within=self)
+
     def seconds_left(self) -> float:
         """Return the seconds until the time limit; infinity without one."""
         return math.inf if self.deadline is None else self.deadline - monotonic()

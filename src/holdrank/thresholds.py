@@ -303,9 +303,9 @@ def _top_robustness(
     engine = exact_engine(T.base, votes)
 
     def once(votes: Votes, strict: Ranking, aims: Sequence[Aim], *rest: Any) -> list[Found]:
-        for asked in aims:
-            if asked not in known and engine is not None:
-                known[asked] = engine.find(votes, strict, [asked], *rest)[0]
+        new = [asked for asked in aims if asked not in known]
+        if new and engine is not None:
+            known.update(zip(new, engine.find(votes, strict, new, *rest), strict=True))
         return [known[asked] for asked in aims]
 
     base = None if engine is None else once

@@ -170,3 +170,10 @@ def test_time_is_kept_and_what_was_found_comes_back():
     found = hr.attack(votes, hr.bradley_terry, hr.NewWinner(), time_limit=0)
     assert (found.lower, found.verified) == (0.0, False)
     assert "no attack is known, and none is excluded" in found.text()
+
+
+@pytest.mark.parametrize(("weights", "upper"), [((3e13, 2e13), 0.2), ((4e13, 3e13), math.inf)])
+def test_no_more_votes_are_added_than_can_be_counted(weights, upper):
+    votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=weights)
+    # 1e13 more make it level; with 7e13 votes there already, that is above 2**46.
+    assert hr.attack(votes, hr.copeland, hr.Wins("b"), "add").upper == pytest.approx(upper, rel=1e-3)

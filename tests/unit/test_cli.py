@@ -451,7 +451,7 @@ def test_the_search_for_a_threshold_keeps_the_time_limit_and_says_what_it_left_o
     for command in (["tiers"], ["breakdown"], ["attack", "--new-winner"]):
         code, _, err = run(*command, "votes.soc", "--theta", "auto", "--time-limit", "3", "-q")
         assert (code, asked) == (0, {"time_limit": 3.0, "progress": None})
-        assert err.startswith("note: the threshold is the best as far as is known; time limit reached")
+        assert err.startswith("note: the time limit cut the search for the best threshold short")
     monkeypatch.setattr(thresholds, "tradeoff", cut_short(Status.BETWEEN_INTERRUPTED))
     code, out, err = run("tiers", "votes.soc", "--theta", "auto", "-q")
     assert (code, out, err) == (130, "", "\ninterrupted\n")

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
+
+from holdrank.status import Status
 
 # 53 of 100 prefer Ash to Beech, all prefer both to "Oak above all" and that to Elm.
 VOTES = """# NUMBER ALTERNATIVES: 4
@@ -145,3 +148,37 @@ def test_items_of_one_file_only_are_left_out_and_named(run, tmp_path):
     code, _, err = run("diff", "votes.soc", "other.soc", "-q")
     assert code == 2
     assert "have 0 items in common; two are needed" in err
+
+
+def test_a_comparison_that_was_interrupted_says_so(run, monkeypatch):
+    from holdrank import comparing
+
+    real = comparing.bootstrap
+
+    def pressed(votes, statistic, _, seed, **options):
+        return replace(real(votes, statistic, 7, seed, **options), status=Status.RESAMPLED_INTERRUPTED)
+
+    monkeypatch.setattr(comparing, "bootstrap", pressed)
+    code, out, err = run("diff", "votes.soc", "votes.soc", "--json", "-q")
+    assert code == 130
+    assert json.loads(out)["draws"] == 7
+    assert err == "note: interrupted after 7 of 1,000 draws\n"
+
+
+def test_no_claim_is_called_wrong_on_a_search_that_was_interrupted(run, monkeypatch):
+    from holdrank import merge
+
+    real = merge.consensus_of
+    monkeypatch.setattr(merge, "consensus_of", lambda *args: replace(real(*args), status=Status.INTERRUPTED))
+    code, out, err = run("check", "votes.soc", "--claim", "Elm wins")
+    assert (code, out) == (130, "")
+    assert "interrupted" in err
+
+
+def test_a_claim_that_is_wrong_as_far_as_is_known_says_so(run, monkeypatch):
+    from holdrank import merge
+
+    real = merge.consensus_of
+    monkeypatch.setattr(merge, "consensus_of", lambda *args: replace(real(*args), status=Status.TIME_LIMIT))
+    code, out, _ = run("check", "votes.soc", "--claim", "Elm wins")
+    assert (code, out) == (4, "FAILED  Elm wins: does not hold in the best ranking that was found in time\n")

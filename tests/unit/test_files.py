@@ -240,6 +240,18 @@ def test_reviews_are_recognised_by_the_names_of_their_columns(voter, item):
     assert wins(votes) == {("P1", "P2"): 1.5, ("P2", "P1"): 1.5}
 
 
+def test_submissions_are_items_beside_a_reviewer_and_voters_elsewhere():
+    votes = read("reviewer,submission_id,score\nann,S1,4\nann,S2,3\nbob,S1,5\nbob,S2,5\n")
+    assert wins(votes) == {("S1", "S2"): 1.5, ("S2", "S1"): 0.5}
+    votes = read("submission_id,item,rank\nS1,x,1\nS1,y,2\n")
+    assert wins(votes) == {("x", "y"): 1}
+
+
+def test_words_for_what_is_judged_are_items_like_any_other_in_a_header():
+    assert read("paper,rock,scissors\n5.5,9,3\n1,2.5,7\n").items == ("paper", "rock", "scissors")
+    assert read("referee,coach,keeper\n1,2,3\n3,2,1\n").items == ("referee", "coach", "keeper")
+
+
 @pytest.mark.parametrize("blank", ["NA", "-", "NaN"])
 def test_usual_words_for_nothing_are_blank(blank):
     votes = read(f"reviewer,proposal,score\nann,P1,4\nann,P2,{blank}\nbob,P1,5\nbob,P2,2\n")

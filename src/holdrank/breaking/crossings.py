@@ -72,6 +72,10 @@ def lower_bound(
         return float(ties[np.ix_(inside, outside)].min()) if T.base is kemeny or T.base is copeland else 0.0
     if find_base is None or (aim.leaver and not is_symmetric(T.base, votes)):
         return 0.0
+    # Pushed out, an item must be passed; a tie leaves it in.
+    tie = math.inf if aim.leaver else float(ties[np.ix_(inside, movers)].min())
+    if tie == 0:
+        return 0.0
     strict = T.base(votes).ranking if strict is None else strict
     left = clock.seconds_left()
     part = Clock(None if math.isinf(left) else _FOR_THE_BASE * max(left, 0.0), within=clock)
@@ -80,8 +84,6 @@ def lower_bound(
     else:
         below = [replace(aim, before=strict, above=(x, s), newcomers=(), top=0) for x in movers for s in inside]
     passing = min(found.lower for found in find_base(votes, strict, below, change, part, progress))
-    # Pushed out, an item must be passed; a tie leaves it in.
-    tie = math.inf if aim.leaver else float(ties[np.ix_(inside, movers)].min())
     return min(passing, tie)
 
 

@@ -56,13 +56,14 @@ def find(
         found.update((at, answers[aims[at].flips]) for at in far)
     place = {item: at for at, item in enumerate(before.order)}
     for at, aim in enumerate(aims):
+        part = clock.share(len(aims) - at)
         if aim.reached(before):
             found[at] = Found(0.0, 0.0, nothing(votes))
         elif aim.above:
-            [found[at]] = _search(places, _Above(place[aim.above[0]], place[aim.above[1]]), clock, progress)
+            [found[at]] = _search(places, _Above(place[aim.above[0]], place[aim.above[1]]), part, progress)
         elif not aim.flips:
             newcomers = np.array([place[item] for item in aim.newcomers], dtype=np.int64)
-            [found[at]] = _search(places, _Enter(newcomers, aim.top), clock, progress)
+            [found[at]] = _search(places, _Enter(newcomers, aim.top), part, progress)
     return [found[at] for at in range(len(aims))]
 
 

@@ -264,7 +264,7 @@ class Distance:
         pairs = n * (n - 1) // 2
         if not pairs or self.distance == "hausdorff_half":
             return f"moving the consensus by {percent(self.delta)} of the pairs"
-        flips = math.ceil(self.delta * pairs - SAME)
+        flips = math.ceil(self.delta * pairs - SAME) if self.delta > SAME else 0
         return f"moving the consensus by {flips} of {pairs} pair{'s' * (pairs != 1)}"
 
 

@@ -55,11 +55,12 @@ def find(
         for at, aim in enumerate(aims):
             if out[at] is None and aim.flips:
                 out[at] = curve.found(aim.flips, clock)
-    for at, aim in enumerate(aims):
-        if out[at] is None:
-            wish = _Wish(siege, aim) if siege.n <= SUBSETS_UP_TO else Claim(siege, aim)
-            wish.search(clock, progress)
-            out[at] = wish.found(clock)
+    others = [at for at, known in enumerate(out) if known is None]
+    for done, at in enumerate(others):
+        part = clock.share(len(others) - done)
+        wish = _Wish(siege, aims[at]) if siege.n <= SUBSETS_UP_TO else Claim(siege, aims[at])
+        wish.search(part, progress)
+        out[at] = wish.found(part)
     return [known for known in out if known is not None]
 
 

@@ -21,6 +21,7 @@ from holdrank.merge import Robust
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.scoring import bradley_terry, copeland, mean_score, strength_pull
 from holdrank.status import Clock, Step
+from holdrank.tables.table import MAX_WEIGHT
 from holdrank.tolerances import SAME
 from holdrank.votes import Votes
 
@@ -164,7 +165,8 @@ class _Direction:
         """The largest weight that can change."""
         total = self.votes.total
         least = float(self.votes.weights.min())
-        return {"replace": total, "drop": total - min(least, total / 2), "add": _MOST_ADDED * total}[self.change]
+        added = min(_MOST_ADDED * total, math.floor(MAX_WEIGHT - total))  # no more than can be counted
+        return {"replace": total, "drop": total - min(least, total / 2), "add": added}[self.change]
 
     def plan(self, size: float, *, whole: bool = False) -> Plan:
         """Return the attack that changes so much weight; of whole numbers where the weight and all weights are."""

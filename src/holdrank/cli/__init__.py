@@ -214,7 +214,7 @@ def _stands_nowhere() -> bool:
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draws.")
 @worker_options
 @checkpoint_option
-@click.option("--time-limit", type=click.FloatRange(min=0), help="Seconds for the exact median.")
+@click.option("--time-limit", type=click.FloatRange(min=0), help="Seconds for the exact median, and for the draws.")
 @result_options
 def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, executor: Executor | None,
          checkpoint: str | None, time_limit: float | None, require_proof: bool, as_json: bool, quiet: bool,
@@ -226,7 +226,9 @@ def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, exec
         raise click.UsageError("--jobs, --scheduler and --checkpoint are for --draws.")
     votes = read(file, reading, quiet)
     consensus = _consensus(votes, rule, time_limit, quiet, verbose)
-    drawn = _bootstrap(votes, rule, draws, seed, executor, checkpoint, quiet) if draws else None
+    drawn = None
+    if draws and not consensus.status.is_interrupted:
+        drawn = _bootstrap(votes, rule, draws, seed, time_limit, executor, checkpoint, quiet)
     if compare:
         known = [other for other in RULES if other != rule and (other != "mean-score" or votes.scores is not None)]
         others = {other: _if_possible(votes, other, time_limit, quiet) for other in known}
@@ -270,8 +272,8 @@ def tiers(file: str, theta: float | str, merge: str, path: bool, rule: str, time
     from holdrank.merge import merge_path
 
     votes = read(file, reading, quiet)
-    median = _consensus(votes, rule, time_limit, quiet, verbose)
     if path:
+        median = _consensus(votes, rule, time_limit, quiet, verbose)
         steps = merge_path(votes.pairwise(), median.ranking, merge)  # type: ignore[arg-type]
         if as_json:
             found = [{"theta": at, "tiers": tier_names(one, median.ranking, votes.items)} for at, one in steps]
@@ -280,7 +282,8 @@ def tiers(file: str, theta: float | str, merge: str, path: bool, rule: str, time
             for at, one in steps:
                 click.echo(f"{at:<8.4g} {tiers_text(one, median.ranking, votes.items)}")
         return exit_code(median.status, require_proof)
-    T = breaking.tiers_of(rule, theta, merge, votes, time_limit, quiet)
+    T, known = breaking.tiers_of(rule, theta, merge, votes, time_limit, quiet)
+    median = known or _consensus(votes, rule, time_limit, quiet, verbose)
     merged = T.merged(votes, median)
     if as_json:
         print_json("tiers", votes, rule=rule, merge=merge, theta=T.theta, consensus=consensus_json(merged, median))
@@ -437,10 +440,10 @@ def _consensus(votes: Votes, rule: str, time_limit: float | None, quiet: bool, v
     return found
 
 
-def _bootstrap(votes: Votes, rule: str, draws: int, seed: int, executor: Executor | None, checkpoint: str | None,
-               quiet: bool) -> Bootstrap:  # fmt: skip
+def _bootstrap(votes: Votes, rule: str, draws: int, seed: int, time_limit: float | None, executor: Executor | None,
+               checkpoint: str | None, quiet: bool) -> Bootstrap:  # fmt: skip
     from holdrank.resampling import bootstrap
 
     with progress_line(quiet) as progress:
         means: dict[str, Any] = {"executor": executor, "checkpoint": checkpoint, "progress": progress}
-        return bootstrap(votes, statistic(rule), draws, seed, **means)
+        return bootstrap(votes, statistic(rule), draws, seed, time_limit=time_limit, **means)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from holdrank.breaking.goals import Goal
     from holdrank.breaking.results import Attack, Breakdown
-    from holdrank.consensus import Statistic
+    from holdrank.consensus import Consensus, Statistic
     from holdrank.merge import Robust
     from holdrank.thresholds import Tradeoff
     from holdrank.votes import Votes
@@ -235,24 +235,25 @@ def _first_rows(one: dict[str, Any], *, every: bool) -> list[tuple[str, ...]]:
 def statistic_of(rule: str, theta: float | str | None, merge: str, votes: Votes, time_limit: float | None,
                  quiet: bool) -> Statistic:  # fmt: skip
     """Return what is to be broken: a median, or its tiers at a threshold."""
-    return statistic(rule) if theta is None else tiers_of(rule, theta, merge, votes, time_limit, quiet)
+    return statistic(rule) if theta is None else tiers_of(rule, theta, merge, votes, time_limit, quiet)[0]
 
 
-def tiers_of(rule: str, theta: float | str, merge: str, votes: Votes, time_limit: float | None, quiet: bool) -> Robust:
-    """Return the tiers of a rule at a threshold, which auto chooses for these votes."""
+def tiers_of(rule: str, theta: float | str, merge: str, votes: Votes, time_limit: float | None,
+             quiet: bool) -> tuple[Robust, Consensus | None]:  # fmt: skip
+    """Return the tiers of a rule at a threshold; where auto chooses it for these votes, also the ranking below them."""
     from holdrank.merge import Robust
     from holdrank.thresholds import tradeoff
 
-    base = statistic(rule)
+    base, median = statistic(rule), None
     if theta == "auto":
         with progress_line(quiet) as progress:
             found = tradeoff(votes, base, merge, time_limit=time_limit, progress=progress)  # type: ignore[arg-type]
         if found.status.is_interrupted:
             raise KeyboardInterrupt
         if not found.status.is_exact:
-            complain(f"note: the threshold is the best as far as is known; {found.status}")
-        theta = float(found.theta[found.best])
-    return Robust(base, theta, merge)  # type: ignore[arg-type]
+            complain("note: the time limit cut the search for the best threshold short; this is the best that is known")
+        theta, median = float(found.theta[found.best]), found.base
+    return Robust(base, theta, merge), median  # type: ignore[arg-type]
 
 
 def _goal(given: dict[str, Any]) -> Goal:
@@ -306,8 +307,9 @@ def _print_breakdown(votes: Votes, found: Breakdown) -> None:
     table.add_column("curve", no_wrap=True)
     # Only the bars give way when the line is full.
     width = max(min(room_beside(headings, rows), _BAR), _SHORTEST_BAR)
+    longest = _longest(found)
     for row, low, high in zip(rows, found.lower.tolist(), found.upper.tolist(), strict=True):
-        table.add_row(*row, _bar(low, high, _longest(found), width))
+        table.add_row(*row, _bar(low, high, longest, width))
     print_table(f"Breakdown of {found.statistic}", votes, table)
     for note in found.notes:
         click.echo(f"note: {note}")
@@ -317,12 +319,13 @@ def _print_breakdown(votes: Votes, found: Breakdown) -> None:
 def _print_tradeoff(votes: Votes, found: Tradeoff, rule: str) -> None:
     from rich.text import Text
 
+    longest = _longest(found)
     rows = [
         (
             f"{theta:.4f}",
             f"{loss:.4f}",
             "never" if math.isinf(low) else _share_range(low, high),
-            _bar(low, high, _longest(found), _SHORT_BAR),
+            _bar(low, high, longest, _SHORT_BAR),
             "best" if k == found.best else "front" if found.pareto[k] else "",
         )
         for k, (theta, loss, low, high) in enumerate(

@@ -23,7 +23,9 @@ from holdrank.cli.options import (
 )
 from holdrank.cli.printing import (
     EXIT_GATE,
+    EXIT_INTERRUPTED,
     EXIT_NOT_PROVED,
+    complain,
     plain_table,
     print_json,
     print_table,
@@ -59,11 +61,16 @@ def check(file: str, min_breakdown: float, claims: tuple[str, ...], rule: str, t
     """
     from holdrank.breaking.answers import attack
     from holdrank.breaking.goals import Distance, claimed, goal_against
+    from holdrank.merge import consensus_of
 
     votes = read(file, reading, quiet)
     T = statistic_of(rule, theta, merge, votes, time_limit, quiet)
     with progress_line(quiet):
-        before = T(votes).ranking
+        consensus = consensus_of(votes, T, time_limit)
+    if consensus.status.is_interrupted:
+        raise KeyboardInterrupt
+    before = consensus.ranking
+    wrong = "does not hold" if consensus.status.is_exact else "does not hold in the best ranking that was found in time"
     pairs = votes.n * (votes.n - 1) / 2
     wanted: list[tuple[str, Goal | None]] = [
         (claim, goal_against(claimed(claim, votes.items), votes.items, before, tiers=theta is not None))
@@ -72,7 +79,7 @@ def check(file: str, min_breakdown: float, claims: tuple[str, ...], rule: str, t
     rows: list[dict[str, Any]] = []
     for claim, goal in wanted or [("every pair", Distance(1 / pairs if pairs else 1.0))]:
         if goal is None:
-            rows.append({"claim": claim, "passed": False, "text": "does not hold"})
+            rows.append({"claim": claim, "passed": False, "text": wrong})
             continue
         with progress_line(quiet) as progress:
             found = attack(votes, T, goal, time_limit=time_limit, progress=progress)
@@ -113,12 +120,15 @@ def diff(old: str, new: str, rule: str, draws: int, seed: int, time_limit: float
     files = [read(name, reading, quiet) for name in (old, new)]
     with progress_line(quiet, "comparing"):
         found = compare(files[0], files[1], statistic(rule), draws, seed, time_limit, executor=executor)
+    ended = found["draws"] < draws
+    if ended:
+        complain(f"note: interrupted after {found['draws']:,} of {draws:,} draws")
     if as_json:
         parts = {name: found[name] for name in ("draws", "seed", "items", "only_old", "only_new")}
         print_json("diff", files[0], new=votes_json(files[1]), rule=rule, **parts)
     else:
         _print_diff(found)
-    return 0
+    return EXIT_INTERRUPTED if ended else 0
 
 
 def _undone_by(row: dict[str, Any], found: dict[str, Any]) -> str:

@@ -62,9 +62,13 @@ class Progress:
             self._write()
 
     def _write(self) -> None:
+        from rich.cells import cell_len, set_cell_size
+
         self._last = monotonic()
-        seconds = int(self._last - self._started)
-        complain(f"\r{self._words}, {seconds} s, Ctrl-C ends it\x1b[K", nl=False)
+        tail = f", {int(self._last - self._started)} s, Ctrl-C ends it"
+        room = max(shutil.get_terminal_size().columns - 1 - len(tail), 0)  # a second line would stay
+        words = self._words if cell_len(self._words) <= room else set_cell_size(self._words, room)
+        complain(f"\r{words}{tail}\x1b[K", nl=False)
 
     def end(self) -> None:
         """Clear the line."""

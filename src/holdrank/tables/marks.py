@@ -28,7 +28,8 @@ from holdrank.tables.table import (
 from holdrank.tables.vocabulary import (
     BALLOT_WEIGHT_NAMES,
     BLANKS,
-    ITEM_NAMES,
+    JUDGED_NAMES,
+    JURY_NAMES,
     MARK_NAMES,
     RANK_NAMES,
     SLOT_NAME,
@@ -125,13 +126,15 @@ def long_columns(table: Table, scores: bool, options: TableOptions = DEFAULTS) -
         hits = named_like(table, names)
         return hits[0] if len(hits) == 1 else None
 
-    voter_names = (VOTER_NAMES | TASK_NAMES if scores else VOTER_NAMES) - {"#"}  # it numbers rows
+    voter_names = (JURY_NAMES | TASK_NAMES if scores else JURY_NAMES) - {"#"}  # it numbers rows
+    if named_like(table, voter_names - JUDGED_NAMES):  # beside a voter, a submission is what is judged
+        voter_names -= JUDGED_NAMES
     mark_column = pick(options.score, MARK_NAMES, "score") if scores else pick(options.rank, RANK_NAMES, "rank")
     voter_column = pick(options.voter, voter_names, "voter")
     if options.item is not None:
         key: list[int] | None = find_key(table, options.item)
     else:
-        hits = named_like(table, ITEM_NAMES)
+        hits = [k for k in named_like(table, JUDGED_NAMES) if k != voter_column]
         key = hits if len(hits) == 1 else None
     if mark_column is None or voter_column is None or key is None:
         return None

@@ -24,7 +24,6 @@ VOTER_NAMES = frozenset(
         *("judge", "judge_id", "rater", "rater_id", "user", "user_id", "userid", "username", "user_name"),
         *("#", "response_id", "responseid", "submission_id", "case_id", "uid", "pid"),
         *("worker", "worker_id", "critic", "critic_id", "reviewer", "reviewer_id", "annotator", "annotator_id"),
-        *("referee", "referee_id", "juror", "juror_id", "assessor", "assessor_id", "evaluator", "evaluator_id"),
     }
 )
 TASK_NAMES = frozenset(
@@ -36,10 +35,16 @@ ITEM_NAMES = frozenset(
         *("movie", "movie_id", "movieid", "product", "product_id", "song", "song_id", "book", "book_id"),
         *("model", "model_name", "system", "system_name", "method", "method_name", "algorithm"),
         *("classifier", "classifier_name", "team", "player"),
-        *("proposal", "proposal_id", "applicant", "applicant_id", "application", "nominee", "project"),
-        *("submission", "paper", "paper_id"),
     }
 )
+JURY_NAMES = VOTER_NAMES | {
+    f"{who}{end}" for who in ("referee", "juror", "assessor", "evaluator") for end in ("", "_id")
+}
+JUDGED_NAMES = ITEM_NAMES | {
+    *("proposal", "proposal_id", "applicant", "applicant_id", "application", "nominee", "project"),
+    *("submission", "submission_id", "paper", "paper_id"),
+}
+"""What voters and items are also called where a row is a mark: alone, these words tell nothing."""
 RANK_NAMES = frozenset({"rank", "ranking", "position", "place"})
 MARK_NAMES = frozenset({"score", "scores", "accuracy", "rating", "stars", "value", "points", "f1", "auc"})
 NO_ITEM_NAMES = frozenset(
