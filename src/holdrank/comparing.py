@@ -33,8 +33,8 @@ def compare(
 
     A move is beyond noise when the intervals of places, which hold 95 % of the draws, do not touch. What undoes it is
     the least number of the new votes after whose change a pair that it turned stands as before: the margin of the move.
-    Margins get `time_limit` seconds together. The workers of an executor share the draws. After Ctrl-C the draws are
-    fewer than asked for, and there are no margins.
+    Margins get `time_limit` seconds together. The workers of an executor share the draws. After Ctrl-C in
+    the draws of `new` they are fewer than asked for, and there are no margins.
 
     Examples
     --------
@@ -50,7 +50,10 @@ def compare(
     if len(common) < 2:
         names = [quote(votes.reading.source) for votes in (old, new)]
         raise UsageError(f"{names[0]} and {names[1]} have {len(common)} items in common; two are needed")
-    before, after = (bootstrap(votes.only(common), statistic, draws, seed, executor=executor) for votes in (old, new))
+    before = bootstrap(old.only(common), statistic, draws, seed, executor=executor)
+    if before.status.is_interrupted:
+        raise KeyboardInterrupt  # nothing to compare with
+    after = bootstrap(new.only(common), statistic, draws, seed, executor=executor)
     rows: list[dict[str, Any]] = []
     for i, item in enumerate(common):
         was, now = (
@@ -59,9 +62,8 @@ def compare(
         )
         apart = was["worst"] < now["best"] or now["worst"] < was["best"]
         rows.append({"item": item, "old": was, "new": now, "beyond_noise": apart})
-    ended = before.status.is_interrupted or after.status.is_interrupted
     turned = before.consensus.ranking, after.consensus.ranking
-    undone = {} if ended else _margins(new.only(common), statistic, *turned, time_limit)
+    undone = {} if after.status.is_interrupted else _margins(new.only(common), statistic, *turned, time_limit)
     for i, row in enumerate(rows):
         row["undone_by"] = undone.get(i)
     rows.sort(key=lambda row: row["new"]["place"])

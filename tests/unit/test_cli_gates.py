@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -155,11 +156,15 @@ def test_a_comparison_that_was_interrupted_says_so(run, monkeypatch):
 
     real = comparing.bootstrap
 
-    def pressed(votes, statistic, _, seed, **options):
+    def pressed(votes, statistic, draws, seed, **options):
+        if votes.total == 100:
+            return real(votes, statistic, draws, seed, **options)
         return replace(real(votes, statistic, 7, seed, **options), status=Status.RESAMPLED_INTERRUPTED)
 
     monkeypatch.setattr(comparing, "bootstrap", pressed)
-    code, out, err = run("diff", "votes.soc", "votes.soc", "--json", "-q")
+    Path("new.soc").write_text(VOTES.replace("53:", "54:"), encoding="utf-8")
+    assert run("diff", "new.soc", "votes.soc", "-q")[:2] == (130, "")
+    code, out, err = run("diff", "votes.soc", "new.soc", "--json", "-q")
     assert code == 130
     assert json.loads(out)["draws"] == 7
     assert err == "note: interrupted after 7 of 1,000 draws\n"

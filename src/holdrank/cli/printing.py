@@ -240,7 +240,8 @@ def print_ranking(votes: Votes, consensus: Consensus, title: str, drawn: Bootstr
     print_table(title, votes, table)
     click.echo(verdict(consensus))
     if drawn is not None:
-        click.echo(f"{drawn.draws:,} draws of the votes, {drawn.unchanged:.1%} with this very order; {drawn.status}")
+        draws = f"{drawn.draws:,} draw{'s' * (drawn.draws != 1)} of the votes"
+        click.echo(f"{draws}, {drawn.unchanged:.1%} with this very order; {drawn.status}")
 
 
 def print_comparison(votes: Votes, found: dict[str, Consensus]) -> None:
