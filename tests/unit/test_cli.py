@@ -16,7 +16,7 @@ import pytest
 
 import holdrank as hr
 from holdrank import cli, consensus, files
-from holdrank.status import Status
+from holdrank.status import Status, Step
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 
@@ -415,6 +415,24 @@ def test_a_silent_search_shows_that_it_goes_on(monkeypatch):
     assert re.fullmatch(r"(\rchecking, [1-9]\d* s, Ctrl-C ends it\x1b\[K)+\r\x1b\[K", screen.getvalue())
     with progress_line(True, "checking") as progress:
         assert progress is None
+
+
+def test_the_line_of_progress_is_one_line_on_any_terminal(monkeypatch):
+    from rich.cells import cell_len
+
+    from holdrank.cli.printing import Progress
+
+    screen = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("COLUMNS", "60")
+    line = Progress("reading")
+    line._last -= 1
+    line(Step("読" * 50, 1, 2))
+    line.end()
+    shown = screen.getvalue().split("\r")[1].removesuffix("\x1b[K")
+    assert shown.startswith("読読読")
+    assert shown.endswith(" s, Ctrl-C ends it")
+    assert cell_len(shown) == 59
 
 
 def test_tied_items_stand_in_the_order_of_the_ranking_everywhere(run):

@@ -560,3 +560,17 @@ def test_names_that_no_file_can_have_are_refused(tmp_path):
         hr.count_pairs(name + ".csv")
     with pytest.raises(hr.InputError, match=r"a\\x00b\.csv: the file cannot be written: embedded null byte"):
         hr.write_votes(votes, name + ".csv")
+
+
+# -------------------------------------------------------------------------------------------------- shares of a clock
+
+
+def test_no_task_takes_the_time_of_those_after_it():
+    clock = Clock(90)
+    assert 29 < clock.share(3).seconds_left() <= 30
+    assert Clock().share(3).seconds_left() == float("inf")
+    over = Clock(0).share(2)
+    assert over.over()
+    part = clock.share(1)
+    clock.interrupted = True
+    assert part.over()
