@@ -142,7 +142,7 @@ def test_mistakes_get_one_clear_line_and_their_exit_code(args, code, words, run)
     found, out, err = run(*args)
     assert found == code
     assert out == ""
-    assert words in err
+    assert words.replace("'", "") in err.replace("'", "")  # older versions of click quote fewer words
     assert "Traceback" not in err
 
 

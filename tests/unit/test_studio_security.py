@@ -23,6 +23,7 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ElementTree
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,7 @@ from holdrank.studio.problems import Limits
 from studios import HERE, VOTES, running, wait
 
 pytest.importorskip("uvicorn")
+formparsers = pytest.importorskip("starlette.formparsers")
 
 ROOT = Path(__file__).resolve().parents[2]
 SLOW = "\n".join(
@@ -405,6 +407,10 @@ def test_too_many_connections_are_told_to_come_back(tmp_path):
         raise AssertionError("there is no way back")
 
 
+# Starlette counts the fields of such a form since some version; before, it is only their length that is limited.
+MANY_FIELDS = 400 if "max_fields" in signature(formparsers.FormParser.__init__).parameters else 422
+
+
 @pytest.mark.parametrize(
     ("kind", "body", "status"),
     [
@@ -421,9 +427,10 @@ def test_too_many_connections_are_told_to_come_back(tmp_path):
         ("multipart/form-data; boundary=b; charset=utf-8x", b"--b--\r\n", 415),
         ("multipart/form-data; boundary=b; charset*=utf-8''idna", b"--b--\r\n", 415),
         ("application/x-www-form-urlencoded; charset=utf-7", b"text=a", 415),
-        ("multipart/form-data; boundary=b; charset=UTF-8", b"--b--\r\n", 422),
+        ("multipart/form-data; boundary=b; charset=UTF-8",
+         b'--b\r\ncontent-disposition: form-data; name="x"\r\n\r\ny\r\n--b--\r\n', 422),
         ("application/x-www-form-urlencoded", (b"text=", b"a" * 2**20), 413),
-        ("application/x-www-form-urlencoded", b"&".join(b"f%d=x" % k for k in range(61)), 400),
+        ("application/x-www-form-urlencoded", b"&".join(b"f%d=x" % k for k in range(61)), MANY_FIELDS),
         ("application/x-www-form-urlencoded", b"text=" + b"a" * 2**20, 413),
         ("multipart/form-data; boundary=b", b"".join(
             b'--b\r\ncontent-disposition: form-data; name="f%d"; filename="f"\r\n\r\nx\r\n' % k for k in range(3)

@@ -316,7 +316,8 @@ async def _talk(job: Job, process: asyncio.subprocess.Process, limits: Record) -
 
 def _death(code: int, memory: int) -> dict[str, str]:
     """Return the error of a process that ended without a word."""
-    if code in (-signal.SIGABRT, -signal.SIGSEGV, -signal.SIGBUS, 1):
+    # Not killed by the studio, which knows why: by the system, where it has no more memory to give.
+    if code in (-signal.SIGABRT, -signal.SIGSEGV, -signal.SIGBUS, -getattr(signal, "SIGKILL", 9), 1):
         return out_of_memory(memory)
     return {"code": "internal", "message": f"the job ended without an answer (code {code})", "place": "", "repair": ""}
 
