@@ -118,7 +118,7 @@ def started(job):
 
 
 def gone(pid):
-    for _ in range(100):
+    for _ in range(600):
         if not is_alive(pid):
             return True
         time.sleep(0.05)

@@ -570,7 +570,7 @@ def test_however_the_studio_ends_nothing_stays(tmp_path, end):
         studio.process.send_signal(end)
         studio.process.wait(30)
         assert has_ended(worker)
-        for _ in range(100):
+        for _ in range(600):
             if not list(tmp_path.iterdir()):
                 break
             time.sleep(0.05)
