@@ -237,6 +237,19 @@ def test_json_that_duckdb_reads_and_python_does_not_is_refused(tmp_path, line, v
         read_votes(tmp_path / "vote*.jsonl")
 
 
+@pytest.mark.parametrize("text", ["\n1\n1", "\n1", " \r\nrank1,rank2\r\nx,y\r\n"])
+def test_files_that_begin_with_an_empty_line_are_left_to_the_usual_reader(tmp_path, text):
+    # DuckDB took that line for the header, and the header for a row.
+    (tmp_path / "votes.txt").write_text(text, newline="")
+    with pytest.raises(UsageError, match="the file begins with an empty line; to repair: read the files one by one"):
+        read_votes(tmp_path / "vote*.txt")
+
+
+def test_a_tab_in_a_message_about_quotes_is_escaped():
+    with pytest.raises(InputError, match=r"the quotes of a row are wrong \('\\t' expected after '\"'\)"):
+        read('a\tb\n"x"y\tz\n', format="positions", delimiter="\t")
+
+
 def test_lines_that_duckdb_may_lose_are_left_to_the_usual_reader(tmp_path, monkeypatch):
     # DuckDB 2.0 reads no row at all of a file whose first row is longer than its buffer, and says nothing.
     monkeypatch.setattr(scan_room, "_HEAD", 64)

@@ -297,6 +297,8 @@ def open_scan(
             if number == 0:
                 sign, said = containers.find_delimiter(text, file, delimiter)
                 notes = tuple(said)
+            if text.lstrip(" \t")[:1] in ("\r", "\n"):
+                raise NotForDuckDB("the file begins with an empty line")  # where DuckDB looks for the header
             mine = _csv_header(text, sign)
             _refuse_long_lines(file)
             kinds = ("text",) * len(mine)

@@ -275,7 +275,7 @@ def csv_chunks(text: str, source: str, delimiter: str, problems: Problems) -> It
             done = True
             problems.add(
                 InputError(
-                    f"the quotes of a row are wrong ({error})",
+                    f"the quotes of a row are wrong ({show(str(error))})",
                     source=source,
                     line=start,
                     found=_line(lines, start),
