@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from holdrank.errors import InputError, UsageError, quote
 from holdrank.rankings import Floats, Ints
-from holdrank.tables.table import LARGEST_BIT, MAX_WEIGHT, are_dense
+from holdrank.tables.ballots import LARGEST_BIT, SparseRanks, are_dense, rank_type
+from holdrank.tables.table import MAX_WEIGHT
 
 LEAST_MASS = 1e-100  # below this, shares of votes come near the smallest floats
 NUMBERS_AT_A_TIME = 1 << 19  # ranks handled at a time, to keep temporary arrays small
@@ -92,10 +93,20 @@ def check_weights(weights: npt.ArrayLike | None, m: int, source: str) -> Floats:
     return shares
 
 
+def listed_counts(ranks: npt.NDArray[Any] | SparseRanks) -> Ints:
+    """Return the number of listed items of each ballot."""
+    return ranks.sizes() if isinstance(ranks, SparseRanks) else (ranks != 0).sum(axis=1)
+
+
+def largest_ranks(ranks: npt.NDArray[Any] | SparseRanks) -> Ints:
+    """Return the largest rank of each ballot: the number of its groups of tied items, where ranks have no gaps."""
+    return ranks.largest() if isinstance(ranks, SparseRanks) else ranks.max(axis=1)
+
+
 def dense_ranks(ranks: npt.NDArray[Any]) -> Ints:
     """Return each row with its positive numbers replaced by 1, 2, ... in their order, equal numbers alike."""
     m, n = ranks.shape
-    dense = np.empty((m, n), dtype=np.int16 if n < 2**15 - 1 else np.int32)
+    dense = np.empty((m, n), dtype=rank_type(n))
     for start in range(0, m, rows := max(1, NUMBERS_AT_A_TIME // n)):
         block = ranks[start : start + rows]
         if _is_dense(block):
@@ -115,8 +126,23 @@ def _is_dense(ranks: npt.NDArray[Any]) -> bool:
     return are_dense(ranks.astype(np.int64))
 
 
-def merge_equal(ranks: Ints, weights: Floats) -> tuple[Ints, Floats]:
-    """Return the first row of each distinct ballot, commonest first, and the summed weights."""
+def merged(ranks: Ints, weights: Floats, scores: Floats | None) -> tuple[Ints, Floats, Floats | None]:
+    """Return the distinct ballots, commonest first, their weights, and the mean scores of their voters."""
+    first, label = equal_rows(ranks)
+    order, heaps = _heaped(first, label, weights)
+    means = None if scores is None else mean_rows(ranks, order, scores, weights)
+    return ranks[order], heaps, means
+
+
+def merged_marks(ranks: SparseRanks, weights: Floats) -> tuple[SparseRanks, Floats]:
+    """Do for ballots held as marks what `merged` does for a matrix."""
+    first, label = ranks.groups()
+    order, heaps = _heaped(first, label, weights)
+    return ranks.with_mean_scores(label, weights)[order], heaps
+
+
+def equal_rows(ranks: Ints) -> tuple[Ints, Ints]:
+    """Return the first row of each group of equal rows, and the group of every row."""
     # Sorting one 64-bit fingerprint a row is many times faster than sorting rows; a collision is found and undone.
     prints = np.zeros(len(ranks), dtype=np.uint64)
     for column in ranks.T:
@@ -125,9 +151,13 @@ def merge_equal(ranks: Ints, weights: Floats) -> tuple[Ints, Floats]:
     all_differ = len(first) == len(ranks)  # then no two rows can be equal, nor have been confused
     if not all_differ and any((column[first[label]] != column).any() for column in ranks.T):
         _, first, label = np.unique(ranks, axis=0, return_index=True, return_inverse=True)
-        label = label.reshape(-1)
+    return first, label.reshape(-1)
+
+
+def _heaped(first: Ints, label: Ints, weights: Floats) -> tuple[Ints, Floats]:
+    """Return the first rows of groups, the heaviest group first, and the summed weights."""
     heaps: Floats = np.bincount(label, weights=weights, minlength=len(first)).astype(np.float64)
-    if not all_differ and not np.array_equal(np.rint(weights), weights):
+    if len(first) < len(label) and not np.array_equal(np.rint(weights), weights):
         # Sums of broken numbers depend on their order; rounded once, they do not.
         members = np.argsort(label, kind="stable")
         for group in np.split(members, np.cumsum(np.bincount(label))[:-1]):

@@ -17,13 +17,14 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from holdrank._ballots import check_items, close
+from holdrank._ballots import NUMBERS_AT_A_TIME, check_items, close, listed_counts
 from holdrank.checkpoints import replace_file
 from holdrank.errors import InputError, LimitError, UsageError, quote, reason
 from holdrank.rankings import Floats, Ranking
+from holdrank.tables.ballots import MAX_CELLS, RawBallots, ranks_of_marks
 from holdrank.tables.battles import PairTally
 from holdrank.tables.notes import Note, added_notes, comparison_notes, counted, lasting, name_notes
-from holdrank.tables.table import MAX_CELLS, MAX_WEIGHT, RawBallots
+from holdrank.tables.table import MAX_WEIGHT
 from holdrank.votes import (
     MOST_ITEMS,
     Reading,
@@ -41,7 +42,8 @@ _FORMAT = "holdrank pair counts"
 _VERSION = 1
 _LONGEST_SOURCE = 400
 _LARGEST_TEXT = 1 << 26  # bytes of names and notes in a file
-_DENSEST_TEXT = 100  # bytes of them for every byte that they take once packed
+_DENSEST = 90  # bytes of anything for every byte that it takes once packed
+_SMALL_MATRIX = 3 << 24  # bytes that a matrix may always take, however small it was packed: 2,500 items
 _LARGEST_HEADER = 10_000
 _PIECE = 1 << 20
 # As numpy writes it: it parses what it reads as Python, which is more than can be asked of a file from anywhere.
@@ -107,7 +109,7 @@ class PairCounts(Remembering):
     @classmethod
     def from_raw(cls, raw: RawBallots, reading: Reading) -> PairCounts:
         """Return the counts of what a reader found, which may be nothing."""
-        listed = (raw.ranks != 0).any(axis=1)
+        listed = listed_counts(raw.ranks) > 0
         if not (listed & (raw.weights > 0)).any():
             times = np.ones(len(listed), dtype=np.int64) if raw.times is None else raw.times
             said = lasting(raw.notes)
@@ -259,10 +261,9 @@ class PairCounts(Remembering):
             )
         high = np.concatenate([first, second, first])[used]
         low = np.concatenate([second, first, second])[used]
-        ranks = np.zeros((len(high), self.n), dtype=np.int16)
-        row = np.arange(len(high))
-        ranks[row, high] = 1
-        ranks[row, low] = np.where(used.nonzero()[0] < 2 * len(first), 2, 1)
+        rank = np.append(np.ones(len(high), dtype=np.int64), np.where(used.nonzero()[0] < 2 * len(first), 2, 1))
+        row = np.tile(np.arange(len(high)), 2)
+        ranks = ranks_of_marks((len(high), self.n), row, np.append(high, low), rank)
         notes = self.notes
         if not math.isclose(float(weights.sum()), self.total, rel_tol=1e-9):
             kept = f"{number(self.total)} ballots are kept as {number(float(weights.sum()))} comparisons of two items"
@@ -275,7 +276,11 @@ class PairCounts(Remembering):
         return PairCounts._closed(self.items, self._wins, self.total, self.unlisted, self._listed, self.said, reading)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the counts to an .npz file, all of it or nothing; `PairCounts.load` reads it."""
+        """Write the counts to an .npz file, all of it or nothing; `PairCounts.load` reads it.
+
+        The file is compressed, unless there are more than 2,500 items of which hardly any were compared: no small file
+        may ask for much memory when it is read.
+        """
         said = [[list(note.words), note.counts] if isinstance(note, Note) else note for note in self.said]
         reading = self.reading
         head = {
@@ -290,6 +295,9 @@ class PairCounts(Remembering):
         text = np.frombuffer(json.dumps(head, ensure_ascii=True).encode("ascii"), dtype=np.uint8)
         packed = io.BytesIO()
         np.savez_compressed(packed, head=text, wins=self._wins, listed=self._listed)
+        if self._wins.nbytes > _SMALL_MATRIX + _DENSEST * (packed.tell() - len(text)):
+            packed = io.BytesIO()
+            np.savez(packed, head=text, wins=self._wins, listed=self._listed)
         try:
             replace_file(Path(path), packed.getvalue())
         except (OSError, ValueError) as error:
@@ -313,12 +321,13 @@ class PairCounts(Remembering):
             )
 
         try:
+            size = os.path.getsize(source)
             with zipfile.ZipFile(source) as archive:
-                head = json.loads(_member(archive, "head", "|u1").tobytes().decode("ascii"))
+                head = json.loads(_member(archive, size, "head", "|u1").tobytes().decode("ascii"))
                 items = head.get("items") if isinstance(head, dict) else None
                 n = min(len(items), MOST_ITEMS) if isinstance(items, list) else 0
-                wins = _member(archive, "wins", "<f8", (n, n))
-                listed = _member(archive, "listed", "<f8", (n,))
+                wins = _member(archive, size, "wins", "<f8", (n, n))
+                listed = _member(archive, size, "listed", "<f8", (n,))
         except FileNotFoundError as error:
             raise InputError("there is no such file", source=str(source), repair="check the path") from error
         except (OSError, ValueError, KeyError, EOFError, RecursionError, NotImplementedError, RuntimeError) as error:
@@ -446,26 +455,31 @@ def _both(one: Reading, other: Reading) -> Reading:
 
 def _fault(wins: Floats, total: float, listed: Floats) -> str:
     """Return what is wrong with counts, in words; nothing if they are sound."""
-    if not np.isfinite(wins).all() or (wins < 0).any() or np.diagonal(wins).any():
+    rows = max(1, NUMBERS_AT_A_TIME // max(len(wins), 1))
+    parts = [slice(start, start + rows) for start in range(0, len(wins), rows)]
+    if np.diagonal(wins).any() or not all(((wins[part] >= 0) & (wins[part] < np.inf)).all() for part in parts):
         return "wins must be finite, not negative, and zero on the diagonal"
     if not (math.isfinite(total) and 0 < total <= MAX_WEIGHT):
         return f"the number of votes must lie above 0 and be at most 2**46, not {total}"
-    if (wins + wins.T > total * (1 + 1e-9)).any():
+    if any((wins[part] + wins[:, part].T > total * (1 + 1e-9)).any() for part in parts):
         return "a pair is compared more often than there are votes"
     if not np.isfinite(listed).all() or (listed < 0).any() or (listed > total * (1 + 1e-9)).any():
         return "an item is listed more often than there are votes"
     return ""
 
 
-def _member(archive: zipfile.ZipFile, name: str, kind: str, shape: tuple[int, ...] | None = None) -> npt.NDArray[Any]:
-    """Return an array of an .npz file, of the shape that it must have, or a text of any length."""
+def _member(
+    archive: zipfile.ZipFile, size: int, name: str, kind: str, shape: tuple[int, ...] | None = None
+) -> npt.NDArray[Any]:
+    """Return an array of an .npz file of `size` bytes, of the shape that it must have, or a text of any length."""
     entry = archive.getinfo(f"{name}.npy")
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ValueError(f"{name} is packed in another way")
-    # A matrix of zeros takes hardly any room; text of names does, and is large once it is parsed.
-    most = min(_LARGEST_TEXT, 2**16 + _DENSEST_TEXT * entry.compress_size)
-    if shape is not None:
-        most = math.prod(shape) * np.dtype(kind).itemsize
+    packed = _DENSEST * min(entry.compress_size, size)  # the archive may lie about the first
+    if shape is None:  # text of names, which is large once it is parsed
+        most = min(_LARGEST_TEXT, 2**16 + packed)
+    else:
+        most = min(math.prod(shape) * np.dtype(kind).itemsize, _SMALL_MATRIX + packed)
     if entry.file_size > most + _LARGEST_HEADER:
         raise ValueError(f"{name} takes {entry.file_size:,} bytes")
     with archive.open(entry) as file:
@@ -473,9 +487,13 @@ def _member(archive: zipfile.ZipFile, name: str, kind: str, shape: tuple[int, ..
         match = _HEADER.match(start)
         if match is None or match[1].decode() != kind:
             raise ValueError(f"{name} is no array of the kind {kind}")
-        data = bytearray(start[match.end() :])
+        data = bytearray(entry.file_size - match.end())  # grown piece by piece it would be copied
+        data[: len(start) - match.end()] = start[match.end() :]
+        end = len(start) - match.end()
         while piece := file.read(_PIECE):
-            data += piece
+            data[end : end + len(piece)] = piece
+            end += len(piece)
+        del data[end:]
     told = tuple(int(size) for size in match[3].split(b",") if size.strip())
     array = np.frombuffer(data, dtype=kind)
     if math.prod(told) != len(array):

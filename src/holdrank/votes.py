@@ -18,16 +18,19 @@ from holdrank._ballots import (
     close,
     dense_ranks,
     frame_of_ranks,
-    mean_rows,
+    largest_ranks,
+    listed_counts,
     members_of,
-    merge_equal,
+    merged,
+    merged_marks,
 )
 from holdrank._kernels import count_battles, count_wins, whole_number_scale
 from holdrank.errors import InputError, LimitError, UsageError, quote, show
 from holdrank.rankings import Floats, Ints, Ranking, footrule_maximum, rho_maximum
 from holdrank.tables import RawBallots, battles_from_frame, scores_from_frame
+from holdrank.tables.ballots import SparseRanks, ranks_of_values
 from holdrank.tables.notes import counted
-from holdrank.tables.table import MAX_SCORE, ranks_of_values
+from holdrank.tables.table import MAX_SCORE
 from holdrank.tolerances import FAINT
 
 Unlisted: TypeAlias = Literal["bottom", "observed"]
@@ -112,12 +115,12 @@ class Votes(Remembering):
     """
 
     items: tuple[str, ...]
-    ranks: Ints
+    _ranks: Ints | SparseRanks
     weights: Floats
     unlisted: Unlisted
     notes: tuple[str, ...] = ()
     reading: Reading = field(default_factory=Reading)
-    scores: Floats | None = None
+    _scores: Floats | None = None
     _memo: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -268,7 +271,7 @@ class Votes(Remembering):
     def _build(
         cls,
         items: Sequence[str],
-        ranks: npt.NDArray[Any],
+        ranks: npt.NDArray[Any] | SparseRanks,
         weights: npt.ArrayLike | None,
         unlisted: Unlisted,
         notes: Iterable[str] = (),
@@ -286,7 +289,7 @@ class Votes(Remembering):
             raise UsageError(f"unlisted must be 'bottom' or 'observed', not {quote(str(unlisted))}")
         shares = check_weights(weights, m, reading.source)
 
-        listed_any = (ranks != 0).any(axis=1)
+        listed_any = listed_counts(ranks) > 0
         heavy = shares > 0
         keep = listed_any & heavy
         if not keep.all():
@@ -306,19 +309,33 @@ class Votes(Remembering):
         if not keep.all():
             ranks, shares = ranks[keep], shares[keep]
             scores = None if scores is None else scores[keep]
-        dense = dense_ranks(ranks)
-        marks = None
-        merged = shares
-        if merge:
-            first, merged = merge_equal(dense, shares)
-            marks = None if scores is None else mean_rows(dense, first, scores, shares)
-            dense = dense[first]
-        if faint := int((merged < FAINT * merged.sum()).sum()):
+        ballots: Ints | SparseRanks
+        if isinstance(ranks, SparseRanks):
+            marks, means = ranks.without_gaps(), None
+            ballots, heaps = merged_marks(marks, shares) if merge else (replace(marks, score=None), shares)
+        else:
+            dense, heaps, means = dense_ranks(ranks), shares, None
+            if merge:
+                dense, heaps, means = merged(dense, shares, scores)
+            ballots = np.asfortranarray(dense)  # column by column: counting compares columns
+            close(ballots, means)
+        close(heaps)
+        if faint := int((heaps < FAINT * heaps.sum()).sum()):
             rest = f"lighter than {FAINT:.0e} of all votes: counts may not show them"
             notes.append(counted(faint, "kind of ballots", rest, many="kinds of ballots"))
-        dense = np.asfortranarray(dense)  # column by column: counting compares columns
-        close(dense, merged, marks)
-        return cls(tuple(items), dense, merged, unlisted, tuple(notes), reading, marks)
+        return cls(tuple(items), ballots, heaps, unlisted, tuple(notes), reading, means)
+
+    @property
+    def ranks(self) -> Ints:
+        """The matrix of the ranks; of ballots that list few of many items it is made when first asked for."""
+        held = self._ranks
+        return self._remember("ranks", held.full) if isinstance(held, SparseRanks) else held
+
+    @property
+    def scores(self) -> Floats | None:
+        """The matrix of the scores, if there are scores."""
+        held = self._ranks
+        return self._remember("scores", held.full_scores) if isinstance(held, SparseRanks) else self._scores
 
     @property
     def n(self) -> int:
@@ -348,7 +365,7 @@ class Votes(Remembering):
     @property
     def with_ties(self) -> float:
         """Weight of the ballots that tie at least two listed items."""
-        return float(self.weights[self._listed() > self.ranks.max(axis=1)].sum())
+        return float(self.weights[self._listed() > largest_ranks(self._ranks)].sum())
 
     @property
     def incomplete(self) -> float:
@@ -500,7 +517,7 @@ class Votes(Remembering):
         ranks, kept = np.asfortranarray(self.ranks[order]), shares[order]
         scores = None if self.scores is None else self.scores[order]
         close(ranks, kept, scores)
-        return replace(self, ranks=ranks, weights=kept, scores=scores, _memo={})
+        return replace(self, _ranks=ranks, weights=kept, _scores=scores, _memo={})
 
     def only(self, items: Iterable[str]) -> Votes:
         """Return the votes on some of the items, in this order; ballots that list none of them are left out.
@@ -529,7 +546,7 @@ class Votes(Remembering):
 
     def _listed(self) -> Ints:
         """Return the number of listed items of each ballot."""
-        return self._remember("listed", lambda: (self.ranks != 0).sum(axis=1))
+        return self._remember("listed", lambda: listed_counts(self._ranks))
 
     def _count_wins(self) -> Floats:
         check_size(self.n)
@@ -572,7 +589,8 @@ class Votes(Remembering):
         return digest.hexdigest()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.items, self.ranks, self.weights, self.unlisted, self.notes, self.reading, self.scores)
+        parts = (self.items, self._ranks, self.weights, self.unlisted, self.notes, self.reading, self._scores)
+        return _restored, parts
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Votes) and self.input_hash == other.input_hash
@@ -649,7 +667,9 @@ def percent(share: float) -> str:
 def _restored(*parts: Any) -> Votes:
     """Return votes from their pickle; arrays come back writeable and are closed again."""
     votes = Votes(*parts)
-    close(votes.ranks, votes.weights, votes.scores)
+    close(votes.weights)
+    if not isinstance(votes._ranks, SparseRanks):
+        close(votes._ranks, votes._scores)
     return votes
 
 

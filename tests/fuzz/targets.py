@@ -92,7 +92,7 @@ def check_votes(votes: Votes) -> None:
 
 def check_round_trip(votes: Votes) -> None:
     """Write votes and read them back: nothing but the scores may be lost."""
-    bare = replace(votes, scores=None, _memo={})
+    bare = replace(votes, _scores=None, _memo={})
     for name, format in (("back.jsonl", None), ("back.txt", "preflib"), ("back.csv", None)):
         path = folder() / name
         try:

@@ -665,6 +665,36 @@ def test_files_that_are_no_counts_are_refused(tmp_path):
             continue
 
 
+def test_counts_of_many_items_that_hardly_anybody_compared_are_not_packed(tmp_path, monkeypatch):
+    monkeypatch.setattr("holdrank.pairs._SMALL_MATRIX", 1 << 20)
+    wins = np.zeros((400, 400))
+    wins[0, 1] = 5
+    counts = PairCounts.from_wins(wins, [f"i{k}" for k in range(400)])
+    counts.save(tmp_path / "counts.npz")
+    assert (tmp_path / "counts.npz").stat().st_size > wins.nbytes
+    assert PairCounts.load(tmp_path / "counts.npz") == counts
+    PairCounts.from_wins(wins[:300, :300], counts.items[:300]).save(tmp_path / "small.npz")
+    assert (tmp_path / "small.npz").stat().st_size < 10_000
+
+    with np.load(tmp_path / "counts.npz") as saved:
+        np.savez_compressed(tmp_path / "packed.npz", **saved)
+    with pytest.raises(hr.InputError, match=r"wins takes 1,280,128 bytes"):
+        PairCounts.load(tmp_path / "packed.npz")
+    # An archive that says to be packed less than it is.
+    packed = bytearray((tmp_path / "packed.npz").read_bytes())
+    with zipfile.ZipFile(tmp_path / "packed.npz") as archive:
+        size = archive.getinfo("wins.npy").compress_size.to_bytes(4, "little")
+    directory = packed.index(b"PK\x01\x02")
+    at = packed.index(size, directory)
+    packed[at : at + 4] = (1_000_000).to_bytes(4, "little")
+    (tmp_path / "liar.npz").write_bytes(packed)
+    with zipfile.ZipFile(tmp_path / "liar.npz") as archive:
+        assert archive.getinfo("wins.npy").compress_size == 1_000_000
+    monkeypatch.setattr("holdrank.pairs._SMALL_MATRIX", 0)
+    with pytest.raises(hr.InputError, match=r"wins takes 1,280,128 bytes"):
+        PairCounts.load(tmp_path / "liar.npz")
+
+
 def test_notes_know_what_they_counted():
     one = counted(1, "ballot names", "an item twice", many="ballots name")
     tokens = Note(("cells taken as blank",), {"NA": 2})

@@ -16,7 +16,7 @@ from holdrank.errors import HoldrankError, InputError, LimitError, MissingExtraE
 from holdrank.files import FORMATS, read_votes, validate
 from holdrank.files import containers as containers_room
 from holdrank.files import preflib as preflib_room
-from holdrank.tables import table as table_room
+from holdrank.tables import ballots as ballots_room
 from holdrank.votes import Votes
 
 
@@ -464,8 +464,7 @@ def test_the_careful_and_the_fast_reader_agree(monkeypatch):
 
 
 def test_too_many_ballots_for_the_items_is_a_limit(monkeypatch):
-    monkeypatch.setattr(table_room, "MAX_CELLS", 3)
-    monkeypatch.setattr(preflib_room, "MAX_CELLS", 3)
+    monkeypatch.setattr(ballots_room, "MAX_CELLS", 3)
     for form in ("preflib", "battles", "jsonl", "long-ranks"):
         with pytest.raises(LimitError, match=r"[234] distinct ballots over 2 items.*to repair"):
             read(FORMS[form])

@@ -54,11 +54,8 @@ def test_items_that_an_order_file_declares_must_be_about_as_many_as_it_can_name(
     assert read("10000 1\n0 1 5\n").n == 10_000
 
 
-def test_repeated_orders_are_counted_over_many_blocks(monkeypatch):
-    from holdrank.files import preflib
-
+def test_repeated_orders_are_counted_among_those_that_somebody_cast():
     text = "# DATA TYPE: soc\n# ALTERNATIVE NAME 1: a\n# ALTERNATIVE NAME 2: b\n1: 1,2\n1: 2,1\n3: 1,2\n0: 2,1\n"
-    monkeypatch.setattr(preflib, "_CELLS_AT_A_TIME", 1)
     assert "1 line repeats an order; their counts were added" in read(text).notes
 
 

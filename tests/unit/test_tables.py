@@ -10,7 +10,7 @@ import pytest
 
 from holdrank.errors import InputError, UsageError
 from holdrank.tables import Problems, Table, battles_from_frame, scores_from_frame
-from holdrank.tables.table import ranks_of_values
+from holdrank.tables.ballots import ranks_of_values
 from holdrank.votes import Votes
 
 MAKERS = {

@@ -26,8 +26,9 @@ from holdrank.files.options import ReadOptions, check_format
 from holdrank.files.sniff import is_pattern, table_form
 from holdrank.pairs import PairCounts
 from holdrank.status import Clock, Step
+from holdrank.tables.ballots import RawBallots
 from holdrank.tables.battles import OF_PAIRS, tally_battles, tally_pair_counts
-from holdrank.tables.table import Coded, Problems, RawBallots, Table, no_marks
+from holdrank.tables.table import Coded, Problems, Table, no_marks
 from holdrank.votes import Reading, Votes
 
 __all__ = ["PairCounts", "count_pairs", "read_large"]

@@ -32,7 +32,7 @@ def turned_votes(votes: Votes) -> Votes:
         ranks = np.where(ranks == 0, ranks.max(axis=1, keepdims=True) + 1, ranks)
     turned = np.asfortranarray(_turned(ranks))
     turned.flags.writeable = False
-    return replace(votes, ranks=turned, scores=None, _memo={})
+    return replace(votes, _ranks=turned, _scores=None, _memo={})
 
 
 def mirrored(find: Any) -> Any:

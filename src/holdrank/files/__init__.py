@@ -26,11 +26,12 @@ from holdrank.files.parquet import parquet_table
 from holdrank.files.preflib import read_preflib
 from holdrank.files.writers import write_votes
 from holdrank.status import Step
+from holdrank.tables.ballots import RawBallots, ballot_matrix
 from holdrank.tables.battles import battles, pair_counts
 from holdrank.tables.marks import item_columns, long_marks, multi_way
 from holdrank.tables.orders import lists, positions
 from holdrank.tables.scores import score_table
-from holdrank.tables.table import Problems, RawBallots, Ref, Table, ballot_matrix, no_marks
+from holdrank.tables.table import Problems, Ref, Table, no_marks
 from holdrank.tables.vocabulary import BLANKS
 from holdrank.votes import Reading, Votes
 

@@ -20,8 +20,9 @@ from typing import BinaryIO
 
 from holdrank.errors import HoldrankError, InputError, LimitError, MissingExtraError, UsageError, quote, reason, show
 from holdrank.files.spreadsheets import Rows, sheet_rows
+from holdrank.tables.ballots import most_cells
 from holdrank.tables.notes import plural
-from holdrank.tables.table import Problems, Table, most_cells, no_rows
+from holdrank.tables.table import Problems, Table, no_rows
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 _TEXT_EXTENSIONS = frozenset({".csv", ".tsv", ".txt", ".soc", ".soi", ".toc", ".toi", ".cat", ".jsonl", ".order"})

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 _MOST_COLUMNS = 2000  # beyond, no column is tried as one that is no item
 _SAMPLE = 256  # rows that are looked at before all others
+_CELLS_AT_A_TIME = 1 << 17  # to keep temporary arrays small
 
 
 def rank_evidence(values: NDArray[np.float64]) -> str | None:
@@ -161,6 +162,14 @@ def _rank_rows(values: NDArray[np.float64]) -> tuple[NDArray[np.bool_], NDArray[
     Surely: 1..k with ties as in competitions or by their mean. With holes: a part of 1..n, no ties. Loosely: 1..k
     with ties numbered 1, 1, 2 or 2, 2, 3.
     """
+    step = max(1, _CELLS_AT_A_TIME // max(values.shape[1], 1))
+    starts = range(0, max(len(values), 1), step)
+    sure, holed, loose = zip(*(_rank_block(values[start : start + step]) for start in starts), strict=True)
+    return np.concatenate(sure), np.concatenate(holed), np.concatenate(loose)
+
+
+def _rank_block(values: NDArray[np.float64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Do what `_rank_rows` does for a few rows."""
     n = values.shape[1]
     filled = ~np.isnan(values)
     ordered = np.sort(values, axis=1)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,10 @@ from numpy.typing import NDArray
 
 from holdrank.errors import InputError, LimitError, show
 from holdrank.files.containers import split_lines
+from holdrank.tables.ballots import RawBallots, most_cells, ranks_of_marks, ranks_within
 from holdrank.tables.notes import counted, name_notes
 from holdrank.tables.options import TableOptions, ballot_choices
-from holdrank.tables.table import MAX_WEIGHT, Problems, RawBallots, Table, ballot_matrix, most_cells, no_rows
+from holdrank.tables.table import MAX_WEIGHT, Problems, Table, no_rows
 from holdrank.tables.vocabulary import BALLOT_WEIGHT_NAMES, VOTER_NAMES, plain
 
 _DEEPEST = 50  # lists and objects inside each other, on a line
@@ -81,11 +83,10 @@ def ballots_of(
         ballots.append(ballot)
         weights.append(weight * count)
         counts.append(count)
-    ranks = ballot_matrix(len(ballots), len(items), source)
-    for row, ballot in enumerate(ballots):
-        if ballot:
-            values = np.fromiter(ballot.values(), dtype=np.float64)
-            ranks[row, list(ballot)] = np.unique(values, return_inverse=True)[1].reshape(-1) + 1
+    row = np.repeat(np.arange(len(ballots)), list(map(len, ballots)))
+    named = np.fromiter(chain.from_iterable(ballots), dtype=np.int64, count=len(row))
+    places = np.fromiter(chain.from_iterable(ballot.values() for ballot in ballots), dtype=np.float64, count=len(row))
+    ranks = ranks_of_marks((len(ballots), len(items)), row, named, ranks_within(row, places), source)
     notes: list[str] = [*name_notes(list(items))]
     if doubled:
         kept = "an item more than once; the first mention was kept"

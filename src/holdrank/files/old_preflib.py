@@ -7,7 +7,8 @@ import re
 from holdrank.files.containers import Source, split_lines
 from holdrank.files.options import ReadOptions
 from holdrank.files.preflib import PrefLibFile, ballots_of
-from holdrank.tables.table import Problems, RawBallots
+from holdrank.tables.ballots import RawBallots
+from holdrank.tables.table import Problems
 
 
 def read_old_preflib(text: str, source: Source, options: ReadOptions, problems: Problems) -> RawBallots:

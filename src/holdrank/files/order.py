@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 
 import numpy as np
 
 from holdrank.errors import InputError
 from holdrank.files.containers import Source, split_lines
 from holdrank.files.options import ReadOptions
+from holdrank.tables.ballots import RawBallots, ranks_of_marks, ranks_within
 from holdrank.tables.options import ballot_choices
-from holdrank.tables.table import Problems, RawBallots, ballot_matrix, no_rows
+from holdrank.tables.table import Problems, no_rows
 
 _MANY_ITEMS = 10_000  # that a file may declare without naming them
 
@@ -59,9 +61,9 @@ def read_order(text: str, source: Source, options: ReadOptions, problems: Proble
             continue
         orders.append([int(word) for word in words[2:]])
         weights.append(count)
-    ranks = ballot_matrix(len(orders), size, source.name)
-    for row, order in enumerate(orders):
-        ranks[row, order] = np.arange(1, len(order) + 1)
+    row = np.repeat(np.arange(len(orders)), list(map(len, orders)))
+    item = np.fromiter(chain.from_iterable(orders), dtype=np.int64, count=len(row))
+    ranks = ranks_of_marks((len(orders), size), row, item, ranks_within(row, np.arange(len(row))), source.name)
     rule = options.unlisted_or("bottom")
     choices = {"form": "order (ids from 0, best first)", **ballot_choices(rule, "best first")}
     items = [str(k) for k in range(size)]

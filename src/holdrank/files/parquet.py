@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from holdrank.errors import LimitError, MissingExtraError, show
 from holdrank.files.containers import Source, damaged
+from holdrank.tables.ballots import most_cells
 from holdrank.tables.notes import plural
-from holdrank.tables.table import Column, Table, most_cells, no_rows
+from holdrank.tables.table import Column, Table, no_rows
 
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL", "UTINYINT",
             "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT")  # fmt: skip

@@ -17,9 +17,10 @@ from holdrank.errors import InputError, UsageError, quote
 from holdrank.files.bulk import Body, read_body
 from holdrank.files.containers import Source, line_feeds
 from holdrank.files.options import ReadOptions
+from holdrank.tables.ballots import RawBallots, most_cells, ranks_of_marks, row_prints
 from holdrank.tables.notes import listed_lines, name_notes, plural
 from holdrank.tables.options import ballot_choices
-from holdrank.tables.table import MAX_CELLS, MAX_WEIGHT, Problems, RawBallots, ballot_matrix, no_rows
+from holdrank.tables.table import MAX_WEIGHT, Problems, no_rows
 
 TYPES = {
     "soc": "strict orders, complete",
@@ -30,7 +31,6 @@ TYPES = {
 }
 
 _KEY_WITH_NUMBER = re.compile(r"(ALTERNATIVE|CATEGORY) NAME ([0-9]+)")
-_CELLS_AT_A_TIME = 1 << 20
 _TOKEN = re.compile(r"[ \t]*([0-9]+|[:,{}]|[^:,{} \t]+)[ \t]*")
 
 
@@ -165,12 +165,12 @@ def ballots_of(
         rank_of_group = np.array(_category_places(file, categories, body, choices), dtype=np.int32)
     else:
         rank_of_group = np.arange(1, len(ids) + 1, dtype=np.int32)
-    ranks = ballot_matrix(len(body.counts), len(ids), file.source)
-    if len(body.row):
-        ranks[body.row, body.item] = rank_of_group[body.group]
+    rank = rank_of_group[body.group] if len(body.row) else body.group
+    ranks = ranks_of_marks((len(body.counts), len(ids)), body.row, body.item, rank, file.source)
     items = _item_names(file, ids)
-    _count_notes(file, body, ranks)
-    nobody = [name for name, used in zip(items, (ranks != 0).any(axis=0), strict=True) if not used]
+    _count_notes(file, body, rank)
+    mentions = np.bincount(body.item[rank > 0], minlength=len(ids))
+    nobody = [name for name, count in zip(items, mentions.tolist(), strict=True) if not count]
     if nobody and len(body.counts):
         example = ", ".join(quote(name, 30) for name in nobody[:3])
         file.notes.append(f"{plural(len(nobody), 'item')} ranked by nobody, such as {example}; kept as items")
@@ -209,7 +209,7 @@ def _item_names(file: PrefLibFile, ids: NDArray[np.int64]) -> list[str]:
     return out
 
 
-def _count_notes(file: PrefLibFile, body: Body, ranks: NDArray[np.int32]) -> None:
+def _count_notes(file: PrefLibFile, body: Body, rank: NDArray[np.integer]) -> None:
     """Note where the header's counts differ from the body (the body wins), and orders on several lines."""
     lines = len(body.counts)
     facts = {
@@ -222,12 +222,9 @@ def _count_notes(file: PrefLibFile, body: Body, ranks: NDArray[np.int32]) -> Non
         said = file.keys.get(key, "")
         if said and said != str(real):
             file.notes.append(f"the header says {key} {quote(said, 30)}, the file has {real:,}; the file counts")
-    live = np.flatnonzero(body.counts > 0)
     # A fingerprint a row is enough to count repeats; the votes themselves are merged without it.
-    factors = np.cumprod(np.full(ranks.shape[1], 0x9E3779B97F4A7C15, dtype=np.uint64))
-    step = max(1, _CELLS_AT_A_TIME // ranks.shape[1])
-    prints = [ranks[live[at : at + step]].astype(np.uint64) @ factors for at in range(0, len(live), step)]
-    repeats = len(live) - len(np.unique(np.concatenate(prints))) if prints else 0
+    prints = row_prints(lines, body.row, body.item, rank)[body.counts > 0]
+    repeats = len(prints) - len(np.unique(prints))
     if repeats:
         file.notes.append(f"{plural(repeats, 'line repeats', 'lines repeat')} an order; their counts were added")
 
@@ -285,11 +282,12 @@ def _fits_kind(file: PrefLibFile, body: Body, items: int) -> bool:
         return False
     if file.kind in ("soc", "toc") and (mentions != items).any():
         return False
-    if rows * items > MAX_CELLS:
-        return True  # `ballot_matrix` will refuse it
+    places = body.row * items + body.item
+    if rows * items > most_cells(len(places)):
+        return len(np.unique(places)) == len(places)
     seen = np.zeros(rows * items, dtype=bool)
-    seen[body.row * items + body.item] = True
-    return int(np.count_nonzero(seen)) == len(body.row)
+    seen[places] = True
+    return int(np.count_nonzero(seen)) == len(places)
 
 
 def _read_lines(file: PrefLibFile, ids: NDArray[np.int64], problems: Problems) -> Body:

@@ -15,8 +15,8 @@ from typing import Any, cast
 from xml.etree.ElementTree import Element, XMLPullParser
 
 from holdrank.errors import InputError, LimitError, quote, show
+from holdrank.tables.ballots import most_cells
 from holdrank.tables.notes import plural
-from holdrank.tables.table import most_cells
 
 MOST_ROWS, MOST_COLUMNS = 2**20, 2**14  # of any sheet
 _MOST_STYLES = 2**16

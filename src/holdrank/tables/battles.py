@@ -11,20 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdrank.errors import InputError, UsageError, quote
+from holdrank.tables.ballots import RawBallots, ranks_of_marks
 from holdrank.tables.notes import comparison_notes, counted, name_notes, plural
 from holdrank.tables.options import DEFAULTS, TableOptions
-from holdrank.tables.table import (
-    MAX_WEIGHT,
-    Problems,
-    RawBallots,
-    Ref,
-    Table,
-    ballot_matrix,
-    find_weight,
-    is_blank,
-    is_number,
-    read_weights,
-)
+from holdrank.tables.table import MAX_WEIGHT, Problems, Ref, Table, find_weight, is_blank, is_number, read_weights
 from holdrank.tables.vocabulary import (
     BLANKS,
     COUNT_NAMES,
@@ -347,10 +337,9 @@ class PairTally:
         """Return a ballot over two items for every result."""
         items = list(self.numbers)
         i, j, better, weight = self._results()
-        ranks = ballot_matrix(len(weight), len(items), self.source)
-        row = np.arange(len(weight))
-        ranks[row, i] = 1 + (better > 0)
-        ranks[row, j] = 1 + (better < 0)
+        row = np.tile(np.arange(len(weight)), 2)
+        rank = np.concatenate([1 + (better > 0), 1 + (better < 0)])
+        ranks = ranks_of_marks((len(weight), len(items)), row, np.concatenate([i, j]), rank, self.source)
         notes = [*self.said(), *name_notes(items), *comparison_notes(len(items), i, j)]
         return RawBallots(items, ranks, weight, notes, choices | OF_PAIRS, "observed")
 

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from holdrank.errors import UsageError
+from holdrank.tables.ballots import RawBallots
 from holdrank.tables.battles import battle_columns, battles
 from holdrank.tables.options import TableOptions
 from holdrank.tables.scores import score_table
-from holdrank.tables.table import Column, Problems, RawBallots, Ref, Table, find_weight, read_weights
+from holdrank.tables.table import Column, Problems, Ref, Table, find_weight, read_weights
 
 FRAME = "data frame (rows count from 1)"
 

@@ -9,22 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdrank.errors import InputError, UsageError, quote
+from holdrank.tables.ballots import RawBallots, ranks_of_marks, ranks_of_values, ranks_within, with_scores
 from holdrank.tables.notes import comparison_notes, counted, name_notes, plural
 from holdrank.tables.options import DEFAULTS, TableOptions, ballot_choices
 from holdrank.tables.orders import named_twice
 from holdrank.tables.scores import direction_words, find_key, is_blank_name, item_names, nameless, refuse_text_columns
-from holdrank.tables.table import (
-    Problems,
-    RawBallots,
-    Ref,
-    Table,
-    ballot_matrix,
-    find_weight,
-    named_like,
-    no_name,
-    ranks_of_values,
-    read_weights,
-)
+from holdrank.tables.table import Problems, Ref, Table, find_weight, named_like, no_name, read_weights
 from holdrank.tables.vocabulary import (
     BALLOT_WEIGHT_NAMES,
     BLANKS,
@@ -203,16 +193,14 @@ def long_marks(table: Table, options: TableOptions, problems: Problems, *, score
     if missing:
         notes.append(f"{plural(missing, 'row')} without a {word}; the item is unlisted there")
     low = _low_voters(voters, options.lower_is_better, table)
-    pairs = np.array(list(marks), dtype=np.int64).reshape(-1, 2)
+    voter_at, item_at = np.array(list(marks), dtype=np.int64).reshape(-1, 2).T
     amounts = np.array([value for value, _ in marks.values()], dtype=np.float64)
     if scores:
-        amounts = np.where(np.isin(pairs[:, 0], low), amounts, -amounts)
-    ranks = ballot_matrix(len(voters), len(items), table.source)
-    ranks[pairs[:, 0], pairs[:, 1]] = _ranks_within(pairs[:, 0], amounts)
-    scored = None
+        amounts = np.where(np.isin(voter_at, low), amounts, -amounts)
+    within = ranks_within(voter_at, amounts)
+    ranks, scored = ranks_of_marks((len(voters), len(items)), voter_at, item_at, within, table.source), None
     if scores:
-        scored = np.full(ranks.shape, np.nan)
-        scored[pairs[:, 0], pairs[:, 1]] = -amounts
+        ranks, scored = with_scores(ranks, voter_at, item_at, -amounts)
     rule = options.unlisted_or("observed" if scores else "bottom")
     direction = direction_words(list(voters), low) if scores else "ranks: 1 is best"
     choices |= ballot_choices(rule, direction, options.repeated)
@@ -231,20 +219,6 @@ def _low_voters(voters: dict[str, int], lower: Collection[Ref] | bool, table: Ta
             f"lower_is_better names {quote(str(unknown[0]))}, which is no voter of {table.source or 'the table'}"
         )
     return [voters[str(name)] for name in names]
-
-
-def _ranks_within(group: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Return dense ranks of the values, low first, separately within each group."""
-    order = np.lexsort((values, group))
-    g, v = group[order], values[order]
-    new_group = np.diff(g, prepend=-1) != 0
-    step = new_group.copy()
-    step[1:] |= v[1:] != v[:-1]
-    climb = np.cumsum(step)
-    base = np.maximum.accumulate(np.where(new_group, climb - 1, 0))
-    out = np.empty(len(values), dtype=np.int32)
-    out[order] = climb - base
-    return out
 
 
 def _low_rank(
@@ -334,9 +308,9 @@ def multi_way(table: Table, options: TableOptions, problems: Problems) -> RawBal
         row_at += [row] * len(ballot)
         item_at += ballot
         value_at += ballot.values()
-    ranks = ballot_matrix(table.rows, len(items), table.source)
     rows, columns = np.array(row_at, dtype=np.int64), np.array(item_at, dtype=np.int64)
-    ranks[rows, columns] = _ranks_within(rows, np.array(value_at, dtype=np.float64))
+    within = ranks_within(rows, np.array(value_at, dtype=np.float64))
+    ranks = ranks_of_marks((table.rows, len(items)), rows, columns, within, table.source)
     notes = list(table.notes)
     if unmarked:
         notes.append(counted(unmarked, "item", "on a row without a rank; unlisted there"))

@@ -10,18 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdrank.errors import InputError, quote
+from holdrank.tables.ballots import RanksInPieces, RawBallots
 from holdrank.tables.notes import Note, counted, name_notes, on_all
 from holdrank.tables.options import TableOptions, ballot_choices
-from holdrank.tables.table import (
-    Coded,
-    Problems,
-    RawBallots,
-    Table,
-    ballot_matrix,
-    find_weight,
-    read_weights,
-    unused_notes,
-)
+from holdrank.tables.table import Coded, Problems, Table, find_weight, read_weights, unused_notes
 from holdrank.tables.vocabulary import BALLOT_WEIGHT_NAMES, BLANKS, position_of, restore_name
 
 _ROWS_AT_A_TIME = 1 << 12
@@ -110,19 +102,19 @@ def _named_orders(
         notes.append(counted(blank, "ballot", "without any name dropped"))
 
     mentions = np.zeros(len(names), dtype=np.int64)
-    ranks = ballot_matrix(int(marked.sum()), len(names), table.source)
+    ranks = RanksInPieces((int(marked.sum()), len(names)), int(named.sum()), table.source)
     row_of = np.cumsum(marked) - 1
     places = np.cumsum(named, axis=1, dtype=np.int32)
     step = max(1, _CELLS_AT_A_TIME // max(listed.shape[1], 1))
     for start in range(0, len(listed), step):
         rows, at = np.nonzero(named[start : start + step])
         rows += start
-        ranks[row_of[rows], listed[rows, at]] = places[rows, at]
+        ranks.add(row_of[rows], listed[rows, at], places[rows, at])
         mentions += np.bincount(listed[rows, at], times[rows], minlength=len(names)).astype(np.int64)
     notes += name_notes(names) + _rare_notes(names, mentions.tolist(), int(times[marked].sum()))
     rule = options.unlisted_or("bottom")
     choices |= ballot_choices(rule, "best first", options.repeated)
-    return RawBallots(names, ranks, ballots.weights[marked], notes, choices, rule)
+    return RawBallots(names, ranks.whole(), ballots.weights[marked], notes, choices, rule)
 
 
 @dataclass(slots=True)

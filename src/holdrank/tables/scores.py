@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdrank.errors import InputError, UsageError, quote
+from holdrank.tables.ballots import RawBallots, ranks_of_values
 from holdrank.tables.notes import listed_lines, name_notes, plural
 from holdrank.tables.options import TableOptions, ballot_choices
-from holdrank.tables.table import Coded, Problems, RawBallots, Ref, Table, is_blank, no_name, ranks_of_values
+from holdrank.tables.table import Coded, Problems, Ref, Table, is_blank, no_name
 from holdrank.tables.vocabulary import BLANKS, SUMMARY_NAMES
 
 

@@ -1,4 +1,4 @@
-"""What every table has in common: cells, columns, line numbers, weights, and the ballots it ends in."""
+"""What every table has in common: cells, columns, line numbers, and weights."""
 
 from __future__ import annotations
 
@@ -11,11 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdrank.errors import InputError, LimitError, UsageError, quote, show
+from holdrank.errors import InputError, UsageError, quote, show
 from holdrank.tables.vocabulary import BLANKS, VOTER_NAMES, WEIGHT_NAMES, plain
-
-MAX_CELLS = 2**28
-"""Largest ballots x items matrix that a reader builds (1 GiB of 32-bit ranks)."""
 
 MAX_WEIGHT = 2.0**46
 """Most votes, on one ballot or in all: sums over all places and pairs of 5,000 items then fit into 64 bits."""
@@ -26,9 +23,7 @@ MAX_SCORE = 1e290
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 """A number as people write it, in a syntax that DuckDB understands too."""
 
-LARGEST_BIT = 62  # of a 64-bit number, its sign aside
 _LONGEST_POSITION = 9  # digits
-_ROWS = 1 << 16  # whose order is found at a time, to keep temporary arrays small
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,39 +40,6 @@ class Coded:
 Column = list[str] | NDArray[Any] | Coded
 Ref = str | int
 """How a caller names a column: by its name, or by its position counted from 1."""
-
-
-@dataclass(slots=True)
-class RawBallots:
-    """Ballots as a reader found them, before `Votes` merges and checks them.
-
-    Parameters
-    ----------
-    items : list of str
-        Names in the order of the source.
-    ranks : ndarray of int32, shape (m, n)
-        1 is best, only the order of the numbers in a row counts, 0 = unlisted.
-    weights : ndarray of float64, shape (m,)
-    notes : list of str
-        What was dropped, merged or assumed, counted.
-    choices : dict
-        Every decision that shaped the ballots, in words.
-    unlisted : str
-        ``"bottom"`` or ``"observed"``.
-    scores : ndarray of float64, shape (m, n), or None
-        What the ranks were made of, high is best, NaN = unlisted; None where the source holds no scores.
-    times : ndarray of int64, shape (m,), or None
-        How many ballots of the source each row stands for, for the notes; None = one each.
-    """
-
-    items: list[str]
-    ranks: NDArray[np.int32]
-    weights: NDArray[np.float64]
-    notes: list[str]
-    choices: dict[str, str]
-    unlisted: str
-    scores: NDArray[np.float64] | None = None
-    times: NDArray[np.int64] | None = None
 
 
 @dataclass(slots=True)
@@ -311,26 +273,6 @@ def named_like(table: Table, names: Collection[str]) -> list[int]:
     return [k for k, name in enumerate(table.plain_names) if name in names]
 
 
-def ballot_matrix(ballots: int, items: int, source: str = "") -> NDArray[np.int32]:
-    """Return a matrix of zeros for that many ballots and items, or refuse one that cannot fit in memory."""
-    if ballots * items > MAX_CELLS:
-        where = f"{source}: " if source else ""
-        raise LimitError(
-            f"{where}{ballots:,} distinct ballots over {items:,} items need more than {MAX_CELLS:,} cells; "
-            "to repair: use fewer items or split the file"
-        )
-    return np.zeros((ballots, items), dtype=np.int32)
-
-
-def most_cells(size: int) -> int:
-    """Return how many cells a table may have that is made of so many bytes, or of so many cells that are filled.
-
-    A small file can speak of a large table that is almost empty, or packed: its cells would take a hundred times the
-    memory of the file.
-    """
-    return max(2**21, 12 * size)
-
-
 def is_blank(text: str, blanks: Collection[str]) -> bool:
     """Whether a cell, without its outer blanks, holds nothing where a number should stand."""
     return not text or text in blanks or text.lower() == "nan"
@@ -339,51 +281,6 @@ def is_blank(text: str, blanks: Collection[str]) -> bool:
 def is_number(text: str) -> bool:
     """Whether a cell is a plain decimal number; stricter than `float`, which takes ``1_0`` as well."""
     return NUMBER.fullmatch(text) is not None
-
-
-def ranks_of_values(values: NDArray[np.float64], higher_is_better: bool = False) -> NDArray[np.int32]:
-    """Return dense ranks of every row, 1 best, equal values tied, NaN = 0.
-
-    Competition ranks ``1, 1, 3``, dense ranks ``1, 1, 2`` and mean ranks ``1.5, 1.5, 3`` come out the same:
-    only the order counts.
-
-    Examples
-    --------
-    >>> ranks_of_values(np.array([[1.5, 1.5, 3.0, np.nan]])).tolist()
-    [[1, 1, 2, 0]]
-    >>> ranks_of_values(np.array([[0.0, 5.0, 5.0]]), higher_is_better=True).tolist()
-    [[2, 1, 1]]
-    """
-    out = ballot_matrix(*values.shape)
-    for start in range(0, len(values), _ROWS):
-        block = values[start : start + _ROWS]
-        missing = np.isnan(block)
-        if not higher_is_better and _hold_dense_ranks(filled := np.where(missing, 0.0, block)):
-            out[start : start + _ROWS] = filled
-            continue
-        keys = -block if higher_is_better else block
-        order = np.argsort(keys, axis=1, kind="stable")
-        ordered = np.take_along_axis(keys, order, axis=1)
-        steps = np.ones(keys.shape, dtype=np.int32)
-        steps[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-        ranks = np.empty(keys.shape, dtype=np.int32)
-        np.put_along_axis(ranks, order, np.cumsum(steps, axis=1, dtype=np.int32), axis=1)
-        out[start : start + _ROWS] = np.where(missing, 0, ranks)
-    return out
-
-
-def _hold_dense_ranks(values: NDArray[np.float64]) -> bool:
-    """Whether every row holds dense ranks and zeros: ranks as most people write them."""
-    if not values.size or values.min() < 0 or values.max() > LARGEST_BIT:
-        return False
-    whole = values.astype(np.int64)
-    return not (whole != values).any() and are_dense(whole)
-
-
-def are_dense(ranks: NDArray[np.int64]) -> bool:
-    """Whether every row holds exactly the numbers 1 .. k for some k, and zeros; none is above `LARGEST_BIT`."""
-    used = np.bitwise_or.reduce(np.int64(1) << ranks, axis=1) | 1  # bit r: rank r occurs
-    return bool((used & (used + 1) == 0).all())
 
 
 def read_weights(table: Table, index: int | None, problems: Problems) -> NDArray[np.float64]:
