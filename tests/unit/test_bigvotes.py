@@ -291,6 +291,37 @@ def test_faults_name_the_file_and_the_line(tmp_path, text, message, line):
             assert (Path(caught.value.source).name, caught.value.line) == ("b.csv", line)
 
 
+def test_small_weights_add_up_as_they_do_in_memory(tmp_path):
+    header = ["rank1", "rank2", "weight"]
+    for least in (0.001, 1e-6, 3e-7):
+        rows = [["x", "y", 0.7 * least], ["y", "x", 5 * least], ["x", "y", 0.1], ["x", "y", 0.2]]
+        path = write(tmp_path, "csv", header, rows)
+        assert hr.read_votes(str(tmp_path / "v*.csv")) == hr.read_votes(path)
+    path = write(tmp_path, "csv", header, [["x", "y", 1e-9], ["y", "x", 3e-10]])
+    assert hr.read_votes(str(tmp_path / "v*.csv")).weights == pytest.approx(hr.read_votes(path).weights, rel=1e-12)
+    path = write(tmp_path, "csv", header, [["x", "y", 1], ["y", "x", 1e-12]])
+    assert hr.read_votes(path).distinct == 2
+    with pytest.raises(hr.UsageError, match=r"a weight of 1e-12 is too small to be added up without loss; to repair"):
+        hr.read_votes(str(tmp_path / "v*.csv"))
+    path = write(tmp_path, "csv", header, [["x", "y", 0], ["y", "x", 1]])
+    assert hr.read_votes(str(tmp_path / "v*.csv")) == hr.read_votes(path)
+
+
+def test_weights_beyond_all_sums_are_too_many_votes(tmp_path):
+    write(tmp_path, "csv", ["rank1", "rank2", "weight"], [["x", "y", 2**46]] * 100)
+    with pytest.raises(hr.InputError, match="more votes than can be counted exactly"):
+        hr.read_votes(str(tmp_path / "v*.csv"))
+
+
+def test_a_file_that_only_begins_like_json_is_not_read_as_a_table(tmp_path):
+    path = tmp_path / "votes.csv"
+    path.write_text("{u\n1\n", encoding="utf-8")
+    with pytest.raises(hr.UsageError, match="begins like JSON Lines, but its first line is no JSON object"):
+        hr.read_votes(str(tmp_path / "v*.csv"))
+    with pytest.raises(hr.InputError, match="line 1: the line is not JSON"):
+        hr.read_votes(path)
+
+
 def test_weights_that_are_no_plain_numbers_are_refused(tmp_path):
     path = tmp_path / "w.jsonl"
     rows_ = [{"model_a": "x", "model_b": "y", "winner": "a", "weight": w} for w in (1, "2", True)]

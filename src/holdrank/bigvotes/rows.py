@@ -41,7 +41,8 @@ COUNTED = ("battles", "pair-counts")
 _MOST_BATTLES = 20_000_000  # different rows; each is looked at by a loop
 _HEAD = 10_000  # rows that tell the form
 _CELLS_AT_A_TIME = 1 << 24  # of rows that are not counted before they are read
-_UNIT = 2**60  # weights are summed as whole numbers of 1 / _UNIT: exact in any order, on any number of threads
+_UNIT = 2**75  # weights are summed as whole numbers of 1 / _UNIT: exact in any order, on any number of threads
+_LEAST_WEIGHT = 2.0**-36  # of those above 0, so that rounding to a unit changes none by more than 2**-40 of it
 _ROWS_OF_A_PART = 1 << 22
 
 
@@ -249,8 +250,9 @@ def fetch(
         whole = f"sum(CASE WHEN {sound} THEN ({number} * {_UNIT}::DOUBLE)::HUGEINT ELSE 0 END)"
         heavy = "count(*)::DOUBLE" if weight is None else f"{whole}::DOUBLE / {_UNIT}::DOUBLE"
         zero = f", {number} = 0" if weight is not None and plan is not None and plan.apart else ""
+        least = f"min({number}) FILTER ({number} > 0) AS least"
         query = (
-            f"SELECT {cells}, count(*) AS times, {heavy} AS heavy, count(*) FILTER (NOT {sound}) AS faulty, "
+            f"SELECT {cells}, count(*) AS times, {heavy} AS heavy, count(*) FILTER (NOT {sound}) AS faulty, {least}, "
             f"min(spot) AS spot FROM ({relation}) GROUP BY {cells}{zero}"
         )
     else:
@@ -260,6 +262,10 @@ def fetch(
     try:
         if weight is not None and engine.rows("SELECT coalesce(sum(faulty), 0) FROM held")[0][0]:
             _refuse_weight(engine, scan, weight, relation, sound)
+        if weight is not None and grouped and limit is None:
+            least = engine.rows("SELECT min(least) FROM held")[0][0]
+            if least is not None and least < _LEAST_WEIGHT:
+                raise NotForDuckDB(f"a weight of {least:g} is too small to be added up without loss")
         arrays, values = _arrays(engine, scan, used)
     finally:
         engine.run("DROP TABLE IF EXISTS held")

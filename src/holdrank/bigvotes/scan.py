@@ -207,6 +207,13 @@ class Engine:
                 f"{show(source, 200)}: DuckDB needs more memory or disk than it may use ({_first_line(error)}); "
                 "to repair: free some, or count the files one by one and add the counts"
             ) from error
+        except self._duckdb.OutOfRangeException as error:  # of the sums of weights: nothing else is added up
+            raise InputError(
+                "more votes than can be counted exactly",
+                source=source,
+                expected="at most 2**46, about 7e13",
+                repair="divide all counts by the same number",
+            ) from error
         except self._duckdb.Error as error:
             raise UnreadableError(
                 f"DuckDB cannot read it: {_first_line(error)}",
@@ -334,7 +341,9 @@ def _kind_of(head: Source, format: str | None) -> tuple[str, str]:
     form = sniff.text_form(text, head.extension, head.name)[0] if format is None else "table"
     if sniff.is_json_lines(text, head.extension):
         return "json", text
-    if form not in ("table", "jsonl"):
+    if form == "jsonl":
+        raise NotForDuckDB("the file begins like JSON Lines, but its first line is no JSON object")
+    if form != "table":
         raise NotForDuckDB(f"the format {form} is read from one file, in memory")
     return "csv", text
 
