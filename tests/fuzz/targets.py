@@ -32,6 +32,7 @@ from holdrank.breaking.goals import claimed, goal_against
 from holdrank.checkpoints import Checkpoint
 from holdrank.errors import HoldrankError
 from holdrank.files import preflib, read_votes, validate, write_votes
+from holdrank.files.parquet import BELIEVERS
 from holdrank.pairs import PairCounts
 from holdrank.rankings import Ranking
 from holdrank.tables.table import MAX_WEIGHT
@@ -225,7 +226,7 @@ def fuzz_xlsx_part(data: bytes) -> None:
 def _database() -> Any:
     import duckdb
 
-    return duckdb.connect(":memory:", config={"threads": 1, "memory_limit": "1GB"})
+    return duckdb.connect(":memory:", config={"threads": 1, "memory_limit": "1GB", "disabled_optimizers": BELIEVERS})
 
 
 def one_database() -> Any:
@@ -266,7 +267,7 @@ def fuzz_large(data: bytes) -> None:
             same = read_votes(Named(data, str(path)))
         except HoldrankError as error:
             width = re.search(r"the row has (\d+) cells, the header (\d+)", str(error))
-            if width and int(width[1]) == int(width[2]) + 1:  # DuckDB lets a row end with one delimiter too many
+            if width and int(width[1]) > int(width[2]):  # DuckDB lets a row end with empty cells too many
                 return
             raise AssertionError(f"DuckDB reads what the reader for memory refuses: {error}") from None
         assert (same.items, same.unlisted, same.distinct) == (votes.items, votes.unlisted, votes.distinct)

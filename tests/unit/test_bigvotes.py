@@ -803,3 +803,16 @@ def test_a_cluster_counts_what_one_process_counts(tmp_path, cluster, monkeypatch
     assert hr.count_pairs(pattern, scheduler=address, progress=watch) == expected
     assert workers[0].wait(10) == -signal.SIGKILL
     assert done[-1] == hr.Step("parts counted", 18, 18)
+
+
+def test_bounds_that_a_parquet_file_gives_its_numbers_are_not_believed(tmp_path):
+    rows_ = [[1, 127, 3.5], [66, 3_801_089, 2.0]]
+    path = write(tmp_path, "parquet", ["a", "b", "c"], rows_)
+    data = path.read_bytes()
+    footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    largest = (3_801_089).to_bytes(8, "little")
+    assert largest in data[footer:]
+    path.write_bytes(data[:footer] + data[footer:].replace(largest, (127).to_bytes(8, "little")))
+    for source in (str(tmp_path / "v*.parquet"), path):
+        votes = hr.read_votes(source, format="score-columns")
+        assert votes.scores.tolist() == rows_

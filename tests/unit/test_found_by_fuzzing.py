@@ -390,6 +390,9 @@ def test_cells_of_every_type_are_the_text_that_is_shown(sheet):
         ('<c t="d"><v>2024-01-02</v></c>', "2024-01-02"),
         ('<c t="inlineStr"><is><t>here</t></is></c>', "here"),
         ('<c t="inlineStr"/>', ""),
+        ("<c><r><t>5</t></r><v>1<x>2</x>3</v><v>4</v></c>", "1"),
+        ('<c t="inlineStr"><v>1</v><is><r><rPr/><t>b</t></r>c<t>a<x/>d</t></is><is><t>e</t></is></c>', "ab"),
+        ('<c t="inlineStr"><r><t>no</t></r><is><x><t>no</t></x><r><x><t>no</t></x><t>yes</t></r></is></c>', "yes"),
         ("<c/>", ""),
         ("<c><v>end</v></c>".replace("<c>", '<c t="str">'), "end"),
     ]

@@ -20,7 +20,7 @@ from typing import Any
 from holdrank.errors import InputError, LimitError, MissingExtraError, UsageError, quote, show
 from holdrank.files import containers, parquet, sniff
 from holdrank.files.containers import Source, unreadable
-from holdrank.files.parquet import identifier, literal
+from holdrank.files.parquet import BELIEVERS, identifier, literal
 from holdrank.status import Step
 
 MEMORY = "1GB"
@@ -172,7 +172,11 @@ class Engine:
         self._duckdb = duckdb
         self._progress = progress
         self.folder = Path(tempfile.mkdtemp(prefix="holdrank-"))
-        settings: dict[str, Any] = {"memory_limit": memory, "temp_directory": str(self.folder / "spill")}
+        settings: dict[str, Any] = {
+            "memory_limit": memory,
+            "temp_directory": str(self.folder / "spill"),
+            "disabled_optimizers": BELIEVERS,
+        }
         if threads is not None:
             settings["threads"] = threads
         try:

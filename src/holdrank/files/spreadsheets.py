@@ -1,7 +1,7 @@
 """Sheets of an .xlsx file: the few parts of the archive that hold cells, read piece by piece.
 
 Whoever made the file decides what stands in it, so that nothing here is believed: not the size that a sheet declares,
-nor that its rows ascend. No more than one piece of a part is held as a tree, and equal cells are held once.
+nor that its rows ascend. No more than one piece of a part is held as it was written, and equal cells are held once.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ import re
 import zipfile
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 from xml.etree.ElementTree import Element, XMLPullParser
+from xml.parsers import expat
 
 from holdrank.errors import InputError, LimitError, quote, show
 from holdrank.tables.ballots import most_cells
@@ -120,20 +121,11 @@ class _Book:
 
     def elements(self, name: str, wanted: Collection[str]) -> Iterator[_Part]:
         """Yield the elements of a part of the archive that have one of these tags; namespaces do not matter."""
-        text = self.archive.read(name)
-        if b"<!ENTITY" in text.replace(b"\0", b""):
-            raise InputError(
-                "the spreadsheet defines words of its own, as no program that makes spreadsheets does",
-                source=self.source,
-                expected="a plain spreadsheet",
-                repair="save it again, or save it as CSV",
-            )
-        step = max(_LEAST_PIECE, len(text) // _PIECES)
         reader: XMLPullParser[Element] = XMLPullParser(events=("start", "end"))
         path: list[Element] = []
         held: Element | None = None
-        for at in range(0, len(text), step):
-            reader.feed(text[at : at + step])
+        for piece in self._pieces(name):
+            reader.feed(piece)
             for event, element in cast("Iterator[tuple[str, Element]]", reader.read_events()):
                 if held is not None:
                     if element is held:  # what is inside comes with it
@@ -148,8 +140,29 @@ class _Book:
                 else:
                     path.append(element)
             if held is not None and len(held) > MOST_COLUMNS:
-                raise ValueError(f"more than {MOST_COLUMNS:,} cells in a row")
+                raise ValueError(f"more than {MOST_COLUMNS:,} pieces in a text")
         reader.close()
+
+    def rows(self, name: str) -> Iterator[tuple[str | None, list[_Cell]]]:
+        """Yield the rows of a sheet: the number that each gives itself, and its cells."""
+        reader = _RowReader()
+        for piece in self._pieces(name):
+            yield from reader.read(piece)
+        yield from reader.read(b"", last=True)
+
+    def _pieces(self, name: str) -> Iterator[bytes]:
+        """Yield a part of the archive piece by piece."""
+        text = self.archive.read(name)
+        if b"<!ENTITY" in text.replace(b"\0", b""):  # in one byte a character, or two
+            raise InputError(
+                "the spreadsheet defines words of its own, as no program that makes spreadsheets does",
+                source=self.source,
+                expected="a plain spreadsheet",
+                repair="save it again, or save it as CSV",
+            )
+        step = max(_LEAST_PIECE, len(text) // _PIECES)
+        for at in range(0, len(text), step):
+            yield text[at : at + step]
 
     def date_styles(self) -> tuple[set[int], set[int]]:
         """Return the styles that show a number as a date or time, and as a time span."""
@@ -183,6 +196,96 @@ class _Part:
     parent: str
 
 
+class _Cell(NamedTuple):
+    """A cell as it is written: attributes, and the text of its value or, if it is inline, of its pieces."""
+
+    place: str | None
+    kind: str
+    style: str | None
+    text: str | None
+
+
+class _RowReader:
+    """The rows of a sheet from its text, piece by piece; there are too many cells to make a tree of each."""
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[str | None, list[_Cell]]] = []
+        self._number: str | None = None
+        self._cells: list[_Cell] = []
+        self._cell: dict[str, str] = {}
+        self._inline = False  # whether the cell is a text in pieces
+        self._has_value = False
+        self._direct: list[str] = []  # text of the value, or of pieces outside of runs
+        self._runs: list[str] = []  # of pieces in runs
+        self._heard: list[str] | None = None  # where text goes that comes now
+        self._inside = ""  # what in the cell is open, if it counts: "v", "is", or "r" in it
+        self._depth = 0  # of the open element: 0 outside of rows, 1 a row, 2 a cell, 3 its value, 4 a piece or a run
+        self._parser = expat.ParserCreate(namespace_separator="}")
+        self._parser.buffer_text = True
+        self._parser.StartDoctypeDeclHandler = self._refuse
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+        self._parser.CharacterDataHandler = self._text
+
+    def read(self, piece: bytes, last: bool = False) -> list[tuple[str | None, list[_Cell]]]:
+        """Return the rows that end in a piece."""
+        try:
+            self._parser.Parse(piece, last)
+        except expat.ExpatError as error:
+            raise ValueError(str(error)) from error
+        rows, self._rows = self._rows, []
+        return rows
+
+    def _refuse(self, *_: object) -> None:
+        raise ValueError("it declares a type of document")
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        depth = self._depth
+        if not depth:
+            if _local(name) == "row":
+                self._depth, self._number, self._cells = 1, attributes.get("r"), []
+            return
+        self._depth, self._heard = depth + 1, None
+        if depth == 1:
+            self._cell, self._has_value, self._direct, self._runs = attributes, False, [], []
+            self._inline = attributes.get("t") == "inlineStr"
+            if len(self._cells) > MOST_COLUMNS:
+                raise ValueError(f"more than {MOST_COLUMNS:,} cells in a row")
+        elif depth == 2:
+            if self._has_value or _local(name) != ("is" if self._inline else "v"):
+                self._inside = ""  # only the first value counts
+                return
+            self._has_value = True
+            self._inside = "is" if self._inline else "v"
+            self._heard = None if self._inline else self._direct
+        elif depth == 3 and self._inside == "is":
+            tag = _local(name)
+            if tag == "t":
+                self._heard = self._direct
+            elif tag == "r":
+                self._inside = "r"
+        elif depth == 4 and self._inside == "r" and _local(name) == "t":
+            self._heard = self._runs
+
+    def _end(self, name: str) -> None:  # noqa: ARG002 - expat says it
+        depth = self._depth
+        if not depth:
+            return
+        self._depth, self._heard = depth - 1, None
+        if depth == 1:
+            self._rows.append((self._number, self._cells))
+        elif depth == 2:
+            found = self._cell
+            text = "".join(self._direct + self._runs) if self._has_value else None
+            self._cells.append(_Cell(found.get("r"), found.get("t", "n"), found.get("s"), text))
+        elif depth == 4 and self._inside == "r":
+            self._inside = "is"
+
+    def _text(self, text: str) -> None:
+        if self._heard is not None:
+            self._heard.append(text)
+
+
 @dataclass(slots=True)
 class _Cells:
     """Cells as text; equal ones are the same object."""
@@ -190,29 +293,36 @@ class _Cells:
     book: _Book
     dates: int = 0
     known: dict[str, str] = field(default_factory=dict)
+    numbers: dict[str, str] = field(default_factory=dict)
+    """Of numbers without a style, as they are written: most cells of most sheets."""
 
     def rows(self, name: str) -> Iterator[tuple[int, dict[int, str]]]:
         """Yield the number of every row of a sheet, and its cells by their column, counted from 1."""
         strings = self._strings()
         dates, spans = self.book.date_styles()
         number = 0
-        for part in self.book.elements(name, {"row"}):
-            given = part.element.get("r")
+        for given, cells in self.book.rows(name):
             before, number = number, number + 1 if given is None else int(given)
             if not before < number <= MOST_ROWS:
                 raise ValueError(f"row {number} after row {before}")
             row: dict[int, str] = {}
             column = 0
-            for cell in part.element:
-                place = cell.get("r")
+            for cell in cells:
+                place, kind, style, written = cell
                 column = column + 1 if place is None else _column(place)
                 if column > MOST_COLUMNS:
                     raise ValueError(f"column {column:,}")
+                is_plain = kind == "n" and style is None
+                if is_plain and written in self.numbers:
+                    row[column] = self.numbers[written]
+                    continue
                 value = self._value(cell, strings, dates, spans)
                 if value is not None:
                     self.dates += hasattr(value, "isoformat")
                     text = _cell_text(value)
                     row[column] = self.known.setdefault(text, text)
+                    if is_plain and written is not None:
+                        self.numbers[written] = row[column]
             yield number, row
 
     def _strings(self) -> list[str]:
@@ -222,16 +332,10 @@ class _Cells:
         texts = (_text_of(part.element) for part in self.book.elements(self.book.strings, {"si"}))
         return [self.known.setdefault(text, text) for text in texts]
 
-    def _value(self, cell: Element, strings: list[str], dates: set[int], spans: set[int]) -> Any:
-        kind = cell.get("t", "n")
+    def _value(self, cell: _Cell, strings: list[str], dates: set[int], spans: set[int]) -> Any:
+        _, kind, style, text = cell
         if kind == "inlineStr":
-            inline = next((inner for inner in cell if _local(inner.tag) == "is"), None)
-            return None if inline is None else _text_of(inline)
-        text = None
-        for inner in cell:
-            if _local(inner.tag) == "v":
-                text = inner.text
-                break
+            return None if text is None else _unescaped(text)
         if not text:
             return None
         if kind == "s":
@@ -247,8 +351,8 @@ class _Cells:
         if kind != "n":
             return text
         value = float(text) if set(".eE") & set(text) else int(text)
-        style = int(cell.get("s", "0"))
-        return self._date(value, style in spans) if style in dates else value
+        look = 0 if style is None else int(style)
+        return self._date(value, look in spans) if look in dates else value
 
     def _date(self, value: float, is_span: bool) -> Any:
         from openpyxl.utils.datetime import MAC_EPOCH, WINDOWS_EPOCH, from_excel
@@ -286,4 +390,8 @@ def _text_of(element: Element) -> str:
         return ""
     runs = [element, *(inner for inner in element if _local(inner.tag) == "r")]
     found = [inner.text or "" for run in runs for inner in run if _local(inner.tag) == "t"]
-    return "".join(found).replace("x005F_", "")  # an escaped underscore
+    return _unescaped("".join(found))
+
+
+def _unescaped(text: str) -> str:
+    return text.replace("x005F_", "")  # an escaped underscore
