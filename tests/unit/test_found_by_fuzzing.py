@@ -405,6 +405,16 @@ def test_cells_of_every_type_are_the_text_that_is_shown(sheet):
     assert notes == ["1 cell is a date; a name stored so was changed by the sheet"]
 
 
+def test_every_date_is_counted_where_the_style_of_all_cells_is_one(sheet):
+    stream = io.BytesIO(sheet("<row><c><v>45352</v></c><c><v>45352</v></c></row>"))
+    with zipfile.ZipFile(stream, "a") as archive:
+        archive.writestr("xl/styles.xml", '<styleSheet><cellXfs><xf numFmtId="14"/></cellXfs></styleSheet>')
+    with zipfile.ZipFile(stream) as archive:
+        rows, _, notes = spreadsheets.sheet_rows(archive, "v.xlsx", None, 1000)
+    assert rows == [["2024-03-01T00:00:00"] * 2]
+    assert notes == ["2 cells are dates; a name stored so was changed by the sheet"]
+
+
 def test_dates_follow_the_styles_of_the_workbook(tmp_path):
     import datetime
 

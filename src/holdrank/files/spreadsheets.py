@@ -318,10 +318,11 @@ class _Cells:
                     continue
                 value = self._value(cell, strings, dates, spans)
                 if value is not None:
-                    self.dates += hasattr(value, "isoformat")
+                    is_date = hasattr(value, "isoformat")
+                    self.dates += is_date
                     text = _cell_text(value)
                     row[column] = self.known.setdefault(text, text)
-                    if is_plain and written is not None:
+                    if is_plain and not is_date and written is not None:
                         self.numbers[written] = row[column]
             yield number, row
 
