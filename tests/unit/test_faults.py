@@ -574,3 +574,20 @@ def test_no_task_takes_the_time_of_those_after_it():
     part = clock.share(1)
     clock.interrupted = True
     assert part.over()
+
+
+def test_a_lack_of_memory_is_told_as_such(tmp_path, command_line, monkeypatch):
+    def fail(*_):
+        raise MemoryError("Unable to allocate 9 TiB")
+
+    (tmp_path / "votes.soc").write_text(SOC, encoding="utf-8")
+    book = pytest.importorskip("openpyxl").Workbook()
+    book.active.append(["rank1", "rank2"])
+    book.save(tmp_path / "votes.xlsx")
+    monkeypatch.setattr(hr.Votes, "wins", fail)
+    monkeypatch.setattr("holdrank.files.containers.sheet_rows", fail)
+    for name in ("votes.soc", "votes.xlsx"):
+        code, out, err = command_line("rank", name, "-q")
+        assert (code, out) == (3, "")
+        assert err.startswith("holdrank: there is not enough memory (Unable to allocate 9 TiB); to repair: keep fewer")
+        assert err.count("\n") == 1

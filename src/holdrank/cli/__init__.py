@@ -180,6 +180,11 @@ def _run() -> int:
             where, what, repair = "the current folder", "it is gone", "change to one that is there"
         complain(f"holdrank: {where}: {what}; to repair: {repair}")
         return EXIT_DATA
+    except MemoryError as error:
+        what = f" ({show(str(error), 200)})" if str(error) else ""
+        repair = "keep fewer items or ballots, close other programs, or use a machine with more"
+        complain(f"holdrank: there is not enough memory{what}; to repair: {repair}")
+        return EXIT_DATA
     except Exception as error:
         if os.environ.get("HOLDRANK_DEBUG"):
             raise
