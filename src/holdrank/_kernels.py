@@ -18,6 +18,7 @@ import numpy.typing as npt
 T = TypeVar("T")
 
 _BLOCK = 8192  # ballots counted at a time: their ranks stay in the cache, their number fits sixteen bits
+_PAIRS = 1 << 18  # of items that are counted at a time, where ballots list few of them
 _COMPARISONS_A_SECOND = 5e8  # by numpy
 _WORTH_LOADING = 1.0  # seconds of plain work: numba takes about that long to load
 _WORTH_CALLING = 0.00002  # seconds of plain work, once it is loaded
@@ -114,6 +115,47 @@ def count_battles(ranks: npt.NDArray[np.integer[Any]], weights: npt.NDArray[np.f
     for winner, loser, points in ((first, second, 1 + np.sign(margin)), (second, first, 1 - np.sign(margin))):
         doubled += np.bincount(winner * n + loser, weights=whole * points, minlength=n * n)
     return doubled.reshape(n, n) / (2 * scale)
+
+
+def count_marks(
+    n: int,
+    sizes: npt.NDArray[np.integer[Any]],
+    item: npt.NDArray[np.integer[Any]],
+    rank: npt.NDArray[np.integer[Any]],
+    weights: npt.NDArray[np.float64],
+    *,
+    observed: bool,
+    spare_bits: int = 2,
+) -> npt.NDArray[np.float64]:
+    """Do what `count_wins` does for ballots that list few of n items, in time by the pairs that they list.
+
+    `sizes` says how many items each ballot lists, `item` and `rank` which ones and where, ballot after ballot.
+    """
+    # A ballot adds 1 to both sides of a pair, and moves one of them to the other side if it prefers one to the other.
+    # Under "bottom" it does so for all pairs: whoever is listed gains on whoever is not.
+    scale = whole_number_scale(weights, spare_bits)
+    whole = np.rint(weights * scale).astype(np.int64)
+    doubled = np.zeros((n, n), dtype=np.int64)
+    flat = doubled.reshape(-1)
+    begins = np.cumsum(sizes) - sizes
+    for size in np.unique(sizes).tolist():
+        ballots = np.flatnonzero(sizes == size)
+        for start in range(0, len(ballots), step := max(1, _PAIRS // (size * size))):
+            some = ballots[start : start + step]
+            at = begins[some][:, None] + np.arange(size)
+            listed, places = item[at].astype(np.int64), rank[at].astype(np.int64)
+            for first in range(0, size, rows := max(1, _PAIRS // size)):  # a long ballot by itself in parts
+                upper = slice(first, first + rows)
+                lead = np.sign(places[:, None, :] - places[:, upper, None]) + observed
+                pairs = listed[:, upper, None] * n + listed[:, None, :]
+                np.add.at(flat, pairs.reshape(-1), (whole[some][:, None, None] * lead).reshape(-1))
+    if not observed:
+        listing = np.zeros(n, dtype=np.int64)
+        np.add.at(listing, item, np.repeat(whole, sizes))
+        doubled += listing[:, None] + whole.sum()
+        doubled -= listing
+    np.fill_diagonal(doubled, 0)
+    return doubled / (2 * scale)
 
 
 def whole_number_scale(weights: npt.NDArray[np.float64], spare_bits: int = 2) -> float:

@@ -102,7 +102,7 @@ class PairCounts(Remembering):
         """Return the counts of votes."""
         if not isinstance(votes, Votes):
             raise UsageError(f"from_votes takes Votes, not {type(votes).__name__}")
-        listed = votes.weights @ (votes.ranks != 0)
+        listed = votes.listed_weights()
         said = lasting(votes.notes)
         return cls._closed(votes.items, votes.wins(), votes.total, votes.unlisted, listed, said, votes.reading)
 

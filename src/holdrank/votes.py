@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from itertools import chain
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
@@ -24,11 +25,11 @@ from holdrank._ballots import (
     merged,
     merged_marks,
 )
-from holdrank._kernels import count_battles, count_wins, whole_number_scale
+from holdrank._kernels import count_battles, count_marks, count_wins, whole_number_scale
 from holdrank.errors import InputError, LimitError, UsageError, quote, show
 from holdrank.rankings import Floats, Ints, Ranking, footrule_maximum, rho_maximum
 from holdrank.tables import RawBallots, battles_from_frame, scores_from_frame
-from holdrank.tables.ballots import SparseRanks, ranks_of_values
+from holdrank.tables.ballots import SparseRanks, most_cells, ranks_of_values
 from holdrank.tables.notes import counted
 from holdrank.tables.table import MAX_SCORE
 from holdrank.tolerances import FAINT
@@ -167,10 +168,16 @@ class Votes(Remembering):
                         )
                     ballot[i] = rank
             marks.append(list(ballot.items()))
-        ranks = np.zeros((len(marks), len(index)), dtype=np.int32)
-        for row, ballot_marks in enumerate(marks):
-            for i, rank in ballot_marks:
-                ranks[row, i] = rank
+        shape = len(marks), len(index)
+        ranks: npt.NDArray[Any] | SparseRanks
+        if shape[0] * shape[1] > most_cells(sum(map(len, marks))):
+            row = np.repeat(np.arange(len(marks)), list(map(len, marks)))
+            ranks = SparseRanks.of_marks(shape, row, *np.array(list(chain.from_iterable(marks))).T)
+        else:
+            ranks = np.zeros(shape, dtype=np.int32)
+            for number, ballot_marks in enumerate(marks):
+                for i, rank in ballot_marks:
+                    ranks[number, i] = rank
         return cls._build([str(item) for item in index], ranks, weights, unlisted)
 
     @classmethod
@@ -434,6 +441,17 @@ class Votes(Remembering):
 
         return self._remember("place weights", count)
 
+    def listed_weights(self) -> Floats:
+        """Return for each item the weight of the ballots that list it."""
+        scale = whole_number_scale(self.weights)
+        whole = np.rint(self.weights * scale).astype(np.int64)
+        held = self._ranks
+        if not isinstance(held, SparseRanks):
+            return np.asarray((whole @ (held != 0)) / scale)
+        sums = np.zeros(self.n, dtype=np.int64)
+        np.add.at(sums, held.item, whole[held.row])
+        return sums / scale
+
     def mean_places(self) -> Floats:
         """Return the mean place of each item (1 is best), ties at the mean of the places they cover.
 
@@ -441,9 +459,12 @@ class Votes(Remembering):
         """
         # Whole numbers (doubled places, scaled weights) make the sums exact, hence the same on any machine.
         scale = whole_number_scale(self.weights, spare_bits=2 + int(np.ceil(np.log2(2 * self.n))))
-        sums = np.zeros(self.n, dtype=np.int64)
-        for places, weights in self._places():
-            sums += np.rint(weights * scale).astype(np.int64) @ (2 * places).astype(np.int64)
+        if isinstance(self._ranks, SparseRanks):
+            sums = self._sum_marked_places(self._ranks, np.rint(self.weights * scale).astype(np.int64))
+        else:
+            sums = np.zeros(self.n, dtype=np.int64)
+            for places, weights in self._places():
+                sums += np.rint(weights * scale).astype(np.int64) @ (2 * places).astype(np.int64)
         return np.asarray(sums / (2 * scale * self.total))
 
     def loss(self, ranking: Ranking, distance: Distance = "kendall") -> float:
@@ -550,6 +571,8 @@ class Votes(Remembering):
 
     def _count_wins(self) -> Floats:
         check_size(self.n)
+        if isinstance(self._ranks, SparseRanks):
+            return self._count_marks(self._ranks)
         if self.unlisted == "observed":
             battles = self._listed() == 2
             if battles.any():  # two items a ballot: no need to look at all pairs of items
@@ -558,22 +581,51 @@ class Votes(Remembering):
         strict = bool((self.ranks.max(axis=1) == self.n).all())
         return count_wins(self.ranks, self.weights, strict=strict, observed=self.unlisted == "observed")
 
-    def _places(self) -> Iterator[tuple[Floats, Floats]]:
-        """Yield blocks of (mean places of all items, weights); linear in the ballots."""
+    def _count_marks(self, marks: SparseRanks) -> Floats:
+        sizes = marks.sizes()
+
+        def count(some: npt.NDArray[np.bool_], spare_bits: int) -> Floats:
+            part = marks[some]
+            arrays = sizes[some], part.item, part.rank, self.weights[some]
+            return count_marks(self.n, *arrays, observed=self.unlisted == "observed", spare_bits=spare_bits)
+
+        battles = (sizes == 2) & (self.unlisted == "observed")
+        wins = count(~battles, 2)  # with the digits that other ways of counting have, so that they agree to the last
+        return wins + count(battles, 11) if battles.any() else wins
+
+    def _sum_marked_places(self, marks: SparseRanks, weights: Ints) -> Ints:
+        """Return the weighted sum of the doubled places of each item, all unlisted ones sharing the last places."""
+        self._refuse_unknown_places()
+        last = marks.sizes() + 1 + self.n
+        sums = np.full(self.n, weights @ last)
+        np.add.at(sums, marks.item, weights[marks.row] * (marks.doubled_places() - last[marks.row]))
+        return sums
+
+    def _refuse_unknown_places(self) -> None:
         if self.unlisted == "observed" and self.incomplete:
             raise UsageError(
                 "places of unlisted items are unknown under unlisted='observed'; "
                 "to repair: use unlisted='bottom', or a rule that compares pairs (kemeny)"
             )
+
+    def _places(self) -> Iterator[tuple[Floats, Floats]]:
+        """Yield blocks of (mean places of all items, weights); linear in the ballots."""
+        self._refuse_unknown_places()
         n = self.n
         for start in range(0, self.distinct, rows := max(1, NUMBERS_AT_A_TIME // n)):
-            block = self.ranks[start : start + rows].astype(np.int64)
+            block = self._some_ranks(start, start + rows).astype(np.int64)
             block[block == 0] = n + 1
             row = np.arange(len(block))[:, None]
             sizes = np.bincount((row * (n + 2) + block).ravel(), minlength=len(block) * (n + 2))
             sizes = sizes.reshape(len(block), n + 2)
             places = np.cumsum(sizes, axis=1) - (sizes - 1) / 2
             yield np.take_along_axis(places, block, axis=1), self.weights[start : start + rows]
+
+    def _some_ranks(self, start: int, stop: int) -> Ints:
+        """Return rows of `ranks`; of marks only these become a matrix."""
+        if isinstance(self._ranks, SparseRanks):
+            return self._ranks[np.arange(start, min(stop, self.distinct))].full()
+        return self._ranks[start:stop]
 
     def _content_hash(self) -> str:
         digest = hashlib.sha256(f"holdrank votes 1\n{self.unlisted}\n{self.n}\n".encode())

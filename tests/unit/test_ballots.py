@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdrank import LimitError, PairCounts, Reading, Votes, count_pairs, read_votes
+from holdrank import LimitError, PairCounts, Reading, UsageError, Votes, count_pairs, read_votes
 from holdrank.tables import ballots
 from holdrank.tables.ballots import RanksInPieces, RawBallots, SparseRanks, ranks_of_marks, row_prints, with_scores
 
@@ -106,8 +106,8 @@ def marked(draw):
     return table, np.array(weights, dtype=float), np.array(shifts)
 
 
-@given(marked(), st.booleans(), st.booleans(), st.randoms())
-def test_marks_are_merged_as_a_matrix_is(case, scored, merge, random):
+@given(marked(), st.booleans(), st.booleans(), st.sampled_from(["bottom", "observed"]), st.randoms())
+def test_marks_are_merged_and_counted_as_a_matrix_is(case, scored, merge, unlisted, random):
     table, weights, shifts = case
     if not (table.any(axis=1) & (weights > 0)).any():
         return
@@ -120,11 +120,18 @@ def test_marks_are_merged_as_a_matrix_is(case, scored, merge, random):
     built = []
     for ranks in (SparseRanks.of_marks(table.shape, row, item, rank), table.astype(np.int32)):
         ranks, scores = with_scores(ranks, row, item, score) if scored else (ranks, None)
-        raw = RawBallots(items, ranks, weights, [], {}, "bottom", scores)
+        raw = RawBallots(items, ranks, weights, [], {}, unlisted, scores)
         built.append(Votes.from_raw(raw, Reading(), merge=merge))
     marks, matrix = built
     assert_same_votes(marks, matrix)
     assert np.array_equal(marks.wins(), matrix.wins())
+    assert PairCounts.from_votes(marks) == PairCounts.from_votes(matrix)
+    if unlisted == "bottom":
+        assert np.array_equal(marks.mean_places(), matrix.mean_places())
+        assert np.array_equal(marks.place_weights(), matrix.place_weights())
+    elif marks.incomplete:
+        with pytest.raises(UsageError, match="places of unlisted items are unknown"):
+            marks.mean_places()
     assert pickle.loads(pickle.dumps(marks)) == marks
     assert marks.with_reading(Reading("elsewhere")).ranks.tolist() == marks.ranks.tolist()
 
@@ -173,3 +180,33 @@ def test_a_file_that_names_many_items_once_is_held_as_marks(tmp_path):
     assert np.count_nonzero(votes.ranks) == 2 * count
     # Item 7 stands above 8 on five ballots, is listed without it on one, and once it is the other way round.
     assert votes.wins()[6, 7] == 6 + (2004 - 7) / 2
+
+
+def test_lists_of_few_of_many_items_are_held_as_marks():
+    orders = [[f"i{k}", [f"i{(k + 3) % 2000}", f"i{(k + 40) % 2000}"]] for k in range(2000) if k % 7]
+    votes = Votes.from_orders(orders, weights=[1 + k % 3 for k in range(len(orders))])
+    assert isinstance(votes._ranks, SparseRanks)
+    table = np.zeros((len(orders), votes.n), dtype=np.int32)
+    for row, order in enumerate(orders):
+        for rank, items in enumerate([order[:1], order[1]], start=1):
+            table[row, [votes.items.index(item) for item in items]] = rank
+    matrix = Votes.from_ranks(table, [1 + k % 3 for k in range(len(orders))], votes.items)
+    assert not isinstance(matrix._ranks, SparseRanks)
+    assert_same_votes(votes, matrix)
+    assert np.array_equal(votes.mean_places(), matrix.mean_places())
+
+
+def test_a_long_ballot_among_short_ones_is_counted_in_parts(monkeypatch):
+    monkeypatch.setattr("holdrank._kernels._PAIRS", 30)
+    rng = np.random.default_rng(1)
+    table = np.zeros((40, 25), dtype=np.int32)
+    for row in range(40):
+        size = 25 if row == 7 else int(rng.integers(1, 6))
+        table[row, rng.permutation(25)[:size]] = rng.integers(1, 4, size)
+    row, item = np.nonzero(table)
+    for unlisted in ("bottom", "observed"):
+        marks, matrix = (
+            Votes.from_raw(RawBallots(list(map(str, range(25))), ranks, np.full(40, 0.3), [], {}, unlisted), Reading())
+            for ranks in (SparseRanks.of_marks(table.shape, row, item, table[row, item]), table)
+        )
+        assert np.array_equal(marks.wins(), matrix.wins())
