@@ -457,7 +457,8 @@ def _fault(wins: Floats, total: float, listed: Floats) -> str:
     """Return what is wrong with counts, in words; nothing if they are sound."""
     rows = max(1, NUMBERS_AT_A_TIME // max(len(wins), 1))
     parts = [slice(start, start + rows) for start in range(0, len(wins), rows)]
-    if np.diagonal(wins).any() or not all(((wins[part] >= 0) & (wins[part] < np.inf)).all() for part in parts):
+    sound = all(np.isfinite(wins[part]).all() and (wins[part] >= 0).all() for part in parts)  # numbers before all else
+    if not sound or np.diagonal(wins).any():
         return "wins must be finite, not negative, and zero on the diagonal"
     if not (math.isfinite(total) and 0 < total <= MAX_WEIGHT):
         return f"the number of votes must lie above 0 and be at most 2**46, not {total}"

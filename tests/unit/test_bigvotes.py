@@ -651,6 +651,9 @@ def hostile(folder: Path, **changes: object) -> Path:
         {"reading": ["x"]},
         {"wins": np.zeros((3, 3))},
         {"wins": np.array([[0.0, -1.0], [0.0, 0.0]])},
+        {"wins": np.array([[1.0, 1.0], [0.0, 0.0]])},
+        {"wins": np.frombuffer(b"\0\0\0\0\0\0\xf6\xff" + bytes(24)).reshape(2, 2)},  # a number that is none, twice over
+        {"wins": np.array([[0.0, np.inf], [0.0, 0.0]])},
         {"wins": np.array([[0, 1], [0, 0]])},
         {"wins": np.array([[None, 1], [0, 0]], dtype=object)},
         {"listed": np.array([9.0, 1.0])},
