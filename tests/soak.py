@@ -11,7 +11,7 @@ What is compared on a profile, as far as its size allows:
 - attacks on a random goal, and breakdown curves: each attack is judged by the brute force of the tests, each exact
   bound proved in whole numbers, and on small votes held against every change of two ballots; replace, drop and add;
 - tiers also by what those of many items get, and over all thresholds;
-- files: written in every format that can hold the votes, and read back.
+- files: written in every format that can hold the votes, and read back, as a matrix and as marks.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from fractions import Fraction
 from itertools import permutations
 from pathlib import Path
 from time import monotonic
+from unittest.mock import patch
 
 import numpy as np
 
@@ -43,6 +44,7 @@ from holdrank.breaking.plans import adds_battles  # noqa: E402
 from holdrank.proofs import exact  # noqa: E402
 from holdrank.proofs.exact import ExactVotes  # noqa: E402
 from holdrank.status import Clock  # noqa: E402
+from holdrank.tables import ballots  # noqa: E402
 
 import oracles  # noqa: E402
 from strategies import KINDS, random_ranks, unlisted_rule  # noqa: E402
@@ -252,6 +254,19 @@ class Soak:
                 if back.total_variation(votes) > 1e-9:
                     raise Disagreement(f"written as .{ending} and read back, the votes are others")
                 self.counts["files"] += 1
+                self._as_marks(path, votes)
+
+    def _as_marks(self, path, votes):
+        """Hold what a reader that keeps marks makes of a file against the reader that makes a matrix."""
+        matrix = hr.read_votes(path, unlisted=votes.unlisted)
+        with patch.object(ballots, "most_cells", lambda _: -1):
+            marks = hr.read_votes(path, unlisted=votes.unlisted)
+        same = np.array_equal(marks.wins(), matrix.wins()) and marks == matrix and marks.notes == matrix.notes
+        if same and votes.unlisted == "bottom":
+            same = np.array_equal(marks.mean_places(), matrix.mean_places())
+        if not same:
+            raise Disagreement(f"held as marks, the votes of a {path.suffix} file are others")
+        self.counts["files held as marks"] += isinstance(marks._ranks, ballots.SparseRanks)
 
     # Breaking.
 
