@@ -322,6 +322,14 @@ def test_a_file_that_only_begins_like_json_is_not_read_as_a_table(tmp_path):
         hr.read_votes(path)
 
 
+def test_lines_of_json_may_end_with_any_blank(tmp_path):
+    path = tmp_path / "votes.jsonl"
+    path.write_text('{"order": ["a", "b"]}\n\t{"order": ["b", "a"]} \v\f\n', encoding="utf-8")
+    votes = hr.read_votes(str(tmp_path / "v*.jsonl"))
+    assert votes == hr.read_votes(path)
+    assert votes.total == 2
+
+
 def test_weights_that_are_no_plain_numbers_are_refused(tmp_path):
     path = tmp_path / "w.jsonl"
     rows_ = [{"model_a": "x", "model_b": "y", "winner": "a", "weight": w} for w in (1, "2", True)]

@@ -245,7 +245,7 @@ def json_objects(text: str, source: str, problems: Problems) -> Iterator[tuple[i
         expected = 'one object a line, such as {"order": ["a", ["b", "c"]], "weight": 2}'
         repair = "write one JSON object a line"
         try:
-            value = json_value(line)
+            value = json_value(line.strip(" \t\v\f"))  # as DuckDB does, which reads the same lines in large files
             if "\\ud" in line.lower():
                 json.dumps(value, ensure_ascii=False).encode("utf-8")
         except UnicodeEncodeError:
