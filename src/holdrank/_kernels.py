@@ -162,11 +162,14 @@ def whole_number_scale(weights: npt.NDArray[np.float64], spare_bits: int = 2) ->
     """Return a factor that makes whole numbers of the weights and leaves room for sums in 64 bits.
 
     Sums of whole numbers are exact in any order, so results do not depend on the machine or on how the ballots are
-    stored. Counts stay as they are; shares keep ``62 - spare_bits`` binary digits of the total.
+    stored. Counts stay as they are where there is room for them; else, as shares do, they keep ``62 - spare_bits``
+    binary digits of the total.
     """
-    if all(np.array_equal(np.rint(part), part) for part in np.array_split(weights, 1 + len(weights) // _BLOCK)):
+    total = float(weights.sum())
+    parts = np.array_split(weights, 1 + len(weights) // _BLOCK)
+    if total <= 2.0 ** (62 - spare_bits) and all(np.array_equal(np.rint(part), part) for part in parts):
         return 1.0
-    return float(2.0 ** (62 - spare_bits - int(np.ceil(np.log2(weights.sum())))))
+    return float(2.0 ** (62 - spare_bits - int(np.ceil(np.log2(total)))))
 
 
 def _add_ballots(block: Any, weights: Any, strict: bool, doubled: Any) -> None:

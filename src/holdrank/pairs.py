@@ -9,7 +9,7 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
@@ -278,8 +278,8 @@ class PairCounts(Remembering):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the counts to an .npz file, all of it or nothing; `PairCounts.load` reads it.
 
-        The file is compressed, unless there are more than 2,500 items of which hardly any were compared: no small file
-        may ask for much memory when it is read.
+        The file is compressed, but for what would take a hundred times its room when it is read: a matrix of more than
+        2,500 items of which hardly any were compared, and names that are all but the same.
         """
         said = [[list(note.words), note.counts] if isinstance(note, Note) else note for note in self.said]
         reading = self.reading
@@ -293,13 +293,14 @@ class PairCounts(Remembering):
             "reading": [reading.source, reading.sha256, reading.format, dict(reading.choices)],
         }
         text = np.frombuffer(json.dumps(head, ensure_ascii=True).encode("ascii"), dtype=np.uint8)
-        packed = io.BytesIO()
-        np.savez_compressed(packed, head=text, wins=self._wins, listed=self._listed)
-        if self._wins.nbytes > _SMALL_MATRIX + _DENSEST * (packed.tell() - len(text)):
-            packed = io.BytesIO()
-            np.savez(packed, head=text, wins=self._wins, listed=self._listed)
+        arrays: dict[str, npt.NDArray[Any]] = {"head": text, "wins": self._wins, "listed": self._listed}
+        packed = _packed(arrays, set(arrays))
+        with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+            sound = {name for name in arrays if _fits(archive.getinfo(f"{name}.npy"), len(packed), name != "head")}
+        if len(sound) < len(arrays):
+            packed = _packed(arrays, sound)
         try:
-            replace_file(Path(path), packed.getvalue())
+            replace_file(Path(path), packed)
         except (OSError, ValueError) as error:
             raise UsageError(
                 f"the counts cannot be written to {quote(str(path), 200)}: {reason(error)}; "
@@ -469,6 +470,25 @@ def _fault(wins: Floats, total: float, listed: Floats) -> str:
     return ""
 
 
+def _packed(arrays: Mapping[str, npt.NDArray[Any]], deflated: Collection[str]) -> bytes:
+    """Return an .npz file of arrays, some of them compressed."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, array in arrays.items():
+            entry = zipfile.ZipInfo(f"{name}.npy")  # of no time, so that equal counts make equal files
+            entry.compress_type = zipfile.ZIP_DEFLATED if name in deflated else zipfile.ZIP_STORED
+            with archive.open(entry, "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, array, allow_pickle=False)
+    return stream.getvalue()
+
+
+def _fits(entry: zipfile.ZipInfo, size: int, is_matrix: bool) -> bool:
+    """Whether a part of a file of `size` bytes does not unpack to far more; text is large once it is parsed."""
+    packed = min(entry.compress_size, size)  # the archive may lie about the first
+    spare = _SMALL_MATRIX if is_matrix else 2**16
+    return entry.file_size <= spare + _DENSEST * packed + _LARGEST_HEADER
+
+
 def _member(
     archive: zipfile.ZipFile, size: int, name: str, kind: str, shape: tuple[int, ...] | None = None
 ) -> npt.NDArray[Any]:
@@ -476,12 +496,8 @@ def _member(
     entry = archive.getinfo(f"{name}.npy")
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ValueError(f"{name} is packed in another way")
-    packed = _DENSEST * min(entry.compress_size, size)  # the archive may lie about the first
-    if shape is None:  # text of names, which is large once it is parsed
-        most = min(_LARGEST_TEXT, 2**16 + packed)
-    else:
-        most = min(math.prod(shape) * np.dtype(kind).itemsize, _SMALL_MATRIX + packed)
-    if entry.file_size > most + _LARGEST_HEADER:
+    expected = _LARGEST_TEXT if shape is None else math.prod(shape) * np.dtype(kind).itemsize
+    if entry.file_size > expected + _LARGEST_HEADER or not _fits(entry, size, shape is not None):
         raise ValueError(f"{name} takes {entry.file_size:,} bytes")
     with archive.open(entry) as file:
         start = file.read(_LARGEST_HEADER)

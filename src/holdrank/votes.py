@@ -121,7 +121,7 @@ class Votes(Remembering):
     unlisted: Unlisted
     notes: tuple[str, ...] = ()
     reading: Reading = field(default_factory=Reading)
-    _scores: Floats | None = None
+    _scores: Floats | None = None  # of a matrix; marks hold their scores themselves
     _memo: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -172,7 +172,9 @@ class Votes(Remembering):
         ranks: npt.NDArray[Any] | SparseRanks
         if shape[0] * shape[1] > most_cells(sum(map(len, marks))):
             row = np.repeat(np.arange(len(marks)), list(map(len, marks)))
-            ranks = SparseRanks.of_marks(shape, row, *np.array(list(chain.from_iterable(marks))).T)
+            ranks = SparseRanks.of_marks(
+                shape, row, *np.array(list(chain.from_iterable(marks)), dtype=np.int64).reshape(-1, 2).T
+            )
         else:
             ranks = np.zeros(shape, dtype=np.int32)
             for number, ballot_marks in enumerate(marks):
@@ -443,14 +445,10 @@ class Votes(Remembering):
 
     def listed_weights(self) -> Floats:
         """Return for each item the weight of the ballots that list it."""
-        scale = whole_number_scale(self.weights)
-        whole = np.rint(self.weights * scale).astype(np.int64)
         held = self._ranks
-        if not isinstance(held, SparseRanks):
-            return np.asarray((whole @ (held != 0)) / scale)
-        sums = np.zeros(self.n, dtype=np.int64)
-        np.add.at(sums, held.item, whole[held.row])
-        return sums / scale
+        if isinstance(held, SparseRanks):
+            return np.bincount(held.item, self.weights[held.row], minlength=self.n).astype(np.float64)
+        return np.asarray(self.weights @ (held != 0))
 
     def mean_places(self) -> Floats:
         """Return the mean place of each item (1 is best), ties at the mean of the places they cover.
@@ -632,13 +630,28 @@ class Votes(Remembering):
         for item in self.items:
             name = item.encode("utf-8", "surrogatepass")
             digest.update(f"{len(name)}:".encode() + name)
-        rows = np.ascontiguousarray(self.ranks, dtype=">i4")
-        if self.scores is not None:
-            filled = np.where(np.isnan(self.scores), np.inf, self.scores)
-            rows = np.hstack((rows, filled.astype(">f8").view(">i4")))
-        order = np.argsort(rows.view(f"V{rows.dtype.itemsize * rows.shape[1]}").ravel(), kind="stable")
-        digest.update(rows[order].tobytes() + self.weights[order].astype(">f8").tobytes())
+        if isinstance(self._ranks, SparseRanks):
+            order = self._ranks.sorted_rows()
+        else:
+            rows = self._bytes_of(slice(None))
+            order = np.argsort(rows.view(f"V{rows.dtype.itemsize * rows.shape[1]}").ravel(), kind="stable")
+        for start in range(0, self.distinct, step := max(1, NUMBERS_AT_A_TIME // self.n)):
+            digest.update(self._bytes_of(order[start : start + step]).data)
+        digest.update(self.weights[order].astype(">f8").tobytes())
         return digest.hexdigest()
+
+    def _bytes_of(self, rows: Any) -> npt.NDArray[Any]:
+        """Return ballots, with their scores if they have any, in numbers that are the same on every machine."""
+        if isinstance(self._ranks, SparseRanks):
+            some = self._ranks[rows]
+            ranks, scores = some.full(), some.full_scores()
+        else:
+            ranks, scores = self._ranks[rows], None if self._scores is None else self._scores[rows]
+        told = np.ascontiguousarray(ranks, dtype=">i4")
+        if scores is None:
+            return told
+        filled = np.where(np.isnan(scores), np.inf, scores)
+        return np.hstack((told, filled.astype(">f8").view(">i4")))
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = (self.items, self._ranks, self.weights, self.unlisted, self.notes, self.reading, self._scores)

@@ -19,7 +19,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -94,7 +94,7 @@ def check_votes(votes: Votes) -> None:
 
 def check_round_trip(votes: Votes) -> None:
     """Write votes and read them back: nothing but the scores may be lost."""
-    bare = replace(votes, _scores=None, _memo={})
+    bare = Votes.from_ranks(votes.ranks, votes.weights, votes.items, unlisted=votes.unlisted)
     for name, format in (("back.jsonl", None), ("back.txt", "preflib"), ("back.csv", None)):
         path = folder() / name
         try:

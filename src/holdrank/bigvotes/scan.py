@@ -20,8 +20,10 @@ from typing import Any
 from holdrank.errors import InputError, LimitError, MissingExtraError, UsageError, quote, show
 from holdrank.files import containers, parquet, sniff
 from holdrank.files.containers import Source, unreadable
+from holdrank.files.jsonl import json_objects
 from holdrank.files.parquet import BELIEVERS, identifier, literal
 from holdrank.status import Step
+from holdrank.tables.table import Problems
 
 MEMORY = "1GB"
 """What DuckDB may hold in memory; the rest goes to a folder that is removed afterwards."""
@@ -346,7 +348,10 @@ def _kind_of(head: Source, format: str | None) -> tuple[str, str]:
     if sniff.is_json_lines(text, head.extension):
         return "json", text
     if form == "jsonl":
-        raise NotForDuckDB("the file begins like JSON Lines, but its first line is no JSON object")
+        if len(text.lstrip().splitlines()) < 2:
+            raise NotForDuckDB("the first line of the file is not plain")  # or this is not all of it
+        next(json_objects(text, head.name, Problems()), None)  # says what is wrong with the first line
+        return "json", text
     if form != "table":
         raise NotForDuckDB(f"the format {form} is read from one file, in memory")
     return "csv", text

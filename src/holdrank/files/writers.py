@@ -137,10 +137,7 @@ def make_folder(path: Path) -> None:
 
 def fitting_type(votes: Votes) -> str:
     """Return the most restrictive PrefLib type that holds the votes: soc, soi, toc or toi."""
-    listed = (votes.ranks != 0).sum(axis=1)
-    ties = bool((listed > votes.ranks.max(axis=1)).any())
-    gaps = bool((listed < len(votes.items)).any())
-    return ("t" if ties else "s") + "o" + ("i" if gaps else "c")
+    return ("t" if votes.with_ties else "s") + "o" + ("i" if votes.incomplete else "c")
 
 
 def _preflib(votes: Votes, chosen: str, name: str) -> str:

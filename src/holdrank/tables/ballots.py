@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ class SparseRanks:
 
     @classmethod
     def of_marks(cls, shape: tuple[int, int], row: Ints, item: Ints, rank: Ints) -> SparseRanks:
-        """Return the matrix of these marks, which come in any order; a rank of 0 is none."""
+        """Return the matrix of these marks, which come in any order, no two at one place; a rank of 0 is none."""
         order = np.lexsort((item, row))
         order = order[rank[order] > 0]
         return cls(shape, row[order], item[order], rank[order])
@@ -96,6 +97,14 @@ class SparseRanks:
         places = np.empty(len(row), dtype=np.int64)
         places[order] = np.repeat(2 * above + lengths + 1, lengths)
         return places
+
+    def sorted_rows(self) -> Ints:
+        """Return the rows in the order in which those of the matrix would be sorted."""
+        # Of two rows the one that lists an earlier item is larger where they first differ, for the other has a 0 there.
+        marks = np.stack((self.shape[1] - self.item, self.rank), axis=1).astype(">u4").tobytes()
+        ends = 8 * np.cumsum(self.sizes())
+        keys = [marks[begin:end] for begin, end in pairwise([0, *ends.tolist()])]
+        return np.array(sorted(range(len(self)), key=keys.__getitem__), dtype=np.int64)
 
     def groups(self) -> tuple[Ints, Ints]:
         """Return the first row of each group of equal rows, and the group of every row; no row may be empty."""
@@ -242,7 +251,7 @@ def ranks_of_marks(shape: tuple[int, int], row: Ints, item: Ints, rank: Ints, so
 
 
 def with_scores(ranks: AnyRanks, row: Ints, item: Ints, score: Floats) -> tuple[AnyRanks, Floats | None]:
-    """Return the ranks and the matrix of the scores that they were made of; sparse ranks hold the scores themselves."""
+    """Return ranks above 0 that were made of scores, and the matrix of the scores; marks hold theirs themselves."""
     if isinstance(ranks, SparseRanks):
         return replace(ranks, score=score[np.lexsort((item, row))]), None
     scores = np.full(ranks.shape, np.nan)
