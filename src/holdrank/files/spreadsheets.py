@@ -206,7 +206,11 @@ class _Cell(NamedTuple):
 
 
 class _RowReader:
-    """The rows of a sheet from its text, piece by piece; there are too many cells to make a tree of each."""
+    """The rows of a sheet from its text, piece by piece; there are too many cells to make a tree of each.
+
+    A cell is ``<c><v>5</v></c>``, or a text in pieces, ``<c t="inlineStr"><is><t>a</t><r><t>b</t></r></is></c>``. Of
+    whatever else stands in it nothing counts, nor does text behind an element.
+    """
 
     def __init__(self) -> None:
         self._rows: list[tuple[str | None, list[_Cell]]] = []
