@@ -102,3 +102,12 @@ def test_counting_ten_million_ballots_of_ten_items(benchmark: Any) -> None:
 def test_making_votes_from_ranks(benchmark: Any, m: int, n: int) -> None:
     votes = benchmark.pedantic(Votes.from_ranks, args=(complete_ranks(m, n),), rounds=2)
     assert votes.total == m
+
+
+@pytest.mark.usefixtures("with_numba")
+@pytest.mark.parametrize("held", ["marks", "matrix"])
+def test_pairwise_of_short_lists_of_many_items(benchmark: Any, held: str) -> None:
+    rng = np.random.default_rng(1)
+    lists = [rng.choice(1000, 5, replace=False).tolist() for _ in range(20_000)]
+    votes = Votes.from_orders(lists, items=range(1000))
+    time_pairwise(benchmark, votes if held == "marks" else Votes.from_ranks(votes.ranks), rounds=3)
