@@ -269,6 +269,8 @@ def fuzz_large(data: bytes) -> None:
             width = re.search(r"the row has (\d+) cells, the header (\d+)", str(error))
             if width and int(width[1]) > int(width[2]):  # DuckDB lets a row end with empty cells too many
                 return
+            if "is not JSON" in str(error) and re.search(rb",\s*[}\]]", data):  # and a list with a comma too many
+                return
             raise AssertionError(f"DuckDB reads what the reader for memory refuses: {error}") from None
         assert (same.items, same.unlisted, same.distinct) == (votes.items, votes.unlisted, votes.distinct)
         # Weights below 2**-22 are rounded to a unit before they are added, and may then stand in another order.

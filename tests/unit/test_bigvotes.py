@@ -841,3 +841,20 @@ def test_bounds_that_a_parquet_file_gives_its_numbers_are_not_believed(tmp_path)
     for source in (str(tmp_path / "v*.parquet"), path):
         votes = hr.read_votes(source, format="score-columns")
         assert votes.scores.tolist() == rows_
+
+
+def test_a_group_of_less_than_no_rows_is_refused(tmp_path):
+    import duckdb
+
+    path = tmp_path / "votes.parquet"
+    duckdb.sql(
+        f"COPY (SELECT 'x' AS model_a, 'y' AS model_b, 'tie' AS winner FROM range(63)) TO '{path}' (FORMAT parquet)"
+    )
+    data = path.read_bytes()
+    at = data.rindex(b"\x16\x7e")  # 63 as the footer writes it, for the last time: as the rows of the group
+    path.write_bytes(data[: at + 1] + b"\x7d" + data[at + 2 :])
+    told = duckdb.sql(f"SELECT DISTINCT row_group_num_rows FROM parquet_metadata('{path}')").fetchall()
+    assert told == [(-63,)]
+    for source in (str(tmp_path / "v*.parquet"), path):
+        with pytest.raises(hr.InputError, match=r"the Parquet file cannot be read .* found 'a group of -63 rows'"):
+            hr.read_votes(source)

@@ -258,6 +258,14 @@ def test_lines_that_duckdb_may_lose_are_left_to_the_usual_reader(tmp_path, monke
     assert read_votes(long).items == ("x", "y" * 200)
 
 
+def test_columns_without_a_number_make_no_noise_when_they_are_told_from_rankings():
+    from holdrank.files.evidence import parts_of_rankings
+
+    values = np.array([[1.0, np.nan], [3.0, np.nan], [7.0, np.nan]])
+    assert not parts_of_rankings(values)
+    assert parts_of_rankings(values[:, [0, 0]] + [0.0, 0.0])
+
+
 # ------------------------------------------------------------------------------------------------------- spreadsheets
 
 

@@ -9,12 +9,12 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from holdrank.bigvotes.scan import Engine, NotForDuckDB, Scan
+from holdrank.bigvotes.scan import Engine, NotForDuckDB, Scan, listing
 from holdrank.errors import InputError, UsageError
 from holdrank.files import of_table
 from holdrank.files.jsonl import check_head, json_text, json_value
 from holdrank.files.options import ReadOptions
-from holdrank.files.parquet import literal, number_column
+from holdrank.files.parquet import declared_rows, literal, number_column
 from holdrank.files.sniff import table_form
 from holdrank.status import Step
 from holdrank.tables.battles import battle_columns, pair_count_columns
@@ -185,6 +185,8 @@ def row_count(engine: Engine, scan: Scan) -> int:
     if scan.rows is not None:
         return scan.rows[1] - scan.rows[0]
     query = f"SELECT count(*) FROM ({scan.relation([], place=False)})"
+    if scan.kind == "parquet":
+        query = declared_rows(listing(scan.files))
     found: int = engine.rows(query, scan.source, "counting rows")[0][0]
     return found
 

@@ -382,6 +382,8 @@ def _head(file: str) -> Source:
 
 def _parquet_columns(file: str, engine: Engine) -> tuple[tuple[str, ...], tuple[str, ...]]:
     columns = engine.rows(f"DESCRIBE SELECT * FROM read_parquet({listing([file])}, hive_partitioning = false)", file)
+    if (least := engine.rows(parquet.declared_rows(listing([file])), file)[0][1]) < 0:
+        raise containers.damaged(file, "Parquet file", ValueError(f"a group of {least} rows"))
     return tuple(str(column) for column, *_ in columns), tuple(parquet.kind_of(kind) for _, kind, *_ in columns)
 
 

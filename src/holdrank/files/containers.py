@@ -413,14 +413,14 @@ def xlsx_rows(source: Source, sheet: str | int | None) -> tuple[Rows, list[int],
         *(zipfile.BadZipFile, zlib.error, struct.error, SyntaxError, LookupError, ArithmeticError, ValueError),
         *(OSError, EOFError, RuntimeError),
     ) as error:
-        raise damaged(source, "spreadsheet", error) from error
+        raise damaged(source.name, "spreadsheet", error) from error
 
 
-def damaged(source: Source, what: str, error: Exception) -> InputError:
+def damaged(source: str, what: str, error: Exception) -> InputError:
     """Return the error for bytes that are not what they begin as."""
     return InputError(
         f"the {what} cannot be read ({type(error).__name__})",
-        source=source.name,
+        source=source,
         found=str(error),
         expected=f"a sound {what}",
         repair="save it again, or save it as CSV",

@@ -78,7 +78,8 @@ def parts_of_rankings(values: NDArray[np.float64]) -> bool:
     """Whether the columns look like rankings of which the table shows a part: no repeats, mostly from 1."""
     if values.shape[1] < 2 or values.shape[0] < 3 or not _all_differ(values.T):
         return False
-    return bool(2 * (np.nanmin(values, axis=0) == 1).sum() > values.shape[1])
+    best = np.where(np.isnan(values), np.inf, values).min(axis=0)
+    return bool(2 * (best == 1).sum() > values.shape[1])
 
 
 def odd_column(values: NDArray[np.float64]) -> int | None:

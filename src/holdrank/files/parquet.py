@@ -43,7 +43,7 @@ def parquet_table(source: Source) -> Table:
             with duckdb.connect(":memory:", config=settings) as connection:
                 names, length, arrays = _arrays(connection, path, source)
         except (duckdb.Error, UnicodeError) as error:
-            raise damaged(source, "Parquet file", error) from error
+            raise damaged(source.name, "Parquet file", error) from error
     if not length:
         raise no_rows(source.name, "there are no rows below the header")
     return Table(source.name, names, [_array_column(array) for array in arrays.values()], range(1, length + 1))
@@ -57,7 +57,9 @@ def _arrays(connection: Any, path: Path, source: Source) -> tuple[list[str], int
     cells = [cell_of(identifier(name), kind) for name, kind in told]
     texts = [cell for cell, (_, kind) in zip(cells, told, strict=True) if kind == "text"]
     # A page of equal cells takes no room in the file, however many they are: ask before they are unpacked.
-    (rows,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
+    rows, least = connection.execute(declared_rows(literal(str(path)))).fetchone()
+    if least < 0:
+        raise damaged(source.name, "Parquet file", ValueError(f"a group of {least} rows"))
     most = most_cells(len(source.data))
     if rows * len(cells) > most:
         raise _too_many_rows(source, rows, len(cells))
@@ -67,7 +69,17 @@ def _arrays(connection: Any, path: Path, source: Source) -> tuple[list[str], int
         if letters > _LETTERS_A_CELL * most:
             raise _too_many_rows(source, rows, len(cells))
     listed = ", ".join(f"{cell} AS c{k}" for k, cell in enumerate(cells))
-    return [name for name, _ in told], rows, connection.execute(f"SELECT {listed} FROM {table}").fetchnumpy()
+    arrays = connection.execute(f"SELECT {listed} FROM {table}").fetchnumpy()
+    return [name for name, _ in told], max(map(len, arrays.values()), default=0), arrays
+
+
+def declared_rows(files: str) -> str:
+    """Return the query for the rows that groups of Parquet files declare to have: all of them, and the smallest group.
+
+    DuckDB, if it is to count the rows of a group of less than none, never ends.
+    """
+    groups = f"SELECT DISTINCT file_name, row_group_id, row_group_num_rows AS declared FROM parquet_metadata({files})"
+    return f"SELECT coalesce(sum(declared), 0), coalesce(min(declared), 0) FROM ({groups})"
 
 
 def _too_many_rows(source: Source, rows: int, columns: int) -> LimitError:
@@ -129,7 +141,7 @@ def _by_pyarrow(source: Source) -> Table:
             raise _too_many_rows(source, about.num_rows, about.num_columns)
         table = table_from_frame(reader.read_table(pyarrow.BufferReader(source.data)))
     except (pyarrow.ArrowException, OSError) as error:
-        raise damaged(source, "Parquet file", error) from error
+        raise damaged(source.name, "Parquet file", error) from error
     if not table.rows:
         raise no_rows(source.name, "there are no rows below the header")
     table.source = source.name
