@@ -20,6 +20,7 @@ from typing import Any
 from holdrank.errors import InputError, LimitError, MissingExtraError, UsageError, quote, show
 from holdrank.files import containers, parquet, sniff
 from holdrank.files.containers import Source, unreadable
+from holdrank.files.footers import check_footer
 from holdrank.files.jsonl import json_objects
 from holdrank.files.parquet import BELIEVERS, identifier, literal
 from holdrank.status import Step
@@ -381,6 +382,11 @@ def _head(file: str) -> Source:
 
 
 def _parquet_columns(file: str, engine: Engine) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    try:
+        with open(file, "rb") as opened:
+            check_footer(opened)
+    except ValueError as error:
+        raise containers.damaged(file, "Parquet file", error) from error
     columns = engine.rows(f"DESCRIBE SELECT * FROM read_parquet({listing([file])}, hive_partitioning = false)", file)
     if (least := engine.rows(parquet.declared_rows(listing([file])), file)[0][1]) < 0:
         raise containers.damaged(file, "Parquet file", ValueError(f"a group of {least} rows"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import tempfile
 from importlib import import_module
 from pathlib import Path
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from holdrank.errors import LimitError, MissingExtraError, show
 from holdrank.files.containers import Source, damaged
+from holdrank.files.footers import check_footer
 from holdrank.tables.ballots import most_cells
 from holdrank.tables.notes import plural
 from holdrank.tables.table import Column, Table, no_rows
@@ -28,6 +30,10 @@ _LETTERS_A_CELL = 8  # of the largest file, on average; a choice: names are shor
 
 def parquet_table(source: Source) -> Table:
     """Return a Parquet file as a table, through duckdb or else pyarrow; numbers stay numbers."""
+    try:
+        check_footer(io.BytesIO(source.data))
+    except ValueError as error:
+        raise damaged(source.name, "Parquet file", error) from error
     try:
         import duckdb
     except ImportError:
