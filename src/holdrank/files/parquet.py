@@ -31,14 +31,14 @@ _LETTERS_A_CELL = 8  # of the largest file, on average; a choice: names are shor
 def parquet_table(source: Source) -> Table:
     """Return a Parquet file as a table, through duckdb or else pyarrow; numbers stay numbers."""
     try:
+        import duckdb
+    except ImportError:
+        return _by_pyarrow(source)  # which has limits of its own for footers
+
+    try:
         check_footer(io.BytesIO(source.data))
     except ValueError as error:
         raise damaged(source.name, "Parquet file", error) from error
-    try:
-        import duckdb
-    except ImportError:
-        return _by_pyarrow(source)
-
     with tempfile.TemporaryDirectory() as folder:
         path = source.path
         if path is None or set("*?[]{}") & set(str(path)):  # duckdb would read those signs as a pattern
