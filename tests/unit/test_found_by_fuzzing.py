@@ -263,7 +263,7 @@ def test_columns_without_a_number_make_no_noise_when_they_are_told_from_rankings
 
     values = np.array([[1.0, np.nan], [3.0, np.nan], [7.0, np.nan]])
     assert not parts_of_rankings(values)
-    assert parts_of_rankings(values[:, [0, 0]] + [0.0, 0.0])
+    assert parts_of_rankings(values[:, [0, 0]])
 
 
 # ------------------------------------------------------------------------------------------------------- spreadsheets
