@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from holdrank.breaking.answers import check_goal
 from holdrank.breaking.cases import MOST_IN_CELLS, Case, exact_engine
 from holdrank.breaking.crossings import lower_bound
 from holdrank.breaking.goals import Aim, Distance, Goal, TierDistance
@@ -168,7 +169,9 @@ def tradeoff(
             raise UsageError(f"{name} must be a number, not {quote(str(value))}")
     pairs = votes.n * (votes.n - 1) / 2
     at = (1 / pairs if pairs else 1.0) if delta is None else float(delta)
-    if goal is not None and (delta is not None or not isinstance(goal, Goal)):
+    if goal is not None:
+        check_goal(goal)
+    if goal is not None and delta is not None:
         raise UsageError("give either a goal (NewWinner() and the like) or a delta")
     if not 0 < at <= 1:
         raise UsageError(f"delta must be a share of the pairs, above 0 and at most 1, not {quote(str(delta))}")

@@ -432,6 +432,29 @@ def test_a_goal_that_is_none_is_refused_by_verify_as_by_attack():
             call()
 
 
+@pytest.mark.parametrize(
+    ("goal", "call"),
+    [
+        (hr.NewWinner, "NewWinner()"),
+        (hr.Wins, "Wins(item)"),
+        (hr.Above, "Above(upper, lower)"),
+        (hr.TopSet, "TopSet(k)"),
+        (hr.Enters, "Enters(item, k)"),
+        (hr.Leaves, "Leaves(item, k)"),
+        (hr.Distance, "Distance(delta)"),
+    ],
+)
+def test_the_class_of_a_goal_is_refused_with_what_to_write(goal, call):
+    for ask in (
+        lambda: hr.attack(VOTES, hr.kemeny, goal),
+        lambda: hr.verify(VOTES, hr.kemeny, VOTES, goal),
+        lambda: hr.tradeoff(VOTES, goal=goal),
+    ):
+        with pytest.raises(hr.UsageError) as caught:
+            ask()
+        assert str(caught.value) == f"{goal.__name__} is a class of goals, not a goal. Fix: write {call}"
+
+
 def test_a_thin_margin_is_not_taken_for_several_optima():
     votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[0.5 + 1e-9, 0.5])
     found = hr.attack(votes, hr.kemeny, hr.Above("b", "a"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from inspect import signature
 from time import perf_counter
 from typing import Literal, TypeAlias
 
@@ -302,6 +303,10 @@ def checked(votes: object, T: Statistic, time_limit: float | None) -> Statistic:
 
 def check_goal(goal: object) -> None:
     """Refuse what is no goal."""
+    if isinstance(goal, type) and issubclass(goal, Goal):  # a class has the methods of a goal too
+        needed = [name for name, known in signature(goal).parameters.items() if known.default is known.empty]
+        call = f"{goal.__name__}({', '.join(needed)})"
+        raise UsageError(f"{goal.__name__} is a class of goals, not a goal. Fix: write {call}")
     if not isinstance(goal, Goal):
         raise UsageError(f"a goal is NewWinner(), Wins(item), Above(b, a) and the like, not {show(repr(goal))}")
 
