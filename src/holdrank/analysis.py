@@ -22,8 +22,8 @@ from holdrank.breaking import goals
 from holdrank.breaking.answers import attack, breakdown
 from holdrank.breaking.reach import reach
 from holdrank.breaking.results import Attack
-from holdrank.consensus import Statistic, borda, footrule, kemeny
-from holdrank.errors import HoldrankError, InputError, UsageError, quote
+from holdrank.consensus import Statistic, borda, expect_seconds, footrule, kemeny
+from holdrank.errors import HoldrankError, InputError, UsageError, quote, real_number, whole_number
 from holdrank.headlines import headline
 from holdrank.merge import Robust, Rule, consensus_of, merge_path
 from holdrank.records import (
@@ -115,21 +115,21 @@ class Spec:
     def __post_init__(self) -> None:
         if self.rule not in RULES:
             raise UsageError(f"rule must be one of {', '.join(RULES)}, not {quote(str(self.rule))}")
+        plain: dict[str, object] = {"claims": tuple(self.claims)}
         if self.theta is not None:
-            Robust(kemeny, self.theta, self.merge)  # refuses what is no threshold or no rule
-        if self.k is not None and (not isinstance(self.k, int) or isinstance(self.k, bool) or self.k < 1):
-            raise UsageError(f"k must be a whole number from 1, not {quote(str(self.k))}")
-        if not _is_number(self.budget) or not 0 < self.budget < 1:
-            raise UsageError(f"budget must be a share of the votes between 0 and 1, not {quote(str(self.budget))}")
-        for name in ("draws", "seed"):
+            plain["theta"] = Robust(kemeny, self.theta, self.merge).theta  # refuses what is no threshold or no rule
+        for name, least in (("k", 1), ("draws", 0), ("seed", 0)):
             value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-                raise UsageError(f"{name} must be a whole number from 0, not {quote(str(value))}")
-        if self.time_limit == math.inf:
-            object.__setattr__(self, "time_limit", None)
-        if self.time_limit is not None and (not _is_number(self.time_limit) or self.time_limit < 0):
-            raise UsageError(f"time_limit must be a number of seconds, not {quote(str(self.time_limit))}")
-        object.__setattr__(self, "claims", tuple(self.claims))
+            plain[name] = number = whole_number(value)
+            if (number is None or number < least) and not (name == "k" and value is None):
+                raise UsageError(f"{name} must be a whole number from {least}, not {quote(str(value))}")
+        plain["budget"] = budget = real_number(self.budget)
+        if budget is None or not 0 < budget < 1:
+            raise UsageError(f"budget must be a share of the votes between 0 and 1, not {quote(str(self.budget))}")
+        seconds = expect_seconds(self.time_limit)
+        plain["time_limit"] = None if seconds == math.inf else seconds
+        for name, value in plain.items():  # numbers may be numpy's, and the record holds Python's
+            object.__setattr__(self, name, value)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -488,7 +488,3 @@ class _Run:
         if not self.votes.is_counts:
             return self.spec.budget
         return max(math.floor(self.spec.budget * self.votes.total + 1e-9), 1) / self.votes.total
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from holdrank import __version__
 from holdrank.checkpoints import Checkpoint
-from holdrank.errors import HoldrankError, MissingExtraError, UsageError, WorkerError, quote, show
+from holdrank.errors import HoldrankError, MissingExtraError, UsageError, WorkerError, quote, show, whole_number
 from holdrank.status import Clock
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ class Processes(ProcessPoolExecutor):
     """
 
     def __init__(self, jobs: int) -> None:
-        if not isinstance(jobs, int) or isinstance(jobs, bool) or jobs < 1:
+        number = whole_number(jobs)
+        if number is None or number < 1:
             raise UsageError(f"the number of processes must be a whole number from 1, not {quote(str(jobs))}")
         try:
             os.getcwd()
@@ -56,10 +57,10 @@ class Processes(ProcessPoolExecutor):
             raise UsageError(
                 "the current folder is gone, and no process can start in it; to repair: change to one that is there"
             ) from None
-        self.jobs = jobs
+        self.jobs = number
         fresh = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang
         self._reader, self._writer = fresh.Pipe(duplex=False)
-        super().__init__(jobs, mp_context=fresh, initializer=_begin, initargs=(self._reader,))
+        super().__init__(number, mp_context=fresh, initializer=_begin, initargs=(self._reader,))
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
         """See `concurrent.futures`."""

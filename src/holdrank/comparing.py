@@ -8,7 +8,7 @@ from typing import Any
 
 from holdrank.breaking.answers import attack
 from holdrank.breaking.goals import Above
-from holdrank.consensus import Statistic
+from holdrank.consensus import Statistic, expect_seconds
 from holdrank.errors import UsageError, quote
 from holdrank.rankings import Ranking, kendall
 from holdrank.records import finite
@@ -73,7 +73,7 @@ def compare(
         "statistic": before.statistic,
         "level": before.level,
         "draws": min(before.draws, after.draws),
-        "seed": seed,
+        "seed": before.seed,
         "items": rows,
         "moved": sum(row["old"]["place"] != row["new"]["place"] for row in rows),
         "beyond_noise": sum(row["beyond_noise"] for row in rows),
@@ -96,7 +96,7 @@ def _margins(
         for b in range(votes.n)
         if old.ranks[a] < old.ranks[b] and new.ranks[b] < new.ranks[a]
     ]
-    clock = Clock(time_limit)
+    clock = Clock(expect_seconds(time_limit))
     found: dict[int, dict[str, float | None]] = {}
     for _, b, a in sorted(turned)[:_MOST_PAIRS]:
         left = clock.seconds_left()

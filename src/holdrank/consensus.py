@@ -12,7 +12,7 @@ import numpy as np
 
 from holdrank._assignment import assign
 from holdrank._kemeny import all_cheapest_orders, cheapest_order, cheapest_ranks
-from holdrank.errors import UsageError, quote
+from holdrank.errors import UsageError, quote, real_number
 from holdrank.pairs import PairCounts
 from holdrank.rankings import Floats, Ranking, footrule_maximum
 from holdrank.status import Clock, Status, Step
@@ -114,8 +114,7 @@ def kemeny(
     """
     started = perf_counter()
     expect_votes(votes, "kemeny", pairs=True)
-    expect_seconds(time_limit)
-    with Clock(time_limit) as clock:
+    with Clock(expect_seconds(time_limit)) as clock:
         solved = cheapest_order(votes.wins().T, whole=votes.is_counts, clock=clock, progress=progress)
         reasons = (
             (solved.proved, Status.PROVED),
@@ -272,10 +271,12 @@ def expect_votes(votes: object, rule: str, *, pairs: bool = False) -> None:
         )
 
 
-def expect_seconds(time_limit: object) -> None:
-    """Refuse what is no time limit."""
-    if time_limit is not None and not (isinstance(time_limit, int | float) and time_limit >= 0):
+def expect_seconds(time_limit: object) -> float | None:
+    """Return a time limit as a number of Python's; refuse what is none."""
+    seconds = real_number(time_limit)
+    if time_limit is not None and (seconds is None or not seconds >= 0):
         raise UsageError(f"time_limit must be a number of seconds, not {quote(str(time_limit))}")
+    return seconds
 
 
 def by_scores(scores: Floats, tolerance: float) -> tuple[Ranking, bool]:

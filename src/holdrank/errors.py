@@ -2,9 +2,13 @@
 
 Every error that leaves the package on purpose is a `HoldrankError`. Its text is one line: where, what was found,
 what was expected, and one way to repair it.
+
+`whole_number` and `real_number` decide what counts as a number at the border; the caller words the refusal.
 """
 
 from __future__ import annotations
+
+from numbers import Integral, Real
 
 
 class HoldrankError(Exception):
@@ -89,6 +93,50 @@ class MissingExtraError(HoldrankError, ImportError):
 
 class WorkerError(HoldrankError):
     """Part of the work was lost with a process or machine that was to do it; nothing is wrong with the input."""
+
+
+def whole_number(value: object) -> int | None:
+    """Return a whole number as Python's own, whether it is Python's or numpy's; None for anything else.
+
+    True and False are no numbers, and 2.0 is no whole one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> whole_number(np.int64(2)), whole_number(True), whole_number(2.0)
+    (2, None, None)
+    """
+    return int(value) if isinstance(value, Integral) and not isinstance(value, bool) else None
+
+
+def real_number(value: object) -> float | None:
+    """Return a number as Python's own, whether it is Python's or numpy's; None for anything else, such as True.
+
+    A number with fewer digits than Python's, such as numpy's float32, becomes the simplest share that rounds to it, or
+    its shortest decimal: a third of the pairs must not turn into a little more than a third.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> real_number(np.float32(0.35)), real_number(np.float32(1 / 3)) == 1 / 3, real_number(np.int64(1))
+    (0.35, True, 1)
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return None
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, float):
+        return float(value)
+    from fractions import Fraction  # here, for every command starts with this module
+
+    import numpy as np
+
+    if not isinstance(value, np.floating) or not np.isfinite(value):
+        return float(value)
+    # Of all shares with so small a denominator, at most one rounds to the number.
+    parts = int(np.finfo(value.dtype).eps ** -0.5)
+    share = float(Fraction(float(value)).limit_denominator(parts))
+    return share if type(value)(share) == value else float(str(value))
 
 
 def reason(error: OSError | ValueError) -> str:

@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from holdrank.consensus import Consensus, Statistic, kemeny
-from holdrank.errors import UsageError, quote
+from holdrank.errors import UsageError, quote, real_number
 from holdrank.pairs import PairCounts
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.status import Status
@@ -169,6 +169,7 @@ class Robust:
     def __post_init__(self) -> None:
         if self.theta != "auto":
             _threshold(self.theta)
+            object.__setattr__(self, "theta", real_number(self.theta))
         _rule(self.rule)
 
     @property
@@ -481,9 +482,10 @@ def _margins(P: npt.ArrayLike, n: int) -> Floats:
 
 
 def _threshold(theta: float) -> float:
-    if not isinstance(theta, int | float | np.floating | np.integer) or not 0 <= theta <= 0.5:
+    number = real_number(theta)
+    if number is None or not 0 <= number <= 0.5:
         raise UsageError(f"theta must be a number from 0 to 0.5, not {quote(str(theta))}")
-    return round(float(theta), DECIMALS)
+    return round(float(number), DECIMALS)
 
 
 def _rule(rule: str) -> str:

@@ -14,7 +14,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from holdrank.errors import LimitError, UsageError, quote
+from holdrank.errors import LimitError, UsageError, quote, real_number, whole_number
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.votes import Reading, Votes
 
@@ -62,8 +62,7 @@ class Mallows:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "order", _checked_order(self.order))
-        if not 0 <= self.phi <= 1:
-            raise UsageError(f"phi must be a number from 0 to 1, not {self.phi}")
+        object.__setattr__(self, "phi", _share("phi", self.phi))
 
     @property
     def n(self) -> int:
@@ -142,8 +141,10 @@ class Uniform:
     n: int
 
     def __post_init__(self) -> None:
-        if not isinstance(self.n, int | np.integer) or self.n < 1:
+        n = whole_number(self.n)
+        if n is None or n < 1:
             raise UsageError(f"a model needs a whole number of items, at least one, not {self.n}")
+        object.__setattr__(self, "n", n)
 
     def orders(self, size: int, rng: np.random.Generator) -> Ints:
         """Return independent random permutations."""
@@ -212,8 +213,7 @@ class BucketMass:
     def __post_init__(self) -> None:
         if not isinstance(self.ranking, Ranking):
             raise UsageError(f"BucketMass takes a Ranking, not {type(self.ranking).__name__}")
-        if not 0 <= self.gap <= 1:
-            raise UsageError(f"gap must be a number from 0 to 1, not {self.gap}")
+        object.__setattr__(self, "gap", _share("gap", self.gap))
 
     @property
     def n(self) -> int:
@@ -254,12 +254,13 @@ class Mixture:
 
     def __post_init__(self) -> None:
         parts = tuple(self.parts)
-        shares = [share for share, _ in parts]
+        shares = [_share("the share of a part", share) for share, _ in parts]
         if not parts or min(shares) < 0 or abs(sum(shares) - 1) > 1e-9:
             raise UsageError("the shares of a mixture must be non-negative and sum to 1")
         if len({model.n for _, model in parts}) > 1:
             raise UsageError("all parts of a mixture must have the same number of items")
-        object.__setattr__(self, "parts", tuple((share / sum(shares), model) for share, model in parts))
+        models = [model for _, model in parts]
+        object.__setattr__(self, "parts", tuple(zip([share / sum(shares) for share in shares], models, strict=True)))
 
     @property
     def n(self) -> int:
@@ -295,14 +296,15 @@ def sample_votes(model: Model, size: int, rng: Seed = None, items: Iterable[str]
     >>> votes.total, votes.n
     (1000.0, 3)
     """
-    if size < 1:
-        raise UsageError(f"at least one vote must be drawn, not {size}")
+    number = whole_number(size)
+    if number is None or number < 1:
+        raise UsageError(f"at least one vote must be drawn, a whole number, not {quote(str(size))}")
     seed = np.random.SeedSequence().entropy if rng is None else rng
     try:
         generator = np.random.default_rng(seed)
     except (TypeError, ValueError) as error:
         raise UsageError(f"rng must be a whole number from 0, a Generator or None, not {quote(str(rng))}") from error
-    orders = model.orders(size, generator)
+    orders = model.orders(number, generator)
     ranks = np.empty(orders.shape, dtype=np.int16 if model.n < 2**15 else np.int32)
     np.put_along_axis(ranks, orders, np.arange(1, model.n + 1, dtype=ranks.dtype)[None, :], axis=1)
     votes = Votes.from_ranks(ranks, items=items)
@@ -332,9 +334,17 @@ def seed_of(rng: Seed) -> int:
         return int(rng.integers(2**63))
     if rng is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
-    if not isinstance(rng, int | np.integer) or isinstance(rng, bool) or rng < 0:
+    number = whole_number(rng)
+    if number is None or number < 0:
         raise UsageError(f"rng must be a whole number from 0, a Generator or None, not {quote(str(rng))}")
-    return int(rng)
+    return number
+
+
+def _share(name: str, value: object) -> float:
+    number = real_number(value)
+    if number is None or not 0 <= number <= 1:
+        raise UsageError(f"{name} must be a number from 0 to 1, not {quote(str(value))}")
+    return number
 
 
 def _all_orders(n: int) -> Ints:

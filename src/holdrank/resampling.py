@@ -15,7 +15,7 @@ from holdrank._draws import BLOCK, NUMBERS_AT_A_TIME, Route, Stream, route_of, r
 from holdrank.checkpoints import Keep, opened
 from holdrank.clusters import Parcel, expect_executor, spread
 from holdrank.consensus import Consensus, Statistic, expect_seconds, expect_votes, kemeny, name_of
-from holdrank.errors import UsageError, quote, show
+from holdrank.errors import UsageError, quote, real_number, show, whole_number
 from holdrank.merge import Robust, consensus_of
 from holdrank.models import Seed, seed_of
 from holdrank.rankings import Floats, Ints, mean_places
@@ -159,7 +159,7 @@ def bootstrap(
     (True, 1.0)
     """
     started = perf_counter()
-    _check(votes, T, draws, level, time_limit)
+    draws, level, time_limit = _checked(votes, T, draws, level, time_limit)
     expect_executor(executor)
     seed = seed_of(rng)
     consensus = consensus_of(votes, T, time_limit)
@@ -247,20 +247,25 @@ def described(T: Statistic) -> str:
     return f"{getattr(T, '__module__', '')}.{getattr(T, '__qualname__', type(T).__qualname__)}"
 
 
-def _check(votes: Votes, T: object, draws: object, level: object, time_limit: object) -> None:
+def _checked(
+    votes: Votes, T: object, draws: object, level: object, time_limit: object
+) -> tuple[int, float, float | None]:
+    """Refuse what makes no sense; return the numbers as Python's."""
     expect_votes(votes, "bootstrap")
     if not callable(T):
         raise UsageError(f"the statistic must be kemeny, borda, a Robust or another function, not {show(repr(T))}")
-    if not isinstance(draws, int | np.integer) or isinstance(draws, bool) or draws < 1:
+    number, share = whole_number(draws), real_number(level)
+    if number is None or number < 1:
         raise UsageError(f"draws must be a whole number from 1, not {quote(str(draws))}")
-    if not (isinstance(level, int | float) and 0 < level < 1):
+    if share is None or not 0 < share < 1:
         raise UsageError(f"level must be a number between 0 and 1, not {quote(str(level))}")
-    expect_seconds(time_limit)
+    seconds = expect_seconds(time_limit)
     if not votes.is_counts:
         raise UsageError(
             "a bootstrap needs to know how many votes there are, and shares do not tell; "
             "to repair: give counts as weights, whole numbers"
         )
+    return number, share, seconds
 
 
 class _Tally:

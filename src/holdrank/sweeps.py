@@ -10,12 +10,12 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
-from holdrank.breaking.answers import Method, breakdown
+from holdrank.breaking.answers import Method, breakdown, numbers_of
 from holdrank.breaking.goals import TierDistance
 from holdrank.breaking.plans import Progress
 from holdrank.checkpoints import Keep, opened
 from holdrank.clusters import Parcel, expect_executor, spread
-from holdrank.consensus import Statistic, kemeny
+from holdrank.consensus import Statistic, expect_seconds, kemeny
 from holdrank.errors import UsageError, quote
 from holdrank.files import read_votes
 from holdrank.models import Seed, seed_of
@@ -80,8 +80,8 @@ def breakdowns(
         raise UsageError(f"breakdowns takes a list of files, not {quote(str(files))}; to repair: put it in brackets")
     if not callable(T):
         raise UsageError(f"the statistic must be kemeny, borda, a Robust or another function, not {quote(repr(T))}")
-    at = None if deltas is None else tuple(deltas)
-    how = _How(T, at, method, distance, time_limit, seed_of(rng) if method == "smooth" else None)
+    at = None if deltas is None else tuple(numbers_of(deltas))
+    how = _How(T, at, method, distance, expect_seconds(time_limit), seed_of(rng) if method == "smooth" else None)
     options = dict(reading or {})
     work = {source.key: (source, how, options) for source in sources(files, options, executor)}
     parameters = {**how.plain(), "reading": options}

@@ -20,8 +20,8 @@ from holdrank.breaking.goals import Aim, Distance, Goal, TierDistance
 from holdrank.breaking.plans import Found, Progress
 from holdrank.checkpoints import Keep, opened
 from holdrank.clusters import Parcel, expect_executor, spread
-from holdrank.consensus import Consensus, Statistic, expect_votes, kemeny, name_of
-from holdrank.errors import UsageError, quote
+from holdrank.consensus import Consensus, Statistic, expect_seconds, expect_votes, kemeny, name_of
+from holdrank.errors import UsageError, quote, real_number
 from holdrank.merge import Robust, Rule, consensus_of, merge_path
 from holdrank.rankings import Floats, Ranking
 from holdrank.scoring import copeland
@@ -164,11 +164,10 @@ def tradeoff(
     """
     started = perf_counter()
     expect_votes(votes, "tradeoff")
-    for name, value in (("delta", delta), ("tolerance", tolerance), ("time_limit", time_limit)):
-        if value is not None and not isinstance(value, int | float | np.floating | np.integer):
-            raise UsageError(f"{name} must be a number, not {quote(str(value))}")
+    time_limit = expect_seconds(time_limit)
     pairs = votes.n * (votes.n - 1) / 2
-    at = (1 / pairs if pairs else 1.0) if delta is None else float(delta)
+    at = (1 / pairs if pairs else 1.0) if delta is None else _number("delta", delta)
+    tolerance = _number("tolerance", tolerance)
     if goal is not None:
         check_goal(goal)
     if goal is not None and delta is not None:
@@ -223,7 +222,7 @@ def tradeoff(
         upper=upper,
         pareto=_front(loss, lower, upper),
         best=best,
-        tolerance=float(tolerance),
+        tolerance=tolerance,
         base=median,
         rule=rule,
         delta=at if goal is None else math.nan,
@@ -260,6 +259,13 @@ def _try(parcel: Parcel[_Sweep], theta: float, clock: Clock) -> tuple[tuple[floa
     final = sweep.median.status.is_exact and (unhurried or lower == upper)
     low, high = (None if math.isinf(value) else float(value) for value in (lower, upper))
     return (low, high, clock.over()), final
+
+
+def _number(name: str, value: object) -> float:
+    number = real_number(value)
+    if number is None:
+        raise UsageError(f"{name} must be a number, not {quote(str(value))}")
+    return float(number)
 
 
 def _endless(*shares: float | None) -> tuple[float, ...]:

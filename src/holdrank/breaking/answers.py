@@ -27,7 +27,7 @@ from holdrank.breaking.plans import Found, Plan, Progress, check_change
 from holdrank.breaking.results import Attack, Breakdown
 from holdrank.breaking.whole import votes_needed
 from holdrank.consensus import Consensus, Statistic, expect_seconds, kemeny, name_of
-from holdrank.errors import UsageError, quote, show
+from holdrank.errors import UsageError, quote, real_number, show
 from holdrank.merge import Robust, consensus_of
 from holdrank.models import Seed, seed_of
 from holdrank.rankings import Floats, Ranking
@@ -94,6 +94,7 @@ def breakdown(
     ([10.0, 50.0, 50.0], [11.0, 51.0, 51.0])
     """
     started = perf_counter()
+    time_limit = expect_seconds(time_limit)
     T = checked(votes, T, time_limit)
     if method not in _METHODS:
         raise UsageError(f"method must be one of {', '.join(_METHODS)}, not {quote(str(method))}")
@@ -158,6 +159,7 @@ def attack(
     (0.1, True, True, [('a > b > c', 11.0)], [('b > a > c', 11.0)])
     """
     started = perf_counter()
+    time_limit = expect_seconds(time_limit)
     T = checked(votes, T, time_limit)
     change = check_change(change)
     check_goal(goal)
@@ -296,7 +298,6 @@ def checked(votes: object, T: Statistic, time_limit: float | None) -> Statistic:
         )
     if not callable(T):
         raise UsageError(f"the statistic must be kemeny, borda, footrule, a Robust or a function, not {show(repr(T))}")
-    expect_seconds(time_limit)
     # Choosing a threshold takes as long as what comes after it.
     return T.fixed(votes, None if time_limit is None else time_limit / 2) if isinstance(T, Robust) else T
 
@@ -311,14 +312,23 @@ def check_goal(goal: object) -> None:
         raise UsageError(f"a goal is NewWinner(), Wins(item), Above(b, a) and the like, not {show(repr(goal))}")
 
 
+def numbers_of(deltas: Iterable[float]) -> list[float]:
+    """Return distances as numbers of Python's; refuse what are none."""
+    try:
+        at = [real_number(delta) for delta in deltas]
+    except TypeError as error:
+        raise UsageError("deltas must be numbers from 0 to 1") from error
+    known = [float(delta) for delta in at if delta is not None]
+    if len(known) < len(at):
+        raise UsageError("deltas must be numbers from 0 to 1")
+    return known
+
+
 def _distances(deltas: Iterable[float] | None, n: int) -> Floats:
     pairs = n * (n - 1) // 2
     if deltas is None:
         return np.arange(1, pairs + 1) / max(pairs, 1)
-    try:
-        at = np.array([float(delta) for delta in deltas])
-    except (TypeError, ValueError) as error:
-        raise UsageError("deltas must be numbers from 0 to 1") from error
+    at = np.array(numbers_of(deltas))
     if not ((at >= 0) & (at <= 1)).all():
         raise UsageError("deltas must be numbers from 0 to 1, shares of the pairs of items")
     return at

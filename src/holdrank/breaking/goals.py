@@ -11,7 +11,7 @@ from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
-from holdrank.errors import UsageError, quote, show
+from holdrank.errors import UsageError, quote, real_number, show, whole_number
 from holdrank.rankings import Ranking, hausdorff_half, hausdorff_ns
 from holdrank.tolerances import SAME
 from holdrank.votes import percent
@@ -189,6 +189,9 @@ class TopSet:
 
     k: int
 
+    def __post_init__(self) -> None:
+        _keep_place(self)
+
     def aim(self, before: Ranking, items: Sequence[str]) -> Aim:
         """See `Goal`."""
         _check_place(self.k, items)
@@ -206,6 +209,9 @@ class Enters:
     item: str
     k: int
 
+    def __post_init__(self) -> None:
+        _keep_place(self)
+
     def aim(self, before: Ranking, items: Sequence[str]) -> Aim:
         """See `Goal`."""
         _check_place(self.k, items)
@@ -222,6 +228,9 @@ class Leaves:
 
     item: str
     k: int
+
+    def __post_init__(self) -> None:
+        _keep_place(self)
 
     def aim(self, before: Ranking, items: Sequence[str]) -> Aim:
         """See `Goal`."""
@@ -249,8 +258,10 @@ class Distance:
     distance: TierDistance = "hausdorff_ns"
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.delta, int | float) and 0 <= self.delta <= 1):
+        delta = real_number(self.delta)
+        if delta is None or not 0 <= delta <= 1:
             raise UsageError(f"delta must be a share of the pairs, from 0 to 1, not {quote(str(self.delta))}")
+        object.__setattr__(self, "delta", delta)
         if self.distance not in DISTANCES:
             raise UsageError(f"distance must be one of {', '.join(DISTANCES)}, not {quote(str(self.distance))}")
 
@@ -314,6 +325,13 @@ def goal_against(claim: Wins | Above | TopSet, items: Sequence[str], before: Ran
 def _outside(before: Ranking, k: int) -> tuple[int, ...]:
     inside = top_items(before, k)
     return tuple(i for i in range(before.n) if i not in inside)
+
+
+def _keep_place(goal: TopSet | Enters | Leaves) -> None:
+    """Keep a place that is numpy's number as Python's; what is no place is refused where the items are known."""
+    k = whole_number(goal.k)
+    if k is not None:
+        object.__setattr__(goal, "k", k)
 
 
 def _check_place(k: object, items: Sequence[str]) -> None:

@@ -14,8 +14,8 @@ from holdrank.breaking.goals import Enters, Leaves
 from holdrank.breaking.plans import Progress
 from holdrank.breaking.points import UNIT, Points
 from holdrank.breaking.search import directions, pair_prices
-from holdrank.consensus import Statistic, borda, kemeny
-from holdrank.errors import UsageError, quote
+from holdrank.consensus import Statistic, borda, expect_seconds, kemeny
+from holdrank.errors import UsageError, quote, real_number
 from holdrank.merge import Robust, consensus_of
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.scoring import bradley_terry, compares_all, copeland
@@ -91,12 +91,13 @@ def reach(
     """
     if isinstance(T, Robust):
         raise UsageError("reach takes a rule without ties; to repair: give the base of the tiers")
-    if not isinstance(budget, int | float) or not 0 < budget < 1:
+    share = real_number(budget)
+    if share is None or not 0 < share < 1:
         raise UsageError(f"budget must be a share of the votes between 0 and 1, not {quote(str(budget))}")
     if votes.is_counts:
-        budget = max(math.floor(budget * votes.total + SAME), 1) / votes.total
-    with Clock(time_limit) as clock:
-        search = _Reach(votes, T, float(budget), clock, progress)
+        share = max(math.floor(share * votes.total + SAME), 1) / votes.total
+    with Clock(expect_seconds(time_limit)) as clock:
+        search = _Reach(votes, T, share, clock, progress)
         if votes.n <= _EXACT_ITEMS and exact_engine(T, votes) is not None:
             search.ask_for_places()
         search.try_attacks()

@@ -22,7 +22,7 @@ from holdrank.breaking.descent import Descent, PlainSampler, Plan, Reach, Varian
 from holdrank.breaking.goals import DISTANCES, TierDistance
 from holdrank.breaking.trimming import attacks
 from holdrank.consensus import Statistic, kemeny
-from holdrank.errors import InputError, UsageError, quote
+from holdrank.errors import InputError, UsageError, quote, real_number, whole_number
 from holdrank.models import Seed, seed_of
 from holdrank.rankings import Floats, Ranking
 from holdrank.tolerances import SAME
@@ -142,7 +142,9 @@ def smoothed(
     many = [votes] if isinstance(votes, Votes) else list(votes)
     n, p = _shares(many)
     delta = _checked_deltas(deltas, n)
-    _check_options(steps, samples, variant, distance, gamma, repeats)
+    steps, samples, repeats = (_whole(*known) for known in
+                               {"steps": steps, "samples": samples, "repeats": repeats}.items())  # fmt: skip
+    gamma = _check_options(steps, samples, variant, distance, gamma, repeats)
     if device is not None and like is not None:
         raise UsageError("device and like both say where to run; to repair: leave one of them out")
     seed = seed_of(rng)
@@ -217,13 +219,23 @@ def _checked_deltas(deltas: npt.ArrayLike | None, n: int) -> Floats:
     pairs = n * (n - 1) // 2
     if deltas is None:
         return np.arange(1, pairs + 1) / pairs
-    delta = np.array(deltas, dtype=np.float64, ndmin=1)
+    given = np.array(deltas, ndmin=1)
+    delta = np.array([real_number(value) for value in given.ravel()], dtype=np.float64).reshape(given.shape)
     if delta.ndim != 1 or not ((delta > 0) & (delta <= 1 + SAME)).all():
         raise UsageError("deltas must be distances above 0 and up to 1")
     return delta
 
 
-def _check_options(steps: int, samples: int, variant: str, distance: str, gamma: float | None, repeats: int) -> None:
+def _whole(name: str, value: object) -> int:
+    number = whole_number(value)
+    if number is None:
+        raise UsageError(f"{name} must be a whole number, not {quote(str(value))}")
+    return number
+
+
+def _check_options(
+    steps: int, samples: int, variant: str, distance: str, gamma: float | None, repeats: int
+) -> float | None:
     if steps < 1 or samples < 2 or samples % 2:
         raise UsageError(f"at least one step and an even number of samples are needed, not {steps} and {samples}")
     if repeats < 1:
@@ -232,5 +244,7 @@ def _check_options(steps: int, samples: int, variant: str, distance: str, gamma:
         raise UsageError(f"variant must be 'reduced' or 'plain', not {quote(str(variant))}")
     if distance not in DISTANCES:
         raise UsageError(f"distance must be 'hausdorff_ns' or 'hausdorff_half', not {quote(str(distance))}")
-    if gamma is not None and not 0 < gamma < np.inf:
-        raise UsageError(f"gamma must be a positive number, not {gamma}")
+    scale = real_number(gamma)
+    if gamma is not None and (scale is None or not 0 < scale < np.inf):
+        raise UsageError(f"gamma must be a positive number, not {quote(str(gamma))}")
+    return scale

@@ -25,11 +25,11 @@ from holdrank.breaking.plans import Progress
 from holdrank.breaking.smooth import smoothed
 from holdrank.checkpoints import Keep, opened
 from holdrank.clusters import Parcel, expect_executor
-from holdrank.consensus import Statistic, borda, footrule, kemeny
-from holdrank.errors import UsageError, quote, show
+from holdrank.consensus import Statistic, borda, expect_seconds, footrule, kemeny
+from holdrank.errors import UsageError, quote, show, whole_number
 from holdrank.files.writers import make_folder, write_whole
 from holdrank.merge import Robust, Rule, merge_path
-from holdrank.models import BucketMass, Mixture, PlackettLuce, Uniform, exact_votes
+from holdrank.models import BucketMass, Mixture, PlackettLuce, Uniform, exact_votes, seed_of
 from holdrank.paper.drawings import DRAWINGS
 from holdrank.plots import Data, number
 from holdrank.rankings import Floats, Ranking
@@ -97,6 +97,7 @@ def figures(
     for name in chosen:
         if name not in DRAWINGS:
             raise UsageError(f"a figure is one of {', '.join(DRAWINGS)}, not {quote(str(name))}")
+    seed, steps = seed_of(seed), _steps(steps)
     expect_executor(executor)
     plots.styled()  # refuses where there is no matplotlib, before anything is made
     folder = Path(out)
@@ -205,6 +206,7 @@ def fig4(seed: int = SEED, steps: int = STEPS, *, executor: Executor | None = No
     ``estimate`` is what gradient descent on the smoothed problem ends at, with less noise than the paper's; it bounds
     nothing. ``attack`` is the share of an attack that starts from there and was run. Paper: Figure 4.
     """
+    seed, steps = seed_of(seed), _steps(steps)
     votes = _votes(0.1 * noise(183) + 0.45 * _FIRST + 0.45 * _SECOND)
     work = {f"fig4, theta {theta}": (theta, seed, steps) for theta in (None, *THETAS)}
     rows = run(_fig4_rows, work, votes, executor, checkpoint, "fig4", {"seed": seed, "steps": steps})
@@ -259,6 +261,8 @@ def fig5(
     Downward Merge is given at the threshold .05 and at the best one for each distribution, as `tradeoff` finds it.
     Paper: Figure 5.
     """
+    seed, steps = seed_of(seed), None if steps is None else _steps(steps)
+    spread = float(spread)
     bucket = Ranking([1, 2, 3, 3])
     shapes = {f"bucket, gap {gap:g}": exact_votes(Mixture([(0.9, BucketMass(bucket, gap)), (0.1, Uniform(4))]), _ITEMS)
               for gap in (0.1, 0.01)}  # fmt: skip
@@ -319,7 +323,7 @@ def real(
     """
     if not files:
         raise UsageError("the figure 'real' needs vote files; to repair: name at least one")
-    options = dict(reading or {})
+    options, time_limit = dict(reading or {}), expect_seconds(time_limit)
     work = {f"real, {source.key}": (source, options, time_limit) for source in sources(files, options, executor)}
     parameters = {"time_limit": time_limit, "reading": options}
     found = run(_real_panel, work, None, executor, checkpoint, "real", parameters)
@@ -356,6 +360,13 @@ def noise(seed: int) -> Floats:
     """Return u(seed): a random distribution over the 24 rankings of four items, as the paper's code draws it."""
     drawn = np.random.RandomState(seed).uniform(size=24)
     return np.asarray(drawn / drawn.sum())
+
+
+def _steps(steps: object) -> int:
+    number = whole_number(steps)
+    if number is None or number < 1:
+        raise UsageError(f"steps must be a whole number from 1, not {quote(str(steps))}")
+    return number
 
 
 def _votes(p: Floats) -> Votes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from holdrank.errors import UsageError, quote, show
+from holdrank.errors import UsageError, quote, show, whole_number
 from holdrank.plots.style import (
     BLACK,
     BLUE,
@@ -229,7 +229,8 @@ def attack_data(found: Attack, T: Statistic | None = None, *, most: int = 8) -> 
     >>> data["ballots"]
     [['−11', 'a > b > c'], ['+11', 'b > a > c']]
     """
-    if not isinstance(most, int) or isinstance(most, bool) or most < 0:
+    number = whole_number(most)
+    if number is None or number < 0:
         raise UsageError(f"most must be a number of ballots, not {quote(str(most))}")
     if found.plan is None:
         raise UsageError(f"there is no attack to draw. {found.text()}")
