@@ -8,7 +8,7 @@ OLDEST := .venvs/oldest
 FUZZ := .venvs/fuzz
 TARGETS ?= preflib sniffed table order jsonl xlsx xlsx-part parquet large analysis checkpoint counts claim
 OLDEST_PYTHON ?= python3.11
-PYTHONS ?= python3.11 python3.12 python3.13
+PYTHONS ?= python3.11 python3.12 python3.13 /usr/bin/python3
 
 # From a lock file: every file has a hash, and nothing is built, for that would fetch tools without one.
 LOCKED := -m pip install --quiet --require-hashes --only-binary :all: -r
@@ -26,19 +26,21 @@ demo: $(VENV)/.demo ## analyse a generated example and write the results to hold
 	@$(BIN)/holdrank demo --out holdrank-demo
 
 test: $(VENV)/.test $(VENV)/.browser lint ## all tests, with types, style, coverage and documentation
+	@$(BIN)/python tools/pythons.py --this $(PYTHONS)
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered
 
 test-oldest: $(OLDEST)/.ready ## all tests but those of pages, with the oldest versions that pyproject.toml allows, on Python 3.11
 	$(OLDEST)/bin/python -m pytest -n 2 --ignore=tests/browser --ignore=tests/test_docs.py \
 	  -W default::DeprecationWarning -W default::ResourceWarning -W default::pytest.PytestUnraisableExceptionWarning
 
-test-pythons: ## all tests but the browser's on each of PYTHONS that is here: python3.11 python3.12 python3.13
-	@found=; for python in $(PYTHONS); do \
-	  version=$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null) || { echo "no $$python here"; continue; }; \
-	  found=1; echo "Python $$version"; \
-	  $(MAKE) --no-print-directory PYTHON=$$python VENV=.venvs/$$version .venvs/$$version/.test && \
-	  .venvs/$$version/bin/python -m pytest -n 2 --ignore=tests/browser || exit 1; \
-	done; test -n "$$found" || { echo "none is here; set PYTHONS=..."; exit 2; }
+test-pythons: ## all tests but the browser's on each of PYTHONS that is here: 3.11, 3.12, 3.13 and the system's own
+	@here=$$($(PYTHON) tools/pythons.py $(PYTHONS)) || { echo "none is here; set PYTHONS=..."; exit 2; }; passed=; failed=; \
+	for version in $$(echo "$$here" | cut -d' ' -f1); do \
+	  python=$$(echo "$$here" | sed -n "s|^$$version ||p"); echo "Python $$version ($$python)"; \
+	  if $(MAKE) --no-print-directory PYTHON="$$python" VENV=.venvs/$$version .venvs/$$version/.test && \
+	    .venvs/$$version/bin/python -m pytest -n 2 --ignore=tests/browser; \
+	  then passed="$$passed $$version"; else failed="$$failed $$version"; fi; \
+	done; echo "passed on Python:$${passed:- none}; failed on:$${failed:- none}"; test -z "$$failed"
 
 adversary: $(VENV)/.test ## try every change of a few ballots against certified bounds, on 300 profiles of each kind
 	HOLDRANK_PROFILES=300 $(BIN)/python -m pytest -n 2 tests/properties/test_adversary.py

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import platform
 import re
 import subprocess
 import sys
@@ -112,11 +113,53 @@ def test_no_real_vote_file_is_in_the_archive(archive, shared_data):
 
 def test_the_archive_builds_the_same_wheel(archive, wheel, tmp_path):
     with tarfile.open(archive) as content:
-        content.extractall(tmp_path, filter="data")
+        content.extraction_filter = getattr(tarfile, "data_filter", None)  # which came with 3.11.4
+        content.extractall(tmp_path)
     (folder,) = tmp_path.iterdir()
     again = built(folder, tmp_path, "wheel")
     assert again.name == wheel.name
     assert hashlib.sha256(again.read_bytes()).digest() == hashlib.sha256(wheel.read_bytes()).digest()
+
+
+# The Pythons of `make test` and `make test-pythons`.
+
+
+def test_pythons_are_listed_once_by_their_full_version(tmp_path):
+    old, same = tmp_path / "python-old", tmp_path / "python-same"
+    old.write_text("#!/bin/sh\necho 3.10.13\n")
+    same.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    for program in (old, same):
+        program.chmod(0o755)
+    names = [sys.executable, str(same), "python-not-here", str(old)]
+    version = platform.python_version()
+    listed = run_tool("pythons.py", *names)
+    assert (listed.returncode, listed.stdout) == (0, f"{version} {sys.executable}\n")
+    assert listed.stderr == f"not installed: python-not-here\nnot installed: {old} (3.10.13 is too old)\n"
+    assert run_tool("pythons.py", "python-not-here").returncode == 2
+
+
+def test_a_run_says_which_pythons_it_does_not_test(tmp_path):
+    other = tmp_path / "python-other"
+    other.write_text("#!/bin/sh\necho 3.99.1\n")
+    other.chmod(0o755)
+    told = run_tool("pythons.py", "--this", sys.executable, str(other), "python-not-here").stdout
+    assert told == (
+        f"Python {platform.python_version()}: the tests run on this version only. Installed but not tested: 3.99.1; "
+        "`make test-pythons` tests each of them. Not installed: python-not-here.\n"
+    )
+    alone = run_tool("pythons.py", "--this", sys.executable).stdout
+    assert alone == f"Python {platform.python_version()}: the tests run on this version only.\n"
+
+
+def test_make_test_says_which_python_it_is():
+    text = ROOT.joinpath("Makefile").read_text(encoding="utf-8")
+    recipe = re.search(r"^test:.*\n((?:\t.*\n)+)", text, re.MULTILINE)[1].splitlines()
+    assert [line.split()[1] for line in recipe] == ["tools/pythons.py", "-m"]
+    assert "/usr/bin/python3" in re.search(r"^PYTHONS \?= (.*)$", text, re.MULTILINE)[1].split()
+
+
+def run_tool(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, str(ROOT / "tools" / name), *arguments], capture_output=True, text=True)
 
 
 # An environment with the wheel and the packages that it needs, no other.
