@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -127,30 +128,43 @@ def _is_dense(ranks: npt.NDArray[Any]) -> bool:
 
 
 def merged(ranks: Ints, weights: Floats, scores: Floats | None) -> tuple[Ints, Floats, Floats | None]:
-    """Return the distinct ballots, commonest first, their weights, and the mean scores of their voters."""
-    first, label = equal_rows(ranks)
+    """Return the distinct ballots, commonest first, their weights and their scores.
+
+    Voters who gave scores share a ballot only where all their scores are equal; their ranks then are equal too.
+    """
+    first, label = equal_rows(ranks if scores is None else _score_keys(scores))
     order, heaps = _heaped(first, label, weights)
-    means = None if scores is None else mean_rows(ranks, order, scores, weights)
-    return ranks[order], heaps, means
+    return ranks[order], heaps, None if scores is None else scores[order] + 0.0  # a score of -0.0 is 0.0
 
 
 def merged_marks(ranks: SparseRanks, weights: Floats) -> tuple[SparseRanks, Floats]:
     """Do for ballots held as marks what `merged` does for a matrix."""
     first, label = ranks.groups()
     order, heaps = _heaped(first, label, weights)
-    return ranks.with_mean_scores(label, weights)[order], heaps
+    kept = ranks[order]
+    return (kept if kept.score is None else replace(kept, score=kept.score + 0.0)), heaps
 
 
-def equal_rows(ranks: Ints) -> tuple[Ints, Ints]:
+def _score_keys(scores: Floats) -> Ints:
+    """Return whole numbers that are equal exactly where scores are; a missing score equals a missing score."""
+    keys = np.where(np.isnan(scores), np.inf, scores)
+    keys += 0.0  # -0.0 is 0.0
+    bits = keys.view(np.uint64)
+    # Short numbers differ in their upper bits alone. Fingerprints carry bits upwards, so lower ones must differ too.
+    bits ^= bits >> np.uint64(32)
+    return bits
+
+
+def equal_rows(rows: Ints) -> tuple[Ints, Ints]:
     """Return the first row of each group of equal rows, and the group of every row."""
     # Sorting one 64-bit fingerprint a row is many times faster than sorting rows; a collision is found and undone.
-    prints = np.zeros(len(ranks), dtype=np.uint64)
-    for column in ranks.T:
+    prints = np.zeros(len(rows), dtype=np.uint64)
+    for column in rows.T:
         prints = ((prints ^ (prints >> np.uint64(29))) + column.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
     _, first, label = np.unique(prints, return_index=True, return_inverse=True)
-    all_differ = len(first) == len(ranks)  # then no two rows can be equal, nor have been confused
-    if not all_differ and any((column[first[label]] != column).any() for column in ranks.T):
-        _, first, label = np.unique(ranks, axis=0, return_index=True, return_inverse=True)
+    all_differ = len(first) == len(rows)  # then no two rows can be equal, nor have been confused
+    if not all_differ and any((column[first[label]] != column).any() for column in rows.T):
+        _, first, label = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     return first, label.reshape(-1)
 
 
@@ -160,27 +174,9 @@ def _heaped(first: Ints, label: Ints, weights: Floats) -> tuple[Ints, Floats]:
     if len(first) < len(label) and not np.array_equal(np.rint(weights), weights):
         # Sums of broken numbers depend on their order; rounded once, they do not.
         members = np.argsort(label, kind="stable")
-        for group in np.split(members, np.cumsum(np.bincount(label))[:-1]):
-            if len(group) > 1:
-                heaps[label[group[0]]] = math.fsum(weights[group].tolist())
+        sizes = np.bincount(label)
+        ends = np.cumsum(sizes)
+        for group in np.flatnonzero(sizes > 1).tolist():
+            heaps[group] = math.fsum(weights[members[ends[group] - sizes[group] : ends[group]]].tolist())
     order = np.lexsort((first, -heaps))
     return first[order], heaps[order]
-
-
-def mean_rows(ranks: Ints, first: Ints, scores: Floats, weights: Floats) -> Floats:
-    """Return for each distinct ballot, whose first row is given, the mean of the scores of its voters."""
-    means = np.ascontiguousarray(scores[first])
-    means += 0.0  # a score of -0.0 is 0.0
-    if len(first) == len(ranks):
-        return means
-    number = {ranks[row].tobytes(): k for k, row in enumerate(first.tolist())}
-    groups: dict[int, list[int]] = {}
-    for row in range(len(ranks)):
-        groups.setdefault(number[ranks[row].tobytes()], []).append(row)
-    for k, rows in groups.items():
-        if len(rows) > 1:
-            # Sums that are rounded once do not depend on the order of the voters. The unlisted ones are the same.
-            heap = math.fsum(weights[rows].tolist())
-            for i in np.flatnonzero(ranks[rows[0]]).tolist():
-                means[k, i] = math.fsum((scores[rows, i] * weights[rows]).tolist()) / heap
-    return means

@@ -33,11 +33,12 @@ def votes_html(votes: Votes) -> str:
 
     facts = [line.partition(": ") for line in votes.summary().splitlines()]
     head = _table(["", ""], [(name, value) for name, _, value in facts])
+    shown = votes.without_scores()
     ballots = [
         (number(weight), ballot_text(ranks, votes.items, 40))
-        for ranks, weight in zip(votes.ranks[:_MOST_ROWS].tolist(), votes.weights[:_MOST_ROWS].tolist(), strict=True)
+        for ranks, weight in zip(shown.ranks[:_MOST_ROWS].tolist(), shown.weights[:_MOST_ROWS].tolist(), strict=True)
     ]
-    more = votes.distinct - len(ballots)
+    more = shown.distinct - len(ballots)
     rest = [("", f"and {more:,} more kinds of ballots")] if more > 0 else []
     return head + _table(["votes", "ballot"], [*ballots, *rest])
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from holdrank._draws import BLOCK, NUMBERS_AT_A_TIME, Route, Stream, route_of, rows_at_a_time
+from holdrank._draws import BLOCK, NUMBERS_AT_A_TIME, Route, Stream, route_of, rows_at_a_time, seen_by
 from holdrank.checkpoints import Keep, opened
 from holdrank.clusters import Parcel, expect_executor, spread
 from holdrank.consensus import Consensus, Statistic, expect_seconds, expect_votes, kemeny, name_of
@@ -145,9 +145,9 @@ def bootstrap(
 
     Notes
     -----
-    Ballots are drawn whole, under the same rule for unlisted items. The intervals show the noise of a sample of voters;
-    they say nothing about votes that are changed on purpose, for which there is `breakdown`. Every block of 50 draws
-    has random numbers of its own, from the seed and its number.
+    Ballots are drawn whole, under the same rule for unlisted items, and with their scores where the rule looks at them.
+    The intervals show the noise of a sample of voters; they say nothing about votes that are changed on purpose, for
+    which there is `breakdown`. Every block of 50 draws has random numbers of its own, from the seed and its number.
 
     Examples
     --------
@@ -161,6 +161,7 @@ def bootstrap(
     started = perf_counter()
     draws, level, time_limit = _checked(votes, T, draws, level, time_limit)
     expect_executor(executor)
+    votes = seen_by(T, votes)
     seed = seed_of(rng)
     consensus = consensus_of(votes, T, time_limit)
     left = None if time_limit is None else max(time_limit - (perf_counter() - started), 0.0)

@@ -129,9 +129,9 @@ def mean_score(votes: Votes) -> Consensus:
     Notes
     -----
     ``score[i] = sum over voters of weight * score / sum of their weights``, over those who gave i a score; an item
-    without any comes last. Equal means stand in the order of the items, as with `borda`. Voters who rank all items
-    alike are one ballot with the mean of their scores: the result is the same, but a bootstrap does not see how they
-    differ.
+    without any comes last. Equal means stand in the order of the items, as with `borda`. Every voter keeps their own
+    scores, also next to others who rank the items alike: an attack can take any one of them, and a bootstrap draws them
+    one by one.
 
     Examples
     --------

@@ -101,8 +101,8 @@ class Votes(Remembering):
     reading : Reading
         The source and the choices made on reading it.
     scores : (m, n) array of float or None
-        What the ranks were made of, high is best, NaN where unlisted; read-only. The mean, where voters with different
-        scores rank the items alike. None for votes that hold no scores.
+        What the ranks were made of, high is best, NaN where unlisted; read-only. Voters share a row only where all
+        their scores are equal, so that rows of `ranks` may repeat. None for votes that hold no scores.
 
     Examples
     --------
@@ -320,19 +320,19 @@ class Votes(Remembering):
             scores = None if scores is None else scores[keep]
         ballots: Ints | SparseRanks
         if isinstance(ranks, SparseRanks):
-            marks, means = ranks.without_gaps(), None
+            marks, held = ranks.without_gaps(), None
             ballots, heaps = merged_marks(marks, shares) if merge else (replace(marks, score=None), shares)
         else:
-            dense, heaps, means = dense_ranks(ranks), shares, None
+            dense, heaps, held = dense_ranks(ranks), shares, None
             if merge:
-                dense, heaps, means = merged(dense, shares, scores)
+                dense, heaps, held = merged(dense, shares, scores)
             ballots = np.asfortranarray(dense)  # column by column: counting compares columns
-            close(ballots, means)
+            close(ballots, held)
         close(heaps)
         if faint := int((heaps < FAINT * heaps.sum()).sum()):
             rest = f"lighter than {FAINT:.0e} of all votes: counts may not show them"
             notes.append(counted(faint, "kind of ballots", rest, many="kinds of ballots"))
-        return cls(tuple(items), ballots, heaps, unlisted, tuple(notes), reading, means)
+        return cls(tuple(items), ballots, heaps, unlisted, tuple(notes), reading, held)
 
     @property
     def ranks(self) -> Ints:
@@ -353,7 +353,7 @@ class Votes(Remembering):
 
     @property
     def distinct(self) -> int:
-        """Number of distinct ballots."""
+        """Number of distinct ballots; where there are scores, of distinct rows of scores."""
         return len(self.weights)
 
     @property
@@ -502,6 +502,8 @@ class Votes(Remembering):
     def total_variation(self, other: Votes) -> float:
         """Return the share of votes that differ: half the sum of abs(p - q) over all ballots.
 
+        Where both hold scores, a ballot is a row of scores; otherwise rankings are compared.
+
         Examples
         --------
         >>> before = Votes.from_orders([["a", "b"], ["b", "a"]], weights=[3, 1])
@@ -510,11 +512,45 @@ class Votes(Remembering):
         """
         if set(other.items) != set(self.items) or other.unlisted != self.unlisted:
             raise UsageError("total variation compares votes on the same items under the same rule for unlisted items")
-        columns = [other.items.index(item) for item in self.items]
-        gap = {row.tobytes(): share for row, share in zip(self.ranks, self.weights / self.total, strict=True)}
-        for row, share in zip(other.ranks[:, columns], other.weights / other.total, strict=True):
-            gap[row.tobytes()] = gap.get(row.tobytes(), 0.0) - share
+        one, two = self, other
+        if self.scores is None or other.scores is None:
+            one, two = self.without_scores(), other.without_scores()
+        gap: dict[bytes, float] = {}
+        for votes, sign in ((one, 1.0), (two, -1.0)):
+            table = votes.ranks if votes.scores is None else np.nan_to_num(votes.scores, nan=np.inf)
+            rows = np.ascontiguousarray(table[:, [votes.items.index(item) for item in self.items]])
+            for row, share in zip(rows, (sign * votes.weights / votes.total).tolist(), strict=True):
+                key = row.tobytes()
+                gap[key] = gap.get(key, 0.0) + share
         return float(sum(map(abs, gap.values())) / 2)
+
+    def without_scores(self) -> Votes:
+        """Return the rankings alone, equal ones merged; votes that hold no scores come back as they are.
+
+        Rules that look at rankings only give the same result, often sooner.
+
+        Examples
+        --------
+        >>> votes = Votes.from_score_rows([[9, 1], [5, 4], [0, 2]])
+        >>> votes.distinct, votes.without_scores().distinct
+        (3, 2)
+        """
+        held = self._ranks
+        if self._scores is None and not (isinstance(held, SparseRanks) and held.score is not None):
+            return self
+
+        def rankings() -> Votes:
+            ballots: Ints | SparseRanks
+            if isinstance(held, SparseRanks):
+                ballots, heaps = merged_marks(replace(held, score=None), self.weights)
+            else:
+                dense, heaps, _ = merged(held, self.weights, None)
+                ballots = np.asfortranarray(dense)
+                close(ballots)
+            close(heaps)
+            return replace(self, _ranks=ballots, weights=heaps, _scores=None, _memo={})
+
+        return self._remember("rankings", rankings)
 
     def with_reading(self, reading: Reading) -> Votes:
         """Return the same votes with another account of where they came from."""
@@ -650,8 +686,8 @@ class Votes(Remembering):
         told = np.ascontiguousarray(ranks, dtype=">i4")
         if scores is None:
             return told
-        filled = np.where(np.isnan(scores), np.inf, scores)
-        return np.hstack((told, filled.astype(">f8").view(">i4")))
+        filled = np.where(np.isnan(scores), np.inf, scores).astype(">f8").view(">i4")
+        return np.hstack((told, filled), dtype=">i4")  # else hstack takes the byte order of this machine
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = (self.items, self._ranks, self.weights, self.unlisted, self.notes, self.reading, self._scores)

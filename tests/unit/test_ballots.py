@@ -124,6 +124,7 @@ def test_marks_are_merged_and_counted_as_a_matrix_is(case, scored, merge, unlist
         built.append(Votes.from_raw(raw, Reading(), merge=merge))
     marks, matrix = built
     assert_same_votes(marks, matrix)
+    assert_same_votes(marks.without_scores(), matrix.without_scores())
     assert np.array_equal(marks.wins(), matrix.wins())
     assert marks.listed_weights() == pytest.approx(matrix.listed_weights(), rel=1e-14)
     if unlisted == "bottom":
@@ -144,6 +145,16 @@ def test_rows_that_share_a_fingerprint_are_told_apart(monkeypatch):
     first, label = marks.groups()
     assert first.tolist() == [0, 1, 3]
     assert {tuple(np.flatnonzero(label == k)) for k in label} == groups == {(0, 2), (1,), (3,)}
+    scored, _ = with_scores(marks, row, item, np.array([5.0, 5.0, 4.0, 5.0, 1.0]))
+    assert scored.groups()[0].tolist() == [0, 1, 2, 3]
+
+
+def test_scored_marks_of_many_ranks_have_the_hash_of_their_matrix(always_marks):
+    lines = [f"{voter},i{k},{(k * 7 + voter) % 300 - 1.5 * voter}" for voter in range(3) for k in range(300)]
+    text = ("\n".join(["task,model,score", *lines]) + "\n").encode()
+    matrix = read_votes(io.BytesIO(text))
+    always_marks(True)
+    assert_same_votes(read_votes(io.BytesIO(text)), matrix)
 
 
 def test_fingerprints_leave_out_ranks_of_0():

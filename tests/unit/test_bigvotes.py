@@ -918,3 +918,31 @@ def test_footers_of_all_kinds_are_walked_to_their_end(tmp_path):
         pq.write_table(table, path, row_group_size=rows_of_a_group)
         with path.open("rb") as file:
             check_footer(file)
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "xlsx"])
+@pytest.mark.parametrize("form", ["score-columns", "score-table", "long-scores"])
+def test_voters_keep_their_scores_in_every_file(tmp_path, kind, form):
+    rows_ = [[100, 0.5], *[[1, 0.5]] * 7, *[[0, 40]] * 2]
+    by_item = [["a", *(row[0] for row in rows_)], ["b", *(row[1] for row in rows_)]]
+    by_mark = [[voter, item, score] for voter, row in enumerate(rows_) for item, score in zip("ab", row, strict=True)]
+    table = {
+        "score-columns": (["a", "b"], rows_),
+        "score-table": (["item", *(f"v{k}" for k in range(10))], by_item),
+        "long-scores": (["voter", "item", "score"], by_mark),
+    }[form]
+    if kind == "xlsx":
+        book = pytest.importorskip("openpyxl").Workbook()
+        for row in [table[0], *table[1]]:
+            book.active.append(row)
+        path = tmp_path / "votes.xlsx"
+        book.save(path)
+    else:
+        path = write(tmp_path, kind, *table)
+    # A pattern is read by DuckDB, where the form allows it.
+    patterns = [str(tmp_path / f"v*.{kind}")] if form == "score-columns" and kind != "xlsx" else []
+    for source in (path, *patterns):
+        votes = hr.read_votes(source, format=form)
+        assert votes.scores.tolist() == [[1, 0.5], [0, 40], [100, 0.5]]
+        assert votes.weights.tolist() == [7, 2, 1]
+        assert votes == hr.Votes.from_score_rows(rows_, items=["a", "b"])

@@ -111,16 +111,6 @@ def test_lifting_one_mean_score_above_another_is_exact():
     assert hr.attack(votes, hr.mean_score, hr.Above("b", "a"), "drop").lower == pytest.approx(0.45)
 
 
-def test_voters_who_rank_alike_are_one_ballot_with_their_mean():
-    votes = hr.Votes.from_score_rows([[9, 1], [5, 3], [2, 8]], weights=[1, 3, 2], items="ab")
-    assert votes.distinct == 2
-    assert votes.scores.tolist() == [[6.0, 2.5], [2.0, 8.0]]
-    one_by_one = np.average([[9, 1], [5, 3], [2, 8]], axis=0, weights=[1, 3, 2])
-    assert hr.mean_score(votes).ranking.order == tuple(np.argsort(-one_by_one).tolist())
-    assert votes == hr.Votes.from_score_rows([[2, 8], [5, 3], [9, 1]], weights=[2, 3, 1], items="ab")
-    assert votes != hr.Votes.from_score_rows([[2, 8], [5, 3], [9, 2]], weights=[2, 3, 1], items="ab")
-
-
 def test_a_mean_score_with_gaps_has_attacks_but_no_lower_bound():
     votes = hr.Votes.from_score_rows([[3, 1, math.nan], [3, 2, 1], [2, math.nan, 1]])
     found = hr.attack(votes, hr.mean_score, hr.Wins("2"))

@@ -67,12 +67,12 @@ def preflib(body: str, names: list[str] | str = "abc", kind: str = "toi", first:
 
 def ballots(votes: Votes) -> dict[tuple[tuple[str, ...], ...], float]:
     """Return {groups best first: weight}, a form that tells everything about the ballots."""
-    out = {}
+    out: dict[tuple[tuple[str, ...], ...], float] = {}
     for ranks, weight in zip(votes.ranks, votes.weights, strict=True):
-        groups = [
+        groups = tuple(
             tuple(votes.items[k] for k in np.flatnonzero(ranks == rank)) for rank in range(1, int(ranks.max()) + 1)
-        ]
-        out[tuple(groups)] = float(weight)
+        )
+        out[groups] = out.get(groups, 0.0) + float(weight)  # voters with different scores may rank alike
     return out
 
 

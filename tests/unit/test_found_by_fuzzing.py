@@ -20,6 +20,7 @@ from holdrank.checkpoints import Checkpoint
 from holdrank.errors import HoldrankError, InputError, LimitError, UsageError
 from holdrank.files import read_votes, spreadsheets, validate
 from holdrank.files.evidence import rank_evidence
+from holdrank.scoring import mean_scores
 
 
 def read(data: str | bytes, **options) -> Votes:
@@ -99,7 +100,8 @@ def test_scores_whose_sums_overflow_are_refused(text, options, where):
 
 def test_the_largest_scores_have_a_mean():
     votes = read("weight,a,b\n3,1e290,0\n2,1e290,-1e290\n", format="score-columns")
-    assert votes.scores.tolist() == [pytest.approx([1e290, -4e289])]
+    assert votes.scores.tolist() == [[1e290, 0], [1e290, -1e290]]
+    assert mean_scores(votes).tolist() == pytest.approx([1e290, -4e289])
     with pytest.raises(UsageError, match="finite"):
         Votes.from_score_rows([[1e308, 0.0], [1e308, 0.0]])
 

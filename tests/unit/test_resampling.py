@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import os
 import signal
 import threading
@@ -290,3 +291,56 @@ def test_votes_with_other_weights_are_the_same_as_votes_made_of_them():
         v.with_weights([0, 0, 0])
     with pytest.raises(hr.UsageError, match="3 ballots need 3 weights"):
         v.with_weights([1])
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_mean_scores_of_draws_are_those_of_drawn_voters(data):
+    n = data.draw(st.integers(1, 4))
+    row = st.lists(st.integers(0, 9), min_size=n, max_size=n)
+    rows = data.draw(st.lists(row, min_size=1, max_size=6, unique_by=tuple))
+    heaviest = data.draw(st.sampled_from([3, 60]))
+    weights = sorted(
+        data.draw(st.lists(st.integers(1, heaviest), min_size=len(rows), max_size=len(rows))), reverse=True
+    )
+    v = hr.Votes.from_score_rows(rows, weights)
+
+    def rank(counts):
+        sums = [sum(count * row[i] for row, count in zip(rows, counts, strict=True)) for i in range(n)]
+        order = sorted(range(n), key=lambda i: (-sums[i], i))
+        return [order.index(i) + 1 for i in range(n)]
+
+    generator = np.random.default_rng(np.random.SeedSequence(5, spawn_key=(0,)))
+    expected = oracles.drawn_again(rows, weights, DRAWS, generator, rank)
+    b = hr.bootstrap(v, hr.mean_score, DRAWS, rng=5)
+    assert Counter(dict(zip(map(tuple, b.ranks.tolist()), b.counts.tolist(), strict=True))) == Counter(expected)
+
+
+def test_draws_see_how_voters_who_rank_alike_differ():
+    v = hr.Votes.from_score_rows([[100, 0]] + [[1, 0]] * 7 + [[0, 40]] * 2, items=["a", "b"])
+    # a comes first unless b's two voters are drawn too often beside the one who gave a 100.
+    b = hr.bootstrap(v, hr.mean_score, 4000, rng=1)
+    chance = 0.0
+    for first in range(11):
+        for last in range(11 - first):
+            ways = math.factorial(10) // (
+                math.factorial(first) * math.factorial(last) * math.factorial(10 - first - last)
+            )
+            wins = 100 * first + (10 - first - last) >= 40 * last
+            chance += wins * ways * 0.1**first * 0.2**last * 0.7 ** (10 - first - last)
+    assert b.first[0] == pytest.approx(chance, abs=0.03)
+
+
+@pytest.mark.parametrize("T", [*FAST, hr.Robust(hr.bradley_terry, 0.1)], ids=lambda T: T.__name__)
+def test_rules_of_rankings_draw_the_rankings_of_score_tables(T):
+    v = hr.Votes.from_score_rows([[9, 1, 4], [5, 1, 4], [1, 2, 3], [8, 2, 7], [3, 3, 1]], [2, 1, 4, 3, 2])
+    one, two = hr.bootstrap(v, T, 40, rng=3), hr.bootstrap(v.without_scores(), T, 40, rng=3)
+    assert (one.ranks.tolist(), one.counts.tolist()) == (two.ranks.tolist(), two.counts.tolist())
+    assert _draws.seen_by(T, v) is v.without_scores()
+
+
+def test_rules_that_may_look_at_scores_get_them():
+    v = hr.Votes.from_score_rows([[9, 1], [5, 1], [1, 2]])
+    for T in (hr.mean_score, hr.Robust(hr.mean_score, 0.1), first_listed):
+        assert _draws.seen_by(T, v) is v
+        assert hr.bootstrap(v, T, 5, rng=1).draws == 5

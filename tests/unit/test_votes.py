@@ -300,6 +300,99 @@ def test_total_variation_needs_the_same_items_and_rule():
         example().total_variation(example(unlisted="observed"))
 
 
+def test_voters_who_rank_alike_keep_their_own_scores():
+    v = hr.Votes.from_score_rows([[100, 0]] + [[1, 0]] * 7 + [[0, 40]] * 2, items=["a", "b"])
+    assert v.scores.tolist() == [[1, 0], [0, 40], [100, 0]]
+    assert v.weights.tolist() == [7, 2, 1]
+    assert v.ranks.tolist() == [[1, 2], [2, 1], [1, 2]]
+    assert v.distinct == 3
+    assert hr.mean_score(v).text() == "a > b"
+    # Without the voter who gave 100, b has the larger sum: 80 against 7.
+    assert hr.mean_score(v.with_weights([7, 2, 0])).text() == "b > a"
+
+
+def test_equal_scores_are_one_ballot_however_they_are_written():
+    nan = float("nan")
+    rows = [[0.0, nan, 1], [-0.0, -nan, 1], [nan, 0.0, 1], [0.0, 0.5, 1], [0.0, nan, 1]]
+    v = hr.Votes.from_score_rows(rows, weights=[1, 2, 1, 4, 1])
+    assert v.weights.tolist() == [4, 4, 1]
+    assert np.array_equal(v.scores, [[0, nan, 1], [0, 0.5, 1], [nan, 0, 1]], equal_nan=True)
+    assert not np.signbit(v.scores[:, :1]).any()
+
+
+def test_scores_that_share_a_fingerprint_are_told_apart(monkeypatch):
+    rows = [[3, 1], [3, 2], [3, 1], [1, 2]]
+    real_unique = np.unique
+
+    def all_alike(array, **options):
+        return real_unique(np.zeros_like(array) if array.ndim == 1 else array, **options)
+
+    monkeypatch.setattr(_ballots.np, "unique", all_alike)
+    v = hr.Votes.from_score_rows(rows)
+    assert v.scores.tolist() == [[3, 1], [3, 2], [1, 2]]
+    assert v.weights.tolist() == [2, 1, 1]
+
+
+def test_scores_with_many_digits_in_common_are_told_apart():
+    close = [[1.0 + k * 2.0**-52, 1.0] for k in range(50)] + [[2.0**k, 1.0] for k in range(-500, 500)]
+    v = hr.Votes.from_score_rows(close)  # 1 stands in both lists
+    assert v.distinct == len(close) - 1
+    assert v.weights[0] == 2
+
+
+def test_some_of_the_items_keep_the_scores_of_each_voter():
+    v = hr.Votes.from_score_rows([[5, 1, 3], [5, 2, 3], [4, 1, 3]], items=["a", "b", "c"])
+    assert v.only(["c", "a"]).scores.tolist() == [[3, 5], [3, 4]]
+    assert v.only(["c", "a"]).weights.tolist() == [2, 1]
+    assert v.only(["b"]).scores.tolist() == [[1], [2]]
+
+
+def test_votes_without_scores_are_their_rankings():
+    v = hr.Votes.from_score_rows([[9, 1, 2], [5, 1, 4], [3, 3, 8], [7, 0, 1]], [1, 2, 3, 1], items="abc")
+    bare = v.without_scores()
+    assert bare.scores is None
+    assert (bare.ranks.tolist(), bare.weights.tolist()) == ([[1, 3, 2], [2, 2, 1]], [4, 3])
+    assert bare == hr.Votes.from_ranks([[2, 2, 1], [1, 3, 2]], [3, 4], items="abc", unlisted="observed")
+    assert bare != v
+    assert v.without_scores() is bare
+    assert bare.without_scores() is bare
+    assert (bare.notes, bare.reading) == (v.notes, v.reading)
+    assert np.array_equal(bare.wins(), v.wins())
+    for array in (bare.ranks, bare.weights):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+
+
+def test_total_variation_of_scores_counts_voters_whose_scores_differ():
+    v = hr.Votes.from_score_rows([[9, 1], [5, 1], [5, 1], [1, 2]], items="ab")
+    other = hr.Votes.from_score_rows([[9, 1], [5, 1], [4, 1], [4, 1]], items="ab")
+    assert v.total_variation(other) == 0.5
+    # Of rankings, three of four are the same on both sides; and so it is where one side has no scores.
+    assert v.without_scores().total_variation(other.without_scores()) == 0.25
+    assert v.total_variation(other.without_scores()) == 0.25
+    assert v.without_scores().total_variation(other) == 0.25
+    turned = hr.Votes.from_score_rows([[1, 9], [1, 5], [1, 4], [1, 4]], items="ba")
+    assert v.total_variation(turned) == 0.5
+    gaps = hr.Votes.from_score_rows([[2, float("nan")], [1, 1]])
+    assert gaps.total_variation(hr.Votes.from_score_rows([[1, 1], [2, -float("nan")]])) == 0
+
+
+def test_written_votes_are_their_rankings_once_each(tmp_path):
+    v = hr.Votes.from_score_rows([[9, 1], [5, 1], [1, 2]], items=["a", "b"], unlisted="bottom")
+    hr.write_votes(v, tmp_path / "v.soc")
+    lines = (tmp_path / "v.soc").read_text(encoding="utf-8").splitlines()
+    assert lines[-2:] == ["2: 1,2", "1: 2,1"]
+    assert "# NUMBER UNIQUE ORDERS: 2" in lines
+    for name in ("v.soc", "v.csv", "v.jsonl"):
+        hr.write_votes(v, tmp_path / name)
+        assert hr.read_votes(tmp_path / name) == hr.Votes.from_orders([["a", "b"], ["b", "a"]], [2, 1])
+
+
+def test_a_notebook_shows_each_ranking_once():
+    v = hr.Votes.from_score_rows([[9, 1], [5, 1], [1, 2]], items=["a", "b"])
+    assert v._repr_html_().count("a &gt; b") == 1
+
+
 def test_input_hash_ignores_the_order_of_ballots_but_nothing_else():
     table = [[1, 2, 3], [3, 1, 2], [0, 1, 2]]
     v = hr.Votes.from_ranks(table, [3, 1, 1])

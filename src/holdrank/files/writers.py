@@ -42,7 +42,7 @@ def write_votes(votes: Votes, path: str | os.PathLike[str], *, format: str | Non
     The file appears complete or not at all; a file that stood there before keeps its permissions, and a link
     stays a link. What is no plain file (a device, a pipe) is written to in place.
 
-    Of votes that hold scores, the rankings are written.
+    Of votes that hold scores, the rankings are written, equal ones together.
 
     The rule for unlisted items is part of JSON Lines only; give ``unlisted=`` when reading the others. In CSV an
     apostrophe goes before a name that a spreadsheet would run as a formula or that reads as a blank or as another
@@ -80,6 +80,7 @@ def write_votes(votes: Votes, path: str | os.PathLike[str], *, format: str | Non
 
 
 def _text(votes: Votes, chosen: str, name: str) -> str:
+    votes = votes.without_scores()  # no format here holds scores, and a ranking belongs on one line
     if chosen == "jsonl":
         return _jsonl(votes)
     if chosen in ("csv", *_CSV_FORMS):

@@ -6,7 +6,6 @@ proportion to its size; the matrix is made when somebody asks for it.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -99,47 +98,35 @@ class SparseRanks:
         return places
 
     def sorted_rows(self) -> Ints:
-        """Return the rows in the order in which those of the matrix would be sorted."""
+        """Return the rows in the order in which those of the matrix would be sorted, by ranks and then by scores."""
         # Of two rows the one that lists an earlier item is larger where they first differ, for the other has a 0 there.
         marks = np.stack((self.shape[1] - self.item, self.rank), axis=1).astype(">u4").tobytes()
+        scores = b"" if self.score is None else self.score.astype(">f8").tobytes()
         ends = 8 * np.cumsum(self.sizes())
-        keys = [marks[begin:end] for begin, end in pairwise([0, *ends.tolist()])]
+        keys = [(marks[begin:end], scores[begin:end]) for begin, end in pairwise([0, *ends.tolist()])]
         return np.array(sorted(range(len(self)), key=keys.__getitem__), dtype=np.int64)
 
     def groups(self) -> tuple[Ints, Ints]:
-        """Return the first row of each group of equal rows, and the group of every row; no row may be empty."""
+        """Return the first row of each group of equal rows, and the group of every row; no row may be empty.
+
+        Rows with scores are equal where the scores are, which makes their ranks equal too.
+        """
+        marks = self.rank if self.score is None else np.unique(self.score, return_inverse=True)[1] + 1
         # Fingerprints tell rows apart; a collision is found and undone.
-        prints = row_prints(len(self), self.row, self.item, self.rank)
+        prints = row_prints(len(self), self.row, self.item, marks)
         _, first, label = np.unique(prints, return_index=True, return_inverse=True)
         sizes = self.sizes()
         begins = np.cumsum(sizes) - sizes
         model = first[label]
         if (sizes == sizes[model]).all():
             there = np.arange(len(self.row)) + np.repeat(begins[model] - begins, sizes)
-            if np.array_equal(self.item[there], self.item) and np.array_equal(self.rank[there], self.rank):
+            if np.array_equal(self.item[there], self.item) and np.array_equal(marks[there], marks):
                 return first, label
         known: dict[tuple[bytes, bytes], int] = {}
         spans = [slice(begin, begin + size) for begin, size in zip(begins.tolist(), sizes.tolist(), strict=True)]
-        keys = [(self.item[span].tobytes(), self.rank[span].tobytes()) for span in spans]
+        keys = [(self.item[span].tobytes(), marks[span].tobytes()) for span in spans]
         label = np.array([known.setdefault(key, len(known)) for key in keys])
         return np.unique(label, return_index=True)[1], label
-
-    def with_mean_scores(self, label: Ints, weights: Floats) -> SparseRanks:
-        """Return the ballots with the mean scores of their groups, which `groups` tells, where they have scores."""
-        if self.score is None:
-            return self
-        score = self.score + 0.0  # a score of -0.0 is 0.0
-        sizes = self.sizes()
-        begins = np.cumsum(sizes) - sizes
-        members = np.argsort(label, kind="stable")
-        for rows in np.split(members, np.cumsum(np.bincount(label))[:-1]):
-            if len(rows) > 1:
-                # Sums that are rounded once do not depend on the order of the voters.
-                heap = math.fsum(weights[rows].tolist())
-                for k in range(sizes[rows[0]]):
-                    at = begins[rows] + k
-                    score[at] = math.fsum((self.score[at] * weights[rows]).tolist()) / heap
-        return replace(self, score=score)
 
     def full(self) -> Ints:
         """Return the matrix of the ranks, column by column in memory, in the smallest numbers that hold them."""
