@@ -150,8 +150,11 @@ class Robust:
     Notes
     -----
     The loss counts a tie one half. The bound is the base's when that is a Kendall loss. With rule "smith" and a proved
-    Kemeny ranking the result is unique, even when the ranking is not (`smith_merge`). Paper: the plug-in statistics of
-    Section 4.
+    Kemeny ranking the result is unique, even when the ranking is not (`smith_merge`).
+
+    `breakdown` and `attack` are exact for tiers of `kemeny` and `borda` by "downward" and "naive". A base other than
+    these has no linear conditions on its order there: only ties and gaps bound it. So attacks on tiers of `footrule`
+    are verified, but their lower bounds are weak and mostly 0. Paper: the plug-in statistics of Section 4.
 
     Examples
     --------

@@ -60,7 +60,9 @@ def breakdown(
     ----------
     votes : Votes
     T : Statistic
-        `kemeny`, `borda`, `footrule`, or a `Robust` of one of them: exactly. Any other: by search.
+        `kemeny`, `borda`, `footrule`, and `Robust` of `kemeny` or `borda` by "downward" or "naive": exactly, as far as
+        effort and time allow. `Robust` of `footrule`: attacks that work, but lower bounds that are weak and mostly 0.
+        Any other: by search.
     deltas : sequence of float, optional
         Distances as shares of the pairs, from 0 to 1; every multiple of one pair if not given.
     method : {"auto", "exact", "search", "bounds", "smooth"}
@@ -82,7 +84,8 @@ def breakdown(
     -----
     Every attack is verified: the statistic is run again on the attacked votes and must be as far away as claimed, as
     the only optimum. With several optima the breakdown is 0 up to the largest distance to another one; `notes` says
-    so. Paper: the breakdown function (Definition 3.1).
+    so. A base of tiers other than `kemeny` and `borda` has no linear conditions on its order here: only ties and gaps
+    bound it. Paper: the breakdown function (Definition 3.1).
 
     Examples
     --------
@@ -138,8 +141,10 @@ def attack(
     ----------
     votes : Votes
     T : Statistic
-        `kemeny`, `borda`, `footrule`, or a `Robust` of one of them: exactly. Any other: by search, an attack that
-        works, with a lower bound for `copeland` and `mean_score`; the status says which.
+        `kemeny`, `borda`, `footrule`, and `Robust` of `kemeny` or `borda` by "downward" or "naive": exactly, as far as
+        effort and time allow. `Robust` of `footrule`: an attack that works, but a lower bound that is weak and mostly 0.
+        Any other: by search, an attack that works, with a lower bound for `copeland` and `mean_score`. The status says
+        which.
     goal : Goal
         `NewWinner`, `Wins`, `Above`, `TopSet`, `Enters`, `Leaves` or `Distance`.
     change : {"replace", "drop", "add"}
