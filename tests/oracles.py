@@ -5,6 +5,7 @@ Rankings are lists of ranks (1 best, equal = tied); orders are best-first tuples
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import cache
 from itertools import combinations, combinations_with_replacement, pairwise, permutations, product
 from math import isclose
@@ -531,8 +532,21 @@ def copeland_scores(W):
 
 
 def mean_scores(rows, weights):
-    """The mean of the scores of each item; rows are voters."""
-    return [sum(w * row[i] for row, w in zip(rows, weights, strict=True)) / sum(weights) for i in range(len(rows[0]))]
+    """The mean of the scores of each item, over the voters who gave one; rows are voters, None is no score."""
+
+    def mean(item):
+        given = [(row[item], w) for row, w in zip(rows, weights, strict=True) if row[item] is not None]
+        return sum(w * score for score, w in given) / sum(w for _, w in given) if given else None
+
+    return [mean(item) for item in range(len(rows[0]))]
+
+
+def tiers_by_mean_score(rows, weights):
+    """Ranks of the items by falling mean of scores that are decimals as text, None for none; unscored items last."""
+    exact = [[None if cell is None else Fraction(cell) for cell in row] for row in rows]
+    means = mean_scores(exact, weights)
+    levels = sorted({mean for mean in means if mean is not None}, reverse=True)
+    return [1 + (len(levels) if mean is None else levels.index(mean)) for mean in means]
 
 
 def fewest_scored(rows, change, goal, before, low, high, most):

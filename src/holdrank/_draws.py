@@ -26,9 +26,11 @@ from holdrank.scoring import (
     majorities,
     mean_score,
     score_tolerance,
+    score_units,
     scores_of,
     strength_tolerance,
     strengths,
+    tied_by_fractions,
 )
 from holdrank.status import Clock
 from holdrank.votes import Votes, pair_shares
@@ -265,13 +267,15 @@ class _ByPlaces(Route):
 
 
 class _ByScores(Route):
-    """For `mean_score`: the sums of the scores, and of the weights that gave one."""
+    """For `mean_score`: the sums of the scores, in whole units if there are such, and of the weights that gave one."""
 
     def __init__(self, votes: Votes, T: Statistic, clock: Clock) -> None:
         super().__init__(votes, T, clock)
-        given = ~np.isnan(scores_of(votes))
-        self._table = np.hstack((np.where(given, scores_of(votes), 0.0), given))
-        self._least = float(np.nanmin(scores_of(votes))) - 1.0
+        scores, units = scores_of(votes), score_units(votes)
+        given = ~np.isnan(scores)
+        self._exact = units is not None
+        self._table = np.hstack((np.where(given, scores, 0.0) if units is None else units[0], given), dtype=np.float64)
+        self._least = -np.inf if self._exact else float(np.nanmin(scores)) - 1.0
         self.columns = 2 * votes.n
 
     def sums(self, weights: Ints) -> Floats:
@@ -280,7 +284,15 @@ class _ByScores(Route):
     def ranks(self, sums: Floats) -> tuple[Ints, Mask]:
         total, heard = sums[:, : self.votes.n], sums[:, self.votes.n :]
         means = np.divide(total, heard, out=np.full_like(total, self._least), where=heard > 0)
-        return np.array([by_scores(row, score_tolerance(row))[0].ranks for row in means]), _all(sums)
+        if not self._exact:
+            return np.array([by_scores(row, score_tolerance(row))[0].ranks for row in means]), _all(sums)
+        ranks = _ranks_of(-means)
+        # A quotient of whole numbers is rounded once: those that differ are in order, and equal ones may yet differ.
+        descending = np.sort(means, axis=1)
+        for row in np.flatnonzero((descending[:, 1:] == descending[:, :-1]).any(axis=1)).tolist():
+            tied = tied_by_fractions(total[row].astype(np.int64).tolist(), heard[row].astype(np.int64).tolist())
+            ranks[row] = Ranking.from_order(tied.order).ranks
+        return ranks, _all(sums)
 
 
 class _Merged(Route):
@@ -320,7 +332,7 @@ def route_of(votes: Votes, T: Statistic, clock: Clock, *, both: bool = False) ->
     """
     if T is kemeny or T is copeland or T is bradley_terry:
         return _ByPairs(votes, T, clock, both=both or T is bradley_terry)
-    if T is mean_score:
+    if T is mean_score and _sums_of_scores_fit(votes):
         return _ByScores(votes, T, clock)
     if T is borda and votes.unlisted == "observed" and votes.incomplete:
         return _ByPairs(votes, T, clock, both=True)
@@ -329,6 +341,12 @@ def route_of(votes: Votes, T: Statistic, clock: Clock, *, both: bool = False) ->
     if isinstance(T, Robust) and T.theta != "auto":  # the best threshold is another one for every draw
         return _Merged(votes, T, T.theta, clock)
     return Route(votes, T, clock)
+
+
+def _sums_of_scores_fit(votes: Votes) -> bool:
+    """Whether floats hold all sums of whole units of scores; always, where scores are no such units."""
+    units = score_units(votes)
+    return units is None or votes.total * float(np.abs(units[0]).max(initial=1)) < 2**53
 
 
 def _kemeny_ranks(margins: Floats, clock: Clock) -> tuple[Ints, Mask]:

@@ -7,13 +7,16 @@ the expected Kendall distance, and the bound is what no ranking can go below: ev
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from fractions import Fraction
 from time import perf_counter
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from holdrank.consensus import Consensus, Statistic, by_scores, expect_votes, tied_by_scores
+from holdrank._ballots import NUMBERS_AT_A_TIME, close
+from holdrank.consensus import Consensus, Statistic, expect_votes, tied_by_scores
 from holdrank.errors import UsageError, quote
 from holdrank.pairs import PairCounts
 from holdrank.rankings import Floats, Ranking
@@ -28,6 +31,7 @@ _CONVERGED = 1e-10  # largest last step, as a share of the range of the strength
 _EQUAL = 1e-8  # strengths closer than this, in the same unit, are not told apart
 _MOST_STEPS = 200
 _ALL = "wins connect all items"
+_MOST_DECIMALS = 12  # of scores that are added up exactly
 
 
 def copeland(votes: Votes | PairCounts) -> Consensus:
@@ -133,6 +137,10 @@ def mean_score(votes: Votes) -> Consensus:
     scores, also next to others who rank the items alike: an attack can take any one of them, and a bootstrap draws them
     one by one.
 
+    Means are compared exactly where weights are whole numbers and scores are short decimals: whole numbers below 2**53,
+    or numbers that all have at most 12 decimals and, written with as many decimals each, at most 15 digits. Elsewhere,
+    neighbours that differ by no more than 1e-12 of the largest mean count as equal.
+
     Examples
     --------
     >>> import pandas as pd
@@ -142,18 +150,101 @@ def mean_score(votes: Votes) -> Consensus:
     """
     started = perf_counter()
     expect_votes(votes, "mean_score")
+    return _consensus(votes, tied_by_mean_score(votes), "sorted by mean score", started)
+
+
+def tied_by_mean_score(votes: Votes) -> Ranking:
+    """Return the items by falling mean score, tied where the means are equal (see `mean_score`)."""
+    exact = _exact_sums(votes)
+    if exact is not None:
+        return tied_by_fractions(*exact)
     means = mean_scores(votes)
-    return _sorted(votes, means, score_tolerance(means), "sorted by mean score", started)
+    return tied_by_scores(means, score_tolerance(means))
+
+
+def tied_by_fractions(sums: Sequence[int], heard: Sequence[int]) -> Ranking:
+    """Return the items by falling ``sum / heard``, tied where these are equal; those that nobody heard of come last."""
+    means = [Fraction(total, count) if count else None for total, count in zip(sums, heard, strict=True)]
+    place = {mean: k for k, mean in enumerate(sorted({mean for mean in means if mean is not None}, reverse=True))}
+    return Ranking([len(place) if mean is None else place[mean] for mean in means])
 
 
 def mean_scores(votes: Votes) -> Floats:
     """Return the mean score of each item; of items without any score, less than all others."""
     scores = scores_of(votes)
+    least = float(np.nanmin(scores)) - 1.0
+    exact, units = _exact_sums(votes), score_units(votes)
+    if exact is not None and units is not None:
+        unit = 10 ** units[1]
+        return np.array([float(Fraction(a, unit * b)) if b else least for a, b in zip(*exact, strict=True)])
     given = ~np.isnan(scores)
     heard = votes.weights @ given
     sums = votes.weights @ np.where(given, scores, 0.0)
-    least = float(np.nanmin(scores)) - 1.0
     return np.asarray(np.divide(sums, heard, out=np.full(votes.n, least), where=heard > 0))
+
+
+def score_units(votes: Votes) -> tuple[npt.NDArray[np.int64], int] | None:
+    """Return the scores as whole numbers of units, 0 where there is none, and k: a unit is ``10**-k``.
+
+    None where the scores are no short decimals (see `mean_score`). k is as small as it can be.
+
+    Examples
+    --------
+    >>> units, k = score_units(Votes.from_score_rows([[0.5, 2], [0.25, np.nan]]))
+    >>> units.tolist(), k
+    ([[50, 200], [25, 0]], 2)
+    """
+
+    def find() -> tuple[npt.NDArray[np.int64], int] | None:
+        scores = scores_of(votes)
+        filled = np.where(np.isnan(scores), 0.0, scores)
+        k = _decimals(filled)
+        if k is None:
+            return None
+        filled *= 10.0**k
+        units = np.rint(filled, out=filled).astype(np.int64)
+        close(units)
+        return units, k
+
+    return votes._remember("score units", find)
+
+
+def _decimals(scores: Floats) -> int | None:
+    """Return how many decimals make all scores whole numbers of units; None if more than 12, or too many digits."""
+    rows = max(1, NUMBERS_AT_A_TIME // scores.shape[1])
+    blocks = [scores[at : at + rows] for at in range(0, len(scores), rows)]
+    k = at = agreed = 0  # blocks in a row, and in a ring, for which k decimals are enough
+    while agreed < len(blocks):
+        if _are_whole(blocks[at], k):
+            agreed, at = agreed + 1, (at + 1) % len(blocks)
+        elif k < _MOST_DECIMALS:
+            k, agreed = k + 1, 0
+        else:
+            return None
+    return k
+
+
+def _are_whole(scores: Floats, k: int) -> bool:
+    """Whether every score is the float nearest to a whole number of ``10**-k``, and to one such number only."""
+    # Floats tell such numbers apart up to 52 bits; whole scores are themselves, up to 53.
+    units = np.rint(scores * 10.0**k)
+    return bool((np.abs(units) < 2.0 ** (52 if k else 53)).all() and (units / 10.0**k == scores).all())
+
+
+def _exact_sums(votes: Votes) -> tuple[list[int], list[int]] | None:
+    """Return the sum of the scores of each item in units, and how many votes gave one; None if they are not whole."""
+    found = score_units(votes)
+    if found is None or not votes.is_counts:
+        return None
+    units, _ = found
+    weights = votes.weights.astype(np.int64)
+    heard = weights @ ~np.isnan(scores_of(votes))
+    if votes.total * float(np.abs(units).max(initial=0)) < 2.0**62:
+        return (weights @ units).tolist(), heard.tolist()
+    # 16 bits of each score at a time: weights have 46 at most, so that no sum has more than 62.
+    parts = [(units >> shift) & 0xFFFF for shift in (0, 16, 32)] + [units >> 48]
+    sums = zip(*((weights @ part).tolist() for part in parts), strict=True)
+    return [sum(part << (16 * k) for k, part in enumerate(each)) for each in sums], heard.tolist()
 
 
 def scores_of(votes: Votes) -> Floats:
@@ -164,7 +255,7 @@ def scores_of(votes: Votes) -> Floats:
 
 
 def score_tolerance(means: Floats) -> float:
-    """Return the difference up to which mean scores count as equal: what rounding may add up to."""
+    """Return the difference up to which mean scores that are not exact count as equal: what rounding may add up to."""
     return 1e-12 * float(np.abs(means).max(initial=0.0))
 
 
@@ -182,8 +273,7 @@ def scored_ties(votes: Votes, T: Statistic) -> Ranking | None:
         fitted, _ = strengths(votes.wins() / votes.total, RIDGE)
         return tied_by_scores(fitted, strength_tolerance(fitted))
     if T is mean_score:
-        means = mean_scores(votes)
-        return tied_by_scores(means, score_tolerance(means))
+        return tied_by_mean_score(votes)
     return None
 
 
@@ -300,7 +390,11 @@ def _reached(edges: Mask, start: int = 0) -> Mask:
 
 
 def _sorted(votes: Votes | PairCounts, scores: Floats, tolerance: float, proof: str, started: float) -> Consensus:
-    ranking, unique = by_scores(scores, tolerance)
+    return _consensus(votes, tied_by_scores(scores, tolerance), proof, started)
+
+
+def _consensus(votes: Votes | PairCounts, tied: Ranking, proof: str, started: float) -> Consensus:
+    ranking = Ranking.from_order(tied.order)  # tied items in the order of their numbers
     return Consensus(
         ranking=ranking,
         items=votes.items,
@@ -308,7 +402,7 @@ def _sorted(votes: Votes | PairCounts, scores: Floats, tolerance: float, proof: 
         bound=votes.least_loss(),
         distance="kendall",
         status=Status.SORTED,
-        unique=unique,
+        unique=tied.is_strict,
         proof=proof,
         seconds=perf_counter() - started,
     )

@@ -344,3 +344,24 @@ def test_rules_that_may_look_at_scores_get_them():
     for T in (hr.mean_score, hr.Robust(hr.mean_score, 0.1), first_listed):
         assert _draws.seen_by(T, v) is v
         assert hr.bootstrap(v, T, 5, rng=1).draws == 5
+
+
+@pytest.mark.parametrize("scale", [1, 10**6, 10**13, 2**52])
+def test_draws_with_equal_means_are_told_from_those_that_are_almost_equal(scale):
+    # Means differ by one unit at most; from 2**53 units on, sums of floats would not show it.
+    rows, weights = [[scale, scale - 1, scale], [scale - 1, scale, scale], [scale, scale, scale]], [2, 2, 7]
+    v = hr.Votes.from_score_rows(rows, weights)
+
+    def rank(counts):
+        lost = [counts[1], counts[0], 0]
+        order = sorted(range(3), key=lambda i: (lost[i], i))
+        return [order.index(i) + 1 for i in range(3)]
+
+    ballots = v.scores.tolist()  # heaviest first
+    assert ballots == [rows[2], rows[0], rows[1]]
+    generator = np.random.default_rng(np.random.SeedSequence(7, spawn_key=(0,)))
+    expected = oracles.drawn_again(
+        ballots, v.weights.tolist(), 40, generator, lambda counts: rank([counts[1], counts[2]])
+    )
+    b = hr.bootstrap(v, hr.mean_score, 40, rng=7)
+    assert Counter(dict(zip(map(tuple, b.ranks.tolist()), b.counts.tolist(), strict=True))) == Counter(expected)

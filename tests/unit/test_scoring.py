@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 
@@ -181,3 +182,133 @@ def test_a_statistic_takes_votes_and_can_be_merged(rule):
     v = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[51, 49])
     assert hr.Robust(rule, theta=0.05)(v).text() == "{a, b} > c"
     assert rule(hr.Votes.from_orders([["only"]])).text() == "only"
+
+
+# ---------------------------------------------------------------------------------------------------------- mean score
+
+
+@st.composite
+def decimal_tables(draw):
+    """Rows of scores as decimals in text, None for none, and counts: few values and large ones, so that means tie."""
+    n = draw(st.integers(1, 4))
+    decimals = draw(st.integers(0, 12))
+    largest = draw(st.sampled_from([3, 30, 10**6, 10**15]))
+    cells = draw(st.lists(st.integers(-largest, largest), min_size=1, max_size=3))
+    cells += [cell + 1 for cell in cells if cell < largest]  # neighbours, and what makes ties of sums
+    cell = st.one_of(st.none(), *map(st.just, cells))
+    row = st.lists(cell, min_size=n, max_size=n).filter(lambda cells: any(cell is not None for cell in cells))
+    table = draw(st.lists(row, min_size=1, max_size=5))
+    weight = st.integers(1, draw(st.sampled_from([1, 4, 2**43])))
+    weights = draw(st.lists(weight, min_size=len(table), max_size=len(table)))
+    return [[None if c is None else f"{c}e-{decimals}" for c in row] for row in table], weights
+
+
+def scored(rows, weights=None, **options):
+    """Votes of scores given as text, as a reader would make them."""
+    return hr.Votes.from_score_rows(
+        [[np.nan if c is None else float(c) for c in row] for row in rows], weights, **options
+    )
+
+
+@given(decimal_tables())
+def test_mean_scores_of_decimals_are_compared_exactly(case):
+    rows, weights = case
+    v = scored(rows, weights)
+    expected = oracles.tiers_by_mean_score(rows, weights)
+    c = hr.mean_score(v)
+    assert scoring.tied_by_mean_score(v).ranks.tolist() == expected
+    assert scoring.scored_ties(v, hr.mean_score).ranks.tolist() == expected
+    assert c.ranking.order == tuple(sorted(range(v.n), key=lambda i: (expected[i], i)))
+    assert c.unique == (len(set(expected)) == v.n)
+
+
+@given(decimal_tables())
+def test_mean_scores_are_the_floats_nearest_to_the_exact_ones(case):
+    rows, weights = case
+    exact = [[None if cell is None else Fraction(cell) for cell in row] for row in rows]
+    lowest = min(cell for row in exact for cell in row if cell is not None)
+    found = scoring.mean_scores(scored(rows, weights)).tolist()
+    for mean, value in zip(oracles.mean_scores(exact, weights), found, strict=True):
+        assert value == (float(lowest) - 1 if mean is None else float(mean))
+
+
+def test_one_vote_of_ten_million_decides():
+    v = hr.Votes.from_score_rows([[1000001, 1000000], [1000000, 1000000]], [1, 10**7])
+    c = hr.mean_score(v)
+    assert (c.ranking.order, c.unique) == ((0, 1), True)
+    c = hr.mean_score(hr.Votes.from_score_rows([[1000000, 1000001], [1000000, 1000000]], [1, 10**7]))
+    assert (c.ranking.order, c.unique) == ((1, 0), True)
+    # Sums far beyond 64 bits: the last of 2**52 - 1 units, in one of 2**45 votes.
+    high = 2**52 - 1
+    v = hr.Votes.from_score_rows([[-high, 1 - high], [-high, -high]], [1, 2**45])
+    assert scoring.tied_by_mean_score(v).ranks.tolist() == [2, 1]
+
+
+def test_decimals_whose_float_sums_differ_tie():
+    assert 0.1 + 0.2 + 0.3 != 0.3 + 0.2 + 0.1
+    v = hr.Votes.from_score_rows([[0.1, 0.3, 0.2], [0.2, 0.2, 0.2], [0.3, 0.1, 0.2]])
+    c = hr.mean_score(v)
+    assert (c.unique, c.ranking.order) == (False, (0, 1, 2))
+    assert hr.mean_score(hr.Votes.from_score_rows([[0.1, 0.2], [0.2, 0.1], [0.3, 0.3]])).unique is False
+    assert scoring.tied_by_mean_score(v).ranks.tolist() == [1, 1, 1]
+
+
+def test_means_over_different_numbers_of_voters_are_compared_as_fractions():
+    nan = np.nan
+    # 1/3 and 2/6: equal. 1/3 and 333333333333/10**12: not, by less than the tolerance of floats.
+    rows = [[1, 1, 0.333333333333], [0, 1, nan], [0, 0, nan], [nan, 0, nan], [nan, 0, nan], [nan, 0, nan]]
+    assert scoring.tied_by_mean_score(hr.Votes.from_score_rows(rows)).ranks.tolist() == [1, 1, 2]
+    assert scoring.tied_by_mean_score(hr.Votes.from_score_rows([[1, nan, 2]])).ranks.tolist() == [2, 3, 1]
+
+
+@pytest.mark.parametrize(
+    ("rows", "units", "k"),
+    [
+        ([[5.0, -3.0]], [[5, -3]], 0),
+        ([[0.5, 2.0], [0.25, np.nan]], [[50, 200], [25, 0]], 2),
+        ([[0.1, 0.7], [1e-12, 3.0]], [[10**11, 7 * 10**11], [1, 3 * 10**12]], 12),
+        ([[2.0**53 - 1, -0.0]], [[2**53 - 1, 0]], 0),
+        ([[-999999999999.999, 1.0]], [[-999999999999999, 1000]], 3),
+    ],
+)
+def test_scores_in_units(rows, units, k):
+    found = scoring.score_units(hr.Votes.from_score_rows(rows))
+    assert (found[0].tolist(), found[1]) == (units, k)
+    assert found[0].dtype == np.int64
+    with pytest.raises(ValueError, match="read-only"):
+        found[0][0] = 1
+
+
+@pytest.mark.parametrize("score", [1 / 3, 2.0**53, 1e-13, 1e290, 2.0**51 + 0.5, np.pi])
+def test_scores_that_are_no_short_decimals_have_no_units(score):
+    v = hr.Votes.from_score_rows([[score, 1.0], [2.0, 1.0]])
+    assert scoring.score_units(v) is None
+    # There the documented tolerance holds: 1e-12 of the largest mean.
+    near = hr.Votes.from_score_rows([[score, score * (1 - 1e-13)]])
+    assert hr.mean_score(near).unique is False
+
+
+def test_shares_of_votes_keep_the_tolerance():
+    rows = [[1000001, 1000000], [1000000, 1000000]]
+    assert hr.mean_score(hr.Votes.from_score_rows(rows, [0.5, 0.5])).unique is True
+    assert hr.mean_score(hr.Votes.from_score_rows(rows, [1e-8, 1.0])).unique is False
+
+
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=8), st.integers(1, 4))
+def test_decimals_are_found_in_any_block(decimals, rows):
+    scores = [[10.0**-k, 3.0] for k in decimals]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scoring, "NUMBERS_AT_A_TIME", 2 * rows)
+        units, k = scoring.score_units(hr.Votes.from_score_rows(scores))
+    assert k == max(decimals)
+    assert sorted(units.tolist()) == sorted([10 ** (k - d), 3 * 10**k] for d in set(decimals))
+
+
+def test_many_scores_are_read_in_units_at_once():
+    rng = np.random.default_rng(1)
+    whole = rng.integers(-500, 500, (300_000, 5))
+    whole[-1, -1] = 1  # alone has all three decimals
+    whole[:-1] *= 10
+    units, k = scoring.score_units(hr.Votes.from_score_rows(whole / 1000))
+    assert k == 3
+    assert np.array_equal(np.unique(units, axis=0), np.unique(whole, axis=0))
