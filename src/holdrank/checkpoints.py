@@ -220,7 +220,9 @@ def opened(
 
 def rows_hash(votes: Any) -> str:
     """Return the hash of votes with their ballots in the order that they have, on which draws and rounding depend."""
-    parts = (votes.input_hash.encode(), votes.ranks.tobytes(), votes.weights.tobytes())
+    parts = [votes.input_hash.encode(), votes.ranks.tobytes(), votes.weights.tobytes()]
+    if votes.scores is not None:  # voters who rank alike may stand in another order
+        parts.append(votes.scores.tobytes())
     return hashlib.sha256(b"".join(parts)).hexdigest()
 
 

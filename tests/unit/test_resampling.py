@@ -365,3 +365,14 @@ def test_draws_with_equal_means_are_told_from_those_that_are_almost_equal(scale)
     )
     b = hr.bootstrap(v, hr.mean_score, 40, rng=7)
     assert Counter(dict(zip(map(tuple, b.ranks.tolist()), b.counts.tolist(), strict=True))) == Counter(expected)
+
+
+def test_a_checkpoint_of_voters_in_another_order_is_not_gone_on_with(tmp_path):
+    rows = [[9, 1], [1, 9], [5, 4], [7, 2]]
+    one, other = (hr.Votes.from_score_rows(table) for table in (rows, [rows[2], rows[1], rows[0], rows[3]]))
+    assert one == other
+    assert np.array_equal(one.ranks, other.ranks)
+    hr.bootstrap(one, hr.mean_score, 60, rng=1, checkpoint=tmp_path / "draws")
+    hr.bootstrap(one, hr.mean_score, 80, rng=1, checkpoint=tmp_path / "draws")
+    with pytest.raises(hr.InputError, match="other votes"):
+        hr.bootstrap(other, hr.mean_score, 80, rng=1, checkpoint=tmp_path / "draws")
