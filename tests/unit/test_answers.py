@@ -455,6 +455,26 @@ def test_the_class_of_a_goal_is_refused_with_what_to_write(goal, call):
         assert str(caught.value) == f"{goal.__name__} is a class of goals, not a goal. Fix: write {call}"
 
 
+@pytest.mark.parametrize("ranks", [[1, 2, 3, 4], [1, 1, 2, 3], [1, 1, 2, 2], [1, 2, 2, 2], [1, 1, 1, 1]])
+def test_every_distance_that_tiers_can_move_is_in_the_curve(ranks):
+    before = hr.Ranking(ranks)
+    votes = hr.Votes.from_ranks([ranks])
+    tiers = hr.breakdown(votes, hr.Robust(hr.kemeny, 0.1), distance="hausdorff_half", time_limit=0)
+    assert tiers.consensus.ranking == before
+    attained = {round(12 * hr.hausdorff_half(before, after)) for after in hr.all_rankings(4, ties=True)} - {0}
+    steps = (12 * tiers.delta).round(9).tolist()
+    assert attained <= set(steps)
+    assert steps == list(range(1, max(attained) + 1))
+
+
+def test_strict_rankings_move_by_whole_pairs():
+    for T in (hr.kemeny, hr.borda, hr.footrule, hr.copeland, hr.bradley_terry):
+        assert hr.breakdown(VOTES, T, distance="hausdorff_half").delta.tolist() == [1 / 3, 2 / 3, 1]
+    assert hr.breakdown(VOTES, hr.Robust(hr.kemeny, 0.05)).delta.tolist() == [1 / 3, 2 / 3, 1]
+    alone = hr.Votes.from_orders([["a"]])
+    assert hr.breakdown(alone, hr.Robust(hr.kemeny, 0.05), distance="hausdorff_half").delta.tolist() == []
+
+
 def test_a_thin_margin_is_not_taken_for_several_optima():
     votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[0.5 + 1e-9, 0.5])
     found = hr.attack(votes, hr.kemeny, hr.Above("b", "a"))

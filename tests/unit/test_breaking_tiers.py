@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from itertools import pairwise
+from itertools import combinations_with_replacement, pairwise
 
 import numpy as np
 import pytest
@@ -179,6 +179,30 @@ def test_no_change_of_whole_ballots_beats_the_lower_bound(rule, base, change):
                 met += weak > 0
                 assert known.lower * votes.total <= weak + 1e-9, (votes.ranks, votes.weights, goal, known, weak)
     assert met > 15  # otherwise the bounds were never put to the test
+
+
+@pytest.mark.parametrize("base", [hr.kemeny, hr.borda])
+def test_no_change_of_whole_ballots_beats_the_lower_bound_at_half_a_pair(base):
+    rng = np.random.default_rng(len(base.__name__))
+    statistic, orders, met = hr.Robust(base, 0.1), [r.order for r in hr.all_rankings(3)], 0
+    for _ in range(8):
+        counts = np.bincount(rng.integers(6, size=7), minlength=6)
+        votes = hr.Votes.from_orders(orders, weights=counts, items=range(3))
+        curve = hr.breakdown(votes, statistic, distance="hausdorff_half")
+        assert curve.exact.all()
+        for changed in (1, 2):
+            for out in combinations_with_replacement(np.flatnonzero(counts).tolist(), changed):
+                for put in combinations_with_replacement(range(6), changed):
+                    after = counts - np.bincount(out, minlength=6) + np.bincount(put, minlength=6)
+                    if after.min() < 0:
+                        continue
+                    moved = statistic(hr.Votes.from_orders(orders, weights=after, items=range(3))).ranking
+                    far = hr.hausdorff_half(curve.consensus.ranking, moved)
+                    reached = curve.delta <= far + 1e-9
+                    met += round(6 * far) % 2
+                    assert (curve.lower[reached] * 7 <= changed + 1e-9).all(), (counts, out, put)
+                    assert (curve.votes_needed[reached] <= changed).all()
+    assert met > 50  # odd numbers of half pairs
 
 
 @pytest.mark.parametrize("rule", ["downward", "naive"])

@@ -101,6 +101,16 @@ def test_mistakes_get_one_clear_line_and_exit_code_2(args, words, run):
     assert "Traceback" not in err
 
 
+def test_halves_of_pairs_are_shown(run):
+    how = ["--theta", "0.05", "--distance", "hausdorff_half", "-q"]
+    code, out, _ = run("breakdown", "votes.soc", *how)
+    rows = [line.split() for line in out.splitlines() if line.strip().startswith("0.")]
+    assert (code, [row[1] for row in rows[:3]]) == (0, ["0.5", "1", "1.5"])
+    assert [row[0] for row in rows[:3]] == ["0.0833", "0.1667", "0.2500"]
+    _, out, _ = run("breakdown", "votes.soc", "two.soc", *how)
+    assert [line.split()[2] for line in out.splitlines() if "votes.soc" in line] == ["0.5"]
+
+
 def test_breakdown_as_json(run):
     code, out, err = run("breakdown", "votes.soc", "--json", "-q")
     record = json.loads(out)["breakdown"]

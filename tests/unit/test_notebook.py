@@ -56,6 +56,13 @@ def test_pictures_are_in_frames_of_their_own(name):
     assert "<style" not in page.replace(inner, "")
 
 
+def test_a_curve_in_half_pairs_says_so():
+    tiers = hr.Robust(hr.kemeny, 0.05)
+    told = html.unescape(hr.breakdown(VOTES, tiers, distance="hausdorff_half")._repr_html_())
+    assert "0.5 pairs: " in told
+    assert "0.5 pairs" not in html.unescape(hr.breakdown(VOTES, tiers)._repr_html_())
+
+
 def test_shares_have_no_votes_on_their_axis():
     shares = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[0.6, 0.4])
     assert "<svg" in html.unescape(hr.breakdown(shares)._repr_html_())

@@ -131,6 +131,13 @@ def test_attacks_of_a_search_are_crosses_and_with_a_proof_a_band():
     assert (band.get_data().baseline.tolist(), band.get_data().values.tolist()) == ([0.02], [0.04])
 
 
+def test_halves_of_pairs_do_not_make_more_pairs():
+    votes = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[90, 10])
+    ax = plots.breakdown(hr.breakdown(votes, hr.Robust(hr.kemeny, 0.05), distance="hausdorff_half"))
+    assert ax.get_xlabel() == "pairs out of 3 that the consensus changes"
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["0", "1", "2", "3"]
+
+
 def test_many_pairs_are_a_share():
     votes = hr.sample_votes(hr.Mallows(range(6), 0.5), 60, rng=1)
     ax = plots.breakdown(hr.breakdown(votes, method="bounds"))

@@ -26,17 +26,19 @@ from holdrank.breaking.mirror import is_symmetric
 from holdrank.breaking.plans import Found, Plan, Progress, check_change
 from holdrank.breaking.results import Attack, Breakdown
 from holdrank.breaking.whole import votes_needed
-from holdrank.consensus import Consensus, Statistic, expect_seconds, kemeny, name_of
+from holdrank.consensus import Consensus, Statistic, borda, expect_seconds, footrule, kemeny, name_of
 from holdrank.errors import UsageError, quote, real_number, show
 from holdrank.merge import Robust, consensus_of
 from holdrank.models import Seed, seed_of
 from holdrank.rankings import Floats, Ranking
+from holdrank.scoring import bradley_terry, copeland, mean_score
 from holdrank.status import Clock, Status
 from holdrank.tolerances import SAME
 from holdrank.votes import Votes
 
 Method: TypeAlias = Literal["auto", "exact", "search", "bounds", "smooth"]
 
+_STRICT = (kemeny, borda, footrule, copeland, bradley_terry, mean_score)  # these never tie two items
 _METHODS = ("auto", "exact", "search", "bounds", "smooth")
 
 
@@ -64,13 +66,15 @@ def breakdown(
         effort and time allow. `Robust` of `footrule`: attacks that work, but lower bounds that are weak and mostly 0.
         Any other: by search.
     deltas : sequence of float, optional
-        Distances as shares of the pairs, from 0 to 1; every multiple of one pair if not given.
+        Distances as shares of the pairs, from 0 to 1. By default every multiple of one pair; for a statistic that ties
+        items and "hausdorff_half", every multiple of half a pair up to the farthest ranking.
     method : {"auto", "exact", "search", "bounds", "smooth"}
         "exact" gives certified lower and upper values with attacks; "search" attacks that work, and lower values
         for `copeland` and `mean_score`; "bounds" the paper's theorems; "smooth" the paper's estimate, which is an
         upper value; "auto" is "exact" where T has it, else "search".
     distance : {"hausdorff_ns", "hausdorff_half"}
-        Between rankings with ties; between strict rankings both are Kendall's.
+        Between rankings with ties; "hausdorff_half" counts a pair that is tied in one of them as half a pair. Between
+        strict rankings both are Kendall's.
     time_limit : float, optional
         Seconds; when they are over, or at Ctrl-C, what is proved comes back.
     rng : int, Generator or None
@@ -104,7 +108,7 @@ def breakdown(
     Distance(1.0, distance)  # refuses unknown distances
     if device is not None and method != "smooth":
         raise UsageError("device is for method='smooth'; the other methods do not run on one")
-    at = _distances(deltas, votes.n)
+    asked = None if deltas is None else _distances(deltas)
     engine = exact_engine(T, votes) if method in ("auto", "exact") else None
     seed = None
     if method == "exact" and engine is None:
@@ -118,6 +122,7 @@ def breakdown(
         seed = seed_of(rng)
         engine = _smooth_engine(T, distance, seed, device)
     before = consensus_of(votes, T, time_limit)
+    at = _all_distances(before.ranking, T, distance) if asked is None else asked
     if engine is None:
         return _theorems(votes, T, at, distance, before, started)
     case = Case(votes, T, before, "replace", engine)
@@ -142,7 +147,7 @@ def attack(
     votes : Votes
     T : Statistic
         `kemeny`, `borda`, `footrule`, and `Robust` of `kemeny` or `borda` by "downward" or "naive": exactly, as far as
-        effort and time allow. `Robust` of `footrule`: an attack that works, but a lower bound that is weak and mostly 0.
+        effort and time allow. `Robust` of `footrule`: an attack that works, but a lower bound that is weak, mostly 0.
         Any other: by search, an attack that works, with a lower bound for `copeland` and `mean_score`. The status says
         which.
     goal : Goal
@@ -329,10 +334,16 @@ def numbers_of(deltas: Iterable[float]) -> list[float]:
     return known
 
 
-def _distances(deltas: Iterable[float] | None, n: int) -> Floats:
-    pairs = n * (n - 1) // 2
-    if deltas is None:
+def _all_distances(before: Ranking, T: Statistic, distance: TierDistance) -> Floats:
+    """Return the distances that a consensus may move by, from the nearest on."""
+    pairs = before.n * (before.n - 1) // 2
+    if distance == "hausdorff_ns" or T in _STRICT:
         return np.arange(1, pairs + 1) / max(pairs, 1)
+    tied = sum(len(bucket) * (len(bucket) - 1) // 2 for bucket in before.buckets)
+    return np.arange(1, 2 * pairs - tied + 1) / max(2 * pairs, 1)  # a tie can only be broken, which is half a pair
+
+
+def _distances(deltas: Iterable[float]) -> Floats:
     at = np.array(numbers_of(deltas))
     if not ((at >= 0) & (at <= 1)).all():
         raise UsageError("deltas must be numbers from 0 to 1, shares of the pairs of items")

@@ -201,7 +201,7 @@ def _breakdowns(files: tuple[str, ...], rule: str, theta: float | str | None, me
         table.add_column("status", no_wrap=True)
         table.add_column("file", overflow="fold")
         for one in found:
-            for row in _first_rows(one, every=how["deltas"] is not None):
+            for row in _first_rows(one, how["distance"], every=how["deltas"] is not None):
                 table.add_row(*row, show(one["file"], 200))
         print_table(
             f"Breakdown of {getattr(T, '__name__', rule)}: {len(found)} file{'s' * (len(found) != 1)}", None, table
@@ -209,7 +209,7 @@ def _breakdowns(files: tuple[str, ...], rule: str, theta: float | str | None, me
     return max((exit_code(Status(one["breakdown"]["status"]), require_proof) for one in found), default=0)
 
 
-def _first_rows(one: dict[str, Any], *, every: bool) -> list[tuple[str, ...]]:
+def _first_rows(one: dict[str, Any], distance: str, *, every: bool) -> list[tuple[str, ...]]:
     """Return what a table shows of the breakdown of one file of several."""
     from holdrank.votes import number
 
@@ -224,7 +224,7 @@ def _first_rows(one: dict[str, Any], *, every: bool) -> list[tuple[str, ...]]:
         rows.append((
             number(one["votes"]["total"]),
             str(n),
-            str(math.ceil(delta * n * (n - 1) / 2 - 1e-9)),
+            _pairs_moved(delta, n, distance),
             _votes_range(needed, enough) if one["votes"]["counts"] else "",
             _share_range(low, high),
             exact if low == high else {"smooth": "estimate", "bounds": "theorem"}.get(curve["method"], "bounds"),
@@ -288,13 +288,18 @@ def _write(found: Attack, output: str, quiet: bool) -> None:
         complain(f"wrote {show(output, 200)}")
 
 
+def _pairs_moved(delta: float, n: int, distance: str) -> str:
+    """Return a distance as a number of pairs, rounded up to the next that there is: halves where ties count half."""
+    halves = 2 if distance == "hausdorff_half" else 1
+    return f"{math.ceil(halves * delta * n * (n - 1) / 2 - 1e-9) / halves:.12g}"
+
+
 def _print_breakdown(votes: Votes, found: Breakdown) -> None:
-    pairs = votes.n * (votes.n - 1) // 2
     columns = (found.delta, found.lower, found.upper, found.votes_needed, found.votes_sufficient)
     rows = [
         (
             f"{delta:.4f}",
-            str(math.ceil(delta * pairs - 1e-9)),
+            _pairs_moved(delta, votes.n, found.distance),
             "" if math.isnan(needed) else _votes_range(needed, sufficient),
             _share_range(low, high),
             _row_status(low, high, found),

@@ -71,7 +71,8 @@ def breakdown(record: Record) -> str:
                "small middle")  # fmt: skip
     ends = []
     for k, curve in reversed(list(enumerate(curves))):
-        ends.append((_curve(sheet, frame, curve, x, k, dense=len(curve["delta"]) == pairs), labels[k], k))
+        every = round(curve["delta"][-1] * 2 * pairs) if _in_halves(curve) else pairs
+        ends.append((_curve(sheet, frame, curve, x, k, dense=len(curve["delta"]) == every), labels[k], k))
     _label_ends(sheet, ends, right, frame)
     return sheet.done(_HEIGHT, breakdown_text(record))
 
@@ -130,10 +131,16 @@ def breakdown_text(record: Record) -> str:
         parts = []
         for k in sorted(chosen):
             cost = price({name: curve[name][k] for name in ("lower", "upper", "needed", "sufficient")}, record["votes"])
-            moved = plural(ceil(curve["delta"][k] * pairs - 1e-9), "pair")
+            halves = 2 if _in_halves(curve) else 1
+            moved = plural(ceil(halves * curve["delta"][k] * pairs - 1e-9) / halves, "pair")
             parts.append(f"{moved}: {cost or 'not known'}")
         lines.append(f"{curve_name(curve['statistic'])}: {'; '.join(parts)}.")
     return "\n".join(lines)
+
+
+def _in_halves(curve: Record) -> bool:
+    """Whether a tie counts half a pair; the record of an analysis has no such curves."""
+    return bool(curve.get("distance") == "hausdorff_half")
 
 
 def _known(record: Record) -> list[Record]:

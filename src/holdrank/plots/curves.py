@@ -61,6 +61,7 @@ def breakdown_data(*curves: Breakdown, labels: Sequence[str] | None = None) -> D
             {
                 "label": show(name, 60),
                 "method": curve.method,
+                "pairs": len(curve.consensus.items) * (len(curve.consensus.items) - 1) // 2,
                 "delta": curve.delta.tolist(),
                 "lower": [number(value) for value in curve.lower],
                 "upper": [number(value) for value in curve.upper],
@@ -209,7 +210,8 @@ def share_axis(ax: Axes, highest: float, *, endless: bool, least: float = 0.0, l
 
 def pair_axis(ax: Axes, curves: Iterable[Data]) -> None:
     """Make the horizontal axis one of distances, as numbers of pairs where these are few."""
-    steps = {round(1 / curve["delta"][0]) for curve in curves if curve["delta"] and curve["delta"][0] > 0}
+    shown = [curve for curve in curves if curve["delta"] and curve["delta"][0] > 0]
+    steps = {curve.get("pairs") or round(1 / curve["delta"][0]) for curve in shown}
     pairs = max(steps, default=0)
     if 0 < pairs <= 10:
         ax.set_xticks([k / pairs for k in range(pairs + 1)], [str(k) for k in range(pairs + 1)])
