@@ -45,6 +45,8 @@ class Consensus:
         How the status was reached, in words.
     seconds : float
         Time taken.
+    notes : tuple of str
+        What else should be known: that several rankings are as good as the one below tiers.
     """
 
     ranking: Ranking
@@ -56,6 +58,7 @@ class Consensus:
     unique: bool | None
     proof: str
     seconds: float
+    notes: tuple[str, ...] = ()
 
     def text(self) -> str:
         """Return the ranking with the names of the items, ``A > {B, C} > D``."""

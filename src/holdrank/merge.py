@@ -150,7 +150,8 @@ class Robust:
     Notes
     -----
     The loss counts a tie one half. The bound is the base's when that is a Kendall loss. With rule "smith" and a proved
-    Kemeny ranking the result is unique, even when the ranking is not (`smith_merge`).
+    Kemeny ranking the result is unique, even when the ranking is not (`smith_merge`). Otherwise, where the base has
+    several rankings, the tiers come from the one it reports, and `notes` says so.
 
     `breakdown` and `attack` are exact for tiers of `kemeny` and `borda` by "downward" and "naive". A base other than
     these has no linear conditions on its order there: only ties and gaps bound it. So attacks on tiers of `footrule`
@@ -213,7 +214,11 @@ class Robust:
             unique=median.unique or (self._sees_majorities_only(median) or None),
             proof=f"{self.rule} merge at theta = {self.theta:g}; {median.proof}",
             seconds=median.seconds + perf_counter() - started,
+            notes=() if median.unique is not False or self._sees_majorities_only(median) else (self._several(),),
         )
+
+    def _several(self) -> str:
+        return f"several rankings are equally good for {self.base.__name__}; the tiers come from the one it reports"
 
     def _sees_majorities_only(self, median: Consensus) -> bool:
         return self.rule == "smith" and self.base is kemeny and median.status is Status.PROVED

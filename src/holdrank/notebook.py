@@ -51,6 +51,7 @@ def consensus_html(found: Consensus) -> str:
     more = len(rows) - 4 * _MOST_ROWS
     rest = [("", f"and {more} more places")] if more > 0 else []
     told = f"loss {found.loss:.6g} ({found.distance}); {found.status}"
+    told += "".join(f"; {note}" for note in found.notes)
     return _table(["place", "items"], [*rows[: 4 * _MOST_ROWS], *rest]) + _paragraph(told)
 
 

@@ -475,6 +475,20 @@ def test_strict_rankings_move_by_whole_pairs():
     assert hr.breakdown(alone, hr.Robust(hr.kemeny, 0.05), distance="hausdorff_half").delta.tolist() == []
 
 
+def test_what_breaks_tiers_says_that_the_ranking_below_them_is_one_of_several():
+    circle = hr.Votes.from_orders([["a", "b", "c"], ["b", "c", "a"], ["c", "a", "b"]])
+    tiers = hr.Robust(hr.kemeny, 0.1)
+    note = "several rankings are equally good for kemeny; the tiers come from the one it reports"
+    assert note in hr.attack(circle, tiers, hr.NewWinner()).notes
+    assert note in hr.breakdown(circle, tiers).notes
+    record = hr.analyse(circle, hr.Spec(theta=0.1, draws=0)).record
+    assert note in record["attack"]["notes"]
+    assert [note in curve["notes"] for curve in record["curves"]] == [
+        "merge" in c["statistic"] for c in record["curves"]
+    ]
+    assert hr.attack(VOTES, tiers, hr.NewWinner()).notes == ()
+
+
 def test_a_thin_margin_is_not_taken_for_several_optima():
     votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[0.5 + 1e-9, 0.5])
     found = hr.attack(votes, hr.kemeny, hr.Above("b", "a"))

@@ -101,6 +101,17 @@ def test_mistakes_get_one_clear_line_and_exit_code_2(args, words, run):
     assert "Traceback" not in err
 
 
+def test_several_rankings_below_tiers_are_noted(run, tmp_path):
+    (tmp_path / "circle.csv").write_text("rank1,rank2,rank3\na,b,c\nb,c,a\nc,a,b\n", encoding="utf-8")
+    note = "several rankings are equally good for kemeny; the tiers come from the one it reports"
+    for command in (["tiers"], ["breakdown"], ["attack", "--new-winner"]):
+        code, out, _ = run(*command, "circle.csv", "--theta", "0.1", "-q")
+        assert (code, out.count(f"note: {note}\n")) == (0, 1), command
+    told = json.loads(run("tiers", "circle.csv", "--theta", "0.1", "-q", "--json")[1])
+    assert told["consensus"]["notes"] == [note]
+    assert "note" not in run("tiers", "votes.soc", "--theta", "0.1", "-q")[1]
+
+
 def test_halves_of_pairs_are_shown(run):
     how = ["--theta", "0.05", "--distance", "hausdorff_half", "-q"]
     code, out, _ = run("breakdown", "votes.soc", *how)

@@ -240,6 +240,26 @@ def test_robust_says_when_its_base_was_not_proved():
     assert hr.Robust(unproved, 0.1)(v).status is Status.TIME_LIMIT
 
 
+CIRCLE = hr.Votes.from_orders([["a", "b", "c", "d"], ["b", "c", "a", "d"], ["c", "a", "b", "d"]])
+SEVERAL = "several rankings are equally good for {}; the tiers come from the one it reports"
+
+
+@pytest.mark.parametrize("base", [hr.kemeny, hr.borda, hr.footrule, hr.copeland])
+def test_tiers_say_that_the_ranking_below_them_is_one_of_several(base):
+    assert base(CIRCLE).unique is False
+    for rule in ("downward", "naive"):
+        found = hr.Robust(base, 0.1, rule)(CIRCLE)
+        assert (found.notes, found.unique) == ((SEVERAL.format(base.__name__),), None)
+        assert found.notes[0] in found._repr_html_()
+    clear = hr.Votes.from_orders([["a", "b", "c", "d"]])
+    assert hr.Robust(base, 0.1)(clear).notes == () == base(CIRCLE).notes
+
+
+def test_tiers_by_dominating_sets_are_the_same_from_every_kemeny_ranking():
+    assert hr.Robust(hr.kemeny, 0.1, "smith")(CIRCLE).notes == ()
+    assert hr.Robust(hr.borda, 0.1, "smith")(CIRCLE).notes == (SEVERAL.format("borda"),)
+
+
 def test_only_rankings_are_merged():
     with pytest.raises(hr.UsageError, match="must be a Ranking, not list"):
         hr.naive_merge(FIGURE_3, [1, 2, 3, 4], 0.1)

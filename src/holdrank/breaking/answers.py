@@ -362,7 +362,7 @@ def _status_of(answer: Answer, of_curve: Status) -> Status:
 
 
 def _notes(before: Consensus, answers: Sequence[Answer]) -> tuple[str, ...]:
-    notes = []
+    notes = list(before.notes)
     if not before.status.is_exact:
         notes.append("the consensus itself was not proved in time, so nothing is known about what breaks it")
     free = [answer for answer in answers if answer.is_free and before.unique is False]

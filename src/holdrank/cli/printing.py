@@ -121,6 +121,7 @@ def consensus_json(consensus: Consensus, median: Consensus | None = None) -> dic
         "status": consensus.status.value,
         "unique": consensus.unique,
         "proof": consensus.proof,
+        "notes": list(consensus.notes),
         "seconds": round(consensus.seconds, 6),
     }
 
@@ -266,6 +267,8 @@ def print_tiers(votes: Votes, merged: Consensus, median: Consensus, title: str) 
     for tier, items in enumerate(tier_names(merged.ranking, median.ranking, votes.items), start=1):
         table.add_row(str(tier), ", ".join(show(item, 60) for item in items))
     print_table(title, votes, table)
+    for note in merged.notes:
+        click.echo(f"note: {note}")
     click.echo(verdict(merged))
 
 
@@ -280,6 +283,8 @@ def verdict(consensus: Consensus) -> str:
     elif consensus.status is Status.MERGED and consensus.unique:
         # By dominating sets the tiers are the same from every median (`smith_merge`).
         alone = "the only tiers" if consensus.proof.startswith("smith") else "the median is the only optimum"
+    elif consensus.status is Status.MERGED and consensus.notes:
+        alone = "other tiers not excluded"
     else:
         alone = optima[consensus.unique]
     gap = "" if consensus.status.is_exact else f", no ranking is below {consensus.bound:.6g}"
