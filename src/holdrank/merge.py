@@ -218,7 +218,8 @@ class Robust:
         )
 
     def _several(self) -> str:
-        return f"several rankings are equally good for {self.base.__name__}; the tiers come from the one it reports"
+        base = getattr(self.base, "__name__", "the base")
+        return f"several rankings are equally good for {base}; the tiers come from the one it reports"
 
     def _sees_majorities_only(self, median: Consensus) -> bool:
         return self.rule == "smith" and self.base is kemeny and median.status is Status.PROVED

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -253,6 +254,10 @@ def test_tiers_say_that_the_ranking_below_them_is_one_of_several(base):
         assert found.notes[0] in found._repr_html_()
     clear = hr.Votes.from_orders([["a", "b", "c", "d"]])
     assert hr.Robust(base, 0.1)(clear).notes == () == base(CIRCLE).notes
+
+
+def test_a_base_without_a_name_has_tiers_too():
+    assert hr.Robust(partial(hr.bradley_terry, ridge=0.1), 0.1)(CIRCLE).notes == (SEVERAL.format("the base"),)
 
 
 def test_tiers_by_dominating_sets_are_the_same_from_every_kemeny_ranking():
