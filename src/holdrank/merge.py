@@ -155,7 +155,7 @@ class Robust:
 
     `breakdown` and `attack` are exact for tiers of `kemeny` and `borda` by "downward" and "naive". A base other than
     these has no linear conditions on its order there: only ties and gaps bound it. So attacks on tiers of `footrule`
-    are verified, but their lower bounds are weak and mostly 0. Paper: the plug-in statistics of Section 4.
+    are verified, but their lower bounds are weak, often 0. Paper: the plug-in statistics of Section 4.
 
     Examples
     --------

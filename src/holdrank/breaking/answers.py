@@ -63,7 +63,7 @@ def breakdown(
     votes : Votes
     T : Statistic
         `kemeny`, `borda`, `footrule`, and `Robust` of `kemeny` or `borda` by "downward" or "naive": exactly, as far as
-        effort and time allow. `Robust` of `footrule`: attacks that work, but lower bounds that are weak and mostly 0.
+        effort and time allow. `Robust` of `footrule`: attacks that work, but lower bounds that are weak, often 0.
         Any other: by search.
     deltas : sequence of float, optional
         Distances as shares of the pairs, from 0 to 1. By default every multiple of one pair; for a statistic that ties
@@ -147,7 +147,7 @@ def attack(
     votes : Votes
     T : Statistic
         `kemeny`, `borda`, `footrule`, and `Robust` of `kemeny` or `borda` by "downward" or "naive": exactly, as far as
-        effort and time allow. `Robust` of `footrule`: an attack that works, but a lower bound that is weak, mostly 0.
+        effort and time allow. `Robust` of `footrule`: an attack that works, but a lower bound that is weak, often 0.
         Any other: by search, an attack that works, with a lower bound for `copeland` and `mean_score`. The status says
         which.
     goal : Goal
