@@ -97,19 +97,21 @@ def _prove_again(_listen):
 
 
 def _prove(found):
-    from holdrank.verifying.statements import least_check
+    from holdrank.verifying.statements import Amounts, Told, least_checks
     from holdrank.verifying.statistics import Exactly
 
     together = {}  # results on the same votes share their proof
     for case, attack in found:
         votes, T = case.votes, case.statistic
         same = (votes.ranks.tobytes(), votes.weights.tobytes(), votes.unlisted, attack.statistic, attack.change)
-        if (same, attack.goal, attack.lower) not in _proved:
-            _proved.add((same, attack.goal, attack.lower))
-            together.setdefault(same, (votes, T, attack, []))[3].append((attack.goal, attack.lower))
+        told = Amounts.of(attack)
+        if (same, attack.goal, told) not in _proved:
+            _proved.add((same, attack.goal, told))
+            together.setdefault(same, (votes, T, attack, []))[3].append((attack.goal, told))
     for votes, T, attack, asked in together.values():
         checker = Exactly(votes, T)
         if checker.base is not None:
-            before = tuple(attack.before.ranking.ranks.tolist())
-            check = least_check(checker, asked, before, attack.change, f"{attack.statistic}: {asked}")
-            assert check.finding == "proved", check
+            before = Told.of(attack.before)
+            share, *whole = least_checks(checker, before, asked, attack.change, f"{attack.statistic}: {asked}")
+            assert share.finding == "proved", share
+            assert not [check for check in whole if check.finding == "refuted"]

@@ -569,6 +569,37 @@ def fewest_scored(rows, change, goal, before, low, high, most):
     return None
 
 
+def fewest_voters(rows, change, before, goals, most):
+    """For each goal (weak, strict): the fewest voters after whose change an order by mean score, or every one, does it.
+
+    Rows are whole numbers. What is put in holds the highest and the lowest score of all.
+    """
+    rows, n = np.array(rows), len(rows[0])
+    ends = np.array(list(product((rows.min(), rows.max()), repeat=n)))
+    found = {goal: [None, None] for goal in goals}
+
+    @cache
+    def judged(ranks):
+        orders = [[place + 1 for place in inverse(order)] for order in extensions(ranks)]
+        return {goal: [fulfils(goal, before, order) for order in orders] for goal in goals}
+
+    for size in range(most + 1):
+        if change != "add" and size >= len(rows) + (change == "replace"):
+            break  # nobody is left, or nobody more to replace
+        gone = list(combinations(range(len(rows)), size if change != "add" else 0))
+        taken = np.array([rows[list(some)].sum(axis=0) if some else np.zeros(n, int) for some in gone])
+        come = list(combinations_with_replacement(range(len(ends)), size if change != "drop" else 0))
+        put = np.array([ends[list(some)].sum(axis=0) if some else np.zeros(n, int) for some in come])
+        sums = np.unique((rows.sum(axis=0) - taken[:, None] + put[None]).reshape(-1, n), axis=0)
+        for ranks in {tuple(1 + len({s for s in row if s > mine}) for mine in row) for row in sums.tolist()}:
+            for goal, good in judged(ranks).items():
+                if found[goal][0] is None and any(good):
+                    found[goal][0] = size
+                if found[goal][1] is None and all(good):
+                    found[goal][1] = size
+    return {goal: tuple(pair) for goal, pair in found.items()}
+
+
 def bradley_terry_strengths(W, total, ridge):
     """The strengths of greatest penalised likelihood, by a general method for smooth functions."""
     from scipy.optimize import minimize

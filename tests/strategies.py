@@ -78,6 +78,25 @@ def random_ranks(rng, kind, n, size):
     return ballots
 
 
+def heavy_ballots(rng, n):
+    """Return ballots, as ranks, and weights: a few that take sides among up to ten million that tie some items."""
+    ballots, weights = [], []
+    for _ in range(int(rng.integers(1, 4))):
+        ballots.append(tuple((rng.permutation(n) + 1).tolist()))
+        weights.append(int(rng.integers(1, 30)))
+    for _ in range(int(rng.integers(1, 3))):
+        ranks = rng.integers(1, 3, size=n) if rng.random() < 0.5 else np.ones(n, dtype=int)
+        ballots.append(tuple(np.unique(ranks, return_inverse=True)[1].ravel() + 1))
+        weights.append(int(10 ** rng.uniform(1, 7)))
+    if rng.random() < 0.4:  # nearly as many the other way round
+        ranks = rng.permutation(n) + 1
+        many = int(10 ** rng.uniform(1, 7))
+        ballots += [tuple(ranks.tolist()), tuple((n + 1 - ranks).tolist())]
+        weights += [many, max(many + int(rng.integers(-3, 4)), 1)]
+    distinct = sorted(set(ballots))
+    return distinct, [sum(w for b, w in zip(ballots, weights, strict=True) if b == kind) for kind in distinct]
+
+
 def unlisted_rule(kind):
     """Return the rule for unlisted items that goes with one of the KINDS."""
     return "observed" if kind in ("observed", "battles") else "bottom"

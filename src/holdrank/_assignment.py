@@ -36,6 +36,29 @@ def assign(cost: Floats, tolerance: float) -> Assignment:
     return Assignment(place, float(cost[item_at, np.arange(len(cost))].sum()), unique)
 
 
+def all_assignments(cost: Floats, tolerance: float, most: int) -> list[Ints] | None:
+    """Return the places of the items in every cheapest assignment; None when there are more than `most`."""
+    _, item_price, place_price = engine(len(cost))(np.ascontiguousarray(cost))
+    tight = cost - item_price[:, None] - place_price <= tolerance
+    n, found = len(cost), list[Ints]()
+    waiting: list[tuple[int, ...]] = [()]  # items at the first places; the lexicographically first comes last
+    steps = 0
+    while waiting:
+        first = waiting.pop()
+        steps += 1
+        if len(first) == n:
+            place = np.empty(n, dtype=np.int64)
+            place[list(first)] = np.arange(n)
+            found.append(place)
+        if len(found) > most or steps > 20 * n * most:  # dead ends count, too
+            return None
+        if len(first) < n:
+            waiting += [
+                (*first, item) for item in np.flatnonzero(tight[:, len(first)])[::-1].tolist() if item not in first
+            ]
+    return found
+
+
 def engine(n: int, times: int = 1) -> Callable[[Floats], tuple[Ints, Floats, Floats]]:
     """Return what finds the item at each place of one optimum, and prices of items and places, for so many problems."""
     return _kernels.fastest(_kernels.assign_places, _shortest_paths, seconds=times * n**2 / 4e5)

@@ -39,16 +39,6 @@ BLOCK = 50  # draws with random numbers of their own: what one worker does at a 
 NUMBERS_AT_A_TIME = 1 << 21  # in any one array, so that all of them stay well below 200 MB
 _MOST_KEPT = 1 << 23  # numbers of a table that is made once and kept
 _ONE_BY_ONE = 8  # votes for each distinct ballot up to which drawing votes is faster than drawing counts
-_OF_RANKINGS: tuple[Statistic, ...] = (kemeny, borda, footrule, copeland, bradley_terry)
-
-
-def seen_by(T: Statistic, votes: Votes) -> Votes:
-    """Return what a statistic looks at: the rankings alone, unless it may ask for scores.
-
-    Voters who rank alike are then one ballot, and there is less to draw, sum and count.
-    """
-    base = T.base if isinstance(T, Robust) else T
-    return votes.without_scores() if any(base is rule for rule in _OF_RANKINGS) else votes
 
 
 def draw_weights(votes: Votes, size: int, generator: np.random.Generator) -> Ints:

@@ -38,6 +38,7 @@ from holdrank.records import (
     mismatch,
     no_constant,
     pairs_record,
+    seal_of,
     tradeoff_record,
     votes_record,
 )
@@ -230,6 +231,7 @@ class _Run:
             "spec": {**asdict(spec), "claims": list(spec.claims)},
             **dict.fromkeys(("consensus", "tiers", "path", "pairs", "bootstrap", "reach", "tradeoff", "attack", "cut")),
             **{name: [] for name in ("gaps", "curves", "claims", "others", "steps")},
+            "seal": "",  # until all is there
         }
 
     def analysis(self) -> Analysis:
@@ -246,6 +248,7 @@ class _Run:
                 with self._step(name):
                     getattr(self, f"_{name}")()
         self.record["headline"] = headline(self.record)
+        self.record["seal"] = seal_of(self.record)
         return Analysis(self.record)
 
     # The steps, in their order.
@@ -352,7 +355,7 @@ class _Run:
             if limit is not None and limit < _TOO_SHORT:
                 self._note(Status.BETWEEN_TIME_LIMIT)
                 self.record["gaps"].append(
-                    {**dict.fromkeys(("lower", "upper", "needed", "sufficient")), "known": False}
+                    {**dict.fromkeys(("lower", "upper", "needed", "ties", "decides", "sufficient")), "known": False}
                 )
                 continue
             self._say("gaps", done, len(sizes) - 1)
@@ -383,7 +386,8 @@ class _Run:
                 known = attack(self.votes, T, goal, time_limit=part)
             # Whoever changes places across the cut changes the set of the first k.
             least = max(least_share(known), least_share(cut))
-            row = amounts(known) if known is not cut else {**amounts(cut), "upper": None, "sufficient": None}
+            unknown = dict.fromkeys(("upper", "ties", "sufficient"))
+            row = amounts(known) if known is not cut else {**amounts(cut), **unknown}
             safe = least > budget
             rows.append({"item": item, "inside": inside, "safe": safe, **row})
         self.record["cut"] = {"k": k, "budget": budget, "items": rows}
@@ -422,8 +426,7 @@ class _Run:
         n = self.votes.n
         if n < 2:
             return
-        pairs = n * (n - 1) // 2
-        deltas = None if n <= _CURVE_ITEMS else sorted({1 / pairs, *(max(far, 1 / pairs) for far in _FAR)})
+        deltas = curve_distances(n)
         base = RULES[self.spec.rule]
         asked = [base] + [self.statistic] * (isinstance(self.statistic, Robust) and n <= _FEW_ITEMS)
         asked += [borda if n <= _CURVE_ITEMS else copeland] * (base is kemeny)
@@ -484,7 +487,18 @@ class _Run:
             self._note(status)
 
     def _budget(self) -> float:
-        """Return the budget as a share of whole votes, at least one."""
-        if not self.votes.is_counts:
-            return self.spec.budget
-        return max(math.floor(self.spec.budget * self.votes.total + 1e-9), 1) / self.votes.total
+        """Return the budget of the attacker."""
+        return whole_budget(self.spec.budget, self.votes)
+
+
+def whole_budget(budget: float, votes: Votes) -> float:
+    """Return a budget as a share of whole votes, at least one, where votes are counts."""
+    return max(math.floor(budget * votes.total + 1e-9), 1) / votes.total if votes.is_counts else budget
+
+
+def curve_distances(n: int) -> list[float]:
+    """Return the distances of the curves of an analysis of `n` items: all for few items, else some."""
+    pairs = n * (n - 1) // 2
+    if n <= _CURVE_ITEMS:
+        return [k / pairs for k in range(1, pairs + 1)]
+    return sorted({1 / pairs, *(max(far, 1 / pairs) for far in _FAR)})

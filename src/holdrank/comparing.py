@@ -103,7 +103,7 @@ def _margins(
         if left <= 0:
             break
         back = attack(votes, statistic, Above(votes.items[a], votes.items[b]), time_limit=left / 2)
-        needed, enough = (back.votes_needed, back.votes_sufficient) if votes.is_counts else (back.lower, back.upper)
+        needed, enough = (back.votes_to_decide, back.votes_sufficient) if votes.is_counts else (back.lower, back.upper)
         for item in (a, b):
             known = found.get(item)
             if known is None or (known["sufficient"] or math.inf) > enough:

@@ -10,7 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from holdrank._assignment import assign
+from holdrank._assignment import all_assignments, assign
 from holdrank._kemeny import all_cheapest_orders, cheapest_order, cheapest_ranks
 from holdrank.errors import UsageError, quote, real_number
 from holdrank.pairs import PairCounts
@@ -200,11 +200,10 @@ def borda(votes: Votes | PairCounts) -> Consensus:
     """
     started = perf_counter()
     expect_votes(votes, "borda", pairs=True)
-    placed = votes if isinstance(votes, Votes) and (votes.unlisted == "bottom" or not votes.incomplete) else None
+    placed = _with_places(votes)
     by_places = placed is not None
-    scores = -placed.mean_places() if placed is not None else votes.wins().sum(axis=1)
-    # Scores of whole votes are sums of halves and differ exactly or not at all; others carry rounding.
-    ranking, unique = by_scores(scores, 0.0 if votes.is_counts else TIED * float(np.abs(scores).max()))
+    tied = borda_ties(votes)
+    ranking, unique = Ranking.from_order(tied.order), tied.is_strict
     if placed is not None:
         loss = bound = placed.loss(ranking, "spearman_rho")
     else:
@@ -223,6 +222,19 @@ def borda(votes: Votes | PairCounts) -> Consensus:
     )
 
 
+def borda_ties(votes: Votes | PairCounts) -> Ranking:
+    """Return the items by Borda's scores, tied where these are equal; `borda` lists tied items by their numbers."""
+    placed = _with_places(votes)
+    scores = -placed.mean_places() if placed is not None else votes.wins().sum(axis=1)
+    # Scores of whole votes are sums of halves and differ exactly or not at all; others carry rounding.
+    return tied_by_scores(scores, 0.0 if votes.is_counts else TIED * float(np.abs(scores).max()))
+
+
+def _with_places(votes: Votes | PairCounts) -> Votes | None:
+    """Return the votes if their ballots place every item."""
+    return votes if isinstance(votes, Votes) and (votes.unlisted == "bottom" or not votes.incomplete) else None
+
+
 def footrule(votes: Votes) -> Consensus:
     """Return the footrule median: the assignment of items to places with the least expected Spearman footrule.
 
@@ -238,15 +250,9 @@ def footrule(votes: Votes) -> Consensus:
     """
     started = perf_counter()
     expect_votes(votes, "footrule")
-    heaps = votes.place_weights()
-    unit = votes.total * max(footrule_maximum(votes.n), 1)
-    # Doubled, counts of half places are whole numbers: sums and comparisons are then exact.
-    exact = votes.is_counts and 2 * unit < 2**53
-    scale = 2.0 if exact else 1 / votes.total
-    grid = np.arange(votes.n)
-    cost = (scale * heaps) @ np.abs(grid[:, None] - grid).astype(np.float64)
-    assigned = assign(cost, 0.0 if exact else TIED * votes.n)
-    loss = assigned.cost / scale / unit
+    cost, scale, tolerance = _footrule_costs(votes)
+    assigned = assign(cost, tolerance)
+    loss = assigned.cost / scale / (votes.total * max(footrule_maximum(votes.n), 1))
     return Consensus(
         ranking=Ranking(assigned.place),
         items=votes.items,
@@ -258,6 +264,23 @@ def footrule(votes: Votes) -> Consensus:
         proof="assignment problem, by its dual prices",
         seconds=perf_counter() - started,
     )
+
+
+def footrule_optima(votes: Votes, most: int) -> list[Ranking] | None:
+    """Return every ranking that is as good as the footrule's; None when there are more than `most`."""
+    cost, _, tolerance = _footrule_costs(votes)
+    found = all_assignments(cost, tolerance, most)
+    return None if found is None else [Ranking(place) for place in found]
+
+
+def _footrule_costs(votes: Votes) -> tuple[Floats, float, float]:
+    """Return what each place costs each item, the unit of that for one vote, and up to where costs are equal."""
+    # Doubled, counts of half places are whole numbers: sums and comparisons are then exact.
+    exact = votes.is_counts and 2 * votes.total * max(footrule_maximum(votes.n), 1) < 2**53
+    scale = 2.0 if exact else 1 / votes.total
+    grid = np.arange(votes.n)
+    cost = (scale * votes.place_weights()) @ np.abs(grid[:, None] - grid).astype(np.float64)
+    return cost, scale, 0.0 if exact else TIED * votes.n
 
 
 def expect_votes(votes: object, rule: str, *, pairs: bool = False) -> None:

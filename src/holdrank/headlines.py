@@ -1,4 +1,4 @@
-"""An analysis in one sentence: how long the top holds, how sure that is, and whether it is a tie."""
+"""An analysis in one sentence: who is first, how many votes change that, and how sure the number is."""
 
 from __future__ import annotations
 
@@ -6,56 +6,89 @@ from holdrank.errors import show
 from holdrank.records import Record
 from holdrank.votes import number, percent
 
-_FIRM = ("holds", "falls", "holds")  # what a winner does until enough votes change, then, and while fewer do
-_OPEN = ("lets nobody else in", "lets somebody else in", "nobody")
-"""The same for a shared top: what was attacked is that another item joins it; one of its own may leave for less."""
+_NAMED = 4  # items of a shared first place that are named
 
 
 def headline(record: Record) -> str:
-    """Return the result in one sentence: how long the top holds, how sure that is, and whether it is a tie."""
+    """Return who is first, how many votes it takes to change that, and whether that is proven.
+
+    Numbers are those of ``record["attack"]``, the number of votes first, then the share, then how sure it is.
+    """
     names, found = record["items"], record["attack"]
     ranks = (record["tiers"] or record["consensus"])["ranks"]
     top = [show(names[i], 60) for i in record["consensus"]["order"] if ranks[i] == 1]
     if len(ranks) == 1:
         return f"There is one item, {top[0]}."
+    if len(top) == 1:
+        return _winner(top[0], found, record["votes"])
     if len(top) == len(ranks):
-        what, tie = f"The tie of all {len(ranks)} items", ""
-    elif len(top) == 1:
-        what, tie = f"The winner, {top[0]},", ""
+        said, undoing = f"All {len(ranks)} items share first place", "Separating any two of them"
     else:
-        what, tie = "The top", f"; it is a tie of {_in_words(len(top))}: {', '.join(top[:4])}"
-        tie += f" and {len(top) - 4} more" * (len(top) > 4)
+        said, undoing = f"{_listed(top)} share first place", "Bringing in anyone else"
     if found is None:
-        return f"{what} was not put to the test in time{tie}."
-    return f"{what} {_until(found, record['votes'], *(_OPEN if tie else _FIRM))}{tie}."
+        return f"{said}; how firmly was not tested within the time limit."
+    return f"{said}. {_price(undoing, found, record['votes'])}."
 
 
-def _until(found: Record, votes: Record, holds: str, falls: str, held: str) -> str:
-    """Return how long something holds, in words: a number of votes first, a share second, then the proof."""
+def _winner(name: str, found: Record | None, votes: Record) -> str:
+    if found is None:
+        return f"{name} wins; how firmly was not tested within the time limit."
     if found["lower"] is None:
-        return f"{holds} whatever votes change, proved"
-    counts, total = votes["counts"], votes["total"]
-    least, most = (found["needed"], found["sufficient"]) if counts else (found["lower"], found["upper"])
-
-    def change(amount: float) -> str:
-        if counts:
-            return f"{number(amount)} of {number(total)} votes change{'s' * (amount == 1)} ({percent(amount / total)})"
-        return f"{percent(amount)} of the votes change"
-
+        return f"{name} wins, and stays first no matter which votes change (proven)."
+    least, most = _ends(found, votes)
     if most == 0:
-        return "does not hold: the goal is fulfilled as it is"
+        return f"{name} is listed first, and another item is first as well."
+    if votes["counts"] and found["ties"] == 0:
+        return f"{name} is first in one of several optimal rankings. {_price('Deciding for another', found, votes)}."
+    if least and (most is None or least == most):
+        verb = " changes" if votes["counts"] and least == 1 else " change"
+        amount = _amount(least, votes, "proven lower bound" if most is None else "proven minimum", verb=verb)
+        return f"{name} wins, and stays first unless at least {amount}{_tie(found, votes)}."
+    return f"{name} wins. {_price('Another winner', found, votes)}."
+
+
+def _price(what: str, found: Record, votes: Record) -> str:
+    """Return what something takes: "Another winner takes 22 of 500 votes (4.4 %, proven minimum)"."""
+    if found["lower"] is None:
+        return f"{what} is impossible, no matter which votes change (proven)"
+    least, most = _ends(found, votes)
     if most is None:
-        known = f"{holds} until {change(least)}, proved; no attack is known"
-        return known if least else "was not broken, and not proved"
+        if not least:
+            return f"{what}: no attack found, none ruled out"
+        return f"{what} takes at least {_amount(least, votes, 'proven')}; no attack found"
     if least == most:
-        return f"{holds} until {change(most)}, proved"
-    if not least or (counts and least <= 1):
-        unknown = "; whether fewer are enough is not known" * (not counts or most > 1)
-        return f"{falls} when {change(most)}{unknown}"
-    fewer = number(least) if counts else percent(least)
-    return f"{falls} when {change(most)}, and {held} while fewer than {fewer} do"
+        return f"{what} takes {_amount(most, votes, 'proven minimum')}{_tie(found, votes)}"
+    if not least or (votes["counts"] and least <= 1):
+        return f"{what} takes at most {_amount(most, votes)}; fewer may be enough"
+    fewer = number(least) if votes["counts"] else percent(least)
+    return f"{what} takes at most {_amount(most, votes)}, and at least {fewer} (proven)"
 
 
-def _in_words(count: int) -> str:
-    words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-    return words[count] if count < len(words) else str(count)
+def _ends(found: Record, votes: Record) -> tuple[float | None, float | None]:
+    """Return what is proven to be needed to decide, and what is enough: whole votes, or shares."""
+    names = ("decides", "sufficient") if votes["counts"] else ("lower", "upper")
+    return found[names[0]], found[names[1]]
+
+
+def _tie(found: Record, votes: Record) -> str:
+    """Return how many votes make a tie, where fewer do than decide."""
+    if not votes["counts"] or not found["ties"] or found["ties"] == found["sufficient"]:
+        return ""
+    return f"; {number(found['ties'])} tie{'s' * (found['ties'] == 1)} it"
+
+
+def _amount(amount: float, votes: Record, *notes: str, verb: str = "") -> str:
+    """Return "22 of 500 votes (4.4 %, proven minimum)", or "4.4 % of the votes (proven minimum)"."""
+    if votes["counts"]:
+        words = f"{number(amount)} of {number(votes['total'])} votes"
+        notes = (percent(amount / votes["total"]), *notes)
+    else:
+        words = f"{percent(amount)} of the votes"
+    return words + verb + (f" ({', '.join(notes)})" if notes else "")
+
+
+def _listed(names: list[str]) -> str:
+    """Return names as a list in words, the first few of many."""
+    if len(names) > _NAMED:
+        return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
+    return f"{', '.join(names[:-1])} and {names[-1]}"

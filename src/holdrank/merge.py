@@ -25,10 +25,11 @@ from typing import Literal, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from holdrank.consensus import Consensus, Statistic, kemeny
+from holdrank.consensus import Consensus, Statistic, borda, footrule, kemeny
 from holdrank.errors import UsageError, quote, real_number
 from holdrank.pairs import PairCounts
 from holdrank.rankings import Floats, Ints, Ranking
+from holdrank.scoring import bradley_terry, copeland
 from holdrank.status import Status
 from holdrank.tolerances import DECIMALS
 from holdrank.votes import Votes
@@ -223,6 +224,16 @@ class Robust:
 
     def _sees_majorities_only(self, median: Consensus) -> bool:
         return self.rule == "smith" and self.base is kemeny and median.status is Status.PROVED
+
+
+def ballots_for(T: Statistic, votes: Votes) -> Votes:
+    """Return the votes as a statistic sees them: for rules that look at rankings alone, without scores.
+
+    Fewer ballots differ then. What a statistic of one's own looks at is not known.
+    """
+    base = T.base if isinstance(T, Robust) else T
+    ranks_only = any(base is rule for rule in (kemeny, borda, footrule, copeland, bradley_terry))
+    return votes.without_scores() if ranks_only else votes
 
 
 def consensus_of(votes: Votes, T: Statistic, time_limit: float | None) -> Consensus:

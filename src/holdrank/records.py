@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import sys
@@ -82,6 +83,8 @@ def amounts(found: Attack) -> Record:
         "lower": finite(found.lower),
         "upper": finite(found.upper),
         "needed": finite(found.votes_needed),
+        "ties": finite(found.votes_to_tie),
+        "decides": finite(found.votes_to_decide),
         "sufficient": finite(found.votes_sufficient),
     }
 
@@ -111,16 +114,20 @@ def attack_record(found: Attack, after: Ranking | None) -> Record:
         "before": found.before.ranking.ranks.tolist(),
         "after": None if after is None else after.ranks.tolist(),
         "whole": found.whole is not None,
-        "removed": _ballots(found.original.ranks, np.zeros(0) if plan is None else plan.removed),
-        "added": {"kinds": 0, "listed": []} if plan is None else _ballots(plan.ranks, plan.added),
+        "removed": _ballots(found.original.ranks, np.zeros(0) if plan is None else plan.removed, found.original.scores),
+        "added": {"kinds": 0, "listed": []} if plan is None else _ballots(plan.ranks, plan.added, plan.scores),
     }
 
 
-def _ballots(ranks: Ints, weights: Floats) -> Record:
+def _ballots(ranks: Ints, weights: Floats, scores: Floats | None) -> Record:
     """Return ballots by falling weight: the first of them, and how many there are."""
     rows = np.flatnonzero(weights > 0)
     rows = rows[np.argsort(-weights[rows], kind="stable")]
-    listed = [{"ranks": ranks[row].tolist(), "weight": float(weights[row])} for row in rows[:_MOST_BALLOTS].tolist()]
+    listed: list[Record] = []
+    for row in rows[:_MOST_BALLOTS].tolist():
+        listed.append({"ranks": ranks[row].tolist(), "weight": float(weights[row])})
+        if scores is not None:
+            listed[-1]["scores"] = [finite(score) for score in scores[row].tolist()]
     return {"kinds": len(rows), "listed": listed}
 
 
@@ -145,6 +152,8 @@ def curve_record(found: Breakdown) -> Record:
         "lower": [finite(x) for x in found.lower.tolist()],
         "upper": [finite(x) for x in found.upper.tolist()],
         "needed": [finite(x) for x in found.votes_needed.tolist()],
+        "ties": [finite(x) for x in found.votes_to_tie.tolist()],
+        "decides": [finite(x) for x in found.votes_to_decide.tolist()],
         "sufficient": [finite(x) for x in found.votes_sufficient.tolist()],
         "status": found.status.value,
         "notes": list(found.notes),
@@ -165,6 +174,25 @@ def tradeoff_record(found: Tradeoff) -> Record:
         "goal": None if found.goal is None else found.goal.text(),
         "status": found.status.value,
     }
+
+
+def seal_of(record: Record) -> str:
+    """Return the SHA-256 of all that a record says, however its JSON is laid out.
+
+    It shows that nothing was edited, by hand or by accident. It does not show who made the record.
+    """
+    said = {name: part for name, part in record.items() if name != "seal"}
+    text = json.dumps(_plain(said), sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    """Return JSON with all numbers as floats, for 1 and 1.0 are one number to most programs."""
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_plain(part) for part in value]
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 # The schema: the few words of JSON Schema that it uses.
@@ -210,7 +238,8 @@ def _misfit(record: Record) -> str:
     if record["cut"] is not None and any(not 0 <= row["item"] < n for row in record["cut"]["items"]):
         return f"cut speaks of an item beyond the {n} items"
     for k, curve in enumerate(record["curves"]):
-        if len({len(curve[name]) for name in ("delta", "lower", "upper", "needed", "sufficient")}) > 1:
+        columns = ("delta", "lower", "upper", "needed", "ties", "decides", "sufficient")
+        if len({len(curve[name]) for name in columns}) > 1:
             return f"the columns of curves[{k}] differ in length"
     return ""
 

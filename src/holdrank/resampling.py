@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from holdrank._draws import BLOCK, NUMBERS_AT_A_TIME, Route, Stream, route_of, rows_at_a_time, seen_by
+from holdrank._draws import BLOCK, NUMBERS_AT_A_TIME, Route, Stream, route_of, rows_at_a_time
 from holdrank.checkpoints import Keep, opened
 from holdrank.clusters import Parcel, expect_executor, spread
 from holdrank.consensus import Consensus, Statistic, expect_seconds, expect_votes, kemeny, name_of
 from holdrank.errors import UsageError, quote, real_number, show, whole_number
-from holdrank.merge import Robust, consensus_of
+from holdrank.merge import Robust, ballots_for, consensus_of
 from holdrank.models import Seed, seed_of
 from holdrank.rankings import Floats, Ints, mean_places
 from holdrank.status import Clock, Status, Step
@@ -161,7 +161,7 @@ def bootstrap(
     started = perf_counter()
     draws, level, time_limit = _checked(votes, T, draws, level, time_limit)
     expect_executor(executor)
-    votes = seen_by(T, votes)
+    votes = ballots_for(T, votes)
     seed = seed_of(rng)
     consensus = consensus_of(votes, T, time_limit)
     left = None if time_limit is None else max(time_limit - (perf_counter() - started), 0.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import pytest
 import holdrank as hr
 
 import oracles
-from strategies import KINDS, random_ranks, unlisted_rule
+from strategies import KINDS, heavy_ballots, random_ranks, unlisted_rule
 
 PROFILES = int(os.environ.get("HOLDRANK_PROFILES", "25"))  # a long run takes 300
 
@@ -28,6 +29,8 @@ STATISTICS = {
 
 def a_profile(rng, kind, n):
     """Ballots, weights and the rule for unlisted items; near enough to a tie for three ballots to matter."""
+    if kind == "heavy":
+        return *heavy_ballots(rng, n), "bottom"
     size = int(rng.integers(3, 13 if n == 3 else 9))
     ballots = [tuple(hr.Votes.from_ranks([ranks]).ranks[0].tolist()) for ranks in random_ranks(rng, kind, n, size)]
     if not ballots:
@@ -58,7 +61,7 @@ def some_goals(rng, n):
 def test_no_change_of_whole_ballots_beats_a_certified_bound(name, change):
     statistic, by_hand = STATISTICS[name]
     rng = np.random.default_rng([2023, list(STATISTICS).index(name), len(change)])
-    kinds = KINDS[:3] if name in ("footrule", "bradley_terry") else KINDS
+    kinds = [*(KINDS[:3] if name in ("footrule", "bradley_terry") else KINDS), "heavy"]
     reached = 0
     profiles = PROFILES if isinstance(by_hand, str) else math.ceil(PROFILES / 2)  # merges take their time
     for number in range(profiles):
@@ -85,10 +88,15 @@ def test_no_change_of_whole_ballots_beats_a_certified_bound(name, change):
                 assert (attack.lower, attack.upper, attack.votes_sufficient) == (0, 0, 0), case
                 continue
             assert attack.lower <= attack.upper, case
+            assert attack.votes_needed <= attack.votes_to_tie <= attack.votes_sufficient, case
+            assert attack.votes_needed <= attack.votes_to_decide <= attack.votes_sufficient, case
             if weak is not None:
                 reached += 1
-                assert attack.lower * votes.total <= weak + 1e-9, case
+                assert attack.lower * votes.total <= weak + 1e-3, case
                 assert attack.votes_needed <= weak, case
+            if isinstance(by_hand, str):
+                assert attack.votes_to_tie > most or weak <= attack.votes_to_tie, case
+                assert strict is None or attack.votes_to_decide <= strict, case
             # A merge is judged by what it gives; a median must leave no optimum that misses the goal.
             surely = strict if isinstance(by_hand, str) else weak
             if attack.votes_sufficient <= most:
@@ -97,6 +105,47 @@ def test_no_change_of_whole_ballots_beats_a_certified_bound(name, change):
             if attack.whole is not None:
                 check_whole(attack.whole, ballots, weights, unlisted, change, by_hand, goal, before, case)
     assert reached > 2 * profiles  # otherwise the bounds were never put to the test
+
+
+@pytest.mark.parametrize("change", ["replace", "drop", "add"])
+def test_no_change_of_whole_voters_beats_a_certified_bound_on_mean_scores(change):
+    """Voters who rank alike have scores of their own: whoever merges them is beaten here."""
+    rng = np.random.default_rng([2024, len(change)])
+    reached = 0
+    for number in range(PROFILES):
+        n = 2 if number % 3 == 0 else 3
+        rows = rng.integers(0, (3, 20, 1000)[number % 3], size=(int(rng.integers(3, 8)), n))
+        if number % 2:
+            rows = np.sort(rows, axis=1)[:, ::-1]  # all rank alike, by scores far apart
+            rows[: len(rows) // 2] = rows[: len(rows) // 2, ::-1]
+        rows = rows.tolist()
+        votes = hr.Votes.from_score_rows(np.array(rows) / (1, 10)[number % 2])
+        goals = some_goals(rng, n)
+        found = {exact: hr.attack(votes, hr.mean_score, goal, change) for goal, exact in goals}
+        before = tuple(next(iter(found.values())).before.ranking.ranks.tolist())
+        least = oracles.fewest_voters(rows, change, before, list(found), 3 if n == 2 else 2)
+        for goal, attack in found.items():
+            case = f"{change}: {rows}: {goal}, {attack!r}, brute force {least[goal]}"
+            weak, strict = least[goal]
+            if oracles.fulfils(goal, before, before):
+                continue
+            if weak is not None:
+                reached += 1
+                assert attack.lower * votes.total <= weak + 1e-9, case
+                assert attack.votes_needed <= weak, case
+            assert strict is None or attack.votes_to_decide <= strict, case
+            if goal[0] in ("above", "new winner", "top set") and strict is not None:
+                assert (attack.votes_to_tie, attack.votes_sufficient) == (weak, strict), case
+            if attack.whole is not None:
+                after = attack.whole.votes
+                rows_after = [[Fraction(repr(score)) for score in row] for row in after.scores.tolist()]
+                sums = [
+                    sum(int(w) * row[i] for w, row in zip(after.weights, rows_after, strict=True)) for i in range(n)
+                ]
+                ranks = tuple(1 + len({s for s in sums if s > mine}) for mine in sums)
+                orders = [[p + 1 for p in oracles.inverse(order)] for order in oracles.extensions(ranks)]
+                assert all(oracles.fulfils(goal, before, order) for order in orders), case
+    assert reached > PROFILES
 
 
 def check_whole(attack, ballots, weights, unlisted, change, by_hand, goal, before, case):

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import holdrank as hr
 from holdrank import _draws, resampling
+from holdrank.merge import ballots_for
 from holdrank.status import Clock, Status
 
 import oracles
@@ -336,13 +337,13 @@ def test_rules_of_rankings_draw_the_rankings_of_score_tables(T):
     v = hr.Votes.from_score_rows([[9, 1, 4], [5, 1, 4], [1, 2, 3], [8, 2, 7], [3, 3, 1]], [2, 1, 4, 3, 2])
     one, two = hr.bootstrap(v, T, 40, rng=3), hr.bootstrap(v.without_scores(), T, 40, rng=3)
     assert (one.ranks.tolist(), one.counts.tolist()) == (two.ranks.tolist(), two.counts.tolist())
-    assert _draws.seen_by(T, v) is v.without_scores()
+    assert ballots_for(T, v) is v.without_scores()
 
 
 def test_rules_that_may_look_at_scores_get_them():
     v = hr.Votes.from_score_rows([[9, 1], [5, 1], [1, 2]])
     for T in (hr.mean_score, hr.Robust(hr.mean_score, 0.1), first_listed):
-        assert _draws.seen_by(T, v) is v
+        assert ballots_for(T, v) is v
         assert hr.bootstrap(v, T, 5, rng=1).draws == 5
 
 

@@ -28,7 +28,7 @@ from holdrank.breaking.results import Attack, Breakdown
 from holdrank.breaking.whole import votes_needed
 from holdrank.consensus import Consensus, Statistic, borda, expect_seconds, footrule, kemeny, name_of
 from holdrank.errors import UsageError, quote, real_number, show
-from holdrank.merge import Robust, consensus_of
+from holdrank.merge import Robust, ballots_for, consensus_of
 from holdrank.models import Seed, seed_of
 from holdrank.rankings import Floats, Ranking
 from holdrank.scoring import bradley_terry, copeland, mean_score
@@ -121,6 +121,7 @@ def breakdown(
     if method == "smooth":
         seed = seed_of(rng)
         engine = _smooth_engine(T, distance, seed, device)
+    votes = ballots_for(T, votes)
     before = consensus_of(votes, T, time_limit)
     at = _all_distances(before.ranking, T, distance) if asked is None else asked
     if engine is None:
@@ -173,6 +174,7 @@ def attack(
     T = checked(votes, T, time_limit)
     change = check_change(change)
     check_goal(goal)
+    votes = ballots_for(T, votes)
     before = consensus_of(votes, T, time_limit)
     aim = goal.aim(before.ranking, votes.items)
     case = Case(votes, T, before, change, _engine_for(aim, votes, T))
@@ -234,6 +236,8 @@ def _curve(
         exact=lower == upper,
         attacks=tuple(one if one.verified else None for one in attacks),
         votes_needed=np.array([one.votes_needed for one in attacks]),
+        votes_to_tie=np.array([one.votes_to_tie for one in attacks]),
+        votes_to_decide=np.array([one.votes_to_decide for one in attacks]),
         votes_sufficient=np.array([one.votes_sufficient for one in attacks]),
         status=status,
         statistic=name_of(case.statistic),
@@ -257,13 +261,16 @@ def _theorems(
     lower, upper = np.array(found.lower), np.where(found.upper_valid, found.upper, math.inf)
     lower = np.where(lower >= upper - SAME, upper, lower)
     counts = votes.is_counts
+    needed = np.array([votes_needed(low, votes.total) if counts else math.nan for low in lower.tolist()])
     return Breakdown(
         delta=at,
         lower=lower,
         upper=upper,
         exact=lower == upper,
         attacks=(None,) * len(at),
-        votes_needed=np.array([votes_needed(low, votes.total) if counts else math.nan for low in lower.tolist()]),
+        votes_needed=needed,
+        votes_to_tie=np.full(len(at), math.inf if counts else math.nan),
+        votes_to_decide=needed.copy(),
         votes_sufficient=np.full(len(at), math.inf if counts else math.nan),
         status=Status.THEOREM,
         statistic=name_of(T),

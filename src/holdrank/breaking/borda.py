@@ -12,6 +12,7 @@ import heapq
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,7 @@ from holdrank.breaking.points import (
     priced,
     program_for,
 )
+from holdrank.breaking.whole import Whole
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.status import Clock, Step
 from holdrank.tolerances import SAME
@@ -77,6 +79,49 @@ def find(
         elif not aim.flips:
             found[at] = _among_the_first(points, [place[x] for x in aim.newcomers], aim.top, clock)
     return [found[at] for at in range(len(aims))]
+
+
+def whole(
+    votes: Votes,
+    before: Ranking,
+    aims: Sequence[Aim],
+    change: Change,
+    found: Sequence[Found],  # noqa: ARG001
+    clock: Clock,
+) -> list[Whole]:
+    """Return what each aim takes in whole votes: exactly where one item must pass another, else at least."""
+    points = Points(votes, before, change)
+    races = points.races
+    if races is None:
+        return [Whole(0.0)] * len(aims)
+    place = np.argsort(points.order)
+    out = []
+    for aim in aims:
+        own = aim.renumbered(place)
+        if clock.over() or not races.works_for(own):
+            out.append(Whole(0.0))
+            continue
+        plan = tie_plan = None
+        if pairs := races.pairs(own):
+            tie_plan = _passing(points, min(pairs, key=lambda pair: races.race(*pair).tie), decide=False)
+            plan = _passing(points, min(pairs, key=lambda pair: races.race(*pair).decide), decide=True)
+        needed, decide = (races.needed(own, attrgetter(name)) for name in ("tie", "decide"))
+        out.append(Whole(needed, plan, tie_plan, decide))
+    return out
+
+
+def _passing(points: Points, pair: tuple[int, int], *, decide: bool) -> Plan | None:
+    """Return the least change of whole votes with which one item draws level with another, or gets ahead."""
+    assert points.races is not None
+    race = points.races.race(*pair)
+    size = race.decide if decide else race.tie
+    if not math.isfinite(size):
+        return None
+    i, j = pair
+    order = np.array([[i, *(k for k in range(points.n) if k not in pair), j]])
+    removed = points.races.removed(i, j, size) / points.votes.total * UNIT
+    plan = points.plan(removed, order, np.array([size / points.votes.total * UNIT]), pair)
+    return replace(plan, removed=np.rint(plan.removed), added=np.rint(plan.added))
 
 
 def _one_above(points: Points, pairs: Iterable[tuple[int, int]], clock: Clock) -> Found:

@@ -12,16 +12,27 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from holdrank.breaking.below import RankingBelow
 from holdrank.breaking.goals import Aim, Change
 from holdrank.breaking.mirror import mirrored
 from holdrank.breaking.plans import Found, Plan, Progress, nothing
 from holdrank.breaking.results import Attack
 from holdrank.breaking.sides import every_optimum_reaches
-from holdrank.breaking.whole import Whole, in_whole_votes, plan_votes, rounded_up, votes_needed
-from holdrank.consensus import Consensus, Statistic, borda, footrule, kemeny, kemeny_optima, name_of
+from holdrank.breaking.whole import Whole, in_whole_votes, plan_votes, rounded_up, votes_needed, votes_to_decide
+from holdrank.consensus import (
+    Consensus,
+    Statistic,
+    borda,
+    borda_ties,
+    footrule,
+    footrule_optima,
+    kemeny,
+    kemeny_optima,
+    name_of,
+)
 from holdrank.errors import LimitError
 from holdrank.merge import Robust, consensus_of
-from holdrank.rankings import Ranking
+from holdrank.rankings import Ranking, footrule_maximum
 from holdrank.scoring import bradley_terry, compares_all, scored_ties
 from holdrank.status import Clock, Status
 from holdrank.tables.table import MAX_WEIGHT
@@ -36,7 +47,7 @@ _FOR_CHECKS = 0.3  # of the time left: not for the engine, but for running the s
 _ONE_RUN = 2.0  # seconds for one run of the statistic in a search
 _LAST_SEARCH = 2.0  # seconds to find any attack when the time is over and the engine knows none
 _LAST_LOOK = 2.0  # seconds for that when the time is over
-_MOST_IN_PROGRAMS = 1e9  # votes: beyond, one vote is less than an integer program can tell from none
+_TIES_TRIED = 3  # numbers of votes for which a change that ties is looked for
 MOST_IN_CELLS = 16  # items of tiers that can be gone through cell by cell
 _MEDIANS = ((kemeny, "kemeny"), (borda, "borda"), (footrule, "footrule"))
 
@@ -64,8 +75,8 @@ def searching(T: Statistic) -> Engine:
     """Return the search, for any statistic; it proves lower bounds for few of them."""
     from holdrank.breaking.search import Search
 
-    def works(aim: Aim, votes: Callable[[], Votes], after: Consensus) -> bool:
-        return reaches(aim, T, votes, after, Clock(_ONE_RUN))
+    def works(aim: Aim, votes: Callable[[], Votes], after: Consensus, weakly: bool) -> bool:
+        return reaches(aim, T, votes, after, Clock(_ONE_RUN), weakly=weakly)
 
     search = Search(T, partial(consensus_of, T=T, time_limit=_ONE_RUN), works)
     return Engine(search.find, search.whole, by_search=True)
@@ -110,7 +121,22 @@ def exact_engine(T: Statistic, votes: Votes) -> Engine | None:
         found: list[Found] = module.find(votes, T, *rest)
         return found
 
-    return Engine(find)
+    return _from_below(T, votes, Engine(find))
+
+
+def _from_below(T: Robust, votes: Votes, engine: Engine) -> Engine:
+    """Return an engine for tiers that also uses what is known about the ranking below them."""
+    base = exact_engine(T.base, votes)
+    if base is None:
+        return engine
+    below = RankingBelow(T, base.find, base.whole)
+
+    def find(
+        votes: Votes, before: Ranking, aims: Sequence[Aim], change: Change, clock: Clock, progress: Progress | None
+    ) -> list[Found]:
+        return below.improve(votes, before, aims, change, clock, engine.find, progress)
+
+    return replace(engine, find=find, whole=below.whole)
 
 
 def _twin(T: Statistic, votes: Votes) -> Statistic:
@@ -123,19 +149,33 @@ def _twin(T: Statistic, votes: Votes) -> Statistic:
     return borda if T is bradley_terry and compares_all(votes) else T
 
 
-def reaches(aim: Aim, T: Statistic, votes: Callable[[], Votes], after: Consensus, clock: Clock) -> bool:
-    """Whether the consensus of votes fulfils an aim, and not only as one of several optima it was chosen from."""
-    if not (aim.reached(after.ranking) and after.status.is_exact):
-        return False
-    if after.unique is not False:
-        return True
-    if T is not kemeny:
-        tied = scored_ties(votes(), T)
-        return tied is not None and aim.reached_by_all(tied)
+def reaches(
+    aim: Aim, T: Statistic, votes: Callable[[], Votes], after: Consensus, clock: Clock, *, weakly: bool = False
+) -> bool:
+    """Whether every optimum that the consensus was chosen from fulfils an aim; or, `weakly`, whether one of them does.
+
+    False where that could not be found out.
+    """
+    reported = aim.reached(after.ranking)
+    if not after.status.is_exact or after.unique is not False or reported is weakly:
+        return after.status.is_exact and reported
+    tied = borda_ties(votes()) if T is borda else scored_ties(votes(), T)
+    if tied is not None:
+        return aim.reached_by_some(tied) if weakly else aim.reached_by_all(tied)
+    optima = _optima(votes(), T)
+    if optima is not None:
+        return (any if weakly else all)(aim.reached(other) for other in optima)
+    return T is kemeny and not weakly and every_optimum_reaches(votes(), aim, after.ranking.order, clock)
+
+
+def _optima(votes: Votes, T: Statistic) -> list[Ranking] | None:
+    """Return every optimum of a median; None if they are too many, or not known."""
+    if T is footrule:
+        return footrule_optima(votes, _OPTIMA)
     try:
-        return all(aim.reached(other) for other in kemeny_optima(votes(), most=_OPTIMA))
-    except LimitError:  # too many to list
-        return every_optimum_reaches(votes(), aim, after.ranking.order, clock)
+        return kemeny_optima(votes, most=_OPTIMA) if T is kemeny else None
+    except LimitError:
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +187,7 @@ class Answer:
     upper: float
     plan: Plan | None = None
     after: Consensus | None = None
+    tie_plan: Plan | None = None
     whole: Whole = field(default_factory=Whole)
 
     @property
@@ -169,7 +210,7 @@ class Case:
     def answers(self, aims: Sequence[Aim], clock: Clock, progress: Progress | None) -> list[Answer]:
         """Return what is known about aims, each of which implies all before it."""
         found = self._found(aims, clock, progress)
-        answers = [Answer(aim, max(known.lower, 0.0), math.inf) for aim, known in zip(aims, found, strict=True)]
+        answers = [Answer(aim, self._sound(known.lower), math.inf) for aim, known in zip(aims, found, strict=True)]
         # When time is short, the farthest attack gives every aim an upper bound; then the nearest matter most.
         stop = math.inf
         for k in sorted(range(len(aims)), key=lambda k: k - len(aims) * (k == len(aims) - 1)):
@@ -219,6 +260,8 @@ class Case:
             upper=answer.upper,
             verified=answer.plan is not None,
             votes_needed=answer.whole.needed,
+            votes_to_tie=answer.whole.ties if self.votes.is_counts else math.nan,
+            votes_to_decide=answer.whole.decide if self.votes.is_counts else math.nan,
             votes_sufficient=answer.whole.sufficient if self.votes.is_counts else math.nan,
             status=status,
             statistic=name_of(self.statistic),
@@ -226,10 +269,17 @@ class Case:
             after=answer.after,
             plan=answer.plan,
             whole_plan=answer.whole.plan,
+            tie_plan=answer.whole.tie_plan if answer.whole.ties < answer.whole.sufficient else None,
             original=self.votes,
             notes=notes,
             seconds=seconds,
         )
+
+    def _sound(self, lower: float) -> float:
+        """Return a lower bound without what rounding adds to it: where votes are dropped, a ballot is left."""
+        if self.change == "drop" and math.isfinite(lower):
+            lower = min(lower, 1 - float(self.votes.weights.min()) / self.votes.total)
+        return max(lower, 0.0)
 
     def _found(self, aims: Sequence[Aim], clock: Clock, progress: Progress | None) -> list[Found]:
         found: dict[int, Found] = {}
@@ -256,26 +306,26 @@ class Case:
         """Run the statistic again: an attack that does not work is no attack, and its price no upper bound."""
         after = None if found.plan is None else self._after(found.plan, answer.aim, clock)
         if found.plan is None or after is None:
-            return answer
+            return replace(answer, tie_plan=found.tie_plan)
         budget = found.plan.budget(self.votes)
         upper = found.upper if budget <= found.upper + NUDGE else budget
         return replace(answer, upper=upper, plan=found.plan, after=after)
 
-    def _after(self, plan: Plan, aim: Aim, clock: Clock) -> Consensus | None:
+    def _after(self, plan: Plan, aim: Aim, clock: Clock, *, weakly: bool = False) -> Consensus | None:
         """Return the consensus after an attack, if it is one that this attacker may do and fulfils the aim."""
         if not plan_votes(plan):
-            return self.before if aim.reached(self.before.ranking) else None
-        if not self._may(plan):
+            tied = weakly and reaches(aim, self.statistic, lambda: self.votes, self.before, clock, weakly=True)
+            return self.before if tied or aim.reached(self.before.ranking) else None
+        if not self._may(plan) or plan.leaves_nothing(self.votes):
             return None
-        if not plan.left(self.votes).any() and not plan.added.any():
-            return None  # nothing is left
         key = tuple(part.tobytes() for part in (plan.removed, plan.ranks, plan.added, plan.scores) if part is not None)
         if key not in self._memo:  # one attack may serve many distances
             left = clock.seconds_left()
             limit = None if math.isinf(left) else max(left, _LAST_LOOK)
             self._memo[key] = consensus_of(plan.applied(self.votes), self.statistic, limit)
         after: Consensus = self._memo[key]
-        return after if reaches(aim, self.statistic, partial(plan.applied, self.votes), after, clock) else None
+        attacked = partial(plan.applied, self.votes)
+        return after if reaches(aim, self.statistic, attacked, after, clock, weakly=weakly) else None
 
     def _may(self, plan: Plan) -> bool:
         """Whether the attacker may do this: take what there is, put in as much as is taken where votes are replaced."""
@@ -286,8 +336,8 @@ class Case:
         balanced = {"replace": abs(taken - put) <= tolerance, "drop": put == 0, "add": taken == 0}[self.change]
         return balanced and bool((plan.removed <= self.votes.weights + tolerance).all())
 
-    def _works(self, aim: Aim, clock: Clock, plan: Plan) -> bool:
-        return self._after(plan, aim, clock) is not None
+    def _works(self, aim: Aim, clock: Clock, plan: Plan, *, weakly: bool = False) -> bool:
+        return self._after(plan, aim, clock, weakly=weakly) is not None
 
     def _in_whole_votes(self, answers: list[Answer], clock: Clock) -> list[Answer]:
         """Add whole votes to the answers, the nearest aims first."""
@@ -295,10 +345,11 @@ class Case:
         whole: list[Whole] = []
         last: Plan | None = None
         stop = math.inf
-        for answer, (least, plan) in zip(answers, known, strict=True):
+        for answer, own_words in zip(answers, known, strict=True):
+            plan = own_words.plan
             # No vote changes nothing; a single one may be less than shares can tell.
             some = self.before.unique is True and not answer.aim.reached(self.before.ranking)
-            needed = max(votes_needed(answer.lower, self.votes.total), least, float(some and not self.engine.by_search))
+            needed = max(votes_needed(answer.lower, self.votes.total), own_words.needed, float(some))
             works = partial(self._works, answer.aim, clock)
             if answer.plan is not None and answer.after is not None and (plan is None or plan_votes(plan) > needed):
                 if not plan_votes(answer.plan):
@@ -308,19 +359,49 @@ class Case:
                 else:
                     target = answer.after.ranking
                     own = in_whole_votes(self.votes, self.change, needed, answer.plan, target, works, clock)
-                    if own is None and plan is None and clock.over():
+                    if own is None and clock.over():
                         stop = monotonic() + _LAST_LOOK if math.isinf(stop) else stop
                         if monotonic() < stop:
                             own = rounded_up(self.votes, self.change, answer.plan, target, works)
                     plan = _smaller(plan, own)
-            whole.append(Whole(needed, plan))
+            found = Whole(needed, plan, own_words.tie_plan, max(own_words.decide, needed, self._to_decide(answer)))
+            whole.append(replace(found, tie_plan=self._tying(answer, found, clock)))
             last = plan
         # As with shares: farther attacks serve nearer aims, what is needed nearer is needed farther.
         for k in reversed(range(len(whole) - 1)):
-            whole[k] = replace(whole[k], plan=_smaller(whole[k].plan, whole[k + 1].plan))
+            near, far = whole[k], whole[k + 1]
+            tie_plan = _smaller(near.tie_plan, far.tie_plan)
+            whole[k] = replace(near, plan=_smaller(near.plan, far.plan), tie_plan=tie_plan)
         for k in range(1, len(whole)):
-            whole[k] = replace(whole[k], needed=max(whole[k].needed, whole[k - 1].needed))
+            needed, decide = max(whole[k].needed, whole[k - 1].needed), max(whole[k].decide, whole[k - 1].decide)
+            whole[k] = replace(whole[k], needed=needed, decide=decide)
         return [replace(answer, whole=one) for answer, one in zip(answers, whole, strict=True)]
+
+    def _to_decide(self, answer: Answer) -> float:
+        """Return a number of whole votes below which none make every optimum reach the aim."""
+        if answer.aim.reached(self.before.ranking):
+            return 0.0
+        one_ballot = _most_from_one_ballot(self.statistic, self.votes)
+        if one_ballot is None:
+            return 1.0
+        return votes_to_decide(answer.lower, self.votes.total, one_ballot, self.change)
+
+    def _tying(self, answer: Answer, known: Whole, clock: Clock) -> Plan | None:
+        """Return the smallest change of whole votes known with which some optimum reaches the aim, if it is smaller."""
+        best = known.tie_plan
+        if isinstance(self.statistic, Robust) or known.needed >= min(known.ties, known.sufficient):
+            return best
+        weakly = partial(self._works, answer.aim, clock, weakly=True)
+        if known.needed == 0 and weakly(nothing(self.votes)):
+            return nothing(self.votes)
+        rounded = answer.plan or answer.tie_plan
+        if rounded is None or clock.over():
+            return best
+        target = self.before.ranking if answer.after is None else answer.after.ranking
+        below = min(known.ties, known.needed + _TIES_TRIED)
+        return _smaller(
+            best, in_whole_votes(self.votes, self.change, known.needed, rounded, target, weakly, clock, below)
+        )
 
     def _no_dearer(self, answers: list[Answer], clock: Clock) -> list[Answer]:
         """Return answers whose share is at most that of the whole votes that are enough."""
@@ -331,18 +412,25 @@ class Case:
                 answers[k] = replace(answer, upper=share, plan=plan, after=self._after(plan, answer.aim, clock))
         return chained(answers)
 
-    def _whole_by_engine(self, answers: Sequence[Answer], clock: Clock) -> list[tuple[float, Plan | None]]:
-        """Return (votes needed, plan that was seen to work) as far as the engine itself knows about whole votes."""
-        known: list[tuple[float, Plan | None]] = [(0.0, None)] * len(answers)
-        todo = [k for k, answer in enumerate(answers) if answer.plan is not None and plan_votes(answer.plan)]
-        if self.engine.whole is None or not todo or self.votes.total > _MOST_IN_PROGRAMS:
+    def _whole_by_engine(self, answers: Sequence[Answer], clock: Clock) -> list[Whole]:
+        """Return what the engine itself knows about whole votes, with plans that were seen to work."""
+        known = [Whole(0.0)] * len(answers)
+        todo = [
+            k
+            for k, answer in enumerate(answers)
+            if math.isfinite(answer.lower) and (answer.plan is None or plan_votes(answer.plan))
+        ]
+        if self.engine.whole is None or not todo or not self.before.status.is_exact:
             return known
         aims = [answers[k].aim for k in todo]
-        found = [Found(answers[k].lower, answers[k].upper, answers[k].plan) for k in todo]
+        found = [Found(answers[k].lower, answers[k].upper, answers[k].plan, answers[k].tie_plan) for k in todo]
         results = self.engine.whole(self.votes, self.before.ranking, aims, self.change, found, clock)
         for k, whole in zip(todo, results, strict=True):
-            works = whole.plan is not None and _is_whole(whole.plan) and self._works(answers[k].aim, clock, whole.plan)
-            known[k] = whole.needed, whole.plan if works else None
+            works = partial(self._works, answers[k].aim, clock)
+            plan = whole.plan if whole.plan is not None and _is_whole(whole.plan) and works(whole.plan) else None
+            tie = whole.tie_plan
+            tie = tie if tie is not None and _is_whole(tie) and works(tie, weakly=True) else None
+            known[k] = replace(whole, plan=plan, tie_plan=tie)
         return known
 
 
@@ -357,14 +445,27 @@ def chained(answers: Sequence[Answer]) -> list[Answer]:
             known[k] = replace(known[k], upper=far.upper, plan=far.plan, after=far.after, whole=whole)
     for k in range(1, len(known)):
         known[k] = replace(known[k], lower=max(known[k].lower, known[k - 1].lower))
-    # Where only rounding keeps the bounds apart they are one number.
-    return [replace(a, lower=a.upper) if a.lower >= a.upper - SAME else a for a in known]
+    # Where only rounding keeps the bounds apart they are one number: the one that is proved to be needed.
+    return [replace(a, upper=a.lower) if a.upper - SAME <= a.lower < math.inf else a for a in known]
+
+
+def _most_from_one_ballot(T: Statistic, votes: Votes) -> int | None:
+    """Return by how much one ballot, at most, prefers one outcome to another; None for rules without such a limit.
+
+    Outcomes are orders and their distances in pairs (Kemeny) or places (footrule), or items and their points (Borda).
+    """
+    if T is kemeny:
+        return votes.n * (votes.n - 1) // 2
+    if T is footrule:
+        return footrule_maximum(votes.n)
+    return votes.n - 1 if T is borda or (T is bradley_terry and compares_all(votes)) else None
 
 
 def _both(one: Whole, other: Whole) -> Whole:
     """Return what two engines know together about whole votes."""
     needed = max((w.needed for w in (one, other) if not math.isnan(w.needed)), default=math.nan)
-    return Whole(needed, _smaller(one.plan, other.plan))
+    decide = max(one.decide, other.decide)
+    return Whole(needed, _smaller(one.plan, other.plan), _smaller(one.tie_plan, other.tie_plan), decide)
 
 
 def _is_whole(plan: Plan) -> bool:

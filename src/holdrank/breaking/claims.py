@@ -25,7 +25,7 @@ from holdrank.breaking.siege import SOLVED, UNIT, Program, Siege, cheapest_rival
 from holdrank.breaking.whole import Whole, votes_needed
 from holdrank.rankings import Floats, Ints
 from holdrank.status import Clock, Step
-from holdrank.tolerances import SAME, STRICT
+from holdrank.tolerances import STRICT
 
 _ROUNDS = 12  # of better targets and better weights
 _TARGETS = 4  # arcs whose cheapest orders are tried as targets in one round
@@ -118,7 +118,7 @@ class Claim:
             self.upper, self.target, self.price_of_target = price.value, target, price
 
     def _may(self, value: float) -> bool:
-        return not (self.siege.change == "drop" and value > UNIT * (1 - SAME))
+        return not (self.siege.change == "drop" and value / UNIT > 1 - self.siege.lightest / 2)
 
     def _reaches(self, target: Ints) -> bool:
         """Whether an order reaches the goal."""
@@ -244,7 +244,9 @@ class Claim:
         return Found(lower, upper / UNIT if plan is not None else math.inf, plan)
 
     def whole(self, lower: float, target: Ints, clock: Clock) -> Whole:
-        """Return whole votes: what the shares make necessary, and a plan for one target."""
+        """Return whole votes: what the shares make necessary, and a plan for one target, if there is one."""
+        if not len(target):
+            return Whole(votes_needed(lower, self.siege.votes.total))
         rivals = np.array(self.rivals, dtype=np.int64)
         _, plan, _ = self.siege.whole_price(target, True, rivals, math.inf, clock, self.miss)
         return Whole(votes_needed(lower, self.siege.votes.total), plan)

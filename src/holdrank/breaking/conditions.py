@@ -149,17 +149,19 @@ class Field:
         best = float((np.abs(u) + v).max()) if self.battles else float(np.abs(u).sum() + v.sum())
         if self.change == "add":
             return need / best - _SAFE if best > 0 else math.inf
-        gain = (best if self.change == "replace" else 0.0) - self.gains(u, v)
+        counted = self.gains(u, v)
+        gain = (best if self.change == "replace" else 0.0) - counted
         useful = np.flatnonzero(gain > 0)
         useful = useful[np.argsort(-gain[useful], kind="stable")]
         shares, gain = self.shares[useful], gain[useful]
         total = np.cumsum(shares * gain)
         if not len(total) or total[-1] < need - SAME:
             return math.inf
+        if self.change == "drop" and not (counted >= -_SAFE).any():
+            return math.inf  # whatever ballots are left
         at = min(int(np.searchsorted(total, need)), len(total) - 1)
         spent = float(shares[:at].sum()) + (need - (float(total[at - 1]) if at else 0.0)) / float(gain[at])
-        # Nothing left satisfies every row, and is no answer.
-        return math.inf if self.change == "drop" and spent > 1 - SAME else max(float(spent) - _SAFE, 0.0)
+        return max(float(spent) - _SAFE, 0.0)
 
     # Several rows: a linear program
 
@@ -240,7 +242,9 @@ class Field:
         owed, worth = -float(prices @ base), gains @ prices
         if self.change == "drop":
             left = owed - float(self.shares @ np.maximum(0.0, -worth - 1.0)) - _SAFE
-            return (math.inf if left > 1 - SAME else left), -1
+            # Rows have no constants: what is left may be scaled, so all of some ballot is, or nothing.
+            lightest = float(self.shares.min())
+            return (math.inf if lightest > 1e-8 and left > 1 - lightest / 2 else min(left, 1 - lightest)), -1
         best, kind = self._liked_at(prices @ u, prices @ v, clock)
         if self.change == "add":
             if best <= 0:

@@ -184,10 +184,15 @@ def _search(places: Places, wish: _Wish, clock: Clock, progress: Progress | None
         strict = _attacks(places, explore(places, wish, clock, progress, places.strict), clock)
         founds = [min(pair, key=lambda found: found[0]) for pair in zip(founds, strict, strict=True)]
     best: tuple[float, Plan | None] = (math.inf, None)
+    tie: Plan | None = None
     out = []
-    for low, found in zip(lower[::-1] / UNIT, founds[::-1], strict=True):
+    for low, found, known, target in zip(
+        lower[::-1] / UNIT, founds[::-1], ledger.answers[::-1], ledger.targets[::-1], strict=True
+    ):
         best = min(best, found, key=lambda pair: pair[0])
-        out.append(Found(float(low), max(best[0], float(low)), best[1]))
+        if known is not None and target is not None:
+            tie = places.plan(known.removed, target, known.added)
+        out.append(Found(float(low), max(best[0], float(low)), best[1], tie if best[1] is None else None))
     return out[::-1]
 
 
@@ -291,7 +296,7 @@ def _relaxed(places: Places, wish: _Wish, clock: Clock) -> Floats:
             cost = np.ascontiguousarray(places.cost - mu * places.apart)
             _, item_price, place_price = cheapest(cost)
             reduced = cost - item_price[:, None] - place_price
-            value = float(item_price.sum() + place_price.sum()) + n * min(float(reduced.min()), 0.0) - places.loss
+            value = float(item_price.sum() + place_price.sum()) + n * min(float(reduced.min()), 0.0)
             found = mu + np.minimum(wish.excess(value, np.maximum(reduced, 0.0)), 0.0) / least
             np.maximum(bounds, found / places.pull, out=bounds)
             if found.max() > best:

@@ -6,13 +6,13 @@ import difflib
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
 from holdrank.errors import UsageError, quote, real_number, show, whole_number
-from holdrank.rankings import Ranking, hausdorff_half, hausdorff_ns
+from holdrank.rankings import Ints, Ranking, hausdorff_half, hausdorff_ns
 from holdrank.tolerances import SAME
 from holdrank.votes import percent
 
@@ -32,7 +32,11 @@ class Goal(Protocol):
         ...
 
     def text(self) -> str:
-        """Return the goal in words, to follow "takes 41 votes"."""
+        """Return the goal in words, as a noun: "another winner"."""
+        ...
+
+    def deed(self, n: int) -> str:
+        """Return the goal in words, as what votes on `n` items do: "change the winner"."""
         ...
 
 
@@ -67,6 +71,14 @@ class Aim:
     leaver: tuple[int, ...] = ()
     top: int = 0
 
+    def renumbered(self, place: Ints) -> Aim:
+        """Return the same with item i called ``place[i]``."""
+        above, newcomers, leaver = (
+            tuple(int(place[item]) for item in items) for items in (self.above, self.newcomers, self.leaver)
+        )
+        before = Ranking(self.before.ranks[np.argsort(place)])
+        return replace(self, before=before, above=above, newcomers=newcomers, leaver=leaver)
+
     def reached(self, after: Ranking) -> bool:
         """Whether a consensus, with or without ties, fulfils the goal.
 
@@ -98,6 +110,17 @@ class Aim:
         if self.leaver:
             return bool(above[:, self.leaver[0]].sum() >= self.top)
         return int((above & (self.before.ranks[:, None] > self.before.ranks)).sum()) >= self.flips
+
+    def reached_by_some(self, tied: Ranking) -> bool:
+        """Whether some strict ranking that breaks the ties of `tied` fulfils the goal."""
+        ranks = tied.ranks
+        if self.above:
+            return bool(ranks[self.above[0]] <= ranks[self.above[1]])
+        if self.newcomers:
+            return bool(((ranks[:, None] < ranks).sum(axis=0)[list(self.newcomers)] < self.top).any())
+        if self.leaver:
+            return int((ranks <= ranks[self.leaver[0]]).sum()) - 1 >= self.top
+        return int(((ranks[:, None] <= ranks) & (self.before.ranks[:, None] > self.before.ranks)).sum()) >= self.flips
 
     def is_impossible(self) -> bool:
         """Whether no ranking at all fulfils the goal: a distance beyond the farthest, a newcomer where none is left."""
@@ -148,6 +171,10 @@ class NewWinner:
         """See `Goal`."""
         return "another winner"
 
+    def deed(self, n: int) -> str:  # noqa: ARG002
+        """See `Goal`."""
+        return "change the winner"
+
 
 @dataclass(frozen=True, slots=True)
 class Wins:
@@ -162,6 +189,10 @@ class Wins:
     def text(self) -> str:
         """See `Goal`."""
         return f"making {show(self.item)} win"
+
+    def deed(self, n: int) -> str:  # noqa: ARG002
+        """See `Goal`."""
+        return f"make {show(self.item)} win"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +213,10 @@ class Above:
         """See `Goal`."""
         return f"putting {show(self.upper)} above {show(self.lower)}"
 
+    def deed(self, n: int) -> str:  # noqa: ARG002
+        """See `Goal`."""
+        return f"put {show(self.upper)} above {show(self.lower)}"
+
 
 @dataclass(frozen=True, slots=True)
 class TopSet:
@@ -200,6 +235,10 @@ class TopSet:
     def text(self) -> str:
         """See `Goal`."""
         return f"changing the top {self.k}"
+
+    def deed(self, n: int) -> str:  # noqa: ARG002
+        """See `Goal`."""
+        return f"change the top {self.k}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +260,10 @@ class Enters:
         """See `Goal`."""
         return f"bringing {show(self.item)} into the top {self.k}"
 
+    def deed(self, n: int) -> str:  # noqa: ARG002
+        """See `Goal`."""
+        return f"bring {show(self.item)} into the top {self.k}"
+
 
 @dataclass(frozen=True, slots=True)
 class Leaves:
@@ -240,6 +283,10 @@ class Leaves:
     def text(self) -> str:
         """See `Goal`."""
         return f"pushing {show(self.item)} out of the top {self.k}"
+
+    def deed(self, n: int) -> str:  # noqa: ARG002
+        """See `Goal`."""
+        return f"push {show(self.item)} out of the top {self.k}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +324,10 @@ class Distance:
             return f"moving the consensus by {percent(self.delta)} of the pairs"
         flips = math.ceil(self.delta * pairs - SAME) if self.delta > SAME else 0
         return f"moving the consensus by {flips} of {pairs} pair{'s' * (pairs != 1)}"
+
+    def deed(self, n: int) -> str:
+        """See `Goal`."""
+        return f"move{self.text(n).removeprefix('moving')}"
 
 
 def claimed(claim: str, items: Sequence[str]) -> Wins | Above | TopSet:

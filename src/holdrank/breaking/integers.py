@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -17,10 +18,56 @@ from holdrank.status import Clock
 
 _TRIES = 4  # numbers of votes that are tried one after the other, before a program finds the number itself
 _FEW_COLUMNS = (60, 400)  # of an integer program, before all that can move at all
+_UNSURE = 1e-8  # share of the votes that a solver may be wrong by, generously
+_FINE = 2**30  # multipliers are rounded to this part of the largest
 
 
 class UndecidedError(Exception):
     """A program was not solved: the time was over, or the solver lost."""
+
+
+def leaves_nothing(dropped: float, lightest: float, rows: Callable[[], Ints]) -> bool:
+    """Whether conditions that take the loss of a share `dropped` of the votes take the loss of all: proved, or False.
+
+    What is left may be scaled until it holds all of some ballot, and the conditions still hold. So either the lightest
+    ballot can be left or nothing can, and a share is only asked whether it is nearer to the one or to the other. Where
+    it cannot tell, whole numbers do: if a sum of the conditions counts less than 0 on every ballot, no part of the
+    votes meets them all.
+
+    Parameters
+    ----------
+    dropped : float
+        The least share that must go, up to the rounding of a solver.
+    lightest : float
+        Share of the lightest ballot.
+    rows : callable
+        Returns the conditions in whole numbers, one row each: what every ballot counts; 0 or more is wanted.
+    """
+    if dropped <= 1 - 2 * max(lightest, _UNSURE):
+        return False
+    if lightest > 2 * _UNSURE:
+        return dropped > 1 - lightest / 2
+    return contradict(rows())
+
+
+def contradict(rows: Ints) -> bool:
+    """Whether no weights of ballots, not all of them 0, satisfy ``rows @ weights >= 0``; True only if that is proved.
+
+    So it is when multipliers exist with which the sum of the rows is negative on every ballot (Gordan). A linear
+    program suggests them; rounded to whole numbers they prove it, or not.
+    """
+    kinds = np.unique(rows, axis=1)
+    if not kinds.size:
+        return False
+    model = Model(np.ones(len(kinds)), np.inf, presolve=False)
+    columns = np.broadcast_to(np.arange(len(kinds)), kinds.T.shape)
+    model.add_rows(columns, -kinds.T.astype(np.float64), 1.0, np.inf)
+    suggested = model.solve(Clock()).x
+    if not len(suggested) or not suggested.max(initial=0.0) > 0:
+        return False
+    whole = np.rint(suggested / suggested.max() * _FINE).astype(np.int64)
+    sums = np.maximum(whole, 0).astype(object) @ kinds.astype(object)
+    return all(total < 0 for total in sums)
 
 
 def least(

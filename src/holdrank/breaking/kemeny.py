@@ -21,8 +21,9 @@ from holdrank.breaking.bounds import cheap_lower
 from holdrank.breaking.claims import Claim
 from holdrank.breaking.goals import Aim, Change
 from holdrank.breaking.plans import Found, Plan, Progress, nothing
+from holdrank.breaking.sides import Side, missing
 from holdrank.breaking.siege import SUBSETS_UP_TO, Priced, Siege, flips
-from holdrank.breaking.whole import Whole, votes_needed
+from holdrank.breaking.whole import Whole, votes_needed, votes_to_decide
 from holdrank.consensus import kemeny
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.status import Clock, Step
@@ -36,6 +37,7 @@ _BATCH, _SMALL_BATCH, _LEAST_BATCH = 512, 64, 32
 _BATCH_WORK = 5e7  # columns times pairs
 _WHOLE_PROGRAMS = 400  # orders rounded to whole votes at most, some hundredths of a second each
 _WHOLE_WALK = 50_000_000  # orders visited at most for whole votes
+_MOST_IN_PROGRAMS = 1e9  # votes: beyond, one vote is less than an integer program can tell from none
 _PATIENCE = 300_000_000  # orders visited at most when there is no time limit: about a minute
 
 
@@ -72,6 +74,8 @@ def whole(
     Fewer candidates differ by less than one vote than one may fear; where there are too many, what is needed stays
     what the shares say.
     """
+    if votes.total > _MOST_IN_PROGRAMS:
+        return [Whole(0.0)] * len(aims)
     siege = Siege(votes, before, change)
     place = np.argsort(siege.items)
     orders = []
@@ -193,6 +197,7 @@ class _Curve(_Search):
         self.upper[0] = 0.0
         self.lower = np.zeros(pairs + 1)
         self.open = np.full(pairs + 1, np.inf)  # smallest bound of an order that could not be priced
+        self.weak: list[Priced | None] = [None] * (pairs + 1)  # the cheapest that ties only
 
     def limits(self) -> Floats:
         """See `_Search`: distances beyond the largest asked for are as good as that."""
@@ -205,6 +210,8 @@ class _Curve(_Search):
         k = int(flips(priced.order[None])[0])
         if self.siege.leaves_open(priced):
             self.open[1 : k + 1] = np.minimum(self.open[1 : k + 1], priced.value)
+            for at in range(1, k + 1):
+                self.weak[at] = _cheaper(self.weak[at], priced)
         if self.siege.works(priced, clock):
             for at in range(1, k + 1):
                 if priced.value < self.upper[at]:
@@ -250,9 +257,10 @@ class _Curve(_Search):
         best = self.best[k]
         lower, upper = float(self.lower[k]), float(self.upper[k])
         plan = None if best is None else self.siege.plan(best, clock)
+        weak = self.weak[k] if plan is None else None
         if plan is None:
             upper = math.inf
-        return Found(lower, upper, plan)
+        return Found(lower, upper, plan, None if weak is None else self.siege.weak_plan(weak, clock))
 
 
 class _Wish(_Search):
@@ -267,6 +275,7 @@ class _Wish(_Search):
             self.starts = set(np.flatnonzero(self.newcomer).tolist())
             self.stops = set(range(aim.top)) - self.starts
         self.best: Priced | None = None
+        self.weak: Priced | None = None  # the cheapest that ties only
         self.upper, self.lower, self.open = math.inf, 0.0, math.inf
 
     def limits(self) -> Floats:
@@ -277,6 +286,7 @@ class _Wish(_Search):
         """See `_Search`."""
         if self.siege.leaves_open(priced):
             self.open = min(self.open, priced.value)
+            self.weak = _cheaper(self.weak, priced)
         if priced.value < self.upper and self.siege.works(priced, clock):
             self.upper, self.best = priced.value, priced
 
@@ -315,7 +325,9 @@ class _Wish(_Search):
     def found(self, clock: Clock) -> Found:
         """Return what is known."""
         plan = None if self.best is None else self.siege.plan(self.best, clock)
-        return Found(self.lower, self.upper if plan is not None else math.inf, plan)
+        weak = self.weak if plan is None else None
+        tie_plan = None if weak is None else self.siege.weak_plan(weak, clock)
+        return Found(self.lower, self.upper if plan is not None else math.inf, plan, tie_plan)
 
 
 class _Counted(_Search):
@@ -324,21 +336,32 @@ class _Counted(_Search):
     def __init__(self, siege: Siege, aims: Sequence[Aim], lower: Sequence[float]) -> None:
         super().__init__(siege)
         self.is_curve = bool(aims[0].flips)
+        self.miss: Side | None = None  # the orders that an attack which decides must beat, where that is not all others
         if not self.is_curve:
             self.wish_for(aims[0])
+            self.miss = missing(aims[0], np.argsort(siege.items))
         pairs = siege.n * (siege.n - 1) // 2
         self.least = {False: np.full(pairs + 1, np.inf), True: np.full(pairs + 1, np.inf)}  # by: strictly?
-        self.asked = {aim.flips: votes_needed(low, siege.votes.total) for aim, low in zip(aims, lower, strict=True)}
+        total = siege.votes.total
+        self.asked = {aim.flips: votes_needed(low, total) for aim, low in zip(aims, lower, strict=True)}
+        # What the shares make necessary to decide.
+        self.asked_to_decide = {
+            aim.flips: votes_to_decide(low, total, max(pairs, 1), siege.change)
+            for aim, low in zip(aims, lower, strict=True)
+        }
         self.plans: list[Plan | None] = [None] * (pairs + 1)
+        self.tie_plans: list[Plan | None] = [None] * (pairs + 1)
         self.seen: set[bytes] = set()
         self.finished, self.undecided = False, False
 
     def limits(self) -> Floats:
-        """See `_Search`: one vote less than what is known to suffice, unless that is known to be needed."""
+        """See `_Search`: one vote less than what is known to tie, or to decide, unless that is known to be needed."""
         limits = np.zeros(len(self.plans))
         for k, needed in self.asked.items():
-            if self.least[True][k] > needed:
-                limits[k] = (self.least[True][k] - 1 + 1e-6) / self.siege.votes.total
+            decides = float(self.least[True][k])
+            ties = min(float(self.least[False][k]), decides)
+            open_ = [ties] * (ties > needed) + [decides] * (decides > self.asked_to_decide[k])
+            limits[k] = (max(open_, default=1.0) - 1 + 1e-6 * bool(open_)) / self.siege.votes.total
         return np.maximum.accumulate(limits)
 
     def take(self, priced: Priced, clock: Clock) -> None:  # noqa: ARG002
@@ -354,13 +377,16 @@ class _Counted(_Search):
         reach = slice(1, int(flips(order[None])[0]) + 1) if self.is_curve else slice(None)
         for strictly, least in self.least.items():
             stop = float(least[reach].max())
-            number, plan, rivals = self.siege.whole_price(order, strictly, rivals, stop, self.clock)
+            miss = self.miss if strictly else None
+            met = rivals if miss is None else rivals[:0]
+            number, plan, met = self.siege.whole_price(order, strictly, met, stop, self.clock, miss)
+            rivals = met if miss is None else rivals
             self.undecided |= math.isnan(number)
             better = number < least[reach]
             least[reach][better] = number
-            if strictly:
-                for at in np.flatnonzero(better).tolist():
-                    self.plans[at + (reach.start or 0)] = plan
+            plans = self.plans if strictly else self.tie_plans
+            for at in np.flatnonzero(better).tolist():
+                plans[at + (reach.start or 0)] = plan
 
     def search(self, orders: Sequence[Ints], clock: Clock) -> None:
         """Begin with the best orders in shares, then look for others that take fewer whole votes."""
@@ -374,9 +400,16 @@ class _Counted(_Search):
     def found(self, aim: Aim) -> Whole:
         """Return what is known in whole votes; where not all was decided, what the shares make necessary."""
         k = aim.flips
-        settled = self.finished or self.least[True][k] <= self.asked[k]
         least = float(min(self.least[False][k], self.least[True][k]))
-        return Whole(least if settled else self.asked[k], self.plans[k])
+        settled = self.finished or least <= self.asked[k]
+        # Of the orders that could decide with fewer votes all were looked at; that none can at all is another matter.
+        proved = self.finished and self.miss is not None and math.isfinite(self.least[True][k])
+        decide = max(float(self.least[True][k]) if proved else 0.0, self.asked_to_decide[k])
+        return Whole(least if settled else self.asked[k], self.plans[k], self.tie_plans[k], decide)
+
+
+def _cheaper(one: Priced | None, other: Priced) -> Priced:
+    return other if one is None or other.value < one.value else one
 
 
 def _block_bound(against: Floats, order: Ints, sums: bool) -> float:

@@ -58,10 +58,10 @@ def _are_found(part: object) -> bool:
 
 
 def _turned_back(found: Found | Whole) -> Found | Whole:
-    plan = found.plan
-    if plan is None:
-        return found
-    return replace(found, plan=Plan(plan.removed, _turned(plan.ranks), plan.added))
+    def turned(plan: Plan | None) -> Plan | None:
+        return None if plan is None else Plan(plan.removed, _turned(plan.ranks), plan.added)
+
+    return replace(found, plan=turned(found.plan), tie_plan=turned(found.tie_plan))
 
 
 def _turned(ranks: Ints) -> Ints:

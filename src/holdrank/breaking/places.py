@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from holdrank._assignment import assign
 from holdrank._highs import Model
 from holdrank.breaking.goals import Change
+from holdrank.breaking.integers import leaves_nothing
 from holdrank.breaking.plans import Plan, replacing
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.status import Clock
@@ -41,11 +42,13 @@ class Places:
             mine = ranks[:, i, None]
             self.places[:, i] = (ranks < mine).sum(axis=1) + ((ranks == mine).sum(axis=1) - 1) / 2
         self.weights: Floats = votes.weights / votes.total * UNIT
+        self.lightest = float(self.weights.min()) / UNIT
         grid = np.arange(self.n)
         # How far each place is from each other one; what each place costs each item.
         self.apart: Floats = np.abs(grid[:, None] - grid).astype(np.float64)
-        self.cost: Floats = votes.place_weights()[self.order] / votes.total * UNIT @ self.apart
-        self.loss = float(np.trace(self.cost))
+        # Less what the consensus costs: of counts, differences are exact before they are scaled.
+        cost = votes.place_weights()[self.order] @ self.apart
+        self.cost: Floats = (cost - cost.diagonal()[:, None]) / votes.total * UNIT
         # How many times the distance of target and rival one vote can move their difference of costs.
         self.pull = 2.0 if change == "replace" else 1.0
         self.strict = max(1e-8, 1e-10 * self.n) * UNIT
@@ -95,7 +98,7 @@ class Places:
     def against_consensus(self, targets: Ints) -> Floats:
         """Return the bounds for targets (rows of places) whose rival is the consensus."""
         grid = np.arange(self.n)
-        behind = self.cost[grid, targets].sum(axis=1) - self.loss
+        behind = self.cost[grid, targets].sum(axis=1)
         apart = self.apart[grid, targets].sum(axis=1)
         bounds: Floats = np.divide(
             np.maximum(behind, 0.0), self.pull * apart, out=np.zeros(len(targets)), where=apart > 0
@@ -136,6 +139,7 @@ def target_price(places: Places, target: Ints, clock: Clock, limit: float = math
     removed, added, bound = np.zeros(m), 0.0, 0.0
     model = Model(np.ones(m), places.weights, presolve=False) if places.change != "add" else None
     rival: Ints = grid
+    leads: list[Ints] = []  # of the target over each rival, in whole numbers
     while True:
         apart = float(pulls[grid, rival].sum())
         asked = slack * float(moved[grid, rival].sum())
@@ -155,8 +159,9 @@ def target_price(places: Places, target: Ints, clock: Clock, limit: float = math
             bound = max(bound, solved.bound)
             removed = np.clip(solved.x, 0.0, places.weights)
             added = float(removed.sum())
-            if places.change == "drop" and added > UNIT * (1 - 1e-10):
-                return Price(math.inf, math.inf, removed, 0.0)  # only no ballots at all are content
+            leads.append(np.rint(-2 * lead).astype(np.int64))
+            if places.change == "drop" and leaves_nothing(added / UNIT, places.lightest, partial(np.array, leads)):
+                return Price(math.inf, math.inf, removed, 0.0)
         if bound >= limit:
             return Price(bound, math.inf, removed, added)
         cost = places.cost.copy()

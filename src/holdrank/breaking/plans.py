@@ -47,11 +47,16 @@ class Plan:
         return max(float(self.removed.sum()), float(self.added.sum())) / votes.total
 
     def left(self, votes: Votes) -> Floats:
-        """Return what is not taken away; a ballot taken away but for rounding is gone, a whole vote never."""
+        """Return what is not taken away; a ballot taken away but for rounding is gone, an untouched one never."""
         rest: Floats = np.maximum(votes.weights - self.removed, 0.0)
-        rounding = _ROUNDING * votes.total
-        rest[rest < (min(rounding, 0.5) if votes.is_counts else rounding)] = 0.0
+        # A whole vote is no rounding, nor is most of a ballot, however light it is.
+        rounding = np.minimum(_ROUNDING * votes.total, votes.weights / 2)
+        rest[rest < (np.minimum(rounding, 0.5) if votes.is_counts else rounding)] = 0.0
         return rest
+
+    def leaves_nothing(self, votes: Votes) -> bool:
+        """Whether all votes are taken away and none is put in."""
+        return not self.left(votes).any() and not self.added.any()
 
     def applied(self, votes: Votes) -> Votes:
         """Return the votes after the attack; refuses, as all votes do, when nothing is left."""
@@ -81,11 +86,14 @@ class Found:
         Some change of this share, or of any larger one, reaches it; infinite when none is known.
     plan : Plan or None
         An attack that reaches the goal strictly with at most `upper` + 1e-6; None when none is known.
+    tie_plan : Plan or None
+        Where no strict attack is known: one that reaches the goal weakly, if the engine knows one.
     """
 
     lower: float
     upper: float = math.inf
     plan: Plan | None = None
+    tie_plan: Plan | None = None
 
 
 def nothing(votes: Votes) -> Plan:

@@ -20,9 +20,12 @@ import numpy.typing as npt
 
 from holdrank._highs import Model, Solution
 from holdrank.breaking.goals import Change
+from holdrank.breaking.integers import leaves_nothing
 from holdrank.breaking.plans import Found, Plan, adds_battles, replacing
+from holdrank.breaking.races import Races
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.status import Clock
+from holdrank.tolerances import TIED
 from holdrank.votes import Votes
 
 UNIT = 1e4  # weight of all votes
@@ -31,6 +34,7 @@ MANY_ITEMS = 14  # for more, distances are not searched
 _CUT_ITEMS = 40  # for more, programs grow by pairs and rankings: too many facets would be broken in turn
 _ROWS_AT_A_TIME = 8
 _KEPT_ORDERS = 300
+_ROUNDING = 1e-10  # of sums of points in this unit
 
 
 class Points:
@@ -67,11 +71,26 @@ class Points:
         return (self.n**2 if self.battles else 1) * (float(np.ptp(self.base)) + self.n * self.strict) + 1.0
 
     @cached_property
+    def races(self) -> Races | None:
+        """The same points in whole numbers, where votes are counts; items are numbered as here."""
+        gain = 2 * int(self.most[1])
+        if not self.votes.is_counts or not Races.fit(self.doubled, self.votes.total, gain):
+            return None
+        return Races(self.doubled, np.rint(self.votes.weights).astype(np.int64), self.change, gain)
+
+    @cached_property
     def above(self) -> Floats:
-        """Least weight to change so that item i has as many points as item j; exact."""
+        """Least weight to change so that item i has as many points as item j: exact for counts, else no more."""
         cost = np.zeros((self.n, self.n))
+        if self.races is not None:
+            sums = self.races.sums
+            for i, j in np.argwhere(sums[:, None] < sums):
+                cost[i, j] = self.races.race(int(i), int(j)).share / self.votes.total * UNIT
+            return cost
+        # Points within rounding are equal to the rule: the gap to close is smaller by as much.
+        rounding = 2 * TIED * self.n * UNIT
         for i, j in np.argwhere(self.base[:, None] < self.base):
-            cost[i, j] = self.lift(int(i), int(j), 0.0)[0]
+            cost[i, j] = self.lift(int(i), int(j), -rounding)[0]
         return cost
 
     def lift(self, i: int, j: int, slack: float) -> tuple[float, Floats]:
@@ -91,9 +110,10 @@ class Points:
             return math.inf, none  # every ballot that could be left is for j
         heaps[gains <= 0] = 0.0
         gained = np.cumsum((heaps * gains)[::-1])
-        if gained[-1] < gap * (1 - 1e-12):
+        if gained[-1] < gap and (slack > 0 or self.change == "replace"):
             return math.inf, none
-        last = int(np.argmax(gained >= min(gap, gained[-1])))  # from the largest gain down
+        gap = min(gap, float(gained[-1]))  # without the ballots for j, none of those left is
+        last = int(np.argmax(gained >= gap))  # from the largest gain down
         taken = none
         taken[len(none) - last :] = heaps[len(none) - last :]
         at = len(none) - 1 - last
@@ -130,10 +150,24 @@ class Points:
         first = np.argsort(-gains, kind="stable")
         gains, weights = np.maximum(gains[first], 0.0), self.weights[first]
         gained = np.cumsum(gains * weights)
-        last = int(np.searchsorted(gained, gap * (1 - 1e-14)))
+        last = int(np.searchsorted(gained, gap - _ROUNDING))
         if last == len(gained):
             return UNIT
         return float(weights[:last].sum() + (gap - (gained[last - 1] if last else 0.0)) / gains[last])
+
+    def leaves_nothing(self, value: float, pairs: Ints, asked: npt.NDArray[Any]) -> bool:
+        """Whether pairs (upper, lower) are in their order, or the other one where `asked` is -1, in no votes but none.
+
+        `value` is the weight that must be dropped at least.
+        """
+        lightest = float(self.votes.weights.min()) / self.votes.total
+
+        def rows() -> Ints:
+            leads = (self.doubled[:, pairs[:, 0]] - self.doubled[:, pairs[:, 1]]).T
+            way = np.asarray(asked).astype(np.int64)
+            return np.asarray(leads[way != 0] * way[way != 0, None])
+
+        return leaves_nothing(value / UNIT, lightest, rows)
 
     def flipped(self, after: Floats) -> int:
         """Return how many pairs are flipped beyond doubt when the items have these points."""
@@ -252,8 +286,8 @@ class Program:
         removed = solved.x[self._removed] if len(self._removed) else np.zeros(len(self.data.weights))
         after = solved.x[self._points]
         value = mass if len(self._mass) else float(removed.sum())
-        if self.data.change == "drop" and value > UNIT * (1 - 1e-10):
-            return Answer(math.inf, math.inf)  # only no ballots at all are in this order
+        if self.data.change == "drop" and self.data.leaves_nothing(value, self.pairs, asked):
+            return Answer(math.inf, math.inf)
         bound = min(max(solved.bound, 0.0), value)
         return Answer(bound, value, after, removed, lambda: self._ballots(after, added, mass))
 
@@ -346,7 +380,7 @@ class GrowingProgram:
                 break
             if not (leads[np.setdiff1d(np.arange(len(pairs)), rows)] < slack - EQUAL_POINTS / 4).any():
                 break
-        if data.change == "drop" and value > UNIT * (1 - 1e-10):
+        if data.change == "drop" and data.leaves_nothing(value, self.pairs, asked):
             return Answer(math.inf, math.inf)
         used = added > 0
         self._needed[np.flatnonzero(asked > 0)[rows]] = True

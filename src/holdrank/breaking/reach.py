@@ -16,7 +16,7 @@ from holdrank.breaking.points import UNIT, Points
 from holdrank.breaking.search import directions, pair_prices
 from holdrank.consensus import Statistic, borda, expect_seconds, kemeny
 from holdrank.errors import UsageError, quote, real_number
-from holdrank.merge import Robust, consensus_of
+from holdrank.merge import Robust, ballots_for, consensus_of
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.scoring import bradley_terry, compares_all, copeland
 from holdrank.status import Clock, Status, Step
@@ -96,6 +96,7 @@ def reach(
         raise UsageError(f"budget must be a share of the votes between 0 and 1, not {quote(str(budget))}")
     if votes.is_counts:
         share = max(math.floor(share * votes.total + SAME), 1) / votes.total
+    votes = ballots_for(T, votes)
     with Clock(expect_seconds(time_limit)) as clock:
         search = _Reach(votes, T, share, clock, progress)
         if votes.n <= _EXACT_ITEMS and exact_engine(T, votes) is not None:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from holdrank.breaking.goals import Change, Distance, Goal, TierDistance
+from holdrank.breaking.goals import Change, Goal, TierDistance
 from holdrank.breaking.plans import Plan
 from holdrank.consensus import Consensus
 from holdrank.errors import show
@@ -38,9 +38,18 @@ class Attack:
     verified : bool
         Whether the statistic was run again on the attacked votes and reached the goal.
     votes_needed : float
-        So many whole votes are proved to be needed; infinite when no number does, nan when votes are shares.
+        Fewer whole votes do not reach the goal, not even as one of several optima: proved. Infinite when no number
+        does, nan when votes are shares.
+    votes_to_tie : float
+        So many whole votes reach the goal, if only as one of several optima, seen by running the statistic again;
+        infinite when no number is known.
+    votes_to_decide : float
+        Fewer whole votes do not reach the goal outright, as all optima that there are: proved. Infinite when no
+        number does.
     votes_sufficient : float
-        So many whole votes are enough, seen by running the statistic again; infinite when no number is known.
+        So many whole votes reach the goal outright, seen by running the statistic again; infinite when no number is
+        known. ``votes_needed <= votes_to_tie <= votes_sufficient`` and
+        ``votes_needed <= votes_to_decide <= votes_sufficient``.
     status : Status
     statistic : str
         Name of the statistic.
@@ -50,6 +59,8 @@ class Attack:
         The attack as arrays.
     whole_plan : Plan or None
         The attack in whole votes as arrays.
+    tie_plan : Plan or None
+        The attack of `votes_to_tie` votes, where that is not `whole_plan`.
     original : Votes
         The votes as they are.
     notes : tuple of str
@@ -64,6 +75,8 @@ class Attack:
     upper: float
     verified: bool
     votes_needed: float
+    votes_to_tie: float
+    votes_to_decide: float
     votes_sufficient: float
     status: Status
     statistic: str
@@ -71,6 +84,7 @@ class Attack:
     after: Consensus | None
     plan: Plan | None
     whole_plan: Plan | None
+    tie_plan: Plan | None
     original: Votes
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
@@ -113,6 +127,12 @@ class Attack:
         status = Status.LEAST if lower == upper else Status.BETWEEN
         return replace(self, lower=lower, upper=upper, status=status, plan=self.whole_plan, after=None, _memo={})
 
+    @property
+    def tie(self) -> Votes | None:
+        """The votes after the smallest attack known that reaches the goal as one of several optima, or outright."""
+        plan = self.whole_plan if self.tie_plan is None else self.tie_plan
+        return None if plan is None else plan.applied(self.original)
+
     def text(self) -> str:
         """Return the answer as a sentence for people.
 
@@ -121,49 +141,99 @@ class Attack:
         >>> from holdrank import Above, attack, kemeny
         >>> votes = Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[60, 40])
         >>> attack(votes, kemeny, Above("b", "a")).text()
-        'Putting b above a takes at least 10 and at most 11 of 100 votes (10 % to 11 %), both proved.'
+        '10 of 100 votes tie it, 11 put b above a (11 %, proven minimum).'
         """
-        goal = self.goal.text(self.original.n) if isinstance(self.goal, Distance) else self.goal.text()
-        goal = goal[0].upper() + goal[1:]
+        deed = self.goal.deed(self.original.n)
         if math.isinf(self.lower):
-            how = {"replace": "replaced", "drop": "dropped", "add": "added"}[self.change]
-            return f"{goal} is out of reach, whatever votes are {how}: proved."
-        total = self.original.total
+            return f"No number of {_CHANGED[self.change]} votes can {deed} (proven)."
         if not self.original.is_counts:
-            least, most = self.lower, self.upper
-            if self.status is Status.ESTIMATE and math.isfinite(most):
-                share = f"at most {percent(most)}{_OF_SHARES[self.change]}"
-                return f"{goal} takes {share}: {_ONLY_WORKS}."
-            return f"{goal} takes {_range(percent(least), percent(most), math.isinf(most))}{_OF_SHARES[self.change]}."
-        least, most = self.votes_needed, self.votes_sufficient
-        if most == 0:
-            return f"{goal} takes no vote: it is so already."
-        if math.isinf(most) and (not least or self.status is Status.ESTIMATE):
-            return f"{goal}: no attack is known, and none is excluded."
-        if self.status is Status.ESTIMATE:
-            amount = self._of_votes(f"at most {number(most)}")
-            return f"{goal} takes {amount} ({percent(most / total)}): {_ONLY_WORKS}."
-        amount = _range(number(least), "" if math.isinf(most) else number(most), math.isinf(most))
-        share = percent(least / total)
-        if least < most < math.inf:
-            share = f"{share} to {percent(most / total)}"
-        elif math.isinf(most):
-            share = f"at least {share}"
-        unknown = "no attack in whole votes is known" if self.verified else "no attack is known"
-        proof = "proved" if least == most else f"proved; {unknown}" if math.isinf(most) else "both proved"
-        return f"{goal} takes {self._of_votes(amount)} ({share}), {proof}."
+            return self._in_shares(deed)
+        needed, ties, decides, enough = (
+            self.votes_needed, self.votes_to_tie, self.votes_to_decide, self.votes_sufficient,
+        )  # fmt: skip
+        if enough == 0:
+            return f"No vote is needed to {deed}: it is so already."
+        estimate = self.status is Status.ESTIMATE
+        if math.isinf(ties) and (not needed or estimate):
+            return f"No attack found to {deed}; none ruled out."
+        share = "" if math.isinf(enough) else percent(enough / self.original.total)
+        if estimate and not math.isinf(enough):
+            return f"{self._doing(enough, deed)} ({share}); cheaper attacks may exist."
+        if math.isfinite(enough) and (needed == enough or (needed == ties and decides == enough)):
+            least = f" ({share}, proven minimum)."
+            return self._tying(ties, enough, deed) + least if ties < enough else self._doing(enough, deed) + least
+        if math.isinf(enough) and ties == needed:
+            never = f"no number of {_CHANGED[self.change]} votes can {deed} outright (proven)"
+            outright = never if math.isinf(decides) else f"no attack found to {deed} outright"
+            return f"{self._tied(ties)} (proven minimum); {outright}."
+        least = f"At least {_votes(max(needed, 1))} of {number(self.original.total)} must change to {deed}"
+        if self.change != "replace":
+            how = "added to" if self.change == "add" else "dropped of"
+            least = f"At least {_votes(max(needed, 1))} must be {how} {number(self.original.total)} to {deed}"
+        if math.isinf(ties):
+            return f"{least} ({percent(needed / self.original.total)}, proven); no attack found."
+        if math.isinf(enough):
+            return f"{least} outright; {number(ties)} tie it."
+        tie = f"; {_votes(ties)} tie{'s' * (ties == 1)} it" if ties < enough else ""
+        return f"{least} (proven); {number(enough)} {'is' if enough == 1 else 'are'} enough ({share}){tie}."
 
-    def _of_votes(self, amount: str) -> str:
-        told = _OF_VOTES[self.change].format(amount, number(self.original.total))
-        return told.replace("1 votes added", "1 vote added") if amount == "1" else told
+    def _in_shares(self, deed: str) -> str:
+        """Return the answer for votes that are shares of all."""
+        how = {"replace": "", "drop": ", dropped,", "add": ", added,"}[self.change]
+        if math.isinf(self.upper):
+            if not self.lower:
+                return f"No attack found to {deed}; none ruled out."
+            return f"At least {percent(self.lower)} of the votes{how} are needed to {deed} (proven); no attack found."
+        if self.exact:
+            return f"{percent(self.upper)} of the votes{how} {deed} (proven minimum)."
+        if self.status is Status.ESTIMATE or not self.lower:
+            return f"{percent(self.upper)} of the votes{how} {deed}; cheaper attacks may exist."
+        least = f"At least {percent(self.lower)} of the votes{how} are needed to {deed} (proven)"
+        return f"{least}; {percent(self.upper)} are enough."
+
+    def _doing(self, amount: float, deed: str) -> str:
+        """Return that so many votes do it."""
+        amount_text, total = number(amount), number(self.original.total)
+        if self.change == "replace":
+            return f"{amount_text} of {total} votes {_third_person(deed) if amount == 1 else deed}"
+        if self.change == "drop":
+            return f"Dropping {amount_text} of {total} votes {_third_person(deed)}"
+        return f"Adding {_votes(amount)} to {total} {_third_person(deed)}"
+
+    def _tied(self, ties: float) -> str:
+        """Return that so many votes tie it."""
+        return "It is tied already" if ties == 0 else self._doing(ties, "tie it")
+
+    def _tying(self, ties: float, enough: float, deed: str) -> str:
+        """Return that fewer votes tie it and so many decide."""
+        if ties == 0:
+            return f"It is tied already; {self._doing(enough, deed)[0].lower()}{self._doing(enough, deed)[1:]}"
+        if self.change == "replace":
+            return f"{self._tied(ties)}, {number(enough)} {deed}"
+        verb = {"drop": "dropping", "add": "adding"}[self.change]
+        return f"{self._tied(ties)}, {verb} {number(enough)} {_third_person(deed)}"
 
     def __repr__(self) -> str:
         return f"Attack({self.goal.text()}: {_interval(self.lower, self.upper)}, {self.status})"
 
 
-_OF_VOTES = {"replace": "{} of {} votes", "drop": "the loss of {} of {} votes", "add": "{} votes added to {}"}
-_ONLY_WORKS = "an attack that works, no proof that none is cheaper"
-_OF_SHARES = {"replace": " of the votes", "drop": " of the votes, dropped", "add": " of the votes in addition"}
+_CHANGED = {"replace": "replaced", "drop": "dropped", "add": "added"}
+
+
+def _votes(amount: float) -> str:
+    return "1 vote" if amount == 1 else f"{number(amount)} votes"
+
+
+def _third_person(deed: str) -> str:
+    """Return a deed as one vote does it: "change the winner" becomes "changes the winner".
+
+    Examples
+    --------
+    >>> _third_person("push a out of the top 3")
+    'pushes a out of the top 3'
+    """
+    verb, _, rest = deed.partition(" ")
+    return f"{verb}{'es' if verb.endswith('sh') else 's'} {rest}"
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -181,9 +251,9 @@ class Breakdown:
         Where it is known exactly.
     attacks : tuple of Attack or None
         A verified attack for each distance; None where none is known.
-    votes_needed, votes_sufficient : (m,) arrays
-        In whole votes: proved to be needed; enough, seen by running the statistic again. Infinite where there is
-        none, nan where the votes are shares and not counts.
+    votes_needed, votes_to_tie, votes_to_decide, votes_sufficient : (m,) arrays
+        In whole votes, as in `Attack`: proved to be needed; enough for one of several optima; proved to be needed
+        for all of them; enough. Infinite where there is none, nan where the votes are shares and not counts.
     status : Status
         Of the curve as a whole.
     statistic : str
@@ -208,6 +278,8 @@ class Breakdown:
     exact: npt.NDArray[np.bool_]
     attacks: tuple[Attack | None, ...]
     votes_needed: Floats
+    votes_to_tie: Floats
+    votes_to_decide: Floats
     votes_sufficient: Floats
     status: Status
     statistic: str
@@ -220,7 +292,8 @@ class Breakdown:
     seconds: float
 
     def __post_init__(self) -> None:
-        for array in (self.delta, self.lower, self.upper, self.exact, self.votes_needed, self.votes_sufficient):
+        whole = (self.votes_needed, self.votes_to_tie, self.votes_to_decide, self.votes_sufficient)
+        for array in (self.delta, self.lower, self.upper, self.exact, *whole):
             array.flags.writeable = False
 
     def _repr_html_(self) -> str:
@@ -261,9 +334,3 @@ def _interval(lower: float, upper: float) -> str:
     if lower == upper:
         return "out of reach" if math.isinf(lower) else f"{lower:.6g}"
     return f"{lower:.6g} to {'?' if math.isinf(upper) else f'{upper:.6g}'}"
-
-
-def _range(least: str, most: str, open_ended: bool) -> str:
-    if least == most:
-        return least
-    return f"at least {least}" if open_ended else f"at least {least} and at most {most}"

@@ -9,28 +9,31 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TypeAlias
 
 import numpy as np
 
 from holdrank.breaking.goals import Aim, Change
 from holdrank.breaking.plans import Found, Plan, Progress, adds_battles
+from holdrank.breaking.races import Races
 from holdrank.breaking.whole import Whole, agreement, apportioned
 from holdrank.consensus import Consensus, Statistic
 from holdrank.merge import Robust
 from holdrank.rankings import Floats, Ints, Ranking
-from holdrank.scoring import bradley_terry, copeland, mean_score, strength_pull
+from holdrank.scoring import bradley_terry, copeland, mean_score, score_units, strength_pull
 from holdrank.status import Clock, Step
 from holdrank.tables.table import MAX_WEIGHT
-from holdrank.tolerances import SAME
+from holdrank.tolerances import SAME, STRICT
 from holdrank.votes import Votes
 
-Reaches: TypeAlias = Callable[[Aim, Callable[[], Votes], Consensus], bool]
+Reaches: TypeAlias = Callable[[Aim, Callable[[], Votes], Consensus, bool], bool]
 
 _TARGETS = 12  # rankings to aim at for one goal
 _HALVINGS = 40  # of the interval between an attack that fails and one that works
 _SAME = 2e-10  # shares of votes that need not be told apart
 _MOST_ADDED = 64.0  # times the votes
+_SCORE_ROUNDING = 4e-12  # of the largest score: sums of scores that are no short decimals may be off by so much
 _BETTER = 0.995  # a further direction must do with less than this share of the best known
 
 
@@ -43,7 +46,7 @@ class Search:
     run : callable
         Runs the statistic, not for too long.
     reaches : callable
-        Whether a consensus of votes fulfils an aim, whatever rule breaks its ties.
+        Whether a consensus of votes fulfils an aim whatever rule breaks its ties; or, weakly, by some such rule.
     """
 
     def __init__(self, T: Statistic, run: Callable[[Votes], Consensus], reaches: Reaches) -> None:
@@ -61,7 +64,10 @@ class Search:
     ) -> list[Found]:
         """Return bounds and attacks for each aim; the lower bound is 0 where pairs have none."""
         prices = pair_prices(votes, self._statistic, change)
+        races = score_races(votes, change) if self._statistic is mean_score else None
         found = [Found(0.0 if prices is None else price_of(aim, prices)) for aim in aims]
+        if races is not None:
+            found = [Found(races.needed(aim, attrgetter("share")) / votes.total) for aim in aims]
         # When time is short, an attack that reaches the farthest aim serves all.
         for done, k in enumerate(sorted(range(len(aims)), key=lambda k: k - len(aims) * (k == len(aims) - 1))):
             if progress:
@@ -73,7 +79,13 @@ class Search:
             if best is not None:
                 self._best[aims[k]] = best
                 share = size / votes.total  # a strict win takes a little more than the least
-                found[k] = Found(lower, lower if share <= lower + 5 * _SAME else share, best.plan(size))
+                # Farther from the edge than any rounding: nobody who counts again may come to another result.
+                clear = min(size + STRICT * votes.total, best.most)
+                plan = best.plan(clear if self._works(aims[k], best, clear) else size)
+                found[k] = Found(lower, lower if share <= lower + 5 * _SAME else share, plan)
+            elif change == "drop" and not clock.over():  # taking votes away can end in ties that nothing breaks
+                size, best = self._cheapest(votes, before, aims[k], change, clock, weakly=True)
+                found[k] = Found(lower, tie_plan=None if best is None else best.plan(size))
         return found
 
     def whole(
@@ -81,43 +93,53 @@ class Search:
         votes: Votes,
         before: Ranking,  # noqa: ARG002
         aims: Sequence[Aim],
-        change: Change,  # noqa: ARG002
+        change: Change,
         found: Sequence[Found],
         clock: Clock,
     ) -> list[Whole]:
-        """Return whole votes in the same directions."""
+        """Return whole votes in the same directions; of mean scores and Copeland's, also what is needed, exactly."""
         results = []
+        races = score_races(votes, change) if self._statistic is mean_score else None
+        behind = _copeland_votes(votes, change) if self._statistic is copeland else None
         for aim, known in zip(aims, found, strict=True):
+            if races is not None and races.works_for(aim) and races.pairs(aim):
+                results.append(_whole_race(votes, races, aim))
+                continue
+            needed, decide = 0.0, 0.0
+            if races is not None and races.works_for(aim):
+                needed, decide = (races.needed(aim, attrgetter(name)) for name in ("tie", "decide"))
+            elif behind is not None:
+                needed = math.ceil(price_of(aim, behind))
             direction = self._best.get(aim)
             plan = None
-            if direction is not None:
+            if direction is not None and math.isfinite(known.upper):
                 enough = math.ceil(known.upper * votes.total - SAME)
                 for size in (enough, enough + 1, enough + 2, math.ceil(1.1 * enough) + 2):
                     if clock.over() or self._works(aim, direction, float(size), whole=True):
                         plan = direction.plan(float(size), whole=True)
                         break
-            results.append(Whole(0.0, plan))
+            results.append(Whole(needed, plan, decide=decide))
         return results
 
     def _cheapest(
-        self, votes: Votes, before: Ranking, aim: Aim, change: Change, clock: Clock
+        self, votes: Votes, before: Ranking, aim: Aim, change: Change, clock: Clock, *, weakly: bool = False
     ) -> tuple[float, _Direction | None]:
         """Return the least weight that is known to do, and the direction in which it does."""
         least, best = math.inf, None
         for direction in directions(votes, self._statistic, before, aim, change):
             if clock.over():
                 break
-            if best is not None and not self._works(aim, direction, _BETTER * least):
+            if best is not None and not self._works(aim, direction, _BETTER * least, weakly=weakly):
                 continue
-            size = self._size(aim, direction, min(direction.most, _BETTER * least), clock)
+            size = self._size(aim, direction, min(direction.most, _BETTER * least), clock, weakly=weakly)
             if size < least:
                 least, best = size, direction
         return least, best
 
-    def _size(self, aim: Aim, direction: _Direction, most: float, clock: Clock) -> float:
+    def _size(self, aim: Aim, direction: _Direction, most: float, clock: Clock, *, weakly: bool) -> float:
         """Return a weight that does, close to one that does not: made larger until it does, then halved."""
         fails, does = 0.0, most / 1024
-        while not self._works(aim, direction, does):
+        while not self._works(aim, direction, does, weakly=weakly):
             fails, does = does, min(4 * does, most)
             if fails >= most or clock.over():
                 return math.inf
@@ -125,14 +147,20 @@ class Search:
             if clock.over() or does - fails <= _SAME * direction.votes.total:
                 break
             middle = (fails + does) / 2
-            fails, does = (fails, middle) if self._works(aim, direction, middle) else (middle, does)
+            works = self._works(aim, direction, middle, weakly=weakly)
+            fails, does = (fails, middle) if works else (middle, does)
         return does
 
-    def _works(self, aim: Aim, direction: _Direction, size: float, *, whole: bool = False) -> bool:
+    def _works(
+        self, aim: Aim, direction: _Direction, size: float, *, whole: bool = False, weakly: bool = False
+    ) -> bool:
         if not 0 < size <= direction.most:
             return False
-        attacked = direction.plan(size, whole=whole).applied(direction.votes)
-        return self._reaches(aim, lambda: attacked, self._run(attacked))
+        plan = direction.plan(size, whole=whole)
+        if plan.leaves_nothing(direction.votes):
+            return False
+        attacked = plan.applied(direction.votes)
+        return self._reaches(aim, lambda: attacked, self._run(attacked), weakly)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -294,14 +322,51 @@ def pair_prices(votes: Votes, T: Statistic, change: Change) -> Floats | None:
     return None
 
 
+def score_races(votes: Votes, change: Change) -> Races | None:
+    """Return the scores of votes as races between items; None where they are not whole numbers of some decimal unit."""
+    units = score_units(votes)
+    if units is None or not votes.is_counts or votes.scores is None or np.isnan(votes.scores).any():
+        return None
+    points = units[0]
+    gain = int(points.max()) - int(points.min())
+    if points.dtype == object or not Races.fit(points, votes.total, gain):
+        return None
+    return Races(points, np.rint(votes.weights).astype(np.int64), change, gain)
+
+
+def _whole_race(votes: Votes, races: Races, aim: Aim) -> Whole:
+    """Return the least numbers of votes for an aim that one race decides, with both attacks."""
+    assert votes.scores is not None
+    low, high = float(votes.scores.min()), float(votes.scores.max())
+    plans: list[Plan | None] = []
+    for name in ("decide", "tie"):
+        i, j = min(races.pairs(aim), key=lambda pair: float(getattr(races.race(*pair), name)))
+        size = float(getattr(races.race(i, j), name))
+        if not math.isfinite(size):
+            plans.append(None)
+            continue
+        scores = np.full((1, votes.n), low)
+        scores[0, i] = high
+        ranks = np.where(np.arange(votes.n) == i, 1, 2 if high > low else 1)[None].astype(np.int64)
+        put = np.array([size]) if races.change != "drop" else np.zeros(0)
+        plans.append(Plan(races.removed(i, j, size), ranks[: len(put)], put, scores[: len(put)]))
+    needed, decide = (races.needed(aim, attrgetter(name)) for name in ("tie", "decide"))
+    return Whole(needed, plans[0], plans[1], decide)
+
+
 def _copeland_prices(votes: Votes, change: Change) -> Floats:
-    """Return when each item may at best have as many majorities as each other one at worst.
+    """Return the share of votes from which on each item may have as many majorities as each other one."""
+    return _copeland_votes(votes, change) / votes.total
+
+
+def _copeland_votes(votes: Votes, change: Change) -> Floats:
+    """Return from how many votes on each item may at best have as many majorities as each other one at worst.
 
     A replaced vote moves the margin of a pair by two votes at most, a vote dropped or added by one. So with a budget
-    eps the margins that are larger are safe, and all others are taken for lost.
+    eps the margins that are larger are safe, and all others are taken for lost. Of counts, margins are whole numbers.
     """
     n = votes.n
-    behind = np.maximum(votes.wins().T - votes.wins(), 0.0) / votes.total
+    behind = np.maximum(votes.wins().T - votes.wins(), 0.0)
     flips_at = behind / 2 if change == "replace" else behind  # [i, j]: from here on i may beat j
     np.fill_diagonal(flips_at, np.inf)
     levels = np.unique(flips_at[np.isfinite(flips_at)])
@@ -319,14 +384,18 @@ def _copeland_prices(votes: Votes, change: Change) -> Floats:
 
 
 def _score_prices(votes: Votes, change: Change) -> Floats:
-    """Return what it takes to lift one mean score to another: a fractional knapsack for each pair."""
+    """Return what it takes at least to lift one mean score to another: a fractional knapsack for each pair.
+
+    Means within rounding are equal to the rule, so that the gap to close is smaller by as much.
+    """
     assert votes.scores is not None
     n, scores, weights = votes.n, votes.scores, votes.weights / votes.total
     reach = float(scores.max() - scores.min())  # that one vote put in can do
     means = weights @ scores
+    rounding = _SCORE_ROUNDING * float(np.abs(scores).max())
     prices = np.zeros((n, n))
     for b in range(n):
-        gap = means - means[b]  # for b to make good, against each other item
+        gap = means - means[b] - rounding  # for b to make good, against each other item
         if change == "add":
             prices[b] = np.where(gap > 0, gap / reach if reach else np.inf, 0.0)
             continue
@@ -336,12 +405,12 @@ def _score_prices(votes: Votes, change: Change) -> Floats:
         taken = np.cumsum(weights[order], axis=0)
         gained = np.cumsum(weights[order] * np.maximum(sorted_gains, 0.0), axis=0)
         for a in np.flatnonzero(gap > 0).tolist():
-            at = int(np.searchsorted(gained[:, a], gap[a] * (1 - 1e-12)))
-            if at == len(gained):
-                prices[b, a] = np.inf
+            if change == "drop" and not (gains[:, a] <= rounding).any():
+                prices[b, a] = np.inf  # every ballot that could be left is for a
                 continue
-            over = (gained[at, a] - gap[a]) / sorted_gains[at, a]
-            prices[b, a] = taken[at, a] - max(over, 0.0)
+            at = min(int(np.searchsorted(gained[:, a], gap[a])), len(gained) - 1)
+            over = (gained[at, a] - gap[a]) / max(sorted_gains[at, a], rounding)
+            prices[b, a] = min(taken[at, a] - max(over, 0.0), 1.0)
     return prices
 
 

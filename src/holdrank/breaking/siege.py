@@ -23,12 +23,12 @@ from holdrank._kemeny import cheapest_order
 from holdrank._kernels import compiled
 from holdrank.breaking import pricing, walks
 from holdrank.breaking.goals import Change
-from holdrank.breaking.integers import UndecidedError, least
+from holdrank.breaking.integers import UndecidedError, least, leaves_nothing
 from holdrank.breaking.plans import Plan, adds_battles, replacing
 from holdrank.breaking.sides import Side
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.status import Clock
-from holdrank.tolerances import SAME, STRICT
+from holdrank.tolerances import STRICT
 from holdrank.votes import Votes
 
 SUBSETS_UP_TO = 12  # items: above, the rivals of a target come from the branch and bound of the median itself
@@ -89,13 +89,14 @@ class Siege:
         first, second = np.triu_indices(n, 1)
         self.pair = np.zeros((n, n), dtype=np.int64)
         self.pair[first, second] = np.arange(len(first))
-        wins = votes.wins()[np.ix_(self.items, self.items)] / votes.total
-        self.margins: Floats = wins - wins.T
+        wins = votes.wins()[np.ix_(self.items, self.items)]
+        self.margins: Floats = (wins - wins.T) / votes.total  # the difference of counts is exact
         self.margin = self.margins[first, second]
         self.battles = adds_battles(votes)
         # What a target wins by in every pair: a ranking put in does that at once, battles pair by pair; so may drops.
         self.slack = STRICT / max(len(first), 1) if self.battles or change == "drop" else STRICT
         share = votes.weights / votes.total
+        self.lightest = float(share.min())
         ranks = np.ascontiguousarray(votes.ranks.T[self.items]).astype(np.int32)
         if votes.unlisted == "bottom":
             ranks[ranks == 0] = n + 1
@@ -120,6 +121,7 @@ class Siege:
         self.stride = max(int(_WALK * min(1.0, 150 / n**2)), 1) if fast else _WALK // 200
         self.rounds = 20 * _WALK // self.stride  # of the first walk through many orders
         self._plans: dict[bytes, Plan | None] = {}
+        self._gone: dict[bytes, bool] = {}
         self._threads = min(os.cpu_count() or 1, 8) if fast else 1
 
     def price(self, targets: Ints, stops: Floats, clock: Clock) -> list[Priced]:
@@ -282,16 +284,35 @@ class Siege:
             waiting = [found]
         return None
 
+    def weak_plan(self, priced: Priced, clock: Clock) -> Plan | None:
+        """Return the attack after which a target is one of the optima."""
+        kind, _, _, taken = self._settle(priced.order, np.inf, 0.0, priced.rivals, clock)
+        return self.as_plan(priced.order, taken * self.votes.total) if kind == pricing.PRICED else None
+
     def works(self, priced: Priced, clock: Clock) -> bool:
         """Whether a target was priced and can be made the only optimum: the two differ where votes are dropped only."""
         if self.change != "drop" or priced.kind != pricing.PRICED:
             return priced.kind == pricing.PRICED
-        return priced.value <= 1 - SAME and not clock.over() and self.plan(priced, clock) is not None
+        return not (self.leaves_nothing(priced) or clock.over()) and self.plan(priced, clock) is not None
 
     def leaves_open(self, priced: Priced) -> bool:
         """Whether the value of a target bounds what is known from below: it may be as cheap as that."""
-        dropped = self.change == "drop" and priced.kind == pricing.PRICED and priced.value <= 1 - SAME
+        dropped = self.change == "drop" and priced.kind == pricing.PRICED and not self.leaves_nothing(priced)
         return priced.kind == pricing.OPEN or dropped
+
+    def leaves_nothing(self, priced: Priced) -> bool:
+        """Whether a target is a median only once all votes are dropped, when it is none."""
+        if self.change != "drop":
+            return False
+        key = priced.order.tobytes()
+        if key not in self._gone:
+
+            def rows() -> Ints:
+                rivals = [np.arange(self.n), *priced.rivals]
+                return np.array([-self.row(priced.order, rival, self.margin)[0] for rival in rivals]).astype(np.int64)
+
+            self._gone[key] = leaves_nothing(priced.value, self.lightest, rows)
+        return self._gone[key]
 
     def row(self, target: Ints, rival: Ints, margin: Floats) -> tuple[Floats, float, int]:
         """Return what each column gains for the target against a rival, what is needed, and the number of pairs.
@@ -359,7 +380,7 @@ class Siege:
                     return math.nan, None, met  # rounding of the solver; no answer is better than a wrong one
                 rows.append(rival)
             elif whole:
-                return float(self.cost @ taken), self.as_plan(target, taken) if strictly else None, met
+                return float(self.cost @ taken), self.as_plan(target, taken), met
             else:
                 whole = True
 

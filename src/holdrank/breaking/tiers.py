@@ -411,7 +411,7 @@ class _Search:
             return
         self.tried.add(mark)
         budget = plan.budget(self.votes)
-        if budget <= 0 or plan.removed.sum() - plan.added.sum() >= self.votes.total * (1 - SAME):
+        if budget <= 0 or plan.leaves_nothing(self.votes):
             return
         after = self.statistic(plan.applied(self.votes)).ranking
         value = min(budget, bound + 1e-11) if budget - bound <= _WITNESS else budget

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import permutations
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from holdrank.votes import Votes
 
 _ONE_BY_ONE = 24  # numbers of votes tried one after the other, before larger and larger steps
 _TRIES = 60
+_FEW_KINDS = 5  # of ballots put in, up to which roundings one vote off are tried
 _ONE_KIND = 6  # ballots that are tried as the ones to take what rounding leaves open
 _MOST_COMPARISONS = 200_000_000  # of ballots with a target, pair by pair; a second of work
 
@@ -31,16 +33,28 @@ class Whole:
         A whole number: fewer votes do not reach the goal, not even as one of several optima. Infinite when none do,
         nan when votes are shares and not counts.
     plan : Plan or None
-        A change of whole votes that was seen to work; None when none is known.
+        A change of whole votes after which every optimum reaches the goal; None when none is known.
+    tie_plan : Plan or None
+        A change of whole votes after which some optimum reaches the goal; None when none is known.
+    decide : float
+        A whole number: after a change of fewer votes some optimum misses the goal. Infinite when that is so after any
+        change.
     """
 
     needed: float = math.nan
     plan: Plan | None = None
+    tie_plan: Plan | None = None
+    decide: float = 0.0
 
     @property
     def sufficient(self) -> float:
         """Number of votes that the plan changes; infinite without one."""
         return math.inf if self.plan is None else plan_votes(self.plan)
+
+    @property
+    def ties(self) -> float:
+        """Number of votes that the smaller plan changes, for what decides also ties; infinite without one."""
+        return min((plan_votes(plan) for plan in (self.plan, self.tie_plan) if plan is not None), default=math.inf)
 
 
 def plan_votes(plan: Plan) -> float:
@@ -59,6 +73,34 @@ def votes_needed(lower: float, total: float) -> float:
     return lower if math.isinf(lower) else float(max(math.ceil((lower - SAME) * total), 0))
 
 
+def votes_to_decide(lower: float, total: float, one_ballot: float, change: Change) -> float:
+    """Return a number of whole votes below which none make every optimum of a median reach a goal.
+
+    An attack on counted votes that decides leaves every outcome that misses the goal behind by half a vote in one pair,
+    or one place, at least. So a bit of it may be undone, and some optimum still reaches the goal: to decide takes more
+    than the infimum, by that bit.
+
+    Parameters
+    ----------
+    lower : float
+        A share of the votes: with less no optimum reaches the goal.
+    total : float
+        Number of votes.
+    one_ballot : float
+        By how much one ballot, at most, prefers one outcome to another.
+    change : {"replace", "drop", "add"}
+
+    Examples
+    --------
+    >>> votes_to_decide(0.07, 100, 3, "replace"), votes_to_decide(0.0701, 100, 3, "replace")
+    (8.0, 8.0)
+    """
+    if not 0 < lower < math.inf:
+        return 1.0 if lower == 0 else lower
+    undone = 1 / (2 * one_ballot * (2 if change == "replace" else 1))
+    return float(max(math.ceil((lower - SAME) * total + undone), 1))
+
+
 def in_whole_votes(
     votes: Votes,
     change: Change,
@@ -67,6 +109,7 @@ def in_whole_votes(
     target: Ranking,
     works: Callable[[Plan], bool],
     clock: Clock,
+    below: float = math.inf,
 ) -> Plan | None:
     """Return the smallest change of whole votes, of those made by rounding `plan`, that `works`.
 
@@ -84,8 +127,10 @@ def in_whole_votes(
     works : callable
         Runs the statistic again.
     clock : Clock
+    below : float
+        Numbers of votes from here on are not tried.
     """
-    most = _most(votes, change)
+    most = min(_most(votes, change), below - 1)
     against: Floats | None = None
     for size in _sizes(needed, most):
         if clock.over():
@@ -129,17 +174,28 @@ def _sizes(needed: float, most: float) -> Iterator[int]:
 
 def _rounded(votes: Votes, change: Change, plan: Plan, against: Floats, size: int) -> Iterator[Plan]:
     """Yield plans of exactly `size` whole votes that are close to `plan`."""
-    added = np.zeros(len(plan.added))
-    if change != "drop":
-        added = apportioned(plan.added, size)
-    if change == "add":
-        yield Plan(np.zeros(votes.distinct), plan.ranks, added, plan.scores)
-        return
     seen = set()
-    for removed in _removals(votes, plan.removed, against, size):
-        if removed.tobytes() not in seen:
-            seen.add(removed.tobytes())
-            yield Plan(removed, plan.ranks, added, plan.scores)
+    for added in _additions(plan.added, size) if change != "drop" else [np.zeros(len(plan.added))]:
+        for removed in _removals(votes, plan.removed, against, size) if change != "add" else [np.zeros(votes.distinct)]:
+            key = removed.tobytes() + added.tobytes()
+            if key not in seen:
+                seen.add(key)
+                yield Plan(removed, plan.ranks, added, plan.scores)
+
+
+def _additions(shares: Floats, size: int) -> Iterator[Floats]:
+    """Yield ways to put in `size` whole votes: in proportion, and then with one vote of another kind."""
+    nearest = apportioned(shares, size)
+    yield nearest
+    used = np.flatnonzero(shares > 0)
+    if not 1 < len(used) <= _FEW_KINDS:
+        return
+    for more, less in permutations(used.tolist(), 2):
+        if nearest[less] >= 1:
+            other = nearest.copy()
+            other[more] += 1
+            other[less] -= 1
+            yield other
 
 
 def _removals(votes: Votes, removed: Floats, against: Floats, size: int) -> Iterator[Floats]:

@@ -216,16 +216,16 @@ def _first_rows(one: dict[str, Any], distance: str, *, every: bool) -> list[tupl
     curve, n = one["breakdown"], len(one["items"])
     rows: list[tuple[str, ...]] = []
     for at, delta in enumerate(curve["delta"] if every else curve["delta"][:1]):
-        low, high, needed, enough = (
+        low, high, *whole = (
             math.inf if curve[name][at] is None else curve[name][at]
-            for name in ("lower", "upper", "needed", "sufficient")
+            for name in ("lower", "upper", "needed", "ties", "decides", "sufficient")
         )
         exact = "out of reach" if math.isinf(low) else "exact"
         rows.append((
             number(one["votes"]["total"]),
             str(n),
             _pairs_moved(delta, n, distance),
-            _votes_range(needed, enough) if one["votes"]["counts"] else "",
+            _votes_range(*whole) if one["votes"]["counts"] else "",
             _share_range(low, high),
             exact if low == high else {"smooth": "estimate", "bounds": "theorem"}.get(curve["method"], "bounds"),
         ))  # fmt: skip
@@ -295,16 +295,18 @@ def _pairs_moved(delta: float, n: int, distance: str) -> str:
 
 
 def _print_breakdown(votes: Votes, found: Breakdown) -> None:
-    columns = (found.delta, found.lower, found.upper, found.votes_needed, found.votes_sufficient)
+    whole = (found.votes_needed, found.votes_to_tie, found.votes_to_decide, found.votes_sufficient)
     rows = [
         (
             f"{delta:.4f}",
             _pairs_moved(delta, votes.n, found.distance),
-            "" if math.isnan(needed) else _votes_range(needed, sufficient),
+            "" if math.isnan(votes_[0]) else _votes_range(*votes_),
             _share_range(low, high),
             _row_status(low, high, found),
         )
-        for delta, low, high, needed, sufficient in zip(*(column.tolist() for column in columns), strict=True)
+        for delta, low, high, *votes_ in zip(
+            *(column.tolist() for column in (found.delta, found.lower, found.upper, *whole)), strict=True
+        )
     ]
     headings = ("distance", "pairs", "votes", "share", "status")
     table = plain_table(*headings[:-1])
@@ -374,14 +376,17 @@ def _tradeoff_json(found: Tradeoff) -> dict[str, Any]:
     }
 
 
-def _votes_range(needed: float, sufficient: float) -> str:
+def _votes_range(needed: float, ties: float, decides: float, sufficient: float) -> str:
+    """Return how many votes decide, and how many tie where that is known to take fewer."""
     from holdrank.votes import number
 
     if math.isinf(needed):
         return "none"
-    if needed == sufficient:
-        return number(needed)
-    return f"{number(needed)} or more" if math.isinf(sufficient) else f"{number(needed)} to {number(sufficient)}"
+    tie = f" ({number(ties)} tie{'s' * (ties == 1)})" if 0 < ties < sufficient else " (tied now)" if ties == 0 else ""
+    least = needed if math.isinf(decides) else decides
+    if least == sufficient:
+        return number(least) + tie * (sufficient > 0)
+    return (f"{number(least)} or more" if math.isinf(sufficient) else f"{number(least)} to {number(sufficient)}") + tie
 
 
 def _share_range(low: float, high: float) -> str:
@@ -442,7 +447,8 @@ def _print_attack(found: Attack, T: Statistic) -> None:
 
 
 def _breakdown_json(found: Breakdown) -> dict[str, Any]:
-    columns = ("delta", "lower", "upper", "exact", "votes_needed", "votes_sufficient")
+    whole = ("votes_needed", "votes_to_tie", "votes_to_decide", "votes_sufficient")
+    columns = ("delta", "lower", "upper", "exact", *whole)
     rows = zip(*(getattr(found, name).tolist() for name in columns), strict=True)
     return {
         "statistic": found.statistic,
@@ -469,6 +475,8 @@ def attack_json(found: Attack) -> dict[str, Any]:
         "upper": _finite(found.upper),
         "exact": found.exact,
         "votes_needed": _finite(found.votes_needed),
+        "votes_to_tie": _finite(found.votes_to_tie),
+        "votes_to_decide": _finite(found.votes_to_decide),
         "votes_sufficient": _finite(found.votes_sufficient),
         "verified": found.verified,
         "status": found.status.value,

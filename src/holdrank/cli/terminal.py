@@ -46,7 +46,8 @@ def votes_words(found: dict[str, Any], counts: bool) -> str:
     """Return what is known about a number of votes, or a share of them: ``11``, ``9 to 14``, ``at least 9``."""
     from holdrank.votes import number, percent
 
-    low, high = (found["needed"], found["sufficient"]) if counts else (found["lower"], found["upper"])
+    least = found["needed"] if found["decides"] is None else found["decides"]
+    low, high = (least, found["sufficient"]) if counts else (found["lower"], found["upper"])
     if found["lower"] is None:
         return _NEVER
 
@@ -166,7 +167,7 @@ def _curves(record: dict[str, Any]) -> list[str]:
     longest = max(known, default=0.0)
     for curve in record["curves"]:
         lines.append(f"{show(curve['statistic'], 60)}: {curve['status']}")
-        columns = ("delta", "lower", "upper", "needed", "sufficient")
+        columns = ("delta", "lower", "upper", "needed", "decides", "sufficient")
         last: dict[str, Any] = {}
         for delta, *values in zip(*(curve[name] for name in columns), strict=True):
             found = dict(zip(columns[1:], values, strict=True))

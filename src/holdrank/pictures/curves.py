@@ -130,7 +130,8 @@ def breakdown_text(record: Record) -> str:
         chosen = {0: curve["delta"][0], _nearest(curve["delta"], 0.1): 0.1, _nearest(curve["delta"], 0.5): 0.5}
         parts = []
         for k in sorted(chosen):
-            cost = price({name: curve[name][k] for name in ("lower", "upper", "needed", "sufficient")}, record["votes"])
+            names = ("lower", "upper", "needed", "decides", "sufficient")
+            cost = price({name: curve[name][k] for name in names}, record["votes"])
             halves = 2 if _in_halves(curve) else 1
             moved = plural(ceil(halves * curve["delta"][k] * pairs - 1e-9) / halves, "pair")
             parts.append(f"{moved}: {cost or 'not known'}")
@@ -248,4 +249,5 @@ def _robustness(record: Record, k: int) -> str:
         return "never"
     # An infimum: so many whole votes are needed, and as many are enough but for a hair.
     needed, sufficient = (None if end is None else ceil(end * votes["total"] - 1e-6) for end in (low, high))
-    return str(price({"lower": low, "upper": high, "needed": needed, "sufficient": sufficient}, votes) or "not known")
+    known = {"lower": low, "upper": high, "needed": needed, "decides": needed, "sufficient": sufficient}
+    return str(price(known, votes) or "not known")

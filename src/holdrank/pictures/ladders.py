@@ -64,7 +64,7 @@ def ladder_text(record: Record) -> str:
 
     Examples
     --------
-    >>> gap = {"lower": 0.1, "upper": 0.1, "needed": 11, "sufficient": 11, "known": True}
+    >>> gap = {"lower": 0.1, "upper": 0.1, "needed": 11, "ties": 11, "decides": 11, "sufficient": 11, "known": True}
     >>> record = {"items": ["a", "b", "c"], "consensus": {"order": [1, 0, 2]}, "tiers": {"ranks": [1, 1, 2]},
     ...           "gaps": [gap], "votes": {"counts": True, "total": 100}}
     >>> print(ladder_text(record))

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from holdrank.errors import show
 from holdrank.records import Record
@@ -68,9 +68,10 @@ def price(found: Record, votes: Record) -> Price | None:
     Examples
     --------
     >>> votes = {"counts": True, "total": 500.0}
-    >>> str(price({"lower": 0.07, "upper": 0.074, "needed": 36, "sufficient": 37}, votes))
-    '36 to 37 votes (7.2 % to 7.4 %)'
-    >>> str(price({"lower": 0.07, "upper": None, "needed": 36, "sufficient": None}, votes))
+    >>> found = {"lower": 0.07, "upper": 0.07, "needed": 36, "ties": 36, "decides": 37, "sufficient": 37}
+    >>> str(price(found, votes)), str(price({**found, "sufficient": 39}, votes))
+    ('37 votes (7.4 %)', '37 to 39 votes (7.4 % to 7.8 %)')
+    >>> str(price({**found, "upper": None, "decides": 36, "sufficient": None}, votes))
     'at least 36 votes (7.2 %)'
     """
     if found.get("known") is False:
@@ -78,7 +79,7 @@ def price(found: Record, votes: Record) -> Price | None:
     if found["lower"] is None:
         return Price("never breaks", "")
     counts, total = votes["counts"], votes["total"]
-    least, most = (found["needed"], found["sufficient"]) if counts else (found["lower"], found["upper"])
+    least, most = (to_decide(found), found["sufficient"]) if counts else (found["lower"], found["upper"])
     if not least and most is None:
         return None
     part = total if counts else 1.0
@@ -96,6 +97,11 @@ def price(found: Record, votes: Record) -> Price | None:
         return both("at most", most)
     # A share is known to some nine digits, so that equal ends may differ by a hair.
     return both("", most) if most - least <= 1e-9 * part else both("", least, most)
+
+
+def to_decide(found: Record) -> Any:
+    """Return the votes that are needed to decide; to tie, where no number is known to decide."""
+    return found["needed"] if found["decides"] is None else found["decides"]
 
 
 def tiers_of(record: Record) -> list[list[int]]:

@@ -223,7 +223,7 @@ def attack_data(found: Attack, T: Statistic | None = None, *, most: int = 8) -> 
     >>> votes = Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[60, 40])
     >>> data = attack_data(attack(votes, kemeny, Above("b", "a")))
     >>> data["title"], data["proof"]
-    ('11 of 100 votes changed: b stands above a', 'proved: at least 10 votes are needed')
+    ('11 of 100 votes changed: b stands above a', 'proven minimum; 10 tie it')
     >>> data["before"], data["after"], data["rise"]
     ([[0], [1], [2]], [[1], [0], [2]], [-1, 1, 0])
     >>> data["ballots"]
@@ -303,16 +303,17 @@ def _changed(found: Attack) -> str:
 def _proof(found: Attack) -> str:
     """Return what is known about smaller attacks, in words."""
     whole = found.whole_plan is not None
-    least, most = (found.votes_needed, found.votes_sufficient) if whole else (found.lower, found.upper)
+    least, most = (found.votes_to_decide, found.votes_sufficient) if whole else (found.lower, found.upper)
     split = "; votes may be split" if found.original.is_counts and not whole else ""
     if most == 0:
         return "it is so already"
     if least == most:
-        return ("proved: fewer votes do not do it" if whole else "proved: a smaller share does not do it") + split
-    if least == 0:
-        return "an attack that works, no proof that none is cheaper" + split
+        tie = f"; {amount(found.votes_to_tie)} tie it" if whole and 0 < found.votes_to_tie < most else ""
+        return ("proven minimum" + tie) + split
+    if least == 0 or (whole and least <= 1 and found.lower == 0):
+        return "cheaper attacks may exist" + split
     text = f"{amount(least)} vote{'s' * (least != 1)}" if whole else f"{100 * least:.3g} %"
-    return f"proved: at least {text} {'is' if text == '1 vote' else 'are'} needed{split}"
+    return f"at least {text} {'is' if text == '1 vote' else 'are'} needed (proven){split}"
 
 
 def _outcome(found: Attack, after: Ranking) -> str:

@@ -22,6 +22,8 @@ Order: TypeAlias = tuple[int, ...]  # items, best first
 Buckets: TypeAlias = list[list[int]]
 
 MOST_ITEMS = 16  # of the tables over all sets of items
+_MOST_DECIMALS = 12  # of scores that are taken as they are written
+_DIGITS = 2**52  # so many decimals of one unit are told apart by floats
 
 
 @dataclass(frozen=True)
@@ -49,15 +51,16 @@ class ExactVotes:
     @classmethod
     def of(cls, votes: Votes) -> ExactVotes:
         """Return votes in whole numbers."""
-        rows = zip(votes.ranks.tolist(), votes.weights.tolist(), strict=True)
-        nobody = cls(votes.n, (), (), Fraction(1), votes.unlisted == "observed")
-        return cls.of_weights(nobody, {tuple(row): Fraction(weight) for row, weight in rows})
+        weights: dict[Ballot, Fraction] = {}
+        for row, weight in zip(map(tuple, votes.ranks.tolist()), votes.weights.tolist(), strict=True):
+            weights[row] = weights.get(row, Fraction(0)) + Fraction(weight)
+        return cls.of_weights(cls(votes.n, (), (), Fraction(1), votes.unlisted == "observed"), weights)
 
     @classmethod
     def of_scores(cls, votes: Votes) -> ExactVotes:
         """Return votes that hold scores, with the scores, in a common unit, in the place of the ranks."""
         assert votes.scores is not None
-        table = [[Fraction(score) for score in row] for row in votes.scores.tolist()]
+        table = scores_as_written(votes.scores.tolist())
         common = lcm(*(score.denominator for row in table for score in row))
         weights: dict[Ballot, Fraction] = {}
         for row, weight in zip(table, votes.weights.tolist(), strict=True):
@@ -100,6 +103,32 @@ class ExactVotes:
     def has_places(self) -> bool:
         """Whether every ballot gives every item a place."""
         return not self.observed or all(all(ballot) for ballot in self.ballots)
+
+
+def scores_as_written(rows: Sequence[Sequence[float]]) -> list[list[Fraction]]:
+    """Return scores as the decimals that they are written as, where those are short; else as binary fractions.
+
+    Short: twelve decimals at most, and no more digits than floats tell apart.
+    """
+    written = [[Fraction(repr(score)) for score in row] for row in rows]
+    unit = 10**_MOST_DECIMALS
+    if all((score * unit).denominator == 1 for row in written for score in row):
+        finest = next(10**k for k in range(_MOST_DECIMALS + 1) if _whole(written, 10**k))
+        if max((abs(score) for row in written for score in row), default=0) * finest < (
+            _DIGITS if finest > 1 else 2 * _DIGITS
+        ):
+            return written
+    return [[Fraction(score) for score in row] for row in rows]
+
+
+def are_short_decimals(rows: Sequence[Sequence[float]]) -> bool:
+    """Whether scores are taken as the decimals that they are written as: then their means are compared exactly."""
+    unit = 10**_MOST_DECIMALS
+    return all((score * unit).denominator == 1 for row in scores_as_written(rows) for score in row)
+
+
+def _whole(rows: Sequence[Sequence[Fraction]], unit: int) -> bool:
+    return all((score * unit).denominator == 1 for row in rows for score in row)
 
 
 def margin(ballot: Ballot, i: int, j: int, observed: bool) -> int:
@@ -214,6 +243,13 @@ def loss(votes: ExactVotes, ranks: Sequence[int], distance: str) -> Fraction:
         places = doubled_places(ballot, votes.observed) or mine
         total += weight * sum(abs(a - b) ** power for a, b in zip(mine, places, strict=True))
     return Fraction(total, 2**power * votes.total) / (farthest or 1)
+
+
+def majority_loss(votes: ExactVotes) -> Fraction:
+    """Return the Kendall loss that no ranking goes below: every pair as its majority wants."""
+    n = votes.n
+    doubled = sum(votes.compared[i][j] - abs(votes.margins[i][j]) for i, j in combinations(range(n), 2))
+    return Fraction(doubled, max(votes.total * n * (n - 1), 1))
 
 
 def borda_scores(votes: ExactVotes) -> list[int]:

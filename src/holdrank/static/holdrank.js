@@ -60,7 +60,7 @@ export function count(value) {
 export function price(found, votes) {
   if (!found || found.known === false) return null;
   if (found.lower === null) return { votes: "never breaks", share: "" };
-  const [least, most] = votes.counts ? [found.needed, found.sufficient] : [found.lower, found.upper];
+  const [least, most] = votes.counts ? [found.decides ?? found.needed, found.sufficient] : [found.lower, found.upper];
   if (!least && most === null) return null;
   const part = votes.counts ? votes.total : 1;
   const both = (words, ...amounts) => {

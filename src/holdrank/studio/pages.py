@@ -273,8 +273,7 @@ def replayed(record: Record, row: Record | None, steps: Sequence[Record] | None)
             plural(step["changed"], "vote") if counts and row["whole"] else f"{percent(step['share'])} of the votes"
         )
         part = {
-            "needed": step["changed"],
-            "sufficient": step["changed"],
+            **dict.fromkeys(("needed", "ties", "decides", "sufficient"), step["changed"]),
             "lower": step["share"],
             "upper": step["share"],
         }

@@ -118,7 +118,8 @@ def _first_curve(votes: Votes, statistic: Statistic, deltas: list[float]) -> Rec
         return curve_record(breakdown(votes, statistic, deltas, "bounds"))
     except HoldrankError:
         found = curve_record(breakdown(votes, statistic, deltas[:1], time_limit=0))
-        known = {"lower": 0.0, "upper": None, "needed": 0.0 if votes.is_counts else None, "sufficient": None}
+        least = 0.0 if votes.is_counts else None
+        known = {"lower": 0.0, "upper": None, "needed": least, "ties": None, "decides": least, "sufficient": None}
         lists = {name: [value] * len(deltas) for name, value in known.items()}
         return {**found, "delta": deltas, **lists, "status": Status.BETWEEN_TIME_LIMIT.value}
 
@@ -126,9 +127,9 @@ def _first_curve(votes: Votes, statistic: Statistic, deltas: list[float]) -> Rec
 def _put(curve: Record, k: int, found: Record) -> None:
     """Put one distance into a curve; who must move it farther needs no fewer votes."""
     curve |= {"method": found["method"], "notes": found["notes"]}
-    for name in ("lower", "upper", "needed", "sufficient"):
+    for name in ("lower", "upper", "needed", "ties", "decides", "sufficient"):
         curve[name][k] = found[name][0]
-    for name in ("lower", "needed"):
+    for name in ("lower", "needed", "decides"):
         least = found[name][0]
         for far in range(k + 1, len(curve["delta"])):
             known = curve[name][far]

@@ -9,10 +9,10 @@ from itertools import pairwise, permutations
 
 import numpy as np
 
-from holdrank.breaking.goals import Change
+from holdrank.breaking.goals import Aim, Change
 from holdrank.breaking.plans import adds_battles
 from holdrank.consensus import Statistic, borda, footrule, kemeny
-from holdrank.merge import Robust
+from holdrank.merge import Robust, ballots_for
 from holdrank.proofs import exact
 from holdrank.proofs.bounds import Amount, Ground, battles, extremes, rankings
 from holdrank.proofs.exact import Cheapest, ExactVotes, Order
@@ -41,12 +41,15 @@ class Exactly:
 
     Attributes
     ----------
+    given : Votes
+    votes : Votes
+        The same as the statistic sees them: without scores, if it looks at none.
     base : str or None
         The median, or that of a merge, by its name in the proofs; None if they do not know it.
     """
 
     def __init__(self, votes: Votes, T: Statistic) -> None:
-        self.votes, self.T = votes, T
+        self.given, self.votes, self.T = votes, ballots_for(T, votes), T
         self.base = known_base(T, votes)
         self.theta = float(T.theta) if isinstance(T, Robust) else None
         self.rule = T.rule if isinstance(T, Robust) else ""
@@ -59,6 +62,61 @@ class Exactly:
     def exactly(self, votes: Votes) -> ExactVotes:
         """Return votes in whole numbers."""
         return ExactVotes.of_scores(votes) if self.base == "mean score" else ExactVotes.of(votes)
+
+    @cached_property
+    def ranked(self) -> ExactVotes:
+        """The rankings of the votes in whole numbers, whatever the statistic looks at."""
+        return ExactVotes.of(self.votes)
+
+    @cached_property
+    def one_ballot(self) -> int | None:
+        """By how many units, at most, one ballot prefers one outcome to another; None if rules have no such limit.
+
+        A unit is the least by which outcomes can differ on counted votes: half a pair, half a place, half a point, or
+        one step of the scores. Tiers and majorities may also hang on an exact tie.
+        """
+        n = self.votes.n
+        if self.theta is not None or self.base in (None, "copeland"):
+            return None
+        if self.base == "mean score":
+            if not self._exact_means:
+                return None
+            scores = [score for row in self.exact.ballots for score in row]
+            return max(max(scores) - min(scores), 1)
+        return {"kemeny": n * (n - 1), "borda": 2 * (n - 1), "footrule": 2 * (n * n // 2)}[self.base] or 1
+
+    @cached_property
+    def _exact_means(self) -> bool:
+        scores = self.votes.scores
+        return self.votes.is_counts and scores is not None and exact.are_short_decimals(scores.tolist())
+
+    def kinds(self, votes: Votes) -> dict[tuple[Fraction | int, ...], Fraction]:
+        """Return the weight of each kind of ballot that the statistic tells apart."""
+        weights: dict[tuple[Fraction | int, ...], Fraction] = {}
+        rows: list[tuple[Fraction | int, ...]] = [tuple(row) for row in votes.ranks.tolist()]
+        if self.base == "mean score" and votes.scores is not None:
+            rows = [tuple(row) for row in exact.scores_as_written(votes.scores.tolist())]
+        for row, weight in zip(rows, votes.weights.tolist(), strict=True):
+            weights[row] = weights.get(row, Fraction(0)) + Fraction(weight)
+        return weights
+
+    def never_ahead(self, aim: Aim) -> bool:
+        """Whether no ballot gives any newcomer more points than any of those whom it must pass.
+
+        Then none gets ahead by dropping votes; for rules that add up points, and goals that one such pair decides.
+        """
+        inside = [j for j in range(self.votes.n) if j not in aim.newcomers]
+        pairs = [aim.above] if aim.above else [(i, j) for i in aim.newcomers for j in inside]
+        if self.theta is not None or self.base not in ("borda", "mean score"):
+            return False
+        if not aim.above and (not aim.newcomers or len(inside) != aim.top):
+            return False
+        for ballot in self.exact.ballots:
+            alone = ExactVotes(self.exact.n, (ballot,), (1,), Fraction(1), self.exact.observed)
+            points = exact.total_scores(alone) if self.base == "mean score" else _points(alone, self.exact.has_places)
+            if any(points[i] > points[j] for i, j in pairs):
+                return False
+        return True
 
     def medians(self, votes: ExactVotes) -> Cheapest:
         """Return the medians of votes: those of the base, for a merge."""
@@ -117,8 +175,9 @@ class Exactly:
             scores, slack = exact.copeland_scores(votes, rounding * _most_wins(votes)), Fraction(0)
         else:
             scores = _BY_SCORES[self.base](votes)
-            # Scores that were given carry rounding, too.
-            slack = (_TIED / 10 if self.base == "mean score" else rounding) * max(abs(score) for score in scores)
+            # Scores that are no short decimals carry rounding, too.
+            carried = self.base == "mean score" and not self._exact_means
+            slack = (_TIED / 10 if carried else rounding) * max(abs(score) for score in scores)
         for order in permutations(range(n)):
             if all(scores[a] >= scores[b] - slack for a, b in pairwise(order)):
                 yield order
@@ -134,6 +193,14 @@ class Exactly:
         ground = Ground(self.exact, change, added)
         base, theta, rule = self.base, self.theta, self.rule
         return proves(ground, lambda: program(ground, base, theta, rule), demand), ground
+
+
+def _points(alone: ExactVotes, by_places: bool) -> list[int]:
+    """Return Borda's points of one ballot: by its places, or, where those are not known of all, by pairwise wins."""
+    if by_places:
+        return exact.borda_scores(alone)
+    n = alone.n
+    return [sum(alone.compared[i][j] + alone.margins[i][j] for j in range(n) if j != i) for i in range(n)]
 
 
 def known_base(T: Statistic, votes: Votes) -> str | None:
