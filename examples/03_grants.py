@@ -52,5 +52,5 @@ print("grants.html, and grants.png: places by chance and by two reviews")
 # safely in   Coral reefs, Quiet engines
 # undecided   Sea grass (out by 2), Slow light (in by 2), Urban bees (in by 2)
 # safely out  Night trains, Glass memory, Desert fog
-# votes of the certificate: f637309de778e3ec
+# votes of the certificate: 718e90aa02cd9e35
 # grants.html, and grants.png: places by chance and by two reviews

@@ -48,14 +48,14 @@ print("\nelection.png: the ballots that would change the winner")
 # kemeny   Bellamy > Arden > Carver > Dufour > Eastman
 # borda    Bellamy > Arden > Carver > Dufour > Eastman
 # copeland Bellamy > Arden > Carver > Dufour > Eastman
-# Another winner takes 62 of 1,200 votes (5.17 %), proved.
-# Another winner takes the loss of at least 123 and at most 124 of 1,200 votes (10.2 % to 10.3 %), both proved.
-# Another winner takes at least 123 and at most 124 votes added to 1,200 (10.2 % to 10.3 %), both proved.
+# 62 of 1,200 votes change the winner (5.17 %, proven minimum).
+# Dropping 123 of 1,200 votes ties it, dropping 124 changes the winner (10.3 %, proven minimum).
+# Adding 123 votes to 1,200 ties it, adding 124 changes the winner (10.3 %, proven minimum).
 #
-# Verdict(10 proved, 0 refuted, 0 open), among them:
+# Verdict(99 proved, 0 refuted, 4 open), among them:
 # proved   Bellamy > Arden > Carver > Dufour > Eastman is the consensus by kemeny, the only one
-# proved   another winner takes at least 5.13 % of the votes
+# proved   the tiers at all thresholds are as told
+# proved   another winner takes at least 5.12 % of the votes
 # proved   at least 62 votes are needed for another winner
-# proved   62 votes are enough for another winner, as the attack shows
 #
 # election.png: the ballots that would change the winner

@@ -458,7 +458,7 @@ class _Run:
         started = perf_counter()
         left = self.clock.seconds_left()
         self._part = Clock(None if math.isinf(left) else _SHARES[name] * max(left, 0.0), within=self.clock)
-        state: Record = {"name": name, "state": "done", "note": "", "seconds": 0.0}
+        state: Record = {"name": name, "state": "done", "note": "", "seconds": 0.0, "ended": 0.0}
         self.record["steps"].append(state)
         self._say(name, len(self.record["steps"]) - 1, len(_SHARES))
         try:
@@ -466,6 +466,7 @@ class _Run:
         except HoldrankError as error:
             state |= {"state": "failed", "note": str(error)}
         state["seconds"] = round(perf_counter() - started, 3)
+        state["ended"] = round(math.fsum(step["seconds"] for step in self.record["steps"]), 3)
         if self.partial is not None and self.record["consensus"] is not None:
             self.record["headline"] = headline(self.record)
             self.partial(self.record)

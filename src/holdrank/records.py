@@ -177,11 +177,13 @@ def tradeoff_record(found: Tradeoff) -> Record:
 
 
 def seal_of(record: Record) -> str:
-    """Return the SHA-256 of all that a record says, however its JSON is laid out.
+    """Return the SHA-256 of all that a record says but times, however its JSON is laid out.
 
-    It shows that nothing was edited, by hand or by accident. It does not show who made the record.
+    It shows that nothing was edited, by hand or by accident. It does not show who made the record. The same votes and
+    the same spec give the same seal, unless a time limit cuts an analysis short.
     """
     said = {name: part for name, part in record.items() if name != "seal"}
+    said["steps"] = [{**step, "seconds": 0, "ended": 0} for step in record["steps"]]
     text = json.dumps(_plain(said), sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 

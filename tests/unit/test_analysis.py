@@ -46,7 +46,7 @@ def test_the_record_tells_what_single_calls_tell(trees):
 
 
 def test_the_headline_counts_votes_first(trees):
-    told = "The winner, Ash, falls when 11 of 100 votes change (11 %), and holds while fewer than 10 do."
+    told = "Ash wins, and stays first unless at least 11 of 100 votes change (11 %, proven minimum); 10 tie it."
     assert trees.headline == told
     assert repr(trees) == f"Analysis({told})"
 
@@ -96,7 +96,7 @@ def test_tiers_at_the_best_threshold_come_with_the_tradeoff():
     assert r["tradeoff"]["theta"][r["tradeoff"]["best"]] == 0.01
     assert (
         r["headline"]
-        == "The top lets nobody else in until 49 of 100 votes change (49 %), proved; it is a tie of two: a, b."
+        == "a and b share first place. Bringing in anyone else takes 49 of 100 votes (49 %, proven minimum)."
     )
 
 
@@ -105,14 +105,17 @@ def test_shares_votes_without_counts_have_no_whole_votes():
     r = hr.analyse(votes, hr.Spec(theta=None)).record
     assert r["bootstrap"] is None
     assert (r["attack"]["needed"], r["attack"]["sufficient"]) == (None, None)
-    assert r["headline"] == "The winner, a, holds until 10 % of the votes change, proved."
+    assert r["headline"] == "a wins, and stays first unless at least 10 % of the votes change (proven minimum)."
 
 
 def test_one_item_and_a_tie_of_all():
     assert hr.analyse(hr.Votes.from_orders([["only"]])).headline == "There is one item, only."
     level = hr.Votes.from_orders([["a", "b"], ["b", "a"]])
     told = hr.analyse(level, hr.Spec(theta=0.5)).headline
-    assert told == "The tie of all 2 items holds whatever votes change, proved."
+    assert told == (
+        "All 2 items share first place. "
+        "Separating any two of them is impossible, no matter which votes change (proven)."
+    )
 
 
 def test_without_time_the_record_still_has_a_consensus():

@@ -105,7 +105,7 @@ def test_doing_nothing_is_no_attack_on_what_does_not_hold(proposals):
 def test_bounds_that_differ_by_rounding_are_one_number(proposals):
     proposals(lambda *_: [Found(0.1 - 5e-10, 0.1, swap((1, 0, 2), 10 + 1e-5))])
     found = hr.attack(VOTES, hr.kemeny, hr.Above("b", "a"))
-    assert found.lower == found.upper == 0.1
+    assert found.lower == found.upper == 0.1 - 5e-10  # what is proved, not what was found
     assert found.exact
     assert found.status is Status.LEAST
 
@@ -143,12 +143,12 @@ def test_distances_may_come_in_any_order_and_between_the_attainable_ones(proposa
 def test_goals_that_hold_already_or_never_do_not_reach_the_engine(proposals):
     asked = proposals(lambda *_: pytest.fail("asked"))
     assert hr.attack(VOTES, hr.kemeny, hr.Wins("a")).upper == 0
-    assert hr.attack(VOTES, hr.kemeny, hr.Wins("a")).text() == "Making a win takes no vote: it is so already."
+    assert hr.attack(VOTES, hr.kemeny, hr.Wins("a")).text() == "No vote is needed to make a win: it is so already."
     tied = hr.Robust(hr.kemeny, 0.5)
     never = hr.attack(VOTES, tied, hr.NewWinner())
     assert (never.lower, never.upper, never.votes_needed) == (math.inf,) * 3
     assert never.status is Status.OUT_OF_REACH
-    assert "out of reach, whatever votes are replaced: proved" in never.text()
+    assert "No number of replaced votes can " in never.text()
     curve = hr.breakdown(VOTES, tied)
     assert curve.lower.tolist() == [math.inf] * 3
     assert curve.status is Status.OUT_OF_REACH
@@ -169,9 +169,7 @@ def test_what_is_known_comes_back_with_the_reason(proposals):
     found = hr.attack(VOTES, hr.kemeny, hr.Above("b", "a"), time_limit=0)
     assert (found.lower, found.upper, found.votes_needed, found.votes_sufficient) == (0.05, math.inf, 5, math.inf)
     assert found.status is Status.BETWEEN_TIME_LIMIT
-    assert found.text() == (
-        "Putting b above a takes at least 5 of 100 votes (at least 5 %), proved; no attack is known."
-    )
+    assert found.text() == ("At least 5 votes of 100 must change to put b above a (5 %, proven); no attack found.")
 
     def interrupted(_votes, _before, _aims, clock):
         clock.interrupted = True
@@ -251,7 +249,7 @@ def test_an_engine_that_knows_about_whole_votes_is_believed_after_a_check(monkey
     said["whole"] = Whole(11.0, swap((1, 0, 2), 11))
     found = hr.attack(VOTES, hr.kemeny, hr.Above("b", "a"))
     assert (found.votes_needed, found.votes_sufficient) == (11, 11)
-    assert found.text() == "Putting b above a takes 11 of 100 votes (11 %), proved."
+    assert found.text() == "11 of 100 votes put b above a (11 %, proven minimum)."
     said["whole"] = Whole(0.0, swap((0, 1, 2), 1))  # does nothing: rounding has to do
     found = hr.attack(VOTES, hr.kemeny, hr.Above("b", "a"))
     assert (found.votes_needed, found.votes_sufficient) == (10, 11)
@@ -264,7 +262,7 @@ def test_shares_have_no_whole_votes():
     assert math.isnan(found.votes_needed)
     assert math.isnan(found.votes_sufficient)
     assert found.whole is None
-    assert found.text() == "Another winner takes 20 % of the votes."
+    assert found.text() == "20 % of the votes change the winner (proven minimum)."
     assert np.isnan(hr.breakdown(votes).votes_sufficient).all()
 
 
@@ -293,8 +291,13 @@ def test_the_three_attackers(change, share, needed, sufficient):
     assert found.lower == found.upper == pytest.approx(share)
     assert (found.votes_needed, found.votes_sufficient) == (needed, sufficient)
     assert found.votes.total == pytest.approx({"replace": 100, "drop": 80, "add": 120}[change], abs=1e-3)
-    words = {"replace": "11 of 100 votes", "drop": "the loss of at least 20", "add": "21 votes added to 100"}
-    assert words[change] in found.text()
+    assert (found.votes_to_tie, found.votes_to_decide) == (needed, sufficient)
+    words = {
+        "replace": "10 of 100 votes tie it, 11 put b above a (11 %, proven minimum).",
+        "drop": "Dropping 20 of 100 votes ties it, dropping 21 puts b above a (21 %, proven minimum).",
+        "add": "Adding 20 votes to 100 ties it, adding 21 puts b above a (21 %, proven minimum).",
+    }
+    assert found.text() == words[change]
 
 
 def test_a_point_mass_breaks_at_one_half():

@@ -43,7 +43,7 @@ def test_attacks_on_the_strengths_of_an_arena_work_and_claim_no_more(change):
         assert hr.verify(votes, hr.bradley_terry, whole.votes, goal)
         if change != "drop":  # battles are answered by battles
             assert ((found.plan.ranks > 0).sum(axis=1) == 2).all()
-    assert "an attack that works, no proof that none is cheaper." in found.text()
+    assert "cheaper attacks may exist." in found.text()
 
 
 def test_the_pull_of_a_win_is_how_strengths_change():
@@ -159,7 +159,7 @@ def test_time_is_kept_and_what_was_found_comes_back():
     votes = arena(np.random.default_rng(1), n=6, battles=2000)
     found = hr.attack(votes, hr.bradley_terry, hr.NewWinner(), time_limit=0)
     assert (found.lower, found.verified) == (0.0, False)
-    assert "no attack is known, and none is excluded" in found.text()
+    assert "No attack found to change the winner; none ruled out." in found.text()
 
 
 @pytest.mark.parametrize(("weights", "upper"), [((3e13, 2e13), 0.2), ((4e13, 3e13), math.inf)])

@@ -35,7 +35,7 @@ def test_the_whole_order_holds_until_three_votes_change(check):
     code, out, err = check("--min-breakdown", "0.03")
     assert (code, err) == (0, "")
     assert out.startswith("ok      every pair: ")
-    assert "at least 3 and at most 4 of 100 votes" in out
+    assert "3 of 100 votes tie it, 4 move the consensus by 1 of 6 pairs (4 %, proven minimum)" in out
     assert check("--min-breakdown", "0.031")[0] == 4
 
 

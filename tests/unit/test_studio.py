@@ -14,7 +14,7 @@ from holdrank.studio.app import Start
 from holdrank.studio.problems import Limits
 from studios import HERE, VOTES, is_error, opened, post, running, slow_votes, wait
 
-HEADLINE = "The winner, a, holds until 11 of 101 votes change (10.9 %), proved."
+HEADLINE = "a wins, and stays first unless at least 11 of 101 votes change (10.9 %, proven minimum)."
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 

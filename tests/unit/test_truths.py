@@ -29,7 +29,7 @@ def in_truth_order(profile: dict[str, Any], votes):
 
 @pytest.mark.parametrize("profile", [p for _, p in PROFILES], ids=[name for name, _ in PROFILES])
 def test_profile_is_read_as_counted(profile, shared_data):
-    votes = load(profile, shared_data)
+    votes = load(profile, shared_data).without_scores()  # voters who rank alike are one kind of ballot there
     items, wins = in_truth_order(profile, votes)
 
     assert len(votes.items) == profile["n_items"]

@@ -233,7 +233,8 @@ def _by_scores(votes: Votes, wanted: Floats, target: Ranking, change: Change) ->
     assert votes.scores is not None
     rises = wanted.sum(axis=1) - wanted.sum(axis=0)
     centred = np.nan_to_num(votes.scores - np.nanmean(votes.scores, axis=1, keepdims=True))
-    middle = np.nanmean(votes.scores)
+    given = np.unique(votes.scores[~np.isnan(votes.scores)])
+    middle = given[np.abs(given - given.mean()).argmin()]
     low, high = float(np.nanmin(votes.scores)), float(np.nanmax(votes.scores))
     scores = np.where(rises > 0, high, np.where(rises < 0, low, middle))[None]
     first = np.argsort(centred @ rises, kind="stable")

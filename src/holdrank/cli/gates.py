@@ -138,7 +138,7 @@ def _undone_by(row: dict[str, Any], found: dict[str, Any]) -> str:
     margin = row["undone_by"]
     if margin is None:
         return ""
-    shares = {"lower": margin["needed"], "upper": margin["sufficient"]}
+    shares = {"lower": margin["needed"], "upper": margin["sufficient"], "decides": margin["needed"]}
     return votes_words({**margin, **shares}, counts=found["votes"] is not None)
 
 

@@ -101,7 +101,7 @@ def price(found: Record, votes: Record) -> Price | None:
 
 def to_decide(found: Record) -> Any:
     """Return the votes that are needed to decide; to tie, where no number is known to decide."""
-    return found["needed"] if found["decides"] is None else found["decides"]
+    return found["needed"] if found.get("decides") is None else found["decides"]
 
 
 def tiers_of(record: Record) -> list[list[int]]:

@@ -308,7 +308,11 @@ def _proof(found: Attack) -> str:
     if most == 0:
         return "it is so already"
     if least == most:
-        tie = f"; {amount(found.votes_to_tie)} tie it" if whole and 0 < found.votes_to_tie < most else ""
+        tie = (
+            f"; {amount(found.votes_to_tie)} tie{'s' * (found.votes_to_tie == 1)} it"
+            if whole and 0 < found.votes_to_tie < most
+            else ""
+        )
         return ("proven minimum" + tie) + split
     if least == 0 or (whole and least <= 1 and found.lower == 0):
         return "cheaper attacks may exist" + split

@@ -67,6 +67,9 @@ def analysis_checks(votes: Votes, analysis: Analysis) -> Iterator[Check]:
         # What was asked for, and how long it took, no proof can tell.
         note = "it has no seal" if not record["seal"] else "its seal does not fit"
         yield Check("the record is as it was written", "refuted" if record["seal"] else "open", note)
+    passed = np.cumsum([step["seconds"] for step in record["steps"]])
+    if not np.allclose(passed, [step["ended"] for step in record["steps"]], rtol=0.0, atol=2e-3):
+        yield Check("the times of the steps add up", "refuted", "they do not")
     if record["headline"] != headline(record):
         here = record["version"] == __version__  # another one may have other words for the same
         note = f"the record says: {headline(record)}"
@@ -99,12 +102,12 @@ class _Recorded:
         yield from self._gaps()
         yield from self._cut()
         for curve in record["curves"]:
-            yield from self._curve(curve)
+            yield from _in_short(f"the curve of {show(curve['statistic'], 80)} is as told", self._curve(curve))
         for other in record["others"]:
             yield self._other(other)
         yield from self._bootstrap()
         yield from self._reach()
-        yield from self._tradeoff()
+        yield from _in_short("loss and robustness over all thresholds are as told", self._tradeoff())
 
     # What was read, and what follows from the ranking without any attack.
 
@@ -477,6 +480,15 @@ class _Recorded:
         if chosen and merged["theta"] != found["theta"][found["best"]]:
             yield Check("the tiers are at the best threshold", "refuted", "they are at another one")
         yield Check(f"the threshold {found['theta'][found['best']]:g} is the best one", "open", "that is not checked")
+
+
+def _in_short(claim: str, checks: Iterator[Check]) -> Iterator[Check]:
+    """Yield one check in place of many that were proved, and the others as they are."""
+    found = list(checks)
+    others = [check for check in found if check.finding != "proved"]
+    if len(others) < len(found):
+        yield Check(claim if not others else f"{claim}, but for what is named next", "proved")
+    yield from others
 
 
 def _told(consensus: Record, votes: Votes) -> Told:

@@ -359,7 +359,7 @@ def _whole_checks(
         rounded = max(math.ceil(Fraction(amounts.lower) * Fraction(votes.total) - slack_of(votes)), 0)
     at_least_one = checker.theta is not None or told.unique is True  # no vote changes nothing
     if needed > 0:
-        claim = f"at least {votes_are(needed)} needed for {goal.text()}"
+        claim = _needs(needed, goal.text())
         if needed <= float(at_least_one):
             yield Check(claim, "proved")
         elif needed <= rounded:
@@ -367,7 +367,7 @@ def _whole_checks(
         else:
             yield Check(claim, "open", "more than the share tells")
     if amounts.decides > max(needed, 1.0):
-        claim = f"at least {votes_are(amounts.decides)} needed for {goal.text()} outright"
+        claim = f"{_needs(amounts.decides, goal.text())} outright"
         if math.isinf(amounts.decides):
             aim = goal.aim(Ranking(told.ranks), votes.items)
             dropped = change == "drop" and checker.base is not None and checker.never_ahead(aim)
@@ -544,10 +544,14 @@ def _alike(one: Amounts, other: Amounts) -> bool:
     return all(a == b or (math.isnan(a) and math.isnan(b)) for a, b in zip(one, other, strict=True))
 
 
+def _needs(amount: float, what: str) -> str:
+    if math.isinf(amount):
+        return f"no number of votes is enough for {what}"
+    return f"at least {votes_are(amount)} needed for {what}"
+
+
 def votes_are(amount: float) -> str:
     """Return a number of votes with its verb."""
-    if math.isinf(amount):
-        return "more than all votes are"
     return "1 vote is" if amount == 1 else f"{number(amount)} votes are"
 
 
