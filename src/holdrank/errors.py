@@ -141,7 +141,8 @@ def real_number(value: object) -> float | None:
 
 def reason(error: OSError | ValueError) -> str:
     """Return why a file could not be opened, in the system's words; a name that no file can have is a `ValueError`."""
-    return getattr(error, "strerror", None) or str(error)
+    words = getattr(error, "strerror", None) or str(error)
+    return "embedded null byte" if "embedded null" in words else words  # which Pythons put in different words
 
 
 def show(text: str, width: int = 80) -> str:
