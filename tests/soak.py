@@ -10,6 +10,9 @@ What is compared on a profile, as far as its size allows:
 - laws: items renamed, votes doubled, everything upside down;
 - attacks on a random goal, and breakdown curves: each attack is judged by the brute force of the tests, each exact
   bound proved in whole numbers, and on small votes held against every change of two ballots; replace, drop and add;
+- mean scores of voters who rank alike and score differently, against every change of two voters;
+- few votes that take sides among up to ten million that tie; weights from 1e-12 to 1e12;
+- results with one number changed: none is proved;
 - tiers also by what those of many items get, and over all thresholds;
 - files: written in every format that can hold the votes, and read back, as a matrix and as marks.
 """
@@ -37,6 +40,7 @@ HERE = Path(__file__).resolve().parent
 PEERS = HERE.parent / ".peers" / "bin" / "python"
 sys.path.insert(0, str(HERE))
 
+import forging  # noqa: E402
 import holdrank as hr  # noqa: E402
 from holdrank._kemeny import branch, parts, search  # noqa: E402
 from holdrank.breaking.cases import inexact_engine  # noqa: E402
@@ -47,7 +51,7 @@ from holdrank.status import Clock  # noqa: E402
 from holdrank.tables import ballots  # noqa: E402
 
 import oracles  # noqa: E402
-from strategies import KINDS, random_ranks, unlisted_rule  # noqa: E402
+from strategies import KINDS, heavy_ballots, random_ranks, unlisted_rule  # noqa: E402
 
 STATISTICS = {  # holdrank's, and what the brute force of the tests calls it
     "kemeny": (hr.kemeny, "kemeny"),
@@ -113,15 +117,66 @@ class Soak:
             "huge": lambda m: rng.integers(10**11, 10**12, m),
             "shares": lambda m: rng.dirichlet(np.ones(m)),
             "spread": lambda m: 10.0 ** rng.uniform(-4, 4, m),
-        }[str(rng.choice(["few", "many", "huge", "shares", "spread"], p=[0.5, 0.2, 0.1, 0.15, 0.05]))](len(ballots))
-        votes = hr.Votes.from_ranks(np.array(ballots), weights, unlisted=unlisted_rule(kind))
+            "extreme": lambda m: 10.0 ** rng.uniform(-12, 12, m),
+        }[
+            str(
+                rng.choice(["few", "many", "huge", "shares", "spread", "extreme"], p=[0.45, 0.2, 0.1, 0.15, 0.05, 0.05])
+            )
+        ](len(ballots))
         self.counts["profiles"] += 1
+        if seed % 6 == 1:
+            self.scores(rng, seed)
+            return
+        if seed % 6 == 2:
+            ballots, weights = heavy_ballots(rng, min(n, 4))
+            kind, n = "tied", min(n, 4)
+        votes = hr.Votes.from_ranks(np.array(ballots), weights, unlisted=unlisted_rule(kind))
+        if votes.weights.max() > 1e15 * votes.weights.min():
+            self.extremes(votes, rng, seed)
+            return
         self.medians(votes)
         self.laws(votes, rng)
         if seed % 10 == 0:
             self.files(votes)
-        if n <= 5 and votes.weights.max() < 1e9 * votes.weights.min():
+        if n <= 5:
             self.breaking(votes, rng, seed)
+
+    # Scores, and weights far apart.
+
+    def scores(self, rng, seed):
+        """Hold mean scores, and attacks on them, against brute force over whole voters."""
+        n = int(rng.choice([2, 3]))
+        rows = rng.integers(0, int(rng.choice([3, 20, 1000])), size=(int(rng.integers(3, 8)), n))
+        if rng.random() < 0.5:  # voters who rank alike, by scores far apart
+            rows = np.sort(rows, axis=1)[:, ::-1]
+            rows[: len(rows) // 2] = rows[: len(rows) // 2, ::-1]
+        unit = int(rng.choice([1, 10, 1000]))
+        votes = hr.Votes.from_score_rows(rows / unit)
+        tiers = oracles.tiers_by_mean_score(
+            [[str(Fraction(int(s), unit)) for s in row] for row in rows], [1] * len(rows)
+        )
+        agree(hr.mean_score(votes).ranking, hr.Ranking.from_order(hr.Ranking(tiers).order), "mean scores")
+        change = ("replace", "drop", "add")[seed % 3]
+        goal, asked = self._goal(votes, rng)
+        found = hr.attack(votes, hr.mean_score, goal, change)
+        self._bounds(votes, hr.mean_score, found)
+        before = tuple(found.before.ranking.ranks.tolist())
+        if oracles.fulfils(asked, before, before):
+            return
+        weak, strict = oracles.fewest_voters(rows.tolist(), change, before, [asked], 2)[asked]
+        if weak is not None and (found.votes_needed > weak or found.lower * votes.total > weak + 1e-9):
+            raise Disagreement(f"mean_score: {weak} voters do {asked}, {found.votes_needed} are called needed")
+        if strict is not None and found.votes_to_decide > strict:
+            raise Disagreement(f"mean_score: {strict} voters decide {asked}, {found.votes_to_decide} are called needed")
+        self.counts["attacks on mean scores"] += 1
+
+    def extremes(self, votes, rng, seed):
+        """Ask for attacks on votes whose weights differ by more than floats can add: no crash, nothing refuted."""
+        for T in (hr.kemeny, hr.borda, hr.copeland):
+            found = hr.attack(votes, T, self._goal(votes, rng)[0], ("replace", "drop", "add")[seed % 3], time_limit=20)
+            self.counts["attacks on weights far apart"] += 1
+            if not found.lower <= found.upper:
+                raise Disagreement(f"{T.__name__}: {found!r}")
 
     # Medians and tiers.
 
@@ -186,7 +241,13 @@ class Soak:
                 row[[at[i, j], at[j, k], at[k, i]]] = 1
                 rows, low, high = [*rows, row], [*low, 0], [*high, 2]
         cost = np.array([wins[j, i] for i, j in pairs])
-        found = milp(cost, constraints=LinearConstraint(np.array(rows), low, high), integrality=1, bounds=Bounds(0, 1))
+        found = milp(
+            cost,
+            constraints=LinearConstraint(np.array(rows), low, high),
+            integrality=1,
+            bounds=Bounds(0, 1),
+            options={"mip_rel_gap": 0.0},
+        )
         unit = votes.pair_votes / votes.total
         if not math.isclose(found.fun / unit, loss, rel_tol=1e-6, abs_tol=1e-6):
             raise Disagreement(f"scipy's integer program: {found.fun / unit} is not {loss}")
@@ -281,6 +342,8 @@ class Soak:
         found = hr.attack(votes, T, goal, change, time_limit=60)
         self.counts["attacks"] += 1
         self._bounds(votes, T, found)
+        if seed % 9 == 0 and votes.n <= 4 and hr.verify(votes, T, found).proved:
+            self._forged(votes, T, found, rng)
         if isinstance(T, hr.Robust):
             self._as_if_there_were_many(votes, T, goal, change, found)
             if seed % 7 == 0 and votes.n <= 4:
@@ -325,6 +388,21 @@ class Soak:
         elif least and bool(np.all(found.exact)) and "no proof of this kind" not in least[0].note:
             raise Disagreement(f"{T.__name__}: {least[0]}")
 
+    def _forged(self, votes, T, found, rng):
+        """Change numbers of a proved result: none of these may be proved."""
+        for path, forged in forging.forgeries(found, rng):
+            if path[0] == "goal" or (path[0].endswith("plan") and "ranks" in path):
+                continue  # another question, another ballot: these may be as true
+            if path[0] == "plan" and votes.total > 1e8:
+                continue  # a vote is then less than the rounding of shares
+            try:
+                proved = hr.verify(votes, T, forged).proved
+            except hr.HoldrankError:
+                continue
+            if proved:
+                raise Disagreement(f"{T.__name__}, {found.goal}: {path} was changed, and is proved")
+            self.counts["forged results"] += 1
+
     def _as_if_there_were_many(self, votes, T, goal, change, found):
         """Hold what tiers of many items get, attacks by search and a bound from the ranking below, against the rest."""
         before = found.before.ranking
@@ -359,7 +437,7 @@ class Soak:
         weak, strict = oracles.fewest_ballots(
             ballots, weights, votes.unlisted, change, by_hand, before, [asked], 2, battles=adds_battles(votes)
         )[asked]
-        if weak is not None and (found.votes_needed > weak or (found.lower - 1e-9) * votes.total > weak):
+        if weak is not None and (found.votes_needed > weak or found.lower * votes.total > weak + 1e-3):
             raise Disagreement(f"{by_hand}: {weak} ballots do {asked}, {found.votes_needed} are called needed")
         surely = strict if isinstance(by_hand, str) else weak
         if found.votes_sufficient <= 2 and (surely is None or surely > found.votes_sufficient):

@@ -47,6 +47,8 @@ _FOR_CHECKS = 0.3  # of the time left: not for the engine, but for running the s
 _ONE_RUN = 2.0  # seconds for one run of the statistic in a search
 _LAST_SEARCH = 2.0  # seconds to find any attack when the time is over and the engine knows none
 _LAST_LOOK = 2.0  # seconds for that when the time is over
+_MANY_VOTES = 1e8
+_ROUNDING = 3e-12  # of shares that engines find, generously
 _TIES_TRIED = 3  # numbers of votes for which a change that ties is looked for
 MOST_IN_CELLS = 16  # items of tiers that can be gone through cell by cell
 _MEDIANS = ((kemeny, "kemeny"), (borda, "borda"), (footrule, "footrule"))
@@ -276,7 +278,12 @@ class Case:
         )
 
     def _sound(self, lower: float) -> float:
-        """Return a lower bound without what rounding adds to it: where votes are dropped, a ballot is left."""
+        """Return a lower bound without what rounding adds to it: where votes are dropped, a ballot is left.
+
+        Of very many votes, rounding may be more than a thousandth of one.
+        """
+        if self.votes.is_counts and self.votes.total > _MANY_VOTES and math.isfinite(lower):
+            lower -= _ROUNDING
         if self.change == "drop" and math.isfinite(lower):
             lower = min(lower, 1 - float(self.votes.weights.min()) / self.votes.total)
         return max(lower, 0.0)
@@ -307,9 +314,10 @@ class Case:
         after = None if found.plan is None else self._after(found.plan, answer.aim, clock)
         if found.plan is None or after is None:
             return replace(answer, tie_plan=found.tie_plan)
-        budget = found.plan.budget(self.votes)
-        upper = found.upper if budget <= found.upper + NUDGE else budget
-        return replace(answer, upper=upper, plan=found.plan, after=after)
+        plan = found.plan.without_detours(self.votes)
+        budget = plan.budget(self.votes)
+        upper = found.upper if found.upper - SAME <= budget <= found.upper + NUDGE else budget
+        return replace(answer, upper=max(upper, answer.lower), plan=plan, after=after)
 
     def _after(self, plan: Plan, aim: Aim, clock: Clock, *, weakly: bool = False) -> Consensus | None:
         """Return the consensus after an attack, if it is one that this attacker may do and fulfils the aim."""
@@ -364,8 +372,10 @@ class Case:
                         if monotonic() < stop:
                             own = rounded_up(self.votes, self.change, answer.plan, target, works)
                     plan = _smaller(plan, own)
+            plan = None if plan is None else plan.without_detours(self.votes)
             found = Whole(needed, plan, own_words.tie_plan, max(own_words.decide, needed, self._to_decide(answer)))
-            whole.append(replace(found, tie_plan=self._tying(answer, found, clock)))
+            tie_plan = self._tying(answer, found, clock)
+            whole.append(replace(found, tie_plan=None if tie_plan is None else tie_plan.without_detours(self.votes)))
             last = plan
         # As with shares: farther attacks serve nearer aims, what is needed nearer is needed farther.
         for k in reversed(range(len(whole) - 1)):

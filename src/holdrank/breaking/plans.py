@@ -58,6 +58,20 @@ class Plan:
         """Whether all votes are taken away and none is put in."""
         return not self.left(votes).any() and not self.added.any()
 
+    def without_detours(self, votes: Votes) -> Plan:
+        """Return the same change without ballots that are taken away and put in again."""
+        if not self.removed.any() or not self.added.any() or self.scores is not None:
+            return self
+        row_of = {row.tobytes(): k for k, row in enumerate(np.ascontiguousarray(votes.ranks, dtype=np.int64))}
+        removed, added = self.removed.copy(), self.added.copy()
+        for k, ballot in enumerate(np.ascontiguousarray(self.ranks, dtype=np.int64)):
+            row = row_of.get(ballot.tobytes())
+            if row is not None:
+                both = min(removed[row], added[k])
+                removed[row] -= both
+                added[k] -= both
+        return Plan(removed, self.ranks, added) if (removed != self.removed).any() else self
+
     def applied(self, votes: Votes) -> Votes:
         """Return the votes after the attack; refuses, as all votes do, when nothing is left."""
         left = self.left(votes)

@@ -166,10 +166,12 @@ class Attack:
             never = f"no number of {_CHANGED[self.change]} votes can {deed} outright (proven)"
             outright = never if math.isinf(decides) else f"no attack found to {deed} outright"
             return f"{self._tied(ties)} (proven minimum); {outright}."
-        least = f"At least {_votes(max(needed, 1))} of {number(self.original.total)} must change to {deed}"
-        if self.change != "replace":
-            how = "added to" if self.change == "add" else "dropped of"
-            least = f"At least {_votes(max(needed, 1))} must be {how} {number(self.original.total)} to {deed}"
+        some, total = number(max(needed, 1)), number(self.original.total)
+        least = {
+            "replace": f"At least {some} of {total} votes must change",
+            "drop": f"At least {some} of {total} votes must be dropped",
+            "add": f"At least {_votes(max(needed, 1))} must be added to {total}",
+        }[self.change] + f" to {deed}"
         if math.isinf(ties):
             return f"{least} ({percent(needed / self.original.total)}, proven); no attack found."
         if math.isinf(enough):

@@ -173,10 +173,9 @@ def _print_diff(found: dict[str, Any]) -> None:
 def verify(result: str, file: str, require_proof: bool, as_json: bool, quiet: bool, reading: dict[str, Any]) -> int:
     """Check the analysis RESULT of FILE again, by other means.
 
-    RESULT was written by `report -o result.json`. Checked in exact arithmetic, by a second implementation that trusts
-    no solver: the consensus, the tiers, the attacks, and every lower bound. Not checked: the trade-off, the places
-    within reach, and upper bounds of gaps, of the cut and of curves. A statement is proved, refuted, or open where that
-    is beyond it (bounds of more than 6 items, for example). Exit code 4 when one is refuted.
+    RESULT was written by `report -o result.json`. Every number in it is checked in exact arithmetic, by a second
+    implementation that trusts no solver. A statement is proved, refuted, or open: bounds of more than 6 items are beyond
+    this check, and where a lower and an upper bound differ nobody knows the number. Exit code 4 when one is refuted.
     """
     from holdrank.analysis import Analysis
     from holdrank.files.containers import open_source

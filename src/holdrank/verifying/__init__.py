@@ -43,16 +43,16 @@ def verify(votes, T, attacked=None, goal=None):  # type: ignore[no-untyped-def]
     bool or Verdict
         For votes after an attack, whether their consensus fulfils the goal set for the consensus of the votes. Where
         several rankings are optimal all must fulfil it, or the answer is False: another rule for ties might undo the
-        attack. For results, a verdict on their statements; of an analysis, on its consensus, tiers, attacks and lower
-        bounds.
+        attack. For results and analyses, a verdict on every number in them.
 
     Notes
     -----
     Results are checked in whole numbers and fractions by a second implementation, from the definitions; no solver is
     trusted. Consensus rankings are proved for up to 16 items, lower bounds for up to 6: every ranking that reaches the
-    goal gets a proof that it costs as much as claimed (`holdrank.proofs`). What was computed with a threshold chosen by
-    "auto" is checked at that threshold, not that it is the best. Votes after an attack of more than 7 items are judged
-    by running the statistic again.
+    goal gets a proof that it costs as much as claimed (`holdrank.proofs`). A verdict is "proved" only if every number
+    is checked and every gap between a lower and an upper number is closed; times are no statements. What was computed
+    with a threshold chosen by "auto" is checked at that threshold, not that it is the best. Votes after an attack of
+    more than 7 items are judged by running the statistic again.
 
     Examples
     --------
@@ -63,9 +63,10 @@ def verify(votes, T, attacked=None, goal=None):  # type: ignore[no-untyped-def]
     >>> print(verify(votes, kemeny, attack(votes, kemeny, NewWinner())).text())
     proved   a > b is the consensus by kemeny, the only one
     proved   another winner takes at least 10 % of the votes
-    proved   the attack for another winner reaches it, and takes no more than 10 %
-    proved   1 vote is enough for another winner, as the attack shows
     proved   at least 1 vote is needed for another winner
+    proved   the attack for another winner reaches it, and takes 10 %
+    proved   1 vote is enough for another winner, as the attack shows
+    proved   b > a is the consensus by kemeny, the only one
     """
     if isinstance(T, Analysis):
         if attacked is not None or goal is not None:
