@@ -103,7 +103,7 @@ def _prove(found):
     together = {}  # results on the same votes share their proof
     for case, attack in found:
         votes, T = case.votes, case.statistic
-        same = (votes.ranks.tobytes(), votes.weights.tobytes(), votes.unlisted, attack.statistic, attack.change)
+        same = (votes.input_hash, attack.statistic, attack.change)
         told = Amounts.of(attack)
         if (same, attack.goal, told) not in _proved:
             _proved.add((same, attack.goal, told))

@@ -204,7 +204,7 @@ def analyse(
     --------
     >>> votes = Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[60, 40])
     >>> analyse(votes, Spec(theta=None)).headline
-    'The winner, a, falls when 11 of 100 votes change (11 %), and holds while fewer than 10 do.'
+    'a wins, and stays first unless at least 11 of 100 votes change (11 %, proven minimum); 10 tie it.'
     """
     if not isinstance(votes, Votes):
         raise UsageError(f"analyse takes Votes, not {type(votes).__name__}")

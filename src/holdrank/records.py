@@ -25,6 +25,7 @@ Record: TypeAlias = dict[str, Any]
 
 SCHEMA = "holdrank-analysis-1"
 _DEEPEST = 50  # lists and objects inside each other
+_AMOUNTS = ("lower", "upper", "needed", "ties", "decides", "sufficient")
 _MOST_BALLOTS = 200  # kinds of ballots of an attack that are listed
 
 
@@ -230,7 +231,8 @@ def _misfit(record: Record) -> str:
         if found is not None:
             rankings += [(f"{name}.{part}", found[part]) for part in ("before", "after") if found[part] is not None]
             ballots = [*found["removed"]["listed"], *found["added"]["listed"]]
-            if any(len(b["ranks"]) != n or not all(0 <= rank <= n for rank in b["ranks"]) for b in ballots):
+            sizes = {len(row) for ballot in ballots for row in (ballot["ranks"], ballot.get("scores", ballot["ranks"]))}
+            if not sizes <= {n} or any(not 0 <= rank <= n for ballot in ballots for rank in ballot["ranks"]):
                 return f"{name} lists a ballot that does not fit the {n} items"
     for name, ranks in rankings:
         if len(ranks) != n or not all(1 <= rank <= n for rank in ranks):
@@ -239,9 +241,15 @@ def _misfit(record: Record) -> str:
         return f"consensus.order is no order of the {n} items"
     if record["cut"] is not None and any(not 0 <= row["item"] < n for row in record["cut"]["items"]):
         return f"cut speaks of an item beyond the {n} items"
+    columns_of = {
+        "reach": ("best", "worst", "shown_best", "shown_worst"),
+        "bootstrap": ("best", "median", "worst", "first"),
+    }
+    for name, columns in columns_of.items():
+        if record[name] is not None and any(len(record[name][column]) != n for column in columns):
+            return f"the columns of {name} do not fit the {n} items"
     for k, curve in enumerate(record["curves"]):
-        columns = ("delta", "lower", "upper", "needed", "ties", "decides", "sufficient")
-        if len({len(curve[name]) for name in columns}) > 1:
+        if len({len(curve[name]) for name in ("delta", *_AMOUNTS)}) > 1:
             return f"the columns of curves[{k}] differ in length"
     return ""
 

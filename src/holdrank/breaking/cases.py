@@ -353,11 +353,11 @@ class Case:
         whole: list[Whole] = []
         last: Plan | None = None
         stop = math.inf
-        for answer, own_words in zip(answers, known, strict=True):
-            plan = own_words.plan
+        for answer, engine_says in zip(answers, known, strict=True):
+            plan = engine_says.plan
             # No vote changes nothing; a single one may be less than shares can tell.
             some = self.before.unique is True and not answer.aim.reached(self.before.ranking)
-            needed = max(votes_needed(answer.lower, self.votes.total), own_words.needed, float(some))
+            needed = max(votes_needed(answer.lower, self.votes.total), engine_says.needed, float(some))
             works = partial(self._works, answer.aim, clock)
             if answer.plan is not None and answer.after is not None and (plan is None or plan_votes(plan) > needed):
                 if not plan_votes(answer.plan):
@@ -373,7 +373,7 @@ class Case:
                             own = rounded_up(self.votes, self.change, answer.plan, target, works)
                     plan = _smaller(plan, own)
             plan = None if plan is None else plan.without_detours(self.votes)
-            found = Whole(needed, plan, own_words.tie_plan, max(own_words.decide, needed, self._to_decide(answer)))
+            found = Whole(needed, plan, engine_says.tie_plan, max(engine_says.decide, needed, self._to_decide(answer)))
             tie_plan = self._tying(answer, found, clock)
             whole.append(replace(found, tie_plan=None if tie_plan is None else tie_plan.without_detours(self.votes)))
             last = plan
