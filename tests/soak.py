@@ -415,9 +415,9 @@ class Soak:
         self.counts["engine comparisons"] += 1
 
     def _over_thresholds(self, votes, T, goal):
-        curve = hr.tradeoff(votes, T.base, T.rule, goal=goal)
+        curve = hr.tradeoff(votes, T.base, T.merge, goal=goal)
         for theta, lower, upper in zip(curve.theta, curve.lower, curve.upper, strict=True):
-            found = hr.attack(votes, hr.Robust(T.base, theta, T.rule), goal, time_limit=60)
+            found = hr.attack(votes, hr.Robust(T.base, theta, T.merge), goal, time_limit=60)
             if lower > found.upper + 1e-6 or found.lower > upper + 1e-6:
                 raise Disagreement(f"{T.__name__} at {theta}, {goal.text()}: trade-off {lower} to {upper}, {found}")
             self.counts["engine comparisons"] += 1

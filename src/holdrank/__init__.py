@@ -52,7 +52,7 @@ _ROOMS = {
     "status": ("Status", "Step"),
     "sweeps": ("breakdowns",),
     "thresholds": ("Tradeoff", "tradeoff"),
-    "verifying": ("verify",),
+    "verifying": ("fulfils", "verify"),
     "verifying.verdicts": ("Check", "Verdict"),
     "votes": ("Reading", "Votes"),
 }
@@ -148,6 +148,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.sweeps import breakdowns as breakdowns
     from holdrank.thresholds import Tradeoff as Tradeoff
     from holdrank.thresholds import tradeoff as tradeoff
+    from holdrank.verifying import fulfils as fulfils
     from holdrank.verifying import verify as verify
     from holdrank.verifying.verdicts import Check as Check
     from holdrank.verifying.verdicts import Verdict as Verdict

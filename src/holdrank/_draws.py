@@ -293,7 +293,7 @@ class _Merged(Route):
         self._base = route_of(votes, T.base, clock, both=True)
         self._shared = isinstance(self._base, _ByPairs)
         self._pairs = self._base if isinstance(self._base, _ByPairs) else _ByPairs(votes, T, clock, both=True)
-        self._merge = MERGES[T.rule]
+        self._merge = MERGES[T.merge]
         self._theta = theta
         self.columns = self._base.columns + (0 if self._shared else self._pairs.columns)
 

@@ -25,7 +25,7 @@ from holdrank.breaking.results import Attack
 from holdrank.consensus import Statistic, borda, expect_seconds, footrule, kemeny
 from holdrank.errors import HoldrankError, InputError, UsageError, quote, real_number, whole_number
 from holdrank.headlines import headline
-from holdrank.merge import Robust, Rule, consensus_of, merge_path
+from holdrank.merge import Merge, Robust, consensus_of, merge_path
 from holdrank.records import (
     SCHEMA,
     Record,
@@ -105,7 +105,7 @@ class Spec:
 
     rule: str = "kemeny"
     theta: float | Literal["auto"] | None = "auto"
-    merge: Rule = "downward"
+    merge: Merge = "downward"
     k: int | None = None
     claims: tuple[str, ...] = ()
     budget: float = 0.01

@@ -34,7 +34,7 @@ from holdrank.status import Status
 from holdrank.tolerances import DECIMALS
 from holdrank.votes import Votes
 
-Rule: TypeAlias = Literal["downward", "naive", "smith"]
+Merge: TypeAlias = Literal["downward", "naive", "smith"]
 
 
 def naive_merge(P: npt.ArrayLike, ranking: Ranking, theta: float) -> Ranking:
@@ -106,7 +106,7 @@ def smith_merge(P: npt.ArrayLike, ranking: Ranking, theta: float) -> Ranking:
     return borders.ranking(_threshold(theta))
 
 
-def merge_path(P: npt.ArrayLike, ranking: Ranking, rule: Rule = "downward") -> list[tuple[float, Ranking]]:
+def merge_path(P: npt.ArrayLike, ranking: Ranking, merge: Merge = "downward") -> list[tuple[float, Ranking]]:
     """Return every result of a merge rule as (theta, ranking), for rising theta from 0 to 1/2.
 
     Each ranking holds from its theta up to the next one; neighbours in the list differ.
@@ -123,10 +123,10 @@ def merge_path(P: npt.ArrayLike, ranking: Ranking, rule: Rule = "downward") -> l
     0.2 A > {B, C, D}
     0.4 {A, B, C, D}
     """
-    if _rule(rule) == "smith":
+    if _merge(merge) == "smith":
         return _Borders(P, ranking).path()
     deviations = _Deviations(P, ranking)
-    results = deviations.naive_path() if rule == "naive" else deviations.downward_path()
+    results = deviations.naive_path() if merge == "naive" else deviations.downward_path()
     path: list[tuple[float, Ranking]] = []
     for theta, buckets in results:
         merged = deviations.ranking(buckets)
@@ -137,7 +137,7 @@ def merge_path(P: npt.ArrayLike, ranking: Ranking, rule: Rule = "downward") -> l
 
 @dataclass(frozen=True, slots=True)
 class Robust:
-    """A statistic made robust: the consensus of `base`, with neighbours merged by `rule` up to `theta`.
+    """A statistic made robust: the consensus of `base`, with neighbours merged by `merge` up to `theta`.
 
     Parameters
     ----------
@@ -146,11 +146,11 @@ class Robust:
     theta : float or "auto"
         Threshold on the deviation from indifference, from 0 to 1/2; "auto" is the best one for the votes at hand, as
         `tradeoff` finds it.
-    rule : {"downward", "naive", "smith"}
+    merge : {"downward", "naive", "smith"}
 
     Notes
     -----
-    The loss counts a tie one half. The bound is the base's when that is a Kendall loss. With rule "smith" and a proved
+    The loss counts a tie one half. The bound is the base's when that is a Kendall loss. With merge "smith" and a proved
     Kemeny ranking the result is unique, even when the ranking is not (`smith_merge`). Otherwise, where the base has
     several rankings, the tiers come from the one it reports, and `notes` says so.
 
@@ -169,18 +169,18 @@ class Robust:
 
     base: Statistic = kemeny
     theta: float | Literal["auto"] = 0.0
-    rule: Rule = "downward"
+    merge: Merge = "downward"
 
     def __post_init__(self) -> None:
         if self.theta != "auto":
             _threshold(self.theta)
             object.__setattr__(self, "theta", real_number(self.theta))
-        _rule(self.rule)
+        _merge(self.merge)
 
     @property
     def __name__(self) -> str:
         at = "the best threshold" if self.theta == "auto" else f"{self.theta:g}"
-        return f"{self.rule} merge of {self.base.__name__} at {at}"
+        return f"{self.merge} merge of {self.base.__name__} at {at}"
 
     def __call__(self, votes: Votes | PairCounts, /) -> Consensus:
         """Return the merged consensus of the votes; pair counts will do where they do for the base."""
@@ -194,15 +194,15 @@ class Robust:
         if self.theta != "auto":
             return self
         # By name, for the room of trade-offs stands below this one and needs it.
-        found = import_module("holdrank.thresholds").tradeoff(votes, self.base, self.rule, time_limit=time_limit)
-        return Robust(self.base, float(found.theta[found.best]), self.rule)
+        found = import_module("holdrank.thresholds").tradeoff(votes, self.base, self.merge, time_limit=time_limit)
+        return Robust(self.base, float(found.theta[found.best]), self.merge)
 
     def merged(self, votes: Votes | PairCounts, median: Consensus) -> Consensus:
         """Return the merged consensus, given the consensus of the base."""
         if self.theta == "auto":
             return self.fixed(cast("Votes", votes)).merged(votes, median)
         started = perf_counter()
-        ranking = MERGES[self.rule](votes.pairwise(), median.ranking, self.theta)
+        ranking = MERGES[self.merge](votes.pairwise(), median.ranking, self.theta)
         return Consensus(
             ranking=ranking,
             items=votes.items,
@@ -213,7 +213,7 @@ class Robust:
             status=Status.MERGED if median.status is Status.PROVED else median.status,
             # Other medians may merge to the same ranking; by the dominating sets all of Kemeny's do.
             unique=median.unique or (self._sees_majorities_only(median) or None),
-            proof=f"{self.rule} merge at theta = {self.theta:g}; {median.proof}",
+            proof=f"{self.merge} merge at theta = {self.theta:g}; {median.proof}",
             seconds=median.seconds + perf_counter() - started,
             notes=() if median.unique is not False or self._sees_majorities_only(median) else (self._several(),),
         )
@@ -223,7 +223,7 @@ class Robust:
         return f"several rankings are equally good for {base}; the tiers come from the one it reports"
 
     def _sees_majorities_only(self, median: Consensus) -> bool:
-        return self.rule == "smith" and self.base is kemeny and median.status is Status.PROVED
+        return self.merge == "smith" and self.base is kemeny and median.status is Status.PROVED
 
 
 def ballots_for(T: Statistic, votes: Votes) -> Votes:
@@ -508,10 +508,10 @@ def _threshold(theta: float) -> float:
     return round(float(number), DECIMALS)
 
 
-def _rule(rule: str) -> str:
-    if rule not in MERGES:
-        raise UsageError(f"rule must be 'downward', 'naive' or 'smith', not {quote(str(rule))}")
-    return rule
+def _merge(merge: str) -> str:
+    if merge not in MERGES:
+        raise UsageError(f"merge must be 'downward', 'naive' or 'smith', not {quote(str(merge))}")
+    return merge
 
 
 MERGES: dict[str, Callable[[npt.ArrayLike, Ranking, float], Ranking]] = {

@@ -244,7 +244,7 @@ def _block(
 def described(T: Statistic) -> str:
     """Return what tells statistics apart in a checkpoint."""
     if isinstance(T, Robust):
-        return f"{T.rule} merge at {T.theta!r} of {described(T.base)}"
+        return f"{T.merge} merge at {T.theta!r} of {described(T.base)}"
     return f"{getattr(T, '__module__', '')}.{getattr(T, '__qualname__', type(T).__qualname__)}"
 
 

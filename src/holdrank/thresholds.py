@@ -22,7 +22,7 @@ from holdrank.checkpoints import Keep, opened
 from holdrank.clusters import Parcel, expect_executor, spread
 from holdrank.consensus import Consensus, Statistic, expect_seconds, expect_votes, kemeny, name_of
 from holdrank.errors import UsageError, quote, real_number
-from holdrank.merge import Robust, Rule, consensus_of, merge_path
+from holdrank.merge import Merge, Robust, consensus_of, merge_path
 from holdrank.rankings import Floats, Ranking
 from holdrank.scoring import copeland
 from holdrank.status import Clock, Status, Step
@@ -56,7 +56,7 @@ class Tradeoff:
     tolerance : float
     base : Consensus
         Of the base without a merge.
-    rule : {"downward", "naive", "smith"}
+    merge : {"downward", "naive", "smith"}
     delta : float
         nan where `goal` says what counts as broken.
     distance : {"hausdorff_ns", "hausdorff_half"}
@@ -77,7 +77,7 @@ class Tradeoff:
     best: int
     tolerance: float
     base: Consensus
-    rule: Rule
+    merge: Merge
     delta: float
     distance: TierDistance
     goal: Goal | None
@@ -100,7 +100,7 @@ class Tradeoff:
 def tradeoff(
     votes: Votes,
     base: Statistic = kemeny,
-    rule: Rule = "downward",
+    merge: Merge = "downward",
     delta: float | None = None,
     *,
     goal: Goal | None = None,
@@ -117,8 +117,8 @@ def tradeoff(
     ----------
     votes : Votes
     base : Statistic
-        `kemeny`, `borda` or `footrule`; with rule "smith" `kemeny` or `copeland`.
-    rule : {"downward", "naive", "smith"}
+        `kemeny`, `borda` or `footrule`; with merge "smith" `kemeny` or `copeland`.
+    merge : {"downward", "naive", "smith"}
     delta : float, optional
         The distance that counts as broken, as a share of the pairs; one pair if not given.
     goal : Goal, optional
@@ -143,10 +143,10 @@ def tradeoff(
     A merge gives the same result from one threshold up to the next. Where in between is best depends on the attack:
     pairs that are apart are tied by fewer votes the larger the threshold is, pairs that are tied come apart by fewer
     the smaller it is. The least threshold and the middle are tried, and the better one is kept. The first result is
-    that of threshold 0, the base itself unless the votes are level on a pair; with rule "smith", also unless the
+    that of threshold 0, the base itself unless the votes are level on a pair; with merge "smith", also unless the
     majorities go round in a circle.
 
-    The breakdown of rule "smith" at one pair has a formula: the least ``(W[i, j] - W[j, i]) / 2 - theta * (W[i, j] +
+    The breakdown of merge "smith" at one pair has a formula: the least ``(W[i, j] - W[j, i]) / 2 - theta * (W[i, j] +
     W[j, i])`` over the pairs i above j, as a share of the votes; where all ballots compare all pairs it is ``P[i, j] -
     1/2 - theta``. At larger `delta` it is a lower bound, and no upper one is given.
 
@@ -179,7 +179,7 @@ def tradeoff(
     expect_executor(executor)
     with Clock(time_limit) as clock:
         median = consensus_of(votes, base, time_limit)
-        path = merge_path(votes.pairwise(), median.ranking, rule)
+        path = merge_path(votes.pairwise(), median.ranking, merge)
         loss = np.array([votes.loss(ranking) for _, ranking in path])
         # A ballot that compares few pairs can lose few: battles of two items, a tiny share of all pairs.
         compared = float(votes.wins().sum() / votes.pair_votes)
@@ -191,7 +191,7 @@ def tradeoff(
         turns = sorted(range(len(path)), key=lambda k: (loss[k] > allowed, loss[k]))
         tried = {k: dict.fromkeys((float(theta[k]), (float(theta[k]) + ends[k]) / 2 if k else 0.0)) for k in turns}
         work = {repr(value): (value,) for k in turns for value in tried[k]}
-        sweep = _Sweep(votes, base, rule, median, Distance(at, distance) if goal is None else goal)
+        sweep = _Sweep(votes, base, merge, median, Distance(at, distance) if goal is None else goal)
         known: dict[str, tuple[float | None, float | None, bool]] = {}
         with opened(checkpoint, "tradeoff", votes, sweep.parameters()) as kept:
             if progress is not None:
@@ -224,7 +224,7 @@ def tradeoff(
         best=best,
         tolerance=tolerance,
         base=median,
-        rule=rule,
+        merge=merge,
         delta=at if goal is None else math.nan,
         distance=distance,
         goal=goal,
@@ -240,19 +240,19 @@ class _Sweep:
 
     votes: Votes
     base: Statistic
-    rule: Rule
+    merge: Merge
     median: Consensus
     broken: Goal
 
     def parameters(self) -> dict[str, Any]:
         """Return what the breakdown of a threshold depends on, besides the votes."""
-        return {"base": name_of(self.base), "rule": self.rule, "broken": repr(self.broken)}
+        return {"base": name_of(self.base), "merge": self.merge, "broken": repr(self.broken)}
 
 
 def _try(parcel: Parcel[_Sweep], theta: float, clock: Clock) -> tuple[tuple[float | None, float | None, bool], bool]:
     """Return lower and upper at one threshold, None for infinity, and whether time was short; then, if it is final."""
     sweep = parcel.value
-    T = Robust(sweep.base, theta, sweep.rule)
+    T = Robust(sweep.base, theta, sweep.merge)
     known = parcel.desk.setdefault("passing", {})
     lower, upper = _robustness(sweep.votes, T, sweep.median, sweep.broken, clock, known)
     unhurried = clock.deadline is None and not clock.interrupted
@@ -279,10 +279,10 @@ def _robustness(
 
     `known` keeps what it takes to pass the items of the first tiers in the ranking below.
     """
-    if T.rule == "smith" and isinstance(goal, Distance):
+    if T.merge == "smith" and isinstance(goal, Distance):
         return _smith_robustness(votes, T, median, goal)
     engine = exact_engine(T, votes)
-    if engine is None and T.rule != "smith":
+    if engine is None and T.merge != "smith":
         raise UsageError(f"breakdowns of merges exist for kemeny, borda and footrule, not for {name_of(T.base)}")
     before = T.merged(votes, median)
     if engine is None or (votes.n > MOST_IN_CELLS and not isinstance(goal, Distance)):
@@ -330,11 +330,11 @@ def _smith_robustness(votes: Votes, T: Robust, median: Consensus, goal: Distance
     """
     if T.base is not kemeny and T.base is not copeland:
         raise UsageError(
-            f"breakdowns of rule 'smith' exist for kemeny and copeland, not for {name_of(T.base)}; "
+            f"breakdowns of merge 'smith' exist for kemeny and copeland, not for {name_of(T.base)}; "
             "to repair: use one of these, which give the same tiers, or another rule"
         )
     if goal.distance != "hausdorff_ns":
-        raise UsageError(f"breakdowns of rule 'smith' exist in the distance 'hausdorff_ns', not in {goal.distance!r}")
+        raise UsageError(f"breakdowns of merge 'smith' exist in the distance 'hausdorff_ns', not in {goal.distance!r}")
     before = T.merged(votes, median)
     if not before.status.is_exact:
         return 0.0, math.inf

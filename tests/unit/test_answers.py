@@ -279,8 +279,8 @@ def test_a_majority_of_sixty_breaks_with_a_tenth_of_the_votes():
     assert found.whole.removed == [("a > b > c", 11.0)]
     assert found.whole.added == [("b > a > c", 11.0)]
     assert VOTES.total_variation(found.whole.votes) == pytest.approx(0.11)
-    assert hr.verify(VOTES, hr.kemeny, found.votes, hr.NewWinner())
-    assert hr.verify(VOTES, hr.kemeny, found.whole.votes, hr.NewWinner())
+    assert hr.fulfils(VOTES, hr.kemeny, found.votes, hr.NewWinner())
+    assert hr.fulfils(VOTES, hr.kemeny, found.whole.votes, hr.NewWinner())
 
 
 @pytest.mark.parametrize(
@@ -377,7 +377,7 @@ def test_the_papers_estimate_as_a_method():
     assert (b.status, b.seed, b.method) == (Status.ESTIMATE, 3, "smooth")
     assert b.lower.tolist() == [0]
     assert exact.upper[0] - 1e-9 <= b.upper[0] < 0.2
-    assert hr.verify(VOTES, hr.kemeny, b.attacks[0].votes, hr.Distance(1 / 3))
+    assert hr.fulfils(VOTES, hr.kemeny, b.attacks[0].votes, hr.Distance(1 / 3))
     assert VOTES.total_variation(b.attacks[0].votes) == pytest.approx(b.upper[0], abs=1e-6)
     drawn = hr.breakdown(VOTES, deltas=[1 / 3], method="smooth", rng=np.random.default_rng(1))
     assert isinstance(drawn.seed, int)
@@ -412,8 +412,8 @@ def test_statistics_of_ones_own_have_no_exact_engine_and_are_searched():
         (lambda: hr.breakdown(VOTES, method="smooth", rng=-1), "rng must be"),
         (lambda: hr.attack(VOTES, hr.kemeny, "new winner"), "a goal is"),
         (lambda: hr.attack(VOTES, hr.kemeny, hr.NewWinner(), "bribe"), "'bribe'"),
-        (lambda: hr.verify(VOTES, hr.kemeny, [[1, 2]], hr.NewWinner()), "must be Votes"),
-        (lambda: hr.verify(VOTES, hr.kemeny, VOTES.renamed("xyz"), hr.NewWinner()), "same items"),
+        (lambda: hr.fulfils(VOTES, hr.kemeny, [[1, 2]], hr.NewWinner()), "must be Votes"),
+        (lambda: hr.fulfils(VOTES, hr.kemeny, VOTES.renamed("xyz"), hr.NewWinner()), "same items"),
     ],
 )
 def test_wrong_arguments_are_refused(call, words):
@@ -423,14 +423,14 @@ def test_wrong_arguments_are_refused(call, words):
 
 def test_verify_runs_the_statistic_on_both():
     fewer = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[40, 60])
-    assert hr.verify(VOTES, hr.kemeny, fewer, hr.Above("b", "a"))
-    assert not hr.verify(VOTES, hr.kemeny, fewer, hr.Wins("c"))
+    assert hr.fulfils(VOTES, hr.kemeny, fewer, hr.Above("b", "a"))
+    assert not hr.fulfils(VOTES, hr.kemeny, fewer, hr.Wins("c"))
     even = hr.Votes.from_orders([["b", "a", "c"], ["a", "b", "c"]], items="abc")
-    assert not hr.verify(VOTES, hr.borda, even, hr.Above("b", "a"))
+    assert not hr.fulfils(VOTES, hr.borda, even, hr.Above("b", "a"))
 
 
-def test_a_goal_that_is_none_is_refused_by_verify_as_by_attack():
-    for call in (lambda: hr.verify(VOTES, hr.kemeny, VOTES, None), lambda: hr.attack(VOTES, hr.kemeny, None)):
+def test_a_goal_that_is_none_is_refused_by_fulfils_as_by_attack():
+    for call in (lambda: hr.fulfils(VOTES, hr.kemeny, VOTES, None), lambda: hr.attack(VOTES, hr.kemeny, None)):
         with pytest.raises(hr.UsageError, match="a goal is NewWinner"):
             call()
 
@@ -450,7 +450,7 @@ def test_a_goal_that_is_none_is_refused_by_verify_as_by_attack():
 def test_the_class_of_a_goal_is_refused_with_what_to_write(goal, call):
     for ask in (
         lambda: hr.attack(VOTES, hr.kemeny, goal),
-        lambda: hr.verify(VOTES, hr.kemeny, VOTES, goal),
+        lambda: hr.fulfils(VOTES, hr.kemeny, VOTES, goal),
         lambda: hr.tradeoff(VOTES, goal=goal),
     ):
         with pytest.raises(hr.UsageError) as caught:
@@ -507,7 +507,7 @@ def test_an_attack_found_when_the_time_is_over_is_still_rounded_to_whole_votes(p
     proposals(stopped)
     found = hr.attack(VOTES, hr.kemeny, hr.Above("b", "a"))
     assert (found.votes_needed, found.votes_sufficient) == (10, 11)
-    assert hr.verify(VOTES, hr.kemeny, found.whole.votes, hr.Above("b", "a"))
+    assert hr.fulfils(VOTES, hr.kemeny, found.whole.votes, hr.Above("b", "a"))
 
 
 def test_a_vote_among_trillions_is_not_lost_in_rounding():

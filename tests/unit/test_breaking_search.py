@@ -37,10 +37,10 @@ def test_attacks_on_the_strengths_of_an_arena_work_and_claim_no_more(change):
         found = hr.attack(votes, hr.bradley_terry, goal, change)
         assert (found.lower, found.status) == (0.0, Status.ESTIMATE)
         assert found.verified
-        assert hr.verify(votes, hr.bradley_terry, found.votes, goal)
+        assert hr.fulfils(votes, hr.bradley_terry, found.votes, goal)
         whole = found.whole
         assert whole.votes_sufficient == max(whole.plan.removed.sum(), whole.plan.added.sum())
-        assert hr.verify(votes, hr.bradley_terry, whole.votes, goal)
+        assert hr.fulfils(votes, hr.bradley_terry, whole.votes, goal)
         if change != "drop":  # battles are answered by battles
             assert ((found.plan.ranks > 0).sum(axis=1) == 2).all()
     assert "cheaper attacks may exist." in found.text()
@@ -63,7 +63,7 @@ def test_strengths_are_attacked_through_battles_with_others():
     battles = [["a", "c"], ["c", "a"], ["b", "c"], ["c", "b"]]
     votes = hr.Votes.from_orders(battles, weights=[80, 20, 60, 40], unlisted="observed")
     found = hr.attack(votes, hr.bradley_terry, hr.Above("b", "a"), "drop")
-    assert hr.verify(votes, hr.bradley_terry, found.votes, hr.Above("b", "a"))
+    assert hr.fulfils(votes, hr.bradley_terry, found.votes, hr.Above("b", "a"))
     # For b, 60 to 15 are the odds of 80 to 20, so 26 of its losses have to go; from a, 51 wins would have to.
     assert (found.upper * votes.total, found.votes_sufficient) == (pytest.approx(25, abs=1e-3), 26)
     assert [text for text, _ in found.removed] == ["c > b"]
@@ -96,7 +96,7 @@ def test_lower_bounds_for_mean_scores_are_those_of_brute_force(change):
                 assert least is not None, told
                 assert least <= found.votes_sufficient, told
             if found.verified:
-                assert hr.verify(votes, hr.mean_score, found.votes, goal), told
+                assert hr.fulfils(votes, hr.mean_score, found.votes, goal), told
     assert tight >= 12
 
 
@@ -138,8 +138,8 @@ def test_merges_of_any_rule_can_be_attacked(rule):
     for change in CHANGES:
         found = hr.attack(votes, T, hr.NewWinner(), change)
         assert found.verified
-        assert hr.verify(votes, T, found.votes, hr.NewWinner())
-        assert hr.verify(votes, T, found.whole.votes, hr.NewWinner())
+        assert hr.fulfils(votes, T, found.votes, hr.NewWinner())
+        assert hr.fulfils(votes, T, found.whole.votes, hr.NewWinner())
     # Where all ballots compare all pairs, strengths stand in Borda's order, and so do their merges.
     exact = found.status is not Status.ESTIMATE
     assert exact == (rule is hr.bradley_terry)
@@ -152,7 +152,7 @@ def test_a_curve_by_search_is_monotone_and_each_attack_works():
     assert (curve.lower <= curve.upper).all()
     assert (np.diff(curve.upper) >= 0).all()
     for delta, found in zip(curve.delta, curve.attacks, strict=True):
-        assert hr.verify(votes, hr.copeland, found.votes, hr.Distance(float(delta)))
+        assert hr.fulfils(votes, hr.copeland, found.votes, hr.Distance(float(delta)))
 
 
 def test_time_is_kept_and_what_was_found_comes_back():

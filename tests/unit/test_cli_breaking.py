@@ -163,7 +163,7 @@ def test_the_attacked_votes_can_be_written_and_do_what_is_said(run, tmp_path):
     votes, attacked = hr.read_votes(tmp_path / "votes.soc"), hr.read_votes(tmp_path / "attacked.soc")
     assert attacked.total == 100
     assert votes.total_variation(attacked) == pytest.approx(0.16)
-    assert hr.verify(votes, hr.kemeny, attacked, hr.Above("Cherry", "Beech"))
+    assert hr.fulfils(votes, hr.kemeny, attacked, hr.Above("Cherry", "Beech"))
 
 
 def test_nothing_is_written_when_no_attack_is_known(run, tmp_path):

@@ -43,7 +43,7 @@ def test_figure_3_of_the_paper(theta, naive, downward):
 
 
 def test_figure_3_as_paths():
-    naive = [r.text("ABCD") for _, r in hr.merge_path(FIGURE_3, ABCD, rule="naive")]
+    naive = [r.text("ABCD") for _, r in hr.merge_path(FIGURE_3, ABCD, merge="naive")]
     downward = [r.text("ABCD") for _, r in hr.merge_path(FIGURE_3, ABCD)]
     one, two, three, four = "A > B > {C, D}", "A > {B, C} > D", "{A, B} > {C, D}", "A > {B, C, D}"
     assert one in naive
@@ -224,7 +224,7 @@ def test_robust_merges_the_base_and_carries_its_certificate(v):
 
 
 def test_robust_knows_its_name_and_is_a_statistic():
-    statistic = hr.Robust(hr.borda, theta=0.05, rule="naive")
+    statistic = hr.Robust(hr.borda, theta=0.05, merge="naive")
     assert statistic.__name__ == "naive merge of borda at 0.05"
     assert isinstance(statistic, hr.Statistic)
     assert isinstance(hr.kemeny, hr.Statistic)

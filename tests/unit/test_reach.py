@@ -168,7 +168,7 @@ def test_tiers_of_many_items_get_a_lower_bound_and_an_attack():
     T = hr.Robust(hr.kemeny, 0.05)
     found = hr.attack(votes, T, hr.NewWinner(), time_limit=20)
     assert 0 < found.lower <= found.upper < 1
-    assert hr.verify(votes, T, found.votes, hr.NewWinner())
+    assert hr.fulfils(votes, T, found.votes, hr.NewWinner())
 
 
 def test_votes_upside_down_have_the_consensus_upside_down():
@@ -187,7 +187,7 @@ def test_leaving_costs_what_somebody_else_entering_costs(rule):
     leaving = hr.attack(votes, rule, hr.Leaves("a", 1))
     assert (leaving.lower, leaving.upper) == (pytest.approx(0.1), pytest.approx(0.1))
     assert leaving.votes_sufficient == 11
-    assert hr.verify(votes, rule, leaving.votes, hr.Leaves("a", 1))
+    assert hr.fulfils(votes, rule, leaving.votes, hr.Leaves("a", 1))
     assert leaving.text() == "10 of 100 votes tie it, 11 push a out of the top 1 (11 %, proven minimum)."
 
 
@@ -204,7 +204,7 @@ def test_dominating_sets_have_exact_bounds_at_one_pair(base):
     assert curve.upper[0] == pytest.approx(nearest, abs=1e-6)
     winner = hr.attack(votes, T, hr.NewWinner())
     assert winner.lower == pytest.approx(min(P[0, 1], P[0, 2]) - 0.5 - 0.05)
-    assert hr.verify(votes, T, winner.votes, hr.NewWinner())
+    assert hr.fulfils(votes, T, winner.votes, hr.NewWinner())
 
 
 def test_places_say_what_attacks_on_each_place_say():

@@ -488,7 +488,7 @@ def test_attacked_votes_do_what_they_say(shared, tmp_path, ending):
         path.write_bytes(answer.content)
         attacked = hr.read_votes(path)
         assert before.total_variation(attacked) == pytest.approx(11 / 101)
-        assert hr.verify(before, hr.kemeny, attacked, hr.NewWinner())
+        assert hr.fulfils(before, hr.kemeny, attacked, hr.NewWinner())
 
 
 def test_downloads_that_are_not_there_are_errors(shared):

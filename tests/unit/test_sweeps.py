@@ -473,8 +473,8 @@ def test_other_votes_parameters_and_sweeps_are_refused(tmp_path):
     hr.tradeoff(votes(), checkpoint=keep)
     with pytest.raises(hr.InputError, match=r"points\.jsonl: the checkpoint cannot be used: it is of other votes; to"):
         hr.tradeoff(votes(6), checkpoint=keep)
-    with pytest.raises(hr.InputError, match="other parameters: rule is downward there, naive here"):
-        hr.tradeoff(votes(), rule="naive", checkpoint=keep)
+    with pytest.raises(hr.InputError, match="other parameters: merge is downward there, naive here"):
+        hr.tradeoff(votes(), merge="naive", checkpoint=keep)
     with pytest.raises(hr.InputError, match="another sweep: tradeoff there, bootstrap here"):
         hr.bootstrap(votes(), draws=60, rng=1, checkpoint=keep)
 

@@ -74,7 +74,7 @@ def test_smith_tiers_hold_until_the_formula_says_and_no_longer(kind):
         votes = hr.Votes.from_ranks(np.array(ballots), rng.integers(1, 4, size=len(ballots)), "abc",
                                     unlisted=unlisted_rule(kind))  # fmt: skip
         weights = votes.weights.astype(int).tolist()
-        t = hr.tradeoff(votes, rule="smith")
+        t = hr.tradeoff(votes, merge="smith")
         for theta, tiers, lower, upper in zip(t.theta, t.rankings, t.lower, t.upper, strict=True):
             assert lower == upper
             needed = math.inf if math.isinf(lower) else math.ceil(lower * votes.total - 1e-9)
@@ -102,7 +102,7 @@ def breaks(before, W, theta):
 
 def test_smith_tiers_by_hand():
     # a beats b by .06, b beats c by .44, a beats c by .5: at .06 one border is left, and it holds for .38 more.
-    t = hr.tradeoff(VOTES, rule="smith")
+    t = hr.tradeoff(VOTES, merge="smith")
     assert [ranking.text("abc") for ranking in t.rankings] == ["a > b > c", "{a, b} > c", "{a, b, c}"]
     assert t.theta == pytest.approx([0, 0.06, 0.44])
     assert t.lower == pytest.approx([0.06, 0.38, math.inf])
@@ -114,7 +114,7 @@ def test_smith_tiers_by_hand():
 
 
 def test_smith_tiers_at_two_pairs_have_a_lower_bound_only():
-    one, two = hr.tradeoff(VOTES, rule="smith"), hr.tradeoff(VOTES, rule="smith", delta=2 / 3)
+    one, two = hr.tradeoff(VOTES, merge="smith"), hr.tradeoff(VOTES, merge="smith", delta=2 / 3)
     assert two.lower.tolist() == one.lower.tolist()
     assert np.isinf(two.upper).all()
     assert two.status is Status.BETWEEN
@@ -123,14 +123,14 @@ def test_smith_tiers_at_two_pairs_have_a_lower_bound_only():
 def test_the_least_loss_is_best_where_no_tiers_are_within_the_tolerance():
     # Majorities go round in a circle: Kemeny's ranking has a loss of 16/39, the whole tie one of a half.
     cycle = hr.Votes.from_orders([["a", "b", "c"], ["b", "c", "a"], ["c", "a", "b"]], weights=[5, 4, 4])
-    t = hr.tradeoff(cycle, rule="smith")
+    t = hr.tradeoff(cycle, merge="smith")
     assert t.base.loss == pytest.approx(16 / 39)
     assert (len(t.rankings), t.best, t.loss.tolist()) == (1, 0, [0.5])
 
 
 def test_smith_tiers_of_a_median_without_proof_have_no_bounds():
     votes = hr.sample_votes(hr.Mallows(list(range(60)), 0.99), 30, rng=1)
-    t = hr.tradeoff(votes, rule="smith", time_limit=0)
+    t = hr.tradeoff(votes, merge="smith", time_limit=0)
     assert (t.lower == 0).all()
     assert np.isinf(t.upper).all()
 
@@ -176,7 +176,7 @@ def test_the_top_can_be_what_counts_as_broken():
 def test_what_counts_as_broken_can_be_that_an_item_leaves(rule):
     votes = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"], ["c", "a", "b"]], weights=[60, 30, 10])
     for goal in (hr.Leaves("a", 1), hr.Leaves("b", 2)):
-        t = hr.tradeoff(votes, rule=rule, goal=goal)
+        t = hr.tradeoff(votes, merge=rule, goal=goal)
         for theta, lower, upper in zip(t.theta, t.lower, t.upper, strict=True):
             found = hr.attack(votes, hr.Robust(hr.kemeny, theta, rule), goal)
             assert found.lower - 1e-6 <= lower <= upper <= found.upper + 1e-6
@@ -236,9 +236,9 @@ def test_progress_counts_thresholds():
         ({"delta": "x"}, "delta must be a number"),
         ({"tolerance": "x"}, "tolerance must be a number"),
         ({"time_limit": "x"}, "time_limit must be a number"),
-        ({"rule": "upward"}, "rule must be"),
-        ({"rule": "smith", "base": hr.borda}, "exist for kemeny and copeland, not for borda"),
-        ({"rule": "smith", "distance": "hausdorff_half"}, "not in 'hausdorff_half'"),
+        ({"merge": "upward"}, "merge must be"),
+        ({"merge": "smith", "base": hr.borda}, "exist for kemeny and copeland, not for borda"),
+        ({"merge": "smith", "distance": "hausdorff_half"}, "not in 'hausdorff_half'"),
         ({"base": lambda votes: hr.kemeny(votes)}, "not for"),
     ],
 )

@@ -226,19 +226,21 @@ def test_what_is_beyond_the_proofs_is_open_and_not_true():
 
 def test_all_optima_count_for_votes_after_an_attack():
     even = VOTES.with_weights([50, 61, 0.0 + 1])
-    assert hr.verify(VOTES, hr.kemeny, even, hr.Above("b", "a"))
+    assert hr.fulfils(VOTES, hr.kemeny, even, hr.Above("b", "a"))
     tied = hr.Votes.from_orders([list("abcd"), list("bacd")], weights=[50, 50])
-    assert not hr.verify(VOTES, hr.kemeny, tied, hr.Above("b", "a"))
-    assert not hr.verify(VOTES, hr.borda, tied, hr.Above("b", "a"))
+    assert not hr.fulfils(VOTES, hr.kemeny, tied, hr.Above("b", "a"))
+    assert not hr.fulfils(VOTES, hr.borda, tied, hr.Above("b", "a"))
     thirds = hr.Votes.from_orders([list("abcd"), list("bacd"), list("abcd")], weights=[0.1, 0.3, 0.2])
-    assert not hr.verify(VOTES, hr.kemeny, thirds, hr.Above("b", "a"))  # 0.1 + 0.2 is no majority over 0.3
+    assert not hr.fulfils(VOTES, hr.kemeny, thirds, hr.Above("b", "a"))  # 0.1 + 0.2 is no majority over 0.3
 
 
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: hr.verify(VOTES, hr.kemeny), "a goal is"),
-        (lambda: hr.verify(VOTES, hr.kemeny, 7, hr.NewWinner()), "must be Votes"),
+        (lambda: hr.verify(VOTES, hr.kemeny), "not NoneType"),
+        (lambda: hr.verify(VOTES, hr.kemeny, VOTES), "use fulfils"),
+        (lambda: hr.fulfils(VOTES, hr.kemeny, VOTES, None), "a goal is"),
+        (lambda: hr.fulfils(VOTES, hr.kemeny, 7, hr.NewWinner()), "must be Votes"),
         (lambda: hr.verify(VOTES, hr.analyse(VOTES, hr.Spec(draws=0)), VOTES), "votes and an analysis"),
     ],
 )

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from holdrank.consensus import Statistic, borda, footrule, kemeny, name_of
 from holdrank.errors import LimitError, UsageError
-from holdrank.merge import Robust, Rule
+from holdrank.merge import Merge, Robust
 from holdrank.rankings import Floats, Ints, array_namespace
 from holdrank.tolerances import DECIMALS, TIED
 
@@ -102,10 +102,10 @@ def batch_form(statistic: Statistic, n: int, like: Any) -> BatchForm | None:
         return Median(n, like, kendall=statistic is kemeny)
     if statistic is borda:
         return _Borda(n, like)
-    if isinstance(statistic, Robust) and statistic.rule != "smith":
+    if isinstance(statistic, Robust) and statistic.merge != "smith":
         base = batch_form(statistic.base, n, like)
         if base is not None:
-            return _Merged(base, n, like, float(statistic.theta), statistic.rule)
+            return _Merged(base, n, like, float(statistic.theta), statistic.merge)
     elif isinstance(statistic, Batched):
         return None
     raise UsageError(
@@ -268,9 +268,9 @@ class _Borda(BatchForm):
 class _Merged(BatchForm):
     """A merge of the outcome of another form."""
 
-    def __init__(self, base: BatchForm, n: int, like: Any, theta: float, rule: Rule) -> None:
+    def __init__(self, base: BatchForm, n: int, like: Any, theta: float, merge: Merge) -> None:
         self._xp = array_namespace(like)
-        self._base, self._merge = base, BatchMerge(n, theta, rule, like)
+        self._base, self._merge = base, BatchMerge(n, theta, merge, like)
         ways = 1 << (n - 1)
         joined = (np.arange(ways)[:, None] >> np.arange(n - 1)) & 1
         bucket_at = np.concatenate((np.ones((ways, 1), dtype=np.int64), 1 + np.cumsum(1 - joined, axis=1)), axis=1)
@@ -310,9 +310,9 @@ class BatchMerge:
     never adds up to one that is larger. Sums of up to 28 such powers are exact.
     """
 
-    def __init__(self, n: int, theta: float, rule: Rule, like: Any) -> None:
+    def __init__(self, n: int, theta: float, merge: Merge, like: Any) -> None:
         self._xp = array_namespace(like)
-        self._n, self._rule = n, rule
+        self._n, self._naively = n, merge == "naive"
         self._limit = round(round(theta, DECIMALS) * 10**DECIMALS)
         spans = [(s, t) for s in range(n) for t in range(s + 1, n)]  # leftmost first: it wins among equals
         first, last = (np.array(side, dtype=np.int64) for side in (zip(*spans, strict=True) if spans else ((), ())))
@@ -323,7 +323,7 @@ class BatchMerge:
         self._inside = _constant(inside.astype(np.float64), like, exact=True)
         self._joins = _constant(joins.astype(np.int64), like)
         self._apart = _constant(apart, like)
-        if rule == "naive":
+        if merge == "naive":
             self._unions, self._across = (_constant(t, like, exact=True) for t in _neighbours(n, inside, spans))
             self._bits = _constant(1 << boundary, like)
 
@@ -333,7 +333,7 @@ class BatchMerge:
         whole = xp.round(deviations * 10.0**DECIMALS)
         smaller = xp.astype(whole[:, None, :] < whole[:, :, None], xp.float64)
         rank = xp.sum(smaller, axis=-1)
-        return (self._naive if self._rule == "naive" else self._downward)(whole > self._limit, rank)
+        return (self._naive if self._naively else self._downward)(whole > self._limit, rank)
 
     def _downward(self, too_far: Any, rank: Any) -> Any:
         """Take the interval with the largest word, drop those that overlap it, repeat."""

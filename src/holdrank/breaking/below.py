@@ -110,7 +110,7 @@ class RankingBelow:
         clock: Clock,
     ) -> list[Whole]:
         """Return whole votes that change the tiers, from those that change the ranking."""
-        known = [one for one in self._known if one[0] in aims]
+        known = [one for one in self._known if one[0] in aims and math.isfinite(one[2].lower)]
         if self._whole is None or not known:
             return [Whole(0.0)] * len(aims)
         below, median = [own for _, own, _ in known], known[0][1].before
@@ -140,7 +140,7 @@ class RankingBelow:
         """Whether what some Kemeny ranking must cost, the tiers cost as well: see above; not for all goals."""
         # Merges round to twelve decimals; deviations of so few counted votes are larger, or none.
         exactly_even = votes.is_counts and votes.total < 10 ** (DECIMALS - 1)
-        if self.T.base is not kemeny or self.T.theta != 0 or self.T.rule == "smith" or not exactly_even:
+        if self.T.base is not kemeny or self.T.theta != 0 or self.T.merge == "smith" or not exactly_even:
             return False
         if isinstance(aim.goal, Distance):
             return aim.goal.distance == "hausdorff_ns"

@@ -90,7 +90,7 @@ def inexact_engine(T: Statistic, votes: Votes) -> Engine:
     if not isinstance(T, Robust):
         return by_search
     base = exact_engine(T.base, votes)
-    if base is None and T.rule != "smith":
+    if base is None and T.merge != "smith":
         return by_search
 
     def find(
@@ -112,7 +112,7 @@ def exact_engine(T: Statistic, votes: Votes) -> Engine | None:
     T = _twin(T, votes)
     base = T.base if isinstance(T, Robust) else T
     name = next((name for known, name in _MEDIANS if base is known), None)
-    if name is None or (isinstance(T, Robust) and T.rule == "smith"):
+    if name is None or (isinstance(T, Robust) and T.merge == "smith"):
         return None
     module = import_module("holdrank.breaking.tiers" if isinstance(T, Robust) else f"holdrank.breaking.{name}")
     if not isinstance(T, Robust):
@@ -147,7 +147,7 @@ def _twin(T: Statistic, votes: Votes) -> Statistic:
     Where every ballot compares every pair, Bradley and Terry sort by pairwise wins, and so does Borda.
     """
     if isinstance(T, Robust):
-        return Robust(_twin(T.base, votes), T.theta, T.rule)
+        return Robust(_twin(T.base, votes), T.theta, T.merge)
     return borda if T is bradley_terry and compares_all(votes) else T
 
 
@@ -286,7 +286,7 @@ class Case:
             lower -= _ROUNDING
         if self.change == "drop" and math.isfinite(lower):
             lower = min(lower, 1 - float(self.votes.weights.min()) / self.votes.total)
-        return max(lower, 0.0)
+        return max(float(lower), 0.0)
 
     def _found(self, aims: Sequence[Aim], clock: Clock, progress: Progress | None) -> list[Found]:
         found: dict[int, Found] = {}

@@ -67,7 +67,7 @@ def lower_bound(
     if not outside or (not movers and not aim.leaver) or (may_split and (aim.leaver or isinstance(aim.goal, TopSet))):
         return 0.0
     ties = tie_prices(votes, float(T.theta), change)
-    if T.rule == "smith":
+    if T.merge == "smith":
         # A border holds as long as all pairs across it keep their margins, and holds everybody on their side.
         return float(ties[np.ix_(inside, outside)].min()) if T.base is kemeny or T.base is copeland else 0.0
     if find_base is None or (aim.leaver and not is_symmetric(T.base, votes)):
@@ -90,7 +90,7 @@ def lower_bound(
 def _any_pair(votes: Votes, T: Robust, before: Ranking, aim: Aim, change: Change) -> float:
     """Return what any change of a strict pair takes with the rule of dominating sets; 0 for others."""
     split_counts = isinstance(aim.goal, Distance) and aim.goal.distance != "hausdorff_ns"
-    if T.rule != "smith" or split_counts or not (T.base is kemeny or T.base is copeland):
+    if T.merge != "smith" or split_counts or not (T.base is kemeny or T.base is copeland):
         return 0.0
     apart = before.ranks[:, None] < before.ranks
     return float(tie_prices(votes, float(T.theta), change).min(where=apart, initial=math.inf))

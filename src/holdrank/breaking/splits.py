@@ -16,7 +16,7 @@ import numpy as np
 
 from holdrank.breaking.cells import Cell, Rows, Score, Window, alone, items_of
 from holdrank.breaking.conditions import Row
-from holdrank.merge import Rule
+from holdrank.merge import Merge
 from holdrank.rankings import Floats
 from holdrank.tolerances import DECIMALS
 
@@ -32,7 +32,7 @@ class Splitter:
     ----------
     rows : Rows
     goal : Score
-    rule : {"downward", "naive"}
+    merge : {"downward", "naive"}
     least_need : int
         The score that reaches the nearest aim; cells that cannot have it are left out.
     limit : callable
@@ -45,13 +45,13 @@ class Splitter:
         self,
         rows: Rows,
         goal: Score,
-        rule: Rule,
+        merge: Merge,
         least_need: int,
         limit: Callable[[Cell], float],
         solve: Callable[[Cell], object],
     ) -> None:
         self.rows, self.field, self.n = rows, rows.field, rows.field.n
-        self.goal, self.rule, self.least_need = goal, rule, least_need
+        self.goal, self.merge, self.least_need = goal, merge, least_need
         self.limit, self.solve = limit, solve
 
     def split(self, cell: Cell) -> list[Cell] | None:
@@ -78,7 +78,7 @@ class Splitter:
                 return self._bound_tier(cell, tier)
         if self.rows.base != "other":
             children = self._intervals(cell, P)
-            if not children and self.rule == "naive":
+            if not children and self.merge == "naive":
                 children = self._joins(cell, P)
             if children:
                 return children
@@ -219,7 +219,7 @@ class Splitter:
             # By places in the order: where a tier sticks out of J.
             edges = [at for at in (start, end + 1) if 0 < at < self.n and tier_of[at - 1] == tier_of[at]]
             choices: list[_Choice]
-            if self.rule == "downward":
+            if self.merge == "downward":
                 tiers = [set(combinations([p for p in range(self.n) if tier_of[p] == tier_of[at]], 2)) for at in edges]
                 if any(max(dev[p] for p in tier - own) > max(dev[p] for p in own - tier) for tier in tiers):
                     continue

@@ -113,7 +113,7 @@ class _Search:
         self.floor = [math.inf] * len(aims)
         self.plans: list[Plan | None] = [None] * len(aims)
         self.after: list[Ranking | None] = [None] * len(aims)  # what the plans lead to
-        self.splitter = Splitter(self.rows, self.goal, statistic.rule, min(self.needs), self._limit, self._solve)
+        self.splitter = Splitter(self.rows, self.goal, statistic.merge, min(self.needs), self._limit, self._solve)
         self.tried: set[bytes] = set()
         self.splits = 0
         self.steps: dict[int, tuple[list[float], list[int]]] = {}
@@ -428,7 +428,7 @@ class _Search:
         N = np.zeros((self.n, self.n))
         N[self.field.first, self.field.second] = N[self.field.second, self.field.first] = change.compared
         median = Ranking.from_order(_cheapest(-(P - P.T) * N, self.clock))
-        return MERGES[self.statistic.rule](P, median, self.rows.theta)
+        return MERGES[self.statistic.merge](P, median, self.rows.theta)
 
 
 def _cheapest(cost: Floats, clock: Clock) -> tuple[int, ...]:

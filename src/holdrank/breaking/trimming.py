@@ -86,7 +86,7 @@ def _rivals(reach: Reach, point: int, most: int = 64) -> Ints:
 def _trim(reach: Reach, point: int, start: Floats, rng: np.random.Generator) -> Floats:
     """Return a distribution nearer to p that still reaches delta, for the outcome of `start`."""
     statistic = reach.statistic
-    merged = isinstance(statistic, Robust) and statistic.rule == "downward"
+    merged = isinstance(statistic, Robust) and statistic.merge == "downward"
     base = statistic.base if isinstance(statistic, Robust) and merged else statistic
     if not any(base is median for median in _MEDIANS):
         return _search(reach, point, start, rng)

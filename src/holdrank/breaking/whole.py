@@ -70,7 +70,7 @@ def votes_needed(lower: float, total: float) -> float:
     >>> votes_needed(0.07, 100), votes_needed(0.0701, 100)
     (7.0, 8.0)
     """
-    return lower if math.isinf(lower) else float(max(math.ceil((lower - SAME) * total), 0))
+    return math.inf if math.isinf(lower) else float(max(math.ceil((lower - SAME) * total), 0))
 
 
 def votes_to_decide(lower: float, total: float, one_ballot: float, change: Change) -> float:
@@ -96,7 +96,7 @@ def votes_to_decide(lower: float, total: float, one_ballot: float, change: Chang
     (8.0, 8.0)
     """
     if not 0 < lower < math.inf:
-        return 1.0 if lower == 0 else lower
+        return math.inf if lower > 0 else 1.0
     undone = 1 / (2 * one_ballot * (2 if change == "replace" else 1))
     return float(max(math.ceil((lower - SAME) * total + undone), 1))
 

@@ -348,7 +348,7 @@ def _print_tradeoff(votes: Votes, found: Tradeoff, rule: str) -> None:
         tiers = tiers_text(ranking, found.base.ranking, votes.items)
         # Only the tiers, which may be long, give way when the line is full.
         table.add_row(*row, Text(tiers if len(tiers) <= room else f"{tiers[: max(room - 4, 0)]} ..."))
-    print_table(f"Trade-off of {rule} by {found.rule} merge", votes, table)
+    print_table(f"Trade-off of {rule} by {found.merge} merge", votes, table)
     extra = found.loss[found.best] - votes.loss(found.base.ranking)
     after, before = ("never" if math.isinf(share) else f"at {share:.3%}" for share in found.lower[[found.best, 0]])
     least = "without ties" if len(found.rankings[0].buckets) == votes.n else "at theta = 0"

@@ -28,7 +28,7 @@ from holdrank.clusters import Parcel, expect_executor
 from holdrank.consensus import Statistic, borda, expect_seconds, footrule, kemeny
 from holdrank.errors import UsageError, quote, show, whole_number
 from holdrank.files.writers import make_folder, write_whole
-from holdrank.merge import Robust, Rule, merge_path
+from holdrank.merge import Merge, Robust, merge_path
 from holdrank.models import BucketMass, Mixture, PlackettLuce, Uniform, exact_votes, seed_of
 from holdrank.paper.drawings import DRAWINGS
 from holdrank.plots import Data, number
@@ -178,7 +178,7 @@ def fig3() -> Data:
     >>> [row["name"] for row in fig3()["rows"] if row["rule"] == "naive" and "name" in row]
     ['(i)', '(iii)']
     """
-    rules: tuple[Rule, ...] = ("naive", "downward")
+    rules: tuple[Merge, ...] = ("naive", "downward")
     rows = []
     for rule in rules:
         for theta, ranking in merge_path(_PAIRS, Ranking([1, 2, 3, 4]), rule):

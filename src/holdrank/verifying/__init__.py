@@ -1,4 +1,4 @@
-"""Check what was found without whoever found it: `verify`, in exact arithmetic, for attacks, bounds and analyses."""
+"""Check what was found without whoever found it: `verify` results and analyses, and whether votes `fulfils` a goal."""
 
 from __future__ import annotations
 
@@ -19,13 +19,11 @@ from holdrank.votes import Votes
 
 
 @overload
-def verify(votes: Votes, T: Statistic, attacked: Votes, goal: Goal) -> bool: ...
+def verify(votes: Votes, T: Statistic, result: Consensus | Attack | Breakdown) -> Verdict: ...
 @overload
-def verify(votes: Votes, T: Statistic, result: Consensus | Attack | Breakdown, /) -> Verdict: ...
-@overload
-def verify(votes: Votes, result: Analysis, /) -> Verdict: ...
-def verify(votes, T, attacked=None, goal=None):  # type: ignore[no-untyped-def]
-    """Check a result again, by other means than those that found it.
+def verify(votes: Votes, T: Analysis) -> Verdict: ...
+def verify(votes: Votes, T: Statistic | Analysis, result: Consensus | Attack | Breakdown | None = None) -> Verdict:
+    """Check every number of a result again, by other means than those that found it.
 
     Parameters
     ----------
@@ -33,17 +31,13 @@ def verify(votes, T, attacked=None, goal=None):  # type: ignore[no-untyped-def]
         The votes as they were before any attack.
     T : Statistic or Analysis
         The statistic of the result; an analysis needs nothing else.
-    attacked : Votes, Consensus, Attack or Breakdown
-        Votes after an attack, with the goal that they should fulfil; or a result of `T` on `votes`.
-    goal : Goal
-        For votes after an attack.
+    result : Consensus, Attack or Breakdown
+        What `T` gave on `votes`.
 
     Returns
     -------
-    bool or Verdict
-        For votes after an attack, whether their consensus fulfils the goal set for the consensus of the votes. Where
-        several rankings are optimal all must fulfil it, or the answer is False: another rule for ties might undo the
-        attack. For results and analyses, a verdict on every number in them.
+    Verdict
+        Each statement proved, refuted or open.
 
     Notes
     -----
@@ -51,15 +45,12 @@ def verify(votes, T, attacked=None, goal=None):  # type: ignore[no-untyped-def]
     trusted. Consensus rankings are proved for up to 16 items, lower bounds for up to 6: every ranking that reaches the
     goal gets a proof that it costs as much as claimed (`holdrank.proofs`). A verdict is "proved" only if every number
     is checked and every gap between a lower and an upper number is closed; times are no statements. What was computed
-    with a threshold chosen by "auto" is checked at that threshold, not that it is the best. Votes after an attack of
-    more than 7 items are judged by running the statistic again.
+    with a threshold chosen by "auto" is checked at that threshold, not that it is the best.
 
     Examples
     --------
     >>> from holdrank import NewWinner, attack, kemeny
     >>> votes = Votes.from_orders([["a", "b"], ["b", "a"]], weights=[3, 2])
-    >>> verify(votes, kemeny, Votes.from_orders([["a", "b"], ["b", "a"]], weights=[2, 3]), NewWinner())
-    True
     >>> print(verify(votes, kemeny, attack(votes, kemeny, NewWinner())).text())
     proved   a > b is the consensus by kemeny, the only one
     proved   another winner takes at least 10 % of the votes
@@ -69,12 +60,41 @@ def verify(votes, T, attacked=None, goal=None):  # type: ignore[no-untyped-def]
     proved   b > a is the consensus by kemeny, the only one
     """
     if isinstance(T, Analysis):
-        if attacked is not None or goal is not None:
+        if result is not None:
             raise UsageError("verify takes votes and an analysis, or votes, a statistic and a result of it")
         return Verdict(tuple(dict.fromkeys(analysis_checks(votes, T))))  # a claim may be a gap as well
     T = answers.checked(votes, T, None)
-    if isinstance(attacked, Consensus | Attack | Breakdown):
-        return Verdict(tuple(result_checks(votes, T, attacked)))
+    if not isinstance(result, Consensus | Attack | Breakdown):
+        raise UsageError(
+            f"verify takes a Consensus, an Attack, a Breakdown or an Analysis, not {type(result).__name__}. "
+            "Fix: for votes after an attack use fulfils(votes, T, attacked, goal)"
+        )
+    return Verdict(tuple(result_checks(votes, T, result)))
+
+
+def fulfils(votes: Votes, T: Statistic, attacked: Votes, goal: Goal) -> bool:
+    """Return whether the consensus of attacked votes fulfils a goal set for the consensus of the votes.
+
+    Where several rankings are optimal all must fulfil it, or the answer is False: another rule for ties might undo the
+    attack. Up to 7 items are judged in whole numbers, by the second implementation of `verify`; more by running `T`.
+
+    Parameters
+    ----------
+    votes : Votes
+        The votes as they were before the attack.
+    T : Statistic
+    attacked : Votes
+        The votes after it, with the same items in the same order.
+    goal : Goal
+
+    Examples
+    --------
+    >>> from holdrank import NewWinner, kemeny
+    >>> votes = Votes.from_orders([["a", "b"], ["b", "a"]], weights=[3, 2])
+    >>> fulfils(votes, kemeny, votes.with_weights([2, 3]), NewWinner())
+    True
+    """
+    T = answers.checked(votes, T, None)
     answers.check_goal(goal)
     if not isinstance(attacked, Votes):
         raise UsageError(f"the attacked votes must be Votes, not {type(attacked).__name__}")

@@ -52,7 +52,7 @@ class Exactly:
         self.given, self.votes, self.T = votes, ballots_for(T, votes), T
         self.base = known_base(T, votes)
         self.theta = float(T.theta) if isinstance(T, Robust) else None
-        self.rule = T.rule if isinstance(T, Robust) else ""
+        self.rule = T.merge if isinstance(T, Robust) else ""
 
     @cached_property
     def exact(self) -> ExactVotes:
