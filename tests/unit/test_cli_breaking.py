@@ -186,7 +186,7 @@ def test_require_proof_and_interruption_are_exit_codes(run, monkeypatch):
     args = ["attack", "votes.soc", "--new-winner", "-q"]
     code, out, _ = run(*args)
     assert code == 0
-    assert "At least 1 of 100 votes must change to change the winner (1 %, proven); no attack found." in out
+    assert "At least 2 of 100 votes must change to change the winner (2 %, proven); no attack found." in out
     assert run(*args, "--require-proof")[:2] == (5, out)
     assert run("breakdown", "votes.soc", "--delta", "1", "-q", "--require-proof")[0] == 5
 

@@ -159,21 +159,21 @@ class Attack:
         share = "" if math.isinf(enough) else percent(enough / self.original.total)
         if estimate and not math.isinf(enough):
             return f"{self._doing(enough, deed)} ({share}); cheaper attacks may exist."
-        if math.isfinite(enough) and (needed == enough or (needed == ties and decides == enough)):
+        if math.isfinite(enough) and decides == enough:
             least = f" ({share}, proven minimum)."
             return self._tying(ties, enough, deed) + least if ties < enough else self._doing(enough, deed) + least
         if math.isinf(enough) and ties == needed:
             never = f"no number of {_CHANGED[self.change]} votes can {deed} outright (proven)"
             outright = never if math.isinf(decides) else f"no attack found to {deed} outright"
             return f"{self._tied(ties)} (proven minimum); {outright}."
-        some, total = number(max(needed, 1)), number(self.original.total)
+        some, total = decides if math.isfinite(decides) else max(needed, 1.0), number(self.original.total)
         least = {
-            "replace": f"At least {some} of {total} votes must change",
-            "drop": f"At least {some} of {total} votes must be dropped",
-            "add": f"At least {_votes(max(needed, 1))} must be added to {total}",
+            "replace": f"At least {number(some)} of {total} votes must change",
+            "drop": f"At least {number(some)} of {total} votes must be dropped",
+            "add": f"At least {_votes(some)} must be added to {total}",
         }[self.change] + f" to {deed}"
         if math.isinf(ties):
-            return f"{least} ({percent(needed / self.original.total)}, proven); no attack found."
+            return f"{least} ({percent(some / self.original.total)}, proven); no attack found."
         if math.isinf(enough):
             return f"{least} outright; {number(ties)} tie it."
         tie = f"; {_votes(ties)} tie{'s' * (ties == 1)} it" if ties < enough else ""
