@@ -390,3 +390,17 @@ def test_the_command(command_line, analysis, tmp_path):
 def test_permutations_are_all_there():
     ground = Ground(ExactVotes.of(VOTES), "replace", rankings(4))
     assert set(ground.kinds[ground.present :]) == set(permutations((1, 2, 3, 4)))
+
+
+def test_a_place_that_the_budget_ties_is_not_excluded():
+    """51 to 49: one vote, the budget, makes it even. Whoever says that b stays second says too much."""
+    votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[51, 49])
+    record = hr.analyse(votes, hr.Spec(theta=None, draws=0, budget=0.01)).record
+    assert (record["reach"]["best"], record["reach"]["shown_best"]) == ([1, 1], [1, 2])
+    forged = json.loads(json.dumps(record))
+    forged["reach"] |= {"best": [1, 2], "worst": [1, 2], "shown_best": [1, 2], "shown_worst": [1, 2]}
+    forged["seal"] = seal_of(forged)
+    told = [check.finding for check in hr.verify(votes, hr.Analysis(forged)).checks if "no farther" in check.claim]
+    assert told == ["open", "open"]
+    firm = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[52, 48])
+    assert hr.verify(firm, hr.analyse(firm, hr.Spec(theta=None, draws=0, budget=0.01))).proved

@@ -41,6 +41,7 @@ from holdrank.verifying.statements import (
     consensus_check,
     least_checks,
     shown_checks,
+    slack_of,
 )
 from holdrank.verifying.statistics import LISTED, Exactly
 from holdrank.verifying.verdicts import Check
@@ -404,40 +405,33 @@ class _Recorded:
 
     def _places(self, claim: str, name: str, best: int, worst: int, place: int, budget: float) -> Check:
         """Prove that a budget brings an item to these places and no farther."""
-        excluded: list[Goal] = [goals.Enters(name, best - 1)] * (best > 1) + [goals.Leaves(name, worst)] * (
-            worst < self.n
-        )
-        shown: list[Goal] = [goals.Enters(name, best)] * (best < place) + [goals.Leaves(name, worst - 1)] * (
-            worst > place
-        )
-        # A vote more than the budget is needed; of shares, a little more.
-        beyond = budget + (1 / self.votes.total if self.votes.is_counts else 2 * SAME)
-        least = math.nextafter(beyond, 0.0) - (0.5 / self.votes.total if self.votes.is_counts else 0.0)
-        findings = []
+        excluded: list[Goal] = [goals.Enters(name, best - 1)] if best > 1 else []
+        excluded += [goals.Leaves(name, worst)] if worst < self.n else []
+        shown: list[Goal] = [goals.Enters(name, best)] if best < place else []
+        shown += [goals.Leaves(name, worst - 1)] if worst > place else []
+        votes, findings = self.median.votes, list[str]()
+        total = Fraction(votes.total)
         for goal in excluded:
-            found = attack(self.median.votes, self.median.T, goal, time_limit=_LONGEST)
-            lower = found.lower if found.lower > least else budget + SAME
-            asked = [(goal, Amounts(min(lower, found.lower), math.inf, 0.0, math.inf, 0.0, math.inf))]
-            findings += [check.finding for check in least_checks(self.median, self.told, asked, "replace")]
-            if found.lower <= budget - SAME:
-                findings.append("open")
-        for goal in shown:
-            found = attack(self.median.votes, self.median.T, goal, time_limit=_LONGEST)
-            plan = found.whole_plan if self.votes.is_counts else found.plan
-            if plan is None or plan.budget(self.median.votes) > budget + NUDGE:
+            lower = attack(votes, self.median.T, goal, time_limit=_LONGEST).lower
+            # What is proved must be beyond the budget: at the budget itself there may be a tie.
+            if math.isfinite(lower) and Fraction(lower) * total - slack_of(votes) <= Fraction(budget) * total:
                 findings.append("open")
                 continue
-            spent = Fraction(plan_votes(plan)) / Fraction(self.votes.total)
+            asked = [(goal, Amounts(lower, math.inf, 0.0, math.inf, 0.0, math.inf))]
+            findings += [check.finding for check in least_checks(self.median, self.told, asked, "replace")]
+        for goal in shown:
+            found = attack(votes, self.median.T, goal, time_limit=_LONGEST)
+            plan = found.whole_plan if votes.is_counts else found.plan
+            if plan is None or plan.budget(votes) > budget + (0.0 if votes.is_counts else NUDGE) + SAME:
+                findings.append("open")
+                continue
             question = Question(self.median, self.told.ranks, goal, "replace")
-            amounts = Amounts.of(found)._replace(upper=float(spent)) if not self.votes.is_counts else Amounts.of(found)
-            findings += [check.finding for check in shown_checks(question, amounts, Plans.of(found))]
+            findings += [check.finding for check in shown_checks(question, Amounts.of(found), Plans.of(found))]
         if "refuted" in findings:
             return Check(claim, "refuted", "an attack says otherwise")
-        return (
-            Check(claim, "proved")
-            if all(f == "proved" for f in findings)
-            else Check(claim, "open", "not all was shown")
-        )
+        if all(finding == "proved" for finding in findings):
+            return Check(claim, "proved")
+        return Check(claim, "open", "not all was shown")
 
     def _tradeoff(self) -> Iterator[Check]:
         found, claim = self.record["tradeoff"], "loss and robustness over all thresholds are as told"

@@ -8,7 +8,7 @@ says something false or leaves a gap. Times are no statements.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -246,8 +246,7 @@ def _settled(votes: Votes, what: str, told: Amounts) -> Iterator[Check]:
             yield Check(claim, "open", _between(least, enough, number))
 
 
-def _between(least: float, most: float, text: object) -> str:
-    assert callable(text)
+def _between(least: float, most: float, text: Callable[[float], str]) -> str:
     return f"at least {text(least)}" if math.isinf(most) else f"between {text(least)} and {text(most)}"
 
 
