@@ -17,7 +17,7 @@ PIN = $(TOOLS)/bin/uv pip compile --quiet --upgrade --generate-hashes --no-emit-
   --custom-compile-command "make lock" --python-version 3.11
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-oldest test-pythons adversary soak fuzz gpu lint docs bench peers lock sbom clean
+.PHONY: help demo test test-oldest test-pythons adversary forgery soak fuzz gpu lint docs bench peers lock sbom clean
 
 help: ## list the verbs
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 15
@@ -44,6 +44,9 @@ test-pythons: ## all tests but the browser's on each of PYTHONS that is here: 3.
 
 adversary: $(VENV)/.test ## try every change of a few ballots against certified bounds, on 300 profiles of each kind
 	HOLDRANK_PROFILES=300 $(BIN)/python -m pytest -n 2 tests/properties/test_adversary.py
+
+forgery: $(VENV)/.test ## change every number of 500 results and of their records; none may be proved
+	HOLDRANK_RESULTS=100 $(BIN)/python -m pytest -n 2 tests/properties/test_forged_results.py
 
 soak: $(VENV)/.test $(PEERS)/.ready ## compare all engines on random votes for half an hour; SECONDS=, SEED= (of the first profile)
 	$(BIN)/python tests/soak.py --seconds $(or $(SECONDS),1800) --seed $(or $(SEED),1)
