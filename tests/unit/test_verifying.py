@@ -27,6 +27,7 @@ import oracles
 import strategies
 from strategies import random_ranks
 
+SMALL = hr.Votes.from_orders([list("abc"), list("bac"), list("cab")], weights=[60, 40, 11])
 VOTES = hr.Votes.from_orders([list("abcd"), list("bacd"), list("cabd")], weights=[60, 40, 11])
 STATISTICS = [
     hr.kemeny,
@@ -305,11 +306,16 @@ def leaves(value, path=()):
             yield from leaves(part, (*path, number))
 
 
+@pytest.fixture(scope="module")
+def small_analysis():
+    return hr.analyse(SMALL, hr.Spec(theta=0.05, k=1, claims=("a above c", "a wins"), draws=0))
+
+
 @given(st.data())
 @settings(max_examples=150, suppress_health_check=list(HealthCheck))
-def test_records_that_somebody_made_up_are_checked_or_refused(analysis, data):
+def test_records_that_somebody_made_up_are_checked_or_refused(small_analysis, data):
     """Whatever stands in the file: a verdict or one clear error."""
-    record = json.loads(analysis.to_json())
+    record = json.loads(small_analysis.to_json())
     places = [path for path in leaves(record) if path[0] not in ("votes", "items")]
     for _ in range(data.draw(st.integers(1, 3))):
         path = data.draw(st.sampled_from(places))
@@ -328,7 +334,7 @@ def test_records_that_somebody_made_up_are_checked_or_refused(analysis, data):
         except (KeyError, IndexError, TypeError):  # an earlier change took this place away
             continue
     with suppress(hr.HoldrankError):
-        hr.verify(VOTES, hr.Analysis.from_json(json.dumps(record))).text()
+        hr.verify(SMALL, hr.Analysis.from_json(json.dumps(record))).text()
 
 
 def test_what_a_record_cannot_show_is_open():
