@@ -158,6 +158,7 @@ SPECS = [
     hr.Spec(rule="footrule", theta=None, draws=10, claims=("0 wins",)),
     hr.Spec(rule="copeland", theta=None, draws=0),
     hr.Spec(theta="auto", draws=0),
+    hr.Spec(theta=None, draws=0, k=1, claims=("0 above 1",)),
 ]
 
 
@@ -165,9 +166,10 @@ def a_record(number):
     """Return votes of three items and their analysis."""
     rng = np.random.default_rng([8, number])
     spec = SPECS[number % len(SPECS)]
-    votes = hr.Votes.from_ranks(
-        np.array([(1, 2, 3), *random_ranks(rng, "strict", 3, 5)]), [int(w) for w in rng.integers(1, 40, 6)]
-    )
+    weights = rng.integers(1, 40, 6)
+    if number % len(SPECS) == len(SPECS) - 1:  # shares of votes, which have no whole ones
+        weights = weights / weights.sum()
+    votes = hr.Votes.from_ranks(np.array([(1, 2, 3), *random_ranks(rng, "strict", 3, 5)]), weights.tolist())
     return votes, hr.analyse(votes, spec)
 
 
@@ -212,6 +214,25 @@ def test_records_are_proved_whole():
 def _pair(number):
     votes, analysis = a_record(number)
     return votes, analysis.record
+
+
+def test_shares_and_flags_of_a_record_are_looked_at():
+    votes, record = _pair(len(SPECS) - 1)
+    assert not votes.is_counts
+    assert proves(votes, record)
+    for place, value in (
+        (("attack", "removed", "listed", 0, "weight"), lambda weight: weight * 0.9),
+        (("attack", "verified"), lambda flag: not flag),
+        (("cut", "items", 0, "safe"), lambda flag: not flag),
+        (("cut", "items", 0, "inside"), lambda flag: not flag),
+    ):
+        forged = forging.copy.deepcopy(record)
+        spot = forged
+        for name in place[:-1]:
+            spot = spot[name]
+        spot[place[-1]] = value(spot[place[-1]])
+        forged["seal"] = seal_of(forged)
+        assert not proves(votes, forged), place
 
 
 def test_a_record_without_a_seal_is_open_and_an_edited_one_refuted():

@@ -210,10 +210,12 @@ class _Recorded:
         question = Question(checker, told.ranks, goal, found["change"])
         plans = self._proposed(question, amounts)
         listed, fault = self._listed_plan(checker, found)
+        if found["verified"] != (found["upper"] is not None):
+            yield Check(claim, "refuted", "it says that it was run and has no price, or the other way round")
         if fault:
             yield Check(claim, *fault)
-        elif listed is not None and found["whole"]:
-            plans = plans._replace(whole=listed)
+        elif listed is not None:  # whatever the engine proposes, this is what the record says
+            plans = plans._replace(whole=listed) if found["whole"] else plans._replace(shares=listed)
         yield from amounts_checks(question, told, amounts, plans)
         if listed is not None and found["after"] is not None and self.n <= LISTED and checker.base is not None:
             attacked = Exactly(listed.applied(checker.votes), checker.T) if plan_votes(listed) else checker
@@ -308,6 +310,10 @@ class _Recorded:
             if row["inside"] != inside:
                 yield Check(f"{show(name, 60)} is on its side of the cut", "refuted", "it is on the other one")
             amounts = _amounts(row, self.votes)
+            least = _least_share(amounts, self.votes)
+            if whole is not None and row["safe"] != (max(least, _least_share(Amounts.of(whole), self.votes)) > budget):
+                safe = "safe" if row["safe"] else "not safe"
+                yield Check(f"{show(name, 60)} is {safe} at the cut", "refuted", "its bounds say otherwise")
             shown = any(row[name] is not None for name in ("upper", "ties", "sufficient"))
             if whole is None or shown or math.isinf(amounts.lower):
                 yield from self._numbers(self.median, self.told, goal, row)
@@ -508,6 +514,10 @@ def _amounts(row: Record, votes: Votes) -> Amounts:
     if not votes.is_counts and any(row.get(name) is not None for name in _NAMES[2:]):
         whole = [0.0] * 4  # numbers of votes where there are none
     return Amounts(*shares, *whole)
+
+
+def _least_share(told: Amounts, votes: Votes) -> float:
+    return told.needed / votes.total if votes.is_counts else told.lower
 
 
 def _number(value: float | None) -> float:
