@@ -20,7 +20,7 @@ import numpy as np
 from holdrank import __version__
 from holdrank.breaking import goals
 from holdrank.breaking.answers import attack, breakdown
-from holdrank.breaking.reach import reach
+from holdrank.breaking.reach import reach, whole_budget
 from holdrank.breaking.results import Attack
 from holdrank.consensus import Statistic, borda, expect_seconds, footrule, kemeny
 from holdrank.errors import HoldrankError, InputError, UsageError, quote, real_number, whole_number
@@ -490,11 +490,6 @@ class _Run:
     def _budget(self) -> float:
         """Return the budget of the attacker."""
         return whole_budget(self.spec.budget, self.votes)
-
-
-def whole_budget(budget: float, votes: Votes) -> float:
-    """Return a budget as a share of whole votes, at least one, where votes are counts."""
-    return max(math.floor(budget * votes.total + 1e-9), 1) / votes.total if votes.is_counts else budget
 
 
 def curve_distances(n: int) -> list[float]:

@@ -11,23 +11,19 @@ whatever tiers reach, some Kemeny ranking reaches: the lower bounds of the ranki
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TypeAlias
 
 from holdrank.breaking.crossings import lower_bound
 from holdrank.breaking.goals import Aim, Change, Distance, TopSet, top_items
 from holdrank.breaking.plans import Found, Plan, Progress
-from holdrank.breaking.whole import Whole, plan_votes
+from holdrank.breaking.whole import Find, FindWhole, Whole, plan_votes
 from holdrank.consensus import kemeny
 from holdrank.merge import Robust, consensus_of
 from holdrank.rankings import Ranking
 from holdrank.status import Clock
 from holdrank.tolerances import DECIMALS, NUDGE
 from holdrank.votes import Votes
-
-Find: TypeAlias = Callable[[Votes, Ranking, Sequence[Aim], Change, Clock, Progress | None], list[Found]]
-FindWhole: TypeAlias = Callable[[Votes, Ranking, Sequence[Aim], Change, Sequence[Found], Clock], list[Whole]]
 
 _FOR_THE_RANKING = 0.25  # of the time
 _ONE_RUN = 2.0  # seconds for the tiers of attacked votes

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
 from time import monotonic
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,16 @@ from holdrank.breaking.mirror import mirrored
 from holdrank.breaking.plans import Found, Plan, Progress, nothing
 from holdrank.breaking.results import Attack
 from holdrank.breaking.sides import every_optimum_reaches
-from holdrank.breaking.whole import Whole, in_whole_votes, plan_votes, rounded_up, votes_needed, votes_to_decide
+from holdrank.breaking.whole import (
+    Find,
+    FindWhole,
+    Whole,
+    in_whole_votes,
+    plan_votes,
+    rounded_up,
+    votes_needed,
+    votes_to_decide,
+)
 from holdrank.consensus import (
     Consensus,
     Statistic,
@@ -38,9 +47,6 @@ from holdrank.status import Clock, Status
 from holdrank.tables.table import MAX_WEIGHT
 from holdrank.tolerances import NUDGE, SAME
 from holdrank.votes import Votes
-
-Find: TypeAlias = Callable[[Votes, Ranking, Sequence[Aim], Change, Clock, Progress | None], list[Found]]
-FindWhole: TypeAlias = Callable[[Votes, Ranking, Sequence[Aim], Change, Sequence[Found], Clock], list[Whole]]
 
 _OPTIMA = 200  # looked through when a consensus is one of several
 _FOR_CHECKS = 0.3  # of the time left: not for the engine, but for running the statistic again

@@ -23,6 +23,7 @@ import numpy as np
 from holdrank._highs import Model
 from holdrank._kemeny import cheapest_order
 from holdrank.breaking.goals import Change
+from holdrank.breaking.integers import leaves_nothing
 from holdrank.breaking.plans import Plan, adds_battles, replacing
 from holdrank.rankings import Floats, Ints
 from holdrank.status import Clock
@@ -244,7 +245,8 @@ class Field:
             left = owed - float(self.shares @ np.maximum(0.0, -worth - 1.0)) - _SAFE
             # Rows have no constants: what is left may be scaled, so all of some ballot is, or nothing.
             lightest = float(self.shares.min())
-            return (math.inf if lightest > 1e-8 and left > 1 - lightest / 2 else min(left, 1 - lightest)), -1
+            none_left = leaves_nothing(left, lightest, lambda: np.zeros((0, 0), dtype=np.int64))
+            return (math.inf if none_left else min(left, 1 - lightest)), -1
         best, kind = self._liked_at(prices @ u, prices @ v, clock)
         if self.change == "add":
             if best <= 0:

@@ -94,8 +94,7 @@ def reach(
     share = real_number(budget)
     if share is None or not 0 < share < 1:
         raise UsageError(f"budget must be a share of the votes between 0 and 1, not {quote(str(budget))}")
-    if votes.is_counts:
-        share = max(math.floor(share * votes.total + SAME), 1) / votes.total
+    share = whole_budget(share, votes)
     votes = ballots_for(T, votes)
     with Clock(expect_seconds(time_limit)) as clock:
         search = _Reach(votes, T, share, clock, progress)
@@ -103,6 +102,11 @@ def reach(
             search.ask_for_places()
         search.try_attacks()
         return search.result()
+
+
+def whole_budget(budget: float, votes: Votes) -> float:
+    """Return a share of the votes as one of whole votes, at least one, where votes are counts."""
+    return max(math.floor(budget * votes.total + SAME), 1) / votes.total if votes.is_counts else budget
 
 
 class _Reach:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
+from typing import TypeAlias
 
 import numpy as np
 
-from holdrank.breaking.goals import Change
-from holdrank.breaking.plans import Plan
+from holdrank.breaking.goals import Aim, Change
+from holdrank.breaking.plans import Found, Plan, Progress
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.status import Clock
 from holdrank.tolerances import SAME
@@ -55,6 +56,11 @@ class Whole:
     def ties(self) -> float:
         """Number of votes that the smaller plan changes, for what decides also ties; infinite without one."""
         return min((plan_votes(plan) for plan in (self.plan, self.tie_plan) if plan is not None), default=math.inf)
+
+
+# The two questions that every engine answers: in shares of votes, and in whole votes given the shares.
+Find: TypeAlias = Callable[[Votes, Ranking, Sequence[Aim], Change, Clock, Progress | None], list[Found]]
+FindWhole: TypeAlias = Callable[[Votes, Ranking, Sequence[Aim], Change, Sequence[Found], Clock], list[Whole]]
 
 
 def plan_votes(plan: Plan) -> float:

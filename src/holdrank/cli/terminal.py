@@ -44,10 +44,10 @@ def print_analysis(analysis: Analysis) -> None:
 
 def votes_words(found: dict[str, Any], counts: bool) -> str:
     """Return what is known about a number of votes, or a share of them: ``11``, ``9 to 14``, ``at least 9``."""
+    from holdrank.pictures.words import to_decide
     from holdrank.votes import number, percent
 
-    least = found["needed"] if found["decides"] is None else found["decides"]
-    low, high = (least, found["sufficient"]) if counts else (found["lower"], found["upper"])
+    low, high = (to_decide(found), found["sufficient"]) if counts else (found["lower"], found["upper"])
     if found["lower"] is None:
         return _NEVER
 

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from holdrank import __version__
-from holdrank.analysis import RULES, Analysis, curve_distances, whole_budget
+from holdrank.analysis import RULES, Analysis, curve_distances
 from holdrank.breaking import goals
 from holdrank.breaking.answers import attack
 from holdrank.breaking.goals import Change, Goal
 from holdrank.breaking.plans import Plan
+from holdrank.breaking.reach import whole_budget
 from holdrank.breaking.whole import plan_votes
 from holdrank.consensus import borda, name_of
 from holdrank.errors import HoldrankError, InputError, show
@@ -40,6 +41,7 @@ from holdrank.verifying.statements import (
     amounts_checks,
     consensus_check,
     least_checks,
+    settled_checks,
     shown_checks,
     slack_of,
 )
@@ -355,10 +357,7 @@ class _Recorded:
         for goal, amounts in asked:
             question = Question(checker, told.ranks, goal, "replace")
             yield from shown_checks(question, amounts, self._proposed(question, amounts))
-            if amounts.lower != amounts.upper:
-                yield Check(f"the least share for {goal.text()} is known", "open", "it is not")
-            if self.votes.is_counts and (amounts.needed, amounts.decides) != (amounts.ties, amounts.sufficient):
-                yield Check(f"the number of votes for {goal.text()} is known", "open", "it is not")
+            yield from settled_checks(self.votes, goal.text(), amounts)
 
     # What chance does, what an attacker can reach, and what other thresholds would give.
 

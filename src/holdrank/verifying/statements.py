@@ -217,10 +217,10 @@ def amounts_checks(question: Question, told: Told, amounts: Amounts, plans: Plan
     """Check all numbers that are told about one goal."""
     yield from least_checks(question.checker, told, [(question.goal, amounts)], question.change)
     yield from shown_checks(question, amounts, plans)
-    yield from _settled(question.checker.votes, question.goal.text(), amounts)
+    yield from settled_checks(question.checker.votes, question.goal.text(), amounts)
 
 
-def _settled(votes: Votes, what: str, told: Amounts) -> Iterator[Check]:
+def settled_checks(votes: Votes, what: str, told: Amounts) -> Iterator[Check]:
     """Leave open what is not known yet, and refute what contradicts itself."""
     if not told.lower <= told.upper:
         yield Check(f"the least share for {what} is known", "refuted", "lower is above upper")
@@ -528,7 +528,7 @@ def _curve_checks(checker: Exactly, found: Breakdown, told: Told) -> Iterator[Ch
         if attack.goal != goal or not _alike(Amounts.of(attack), row):
             yield Check(f"{goal.text()} takes what its attack says", "refuted", "the attack says something else")
         yield from shown_checks(question, row, Plans.of(attack))
-        yield from _settled(checker.votes, goal.text(), row)
+        yield from settled_checks(checker.votes, goal.text(), row)
         yield from _labels(checker, attack)
         if Told.of(attack.before) != told or attack.statistic != found.statistic or attack.change != "replace":
             yield Check(f"the attack for {goal.text()} is on this consensus", "refuted", "it is on another one")
