@@ -21,7 +21,9 @@ def headline(record: Record) -> str:
         return f"There is one item, {top[0]}."
     if len(top) == 1:
         return _winner(top[0], found, record["votes"])
-    if len(top) == len(ranks):
+    if len(top) == len(ranks) == 2:
+        said, undoing = "Both items share first place", "Separating them"
+    elif len(top) == len(ranks):
         said, undoing = f"All {len(ranks)} items share first place", "Separating any two of them"
     else:
         said, undoing = f"{_listed(top)} share first place", "Bringing in anyone else"

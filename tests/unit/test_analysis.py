@@ -113,8 +113,7 @@ def test_one_item_and_a_tie_of_all():
     level = hr.Votes.from_orders([["a", "b"], ["b", "a"]])
     told = hr.analyse(level, hr.Spec(theta=0.5)).headline
     assert told == (
-        "All 2 items share first place. "
-        "Separating any two of them is impossible, no matter which votes change (proven)."
+        "Both items share first place. Separating them is impossible, no matter which votes change (proven)."
     )
 
 

@@ -86,6 +86,7 @@ def test_a_tie_that_cannot_be_more_is_told_as_such():
 def test_three_items_with_heavy_ties(T, weights):
     """Whatever the three ballots are: no bound is above what dropping all of one kind, or a pair of kinds, does."""
     kinds = [[1, 2, 3], [3, 2, 1], [1, 1, 1], [1, 1, 2], [1, 2, 2], [2, 1, 2]]
+    compared = 0
     for rows in list(permutations(kinds, 3))[::5]:
         votes = hr.Votes.from_ranks(np.array(rows), weights)
         before = T(votes).ranking
@@ -96,8 +97,10 @@ def test_three_items_with_heavy_ties(T, weights):
                     T(votes.with_weights(votes.weights * kept)).ranking
                 ):
                     dropped = float(votes.weights @ (1 - np.array(kept)))
+                    compared += 1
                     assert found.votes_needed <= dropped, (rows, kept, found)
                     assert found.lower * votes.total <= dropped + 1e-3, (rows, kept, found)
+    assert compared > 20  # otherwise no bound was put to the test
 
 
 @pytest.mark.parametrize(("T", "many"), [(hr.kemeny, 10**10), (hr.footrule, 10**11), (hr.borda, 10**11)])
@@ -126,6 +129,16 @@ def test_a_vote_of_tiny_weight_is_a_vote():
         found = hr.attack(votes, T, hr.NewWinner(), "drop")
         assert found.lower <= 1 / 11 + 1e-9
         assert not hr.verify(votes, T, found).refuted
+
+
+def test_shares_are_told_by_what_the_attacker_does():
+    votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[0.6, 0.4])
+    told = {change: hr.attack(votes, hr.kemeny, hr.NewWinner(), change).text() for change in ("replace", "drop", "add")}
+    assert told == {
+        "replace": "10 % of the votes change the winner (proven minimum).",
+        "drop": "Dropping 20 % of the votes changes the winner (proven minimum).",
+        "add": "Adding 20 % more votes changes the winner (proven minimum).",
+    }
 
 
 def test_a_goal_that_is_tied_already_says_so():

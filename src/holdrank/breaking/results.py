@@ -181,17 +181,24 @@ class Attack:
 
     def _in_shares(self, deed: str) -> str:
         """Return the answer for votes that are shares of all."""
-        how = {"replace": "", "drop": ", dropped,", "add": ", added,"}[self.change]
+
+        def doing(share: float) -> str:
+            if self.change == "replace":
+                return f"{percent(share)} of the votes {deed}"
+            how = {"drop": "Dropping {} of the votes", "add": "Adding {} more votes"}[self.change]
+            return f"{how.format(percent(share))} {_third_person(deed)}"
+
+        must = {"replace": "must change", "drop": "must be dropped", "add": "must be added"}[self.change]
+        least = f"At least {percent(self.lower)} of the votes {must} to {deed}"
         if math.isinf(self.upper):
-            if not self.lower:
-                return f"No attack found to {deed}; none ruled out."
-            return f"At least {percent(self.lower)} of the votes{how} are needed to {deed} (proven); no attack found."
+            return (
+                f"{least} (proven); no attack found." if self.lower else f"No attack found to {deed}; none ruled out."
+            )
         if self.exact:
-            return f"{percent(self.upper)} of the votes{how} {deed} (proven minimum)."
+            return f"{doing(self.upper)} (proven minimum)."
         if self.status is Status.ESTIMATE or not self.lower:
-            return f"{percent(self.upper)} of the votes{how} {deed}; cheaper attacks may exist."
-        least = f"At least {percent(self.lower)} of the votes{how} are needed to {deed} (proven)"
-        return f"{least}; {percent(self.upper)} are enough."
+            return f"{doing(self.upper)}; cheaper attacks may exist."
+        return f"{least} (proven); {percent(self.upper)} are enough."
 
     def _doing(self, amount: float, deed: str) -> str:
         """Return that so many votes do it."""

@@ -174,9 +174,9 @@ def verify(result: str, file: str, require_proof: bool, as_json: bool, quiet: bo
     """Check the analysis RESULT of FILE again, by other means.
 
     RESULT was written by `report -o result.json`. Every number in it is checked in exact arithmetic, by a second
-    implementation that trusts no solver. A statement is proved, refuted, or open: bounds of more than 6 items are too
-    much for this check, and where a lower and an upper bound differ nobody knows the number. Exit code 4 when one is
-    refuted.
+    implementation that trusts no solver. A statement is proved, refuted, or open: this check does
+    not reach bounds on more than 6 items, and where a lower and an upper bound differ the number is not known. Exit
+    code 4 when one is refuted.
     """
     from holdrank.analysis import Analysis
     from holdrank.files.containers import open_source
