@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 
 import holdrank as hr
-from holdrank.breaking.bounds import theorem_bounds
-from holdrank.breaking.smooth import smoothed
+from holdrank.attacks.estimator.engine import smoothed
+from holdrank.attacks.theorems import theorem_bounds
 
 STEPS, SAMPLES = 5_000, 16
 ORDERS = list(permutations(range(4)))

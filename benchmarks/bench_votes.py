@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from generated import complete_ranks, incomplete_tied_ranks
 
-from holdrank import Votes, _kernels
+from holdrank import Votes
+from holdrank.arrays import kernels
 
 SIZES = [(1_000_000, 20), (200_000, 100)]
 
@@ -45,7 +46,7 @@ def with_numba() -> None:
 
 @pytest.fixture
 def without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_kernels, "find_spec", lambda _: None)
+    monkeypatch.setattr(kernels, "find_spec", lambda _: None)
 
 
 def time_pairwise(benchmark: Any, votes: Votes, rounds: int = 5) -> None:
@@ -93,7 +94,7 @@ def test_counting_ten_million_ballots_of_ten_items(benchmark: Any) -> None:
     # Votes would merge equal ballots (there are only 10! = 3,628,800); the kernel alone counts all ten million.
     ranks, ones = ten_million_columns(), np.ones(10_000_000)
     count = benchmark.pedantic(
-        _kernels.count_wins, args=(ranks, ones), kwargs={"strict": True, "observed": False}, rounds=3, warmup_rounds=1
+        kernels.count_wins, args=(ranks, ones), kwargs={"strict": True, "observed": False}, rounds=3, warmup_rounds=1
     )
     assert count.sum() == 10_000_000 * 45
 

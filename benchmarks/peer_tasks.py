@@ -98,9 +98,10 @@ def _(folder: Path, name: str) -> dict[str, Any]:
 
 @task("holdrank", "pairwise without numba")
 def _(folder: Path, name: str) -> dict[str, Any]:
-    from holdrank import Votes, _kernels
+    from holdrank import Votes
+    from holdrank.arrays import kernels
 
-    _kernels.find_spec = lambda _: None
+    kernels.find_spec = lambda _: None
     ranks = ranks_of(orders(folder, name))
     build, votes = best(lambda: Votes.from_ranks(ranks), warm=False)
     seconds, _ = best(lambda: votes.with_reading(votes.reading).pairwise())
@@ -110,12 +111,13 @@ def _(folder: Path, name: str) -> dict[str, Any]:
 @task("holdrank", "memory")
 def _(folder: Path, name: str) -> dict[str, Any]:
     """Peak memory of `pairwise` beyond what is held before it, in bytes; with numba loaded first, or not at all."""
-    from holdrank import Votes, _kernels
+    from holdrank import Votes
+    from holdrank.arrays import kernels
 
     if name == "numba":
         import numba  # noqa: F401
     else:
-        _kernels.find_spec = lambda _: None
+        kernels.find_spec = lambda _: None
     # The ballots as Votes keeps them, loaded into place: making Votes here would set a peak of its own.
     ranks, weights = np.load(folder / "kept_ranks.npy"), np.load(folder / "kept_weights.npy")
     votes = Votes(tuple(map(str, range(ranks.shape[1]))), ranks, weights, "bottom")

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 import holdrank as hr
-from holdrank._highs import Model
 from holdrank.rankings import Ranking
+from holdrank.rules.solvers.highs import Model
 from holdrank.status import Clock
 
 Ranks = tuple[int, ...]

@@ -73,8 +73,8 @@ _proved = set()  # what this process has proved before
 
 @pytest.fixture(scope="session", autouse=True)
 def _listen():
-    from holdrank.breaking import cases
-    from holdrank.verifying.statements import FEW_ITEMS
+    from holdrank.attacks import judge as cases
+    from holdrank.proofs.statements import FEW_ITEMS
 
     told = cases.Case.attack
 
@@ -97,8 +97,8 @@ def _prove_again(_listen):
 
 
 def _prove(found):
-    from holdrank.verifying.statements import Amounts, Told, least_checks
-    from holdrank.verifying.statistics import Exactly
+    from holdrank.proofs.statements import Amounts, Told, least_checks
+    from holdrank.proofs.statistics import Exactly
 
     together = {}  # results on the same votes share their proof
     for case, attack in found:

@@ -42,13 +42,13 @@ sys.path.insert(0, str(HERE))
 
 import forging  # noqa: E402
 import holdrank as hr  # noqa: E402
-from holdrank._kemeny import branch, parts, search  # noqa: E402
-from holdrank.breaking.cases import inexact_engine  # noqa: E402
-from holdrank.breaking.plans import adds_battles  # noqa: E402
+from holdrank.attacks.judge import inexact_engine  # noqa: E402
+from holdrank.attacks.plans import adds_battles  # noqa: E402
 from holdrank.proofs import exact  # noqa: E402
 from holdrank.proofs.exact import ExactVotes  # noqa: E402
+from holdrank.rules.kemeny import branch, parts, search  # noqa: E402
 from holdrank.status import Clock  # noqa: E402
-from holdrank.tables import ballots  # noqa: E402
+from holdrank.votes.forms import ballots  # noqa: E402
 
 import oracles  # noqa: E402
 from strategies import KINDS, heavy_ballots, random_ranks, unlisted_rule  # noqa: E402

@@ -16,26 +16,32 @@ from conftest import ROOT
 SOURCE = ROOT / "src" / "holdrank"
 
 CODE = re.compile(r"`(\w+)`")
+TEXT = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 
 
-def rooms() -> list[str]:
-    """Return the rooms in the order of the table in ARCHITECTURE.md: a room imports only what stands above it."""
-    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    table = text.partition("## The rooms")[2].partition("\n\n`_kernels`")[0]
-    return [CODE.findall(line)[0] for line in table.splitlines() if line.startswith("| `")]
+def table(title: str) -> list[tuple[str, str]]:
+    """Return the rows of the table under a heading: what the first cell names, and the rest."""
+    part = TEXT.partition(f"## {title}\n")[2].partition("\n## ")[0]
+    rows = [line.strip("| ").partition(" | ") for line in part.splitlines() if line.startswith("| `")]
+    return [(CODE.findall(first)[0], rest) for first, _, rest in rows]
 
 
-ROOMS = rooms()
+ROOMS = [room for room, _ in table("The rooms")]
 FRONT_DOORS = {"__init__", "__main__"}  # they hand out names from every room
 
-ONE_USER = {"highspy": "_highs", "numba": "_kernels", "click": "cli", "rich": "cli", "array_api_compat": "rankings",
-            "matplotlib": "plots", "distributed": "clusters", "fastapi": "studio", "starlette": "studio",
+ONE_USER = {"highspy": "rules", "numba": "arrays", "click": "cli", "rich": "cli", "array_api_compat": "rankings",
+            "matplotlib": "plots", "distributed": "parallel", "fastapi": "studio", "starlette": "studio",
             "uvicorn": "studio"}  # fmt: skip
 HEAVY = {"numba", "highspy", "matplotlib", "torch", "fastapi", "duckdb", "pandas", "polars", "pyarrow", "openpyxl",
          "narwhals", "rich", "array_api_compat", "scipy", "jinja2", "distributed", "dask", "starlette",
          "uvicorn"}  # fmt: skip
 
-MODULES = sorted(SOURCE.rglob("*.py"))
+MODULES = {path: ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__")
+           for path in sorted(SOURCE.rglob("*.py"))}  # fmt: skip
+NAMES = set(MODULES.values())
+
+
+INDEPENDENT = ("exact", "programs", "bounds", "search")  # of the proofs
 
 
 def room_of(path: Path) -> str:
@@ -43,7 +49,10 @@ def room_of(path: Path) -> str:
 
 
 def imports(path: Path, *, top_level_only: bool = False) -> list[str]:
-    """Return the dotted names that a module imports (at its top level: what importing it costs)."""
+    """Return the dotted names that a module imports, wherever it does, also by a string.
+
+    At its top level only: what importing it costs.
+    """
     tree = ast.parse(path.read_text(encoding="utf-8"))
     found = []
     todo: list[ast.AST] = list(tree.body)
@@ -54,6 +63,12 @@ def imports(path: Path, *, top_level_only: bool = False) -> list[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path.name}: relative import"
             found += [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in ("import_module", "__import__"):
+            [name] = node.args
+            if path == SOURCE / "__init__.py":  # the front door hands out names from every room
+                continue
+            assert isinstance(name, ast.Constant), f"{path.name}: an import by a name that nobody can read"
+            found.append(name.value)
         elif top_level_only and (
             isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
             or (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
@@ -63,8 +78,18 @@ def imports(path: Path, *, top_level_only: bool = False) -> list[str]:
     return found
 
 
-def test_every_room_is_on_the_plan():
+def graph() -> dict[str, set[str]]:
+    """Return which modules of the package each module needs."""
+    return {
+        name: {target if target in NAMES else target.rpartition(".")[0] for target in imports(path)} & NAMES - {name}
+        for path, name in MODULES.items()
+        if room_of(path) not in FRONT_DOORS
+    }
+
+
+def test_every_room_is_on_the_plan_and_there_are_few():
     assert {room_of(path) for path in MODULES} == {*ROOMS, *FRONT_DOORS}
+    assert len([path for path in SOURCE.iterdir() if path.name != "__pycache__"]) <= 20
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
@@ -79,34 +104,39 @@ def test_rooms_import_only_rooms_above(path):
             assert parts[1] in allowed, f"{room} imports {name}"
 
 
-def test_modules_of_breaking_import_only_modules_above():
-    """The order is that of the table in ARCHITECTURE.md."""
-    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    table = text.partition("Inside `breaking`")[2].partition("##")[0]
-    order = [name for line in table.splitlines() if line.startswith("| `") for name in CODE.findall(line.split("|")[1])]
-    assert {path.stem for path in (SOURCE / "breaking").glob("*.py")} == {*order, "__init__"}
-    for name in order:
-        for imported in imports(SOURCE / "breaking" / f"{name}.py"):
-            parts = imported.split(".")
-            if parts[:2] == ["holdrank", "breaking"]:
-                assert parts[2] in order[: order.index(name)], f"{name} imports {imported}"
+def test_no_modules_need_each_other():
+    """Take away modules that need nothing that is left, until none is left."""
+    needs = graph()
+    while ready := [name for name, targets in needs.items() if not targets & needs.keys()]:
+        for name in ready:
+            del needs[name]
+    assert not needs, "a cycle among, or above, these"
+
+
+def test_no_name_of_a_module_is_hidden_in_a_string():
+    """An f-string that builds the name of a module is an import that nobody sees; the front door has the only two."""
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.JoinedStr) and path != SOURCE / "__init__.py":
+                assert "holdrank." not in ast.unparse(node).replace("holdrank.js", ""), path.name
 
 
 def test_proofs_share_nothing_with_the_engines_that_they_check():
     """The solver is asked for multipliers only; any multipliers prove something."""
-    allowed = {"proofs", "votes", "rankings", "status", "tolerances", "_highs"}
-    for path in (SOURCE / "proofs").glob("*.py"):
-        used = {name.split(".")[1] for name in imports(path) if name.startswith("holdrank.")}
-        assert used <= allowed, path.name
+    allowed = ("holdrank.votes.", "holdrank.rankings.", "holdrank.status.", "holdrank.arrays.tolerances.",
+               "holdrank.rules.solvers.highs.", *(f"holdrank.proofs.{name}" for name in INDEPENDENT))  # fmt: skip
+    for name in INDEPENDENT:
+        for target in imports(SOURCE / "proofs" / f"{name}.py"):
+            assert not target.startswith("holdrank.") or target.startswith(allowed), f"{name} imports {target}"
 
 
 def test_the_modules_of_rooms_are_in_the_document():
-    """Where the page names modules of a room, it names them all."""
-    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    for room in ("tables", "files", "bigvotes", "_kemeny", "proofs", "verifying", "plots", "paper", "studio", "cli"):
-        [row] = [line for line in text.splitlines() if line.startswith(f"| `{room}` |")]
-        modules = {path.stem for path in (SOURCE / room).glob("*.py")} - {"__init__"}
-        assert modules <= set(CODE.findall(row)), room
+    """Where the page names modules of a room, it names them all, and none that is not there."""
+    for room, words in table("The rooms"):
+        folder = SOURCE / room
+        if folder.is_dir():
+            modules = {path.stem for path in folder.glob("*.py")} | {path.parent.name for path in folder.glob("*/*.py")}
+            assert set(CODE.findall(words)) == modules - {"__init__"}, room
 
 
 @pytest.mark.parametrize("package", ONE_USER)
@@ -133,7 +163,9 @@ def test_public_names_are_the_same_for_people_and_type_checkers():
     lines = [node for node in ast.walk(block) if isinstance(node, ast.ImportFrom)]
     seen_by_checkers = {(line.module, alias.name) for line in lines for alias in line.names}
     given_to_people = {(f"holdrank.{room}", name) for name, room in holdrank._ROOM_OF.items()}
-    assert seen_by_checkers == given_to_people | {("holdrank", module) for module in holdrank._MODULES}
+    assert seen_by_checkers == given_to_people | {
+        tuple(f"holdrank.{module}".rsplit(".", 1)) for module in holdrank._MODULES.values()
+    }
     for name in holdrank.__all__:
         assert getattr(holdrank, name) is not None
         assert name in dir(holdrank)
@@ -166,8 +198,8 @@ import sys
 for name in ("numba", "duckdb", "openpyxl", "pyarrow", "pandas", "polars", "matplotlib", "torch", "scipy"):
     sys.modules[name] = None
 import numpy as np, holdrank as hr
-from holdrank import _kernels
-_kernels._WORTH_LOADING = _kernels._WORTH_CALLING = 0
+from holdrank.arrays import kernels
+kernels._WORTH_LOADING = kernels._WORTH_CALLING = 0
 votes = hr.sample_votes(hr.Mallows(range(6), 0.5), 1000, rng=1)
 for statistic in (hr.kemeny, hr.borda, hr.footrule, hr.copeland, hr.bradley_terry, hr.Robust(hr.kemeny, 0.05)):
     statistic(votes)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from holdrank import files
-from holdrank.votes import Votes
+from holdrank.votes.votes import Votes
 
 # Options that the notes beside the data ask for; PrefLib files and battles need none.
 OPTIONS: dict[str, dict[str, Any]] = {

@@ -26,8 +26,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is loaded
 import numpy as np
 
 import holdrank as hr
-from holdrank.breaking.descent import PlainSampler, Plan, Reach, softmax
-from holdrank.breaking.smooth import _NUMBERS_AT_A_TIME, _shares, smoothed
+from holdrank.attacks.estimator.descent import PlainSampler, Plan, Reach, softmax
+from holdrank.attacks.estimator.engine import _NUMBERS_AT_A_TIME, _shares, smoothed
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "gpu.json"
 SAMPLES = 4096
@@ -85,7 +85,7 @@ def on_cpu():
 def on_gpu():
     import torch
 
-    from holdrank.breaking.devices import sampler_on
+    from holdrank.attacks.estimator.devices import sampler_on
 
     like = torch.zeros(1, device="cuda")
     limits = ceilings(torch)
@@ -223,7 +223,7 @@ def same_noise(torch, reach, plan, sampler, logits, scale):
 
 def descents(torch):
     """Time whole descents: every delta of one set of votes, 4,096 evaluations a point and step."""
-    from holdrank.breaking.devices import average_on
+    from holdrank.attacks.estimator.devices import average_on
 
     rows = []
     for n, steps in ((4, 2000), (7, 300), (8, 40)):

@@ -11,33 +11,28 @@ The public names live in the rooms of the package and are brought in when first 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from holdrank.status import upward
 
 __version__ = "0.1.0"
 
 _ROOMS = {
-    "analysis": ("Analysis", "Spec", "analyse"),
-    "bigvotes": ("count_pairs",),
-    "breaking.answers": ("attack", "breakdown"),
-    "breaking.goals": ("Above", "Distance", "Enters", "Goal", "Leaves", "NewWinner", "TopSet", "Wins"),
-    "breaking.reach": ("Reach", "reach"),
-    "breaking.results": ("Attack", "Breakdown"),
-    "consensus": ("Consensus", "Statistic", "borda", "footrule", "kemeny", "kemeny_batch", "kemeny_optima"),
+    "analysis.analyse": ("Analysis", "Spec", "analyse"),
+    "analysis.bootstrap": ("Bootstrap", "bootstrap"),
+    "analysis.many": ("breakdowns",),
+    "analysis.tradeoff": ("Tradeoff", "tradeoff"),
+    "attacks.answers": ("attack", "breakdown"),
+    "attacks.goals": ("Above", "Distance", "Enters", "Goal", "Leaves", "NewWinner", "TopSet", "Wins"),
+    "attacks.reach": ("Reach", "reach"),
+    "attacks.results": ("Attack", "Breakdown"),
     "errors": ("HoldrankError", "InputError", "LimitError", "MissingExtraError", "UsageError", "WorkerError"),
     "files": ("read_votes", "validate", "write_votes"),
-    "merge": ("Robust", "downward_merge", "merge_path", "naive_merge", "smith_merge"),
-    "models": (
-        "BucketMass",
-        "Mallows",
-        "Mixture",
-        "PlackettLuce",
-        "PointMass",
-        "Uniform",
-        "exact_votes",
-        "sample_votes",
-    ),
-    "pairs": ("PairCounts",),
+    "files.large": ("count_pairs",),
+    "proofs.verdicts": ("Check", "Verdict"),
+    "proofs.verify": ("fulfils", "verify"),
     "rankings": (
         "Ranking",
         "all_rankings",
@@ -47,26 +42,39 @@ _ROOMS = {
         "kendall",
         "spearman_rho",
     ),
-    "resampling": ("Bootstrap", "bootstrap"),
-    "scoring": ("bradley_terry", "copeland", "mean_score"),
+    "rules.consensus": ("Consensus", "Statistic", "borda", "footrule", "kemeny", "kemeny_batch", "kemeny_optima"),
+    "rules.merges": ("Robust", "downward_merge", "merge_path", "naive_merge", "smith_merge"),
+    "rules.scores": ("bradley_terry", "copeland", "mean_score"),
     "status": ("Status", "Step"),
-    "sweeps": ("breakdowns",),
-    "thresholds": ("Tradeoff", "tradeoff"),
-    "verifying": ("fulfils", "verify"),
-    "verifying.verdicts": ("Check", "Verdict"),
-    "votes": ("Reading", "Votes"),
+    "votes.models": (
+        "BucketMass",
+        "Mallows",
+        "Mixture",
+        "PlackettLuce",
+        "PointMass",
+        "Uniform",
+        "exact_votes",
+        "sample_votes",
+    ),
+    "votes.pairs": ("PairCounts",),
+    "votes.votes": ("Reading", "Votes"),
 }
 
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
-_MODULES = ("clusters", "paper", "plots", "report")  # names in modules of their own: hr.plots.breakdown
+_MODULES = {  # names in modules of their own: hr.plots.breakdown
+    "clusters": "parallel.executors",
+    "paper": "paper",
+    "plots": "plots",
+    "report": "views.report",
+}
 
 __all__ = sorted(_ROOM_OF)
 
 
 def __getattr__(name: str) -> object:
     if name in _MODULES:
-        return import_module(f"holdrank.{name}")
+        return import_module(f"holdrank.{_MODULES[name]}")
     if name not in _ROOM_OF:
         raise AttributeError(f"module 'holdrank' has no attribute {name!r}")
     value = getattr(import_module(f"holdrank.{_ROOM_OF[name]}"), name)
@@ -74,40 +82,44 @@ def __getattr__(name: str) -> object:
     return value
 
 
+def _late(room: str, name: str) -> Callable[..., Any]:
+    """Return a function that brings in its room when it is first called."""
+    return lambda *values, **options: getattr(import_module(f"holdrank.{room}"), name)(*values, **options)
+
+
+upward.html_of = _late("views.notebook", "html_of")
+upward.threshold_of = _late("analysis.tradeoff", "best_threshold")
+
+
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__, *_MODULES})
 
 
 if TYPE_CHECKING:  # the same names for type checkers and editors, which read but do not run
-    from holdrank import clusters as clusters
     from holdrank import paper as paper
     from holdrank import plots as plots
-    from holdrank import report as report
-    from holdrank.analysis import Analysis as Analysis
-    from holdrank.analysis import Spec as Spec
-    from holdrank.analysis import analyse as analyse
-    from holdrank.bigvotes import count_pairs as count_pairs
-    from holdrank.breaking.answers import attack as attack
-    from holdrank.breaking.answers import breakdown as breakdown
-    from holdrank.breaking.goals import Above as Above
-    from holdrank.breaking.goals import Distance as Distance
-    from holdrank.breaking.goals import Enters as Enters
-    from holdrank.breaking.goals import Goal as Goal
-    from holdrank.breaking.goals import Leaves as Leaves
-    from holdrank.breaking.goals import NewWinner as NewWinner
-    from holdrank.breaking.goals import TopSet as TopSet
-    from holdrank.breaking.goals import Wins as Wins
-    from holdrank.breaking.reach import Reach as Reach
-    from holdrank.breaking.reach import reach as reach
-    from holdrank.breaking.results import Attack as Attack
-    from holdrank.breaking.results import Breakdown as Breakdown
-    from holdrank.consensus import Consensus as Consensus
-    from holdrank.consensus import Statistic as Statistic
-    from holdrank.consensus import borda as borda
-    from holdrank.consensus import footrule as footrule
-    from holdrank.consensus import kemeny as kemeny
-    from holdrank.consensus import kemeny_batch as kemeny_batch
-    from holdrank.consensus import kemeny_optima as kemeny_optima
+    from holdrank.analysis.analyse import Analysis as Analysis
+    from holdrank.analysis.analyse import Spec as Spec
+    from holdrank.analysis.analyse import analyse as analyse
+    from holdrank.analysis.bootstrap import Bootstrap as Bootstrap
+    from holdrank.analysis.bootstrap import bootstrap as bootstrap
+    from holdrank.analysis.many import breakdowns as breakdowns
+    from holdrank.analysis.tradeoff import Tradeoff as Tradeoff
+    from holdrank.analysis.tradeoff import tradeoff as tradeoff
+    from holdrank.attacks.answers import attack as attack
+    from holdrank.attacks.answers import breakdown as breakdown
+    from holdrank.attacks.goals import Above as Above
+    from holdrank.attacks.goals import Distance as Distance
+    from holdrank.attacks.goals import Enters as Enters
+    from holdrank.attacks.goals import Goal as Goal
+    from holdrank.attacks.goals import Leaves as Leaves
+    from holdrank.attacks.goals import NewWinner as NewWinner
+    from holdrank.attacks.goals import TopSet as TopSet
+    from holdrank.attacks.goals import Wins as Wins
+    from holdrank.attacks.reach import Reach as Reach
+    from holdrank.attacks.reach import reach as reach
+    from holdrank.attacks.results import Attack as Attack
+    from holdrank.attacks.results import Breakdown as Breakdown
     from holdrank.errors import HoldrankError as HoldrankError
     from holdrank.errors import InputError as InputError
     from holdrank.errors import LimitError as LimitError
@@ -117,20 +129,12 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.files import read_votes as read_votes
     from holdrank.files import validate as validate
     from holdrank.files import write_votes as write_votes
-    from holdrank.merge import Robust as Robust
-    from holdrank.merge import downward_merge as downward_merge
-    from holdrank.merge import merge_path as merge_path
-    from holdrank.merge import naive_merge as naive_merge
-    from holdrank.merge import smith_merge as smith_merge
-    from holdrank.models import BucketMass as BucketMass
-    from holdrank.models import Mallows as Mallows
-    from holdrank.models import Mixture as Mixture
-    from holdrank.models import PlackettLuce as PlackettLuce
-    from holdrank.models import PointMass as PointMass
-    from holdrank.models import Uniform as Uniform
-    from holdrank.models import exact_votes as exact_votes
-    from holdrank.models import sample_votes as sample_votes
-    from holdrank.pairs import PairCounts as PairCounts
+    from holdrank.files.large import count_pairs as count_pairs
+    from holdrank.parallel import executors as clusters  # noqa: F401
+    from holdrank.proofs.verdicts import Check as Check
+    from holdrank.proofs.verdicts import Verdict as Verdict
+    from holdrank.proofs.verify import fulfils as fulfils
+    from holdrank.proofs.verify import verify as verify
     from holdrank.rankings import Ranking as Ranking
     from holdrank.rankings import all_rankings as all_rankings
     from holdrank.rankings import footrule_distance as footrule_distance
@@ -138,19 +142,32 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.rankings import hausdorff_ns as hausdorff_ns
     from holdrank.rankings import kendall as kendall
     from holdrank.rankings import spearman_rho as spearman_rho
-    from holdrank.resampling import Bootstrap as Bootstrap
-    from holdrank.resampling import bootstrap as bootstrap
-    from holdrank.scoring import bradley_terry as bradley_terry
-    from holdrank.scoring import copeland as copeland
-    from holdrank.scoring import mean_score as mean_score
+    from holdrank.rules.consensus import Consensus as Consensus
+    from holdrank.rules.consensus import Statistic as Statistic
+    from holdrank.rules.consensus import borda as borda
+    from holdrank.rules.consensus import footrule as footrule
+    from holdrank.rules.consensus import kemeny as kemeny
+    from holdrank.rules.consensus import kemeny_batch as kemeny_batch
+    from holdrank.rules.consensus import kemeny_optima as kemeny_optima
+    from holdrank.rules.merges import Robust as Robust
+    from holdrank.rules.merges import downward_merge as downward_merge
+    from holdrank.rules.merges import merge_path as merge_path
+    from holdrank.rules.merges import naive_merge as naive_merge
+    from holdrank.rules.merges import smith_merge as smith_merge
+    from holdrank.rules.scores import bradley_terry as bradley_terry
+    from holdrank.rules.scores import copeland as copeland
+    from holdrank.rules.scores import mean_score as mean_score
     from holdrank.status import Status as Status
     from holdrank.status import Step as Step
-    from holdrank.sweeps import breakdowns as breakdowns
-    from holdrank.thresholds import Tradeoff as Tradeoff
-    from holdrank.thresholds import tradeoff as tradeoff
-    from holdrank.verifying import fulfils as fulfils
-    from holdrank.verifying import verify as verify
-    from holdrank.verifying.verdicts import Check as Check
-    from holdrank.verifying.verdicts import Verdict as Verdict
-    from holdrank.votes import Reading as Reading
-    from holdrank.votes import Votes as Votes
+    from holdrank.views import report as report
+    from holdrank.votes.models import BucketMass as BucketMass
+    from holdrank.votes.models import Mallows as Mallows
+    from holdrank.votes.models import Mixture as Mixture
+    from holdrank.votes.models import PlackettLuce as PlackettLuce
+    from holdrank.votes.models import PointMass as PointMass
+    from holdrank.votes.models import Uniform as Uniform
+    from holdrank.votes.models import exact_votes as exact_votes
+    from holdrank.votes.models import sample_votes as sample_votes
+    from holdrank.votes.pairs import PairCounts as PairCounts
+    from holdrank.votes.votes import Reading as Reading
+    from holdrank.votes.votes import Votes as Votes

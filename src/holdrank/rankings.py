@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from holdrank import _kernels
+from holdrank.arrays import kernels
 from holdrank.errors import LimitError, UsageError, show
 
 Ints: TypeAlias = npt.NDArray[np.integer[Any]]
@@ -355,7 +355,7 @@ def _count_by_sorting(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> tuple[float, 
     both = a * (int(b.max()) + 1) + b
     # Sorted by a, and by b inside the ties of a, each reversed pair is one inversion of b.
     sorted_b = np.ascontiguousarray(b[np.argsort(both, kind="stable")])
-    reversed_ = _kernels.fastest(_kernels.inversions, _inversions, seconds=len(a) * 5e-7)(sorted_b)
+    reversed_ = kernels.fastest(kernels.inversions, _inversions, seconds=len(a) * 5e-7)(sorted_b)
     tied_both = _pairs_within(_levels(both))
     return float(reversed_), float(_pairs_within(a) - tied_both), float(_pairs_within(b) - tied_both)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import signal
 import threading
+from collections.abc import Callable
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from enum import StrEnum
@@ -133,5 +134,17 @@ class Clock:
             signal.default_int_handler(number, frame)
         self.interrupted = True
 
+
+class Upward:
+    """The two calls that go up the house: from a result to its view, from tiers to the choice of their threshold.
+
+    The front door of the package fills them in, so that no room imports one that stands on it.
+    """
+
+    html_of: Callable[[object], str]
+    threshold_of: Callable[..., float]
+
+
+upward = Upward()
 
 _entered: ContextVar[Clock | None] = ContextVar("_entered", default=None)  # the innermost clock of this thread

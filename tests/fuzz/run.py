@@ -25,13 +25,18 @@ ROOT = HERE.parents[1]
 INSTRUMENTED = [
     *(
         "holdrank.files",
-        "holdrank.tables",
-        "holdrank.bigvotes",
-        "holdrank._ballots",
-        "holdrank.votes",
-        "holdrank.pairs",
+        "holdrank.votes.forms",
+        "holdrank.files.large",
+        "holdrank.votes.ballots",
+        "holdrank.votes.votes",
+        "holdrank.votes.pairs",
     ),
-    *("holdrank.checkpoints", "holdrank.records", "holdrank.analysis", "holdrank.breaking.goals"),
+    *(
+        "holdrank.parallel.checkpoints",
+        "holdrank.analysis.records",
+        "holdrank.analysis.analyse",
+        "holdrank.attacks.goals",
+    ),
 ]
 NAMES = (
     *("preflib", "sniffed", "table", "order", "jsonl", "xlsx", "xlsx-part", "parquet", "large", "analysis"),

@@ -27,16 +27,17 @@ from unittest.mock import patch
 
 import numpy as np
 
-from holdrank.analysis import Analysis, Spec, analyse
-from holdrank.breaking.goals import claimed, goal_against
-from holdrank.checkpoints import Checkpoint
+from holdrank.analysis.analyse import Analysis, Spec, analyse
+from holdrank.attacks.goals import claimed, goal_against
 from holdrank.errors import HoldrankError
-from holdrank.files import preflib, read_votes, validate, write_votes
-from holdrank.files.parquet import BELIEVERS
-from holdrank.pairs import PairCounts
+from holdrank.files import read_votes, validate, write_votes
+from holdrank.files.containers.parquet import BELIEVERS
+from holdrank.files.preflib import reader as preflib
+from holdrank.parallel.checkpoints import Checkpoint
 from holdrank.rankings import Ranking
-from holdrank.tables.table import MAX_WEIGHT
-from holdrank.votes import Votes
+from holdrank.votes.forms.table import MAX_WEIGHT
+from holdrank.votes.pairs import PairCounts
+from holdrank.votes.votes import Votes
 
 MEMORY = "/dev/shm" if os.path.isdir("/dev/shm") else None  # a folder that is no disk, where there is one
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import holdrank as hr
-from holdrank.breaking import devices
-from holdrank.breaking.descent import PlainSampler, Plan, Reach, softmax
-from holdrank.breaking.smooth import _shares, smoothed
+from holdrank.attacks.estimator import devices
+from holdrank.attacks.estimator.descent import PlainSampler, Plan, Reach, softmax
+from holdrank.attacks.estimator.engine import _shares, smoothed
 
 torch = pytest.importorskip("torch", reason="torch, of the extra gpu, is not installed")
 pytest.importorskip("triton", reason="triton, which comes with torch for GPUs, is not installed")
@@ -31,7 +31,7 @@ if CUDA:
 
 
 def case(n, statistic, variant="reduced", samples=40, memory=1 << 28, repeats=1):
-    from holdrank.breaking.fused import FusedSampler
+    from holdrank.attacks.estimator.fused import FusedSampler
 
     votes = [hr.sample_votes(hr.Mallows(range(n), 0.8), 60, rng=seed) for seed in (1, 2)]
     reach = Reach(statistic, votes, _shares(votes)[1], np.array([0.3, 0.6]), "hausdorff_ns")

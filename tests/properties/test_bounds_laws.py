@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import holdrank as hr
-from holdrank.breaking.batches import BatchMerge
-from holdrank.breaking.bounds import cheap_lower, theorem_bounds
+from holdrank.attacks.batches import BatchMerge
+from holdrank.attacks.theorems import cheap_lower, theorem_bounds
 
 import oracles
 from strategies import pair_matrices, strict_vectors, votes

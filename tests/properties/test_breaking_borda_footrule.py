@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import holdrank as hr
-from holdrank.breaking import borda, footrule
-from holdrank.breaking.goals import Above, Distance, Enters, NewWinner, TopSet, Wins
-from holdrank.breaking.plans import adds_battles
+from holdrank.attacks.borda import engine as borda
+from holdrank.attacks.footrule import engine as footrule
+from holdrank.attacks.goals import Above, Distance, Enters, NewWinner, TopSet, Wins
+from holdrank.attacks.plans import adds_battles
 from holdrank.status import Clock
 
 import oracles

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from scipy.stats import rankdata
 
 from holdrank.errors import HoldrankError
-from holdrank.files import preflib, read_votes, validate, write_votes
+from holdrank.files import read_votes, validate, write_votes
 from holdrank.files.evidence import rank_evidence
-from holdrank.tables.vocabulary import guard_name, restore_name
-from holdrank.votes import Votes
+from holdrank.files.preflib import reader as preflib
+from holdrank.votes.forms.vocabulary import guard_name, restore_name
+from holdrank.votes.votes import Votes
 
 # Names that mean something somewhere: to a spreadsheet, to a delimiter, to PrefLib, to a sniffing reader.
 TRAPS = [

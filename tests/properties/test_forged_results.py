@@ -10,8 +10,8 @@ import pytest
 
 import forging
 import holdrank as hr
-from holdrank.records import seal_of
-from holdrank.verifying.recorded import analysis_checks
+from holdrank.analysis.records import seal_of
+from holdrank.proofs.recorded import analysis_checks
 
 from strategies import KINDS, random_ranks, unlisted_rule
 

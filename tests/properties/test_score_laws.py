@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import holdrank as hr
-from holdrank.scoring import scored_ties
+from holdrank.rules.scores import scored_ties
 
 RULES = [hr.kemeny, hr.copeland, hr.bradley_terry, hr.mean_score]
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import holdrank as hr
-from holdrank import analysis
-from holdrank.breaking.goals import claimed, goal_against
-from holdrank.headlines import headline
-from holdrank.records import mismatch, schema
+from holdrank.analysis import analyse as analysis
+from holdrank.analysis.records import mismatch, schema
+from holdrank.attacks.goals import claimed, goal_against
+from holdrank.words.headlines import headline
 
 TREES = hr.Votes.from_orders(
     [["Ash", "Beech", "Cherry"], ["Beech", "Ash", "Cherry"], ["Cherry", "Ash", "Beech"]], weights=[55, 40, 5]

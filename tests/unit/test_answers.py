@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import holdrank as hr
-from holdrank.breaking import answers, cases
-from holdrank.breaking.plans import Found, Plan, nothing
-from holdrank.breaking.whole import in_whole_votes, votes_needed
+from holdrank.attacks import answers
+from holdrank.attacks import judge as cases
+from holdrank.attacks.plans import Found, Plan, nothing
+from holdrank.attacks.whole import in_whole_votes, votes_needed
 from holdrank.status import Clock, Status
 
 import truth_profiles
@@ -236,7 +237,7 @@ def test_the_search_for_whole_votes_ends():
 
 
 def test_an_engine_that_knows_about_whole_votes_is_believed_after_a_check(monkeypatch):
-    from holdrank.breaking.whole import Whole
+    from holdrank.attacks.whole import Whole
 
     fractional = swap((1, 0, 2), 10 + 1e-5)
     said = {}

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdrank import InputError, LimitError, PairCounts, Reading, UsageError, Votes, count_pairs, read_votes
-from holdrank.tables import ballots
-from holdrank.tables.ballots import RanksInPieces, RawBallots, SparseRanks, ranks_of_marks, row_prints, with_scores
+from holdrank.votes.forms import ballots
+from holdrank.votes.forms.ballots import RanksInPieces, RawBallots, SparseRanks, ranks_of_marks, row_prints, with_scores
 
 SOURCES = {
     "preflib": "# DATA TYPE: toi\n# ALTERNATIVE NAME 1: x\n# ALTERNATIVE NAME 2: y\n# ALTERNATIVE NAME 3: z\n"
@@ -208,7 +208,7 @@ def test_lists_of_few_of_many_items_are_held_as_marks():
 
 
 def test_a_long_ballot_among_short_ones_is_counted_in_parts(monkeypatch):
-    monkeypatch.setattr("holdrank._kernels._PAIRS", 30)
+    monkeypatch.setattr("holdrank.arrays.kernels._PAIRS", 30)
     rng = np.random.default_rng(1)
     table = np.zeros((40, 25), dtype=np.int32)
     for row in range(40):

@@ -19,12 +19,12 @@ import numpy as np
 import pytest
 
 import holdrank as hr
-from holdrank.bigvotes import read_large, rows, scan
 from holdrank.files import read_votes, sniff
-from holdrank.files.footers import check_footer
+from holdrank.files.containers.footers import check_footer
+from holdrank.files.large import read_large, rows, scan
 from holdrank.files.options import ReadOptions
-from holdrank.pairs import PairCounts
-from holdrank.tables.notes import Note, added_notes, counted
+from holdrank.votes.forms.notes import Note, added_notes, counted
+from holdrank.votes.pairs import PairCounts
 
 pytest.importorskip("duckdb")
 pa = pytest.importorskip("pyarrow")
@@ -564,7 +564,7 @@ def test_battles_as_counts_and_back_need_no_word(tmp_path):
 
 
 def test_too_many_comparisons_for_ballots_are_refused(monkeypatch):
-    monkeypatch.setattr("holdrank.pairs.MAX_CELLS", 10)
+    monkeypatch.setattr("holdrank.votes.pairs.MAX_CELLS", 10)
     with pytest.raises(hr.LimitError, match="too many to be ballots"):
         PairCounts.from_votes(ballots(1)).as_votes()
 
@@ -711,7 +711,7 @@ def test_files_that_are_no_counts_are_refused(tmp_path):
 
 
 def test_counts_of_many_items_that_hardly_anybody_compared_are_not_packed(tmp_path, monkeypatch):
-    monkeypatch.setattr("holdrank.pairs._SMALL_MATRIX", 1 << 20)
+    monkeypatch.setattr("holdrank.votes.pairs._SMALL_MATRIX", 1 << 20)
     wins = np.zeros((400, 400))
     wins[0, 1] = 5
     counts = PairCounts.from_wins(wins, [f"i{k}" for k in range(400)])
@@ -748,7 +748,7 @@ def test_counts_of_many_items_that_hardly_anybody_compared_are_not_packed(tmp_pa
     (tmp_path / "liar.npz").write_bytes(packed)
     with zipfile.ZipFile(tmp_path / "liar.npz") as archive:
         assert archive.getinfo("wins.npy").compress_size == 1_000_000
-    monkeypatch.setattr("holdrank.pairs._SMALL_MATRIX", 0)
+    monkeypatch.setattr("holdrank.votes.pairs._SMALL_MATRIX", 0)
     with pytest.raises(hr.InputError, match=r"wins takes 1,280,128 bytes"):
         PairCounts.load(tmp_path / "liar.npz")
 
@@ -795,7 +795,7 @@ def cluster(tmp_path_factory):
 
 def slow_count(*args):
     """Count a part, but take so long that a worker can be lost meanwhile."""
-    from holdrank import bigvotes
+    from holdrank.files import large as bigvotes
 
     time.sleep(0.5)
     return bigvotes._count_part(*args)
@@ -817,7 +817,7 @@ def test_a_cluster_counts_what_one_process_counts(tmp_path, cluster, monkeypatch
     assert same_notes(found.notes) == same_notes(expected.notes)
 
     # A worker dies in the middle: 18 parts of half a second each, and one of two workers is gone after some.
-    from holdrank import bigvotes
+    from holdrank.files import large as bigvotes
 
     monkeypatch.setattr(bigvotes, "_count_part", slow_count)
     done: list[hr.Step] = []

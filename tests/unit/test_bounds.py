@@ -9,8 +9,8 @@ import pytest
 
 import holdrank as hr
 from conftest import ROOT
-from holdrank.breaking import bounds
-from holdrank.breaking.bounds import cheap_lower, theorem_bounds
+from holdrank.attacks import theorems as bounds
+from holdrank.attacks.theorems import cheap_lower, theorem_bounds
 
 import oracles
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import holdrank as hr
-from holdrank.breaking import borda as engine
-from holdrank.breaking.goals import Above, Distance, Enters, NewWinner, TopSet, Wins
-from holdrank.breaking.points import GrowingProgram, Points, Program, mixture
+from holdrank.attacks.borda import engine as engine
+from holdrank.attacks.borda.points import GrowingProgram, Points, Program, mixture
+from holdrank.attacks.goals import Above, Distance, Enters, NewWinner, TopSet, Wins
 from holdrank.status import Clock
 
 CHANGES = ["replace", "drop", "add"]

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import holdrank as hr
-from holdrank._kemeny.branch import relaxed_within
-from holdrank.breaking import kemeny as engine
-from holdrank.breaking.sides import Side, every_optimum_reaches, missing, one_pair, reaching
+from holdrank.attacks.kemeny import engine as engine
+from holdrank.attacks.sides import Side, every_optimum_reaches, missing, one_pair, reaching
+from holdrank.rules.kemeny.branch import relaxed_within
 from holdrank.status import Clock, Status
 
 from strategies import KINDS, random_ranks, unlisted_rule

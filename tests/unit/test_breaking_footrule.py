@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import holdrank as hr
-from holdrank.breaking import footrule as engine
-from holdrank.breaking.goals import Above, Distance, Enters, NewWinner, TopSet, Wins
+from holdrank.attacks.footrule import engine as engine
+from holdrank.attacks.goals import Above, Distance, Enters, NewWinner, TopSet, Wins
 from holdrank.errors import UsageError
 from holdrank.status import Clock
 

@@ -17,10 +17,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import holdrank as hr
-from holdrank._kernels import compiled
-from holdrank.breaking import kemeny as engine
-from holdrank.breaking import siege, walks
-from holdrank.breaking.plans import Found, adds_battles
+from holdrank.arrays.kernels import compiled
+from holdrank.attacks.kemeny import engine as engine
+from holdrank.attacks.kemeny import siege, walks
+from holdrank.attacks.plans import Found, adds_battles
 from holdrank.status import Clock, Status
 
 import oracles

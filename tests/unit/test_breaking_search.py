@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import holdrank as hr
-from holdrank.breaking import search
-from holdrank.scoring import RIDGE, strength_pull, strengths
+from holdrank.attacks import search
+from holdrank.rules.scores import RIDGE, strength_pull, strengths
 from holdrank.status import Status
 
 import oracles

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import holdrank as hr
-from holdrank.breaking import cells, conditions, tiers
-from holdrank.breaking.goals import Above, Distance, Enters, Leaves, NewWinner, TopSet, Wins
-from holdrank.breaking.plans import adds_battles
+from holdrank.attacks.goals import Above, Distance, Enters, Leaves, NewWinner, TopSet, Wins
+from holdrank.attacks.plans import adds_battles
+from holdrank.attacks.tiers import cells, conditions
+from holdrank.attacks.tiers import engine as tiers
 from holdrank.status import Clock
 
 import oracles

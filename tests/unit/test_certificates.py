@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import holdrank as hr
-from holdrank.breaking.integers import contradict, leaves_nothing
-from holdrank.breaking.races import Races
+from holdrank.attacks.borda.races import Races
+from holdrank.attacks.kemeny.integers import contradict, leaves_nothing
 
 MEDIANS = [hr.kemeny, hr.borda, hr.footrule]
 

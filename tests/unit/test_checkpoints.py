@@ -10,8 +10,8 @@ import sys
 import pytest
 
 import holdrank as hr
-from holdrank import checkpoints
-from holdrank.checkpoints import Checkpoint
+from holdrank.parallel import checkpoints
+from holdrank.parallel.checkpoints import Checkpoint
 
 HARD = [0.1, 1 / 3, 5e-324, 1.7976931348623157e308, -0.0, None, True, "Käse\n\u2028", [2**60, {"a": []}]]
 

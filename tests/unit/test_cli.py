@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import holdrank as hr
-from holdrank import cli, consensus, files
+from holdrank import cli, files
+from holdrank.rules import consensus
 from holdrank.status import Status, Step
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
@@ -454,7 +455,7 @@ def test_tied_items_stand_in_the_order_of_the_ranking_everywhere(run):
 def test_the_search_for_a_threshold_keeps_the_time_limit_and_says_what_it_left_open(run, monkeypatch):
     from dataclasses import replace
 
-    from holdrank import thresholds
+    from holdrank.analysis import tradeoff as thresholds
 
     asked, real = {}, thresholds.tradeoff
 
@@ -478,7 +479,7 @@ def test_the_search_for_a_threshold_keeps_the_time_limit_and_says_what_it_left_o
 def test_draws_that_were_interrupted_are_shown_with_the_exit_code_for_it(run, monkeypatch):
     from dataclasses import replace
 
-    from holdrank import resampling
+    from holdrank.analysis import bootstrap as resampling
 
     real = resampling.bootstrap
     monkeypatch.setattr(

@@ -11,9 +11,10 @@ import pytest
 
 import holdrank as hr
 from holdrank import cli
-from holdrank.breaking import answers, cases
-from holdrank.breaking.cases import Engine
-from holdrank.breaking.plans import Found
+from holdrank.attacks import answers
+from holdrank.attacks import judge as cases
+from holdrank.attacks.judge import Engine
+from holdrank.attacks.plans import Found
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 

@@ -152,7 +152,7 @@ def test_items_of_one_file_only_are_left_out_and_named(run, tmp_path):
 
 
 def test_a_comparison_that_was_interrupted_says_so(run, monkeypatch):
-    from holdrank import comparing
+    from holdrank.analysis import compare as comparing
 
     real = comparing.bootstrap
 
@@ -171,7 +171,7 @@ def test_a_comparison_that_was_interrupted_says_so(run, monkeypatch):
 
 
 def test_no_claim_is_called_wrong_on_a_search_that_was_interrupted(run, monkeypatch):
-    from holdrank import merge
+    from holdrank.rules import merges as merge
 
     real = merge.consensus_of
     monkeypatch.setattr(merge, "consensus_of", lambda *args: replace(real(*args), status=Status.INTERRUPTED))
@@ -181,7 +181,7 @@ def test_no_claim_is_called_wrong_on_a_search_that_was_interrupted(run, monkeypa
 
 
 def test_a_claim_that_is_wrong_as_far_as_is_known_says_so(run, monkeypatch):
-    from holdrank import merge
+    from holdrank.rules import merges as merge
 
     real = merge.consensus_of
     monkeypatch.setattr(merge, "consensus_of", lambda *args: replace(real(*args), status=Status.TIME_LIMIT))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import holdrank as hr
-from holdrank.comparing import compare
+from holdrank.analysis.compare import compare
 
 
 def votes(first, second):

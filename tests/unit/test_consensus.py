@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import holdrank as hr
-from holdrank import _assignment, _kemeny, _kernels
+from holdrank.arrays import kernels
+from holdrank.rules import kemeny
+from holdrank.rules.solvers import assignment
 from holdrank.status import Status
 
 import oracles
@@ -49,7 +51,7 @@ def test_components_are_the_strong_components_of_the_majority_relation(v):
     graph.add_nodes_from(range(v.n))
     graph.add_edges_from((i, j) for i in range(v.n) for j in range(v.n) if i != j and wins[i, j] >= wins[j, i])
     expected = {frozenset(part) for part in networkx.strongly_connected_components(graph)}
-    found = _kemeny.components(wins.T)
+    found = kemeny.components(wins.T)
     assert {frozenset(part.tolist()) for part in found} == expected
     for better, worse in pairwise(found):
         assert all(wins[i, j] > wins[j, i] for i in better for j in worse)
@@ -126,7 +128,7 @@ def test_assignment_equals_scipy_and_is_the_first_of_equals(n, data):
 
     values = st.integers(0, 3) if data.draw(st.booleans()) else st.floats(0, 10)
     cost = np.array(data.draw(st.lists(st.lists(values, min_size=n, max_size=n), min_size=n, max_size=n)), dtype=float)
-    found = _assignment.assign(cost, 0.0 if (cost == np.rint(cost)).all() else 1e-9)
+    found = assignment.assign(cost, 0.0 if (cost == np.rint(cost)).all() else 1e-9)
     assert found.cost == pytest.approx(cost[linear_sum_assignment(cost)].sum())
     if n <= 5 and (cost == np.rint(cost)).all():
         optima = [o for o in permutations(range(n)) if sum(cost[o[k], k] for k in range(n)) == found.cost]
@@ -139,7 +141,7 @@ def test_both_engines_of_the_assignment_prove_the_same(n, seed, whole):
     rng = np.random.default_rng(seed)
     cost = rng.integers(0, 4, (n, n)).astype(float) if whole else rng.random((n, n))
     results = []
-    for engine in (_assignment._shortest_paths, _kernels.assign_places):
+    for engine in (assignment._shortest_paths, kernels.assign_places):
         item_at, item_price, place_price = engine(cost)
         assert sorted(item_at.tolist()) == list(range(n))
         reduced = cost - item_price[:, None] - place_price

@@ -14,7 +14,7 @@ import pytest
 
 from holdrank.errors import HoldrankError, InputError, LimitError
 from holdrank.files import read_votes, validate, write_votes
-from holdrank.votes import Votes
+from holdrank.votes.votes import Votes
 
 
 @pytest.fixture

@@ -21,11 +21,14 @@ import numpy as np
 import pytest
 
 import holdrank as hr
-from holdrank import analysis, bigvotes, checkpoints, plots
-from holdrank.breaking.goals import NewWinner
+from holdrank import plots
+from holdrank.analysis import analyse as analysis
+from holdrank.attacks.goals import NewWinner
+from holdrank.files import large as bigvotes
 from holdrank.paper import figures
-from holdrank.report import write_report
+from holdrank.parallel import checkpoints
 from holdrank.status import Clock, Status
+from holdrank.views.report import write_report
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals, pipes and links of POSIX")
 full_device = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
@@ -341,8 +344,8 @@ def test_a_file_that_cannot_be_written_is_told_before_the_search(args, run, tmp_
     def search(*_: object, **__: object) -> None:
         raise AssertionError("the search began")
 
-    monkeypatch.setattr("holdrank.analysis.analyse", search)
-    monkeypatch.setattr("holdrank.breaking.answers.attack", search)
+    monkeypatch.setattr("holdrank.analysis.analyse.analyse", search)
+    monkeypatch.setattr("holdrank.attacks.answers.attack", search)
     code, out, err = run(*args, "-q")
     assert (code, out) == (3, "")
     assert one_line(err)
@@ -585,7 +588,7 @@ def test_a_lack_of_memory_is_told_as_such(tmp_path, command_line, monkeypatch):
     book.active.append(["rank1", "rank2"])
     book.save(tmp_path / "votes.xlsx")
     monkeypatch.setattr(hr.Votes, "wins", fail)
-    monkeypatch.setattr("holdrank.files.containers.sheet_rows", fail)
+    monkeypatch.setattr("holdrank.files.containers.opening.sheet_rows", fail)
     for name in ("votes.soc", "votes.xlsx"):
         code, out, err = command_line("rank", name, "-q")
         assert (code, out) == (3, "")

@@ -14,10 +14,10 @@ import pytest
 from holdrank import files
 from holdrank.errors import HoldrankError, InputError, LimitError, MissingExtraError, UsageError
 from holdrank.files import FORMATS, read_votes, validate
-from holdrank.files import containers as containers_room
-from holdrank.files import preflib as preflib_room
-from holdrank.tables import ballots as ballots_room
-from holdrank.votes import Votes
+from holdrank.files.containers import opening as containers_room
+from holdrank.files.preflib import reader as preflib_room
+from holdrank.votes.forms import ballots as ballots_room
+from holdrank.votes.votes import Votes
 
 
 def read(text: str | bytes, **options) -> Votes:

@@ -9,7 +9,7 @@ import pytest
 
 from holdrank.errors import InputError, UsageError
 from holdrank.files import read_votes, write_votes
-from holdrank.votes import Votes
+from holdrank.votes.votes import Votes
 
 VOTES = Votes.from_orders([["a", "b", "c"], ["b", ["a", "c"]], ["c"]], weights=[3, 2, 1])
 STRICT = Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[3, 2])

@@ -15,12 +15,13 @@ import pytest
 from fuzz import bounds
 from fuzz.targets import npy, npy_with
 from holdrank import Analysis, PairCounts, Spec, Votes, analyse
-from holdrank.bigvotes import scan as scan_room
-from holdrank.checkpoints import Checkpoint
 from holdrank.errors import HoldrankError, InputError, LimitError, UsageError
-from holdrank.files import read_votes, spreadsheets, validate
+from holdrank.files import read_votes, validate
+from holdrank.files.containers import spreadsheets
 from holdrank.files.evidence import rank_evidence
-from holdrank.scoring import mean_scores
+from holdrank.files.large import scan as scan_room
+from holdrank.parallel.checkpoints import Checkpoint
+from holdrank.rules.scores import mean_scores
 
 
 def read(data: str | bytes, **options) -> Votes:

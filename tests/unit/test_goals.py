@@ -5,8 +5,8 @@ from itertools import permutations
 import pytest
 
 import holdrank as hr
-from holdrank.breaking import goals
-from holdrank.breaking.goals import top_items
+from holdrank.attacks import goals
+from holdrank.attacks.goals import top_items
 
 import oracles
 

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 
 import holdrank as hr
-from holdrank import _kemeny, _kernels
-from holdrank._highs import Model, Solution
-from holdrank._kemeny import batch, branch, packing, parts, search, subsets
+from holdrank.arrays import kernels
+from holdrank.rules import kemeny
+from holdrank.rules.kemeny import batch, branch, packing, parts, search, subsets
+from holdrank.rules.solvers.highs import Model, Solution
 from holdrank.status import Clock, Status, Step
 
 import oracles
@@ -21,7 +22,7 @@ from strategies import votes
 
 
 def solve(cost, whole=True, time_limit=None, progress=None):
-    return _kemeny.cheapest_order(np.asarray(cost), whole=whole, clock=Clock(time_limit), progress=progress)
+    return kemeny.cheapest_order(np.asarray(cost), whole=whole, clock=Clock(time_limit), progress=progress)
 
 
 def paley(q):
@@ -84,7 +85,7 @@ def test_branch_and_bound_equals_trying_every_order(v):
 def test_cycle_packing_is_a_valid_bound(v):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(subsets, "ALWAYS_UP_TO", 1)
-        patch.setattr(_kemeny, "_MOST_COLUMNS", 0)
+        patch.setattr(kemeny, "_MOST_COLUMNS", 0)
         patch.setattr(packing, "_SPANS", 1)
         solved = solve(v.wins().T, v.is_counts)
     least, _ = oracles.kemeny(v.wins().tolist())
@@ -132,8 +133,8 @@ def test_compiled_and_plain_subsets_agree(n):
     pytest.importorskip("numba")
     cost = np.random.default_rng(n).integers(0, 9, (n, n)).astype(float)
     plain = subsets._by_levels(cost)
-    assert np.array_equal(_kernels._compiled(_kernels.order_subsets)(cost), plain)
-    assert np.array_equal(_kernels.order_subsets(cost), plain)
+    assert np.array_equal(kernels._compiled(kernels.order_subsets)(cost), plain)
+    assert np.array_equal(kernels.order_subsets(cost), plain)
 
 
 @pytest.mark.parametrize("most", [1, 5, 10**6])
@@ -146,8 +147,8 @@ def test_compiled_and_plain_separation_find_the_same_triangles(most):
         found = []
         for find in (
             branch._find_violated,
-            _kernels.violated_triangles,
-            _kernels._compiled(_kernels.violated_triangles),
+            kernels.violated_triangles,
+            kernels._compiled(kernels.violated_triangles),
         ):
             excess, triples = find(before, 1e-6, most)
             found.append(sorted(zip(excess.tolist(), triples.tolist(), strict=True)))
@@ -185,7 +186,7 @@ def test_compiled_and_plain_descents_make_the_same_moves():
         cost = uniform(15, 20, seed).wins().T
         margin = np.ascontiguousarray(cost - cost.T)
         found = []
-        for descend in (search._descend, _kernels.descend, _kernels._compiled(_kernels.descend)):
+        for descend in (search._descend, kernels.descend, kernels._compiled(kernels.descend)):
             order = np.random.default_rng(seed).permutation(15)
             descend(margin, order)
             found.append(order.tolist())
@@ -197,7 +198,7 @@ def test_the_answer_does_not_depend_on_numba(monkeypatch):
     pytest.importorskip("numba")
     v = uniform(24, 10, 3)
     with_numba = hr.kemeny(v)
-    monkeypatch.setattr(_kernels, "has_numba", lambda: False)
+    monkeypatch.setattr(kernels, "has_numba", lambda: False)
     assert hr.kemeny(v).ranking == with_numba.ranking
     assert hr.kemeny(v, time_limit=0).ranking == hr.kemeny(v, time_limit=0).ranking
 
@@ -205,7 +206,7 @@ def test_the_answer_does_not_depend_on_numba(monkeypatch):
 def test_packing_by_loops_and_by_rows_is_valid_and_bounded():
     cost = uniform(14, 9, 2).wins().T
     least = subsets.solve(cost, 0.0).cost
-    for pack in (packing._pack_cycles, _kernels.pack_cycles):
+    for pack in (packing._pack_cycles, kernels.pack_cycles):
         margin = np.ascontiguousarray(cost - cost.T)
         lost = np.triu(np.maximum(margin, 0), 1).sum()
         value = np.triu(cost, 1).sum()
@@ -463,7 +464,7 @@ def test_shares_of_votes_are_as_exact_as_counts(no_subsets):  # noqa: ARG001
 
 
 def test_large_components_get_a_ranking_and_a_bound(monkeypatch):
-    monkeypatch.setattr(_kemeny, "_MOST_COLUMNS", 1000)
+    monkeypatch.setattr(kemeny, "_MOST_COLUMNS", 1000)
     v = uniform(60, 51, 1)
     c = hr.kemeny(v)
     assert c.status is Status.TOO_LARGE
@@ -474,7 +475,7 @@ def test_large_components_get_a_ranking_and_a_bound(monkeypatch):
     assert exact <= best.loss <= c.loss
     by_pairs = np.minimum(v.wins(), v.wins().T).sum() / 2 / v.total / (60 * 59 / 2)
     assert c.bound > by_pairs
-    monkeypatch.setattr(_kemeny, "_MOST_COLUMNS", 1000)
+    monkeypatch.setattr(kemeny, "_MOST_COLUMNS", 1000)
     assert hr.kemeny(v, time_limit=0).bound == pytest.approx(by_pairs, rel=1e-3)
 
 

@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 
 import holdrank as hr
-from holdrank import clusters, plots
-from holdrank.analysis import analyse
-from holdrank.breaking.smooth import smoothed
-from holdrank.comparing import compare
+from holdrank import plots
+from holdrank.analysis.analyse import analyse
+from holdrank.analysis.compare import compare
+from holdrank.analysis.many import breakdowns
+from holdrank.attacks.estimator.engine import smoothed
 from holdrank.errors import real_number, whole_number
 from holdrank.paper import fig5
-from holdrank.sweeps import breakdowns
+from holdrank.parallel import executors as clusters
 
 VOTES = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"], ["c", "b", "a"]], weights=[60, 40, 9])
 FLOATS = (np.float16, np.float32, np.float64, np.longdouble)

@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 import holdrank as hr
-from holdrank.analysis import Spec, analyse
-from holdrank.pictures import (
+from holdrank.analysis.analyse import Spec, analyse
+from holdrank.analysis.records import mismatch
+from holdrank.views.svg import (
     PICTURES,
     attack,
     attack_text,
@@ -30,9 +31,9 @@ from holdrank.pictures import (
     tradeoff,
     tradeoff_text,
 )
-from holdrank.pictures.canvas import Canvas, fitted, ticks, width_of
-from holdrank.pictures.words import buckets, in_text, percent, price
-from holdrank.records import mismatch
+from holdrank.views.svg.canvas import Canvas, fitted, ticks, width_of
+from holdrank.views.svg.words import buckets, in_text, price
+from holdrank.words.numbers import percent
 
 HOSTILE = ["<img src=x onerror=alert(1)>", "a" * 900, "tab\there\x1b[31m", "\u202eright-to-left", "\"q\" & 'p'",
            "$m$ </script><script>alert(2)</script>", "שלום"]  # fmt: skip
@@ -362,7 +363,7 @@ def test_shares_in_words(share, expected):
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 def test_the_script_says_the_same(tmp_path: Path):
     module = tmp_path / "holdrank.mjs"
-    module.write_text(files("holdrank").joinpath("static/holdrank.js").read_text("utf-8"), "utf-8")
+    module.write_text(files("holdrank").joinpath("views/static/holdrank.js").read_text("utf-8"), "utf-8")
     asked = {
         "prices": [
             [found_of(numbers), {"counts": counts, "total": 500 if counts else 1}] for numbers, counts, _ in PRICES
@@ -390,7 +391,7 @@ def test_the_script_says_the_same(tmp_path: Path):
 
 
 def test_names_in_python_are_those_of_the_script():
-    from holdrank.pictures.words import named
+    from holdrank.views.svg.words import named
 
     assert [named(name) for name, _ in NAMES] == [expected for _, expected in NAMES]
 

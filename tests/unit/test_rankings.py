@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 
 import holdrank as hr
-from holdrank import _kernels, rankings
+from holdrank import rankings
+from holdrank.arrays import kernels
 
 import oracles
 from strategies import rank_vectors, sizes, two_rankings
@@ -175,7 +176,7 @@ def test_sorting_and_comparing_all_pairs_agree(distance, monkeypatch):
 def test_inversions_are_counted_once_each(values):
     expected = sum(values[i] > values[j] for i in range(len(values)) for j in range(i + 1, len(values)))
     assert rankings._inversions(np.array(values)) == expected
-    assert _kernels.inversions(np.array(values)) == expected
+    assert kernels.inversions(np.array(values)) == expected
 
 
 def test_one_pair_of_a_hundred_thousand_items_fits_in_memory():

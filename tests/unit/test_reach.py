@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import holdrank as hr
-from holdrank.breaking.cases import exact_engine
-from holdrank.breaking.crossings import lower_bound, tie_prices
-from holdrank.breaking.mirror import turned_votes
-from holdrank.breaking.reach import reach
+from holdrank.attacks.judge import exact_engine
+from holdrank.attacks.mirror import turned_votes
+from holdrank.attacks.reach import reach
+from holdrank.attacks.tiers.crossings import lower_bound, tie_prices
 from holdrank.status import Clock, Status
 
 import oracles

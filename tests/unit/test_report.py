@@ -14,11 +14,11 @@ import pytest
 from test_pictures import HOSTILE, large_record
 
 import holdrank as hr
-from holdrank.analysis import Analysis, Spec, analyse
+from holdrank.analysis.analyse import Analysis, Spec, analyse
+from holdrank.analysis.records import mismatch
 from holdrank.errors import InputError, UsageError
-from holdrank.pictures import PICTURES
-from holdrank.records import mismatch
-from holdrank.report import html, latex, markdown, write_report
+from holdrank.views.report import html, latex, markdown, write_report
+from holdrank.views.svg import PICTURES
 
 XHTML = "{http://www.w3.org/1999/xhtml}"
 SVG = "{http://www.w3.org/2000/svg}"

@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import holdrank as hr
-from holdrank import _draws, resampling
-from holdrank.merge import ballots_for
+from holdrank.analysis import bootstrap as resampling
+from holdrank.analysis import draws
+from holdrank.rules.merges import ballots_for
 from holdrank.status import Clock, Status
 
 import oracles
@@ -98,7 +99,7 @@ def test_components_of_many_margins_give_the_orders_of_kemeny(n, voters, seed):
     rng = np.random.default_rng(seed)
     profiles = [hr.Votes.from_ranks(rng.permuted(np.tile(np.arange(1, n + 1), (voters, 1)), axis=1)) for _ in range(4)]
     margins = np.array([v.wins() - v.wins().T for v in profiles])
-    ranks, proved = _draws._kemeny_ranks(margins, Clock())
+    ranks, proved = draws._kemeny_ranks(margins, Clock())
     assert proved.all()
     assert ranks.tolist() == [hr.kemeny(v).ranking.ranks.tolist() for v in profiles]
 
@@ -113,9 +114,9 @@ def test_memory_blocks_change_nothing(monkeypatch):
     v = hr.sample_votes(hr.Mallows(range(6), 0.9), 200, rng=1)
     battles = hr.Votes.from_ranks(np.where(v.ranks <= 2, v.ranks, 0), v.weights, unlisted="observed")
     whole = [hr.bootstrap(data, T, 50, rng=4) for data in (v, battles) for T in (hr.kemeny, hr.Robust(hr.borda, 0.1))]
-    for module in (_draws, resampling):
+    for module in (draws, resampling):
         monkeypatch.setattr(module, "NUMBERS_AT_A_TIME", 300)
-    monkeypatch.setattr(_draws, "_MOST_KEPT", 0)
+    monkeypatch.setattr(draws, "_MOST_KEPT", 0)
     monkeypatch.setattr(resampling, "_FIRST_CHUNK", 3)
     parts = [hr.bootstrap(data, T, 50, rng=4) for data in (v, battles) for T in (hr.kemeny, hr.Robust(hr.borda, 0.1))]
     for a, b in zip(whole, parts, strict=True):
@@ -136,8 +137,8 @@ def test_large_counts_are_summed_without_rounding():
 
 
 def check_against_the_statistic(v, T):
-    weights = _draws.draw_weights(v, 20, np.random.default_rng(1))
-    route = _draws.route_of(v, T, Clock())
+    weights = draws.draw_weights(v, 20, np.random.default_rng(1))
+    route = draws.route_of(v, T, Clock())
     ranks, _ = route.ranks(route.sums(weights))
     assert ranks.tolist() == [T(v.with_weights(w)).ranking.ranks.tolist() for w in weights]
 
@@ -145,7 +146,7 @@ def check_against_the_statistic(v, T):
 def test_every_draw_has_as_many_votes_as_there_are():
     for weights in ([3, 2, 1], [300, 200, 100]):
         v = hr.Votes.from_orders([["a", "b"], ["b", "a"], [["a", "b"]]], weights=weights)
-        drawn = _draws.draw_weights(v, 4000, np.random.default_rng(0))
+        drawn = draws.draw_weights(v, 4000, np.random.default_rng(0))
         assert (drawn.sum(axis=1) == sum(weights)).all()
         # The mean is within five standard errors, and the spread is that of a multinomial.
         p = np.array(weights) / sum(weights)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import holdrank as hr
-from holdrank import scoring
+from holdrank.rules import scores as scoring
 from holdrank.status import Status
 
 import oracles

@@ -11,9 +11,9 @@ import pytest
 
 import holdrank as hr
 from conftest import ROOT
-from holdrank.breaking.batches import BatchMerge, Median, all_orders, batch_form
-from holdrank.breaking.descent import score_gradient, softmax
-from holdrank.breaking.smooth import smoothed
+from holdrank.attacks.batches import BatchMerge, Median, all_orders, batch_form
+from holdrank.attacks.estimator.descent import score_gradient, softmax
+from holdrank.attacks.estimator.engine import smoothed
 
 import oracles
 

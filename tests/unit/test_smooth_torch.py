@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import holdrank as hr
-from holdrank.breaking import devices
-from holdrank.breaking.batches import batch_form
-from holdrank.breaking.descent import Descent, PlainSampler, Plan, Reach, drawn_here, softmax
-from holdrank.breaking.smooth import _shares, smoothed
+from holdrank.attacks.batches import batch_form
+from holdrank.attacks.estimator import devices
+from holdrank.attacks.estimator.descent import Descent, PlainSampler, Plan, Reach, drawn_here, softmax
+from holdrank.attacks.estimator.engine import _shares, smoothed
 
 torch = pytest.importorskip("torch", reason="torch, of the extra gpu, is not installed")
 

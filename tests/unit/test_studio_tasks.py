@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import holdrank as hr
-from holdrank.breaking.goals import claimed
+from holdrank.attacks.goals import claimed
 from holdrank.errors import LimitError, UsageError
 from holdrank.studio.tasks import TASKS
 

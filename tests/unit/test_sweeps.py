@@ -19,8 +19,9 @@ import numpy as np
 import pytest
 
 import holdrank as hr
-from holdrank import clusters, paper
-from holdrank.clusters import Parcel, spread
+from holdrank import paper
+from holdrank.parallel import executors as clusters
+from holdrank.parallel.executors import Parcel, spread
 from holdrank.status import Clock, Status
 
 posix = pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
@@ -446,7 +447,7 @@ def without_seconds(output):
 
 
 def test_what_is_kept_is_not_computed_again(tmp_path, monkeypatch):
-    from holdrank import thresholds
+    from holdrank.analysis import tradeoff as thresholds
 
     keep = tmp_path / "points.jsonl"
     assert of_tradeoff(hr.tradeoff(votes(), checkpoint=keep)) == alone()
@@ -565,7 +566,7 @@ def test_options_that_make_no_sense_are_refused(args, words, command_line, tmp_p
 
 
 def test_a_lost_worker_is_no_wrong_use(command_line, tmp_path, monkeypatch):
-    from holdrank import thresholds
+    from holdrank.analysis import tradeoff as thresholds
 
     def lost(*_args, **_options):
         raise hr.WorkerError("a worker was lost")

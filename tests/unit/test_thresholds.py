@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import holdrank as hr
+from holdrank.analysis.tradeoff import TOLERANCE
 from holdrank.status import Clock, Status
-from holdrank.thresholds import TOLERANCE
 
 import oracles
 from strategies import KINDS, random_ranks, unlisted_rule
@@ -143,7 +143,7 @@ def test_no_other_engine_takes_smith_tiers_for_another_merge():
 
 
 def test_both_ends_of_what_is_known_decide_about_the_front():
-    from holdrank.thresholds import _front
+    from holdrank.analysis.tradeoff import _front
 
     loss = np.array([0.1, 0.2, 0.3, 0.3])
     # The second may be as robust as the first, the third is not, the fourth is beaten by the third.
@@ -203,7 +203,7 @@ def test_the_tolerance_is_for_the_pairs_that_votes_compare():
 
 
 def test_ctrl_c_is_heard_inside_a_breakdown(monkeypatch):
-    from holdrank import thresholds as module
+    from holdrank.analysis import tradeoff as module
 
     heard = []
 

@@ -15,13 +15,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import holdrank as hr
+from holdrank.analysis.records import seal_of
 from holdrank.proofs import exact
 from holdrank.proofs.bounds import Ground, rankings
 from holdrank.proofs.bounds import battles as all_battles
 from holdrank.proofs.exact import ExactVotes
 from holdrank.proofs.programs import program
 from holdrank.proofs.search import proves
-from holdrank.records import seal_of
 
 import oracles
 import strategies

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import holdrank as hr
-from holdrank import _ballots, _kernels
-from holdrank import votes as votes_room
+from holdrank.arrays import kernels
+from holdrank.votes import ballots as ballots_room
+from holdrank.votes import votes as votes_room
 
 import oracles
 from strategies import ballots, votes
@@ -131,7 +132,7 @@ def test_a_collision_of_fingerprints_is_found_and_undone(monkeypatch):
     def all_alike(values, **kwargs):
         return real(np.zeros_like(values) if values.dtype == np.uint64 else values, **kwargs)
 
-    monkeypatch.setattr(_ballots.np, "unique", all_alike)
+    monkeypatch.setattr(ballots_room.np, "unique", all_alike)
     v = hr.Votes.from_ranks([[1, 2], [2, 1], [1, 2]])
     assert v.ranks.tolist() == [[1, 2], [2, 1]]
     assert v.weights.tolist() == [2, 1]
@@ -203,11 +204,11 @@ def test_compiled_and_plain_counting_agree_to_the_last_bit(strict, observed, kin
     weights = {"ones": np.ones(m), "counts": rng.integers(0, 9, m).astype(float), "shares": rng.random(m)}[kind]
 
     def count(engine, size):
-        monkeypatch.setattr(_kernels, "fastest", lambda *_, **__: engine)
-        return _kernels.count_wins(ranks[:size], weights[:size], strict=strict, observed=observed)
+        monkeypatch.setattr(kernels, "fastest", lambda *_, **__: engine)
+        return kernels.count_wins(ranks[:size], weights[:size], strict=strict, observed=observed)
 
-    assert np.array_equal(count(_kernels._compiled(_kernels.add_ballots), m), count(_kernels._add_ballots, m))
-    assert np.array_equal(count(_kernels.add_ballots, 300), count(_kernels._add_ballots, 300))
+    assert np.array_equal(count(kernels._compiled(kernels.add_ballots), m), count(kernels._add_ballots, m))
+    assert np.array_equal(count(kernels.add_ballots, 300), count(kernels._add_ballots, 300))
 
 
 def test_numba_is_used_only_where_it_pays(monkeypatch):
@@ -219,19 +220,19 @@ def test_numba_is_used_only_where_it_pays(monkeypatch):
     def plain():
         return "plain"
 
-    monkeypatch.setattr(_kernels, "_compiled", lambda function: function)
+    monkeypatch.setattr(kernels, "_compiled", lambda function: function)
     monkeypatch.delitem(sys.modules, "numba", raising=False)
-    monkeypatch.setattr(_kernels, "_spent", 0.0)
-    assert _kernels.fastest(loop, plain, seconds=0.4) is plain
-    assert _kernels.fastest(loop, plain, seconds=5) is loop
-    monkeypatch.setattr(_kernels, "_spent", 0.0)
-    many = [_kernels.fastest(loop, plain, seconds=0.3) for _ in range(5)]  # together more than loading it
+    monkeypatch.setattr(kernels, "_spent", 0.0)
+    assert kernels.fastest(loop, plain, seconds=0.4) is plain
+    assert kernels.fastest(loop, plain, seconds=5) is loop
+    monkeypatch.setattr(kernels, "_spent", 0.0)
+    many = [kernels.fastest(loop, plain, seconds=0.3) for _ in range(5)]  # together more than loading it
     assert many == [plain, plain, plain, loop, loop]
     monkeypatch.setitem(sys.modules, "numba", numba)
-    assert _kernels.fastest(loop, plain, seconds=0.5) is loop
-    assert _kernels.fastest(loop, plain, seconds=1e-6) is plain
-    monkeypatch.setattr(_kernels, "has_numba", lambda: False)
-    assert _kernels.fastest(loop, plain, seconds=5) is plain
+    assert kernels.fastest(loop, plain, seconds=0.5) is loop
+    assert kernels.fastest(loop, plain, seconds=1e-6) is plain
+    monkeypatch.setattr(kernels, "has_numba", lambda: False)
+    assert kernels.fastest(loop, plain, seconds=5) is plain
 
 
 def test_pairwise_is_a_share_of_the_ballots_that_compare():
@@ -327,7 +328,7 @@ def test_scores_that_share_a_fingerprint_are_told_apart(monkeypatch):
     def all_alike(array, **options):
         return real_unique(np.zeros_like(array) if array.ndim == 1 else array, **options)
 
-    monkeypatch.setattr(_ballots.np, "unique", all_alike)
+    monkeypatch.setattr(ballots_room.np, "unique", all_alike)
     v = hr.Votes.from_score_rows(rows)
     assert v.scores.tolist() == [[3, 1], [3, 2], [1, 2]]
     assert v.weights.tolist() == [2, 1, 1]
@@ -438,9 +439,9 @@ def test_numba_without_a_place_for_its_cache_still_works(monkeypatch):
         return real(*args, **kwargs)
 
     monkeypatch.setattr(numba, "njit", no_cache)
-    _kernels._compiled.cache_clear()
-    assert _kernels._compiled(_kernels.inversions)(np.array([2, 1, 0])) == 3
-    _kernels._compiled.cache_clear()
+    kernels._compiled.cache_clear()
+    assert kernels._compiled(kernels.inversions)(np.array([2, 1, 0])) == 3
+    kernels._compiled.cache_clear()
 
 
 def test_a_ranking_is_needed_for_a_loss():
@@ -472,7 +473,7 @@ def test_a_million_ballots_are_counted_within_200_megabytes():
     ranks[: m // 2] = ranks[: m // 2, ::-1]
     weights = np.ones(m)
     tracemalloc.start()
-    wins = _kernels.count_wins(ranks, weights, strict=True, observed=False)
+    wins = kernels.count_wins(ranks, weights, strict=True, observed=False)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert wins[0, 1] == m / 2

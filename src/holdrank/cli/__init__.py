@@ -69,9 +69,9 @@ from holdrank.errors import show
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from holdrank.consensus import Consensus
-    from holdrank.resampling import Bootstrap
-    from holdrank.votes import Votes
+    from holdrank.analysis.bootstrap import Bootstrap
+    from holdrank.rules.consensus import Consensus
+    from holdrank.votes.votes import Votes
 
 
 class _Commands(click.Group):
@@ -274,7 +274,7 @@ def tiers(file: str, theta: float | str, merge: str, path: bool, rule: str, time
 
     Items stay tied where the votes do not tell them apart.
     """
-    from holdrank.merge import merge_path
+    from holdrank.rules.merges import merge_path
 
     votes = read(file, reading, quiet)
     if path:
@@ -369,15 +369,15 @@ def convert(file: str, output: str, to: str | None, quiet: bool, reading: dict[s
               help="Threshold of the tiers that are printed; the report chooses its own.")  # fmt: skip
 def demo(out: str, seed: int, theta: float) -> None:
     """Analyse a generated data set."""
-    from holdrank.analysis import Spec, analyse
-    from holdrank.breaking.answers import attack
-    from holdrank.breaking.goals import NewWinner
-    from holdrank.consensus import kemeny
+    from holdrank.analysis.analyse import Spec, analyse
+    from holdrank.attacks.answers import attack
+    from holdrank.attacks.goals import NewWinner
     from holdrank.files import write_votes
     from holdrank.files.writers import make_folder, write_whole
-    from holdrank.merge import Robust
-    from holdrank.models import example_votes
-    from holdrank.report import write_report
+    from holdrank.rules.consensus import kemeny
+    from holdrank.rules.merges import Robust
+    from holdrank.views.report import write_report
+    from holdrank.votes.models import example_votes
 
     votes = example_votes(seed)
     consensus = kemeny(votes)
@@ -435,7 +435,7 @@ def _if_possible(votes: Votes, rule: str, time_limit: float | None, quiet: bool)
 
 
 def _consensus(votes: Votes, rule: str, time_limit: float | None, quiet: bool, verbose: bool) -> Consensus:
-    from holdrank.consensus import kemeny
+    from holdrank.rules.consensus import kemeny
 
     with progress_line(quiet) as progress:
         exact = rule == "kemeny"
@@ -447,7 +447,7 @@ def _consensus(votes: Votes, rule: str, time_limit: float | None, quiet: bool, v
 
 def _bootstrap(votes: Votes, rule: str, draws: int, seed: int, time_limit: float | None, executor: Executor | None,
                checkpoint: str | None, quiet: bool) -> Bootstrap:  # fmt: skip
-    from holdrank.resampling import bootstrap
+    from holdrank.analysis.bootstrap import bootstrap
 
     with progress_line(quiet) as progress:
         means: dict[str, Any] = {"executor": executor, "checkpoint": checkpoint, "progress": progress}

@@ -39,12 +39,12 @@ from holdrank.errors import show
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from holdrank.breaking.goals import Goal
-    from holdrank.breaking.results import Attack, Breakdown
-    from holdrank.consensus import Consensus, Statistic
-    from holdrank.merge import Robust
-    from holdrank.thresholds import Tradeoff
-    from holdrank.votes import Votes
+    from holdrank.analysis.tradeoff import Tradeoff
+    from holdrank.attacks.goals import Goal
+    from holdrank.attacks.results import Attack, Breakdown
+    from holdrank.rules.consensus import Consensus, Statistic
+    from holdrank.rules.merges import Robust
+    from holdrank.votes.votes import Votes
 
 _BALLOTS_SHOWN = 20
 _BAR, _SHORT_BAR, _SHORTEST_BAR = 30, 16, 4  # columns
@@ -85,7 +85,7 @@ def breakdown(file: str, files: tuple[str, ...], rule: str, theta: float | str |
     files the first distance is shown, or those of --delta; --jobs and --scheduler share the files out, and the time
     limit is for each.
     """
-    from holdrank.breaking.answers import breakdown as compute
+    from holdrank.attacks.answers import breakdown as compute
 
     if files or executor is not None or checkpoint is not None:
         how: dict[str, Any] = {"deltas": deltas or None, "method": method, "distance": distance, "rng": seed}
@@ -130,7 +130,7 @@ def attack(file: str, change: str, rule: str, theta: float | str | None, merge: 
 
     Give exactly one goal. The ballots to change are listed; --write writes the votes as they would then be.
     """
-    from holdrank.breaking.answers import attack as compute
+    from holdrank.attacks.answers import attack as compute
 
     goal = _goal(goals)
     if write is not None:
@@ -169,7 +169,7 @@ def tradeoff(file: str, rule: str, merge: str, delta: float | None, tolerance: f
 
     For every threshold at which the tiers change: what the ties cost, and the votes that must change to break them.
     """
-    from holdrank.thresholds import tradeoff as compute
+    from holdrank.analysis.tradeoff import tradeoff as compute
 
     votes = read(file, reading, quiet)
     with progress_line(quiet) as progress:
@@ -187,9 +187,9 @@ def tradeoff(file: str, rule: str, merge: str, delta: float | None, tolerance: f
 
 def _breakdowns(files: tuple[str, ...], rule: str, theta: float | str | None, merge: str, how: dict[str, Any],
                 require_proof: bool, as_json: bool, quiet: bool) -> int:  # fmt: skip
-    from holdrank.merge import Robust
+    from holdrank.analysis.many import breakdowns
+    from holdrank.rules.merges import Robust
     from holdrank.status import Status
-    from holdrank.sweeps import breakdowns
 
     T = statistic(rule) if theta is None else Robust(statistic(rule), theta, merge)  # type: ignore[arg-type]
     with progress_line(quiet) as progress:
@@ -211,7 +211,7 @@ def _breakdowns(files: tuple[str, ...], rule: str, theta: float | str | None, me
 
 def _first_rows(one: dict[str, Any], distance: str, *, every: bool) -> list[tuple[str, ...]]:
     """Return what a table shows of the breakdown of one file of several."""
-    from holdrank.votes import number
+    from holdrank.words.numbers import number
 
     curve, n = one["breakdown"], len(one["items"])
     rows: list[tuple[str, ...]] = []
@@ -241,8 +241,8 @@ def statistic_of(rule: str, theta: float | str | None, merge: str, votes: Votes,
 def tiers_of(rule: str, theta: float | str, merge: str, votes: Votes, time_limit: float | None,
              quiet: bool) -> tuple[Robust, Consensus | None]:  # fmt: skip
     """Return the tiers of a rule at a threshold; where auto chooses it for these votes, also the ranking below them."""
-    from holdrank.merge import Robust
-    from holdrank.thresholds import tradeoff
+    from holdrank.analysis.tradeoff import tradeoff
+    from holdrank.rules.merges import Robust
 
     base, median = statistic(rule), None
     if theta == "auto":
@@ -257,7 +257,7 @@ def tiers_of(rule: str, theta: float | str, merge: str, votes: Votes, time_limit
 
 
 def _goal(given: dict[str, Any]) -> Goal:
-    from holdrank.breaking import goals
+    from holdrank.attacks import goals
 
     makers: dict[str, Any] = {
         "new_winner": lambda _: goals.NewWinner(),
@@ -378,7 +378,7 @@ def _tradeoff_json(found: Tradeoff) -> dict[str, Any]:
 
 def _votes_range(needed: float, ties: float, decides: float, sufficient: float) -> str:
     """Return how many votes decide, and how many tie where that is known to take fewer."""
-    from holdrank.votes import number
+    from holdrank.words.numbers import number
 
     if math.isinf(needed):
         return "none"
@@ -421,7 +421,7 @@ def _bar(low: float, high: float, longest: float, width: int) -> str:
 
 
 def _print_attack(found: Attack, T: Statistic) -> None:
-    from holdrank.votes import number
+    from holdrank.words.numbers import number
 
     click.echo(found.text())
     for note in found.notes:

@@ -37,7 +37,7 @@ from holdrank.errors import show
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from holdrank.breaking.goals import Goal
+    from holdrank.attacks.goals import Goal
 
 
 @click.command(cls=ReadingCommand)
@@ -59,9 +59,9 @@ def check(file: str, min_breakdown: float, claims: tuple[str, ...], rule: str, t
 
     Exit code 4 when a claim is wrong, or not proved to stay right until a share of the votes changes.
     """
-    from holdrank.breaking.answers import attack
-    from holdrank.breaking.goals import Distance, claimed, goal_against
-    from holdrank.merge import consensus_of
+    from holdrank.attacks.answers import attack
+    from holdrank.attacks.goals import Distance, claimed, goal_against
+    from holdrank.rules.merges import consensus_of
 
     votes = read(file, reading, quiet)
     T = statistic_of(rule, theta, merge, votes, time_limit, quiet)
@@ -115,7 +115,7 @@ def diff(old: str, new: str, rule: str, draws: int, seed: int, time_limit: float
     again. And by what margin: the votes of NEW after whose change a pair that moved stands as in OLD. Items that are
     not in both files are left out.
     """
-    from holdrank.comparing import compare
+    from holdrank.analysis.compare import compare
 
     files = [read(name, reading, quiet) for name in (old, new)]
     with progress_line(quiet, "comparing"):
@@ -178,9 +178,9 @@ def verify(result: str, file: str, require_proof: bool, as_json: bool, quiet: bo
     not reach bounds on more than 6 items, and where a lower and an upper bound differ the number is not known. Exit
     code 4 when one is refuted.
     """
-    from holdrank.analysis import Analysis
-    from holdrank.files.containers import open_source
-    from holdrank.verifying import verify as checked
+    from holdrank.analysis.analyse import Analysis
+    from holdrank.files.containers.opening import open_source
+    from holdrank.proofs.verify import verify as checked
 
     analysis = Analysis.from_json(open_source(result).data, source=result)
     votes = read(file, reading, quiet)

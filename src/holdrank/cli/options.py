@@ -16,8 +16,8 @@ from holdrank.cli.printing import complain, progress_line
 from holdrank.errors import quote, show
 
 if TYPE_CHECKING:
-    from holdrank.consensus import Statistic
-    from holdrank.votes import Votes
+    from holdrank.rules.consensus import Statistic
+    from holdrank.votes.votes import Votes
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -37,7 +37,7 @@ FORMATS = (  # the names of holdrank.files.FORMATS, kept here so that --help nee
     "order",
     "jsonl",
 )
-CLAIMS = "'X wins', 'A above B' or 'top 3'"  # as in holdrank.breaking.goals, for the same reason
+CLAIMS = "'X wins', 'A above B' or 'top 3'"  # as in holdrank.attacks.goals, for the same reason
 
 
 class ReadingCommand(click.Command):
@@ -131,7 +131,7 @@ def worker_options(command: F) -> F:
             raise click.UsageError("Give --jobs or --scheduler, not both.")
         if scheduler is None and jobs in (None, 1):
             return command(*args, executor=None, **kwargs)
-        from holdrank.clusters import connect, local
+        from holdrank.parallel.executors import connect, local
 
         with local(jobs or 1) if scheduler is None else connect(scheduler) as executor:
             return command(*args, executor=executor, **kwargs)
@@ -194,7 +194,8 @@ rule_option = click.option(
 
 def statistic(rule: str) -> Statistic:
     """Return the function behind the name of a rule."""
-    from holdrank import consensus, scoring
+    from holdrank.rules import consensus
+    from holdrank.rules import scores as scoring
 
     found: Statistic = getattr(consensus if rule in MEDIANS else scoring, rule.replace("-", "_"))
     return found

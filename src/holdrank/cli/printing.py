@@ -19,11 +19,11 @@ from holdrank.errors import show
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from holdrank.consensus import Consensus
+    from holdrank.analysis.bootstrap import Bootstrap
     from holdrank.rankings import Ranking
-    from holdrank.resampling import Bootstrap
+    from holdrank.rules.consensus import Consensus
     from holdrank.status import Status, Step
-    from holdrank.votes import Votes
+    from holdrank.votes.votes import Votes
 
 EXIT_INTERNAL, EXIT_USAGE, EXIT_DATA, EXIT_GATE, EXIT_NOT_PROVED = 1, 2, 3, 4, 5
 EXIT_INTERRUPTED, EXIT_TERMINATED = 130, 143  # as shells tell it: 128 and the number of the signal
@@ -99,7 +99,7 @@ def exit_code(status: Status, require_proof: bool) -> int:
 
 def tier_names(tiers: Ranking, median: Ranking, items: Sequence[str]) -> list[list[str]]:
     """Return the names in each tier; tied items stand in the order of the median, as in the report."""
-    from holdrank.pictures.words import buckets
+    from holdrank.views.svg.words import buckets
 
     return [[items[i] for i in bucket] for bucket in buckets(tiers.ranks.tolist(), median.order)]
 
@@ -207,7 +207,7 @@ def print_table(title: str, votes: Votes | None, table: Table) -> None:
     """Print a title and a table."""
     from rich.console import Console
 
-    from holdrank.votes import number
+    from holdrank.words.numbers import number
 
     if votes is not None:
         many = "s" * (votes.total != 1), "s" * (votes.n != 1)
@@ -221,7 +221,7 @@ def print_table(title: str, votes: Votes | None, table: Table) -> None:
 
 def print_ranking(votes: Votes, consensus: Consensus, title: str, drawn: Bootstrap | None = None) -> None:
     """Print a strict consensus, each item with its majority over the next, and where it lies in draws of the votes."""
-    from holdrank.votes import number
+    from holdrank.words.numbers import number
 
     table = plain_table("place", *(() if drawn is None else (f"{100 * drawn.level:.3g} % of draws", "first")))
     table.add_column("item", overflow="fold")

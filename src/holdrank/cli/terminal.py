@@ -11,7 +11,7 @@ from holdrank.cli.printing import line_width, shows
 from holdrank.errors import show
 
 if TYPE_CHECKING:
-    from holdrank.analysis import Analysis
+    from holdrank.analysis.analyse import Analysis
 
 _NAME = 36  # columns for a name
 _BAR = 36
@@ -44,8 +44,8 @@ def print_analysis(analysis: Analysis) -> None:
 
 def votes_words(found: dict[str, Any], counts: bool) -> str:
     """Return what is known about a number of votes, or a share of them: ``11``, ``9 to 14``, ``at least 9``."""
-    from holdrank.pictures.words import to_decide
-    from holdrank.votes import number, percent
+    from holdrank.views.svg.words import to_decide
+    from holdrank.words.numbers import number, percent
 
     low, high = (to_decide(found), found["sufficient"]) if counts else (found["lower"], found["upper"])
     if found["lower"] is None:
@@ -68,7 +68,7 @@ def glyphs(unicode: str, plain: str) -> str:
 
 def _amount(found: dict[str, Any], record: dict[str, Any]) -> str:
     """Return what is known about a number of votes, and of how many: ``9 to 14 of 100 votes``."""
-    from holdrank.votes import number
+    from holdrank.words.numbers import number
 
     votes = record["votes"]
     words = votes_words(found, votes["counts"])
@@ -78,7 +78,7 @@ def _amount(found: dict[str, Any], record: dict[str, Any]) -> str:
 
 
 def _ladder(record: dict[str, Any]) -> list[str]:
-    from holdrank.pictures.words import spans, tiers_of
+    from holdrank.views.svg.words import spans, tiers_of
 
     tiers = tiers_of(record)
     dash, dot, rule = tuple(glyphs("–·┄", "-,."))
@@ -210,8 +210,8 @@ def _claims(record: dict[str, Any]) -> list[str]:
 
 
 def _attack(record: dict[str, Any]) -> list[str]:
-    from holdrank.breaking.results import ballot_text
-    from holdrank.votes import number
+    from holdrank.attacks.results import ballot_text
+    from holdrank.words.numbers import number
 
     found = record["attack"]
     if found is None:

@@ -8,11 +8,11 @@ from itertools import chain
 import numpy as np
 
 from holdrank.errors import InputError
-from holdrank.files.containers import Source, split_lines
+from holdrank.files.containers.opening import Source, split_lines
 from holdrank.files.options import ReadOptions
-from holdrank.tables.ballots import RawBallots, ranks_of_marks, ranks_within
-from holdrank.tables.options import ballot_choices
-from holdrank.tables.table import Problems, no_rows
+from holdrank.votes.forms.ballots import RawBallots, ranks_of_marks, ranks_within
+from holdrank.votes.forms.options import ballot_choices
+from holdrank.votes.forms.table import Problems, no_rows
 
 _MANY_ITEMS = 10_000  # that a file may declare without naming them
 

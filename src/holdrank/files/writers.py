@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from holdrank.checkpoints import replace_file
 from holdrank.errors import InputError, UsageError, quote, reason
 from holdrank.files.sniff import named_form
-from holdrank.tables.table import Table
-from holdrank.tables.vocabulary import guard_name
-from holdrank.votes import Votes
+from holdrank.parallel.checkpoints import replace_file
+from holdrank.votes.forms.table import Table
+from holdrank.votes.forms.vocabulary import guard_name
+from holdrank.votes.votes import Votes
 
 _TYPES = ("soc", "soi", "toc", "toi")
 _CSV_FORMS = ("rank-columns", "positions")

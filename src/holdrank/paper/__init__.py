@@ -19,25 +19,25 @@ from typing import Any
 import numpy as np
 
 from holdrank import plots
-from holdrank.breaking.answers import breakdown
-from holdrank.breaking.bounds import theorem_bounds
-from holdrank.breaking.plans import Progress
-from holdrank.breaking.smooth import smoothed
-from holdrank.checkpoints import Keep, opened
-from holdrank.clusters import Parcel, expect_executor
-from holdrank.consensus import Statistic, borda, expect_seconds, footrule, kemeny
+from holdrank.analysis.many import Source, go_on, run, sources
+from holdrank.analysis.tradeoff import tradeoff
+from holdrank.attacks.answers import breakdown
+from holdrank.attacks.estimator.engine import smoothed
+from holdrank.attacks.plans import Progress
+from holdrank.attacks.theorems import theorem_bounds
 from holdrank.errors import UsageError, quote, show, whole_number
 from holdrank.files.writers import make_folder, write_whole
-from holdrank.merge import Merge, Robust, merge_path
-from holdrank.models import BucketMass, Mixture, PlackettLuce, Uniform, exact_votes, seed_of
 from holdrank.paper.drawings import DRAWINGS
+from holdrank.parallel.checkpoints import Keep, opened
+from holdrank.parallel.executors import Parcel, expect_executor
 from holdrank.plots import Data, number
 from holdrank.rankings import Floats, Ranking
+from holdrank.rules.consensus import Statistic, borda, expect_seconds, footrule, kemeny
+from holdrank.rules.merges import Merge, Robust, merge_path
 from holdrank.status import Clock, Step
-from holdrank.sweeps import Source, go_on, run, sources
-from holdrank.tables.vocabulary import starts_formula
-from holdrank.thresholds import tradeoff
-from holdrank.votes import Votes
+from holdrank.votes.forms.vocabulary import starts_formula
+from holdrank.votes.models import BucketMass, Mixture, PlackettLuce, Uniform, exact_votes, seed_of
+from holdrank.votes.votes import Votes
 
 SEED = 2023
 STEPS = 5_000

@@ -10,9 +10,9 @@ from holdrank.errors import UsageError, show
 from holdrank.plots.style import BLUE, COLOURS, GREY, PALE, VERMILLION, Data, axes_or_new, number, styled
 
 if TYPE_CHECKING:
-    from holdrank.breaking.results import Breakdown
+    from holdrank.analysis.tradeoff import Tradeoff
+    from holdrank.attacks.results import Breakdown
     from holdrank.plots.style import Axes
-    from holdrank.thresholds import Tradeoff
 
 
 def breakdown(*curves: Breakdown, ax: Axes | None = None, labels: Sequence[str] | None = None) -> Axes:

@@ -25,12 +25,12 @@ from holdrank.plots.style import (
     styled,
     width_of,
 )
-from holdrank.votes import number as amount
+from holdrank.words.numbers import number as amount
 
 if TYPE_CHECKING:
-    from holdrank.consensus import Consensus
     from holdrank.plots.style import Axes, Sheet
     from holdrank.rankings import Ranking
+    from holdrank.rules.consensus import Consensus
 
 Gap: TypeAlias = float | Sequence[float]
 

@@ -12,9 +12,9 @@ from holdrank.plots.style import BLACK, BLUE, GREY, PALE, Data, axes_or_new, blo
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from holdrank.consensus import Consensus
     from holdrank.plots.style import Axes
-    from holdrank.votes import Votes
+    from holdrank.rules.consensus import Consensus
+    from holdrank.votes.votes import Votes
 
 _MOST_NUMBERED = 12  # items of a matrix whose cells can hold a number
 

@@ -27,16 +27,16 @@ from holdrank.plots.style import (
     width_of,
     wrap,
 )
-from holdrank.votes import number as amount
+from holdrank.words.numbers import number as amount
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from holdrank.breaking.results import Attack
-    from holdrank.consensus import Statistic
+    from holdrank.analysis.bootstrap import Bootstrap
+    from holdrank.attacks.results import Attack
     from holdrank.plots.style import Axes, Sheet
     from holdrank.rankings import Ranking
-    from holdrank.resampling import Bootstrap
+    from holdrank.rules.consensus import Statistic
 
 _PALE_ORANGE, _DARK_ORANGE = "#f9dea4", "#8f6200"  # to fill a bar, and to be read as text
 _BAND = "#f3f3f3"
@@ -268,8 +268,8 @@ def _places(ranking: Ranking) -> list[int]:
 
 def _after(best: Attack, T: Statistic | None) -> Ranking:
     """Return the consensus after the attack, by running the statistic where the result does not hold it."""
-    from holdrank.consensus import borda, footrule, kemeny
-    from holdrank.scoring import bradley_terry, copeland
+    from holdrank.rules.consensus import borda, footrule, kemeny
+    from holdrank.rules.scores import bradley_terry, copeland
 
     if best.after is not None:
         return best.after.ranking
@@ -322,7 +322,7 @@ def _proof(found: Attack) -> str:
 
 def _outcome(found: Attack, after: Ranking) -> str:
     """Return what an attack brings about, in words."""
-    from holdrank.breaking.goals import Above, Distance, Enters, NewWinner, TopSet, Wins
+    from holdrank.attacks.goals import Above, Distance, Enters, NewWinner, TopSet, Wins
 
     items, goal = found.original.items, found.goal
     if isinstance(goal, Wins | NewWinner):

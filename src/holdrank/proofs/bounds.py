@@ -21,9 +21,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from holdrank._highs import Model
 from holdrank.proofs.exact import Ballot, ExactVotes, Order, compares, doubled_places, margin
 from holdrank.rankings import Floats, Ints
+from holdrank.rules.solvers.highs import Model
 from holdrank.status import Clock
 
 Row: TypeAlias = Ints  # what each kind of ballot counts in a condition

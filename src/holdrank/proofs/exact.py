@@ -14,8 +14,8 @@ from itertools import combinations
 from math import lcm
 from typing import TypeAlias
 
-from holdrank.tolerances import DECIMALS
-from holdrank.votes import Votes
+from holdrank.arrays.tolerances import DECIMALS
+from holdrank.votes.votes import Votes
 
 Ballot: TypeAlias = tuple[int, ...]  # ranks; 0 is unlisted
 Order: TypeAlias = tuple[int, ...]  # items, best first

@@ -17,9 +17,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from holdrank.arrays.tolerances import DECIMALS
 from holdrank.proofs.bounds import Ground, Row
 from holdrank.proofs.exact import Buckets, Order, doubled_places
-from holdrank.tolerances import DECIMALS
 
 _WINDOWS = 36  # times that a window of deviations is halved, where it matters
 

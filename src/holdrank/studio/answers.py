@@ -9,9 +9,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from holdrank.analysis import Analysis
-from holdrank.records import Record
-from holdrank.report import FORMS, fingerprint, html
+from holdrank.analysis.analyse import Analysis
+from holdrank.analysis.records import Record
 from holdrank.studio import forms, pages
 from holdrank.studio.guard import check_token
 from holdrank.studio.jobs import Job, Jobs
@@ -29,6 +28,7 @@ from holdrank.studio.replies import (
     wants_json,
 )
 from holdrank.studio.shelf import Asked, Compared, Opened, Shelf
+from holdrank.views.report import FORMS, fingerprint, html
 
 if TYPE_CHECKING:
     from fastapi.requests import Request

@@ -11,11 +11,11 @@ from importlib.resources import files
 from typing import Any, get_args
 
 from holdrank import __version__
-from holdrank.analysis import RULES
-from holdrank.pictures import PICTURES
+from holdrank.analysis.analyse import RULES
 from holdrank.studio.forms import FIELDS
 from holdrank.studio.jobs import State
 from holdrank.studio.replies import STATIC, WRITTEN
+from holdrank.views.svg import PICTURES
 
 Schema = dict[str, Any]
 
@@ -70,7 +70,7 @@ def _named(name: str) -> Schema:
 
 
 def _schemas() -> Schema:
-    record = json.loads(files("holdrank").joinpath("analysis.schema.json").read_text("utf-8"))
+    record = json.loads(files("holdrank").joinpath("analysis/analysis.schema.json").read_text("utf-8"))
     parts = _moved(record.pop("$defs"))
     record.pop("$schema")
     place = _shape(place=NUMBER, best=NUMBER, worst=NUMBER)

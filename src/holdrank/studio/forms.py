@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from holdrank.analysis import RULES, Spec
+from holdrank.analysis.analyse import RULES, Spec
 from holdrank.errors import UsageError, quote
 from holdrank.files.options import FORMATS
 from holdrank.studio.problems import LABELS, Limits

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Literal, TypeAlias
 
-from holdrank.records import Record
+from holdrank.analysis.records import Record
 from holdrank.studio.problems import Limits, StudioError
 from holdrank.studio.worker import out_of_memory
 

@@ -8,16 +8,16 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from holdrank import __version__
-from holdrank.analysis import RULES
+from holdrank.analysis.analyse import RULES
+from holdrank.analysis.records import Record
 from holdrank.errors import show
-from holdrank.pictures import PICTURES, attack, attack_text
-from holdrank.pictures.words import buckets, in_text, named, plural, span, tiers_of
-from holdrank.records import Record
-from holdrank.report import attack_tables, item_markup, markup_of, page_view
 from holdrank.studio.forms import FIELDS
 from holdrank.studio.jobs import Job
 from holdrank.studio.shelf import Asked, Opened
-from holdrank.votes import number, percent
+from holdrank.views.report import attack_tables, item_markup, markup_of, page_view
+from holdrank.views.svg import PICTURES, attack, attack_text
+from holdrank.views.svg.words import buckets, in_text, named, span, tiers_of
+from holdrank.words.numbers import number, percent, plural
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -54,7 +54,7 @@ def templates() -> Environment:
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     found = Environment(
-        loader=ChoiceLoader([PackageLoader("holdrank.studio"), PackageLoader("holdrank")]),
+        loader=ChoiceLoader([PackageLoader("holdrank.studio"), PackageLoader("holdrank.views")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

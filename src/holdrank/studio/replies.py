@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from starlette.datastructures import UploadFile
 
 STATIC = {
-    "page.css": ("static", "text/css"),
-    "holdrank.js": ("static", "text/javascript"),
+    "page.css": ("views/static", "text/css"),
+    "holdrank.js": ("views/static", "text/javascript"),
     "studio.css": ("studio/static", "text/css"),
     "studio.js": ("studio/static", "text/javascript"),
 }
@@ -82,7 +82,7 @@ def download(text: str, kind: str, name: str, ending: str) -> Response:
 
 def example() -> bytes:
     """Return generated votes, for whoever has none at hand: 500 ballots over eight trees, always the same."""
-    from holdrank.models import example_votes
+    from holdrank.votes.models import example_votes
 
     votes = example_votes()
     lines = [json.dumps({"items": list(votes.items), "unlisted": votes.unlisted})]

@@ -6,7 +6,7 @@ import secrets
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from holdrank.records import Record
+from holdrank.analysis.records import Record
 from holdrank.studio.jobs import Job, Jobs
 from holdrank.studio.problems import Limits, StudioError, check_size
 

@@ -11,26 +11,28 @@ from typing import Any
 
 import numpy as np
 
-from holdrank.analysis import RULES, Spec, analyse
-from holdrank.breaking import goals
-from holdrank.breaking.answers import attack, breakdown
-from holdrank.breaking.plans import Plan
-from holdrank.comparing import compare
-from holdrank.consensus import Statistic
+from holdrank.analysis.analyse import RULES, Spec, analyse
+from holdrank.analysis.compare import compare
+from holdrank.analysis.records import Record, attack_record, curve_record, finite, votes_record
+from holdrank.attacks import goals
+from holdrank.attacks.answers import attack, breakdown
+from holdrank.attacks.plans import Plan
 from holdrank.errors import HoldrankError, InputError, LimitError, UsageError
 from holdrank.files import read_votes, write_votes
 from holdrank.files.writers import fitting_type
-from holdrank.merge import Robust, consensus_of
 from holdrank.rankings import Ranking
-from holdrank.records import Record, attack_record, curve_record, finite, votes_record
+from holdrank.rules.consensus import Statistic
+from holdrank.rules.merges import Robust, consensus_of
 from holdrank.status import Status, Step
-from holdrank.studio.worker import Say
-from holdrank.votes import Votes
+from holdrank.votes.votes import Votes
 
 _STEPS = 12  # of a replay
 _REPLAY_SECONDS = 10.0
 _LARGEST_FILE = 32 * 2**20  # characters of attacked votes that are handed over
 _MOST_DISTANCES = 60  # of a curve
+
+
+Say = Callable[..., None]
 
 
 def analysed(job: Record, files: Sequence[bytes], say: Say) -> Record:

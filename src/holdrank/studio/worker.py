@@ -15,8 +15,6 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Any, BinaryIO, NoReturn
 
-Say = Callable[..., None]
-
 _LARGEST_FILE = 2**30  # bytes that a job may write to one file of its folder
 _MOST_FILES = 256  # that a job may have open
 _PAUSE = 0.1  # seconds between two signs of life
@@ -116,7 +114,7 @@ def _take_away(*folders: str) -> NoReturn:
     os._exit(4)
 
 
-def _speaker(out: BinaryIO) -> Say:
+def _speaker(out: BinaryIO) -> Callable[..., None]:
     """Return what writes messages; of signs of life only some are let through."""
     last = 0.0
 

@@ -1,0 +1,499 @@
+"""One analysis for all faces: what was read, the consensus, its tiers, how hard they are to break; as plain data.
+
+`analyse` does the steps one after the other. A step that runs out of time gives what is known; one that fails says why;
+the others go on. Everything that a report, a page or a picture shows is in the record of an `Analysis`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from time import perf_counter
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from holdrank import __version__
+from holdrank.analysis.bootstrap import bootstrap
+from holdrank.analysis.records import (
+    SCHEMA,
+    Record,
+    amounts,
+    attack_record,
+    bootstrap_record,
+    consensus_record,
+    curve_record,
+    least_share,
+    mismatch,
+    no_constant,
+    pairs_record,
+    seal_of,
+    tradeoff_record,
+    votes_record,
+)
+from holdrank.analysis.tradeoff import tradeoff
+from holdrank.attacks import goals
+from holdrank.attacks.answers import attack, breakdown
+from holdrank.attacks.reach import reach, whole_budget
+from holdrank.attacks.results import Attack
+from holdrank.errors import HoldrankError, InputError, UsageError, quote, real_number, whole_number
+from holdrank.rules.consensus import Statistic, borda, expect_seconds, footrule, kemeny
+from holdrank.rules.merges import Merge, Robust, consensus_of, merge_path
+from holdrank.rules.scores import bradley_terry, copeland, mean_score
+from holdrank.status import Clock, Status, Step, upward
+from holdrank.votes.votes import Votes
+from holdrank.words.headlines import headline
+
+Progress: TypeAlias = Callable[[Step], None]
+
+RULES: dict[str, Statistic] = {
+    "kemeny": kemeny,
+    "borda": borda,
+    "footrule": footrule,
+    "copeland": copeland,
+    "bradley-terry": bradley_terry,
+    "mean-score": mean_score,
+}
+
+_CURVE_ITEMS = 8  # up to here a curve has every distance
+_FAR = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)  # else these, and one pair
+_FEW_ITEMS = 16  # up to here tiers themselves are priced
+_FIXED_THETA = 0.05  # of tiers, where none can be certified
+_TOO_SHORT = 0.05  # seconds: not worth a try
+# What each step may take of the time that is left, in the order of the steps.
+_SHARES = {
+    "consensus": 0.3,
+    "tiers": 0.3,
+    "attack": 0.35,
+    "claims": 0.5,
+    "gaps": 0.35,
+    "cut": 0.4,
+    "bootstrap": 0.35,
+    "reach": 0.35,
+    "curves": 0.9,
+    "others": 1.0,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """What to analyse.
+
+    Parameters
+    ----------
+    rule : {"kemeny", "borda", "footrule", "copeland", "bradley-terry", "mean-score"}
+    theta : float, "auto" or None
+        Threshold of the tiers; "auto" is the best one by `tradeoff`, None is no tiers.
+    merge : {"downward", "naive", "smith"}
+    k : int or None
+        A cut after the first k items: who is safely in, safely out, undecided.
+    claims : tuple of str
+        What should hold: "X wins", "A above B" or "top 3".
+    budget : float
+        Share of the votes that an adversary may change, for places and for the cut.
+    draws : int
+        Of the bootstrap; 0 for none.
+    seed : int
+        Of the draws.
+    time_limit : float or None
+        Seconds for all steps together.
+    """
+
+    rule: str = "kemeny"
+    theta: float | Literal["auto"] | None = "auto"
+    merge: Merge = "downward"
+    k: int | None = None
+    claims: tuple[str, ...] = ()
+    budget: float = 0.01
+    draws: int = 1000
+    seed: int = 0
+    time_limit: float | None = 40.0
+
+    def __post_init__(self) -> None:
+        if self.rule not in RULES:
+            raise UsageError(f"rule must be one of {', '.join(RULES)}, not {quote(str(self.rule))}")
+        plain: dict[str, object] = {"claims": tuple(self.claims)}
+        if self.theta is not None:
+            plain["theta"] = Robust(kemeny, self.theta, self.merge).theta  # refuses what is no threshold or no rule
+        for name, least in (("k", 1), ("draws", 0), ("seed", 0)):
+            value = getattr(self, name)
+            plain[name] = number = whole_number(value)
+            if (number is None or number < least) and not (name == "k" and value is None):
+                raise UsageError(f"{name} must be a whole number from {least}, not {quote(str(value))}")
+        plain["budget"] = budget = real_number(self.budget)
+        if budget is None or not 0 < budget < 1:
+            raise UsageError(f"budget must be a share of the votes between 0 and 1, not {quote(str(self.budget))}")
+        seconds = expect_seconds(self.time_limit)
+        plain["time_limit"] = None if seconds == math.inf else seconds
+        for name, value in plain.items():  # numbers may be numpy's, and the record holds Python's
+            object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Analysis:
+    """What `analyse` found, as plain data: lists, numbers and text, with items as numbers into `items`.
+
+    Attributes
+    ----------
+    record : dict
+        The data; `analysis.schema.json`, which is shipped with the package, describes every field. In numbers of
+        votes and shares None stands for infinity: as a lower bound "no change does it", as an upper one "none known".
+    """
+
+    record: Record
+
+    @property
+    def items(self) -> list[str]:
+        """Names of the items."""
+        names: list[str] = self.record["items"]
+        return names
+
+    @property
+    def headline(self) -> str:
+        """The result in one sentence."""
+        return str(self.record["headline"])
+
+    def to_json(self, indent: int | None = None) -> str:
+        """Return the record as JSON, the same for the same record."""
+        return json.dumps(self.record, indent=indent, allow_nan=False, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str | bytes, *, source: str = "") -> Analysis:
+        """Return an analysis from its JSON; refuses what does not fit the schema, in the name of its source."""
+        repair = "write the file with Analysis.to_json or `holdrank report -o result.json`"
+        try:
+            record = json.loads(text, parse_constant=no_constant)
+            json.dumps(record, ensure_ascii=False).encode("utf-8")  # `to_json` must be able to write it again
+        except (ValueError, RecursionError) as error:
+            raise InputError("this is no JSON", source=source, found=str(error)[:200], repair=repair) from error
+        problem = mismatch(record)
+        if problem:
+            raise InputError(f"this is no analysis: {problem}", source=source, expected=SCHEMA, repair=repair)
+        return cls(record)
+
+    def _repr_html_(self) -> str:
+        return upward.html_of(self)
+
+    def __repr__(self) -> str:
+        return f"Analysis({self.headline})"
+
+
+def analyse(
+    votes: Votes,
+    spec: Spec | None = None,
+    *,
+    progress: Progress | None = None,
+    partial: Callable[[Record], None] | None = None,
+) -> Analysis:
+    """Return the whole analysis of votes.
+
+    Parameters
+    ----------
+    votes : Votes
+    spec : Spec, optional
+    progress : callable, optional
+        Called with a `Step` at the beginning of each step, and now and then during one.
+    partial : callable, optional
+        Called after each step with the record as far as it is filled; it goes on changing after the call.
+
+    Examples
+    --------
+    >>> votes = Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[60, 40])
+    >>> analyse(votes, Spec(theta=None)).headline
+    'a wins, and stays first unless at least 11 of 100 votes change (11 %, proven minimum); 10 tie it.'
+    """
+    if not isinstance(votes, Votes):
+        raise UsageError(f"analyse takes Votes, not {type(votes).__name__}")
+    spec = Spec() if spec is None else spec
+    if spec.rule == "mean-score":
+        mean_score(votes)  # refuses votes without scores
+    return _Run(votes, spec, progress, partial).analysis()
+
+
+class _Run:
+    """One run of all steps; fills the record."""
+
+    def __init__(
+        self, votes: Votes, spec: Spec, progress: Progress | None, partial: Callable[[Record], None] | None
+    ) -> None:
+        self.votes, self.spec, self.progress, self.partial = votes, spec, progress, partial
+        self.clock = Clock(spec.time_limit)
+        self.record: Record = {
+            "schema": SCHEMA,
+            "version": __version__,
+            "items": list(votes.items),
+            "headline": "",
+            "votes": votes_record(votes),
+            "spec": {**asdict(spec), "claims": list(spec.claims)},
+            **dict.fromkeys(("consensus", "tiers", "path", "pairs", "bootstrap", "reach", "tradeoff", "attack", "cut")),
+            **{name: [] for name in ("gaps", "curves", "claims", "others", "steps")},
+            "seal": "",  # until all is there
+        }
+
+    def analysis(self) -> Analysis:
+        with self.clock:
+            # The statistic that is reported needs the consensus; all else is optional.
+            with self._step("consensus"):
+                self._consensus()
+            if self.record["consensus"] is None:
+                raise HoldrankError(self.record["steps"][-1]["note"])
+            for claim in self.spec.claims:
+                said = goals.claimed(claim, self.votes.items)  # refuses what it cannot read, and unknown names
+                said.aim(self.median.ranking, self.votes.items)
+            for name in list(_SHARES)[1:]:
+                with self._step(name):
+                    getattr(self, f"_{name}")()
+        self.record["headline"] = headline(self.record)
+        self.record["seal"] = seal_of(self.record)
+        return Analysis(self.record)
+
+    # The steps, in their order.
+
+    def _consensus(self) -> None:
+        base = RULES[self.spec.rule]
+        self.median = kemeny(self.votes, self._seconds()) if base is kemeny else base(self.votes)
+        self.statistic: Statistic = base
+        self.reported = self.median
+        order = list(self.median.ranking.order)
+        self.record["consensus"] = {"rule": self.spec.rule, "order": order, **consensus_record(self.median)}
+        P = self.votes.pairwise()
+        self.record["pairs"] = pairs_record(self.votes, order)
+        if self.votes.n > 1:
+            path = merge_path(P, self.median.ranking, self.spec.merge)
+            self.record["path"] = {
+                "theta": [theta for theta, _ in path],
+                "sizes": [[len(bucket) for bucket in ranking.buckets] for _, ranking in path],
+            }
+
+    def _tiers(self) -> None:
+        spec = self.spec
+        if spec.theta is None or self.votes.n < 2:
+            return
+        base, theta = self.statistic, spec.theta
+        if theta == "auto":
+            theta = self._best_threshold()
+        T = Robust(base, theta, spec.merge)
+        self.statistic, self.reported = T, T.merged(self.votes, self.median)
+        self.record["tiers"] = {
+            "theta": theta,
+            "auto": spec.theta == "auto",
+            "merge": spec.merge,
+            **consensus_record(self.reported),
+        }
+
+    def _best_threshold(self) -> float:
+        # For many items only the robustness of the top can be bounded.
+        goal = goals.NewWinner() if self.votes.n > _FEW_ITEMS else None
+        why = "no threshold was certified"
+        try:
+            found = tradeoff(
+                self.votes,
+                self.statistic,
+                self.spec.merge,
+                goal=goal,
+                time_limit=self._seconds(),
+                progress=self.progress,
+            )
+        except UsageError as error:  # a rule whose tiers have no certified breakdown
+            why = str(error)
+        else:
+            self.record["tradeoff"] = tradeoff_record(found)
+            self._note_if_open(found.status)
+            if found.lower[found.best]:
+                return float(found.theta[found.best])
+        self.record["steps"][-1] |= {"state": "cut short", "note": f"{why}; the threshold {_FIXED_THETA} is used"}
+        return _FIXED_THETA
+
+    def _attack(self) -> None:
+        if self.votes.n < 2:
+            return
+        found = attack(
+            self.votes, self.statistic, self._against_the_top(), time_limit=self._seconds(), progress=self.progress
+        )
+        self._note_if_open(found.status)
+        self.record["attack"] = self._attacked(found, self.statistic)
+
+    def _attacked(self, found: Attack, T: Statistic) -> Record:
+        best = found.whole or found
+        after = None if best.votes is None else consensus_of(best.votes, T, self._seconds())
+        return attack_record(found, after.ranking if after is not None and after.status.is_exact else None)
+
+    def _against_the_top(self) -> goals.Goal:
+        """Return the goal that ends what the headline says: another winner, or a tie of all that comes apart."""
+        whole = len(self.reported.ranking.buckets) == 1
+        pairs = self.votes.n * (self.votes.n - 1) / 2
+        return goals.Distance(1 / pairs) if whole else goals.NewWinner()
+
+    def _claims(self) -> None:
+        left = len(self.spec.claims)
+        for claim in self.spec.claims:
+            T, before = self.statistic, self.reported.ranking
+            said = goals.claimed(claim, self.votes.items)
+            if isinstance(said, goals.Above):  # an order, which tiers do not keep
+                T, before = RULES[self.spec.rule], self.median.ranking
+            goal = goals.goal_against(said, self.votes.items, before, tiers=False)
+            row: Record = {"claim": claim, "holds": goal is not None, "attack": None}
+            if goal is not None:
+                limit = self._seconds()
+                part = None if limit is None else limit / left
+                row["attack"] = self._attacked(attack(self.votes, T, goal, time_limit=part), T)
+            self.record["claims"].append(row)
+            left -= 1
+
+    def _gaps(self) -> None:
+        """Price each boundary between two tiers: what it takes to change who stands above it."""
+        sizes = [len(bucket) for bucket in self.reported.ranking.buckets]
+        # Tiers of many items are priced on the ranking below them, whose order a boundary keeps.
+        T = self.statistic if self.votes.n <= _FEW_ITEMS else RULES[self.spec.rule]
+        for done, k in enumerate(np.cumsum(sizes)[:-1].tolist()):
+            left = self._seconds()
+            limit = None if left is None else left / (len(sizes) - 1 - done)
+            if limit is not None and limit < _TOO_SHORT:
+                self._note(Status.BETWEEN_TIME_LIMIT)
+                self.record["gaps"].append(
+                    {**dict.fromkeys(("lower", "upper", "needed", "ties", "decides", "sufficient")), "known": False}
+                )
+                continue
+            self._say("gaps", done, len(sizes) - 1)
+            found = attack(self.votes, T, goals.TopSet(k), time_limit=limit)
+            self._note_if_open(found.status)
+            self.record["gaps"].append({**amounts(found), "known": True})
+
+    def _cut(self) -> None:
+        """Say who is safely among the first k, safely not, or undecided, against the budget."""
+        k, n = self.spec.k, self.votes.n
+        if k is None or n < 2:
+            return
+        T = RULES[self.spec.rule]
+        whole = goals.TopSet(k)
+        limit = self._seconds()
+        cut = attack(self.votes, T, whole, time_limit=None if limit is None else limit / 3)
+        budget = self._budget()
+        order = self.median.ranking.order
+        rows = []
+        for place, item in enumerate(order, start=1):
+            name, inside = self.votes.items[item], place <= k
+            goal = goals.Leaves(name, k) if inside else goals.Enters(name, k)
+            left = self._seconds()
+            part = None if left is None else left / (n + 1 - place)
+            known = cut
+            if least_share(cut) <= budget and (part is None or part >= _TOO_SHORT):
+                self._say("cut", place, n)
+                known = attack(self.votes, T, goal, time_limit=part)
+            # Whoever changes places across the cut changes the set of the first k.
+            least = max(least_share(known), least_share(cut))
+            unknown = dict.fromkeys(("upper", "ties", "sufficient"))
+            row = amounts(known) if known is not cut else {**amounts(cut), **unknown}
+            safe = least > budget
+            rows.append({"item": item, "inside": inside, "safe": safe, **row})
+        self.record["cut"] = {"k": k, "budget": budget, "items": rows}
+
+    def _bootstrap(self) -> None:
+        if not self.spec.draws or not self.votes.is_counts:
+            return
+        drawn = bootstrap(
+            self.votes,
+            RULES[self.spec.rule],
+            self.spec.draws,
+            self.spec.seed,
+            progress=self.progress,
+            time_limit=self._seconds(),
+        )
+        if drawn.status is not Status.RESAMPLED:
+            self._note(drawn.status)
+        self.record["bootstrap"] = bootstrap_record(drawn)
+
+    def _reach(self) -> None:
+        if self.votes.n < 2:
+            return
+        found = reach(
+            self.votes, RULES[self.spec.rule], self._budget(), time_limit=self._seconds(), progress=self.progress
+        )
+        self._note_if_open(found.status)
+        names = ("best", "worst", "shown_best", "shown_worst")
+        self.record["reach"] = {
+            "budget": found.budget,
+            "votes": found.budget * self.votes.total if self.votes.is_counts else None,
+            **{name: getattr(found, name).tolist() for name in names},
+            "status": found.status.value,
+        }
+
+    def _curves(self) -> None:
+        n = self.votes.n
+        if n < 2:
+            return
+        deltas = curve_distances(n)
+        base = RULES[self.spec.rule]
+        asked = [base] + [self.statistic] * (isinstance(self.statistic, Robust) and n <= _FEW_ITEMS)
+        asked += [borda if n <= _CURVE_ITEMS else copeland] * (base is kemeny)
+        for done, T in enumerate(asked):
+            left = self._seconds()
+            limit = None if left is None else left / (len(asked) - done)
+            curve = breakdown(self.votes, T, deltas, time_limit=limit, progress=self.progress)
+            self._note_if_open(curve.status)
+            self.record["curves"].append(curve_record(curve))
+
+    def _others(self) -> None:
+        for name, rule in RULES.items():
+            if name == self.spec.rule or (name == "mean-score" and self.votes.scores is None):
+                continue
+            try:
+                found = kemeny(self.votes, self._seconds()) if rule is kemeny else rule(self.votes)
+            except HoldrankError as error:  # a rule that these votes do not have
+                step = self.record["steps"][-1]
+                step["note"] = f"{step['note']}; no {name}: {error}".removeprefix("; ")
+                continue
+            loss = self.votes.loss(found.ranking)
+            self.record["others"].append({"rule": name, "ranks": found.ranking.ranks.tolist(), "loss": loss})
+
+    # What all steps share.
+
+    @contextmanager
+    def _step(self, name: str) -> Iterator[None]:
+        """Run a step inside its share of the time, and record how it went."""
+        started = perf_counter()
+        left = self.clock.seconds_left()
+        self._part = Clock(None if math.isinf(left) else _SHARES[name] * max(left, 0.0), within=self.clock)
+        state: Record = {"name": name, "state": "done", "note": "", "seconds": 0.0, "ended": 0.0}
+        self.record["steps"].append(state)
+        self._say(name, len(self.record["steps"]) - 1, len(_SHARES))
+        try:
+            yield
+        except HoldrankError as error:
+            state |= {"state": "failed", "note": str(error)}
+        state["seconds"] = round(perf_counter() - started, 3)
+        state["ended"] = round(math.fsum(step["seconds"] for step in self.record["steps"]), 3)
+        if self.partial is not None and self.record["consensus"] is not None:
+            self.record["headline"] = headline(self.record)
+            self.partial(self.record)
+
+    def _say(self, name: str, done: int, total: int) -> None:
+        if self.progress is not None:
+            self.progress(Step(name, done, total))
+
+    def _seconds(self) -> float | None:
+        """Return the seconds that are left to the step."""
+        left = self._part.seconds_left()
+        return None if math.isinf(left) else max(left, 0.0)
+
+    def _note(self, status: Status) -> None:
+        self.record["steps"][-1] |= {"state": "cut short", "note": status.value}
+
+    def _note_if_open(self, status: Status) -> None:
+        if status in (Status.BETWEEN_TIME_LIMIT, Status.BETWEEN_INTERRUPTED):
+            self._note(status)
+
+    def _budget(self) -> float:
+        """Return the budget of the attacker."""
+        return whole_budget(self.spec.budget, self.votes)
+
+
+def curve_distances(n: int) -> list[float]:
+    """Return the distances of the curves of an analysis of `n` items: all for few items, else some."""
+    pairs = n * (n - 1) // 2
+    if n <= _CURVE_ITEMS:
+        return [k / pairs for k in range(1, pairs + 1)]
+    return sorted({1 / pairs, *(max(far, 1 / pairs) for far in _FAR)})

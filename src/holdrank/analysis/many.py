@@ -1,0 +1,200 @@
+"""Breakdowns of many files; and what sweeps over files and figures share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from hashlib import file_digest
+from pathlib import Path
+from typing import Any
+
+from holdrank.analysis.bootstrap import described
+from holdrank.analysis.records import Record, consensus_record, curve_record, votes_record
+from holdrank.attacks.answers import Method, breakdown, numbers_of
+from holdrank.attacks.goals import TierDistance
+from holdrank.attacks.plans import Progress
+from holdrank.errors import UsageError, quote
+from holdrank.files import read_votes
+from holdrank.parallel.checkpoints import Keep, opened
+from holdrank.parallel.executors import Parcel, expect_executor, spread
+from holdrank.rules.consensus import Statistic, expect_seconds, kemeny
+from holdrank.status import Clock, Status, Step
+from holdrank.votes.models import Seed, seed_of
+from holdrank.votes.votes import Votes
+
+
+def breakdowns(
+    files: Iterable[str | os.PathLike[str]],
+    T: Statistic = kemeny,
+    deltas: Iterable[float] | None = None,
+    method: Method = "auto",
+    distance: TierDistance = "hausdorff_ns",
+    time_limit: float | None = None,
+    rng: Seed = None,
+    *,
+    reading: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
+    checkpoint: Keep = None,
+) -> list[Record]:
+    """Return the `breakdown` of every file as plain data, in the order of the files.
+
+    Parameters
+    ----------
+    files : sequence of path
+        Vote files. With an executor they are read by its workers, under the same names.
+    T, deltas, method, distance, rng
+        As in `breakdown`.
+    time_limit : float, optional
+        Seconds for each file.
+    reading : mapping, optional
+        How to read the files: options of `read_votes`.
+    progress : callable, optional
+        Called with a `Step` for each file.
+    executor : Executor, optional
+        Whose workers share the files: any of `concurrent.futures`, `clusters.local`, `clusters.connect`. The result is
+        the same, unless a time limit cuts it short.
+    checkpoint : path, optional
+        File to which finished files go at once. One of the same parameters is gone on with; a file is known by its
+        contents.
+
+    Returns
+    -------
+    list of dict
+        For each file its name, ``votes``, ``consensus`` and ``breakdown``; None stands for infinity.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from holdrank import write_votes
+    >>> votes = Votes.from_orders([["a", "b"], ["b", "a"]], weights=[60, 40])
+    >>> with TemporaryDirectory() as folder:
+    ...     write_votes(votes, folder + "/votes.soc")
+    ...     (found,) = breakdowns([folder + "/votes.soc"])
+    >>> found["breakdown"]["delta"], found["breakdown"]["needed"]
+    ([1.0], [10.0])
+    """
+    if isinstance(files, str | os.PathLike):
+        raise UsageError(f"breakdowns takes a list of files, not {quote(str(files))}; to repair: put it in brackets")
+    if not callable(T):
+        raise UsageError(f"the statistic must be kemeny, borda, a Robust or another function, not {quote(repr(T))}")
+    at = None if deltas is None else tuple(numbers_of(deltas))
+    how = _How(T, at, method, distance, expect_seconds(time_limit), seed_of(rng) if method == "smooth" else None)
+    options = dict(reading or {})
+    work = {source.key: (source, how, options) for source in sources(files, options, executor)}
+    parameters = {**how.plain(), "reading": options}
+    return run(_breakdown, work, None, executor, checkpoint, "breakdowns", parameters, progress)
+
+
+@dataclass(frozen=True, slots=True)
+class _How:
+    """The arguments of `breakdown` besides the votes."""
+
+    statistic: Statistic
+    deltas: tuple[float, ...] | None
+    method: Method
+    distance: TierDistance
+    time_limit: float | None
+    seed: int | None
+
+    def plain(self) -> dict[str, Any]:
+        return {"statistic": described(self.statistic), "deltas": self.deltas, "method": self.method,
+                "distance": self.distance, "time_limit": self.time_limit, "seed": self.seed}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file of votes for a task.
+
+    Attributes
+    ----------
+    key : str
+        Its place in the list and a hash of its contents.
+    name : str
+        As it was given.
+    content : str or Votes
+        Where a worker finds it, or the votes where only this process can read them.
+    """
+
+    key: str
+    name: str
+    content: str | Votes
+
+    def votes(self, reading: Mapping[str, Any]) -> Votes:
+        """Return the votes, from the file if they are still there."""
+        return self.content if isinstance(self.content, Votes) else read_votes(self.content, **reading)
+
+
+def sources(
+    files: Iterable[str | os.PathLike[str]], reading: Mapping[str, Any], executor: Executor | None
+) -> list[Source]:
+    """Return files as tasks need them."""
+    found = []
+    for number, file in enumerate(files):
+        name = os.fspath(file)
+        content: str | Votes = name
+        if name == "-":
+            content = read_votes(name, **reading)
+            digest = content.input_hash
+        else:
+            digest = _digest(name)
+            if executor is not None:
+                content = os.path.abspath(name)  # workers may stand in another folder
+        found.append(Source(f"{number}: {digest}", name, content))
+    return found
+
+
+def _digest(name: str) -> str:
+    try:
+        with Path(name).open("rb") as file:
+            return file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""  # whoever reads it finds better words
+
+
+def run(
+    task: Callable[..., tuple[Any, bool]],
+    work: Mapping[str, tuple[Any, ...]],
+    shared: Any,
+    executor: Executor | None,
+    checkpoint: Keep,
+    sweep: str,
+    parameters: Mapping[str, Any],
+    progress: Progress | None = None,
+) -> list[Any]:
+    """Return the results of all tasks in their order; see `clusters.spread`."""
+    expect_executor(executor)
+    found: dict[str, Any] = {}
+    with opened(checkpoint, sweep, None, parameters) as kept:
+        if progress is not None and work:
+            progress(Step("files", 0, len(work)))
+        for key, value in spread(task, work, Parcel(shared), Clock(), executor=executor, kept=kept):
+            found[key] = value
+            if progress is not None and len(found) < len(work):
+                progress(Step("files", len(found), len(work)))
+    return [found[key] for key in work]
+
+
+def go_on(*statuses: Status) -> None:
+    """Raise the Ctrl-C that a computation has heard: a sweep of which a part is missing has no result."""
+    if any(status.is_interrupted for status in statuses):
+        raise KeyboardInterrupt
+
+
+def _breakdown(
+    parcel: Parcel[None], source: Source, how: _How, reading: dict[str, Any], clock: Clock
+) -> tuple[Record, bool]:
+    del parcel, clock  # each file has a time limit of its own
+    votes = source.votes(reading)
+    found = breakdown(votes, how.statistic, how.deltas, how.method, how.distance, how.time_limit, how.seed)
+    go_on(found.status)
+    record = {
+        "file": source.name,
+        "items": list(votes.items),
+        "votes": {**votes_record(votes), "source": source.name},
+        "consensus": consensus_record(found.consensus),
+        "breakdown": curve_record(found),
+    }
+    return record, True

@@ -1,0 +1,308 @@
+"""Results as plain data, for JSON and for every page: items are numbers, infinity is None; and the schema of it all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+
+from holdrank.analysis.bootstrap import Bootstrap
+from holdrank.analysis.tradeoff import Tradeoff
+from holdrank.attacks.results import Attack, Breakdown
+from holdrank.errors import quote, show
+from holdrank.rankings import Floats, Ints, Ranking
+from holdrank.rules.consensus import Consensus
+from holdrank.votes.votes import Votes, pair_shares
+
+Record: TypeAlias = dict[str, Any]
+
+SCHEMA = "holdrank-analysis-1"
+_DEEPEST = 50  # lists and objects inside each other
+_AMOUNTS = ("lower", "upper", "needed", "ties", "decides", "sufficient")
+_MOST_BALLOTS = 200  # kinds of ballots of an attack that are listed
+
+
+def finite(value: float) -> float | None:
+    """Return a number for JSON, which has no infinity and no nan."""
+    return float(value) if math.isfinite(value) else None
+
+
+def votes_record(votes: Votes) -> Record:
+    """Return what was read, without the ballots."""
+    return {
+        "source": votes.reading.source,
+        "sha256": votes.reading.sha256,
+        "input_hash": votes.input_hash,
+        "format": votes.reading.format,
+        "total": votes.total,
+        "distinct": votes.distinct,
+        "counts": votes.is_counts,
+        "with_ties": votes.with_ties,
+        "incomplete": votes.incomplete,
+        "unlisted": votes.unlisted,
+        "choices": dict(votes.reading.choices),
+        "notes": list(votes.notes),
+    }
+
+
+def consensus_record(found: Consensus) -> Record:
+    """Return a consensus."""
+    return {
+        "ranks": found.ranking.ranks.tolist(),
+        "loss": found.loss,
+        "bound": found.bound,
+        "distance": found.distance,
+        "unique": found.unique,
+        "exact": found.status.is_exact,
+        "status": found.status.value,
+        "proof": found.proof,
+    }
+
+
+def pairs_record(votes: Votes, order: Sequence[int]) -> Record:
+    """Return the pairwise shares in the order of the consensus, and how many votes compare each pair."""
+    wins = votes.wins()[np.ix_(order, order)]
+    compared = wins + wins.T
+    off = compared[~np.eye(len(order), dtype=bool)]
+    alike = bool(off.size == 0 or (off == off[0]).all())
+    return {
+        "share": np.round(pair_shares(wins), 4).tolist(),
+        "compared": [[float(off[0]) if off.size else 0.0]] if alike else np.round(compared, 6).tolist(),
+    }
+
+
+def amounts(found: Attack) -> Record:
+    """Return the bounds of an attack, as shares and as whole votes."""
+    return {
+        "lower": finite(found.lower),
+        "upper": finite(found.upper),
+        "needed": finite(found.votes_needed),
+        "ties": finite(found.votes_to_tie),
+        "decides": finite(found.votes_to_decide),
+        "sufficient": finite(found.votes_sufficient),
+    }
+
+
+def least_share(found: Attack) -> float:
+    """Return the share that is proved to be needed."""
+    return found.votes_needed / found.original.total if found.original.is_counts else found.lower
+
+
+def attack_record(found: Attack, after: Ranking | None) -> Record:
+    """Return an attack with the ballots to change: whole votes where they are known.
+
+    `after` is the consensus after just that attack.
+    """
+    best = found.whole or found
+    plan = best.plan
+    return {
+        "goal": found.goal.text(),
+        "text": found.text(),
+        "change": found.change,
+        "statistic": found.statistic,
+        **amounts(found),
+        "verified": found.verified,
+        "exact": found.exact,
+        "status": found.status.value,
+        "notes": list(found.notes),
+        "before": found.before.ranking.ranks.tolist(),
+        "after": None if after is None else after.ranks.tolist(),
+        "whole": found.whole is not None,
+        "removed": _ballots(found.original.ranks, np.zeros(0) if plan is None else plan.removed, found.original.scores),
+        "added": {"kinds": 0, "listed": []} if plan is None else _ballots(plan.ranks, plan.added, plan.scores),
+    }
+
+
+def _ballots(ranks: Ints, weights: Floats, scores: Floats | None) -> Record:
+    """Return ballots by falling weight: the first of them, and how many there are."""
+    rows = np.flatnonzero(weights > 0)
+    rows = rows[np.argsort(-weights[rows], kind="stable")]
+    listed: list[Record] = []
+    for row in rows[:_MOST_BALLOTS].tolist():
+        listed.append({"ranks": ranks[row].tolist(), "weight": float(weights[row])})
+        if scores is not None:
+            listed[-1]["scores"] = [finite(score) for score in scores[row].tolist()]
+    return {"kinds": len(rows), "listed": listed}
+
+
+def bootstrap_record(drawn: Bootstrap) -> Record:
+    """Return a bootstrap."""
+    return {
+        "draws": drawn.draws,
+        "level": drawn.level,
+        "seed": drawn.seed,
+        "unchanged": drawn.unchanged,
+        **{name: getattr(drawn, name).tolist() for name in ("best", "median", "worst", "first")},
+        "status": drawn.status.value,
+    }
+
+
+def curve_record(found: Breakdown) -> Record:
+    """Return a breakdown curve."""
+    return {
+        "statistic": found.statistic,
+        "method": found.method,
+        "delta": found.delta.tolist(),
+        "lower": [finite(x) for x in found.lower.tolist()],
+        "upper": [finite(x) for x in found.upper.tolist()],
+        "needed": [finite(x) for x in found.votes_needed.tolist()],
+        "ties": [finite(x) for x in found.votes_to_tie.tolist()],
+        "decides": [finite(x) for x in found.votes_to_decide.tolist()],
+        "sufficient": [finite(x) for x in found.votes_sufficient.tolist()],
+        "status": found.status.value,
+        "notes": list(found.notes),
+    }
+
+
+def tradeoff_record(found: Tradeoff) -> Record:
+    """Return a trade-off."""
+    return {
+        "theta": found.theta.tolist(),
+        "loss": found.loss.tolist(),
+        "lower": [finite(x) for x in found.lower.tolist()],
+        "upper": [finite(x) for x in found.upper.tolist()],
+        "pareto": found.pareto.tolist(),
+        "best": found.best,
+        "tolerance": found.tolerance,
+        "delta": finite(found.delta),
+        "goal": None if found.goal is None else found.goal.text(),
+        "status": found.status.value,
+    }
+
+
+def seal_of(record: Record) -> str:
+    """Return the SHA-256 of all that a record says but times, however its JSON is laid out.
+
+    It shows that nothing was edited, by hand or by accident. It does not show who made the record. The same votes and
+    the same spec give the same seal, unless a time limit cuts an analysis short.
+    """
+    said = {name: part for name, part in record.items() if name != "seal"}
+    said["steps"] = [{**step, "seconds": 0, "ended": 0} for step in record["steps"]]
+    text = json.dumps(_plain(said), sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    """Return JSON with all numbers as floats, for 1 and 1.0 are one number to most programs."""
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_plain(part) for part in value]
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+# The schema: the few words of JSON Schema that it uses.
+
+
+@cache
+def schema() -> Record:
+    """Return the JSON schema of the record of an analysis."""
+    text = files("holdrank").joinpath("analysis/analysis.schema.json").read_text("utf-8")
+    found: Record = json.loads(text)
+    return found
+
+
+def mismatch(record: object) -> str:
+    """Return where and how a record does not fit the schema; empty if it does."""
+    if isinstance(record, dict) and record.get("schema", SCHEMA) != SCHEMA:
+        return f"schema is not {SCHEMA!r}"  # all else would follow from this
+    return _mismatch(record, schema(), "") or _misfit(cast("Record", record))
+
+
+def _misfit(record: Record) -> str:
+    """Return where a record of the right form speaks of items that it does not have; empty if nowhere."""
+    n = len(record["items"])
+    if not n or len(set(record["items"])) < n:
+        return "items is empty or holds a name twice"
+    attacks = [
+        ("attack", record["attack"]),
+        *((f"claims[{k}]", row["attack"]) for k, row in enumerate(record["claims"])),
+    ]
+    rankings = [(name, record[name]["ranks"]) for name in ("consensus", "tiers") if record[name] is not None]
+    rankings += [(f"others[{k}]", row["ranks"]) for k, row in enumerate(record["others"])]
+    for name, found in attacks:
+        if found is not None:
+            rankings += [(f"{name}.{part}", found[part]) for part in ("before", "after") if found[part] is not None]
+            ballots = [*found["removed"]["listed"], *found["added"]["listed"]]
+            sizes = {len(row) for ballot in ballots for row in (ballot["ranks"], ballot.get("scores", ballot["ranks"]))}
+            if not sizes <= {n} or any(not 0 <= rank <= n for ballot in ballots for rank in ballot["ranks"]):
+                return f"{name} lists a ballot that does not fit the {n} items"
+    for name, ranks in rankings:
+        if len(ranks) != n or not all(1 <= rank <= n for rank in ranks):
+            return f"the ranks of {name} do not fit the {n} items"
+    if record["consensus"] is not None and sorted(record["consensus"]["order"]) != list(range(n)):
+        return f"consensus.order is no order of the {n} items"
+    if record["cut"] is not None and any(not 0 <= row["item"] < n for row in record["cut"]["items"]):
+        return f"cut speaks of an item beyond the {n} items"
+    columns_of = {
+        "reach": ("best", "worst", "shown_best", "shown_worst"),
+        "bootstrap": ("best", "median", "worst", "first"),
+    }
+    for name, columns in columns_of.items():
+        if record[name] is not None and any(len(record[name][column]) != n for column in columns):
+            return f"the columns of {name} do not fit the {n} items"
+    for k, curve in enumerate(record["curves"]):
+        if len({len(curve[name]) for name in ("delta", *_AMOUNTS)}) > 1:
+            return f"the columns of curves[{k}] differ in length"
+    return ""
+
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "number": (int, float),
+    "integer": (int,),
+    "boolean": (bool,),
+    "null": (type(None),),
+}
+
+
+def _mismatch(value: object, rule: Mapping[str, Any], at: str, depth: int = 0) -> str:
+    if "$ref" in rule:
+        return _mismatch(value, schema()["$defs"][rule["$ref"].removeprefix("#/$defs/")], at, depth)
+    here = show(at, 80) or "the record"
+    if depth > _DEEPEST:
+        return f"{here} nests too deep"
+    if isinstance(value, int | float) and not abs(value) <= sys.float_info.max:
+        return f"{here} is too large a number"  # such as 1e999, which is infinite once it is read
+    if "const" in rule and value != rule["const"]:
+        return f"{here} is not {rule['const']!r}"
+    if "enum" in rule and value not in rule["enum"]:
+        return f"{here} is none of {', '.join(map(str, rule['enum']))}"
+    kinds = rule.get("type", [])
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    if kinds and not any(
+        isinstance(value, _TYPES[kind]) and (kind == "boolean" or not isinstance(value, bool)) for kind in kinds
+    ):
+        return f"{here} is no {' or '.join(kinds)}"
+    if isinstance(value, dict):
+        for name in rule.get("required", []):
+            if name not in value:
+                return f"{here} has no {name!r}"
+        inner = rule.get("properties", {})
+        for name, part in value.items():
+            known = inner.get(name, rule.get("additionalProperties", {}))
+            if known is False:
+                return f"{here} has an unknown {quote(str(name), 40)}"
+            problem = _mismatch(part, known, f"{at}.{name}" if at else str(name), depth + 1)
+            if problem:
+                return problem
+    if isinstance(value, list):
+        for k, part in enumerate(value):
+            problem = _mismatch(part, rule.get("items", {}), f"{at}[{k}]", depth + 1)
+            if problem:
+                return problem
+    return ""
+
+
+def no_constant(name: str) -> None:
+    """Refuse what Python writes for infinity and nan, which is no JSON."""
+    raise ValueError(f"{name} is no JSON")

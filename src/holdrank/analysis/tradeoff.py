@@ -1,0 +1,357 @@
+"""Loss against robustness over every threshold of a merge, and the threshold that buys the most robustness."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from holdrank.arrays.tolerances import SAME
+from holdrank.attacks.answers import check_goal
+from holdrank.attacks.goals import Aim, Distance, Goal, TierDistance
+from holdrank.attacks.judge import MOST_IN_CELLS, Case, exact_engine
+from holdrank.attacks.plans import Found, Progress
+from holdrank.attacks.tiers.crossings import lower_bound
+from holdrank.errors import UsageError, quote, real_number
+from holdrank.parallel.checkpoints import Keep, opened
+from holdrank.parallel.executors import Parcel, expect_executor, spread
+from holdrank.rankings import Floats, Ranking
+from holdrank.rules.consensus import Consensus, Statistic, expect_seconds, expect_votes, kemeny, name_of
+from holdrank.rules.merges import Merge, Robust, consensus_of, merge_path
+from holdrank.rules.scores import copeland
+from holdrank.status import Clock, Status, Step, upward
+from holdrank.votes.votes import Votes
+
+TOLERANCE = 0.02  # loss per compared pair that a threshold may add to the base: see docs/theory/threshold.md
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Tradeoff:
+    """Loss against robustness over all thresholds of a merge.
+
+    Attributes
+    ----------
+    theta : (m,) array
+        One threshold for each distinct result of the merge, rising: the more robust of the least threshold with this
+        result and the middle of all of them.
+    rankings : tuple of Ranking
+        The results.
+    loss : (m,) array
+        Expected distance to a vote, a tie counting half.
+    lower, upper : (m,) arrays
+        The breakdown at `delta`: the least share of votes that must be replaced to move the result by `delta` lies
+        between; infinite where no change does.
+    pareto : (m,) array of bool
+        Where no other threshold has less loss and is known to be as robust.
+    best : int
+        The number of the threshold with the largest `lower` among those whose loss is within `tolerance` of the base's;
+        the smallest loss where several are as robust, or where no loss is within the tolerance.
+    tolerance : float
+    base : Consensus
+        Of the base without a merge.
+    merge : {"downward", "naive", "smith"}
+    delta : float
+        nan where `goal` says what counts as broken.
+    distance : {"hausdorff_ns", "hausdorff_half"}
+    goal : Goal or None
+    status : Status
+        Of all breakdowns together.
+    total : float
+        Number of votes, or total mass of a distribution.
+    seconds : float
+    """
+
+    theta: Floats
+    rankings: tuple[Ranking, ...]
+    loss: Floats
+    lower: Floats
+    upper: Floats
+    pareto: npt.NDArray[np.bool_]
+    best: int
+    tolerance: float
+    base: Consensus
+    merge: Merge
+    delta: float
+    distance: TierDistance
+    goal: Goal | None
+    status: Status
+    total: float
+    seconds: float
+
+    def __post_init__(self) -> None:
+        for array in (self.theta, self.loss, self.lower, self.upper, self.pareto):
+            array.flags.writeable = False
+
+    def _repr_html_(self) -> str:
+        return upward.html_of(self)
+
+    def __repr__(self) -> str:
+        chosen = self.rankings[self.best].text(self.base.items)
+        return f"Tradeoff({len(self.theta)} thresholds, best {self.theta[self.best]:.4g}: {chosen})"
+
+
+def best_threshold(votes: Votes, base: Statistic, merge: Merge, *, time_limit: float | None = None) -> float:
+    """Return the threshold that `theta="auto"` means: the best of the trade-off, as far as it was found in time."""
+    found = tradeoff(votes, base, merge, time_limit=time_limit)
+    return float(found.theta[found.best])
+
+
+def tradeoff(
+    votes: Votes,
+    base: Statistic = kemeny,
+    merge: Merge = "downward",
+    delta: float | None = None,
+    *,
+    goal: Goal | None = None,
+    distance: TierDistance = "hausdorff_ns",
+    tolerance: float = TOLERANCE,
+    time_limit: float | None = None,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
+    checkpoint: Keep = None,
+) -> Tradeoff:
+    """Return loss and certified breakdown for every threshold with a result of its own, and the best of them.
+
+    Parameters
+    ----------
+    votes : Votes
+    base : Statistic
+        `kemeny`, `borda` or `footrule`; with merge "smith" `kemeny` or `copeland`.
+    merge : {"downward", "naive", "smith"}
+    delta : float, optional
+        The distance that counts as broken, as a share of the pairs; one pair if not given.
+    goal : Goal, optional
+        What counts as broken instead: `NewWinner`, `Wins`, `Enters`, or another. For many items the robustness of
+        the top can be bounded where that of the whole ranking cannot.
+    distance : {"hausdorff_ns", "hausdorff_half"}
+    tolerance : float
+        How much more loss than the base's the best threshold may have, per pair that a vote compares.
+    time_limit : float, optional
+        Seconds for all breakdowns together; when they are over, or at Ctrl-C, the rest have lower 0 and upper infinity.
+        Those within the tolerance come first.
+    progress : callable, optional
+        Called with a `Step` for each threshold that is tried.
+    executor : Executor, optional
+        Whose workers share the thresholds: any of `concurrent.futures`, `clusters.local`, `clusters.connect`. The
+        result is the same, unless a time limit cuts it short.
+    checkpoint : path, optional
+        File to which finished thresholds go at once. One of the same votes and parameters is gone on with.
+
+    Notes
+    -----
+    A merge gives the same result from one threshold up to the next. Where in between is best depends on the attack:
+    pairs that are apart are tied by fewer votes the larger the threshold is, pairs that are tied come apart by fewer
+    the smaller it is. The least threshold and the middle are tried, and the better one is kept. The first result is
+    that of threshold 0, the base itself unless the votes are level on a pair; with merge "smith", also unless the
+    majorities go round in a circle.
+
+    The breakdown of merge "smith" at one pair has a formula: the least ``(W[i, j] - W[j, i]) / 2 - theta * (W[i, j] +
+    W[j, i])`` over the pairs i above j, as a share of the votes; where all ballots compare all pairs it is ``P[i, j] -
+    1/2 - theta``. At larger `delta` it is a lower bound, and no upper one is given.
+
+    Examples
+    --------
+    >>> votes = Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[51, 49])
+    >>> t = tradeoff(votes)
+    >>> for theta, ranking, loss, lower in zip(t.theta, t.rankings, t.loss, t.lower):
+    ...     print(f"{theta:.2f} {ranking.text(votes.items)}: loss {loss:.3f}, breaks at {lower:.2f}")
+    0.00 a > b > c: loss 0.163, breaks at 0.01
+    0.01 {a, b} > c: loss 0.167, breaks at 0.49
+    0.50 {a, b, c}: loss 0.500, breaks at inf
+    >>> t
+    Tradeoff(3 thresholds, best 0.01: {a, b} > c)
+    """
+    started = perf_counter()
+    expect_votes(votes, "tradeoff")
+    time_limit = expect_seconds(time_limit)
+    pairs = votes.n * (votes.n - 1) / 2
+    at = (1 / pairs if pairs else 1.0) if delta is None else _number("delta", delta)
+    tolerance = _number("tolerance", tolerance)
+    if goal is not None:
+        check_goal(goal)
+    if goal is not None and delta is not None:
+        raise UsageError("give either a goal (NewWinner() and the like) or a delta")
+    if not 0 < at <= 1:
+        raise UsageError(f"delta must be a share of the pairs, above 0 and at most 1, not {quote(str(delta))}")
+    if not tolerance >= 0:
+        raise UsageError(f"tolerance must be 0 or more, not {quote(str(tolerance))}")
+    expect_executor(executor)
+    with Clock(time_limit) as clock:
+        median = consensus_of(votes, base, time_limit)
+        path = merge_path(votes.pairwise(), median.ranking, merge)
+        loss = np.array([votes.loss(ranking) for _, ranking in path])
+        # A ballot that compares few pairs can lose few: battles of two items, a tiny share of all pairs.
+        compared = float(votes.wins().sum() / votes.pair_votes)
+        allowed = votes.loss(median.ranking) + tolerance * compared
+        lower, upper = np.zeros(len(path)), np.full(len(path), np.inf)
+        theta = np.array([least for least, _ in path])
+        ends = [*theta[1:].tolist(), 0.5]
+        # What can be chosen comes first, then the rest by loss.
+        turns = sorted(range(len(path)), key=lambda k: (loss[k] > allowed, loss[k]))
+        tried = {k: dict.fromkeys((float(theta[k]), (float(theta[k]) + ends[k]) / 2 if k else 0.0)) for k in turns}
+        work = {repr(value): (value,) for k in turns for value in tried[k]}
+        sweep = _Sweep(votes, base, merge, median, Distance(at, distance) if goal is None else goal)
+        known: dict[str, tuple[float | None, float | None, bool]] = {}
+        with opened(checkpoint, "tradeoff", votes, sweep.parameters()) as kept:
+            if progress is not None:
+                progress(Step("thresholds", 0, len(work)))
+            for key, found in spread(_try, work, Parcel(sweep), clock, executor=executor, kept=kept, fair=True):
+                known[key] = found
+                if progress is not None and len(known) < len(work):
+                    progress(Step("thresholds", len(known), len(work)))
+        for k in turns:
+            least = theta[k]
+            for value in tried[k]:
+                if repr(value) in known:
+                    found = _endless(*known[repr(value)][:2])
+                    if found > (lower[k], upper[k]) or value == least:
+                        theta[k], lower[k], upper[k] = value, *found
+        status = Status.LEAST
+        if (lower < upper).any():
+            cut_short = clock.over() or any(cut for _, _, cut in known.values())
+            status = Status.BETWEEN_INTERRUPTED if clock.interrupted else Status.BETWEEN
+            status = Status.BETWEEN_TIME_LIMIT if cut_short and not clock.interrupted else status
+    fits = np.flatnonzero(loss <= max(allowed, loss.min()) + SAME)
+    best = int(fits[np.lexsort((loss[fits], -lower[fits]))[0]])
+    return Tradeoff(
+        theta=theta,
+        rankings=tuple(ranking for _, ranking in path),
+        loss=loss,
+        lower=lower,
+        upper=upper,
+        pareto=_front(loss, lower, upper),
+        best=best,
+        tolerance=tolerance,
+        base=median,
+        merge=merge,
+        delta=at if goal is None else math.nan,
+        distance=distance,
+        goal=goal,
+        status=status,
+        total=votes.total,
+        seconds=perf_counter() - started,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Sweep:
+    """What the breakdowns of all thresholds have in common."""
+
+    votes: Votes
+    base: Statistic
+    merge: Merge
+    median: Consensus
+    broken: Goal
+
+    def parameters(self) -> dict[str, Any]:
+        """Return what the breakdown of a threshold depends on, besides the votes."""
+        return {"base": name_of(self.base), "merge": self.merge, "broken": repr(self.broken)}
+
+
+def _try(parcel: Parcel[_Sweep], theta: float, clock: Clock) -> tuple[tuple[float | None, float | None, bool], bool]:
+    """Return lower and upper at one threshold, None for infinity, and whether time was short; then, if it is final."""
+    sweep = parcel.value
+    T = Robust(sweep.base, theta, sweep.merge)
+    known = parcel.desk.setdefault("passing", {})
+    lower, upper = _robustness(sweep.votes, T, sweep.median, sweep.broken, clock, known)
+    unhurried = clock.deadline is None and not clock.interrupted
+    final = sweep.median.status.is_exact and (unhurried or lower == upper)
+    low, high = (None if math.isinf(value) else float(value) for value in (lower, upper))
+    return (low, high, clock.over()), final
+
+
+def _number(name: str, value: object) -> float:
+    number = real_number(value)
+    if number is None:
+        raise UsageError(f"{name} must be a number, not {quote(str(value))}")
+    return float(number)
+
+
+def _endless(*shares: float | None) -> tuple[float, ...]:
+    return tuple(math.inf if share is None else share for share in shares)
+
+
+def _robustness(
+    votes: Votes, T: Robust, median: Consensus, goal: Goal, clock: Clock, known: dict[Aim, Found]
+) -> tuple[float, float]:
+    """Return the certified bounds on the breakdown of a merge, given the consensus of its base.
+
+    `known` keeps what it takes to pass the items of the first tiers in the ranking below.
+    """
+    if T.merge == "smith" and isinstance(goal, Distance):
+        return _smith_robustness(votes, T, median, goal)
+    engine = exact_engine(T, votes)
+    if engine is None and T.merge != "smith":
+        raise UsageError(f"breakdowns of merges exist for kemeny, borda and footrule, not for {name_of(T.base)}")
+    before = T.merged(votes, median)
+    if engine is None or (votes.n > MOST_IN_CELLS and not isinstance(goal, Distance)):
+        return _top_robustness(votes, T, median, before, goal, clock, known)
+    case = Case(votes, T, before, "replace", engine)
+    (answer,) = case.answers([goal.aim(before.ranking, votes.items)], clock, None)
+    return answer.lower, answer.upper
+
+
+def _top_robustness(
+    votes: Votes,
+    T: Robust,
+    median: Consensus,
+    before: Consensus,
+    goal: Goal,
+    clock: Clock,
+    known: dict[Aim, Found],
+) -> tuple[float, float]:
+    """Return a lower bound from the ranking below the tiers; attacks on many items are left to `attack`."""
+    aim = goal.aim(before.ranking, votes.items)
+    if aim.reached(before.ranking):
+        return 0.0, 0.0
+    if not before.status.is_exact:
+        return 0.0, math.inf
+    if aim.is_impossible():
+        return math.inf, math.inf
+    engine = exact_engine(T.base, votes)
+
+    def once(votes: Votes, strict: Ranking, aims: Sequence[Aim], *rest: Any) -> list[Found]:
+        new = [asked for asked in aims if asked not in known]
+        if new and engine is not None:
+            known.update(zip(new, engine.find(votes, strict, new, *rest), strict=True))
+        return [known[asked] for asked in aims]
+
+    base = None if engine is None else once
+    return lower_bound(votes, T, before.ranking, aim, "replace", clock, base, strict=median.ranking), math.inf
+
+
+def _smith_robustness(votes: Votes, T: Robust, median: Consensus, goal: Distance) -> tuple[float, float]:
+    """Return bounds on the breakdown of the dominating sets with a margin.
+
+    As long as every pair of different tiers keeps its margin, all borders stay and tiers are only split. A pair that
+    has lost it shares a tier or is turned. So the pair that is nearest to that decides, and its cheapest loss is to
+    turn ballots that have it in this order.
+    """
+    if T.base is not kemeny and T.base is not copeland:
+        raise UsageError(
+            f"breakdowns of merge 'smith' exist for kemeny and copeland, not for {name_of(T.base)}; "
+            "to repair: use one of these, which give the same tiers, or another rule"
+        )
+    if goal.distance != "hausdorff_ns":
+        raise UsageError(f"breakdowns of merge 'smith' exist in the distance 'hausdorff_ns', not in {goal.distance!r}")
+    before = T.merged(votes, median)
+    if not before.status.is_exact:
+        return 0.0, math.inf
+    wins, ranks = votes.wins(), before.ranking.ranks
+    lead = (wins - wins.T) / 2 - float(T.theta) * (wins + wins.T)
+    lower = float(lead.min(where=ranks[:, None] < ranks, initial=math.inf)) / votes.total
+    one_pair = goal.delta * votes.n * (votes.n - 1) <= 2 + SAME
+    return max(lower, 0.0), max(lower, 0.0) if one_pair else math.inf
+
+
+def _front(loss: Floats, lower: Floats, upper: Floats) -> npt.NDArray[np.bool_]:
+    """Return where no other point has less loss, or the same, and is certainly as robust and in one of them better."""
+    no_worse = (loss[None] <= loss[:, None] + SAME) & (lower[None] >= upper[:, None] - SAME)
+    better = (loss[None] < loss[:, None] - SAME) | (lower[None] > upper[:, None] + SAME)
+    return np.asarray(~(no_worse & better).any(axis=1))

@@ -1,0 +1,1 @@
+"""What all rooms share about arrays: tolerances, and hot loops under numba."""

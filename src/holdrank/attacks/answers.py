@@ -1,0 +1,373 @@
+"""The front doors: `breakdown` and `attack`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from inspect import signature
+from time import perf_counter
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from holdrank.arrays.tolerances import SAME
+from holdrank.attacks.batches import all_orders
+from holdrank.attacks.goals import Aim, Change, Distance, Goal, TierDistance
+from holdrank.attacks.judge import MOST_IN_CELLS, Answer, Case, Engine, exact_engine, inexact_engine, reaches
+from holdrank.attacks.mirror import is_symmetric
+from holdrank.attacks.plans import Found, Plan, Progress, check_change
+from holdrank.attacks.results import Attack, Breakdown
+from holdrank.attacks.whole import votes_needed
+from holdrank.errors import UsageError, quote, real_number, show
+from holdrank.rankings import Floats, Ranking
+from holdrank.rules.consensus import Consensus, Statistic, borda, expect_seconds, footrule, kemeny, name_of
+from holdrank.rules.merges import Robust, ballots_for, consensus_of
+from holdrank.rules.scores import bradley_terry, copeland, mean_score
+from holdrank.status import Clock, Status
+from holdrank.votes.models import Seed, seed_of
+from holdrank.votes.votes import Votes
+
+Method: TypeAlias = Literal["auto", "exact", "search", "bounds", "smooth"]
+
+_STRICT = (kemeny, borda, footrule, copeland, bradley_terry, mean_score)  # these never tie two items
+_METHODS = ("auto", "exact", "search", "bounds", "smooth")
+
+
+def breakdown(
+    votes: Votes,
+    T: Statistic = kemeny,
+    deltas: Iterable[float] | None = None,
+    method: Method = "auto",
+    distance: TierDistance = "hausdorff_ns",
+    time_limit: float | None = None,
+    rng: Seed = None,
+    *,
+    device: str | None = None,
+    progress: Progress | None = None,
+) -> Breakdown:
+    """Return how large a share of the votes must be replaced to move the consensus by each distance.
+
+    ``eps*(delta) = inf { TV(p, q) : d(T(p), T(q)) >= delta }`` for the votes p, where TV is the share of votes changed.
+
+    Parameters
+    ----------
+    votes : Votes
+    T : Statistic
+        `kemeny`, `borda`, `footrule`, and `Robust` of `kemeny` or `borda` by "downward" or "naive": exactly, as far as
+        effort and time allow. `Robust` of `footrule`: attacks that work, but lower bounds that are weak, often 0.
+        Any other: by search.
+    deltas : sequence of float, optional
+        Distances as shares of the pairs, from 0 to 1. By default every multiple of one pair; for a statistic that ties
+        items and "hausdorff_half", every multiple of half a pair up to the farthest ranking.
+    method : {"auto", "exact", "search", "bounds", "smooth"}
+        "exact" gives certified lower and upper values with attacks; "search" attacks that work, and lower values
+        for `copeland` and `mean_score`; "bounds" the paper's theorems; "smooth" the paper's estimate, which is an
+        upper value; "auto" is "exact" where T has it, else "search".
+    distance : {"hausdorff_ns", "hausdorff_half"}
+        Between rankings with ties; "hausdorff_half" counts a pair that is tied in one of them as half a pair. Between
+        strict rankings both are Kendall's.
+    time_limit : float, optional
+        Seconds; when they are over, or at Ctrl-C, what is proved comes back.
+    rng : int, Generator or None
+        For "smooth".
+    device : str, optional
+        For "smooth": where torch is to run it, such as "cuda"; by numpy if not given.
+    progress : callable, optional
+        Called with a `Step` now and then.
+
+    Notes
+    -----
+    Every attack is verified: the statistic is run again on the attacked votes and must be as far away as claimed, as
+    the only optimum. With several optima the breakdown is 0 up to the largest distance to another one; `notes` says
+    so. A base of tiers other than `kemeny` and `borda` has no linear conditions on its order here: only ties and gaps
+    bound it. Paper: the breakdown function (Definition 3.1).
+
+    Examples
+    --------
+    >>> votes = Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[60, 40])
+    >>> b = breakdown(votes)
+    >>> b.delta.round(3).tolist(), b.lower.round(3).tolist()
+    ([0.333, 0.667, 1.0], [0.1, 0.5, 0.5])
+    >>> b.votes_needed.tolist(), b.votes_sufficient.tolist()
+    ([10.0, 50.0, 50.0], [11.0, 51.0, 51.0])
+    """
+    started = perf_counter()
+    time_limit = expect_seconds(time_limit)
+    T = checked(votes, T, time_limit)
+    if method not in _METHODS:
+        raise UsageError(f"method must be one of {', '.join(_METHODS)}, not {quote(str(method))}")
+    Distance(1.0, distance)  # refuses unknown distances
+    if device is not None and method != "smooth":
+        raise UsageError("device is for method='smooth'; the other methods do not run on one")
+    asked = None if deltas is None else _distances(deltas)
+    engine = exact_engine(T, votes) if method in ("auto", "exact") else None
+    seed = None
+    if method == "exact" and engine is None:
+        raise UsageError(
+            f"exact breakdowns exist for kemeny, borda, footrule and Robust of these, not for {name_of(T)}; "
+            "to repair: use one of them, or method='search'"
+        )
+    if engine is None and method in ("auto", "search"):
+        engine = inexact_engine(T, votes)
+    if method == "smooth":
+        seed = seed_of(rng)
+        engine = _smooth_engine(T, distance, seed, device)
+    votes = ballots_for(T, votes)
+    before = consensus_of(votes, T, time_limit)
+    at = _all_distances(before.ranking, T, distance) if asked is None else asked
+    if engine is None:
+        return _theorems(votes, T, at, distance, before, started)
+    case = Case(votes, T, before, "replace", engine)
+    with Clock(_seconds_left(time_limit, started)) as clock:
+        used = "smooth" if method == "smooth" else "search" if engine.by_search else "exact"
+        return _curve(case, at, distance, used, clock, time_limit, progress, started, seed)
+
+
+def attack(
+    votes: Votes,
+    T: Statistic,
+    goal: Goal,
+    change: Change = "replace",
+    *,
+    time_limit: float | None = None,
+    progress: Progress | None = None,
+) -> Attack:
+    """Return the least change of the votes after which the consensus fulfils a goal, and such a change.
+
+    Parameters
+    ----------
+    votes : Votes
+    T : Statistic
+        `kemeny`, `borda`, `footrule`, and `Robust` of `kemeny` or `borda` by "downward" or "naive": exactly, as far as
+        effort and time allow. `Robust` of `footrule`: an attack that works, but a lower bound that is weak, often 0.
+        Any other: by search, an attack that works, with a lower bound for `copeland` and `mean_score`. The status says
+        which.
+    goal : Goal
+        `NewWinner`, `Wins`, `Above`, `TopSet`, `Enters`, `Leaves` or `Distance`.
+    change : {"replace", "drop", "add"}
+        What the attacker may do: replace ballots by rankings of their choice, drop ballots, or add rankings.
+        Shares are of the original votes in all three cases.
+    time_limit : float, optional
+        Seconds; when they are over, or at Ctrl-C, what is proved comes back.
+    progress : callable, optional
+        Called with a `Step` now and then.
+
+    Examples
+    --------
+    >>> from holdrank import NewWinner
+    >>> votes = Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[60, 40])
+    >>> a = attack(votes, kemeny, NewWinner())
+    >>> round(a.lower, 6), a.exact, a.verified, a.whole.removed, a.whole.added
+    (0.1, True, True, [('a > b > c', 11.0)], [('b > a > c', 11.0)])
+    """
+    started = perf_counter()
+    time_limit = expect_seconds(time_limit)
+    T = checked(votes, T, time_limit)
+    change = check_change(change)
+    check_goal(goal)
+    votes = ballots_for(T, votes)
+    before = consensus_of(votes, T, time_limit)
+    aim = goal.aim(before.ranking, votes.items)
+    case = Case(votes, T, before, change, _engine_for(aim, votes, T))
+    with Clock(_seconds_left(time_limit, started)) as clock:
+        (answer,) = case.with_search(case.answers([aim], clock, progress), clock, time_limit, progress)
+        status = case.status([answer], clock)
+    return case.attack(answer, status, _notes(before, [answer]), perf_counter() - started)
+
+
+def _engine_for(aim: Aim, votes: Votes, T: Statistic) -> Engine:
+    """Return the best engine there is for an aim."""
+    if isinstance(T, Robust):
+        unknown = votes.n > MOST_IN_CELLS and not aim.flips
+    else:
+        unknown = bool(aim.leaver) and not is_symmetric(T, votes)
+    if unknown:
+        return inexact_engine(T, votes)
+    return exact_engine(T, votes) or inexact_engine(T, votes)
+
+
+def fulfils(votes: Votes, T: Statistic, attacked: Votes, goal: Goal) -> bool:
+    """Return whether the consensus of attacked votes fulfils a goal set for the consensus of the votes, by running T.
+
+    Where T reports several optima for the attacked votes, all must fulfil the goal (`kemeny`), or the answer is False.
+    """
+    aim = goal.aim(T(votes).ranking, votes.items)
+    return reaches(aim, T, lambda: attacked, T(attacked), Clock())
+
+
+def _curve(
+    case: Case,
+    at: Floats,
+    distance: TierDistance,
+    method: str,
+    clock: Clock,
+    time_limit: float | None,
+    progress: Progress | None,
+    started: float,
+    seed: int | None = None,
+) -> Breakdown:
+    """Ask the engine of a case about all distances at once."""
+    aims = [Distance(float(delta), distance).aim(case.before.ranking, case.votes.items) for delta in at]
+    # Distances between two attainable ones ask the same question.
+    asked = {aim.step(): aim for aim in sorted(aims, key=Aim.step)}
+    found = case.with_search(case.answers(list(asked.values()), clock, progress), clock, time_limit, progress)
+    known = dict(zip(asked, found, strict=True))
+    answers = [replace(known[aim.step()], aim=aim) for aim in aims]
+    status = case.status(answers, clock)
+    if method == "smooth" and not status.is_exact:
+        status = Status.ESTIMATE
+    notes = _notes(case.before, answers)
+    seconds = perf_counter() - started
+    attacks = [case.attack(answer, _status_of(answer, status), notes, seconds) for answer in answers]
+    lower, upper = np.array([a.lower for a in attacks]), np.array([a.upper for a in attacks])
+    return Breakdown(
+        delta=at,
+        lower=lower,
+        upper=upper,
+        exact=lower == upper,
+        attacks=tuple(one if one.verified else None for one in attacks),
+        votes_needed=np.array([one.votes_needed for one in attacks]),
+        votes_to_tie=np.array([one.votes_to_tie for one in attacks]),
+        votes_to_decide=np.array([one.votes_to_decide for one in attacks]),
+        votes_sufficient=np.array([one.votes_sufficient for one in attacks]),
+        status=status,
+        statistic=name_of(case.statistic),
+        consensus=case.before,
+        method=method,
+        distance=distance,
+        total=case.votes.total,
+        seed=seed,
+        notes=notes,
+        seconds=seconds,
+    )
+
+
+def _theorems(
+    votes: Votes, T: Statistic, at: Floats, distance: TierDistance, before: Consensus, started: float
+) -> Breakdown:
+    """Return the paper's two bounds; they come without attacks."""
+    from holdrank.attacks.theorems import theorem_bounds
+
+    found = theorem_bounds(votes, T, at)
+    lower, upper = np.array(found.lower), np.where(found.upper_valid, found.upper, math.inf)
+    lower = np.where(lower >= upper - SAME, upper, lower)
+    counts = votes.is_counts
+    needed = np.array([votes_needed(low, votes.total) if counts else math.nan for low in lower.tolist()])
+    return Breakdown(
+        delta=at,
+        lower=lower,
+        upper=upper,
+        exact=lower == upper,
+        attacks=(None,) * len(at),
+        votes_needed=needed,
+        votes_to_tie=np.full(len(at), math.inf if counts else math.nan),
+        votes_to_decide=needed.copy(),
+        votes_sufficient=np.full(len(at), math.inf if counts else math.nan),
+        status=Status.THEOREM,
+        statistic=name_of(T),
+        consensus=before,
+        method="bounds",
+        distance=distance,
+        total=votes.total,
+        seed=None,
+        notes=tuple(filter(None, (found.note, *_notes(before, [])))),
+        seconds=perf_counter() - started,
+    )
+
+
+def _smooth_engine(T: Statistic, distance: TierDistance, seed: int, device: str | None) -> Engine:
+    """Return the paper's estimator in the form of an engine: it proves no lower bound."""
+    from holdrank.attacks.estimator.engine import smoothed
+
+    def find(votes: Votes, _before: Ranking, aims: Sequence[Aim], *_: object) -> list[Found]:
+        deltas = [aim.goal.delta for aim in aims if isinstance(aim.goal, Distance)]
+        estimate = smoothed(votes, T, deltas, distance=distance, rng=seed, device=device)
+        ranks = np.argsort(all_orders(votes.n), axis=1) + 1
+        row_of = {row.tobytes(): k for k, row in enumerate(ranks)}
+        complete = np.where(votes.ranks == 0, votes.n, votes.ranks).astype(ranks.dtype)  # the last may be left out
+        rows = [row_of[row.tobytes()] for row in complete]
+        shares = np.bincount(rows, votes.weights / votes.total, minlength=len(ranks))
+        found = []
+        for upper, attacked in zip(estimate.upper.tolist(), estimate.attacked, strict=True):
+            gap = (attacked - shares) * votes.total
+            taken = np.divide(np.maximum(-gap, 0.0), shares, out=np.zeros_like(gap), where=shares > 0) / votes.total
+            plan = Plan(taken[rows] * votes.weights, ranks, np.maximum(gap, 0.0))
+            found.append(Found(0.0, upper, plan if math.isfinite(upper) else None))
+        return found
+
+    return Engine(find)
+
+
+def checked(votes: object, T: Statistic, time_limit: float | None) -> Statistic:
+    """Refuse what makes no sense; return the statistic, with the threshold that it has for these votes."""
+    if not isinstance(votes, Votes):
+        raise UsageError(
+            f"votes must be Votes, not {type(votes).__name__}; make them with Votes.from_orders and the like"
+        )
+    if not callable(T):
+        raise UsageError(f"the statistic must be kemeny, borda, footrule, a Robust or a function, not {show(repr(T))}")
+    # Choosing a threshold takes as long as what comes after it.
+    return T.fixed(votes, None if time_limit is None else time_limit / 2) if isinstance(T, Robust) else T
+
+
+def check_goal(goal: object) -> None:
+    """Refuse what is no goal."""
+    if isinstance(goal, type) and issubclass(goal, Goal):  # a class has the methods of a goal too
+        needed = [name for name, known in signature(goal).parameters.items() if known.default is known.empty]
+        call = f"{goal.__name__}({', '.join(needed)})"
+        raise UsageError(f"{goal.__name__} is a class of goals, not a goal. Fix: write {call}")
+    if not isinstance(goal, Goal):
+        raise UsageError(f"a goal is NewWinner(), Wins(item), Above(b, a) and the like, not {show(repr(goal))}")
+
+
+def numbers_of(deltas: Iterable[float]) -> list[float]:
+    """Return distances as numbers of Python's; refuse what are none."""
+    try:
+        at = [real_number(delta) for delta in deltas]
+    except TypeError as error:
+        raise UsageError("deltas must be numbers from 0 to 1") from error
+    known = [float(delta) for delta in at if delta is not None]
+    if len(known) < len(at):
+        raise UsageError("deltas must be numbers from 0 to 1")
+    return known
+
+
+def _all_distances(before: Ranking, T: Statistic, distance: TierDistance) -> Floats:
+    """Return the distances that a consensus may move by, from the nearest on."""
+    pairs = before.n * (before.n - 1) // 2
+    if distance == "hausdorff_ns" or T in _STRICT:
+        return np.arange(1, pairs + 1) / max(pairs, 1)
+    tied = sum(len(bucket) * (len(bucket) - 1) // 2 for bucket in before.buckets)
+    return np.arange(1, 2 * pairs - tied + 1) / max(2 * pairs, 1)  # a tie can only be broken, which is half a pair
+
+
+def _distances(deltas: Iterable[float]) -> Floats:
+    at = np.array(numbers_of(deltas))
+    if not ((at >= 0) & (at <= 1)).all():
+        raise UsageError("deltas must be numbers from 0 to 1, shares of the pairs of items")
+    return at
+
+
+def _seconds_left(time_limit: float | None, started: float) -> float | None:
+    return None if time_limit is None else max(time_limit - (perf_counter() - started), 0.0)
+
+
+def _status_of(answer: Answer, of_curve: Status) -> Status:
+    """Return the status of one answer of a curve; one that is not exact has the reason of the whole curve."""
+    if answer.lower < answer.upper:
+        return of_curve
+    return Status.OUT_OF_REACH if math.isinf(answer.lower) else Status.LEAST
+
+
+def _notes(before: Consensus, answers: Sequence[Answer]) -> tuple[str, ...]:
+    notes = list(before.notes)
+    if not before.status.is_exact:
+        notes.append("the consensus itself was not proved in time, so nothing is known about what breaks it")
+    free = [answer for answer in answers if answer.is_free and before.unique is False]
+    far = max((a.aim.goal.delta for a in free if isinstance(a.aim.goal, Distance)), default=0.0)
+    if far:
+        notes.append(f"the consensus is one of several optima; the breakdown is 0 up to the distance {far:.4g}")
+    elif before.unique is False or free:
+        notes.append("the consensus is one of several optima" + ", and another one fulfils the goal" * bool(free))
+    return tuple(notes)

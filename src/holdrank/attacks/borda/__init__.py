@@ -1,0 +1,1 @@
+"""Attacks on rules that add up points: Borda, mean scores."""

@@ -1,0 +1,155 @@
+"""One item passes another where ballots give points: how many whole votes that takes, exactly.
+
+Borda's points and mean scores are sums over the ballots. For item i to catch up with item j, only the lead of j counts
+that each ballot gives. A ballot that goes takes its lead with it, a ballot that comes brings at most `gain` for i. So
+the cheapest ballots to change are those with the largest leads, and adding them up in whole numbers says how many it
+takes to draw level and how many to get ahead. No linear program, no rounding.
+
+    lead[s] = points[s, j] - points[s, i],    gap = sum over s of weight[s] * lead[s]
+
+    add      gain * k                          >= gap      (> gap to get ahead)
+    drop     sum of the k largest leads        >= gap
+    replace  sum of the k largest leads + k * gain >= gap
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from holdrank.attacks.goals import Aim, Change
+from holdrank.rankings import Floats, Ints
+
+_MOST = 2**61  # sums below this fit the machine's whole numbers
+_MOST_LEADS = 100_000_000  # ballots times pairs looked at for one aim; a second of work
+
+
+class Race(NamedTuple):
+    """What it takes for one item to pass another.
+
+    Attributes
+    ----------
+    share : float
+        The least weight to change, in votes and parts of votes, to draw level; infinite when no change does.
+    tie, decide : float
+        The least number of whole votes to draw level, and to get ahead; infinite when no number does.
+    """
+
+    share: float
+    tie: float
+    decide: float
+
+
+class Races:
+    """All races on some votes.
+
+    Parameters
+    ----------
+    points : (m, n) array of int
+        What each ballot gives each item.
+    weights : (m,) array of int
+        How many votes each ballot stands for.
+    change : {"replace", "drop", "add"}
+    gain : int
+        The largest lead that a ballot put in can give one item over another.
+    """
+
+    def __init__(self, points: Ints, weights: Ints, change: Change, gain: int) -> None:
+        self.points, self.weights, self.change, self.gain = points, weights, change, gain
+        self.sums: Ints = weights @ points
+        self.race = cache(self._race)
+
+    @staticmethod
+    def fit(points: Ints, total: float, gain: float) -> bool:
+        """Whether the sums of such races fit the machine's whole numbers."""
+        largest = int(np.abs(points).max(initial=0))
+        return (2 * largest + gain + 1) * (total + 1) < _MOST
+
+    def _race(self, i: int, j: int) -> Race:
+        """Return what it takes for item i to pass item j."""
+        gap = int(self.sums[j]) - int(self.sums[i])
+        if gap < 0:
+            return Race(0.0, 0.0, 0.0)
+        if self.change == "add":
+            if not self.gain:
+                return Race(0.0, 0.0, math.inf) if gap == 0 else Race(math.inf, math.inf, math.inf)
+            return Race(gap / self.gain, float(-(-gap // self.gain)), float(gap // self.gain + 1))
+        leads, heaps = self._heaps(i, j)
+        if self.change == "replace":
+            leads = leads + self.gain
+        helps = leads > 0
+        leads, heaps = leads[helps], heaps[helps]
+        gained = np.concatenate(([0], np.cumsum(leads * heaps)))
+        taken = np.concatenate(([0], np.cumsum(heaps)))
+        tie, share = self._first(gap, leads, gained, taken)
+        decide, _ = self._first(gap + 1, leads, gained, taken)
+        if self.change == "drop" and taken[-1] == self.weights.sum():
+            # Every ballot is for j: while one is left, so is a lead.
+            return Race(math.inf, math.inf, math.inf)
+        return Race(share, tie, decide)
+
+    def _heaps(self, i: int, j: int) -> tuple[Ints, Ints]:
+        """Return the leads of j over i, the largest first, and how many votes have each."""
+        lead = self.points[:, j] - self.points[:, i]
+        order = np.argsort(-lead, kind="stable")
+        return lead[order], self.weights[order]
+
+    @staticmethod
+    def _first(gap: int, leads: Ints, gained: Ints, taken: Ints) -> tuple[float, float]:
+        """Return the least whole number of votes that gain `gap`, and the least weight that does."""
+        at = int(np.searchsorted(gained, gap))  # so many heaps are enough
+        if at == len(gained):
+            return math.inf, math.inf
+        if at == 0:
+            return 0.0, 0.0
+        missing, lead = gap - int(gained[at - 1]), int(leads[at - 1])
+        before = int(taken[at - 1])
+        return float(before - (-missing // lead)), before + missing / lead
+
+    def removed(self, i: int, j: int, size: float) -> Floats:
+        """Return which votes to take away for item i to pass item j, `size` of them."""
+        order = np.argsort(self.points[:, i] - self.points[:, j], kind="stable")
+        weights = self.weights[order].astype(np.float64)
+        before = np.concatenate(([0.0], np.cumsum(weights)[:-1]))
+        out = np.zeros(len(weights))
+        if self.change != "add":
+            out[order] = np.clip(size - before, 0.0, weights)
+        return out
+
+    def works_for(self, aim: Aim) -> bool:
+        """Whether the races of an aim are few enough to be run."""
+        pairs = self.points.shape[1] ** 2 if aim.flips or not self.pairs(aim) else len(self.pairs(aim))
+        return pairs * len(self.weights) <= _MOST_LEADS
+
+    def pairs(self, aim: Aim) -> list[tuple[int, int]]:
+        """Return the races of which one is enough for an aim; none where it takes several."""
+        if aim.above:
+            return [(aim.above[0], aim.above[1])]
+        inside = [j for j in range(self.points.shape[1]) if j not in aim.newcomers]
+        if aim.newcomers and len(inside) == aim.top:
+            return [(i, j) for i in aim.newcomers for j in inside]
+        return []
+
+    def needed(self, aim: Aim, cost: Callable[[Race], float]) -> float:
+        """Return what an aim takes at least, when a race takes ``cost(race)``.
+
+        To be among the first k, an item must pass all but k - 1 others; to be out of them, k others must pass it; f
+        flips take f races.
+        """
+        n = int(self.points.shape[1])
+        if pairs := self.pairs(aim):
+            return min(cost(self.race(i, j)) for i, j in pairs)
+        if aim.newcomers:
+            passing = [sorted(cost(self.race(i, j)) for j in range(n) if j != i) for i in aim.newcomers]
+            return min(costs[n - aim.top - 1] for costs in passing)
+        if aim.leaver:
+            (x,) = aim.leaver
+            return sorted(cost(self.race(i, x)) for i in range(n) if i != x)[aim.top - 1]
+        ranks = aim.before.ranks
+        ordered = np.argwhere(ranks[:, None] < ranks).tolist()
+        flips = sorted(cost(self.race(low, high)) for high, low in ordered)
+        return flips[aim.flips - 1] if 0 < aim.flips <= len(flips) else 0.0

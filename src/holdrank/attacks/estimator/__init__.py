@@ -1,0 +1,1 @@
+"""The paper's estimator: smoothed votes and gradient descent."""

@@ -1,0 +1,356 @@
+"""Gradient descent on the smoothed problem, for many points at once, on any array library.
+
+A point is a distribution, a distance to reach and a run of its own. A sampler draws noisy copies of the iterates of all
+points, and returns how far they get and in which direction it is farther; the descent makes its step of this. The
+sampler here is written for any library and is the reference; `fused` has one that does the same in four kernels on a
+GPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeAlias
+
+import numpy as np
+
+from holdrank.arrays.tolerances import SAME
+from holdrank.attacks.batches import BatchForm, batch_form
+from holdrank.attacks.goals import DISTANCES, TierDistance
+from holdrank.rankings import Floats, Ints, Ranking, array_namespace
+from holdrank.rules.consensus import Statistic
+from holdrank.votes.votes import Votes
+
+Variant: TypeAlias = Literal["reduced", "plain"]
+
+_NOISE_AT_A_TIME = 1 << 18  # numbers drawn together: few calls, and they stay in the cache
+_OUTCOMES_AT_A_TIME = 1 << 16
+
+
+class Reach:
+    """How far the statistic of a distribution is from that of p, for all points (distribution, delta) at once.
+
+    Attributes
+    ----------
+    p : (points, n!) array
+    delta : (points,) array
+    votes_of : (points,) array of int
+        Which of the distributions each point has.
+    before : (points, n) array of int
+        Ranks of T(p).
+    far : (distributions, outcomes) array
+        The distance of every outcome; empty for a statistic without a batch form.
+    """
+
+    def __init__(
+        self, statistic: Statistic, many: list[Votes], p: Floats, delta: Floats, distance: TierDistance
+    ) -> None:
+        self.statistic, self.n = statistic, many[0].n
+        self.p, self.delta = np.repeat(p, len(delta), axis=0), np.tile(delta, len(p))
+        self.votes_of: Ints = np.repeat(np.arange(len(p)), len(delta))
+        self.distance = DISTANCES[distance]
+        self.form = batch_form(statistic, self.n, self.p)
+        # By the statistic itself: the batch form takes costs for equal that whole votes tell apart.
+        before = np.array([statistic(votes).ranking.ranks for votes in many])
+        self.before: Ints = before[self.votes_of]
+        self.far: Floats = np.empty((len(p), 0))
+        if self.form is not None:
+            self.far = np.array([self._all_distances(row, self.form.ranks) for row in before])
+
+    def _all_distances(self, before: Ints, ranks: Ints) -> Floats:
+        parts = [ranks[at : at + _OUTCOMES_AT_A_TIME] for at in range(0, len(ranks), _OUTCOMES_AT_A_TIME)]
+        return np.concatenate([self.distance(before.astype(part.dtype), part) for part in parts])
+
+    def outcomes(self, point: int, shares: Floats) -> tuple[Floats, Ints]:
+        """Return, for shares (many, n!) and one point, the distances and numbers that tell outcomes apart."""
+        if self.form is not None:
+            codes = np.asarray(self.form.codes(shares))
+            return self.far[self.votes_of[point]][codes], codes
+        ranks = np.asarray(self.statistic.batch(shares))  # type: ignore[attr-defined]
+        return np.asarray(self.distance(self.before[point], ranks)), np.unique(ranks, axis=0, return_inverse=True)[1]
+
+    def on_the_way(self, point: int, ends: Floats) -> Callable[[Floats], tuple[Floats, Ints]]:
+        """Return `outcomes` of one point for the shares some part of the way, (many,), from p to ends, (many, n!)."""
+        p = self.p[point]
+        form = self.form
+        if form is None:
+            return lambda part: self.outcomes(point, p + part[:, None] * (ends - p))
+        start, gap = p @ form.features, (ends - p) @ form.features
+
+        def judged(part: Floats) -> tuple[Floats, Ints]:
+            codes = np.asarray(form.outcomes(start + part[:, None] * gap))
+            return self.far[self.votes_of[point]][codes], codes
+
+        return judged
+
+    def reached(self, point: int, after: Ranking) -> bool:
+        """Whether a ranking is as far from T(p) as this point asks."""
+        return bool(self.distance(self.before[point], after.ranks) >= self.delta[point] - SAME)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What one descent is to do.
+
+    Attributes
+    ----------
+    steps, samples, repeats : int
+        Iterations, noisy copies in each, and runs of each point.
+    variant : {"reduced", "plain"}
+    gamma : float or None
+        Scale of the noise, at its end; None for the variant's own.
+    """
+
+    steps: int
+    samples: int
+    repeats: int
+    variant: Variant
+    gamma: float | None
+
+    @property
+    def opposite(self) -> bool:
+        """Whether noise comes in opposite pairs."""
+        return self.variant == "reduced"
+
+    @property
+    def drawn(self) -> int:
+        """Noisy copies of a point that need noise of their own."""
+        return self.samples // 2 if self.opposite else self.samples
+
+    def schedule(self, size: int) -> tuple[Floats, Floats, Floats]:
+        """Return for every step the scale of the noise, the rate, and whether its iterate is averaged."""
+        at = np.arange(self.steps)
+        if not self.opposite:
+            rate = 0.3 / np.sqrt(1 + at / 200)
+            return np.full(self.steps, 0.3 if self.gamma is None else self.gamma), rate, np.ones(self.steps)
+        scale = np.geomspace(1.0, 0.001 if self.gamma is None else self.gamma, self.steps)
+        # Shares, and with them the gradients in the logits, fall with the number of rankings.
+        averaged = at >= self.steps + (-self.steps // 5)
+        return scale, scale * max(1.0, size / 24), averaged.astype(np.float64)
+
+
+class Sampler(Protocol):
+    """Draws noisy copies of iterates and judges them."""
+
+    def __call__(self, logits: Any, scale: Any, step: Any) -> tuple[Any, Any]:
+        """Return for logits (points, n!) the mean gain, (points,), and ``mean(gain z)``, (points, n!)."""
+        ...
+
+
+Draw: TypeAlias = Callable[[slice, slice], Any]
+
+
+class PlainSampler:
+    """Noise, softmax, statistic, distance and gradient one after the other, in pieces that fit into memory.
+
+    Parameters
+    ----------
+    reach : Reach
+    plan : Plan
+    like : array
+        Of the library, on the device and in the precision that are to be used.
+    draw : callable
+        Returns noise, (points, copies, n!), for a slice of the points and one of the copies.
+    most : int
+        Numbers, of noise or of shares, to hold at a time.
+    generator : optional
+        What `draw` draws from; whoever records a step must know it.
+    """
+
+    def __init__(self, reach: Reach, plan: Plan, like: Any, draw: Draw, most: int, generator: Any = None) -> None:
+        self._xp = array_namespace(like)
+        self._reach, self._plan, self._draw, self.generator = reach, plan, draw, generator
+        self._form: BatchForm | None = None if reach.form is None else batch_form(reach.statistic, reach.n, like)
+        self._gain = Gain(reach, plan, like)
+        points, size = len(reach.p) * plan.repeats, reach.p.shape[1]
+        most = max(most // size, 1)
+        copies = min(plan.drawn, most)
+        self._points = _slices(points, max(most // max(plan.drawn, 1), 1))
+        self._copies = _slices(plan.drawn, copies)
+
+    def __call__(self, logits: Any, scale: Any, step: Any) -> tuple[Any, Any]:  # noqa: ARG002, D102
+        xp, samples = self._xp, self._plan.samples
+        parts: list[tuple[Any, Any]] = []
+        for points in self._points:
+            for copies in self._copies:
+                noise = self._draw(points, copies)
+                if self._plan.opposite:
+                    noise = xp.concat((noise, -noise), axis=1)
+                gain = self._gain(self._codes(softmax(logits[points, None, :] + scale * noise)), points)
+                part = xp.sum(gain, axis=-1) / samples, score_gradient(gain, noise, samples / noise.shape[1])
+                if copies.start:
+                    part = parts[-1][0] + part[0], parts.pop()[1] + part[1]
+                parts.append(part)
+        if len(parts) == 1:
+            return parts[0]
+        success, push = zip(*parts, strict=True)
+        return xp.concat(success), xp.concat(push)
+
+    def _codes(self, shares: Any) -> Any:
+        """Return numbers of outcomes, or ranks where the statistic brings its own batch form."""
+        xp = self._xp
+        if self._form is None:
+            return self._reach.statistic.batch(shares)  # type: ignore[attr-defined]
+        many, samples, size = shares.shape
+        return xp.reshape(self._form.codes(xp.reshape(shares, (-1, size))), (many, samples))
+
+
+class Gain:
+    """What an outcome is worth to each point: its distance, or in "reduced" the share of delta that it reaches."""
+
+    def __init__(self, reach: Reach, plan: Plan, like: Any) -> None:
+        xp = self._xp = array_namespace(like)
+
+        def here(array: Any) -> Any:
+            return xp.asarray(np.repeat(array, plan.repeats, axis=0), device=like.device)
+
+        self._reach, self._opposite = reach, plan.opposite
+        self.dtype = precision(like)
+        self.delta = xp.astype(here(reach.delta), self.dtype)
+        self.row = here(reach.votes_of * reach.far.shape[1])  # where the distances of a point begin
+        self.far = xp.astype(xp.asarray(reach.far.ravel(), device=like.device), self.dtype)
+        self._before = here(reach.before)
+
+    def __call__(self, codes: Any, points: slice) -> Any:
+        """Return the gains, (points, samples), of outcomes (points, samples) or ranks (points, samples, n)."""
+        xp = self._xp
+        if self._reach.form is None:
+            far = xp.astype(self._reach.distance(self._before[points, None, :], codes), self.dtype)
+        else:
+            at = xp.reshape(self.row[points, None] + codes, (-1,))
+            far = xp.reshape(xp.take(self.far, at), codes.shape)
+        return self.limited(far, points)
+
+    def limited(self, far: Any, points: slice) -> Any:
+        """Return the gains of distances, (points, samples)."""
+        if not self._opposite:
+            return far
+        done = far / self.delta[points, None]
+        return self._xp.minimum(done, self._xp.ones_like(done))
+
+
+class Descent:
+    """Steps down in the logits of q and up in lambda, for all points.
+
+    Seeks the saddle point of ``TV(p, q) + lambda (delta - rho(q))``. The state is (logits, lambda, sum of the averaged
+    iterates).
+    """
+
+    def __init__(self, reach: Reach, plan: Plan, like: Any, sampler: Sampler) -> None:
+        xp = self._xp = array_namespace(like)
+        self._dtype = precision(like)
+
+        def here(array: Floats) -> Any:
+            return xp.astype(xp.asarray(np.repeat(array, plan.repeats, axis=0), device=like.device), self._dtype)
+
+        self._reach, self._plan, self._sampler = reach, plan, sampler
+        self._p, self._delta = here(reach.p), here(reach.delta)
+        # One pair short of delta must not pass for reached, however many pairs delta is.
+        pair = 1 / max(reach.n * (reach.n - 1) / 2, 1)
+        self._wanted = here(1 - 0.1 * np.minimum(pair / reach.delta, 1.0))
+
+    def start(self) -> tuple[Any, Any, Any]:
+        """Return the state before the first step."""
+        xp = self._xp
+        mix = 0.95 if self._plan.opposite else 1e-3
+        logits = xp.log((1 - mix) * self._p + mix / self._p.shape[1])
+        return logits, xp.zeros_like(self._delta), xp.zeros_like(self._p)
+
+    def step(
+        self, logits: Any, price: Any, total: Any, scale: Any, rate: Any, averaged: Any, step: Any
+    ) -> tuple[Any, Any, Any]:
+        """Return the next state; the last four are numbers, or arrays of one number."""
+        xp = self._xp
+        zero = xp.zeros_like(price)
+        q = softmax(logits)
+        success, push = self._sampler(logits, scale, step)
+        # The gradient of TV(p, softmax(x)) in x.
+        side = xp.sign(q - self._p) / 2
+        pull = q * (side - xp.sum(q * side, axis=-1, keepdims=True))
+        if self._plan.opposite:
+            # In units of delta and of the noise, distances and prices are of the order of one at every scale. The
+            # price of the moment has a penalty on what is missing (an augmented Lagrangian), or q would fall back to
+            # p, out of sight of any other outcome, faster than the price can rise. Dividing by 1 + price keeps steps
+            # bounded.
+            share = 1 / (1 + xp.maximum(price + 50.0 * (self._wanted - success), zero))
+            share = xp.where(success < 0.02, zero, share)[:, None]
+            logits = logits - rate * (share * pull - (1 - share) * push)
+            price = xp.maximum(price + 0.1 * (self._wanted - success), zero)
+            price = xp.minimum(price, xp.full_like(price, 100.0))
+        else:
+            logits = logits - rate * (pull - price[:, None] * (push / scale))
+            price = xp.maximum(price + 0.1 * rate * (self._delta - success), zero)
+        return logits, price, total + averaged * q
+
+    def run(self) -> Any:
+        """Return the average iterate of each point and run, (points * repeats, n!)."""
+        state = self.start()
+        for scale, rate, averaged, step in self.schedule():
+            state = self.step(*state, scale, rate, averaged, step)
+        return state[2]
+
+    def schedule(self) -> Iterator[tuple[float, float, float, int]]:
+        """Return scale, rate, weight in the average and number of every step; no steps where there are no points."""
+        if not len(self._reach.p):
+            return iter(())
+        return zip(*(array.tolist() for array in self.columns()), range(self._plan.steps), strict=True)
+
+    def columns(self) -> tuple[Floats, Floats, Floats]:
+        """Return scale, rate and weight in the average of all steps."""
+        scale, rate, averaged = self._plan.schedule(self._reach.p.shape[1])
+        return scale, rate, averaged / averaged.sum()
+
+
+def score_gradient(distances: Any, noise: Any, gamma: float) -> Any:
+    """Return the estimate ``mean(H z) / gamma`` of the gradient of the smoothed distance in the logits.
+
+    Where the noise comes in opposite pairs, a constant added to H changes nothing: the baseline is built in.
+
+    Parameters
+    ----------
+    distances : (..., samples) array
+    noise : (..., samples, n!) array
+    """
+    xp = array_namespace(noise)
+    return xp.matmul(distances[..., None, :], noise)[..., 0, :] / (noise.shape[-2] * gamma)
+
+
+def softmax(logits: Any) -> Any:
+    """Return the shares with these logits, over the last axis."""
+    xp = array_namespace(logits)
+    powers = xp.exp(logits - xp.max(logits, axis=-1, keepdims=True))
+    return powers / xp.sum(powers, axis=-1, keepdims=True)
+
+
+def drawn_here(reach: Reach, plan: Plan, like: Any, rng: np.random.Generator) -> Draw:
+    """Return noise drawn by numpy: the same for every library."""
+    xp = array_namespace(like)
+    shape = len(reach.p) * plan.repeats, plan.drawn, reach.p.shape[1]
+    block = max(1, _NOISE_AT_A_TIME // max(shape[0] * shape[1] * shape[2], 1))
+    steps: Iterator[Floats] = (step for _ in iter(int, 1) for step in rng.standard_normal((block, *shape)))
+    now: list[Floats] = []
+
+    def draw(points: slice, copies: slice) -> Any:
+        if not points.start and not copies.start:
+            now[:] = [next(steps)]
+        return xp.astype(xp.asarray(now[0][points, copies], device=like.device), precision(like))
+
+    return draw
+
+
+def precision(like: Any) -> Any:
+    """Return the kind of number to compute with: single where `like` is, else double."""
+    xp = array_namespace(like)
+    return xp.float32 if like.dtype == xp.float32 else xp.float64
+
+
+def to_numpy(array: Any) -> Floats:
+    """Return a copy in ordinary memory, from where no library keeps it back (torch and cupy do, on a GPU)."""
+    for way in ("cpu", "get"):
+        if hasattr(array, way):
+            array = getattr(array, way)()
+    return np.array(np.from_dlpack(array), dtype=np.float64)
+
+
+def _slices(count: int, width: int) -> list[slice]:
+    return [slice(at, min(at + width, count)) for at in range(0, count, width)]

@@ -1,0 +1,257 @@
+"""Attacks out of what a descent ends with: distributions near it that reach delta, trimmed, and verified.
+
+For medians and Downward Merge the trimming is a linear program, for others a random search.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from holdrank.arrays.tolerances import SAME
+from holdrank.attacks.batches import Median, all_orders, all_places
+from holdrank.attacks.estimator.descent import Reach, softmax
+from holdrank.rankings import Floats, Ints
+from holdrank.rules.consensus import Statistic, borda, footrule, kemeny
+from holdrank.rules.merges import Robust
+from holdrank.rules.solvers.highs import Model
+from holdrank.status import Clock
+from holdrank.votes.votes import Votes
+
+_FEW_RANKINGS = 720  # up to here every ranking is tried as the start of an attack
+_MARGIN = 1e-7  # by how much, in pairs, an attack must beat every rival ranking; it costs less than that in votes
+_MEDIANS: tuple[Statistic, ...] = (kemeny, borda, footrule)
+
+
+def attacks(reach: Reach, many: list[Votes], average: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Return the total variation and the attacked distribution of each point, verified."""
+    points = len(average)
+    upper, attacked = np.full(points, np.inf), reach.p.copy()
+    for point in range(points):
+        votes = many[reach.votes_of[point]]
+        for start in _starts(reach, point, average[point], rng):
+            trimmed = _trim(reach, point, start, rng)
+            value = np.abs(trimmed - reach.p[point]).sum() / 2
+            if value < upper[point] and _holds(reach, point, votes, trimmed):
+                upper[point], attacked[point] = value, trimmed
+    # An attack that goes farther than it must is an attack for smaller deltas, too.
+    for point in range(points):
+        same = reach.votes_of == reach.votes_of[point]
+        farther = np.flatnonzero(same & (reach.delta >= reach.delta[point]))
+        best = farther[np.argmin(upper[farther])]
+        upper[point], attacked[point] = upper[best], attacked[best]
+    return upper, attacked
+
+
+def _starts(reach: Reach, point: int, average: Floats, rng: np.random.Generator, most: int = 8) -> list[Floats]:
+    """Return distributions near the average that reach delta, one for each of the most promising outcomes."""
+    p, delta = reach.p[point], reach.delta[point] - SAME
+    logits = np.log(np.maximum(average, 1e-12))
+    scale = np.repeat([0.001, 0.01, 0.1, 0.3, 1.0, 3.0], 96 if len(p) <= _FEW_RANKINGS else 16)[:, None]
+    noise = scale * rng.standard_normal((len(scale), len(p)))
+    # Beside them rankings with nearly all of the votes: wherever the descent ended, some outcome is far.
+    alone = np.tile(0.02 * p, (len(rivals := _rivals(reach, point)), 1))
+    alone[np.arange(len(rivals)), rivals] += 0.98
+    found = np.concatenate((average[None], softmax(logits + noise), alone))
+    distances, codes = reach.outcomes(point, found)
+    far = distances >= delta
+    if not far.any():
+        return []
+    found, codes = found[far], codes[far]
+    low, high = np.zeros(len(found)), np.ones(len(found))
+    outcomes = reach.on_the_way(point, found)
+    for _ in range(24):  # on the way from p, the first moment that reaches delta; `high` always does
+        middle = (low + high) / 2
+        distances, met = outcomes(middle)
+        low, high = np.where(distances >= delta, low, middle), np.where(distances >= delta, middle, high)
+        codes = np.where(distances >= delta, met, codes)
+    found = p + high[:, None] * (found - p)
+    order = np.argsort(np.abs(found - p).sum(axis=1), kind="stable")
+    first = [at for i, at in enumerate(order) if codes[at] not in codes[order[:i]]]
+    return [found[at] for at in first[:most]]
+
+
+def _rivals(reach: Reach, point: int, most: int = 64) -> Ints:
+    """Return the numbers of the rankings to try: all if they are few, else those far enough with the least cost."""
+    size = reach.p.shape[1]
+    if size <= _FEW_RANKINGS:
+        return np.arange(size)
+    far = reach.distance(reach.before[point], all_places(reach.n) + 1) >= reach.delta[point] - SAME
+    features, costs = _table(kemeny, reach.n)
+    order = np.argsort((reach.p[point] @ features) @ costs, kind="stable")
+    return np.asarray(order[far[order]][:most])
+
+
+def _trim(reach: Reach, point: int, start: Floats, rng: np.random.Generator) -> Floats:
+    """Return a distribution nearer to p that still reaches delta, for the outcome of `start`."""
+    statistic = reach.statistic
+    merged = isinstance(statistic, Robust) and statistic.merge == "downward"
+    base = statistic.base if isinstance(statistic, Robust) and merged else statistic
+    if not any(base is median for median in _MEDIANS):
+        return _search(reach, point, start, rng)
+    if not isinstance(statistic, Robust):
+        _, codes = reach.outcomes(point, start[None])
+        return _nearest(reach, point, base, int(codes[0]))
+    best, value = start, np.abs(start - reach.p[point]).sum() / 2
+    for _ in range(4):  # each program holds one way to keep the buckets apart; its solution may suggest another
+        _, codes = reach.outcomes(point, best[None])
+        target, joined = divmod(int(codes[0]), 1 << (reach.n - 1))
+        buckets = _same_buckets(reach.n, target, joined, float(statistic.theta), best)
+        found = _nearest(reach, point, base, target, buckets)
+        distances, _ = reach.outcomes(point, found[None])
+        found_value = np.abs(found - reach.p[point]).sum() / 2
+        if distances[0] < reach.delta[point] - SAME or found_value >= value - _MARGIN:
+            break
+        best, value = found, found_value
+    return best if best is not start else _search(reach, point, start, rng)
+
+
+def _nearest(
+    reach: Reach, point: int, median: Statistic, target: int, more: tuple[Floats, Floats] | None = None
+) -> Floats:
+    """Return the distribution nearest to p of which `target` is the only median: a linear program.
+
+    With G(s) = d(s, rival) - d(s, target), the target beats a rival when the mean of G is above zero. The columns are
+    the mass removed from each ballot and the mass added. For a median of a metric d the target itself is the best
+    ballot to add, by the triangle inequality, against all rivals at once. Rivals come as rows when they are needed.
+    Rows that a merge adds are given as `more`: values for each ballot, and the least mean of each row.
+    """
+    p: Floats = reach.p[point]
+    features, costs = _table(median, reach.n)
+    support = np.flatnonzero(p > 0)
+    added = np.arange(len(p)) if more or reach.statistic is borda else np.array([target])
+    unit = 1e-3  # of mass: the solver's tolerances are absolute
+    upper = np.concatenate((p[support] / unit, np.full(len(added), np.inf)))
+    program = Model(np.concatenate((np.ones(len(support)), np.zeros(len(added)))), upper)
+    columns = np.arange(len(upper))
+
+    def add_rows(values: Floats, least: Floats) -> None:
+        rows = np.concatenate((-values[:, support], values[:, added]), axis=1)
+        program.add_rows(np.tile(columns, (len(rows), 1)), rows, (least - values @ p) / unit, np.inf)
+
+    balance = np.concatenate((-np.ones(len(support)), np.ones(len(added))))
+    program.add_rows(columns[None], balance[None], 0.0, 0.0)
+    if more:
+        add_rows(*more)
+    # Neighbours in the target are its nearest rivals.
+    place = all_places(reach.n)
+    swaps = np.flatnonzero(np.abs(place - place[target]).sum(axis=1) == 2)
+    new = swaps[np.abs(place[swaps] - place[target]).max(axis=1) == 1]
+    q: Floats = p
+    clock = Clock()
+    for _ in range(200):
+        add_rows((features @ (costs[:, new] - costs[:, [target]])).T, np.full(len(new), _MARGIN))
+        x = program.solve(clock).x * unit
+        if not len(x):
+            return p  # nothing makes this the median
+        q = p.copy()
+        q[support] -= x[: len(support)]
+        q[added] += x[len(support) :]
+        q = np.maximum(q, 0.0)
+        q /= q.sum()
+        cost = (q @ features) @ costs
+        cost[target] += _MARGIN / 2
+        rival = int(np.argmin(cost))
+        if rival == target:
+            break
+        new = np.array([rival])
+    return q
+
+
+def _same_buckets(n: int, target: int, joined: int, theta: float, q: Floats) -> tuple[Floats, Floats]:
+    """Return rows (values for each ballot, least mean) under which Downward Merge of `target` has these buckets.
+
+    Pairs inside a bucket stay within theta. Every interval across a border must hold a pair beyond theta, or lose
+    against a bucket that it overlaps; which of the two, and by which pair, is read off q. Sufficient but for ties,
+    which the caller checks.
+    """
+    order = all_orders(n)[target]
+    place = all_places(n)[:, order]  # by place in the target
+    bucket = np.concatenate(([0], np.cumsum([1 - (joined >> b & 1) for b in range(n - 1)])))
+    slack = min(_MARGIN, theta / 2)
+    pairs = [(s, t) for t in range(n) for s in range(t)]
+    # The mean of a lead is P - 1/2.
+    lead: dict[tuple[int, int], Floats] = {(s, t): np.where(place[:, s] < place[:, t], 0.5, -0.5) for s, t in pairs}
+    size = {pair: float(lead[pair] @ q) for pair in pairs}
+    values, least = [], []
+
+    def row(value: Floats, limit: float) -> None:
+        values.append(value)
+        least.append(limit)
+
+    def widest(among: list[tuple[int, int]]) -> tuple[int, int]:
+        return max(among, key=lambda pair: abs(size[pair]))
+
+    for s, t in pairs:
+        if bucket[s] == bucket[t]:
+            row(lead[s, t], slack - theta)
+            row(-lead[s, t], slack - theta)
+    apart: set[tuple[int, int]] = set()
+    for first, last in sorted(pairs, key=lambda pair: pair[1] - pair[0]):
+        inside = [(s, t) for s, t in pairs if first <= s and t <= last]
+        if bucket[first] == bucket[last] or apart.intersection(inside):
+            continue
+        pair = widest(inside)
+        if abs(size[pair]) > theta:
+            apart.add(pair)
+            row(np.sign(size[pair]) * lead[pair], theta + slack)
+            continue
+        rivals = [(s, t) for s, t in pairs if bucket[s] == bucket[t] and bucket[first] <= bucket[s] <= bucket[last]]
+        if rivals:
+            winner = widest(rivals)
+            side = np.sign(size[winner]) * lead[winner]
+            for other in inside:
+                if other != winner:
+                    row(side - lead[other], slack)
+                    row(side + lead[other], slack)
+    return np.array(values).reshape(-1, len(q)), np.array(least)
+
+
+def _search(reach: Reach, point: int, q: Floats, rng: np.random.Generator, rounds: int = 80) -> Floats:
+    """Return a nearer distribution by moving mass between two ballots and shrinking, many trials at a time."""
+    p, delta = reach.p[point], reach.delta[point] - SAME
+    size, trials = len(p), 512
+    step = 0.1
+    row = np.arange(trials)
+    value = np.abs(q - p).sum() / 2
+    for _ in range(rounds):
+        moved = np.tile(q, (trials, 1))
+        giver, taker = rng.integers(size, size=(2, trials))
+        amount = np.minimum(moved[row, giver], step * rng.random(trials) * value)
+        moved[row, giver] -= amount
+        moved[row, taker] += amount
+        moved = p + (1 - step * rng.random(trials)[:, None] * rng.integers(2, size=(trials, 1))) * (moved - p)
+        values = np.abs(moved - p).sum(axis=1) / 2
+        distances, _ = reach.outcomes(point, moved)
+        values = np.where(distances >= delta, values, np.inf)
+        best = int(np.argmin(values))
+        if values[best] < value * (1 - 1e-3 * step):
+            q, value = moved[best], values[best]
+        else:
+            step /= 2
+            if step < 1e-6:
+                break
+    return q
+
+
+def _holds(reach: Reach, point: int, votes: Votes, q: Floats) -> bool:
+    """Whether the statistic itself, run on the attacked votes, is far enough, and not because of how it breaks ties."""
+    after = reach.statistic(Votes.from_ranks(all_places(reach.n) + 1, q * votes.total, votes.items))
+    # A merge leaves it open when its median is not the only one; a statistic of your own may never say.
+    says = after.unique is not None or isinstance(reach.statistic, Robust)
+    return (bool(after.unique) or not says) and reach.reached(point, after.ranking)
+
+
+def _table(median: Statistic, n: int) -> tuple[Floats, Floats]:
+    """Return two tables whose product is the distance between all rankings, but for a constant."""
+    return _tables(_MEDIANS.index(median), n)
+
+
+@cache
+def _tables(median: int, n: int) -> tuple[Floats, Floats]:
+    if _MEDIANS[median] is borda:
+        place = all_places(n).astype(np.float64)
+        return place, -2 * place.T
+    form = Median(n, np.zeros(1), kendall=_MEDIANS[median] is kemeny)
+    return form.features, form.costs

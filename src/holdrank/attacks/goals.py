@@ -1,0 +1,398 @@
+"""What an adversary may want, as small values: another winner, b above a, a distance of delta; and claims in words."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+
+from holdrank.arrays.tolerances import SAME
+from holdrank.errors import UsageError, quote, real_number, show, whole_number
+from holdrank.rankings import Ints, Ranking, hausdorff_half, hausdorff_ns
+from holdrank.words.numbers import percent
+
+Change: TypeAlias = Literal["replace", "drop", "add"]
+TierDistance: TypeAlias = Literal["hausdorff_ns", "hausdorff_half"]
+
+DISTANCES = {"hausdorff_ns": hausdorff_ns, "hausdorff_half": hausdorff_half}
+CLAIMS = "'X wins', 'A above B' or 'top 3'"
+
+
+@runtime_checkable
+class Goal(Protocol):
+    """What an attack is for. All goals are of the classes below; they are values, compared by their contents."""
+
+    def aim(self, before: Ranking, items: Sequence[str]) -> Aim:
+        """Return what this goal means for items with these names, whose consensus is `before`."""
+        ...
+
+    def text(self) -> str:
+        """Return the goal in words, as a noun: "another winner"."""
+        ...
+
+    def deed(self, n: int) -> str:
+        """Return the goal in words, as what votes on `n` items do: "change the winner"."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """A goal with its names resolved, ready for the engines.
+
+    For strict rankings every goal is a union of three simple conditions on the order after the attack; the fields that
+    do not apply are empty.
+
+    Attributes
+    ----------
+    goal : Goal
+    before : Ranking
+        The consensus to be broken.
+    flips : int
+        At least so many pairs in another order than `before`.
+    above : tuple of int
+        (b, a): b stands above a.
+    newcomers : tuple of int
+        At least one of these items is among the first `top`.
+    leaver : tuple of int
+        This item is not among the first `top`.
+    top : int
+    """
+
+    goal: Goal
+    before: Ranking
+    flips: int = 0
+    above: tuple[int, ...] = ()
+    newcomers: tuple[int, ...] = ()
+    leaver: tuple[int, ...] = ()
+    top: int = 0
+
+    def renumbered(self, place: Ints) -> Aim:
+        """Return the same with item i called ``place[i]``."""
+        above, newcomers, leaver = (
+            tuple(int(place[item]) for item in items) for items in (self.above, self.newcomers, self.leaver)
+        )
+        before = Ranking(self.before.ranks[np.argsort(place)])
+        return replace(self, before=before, above=above, newcomers=newcomers, leaver=leaver)
+
+    def reached(self, after: Ranking) -> bool:
+        """Whether a consensus, with or without ties, fulfils the goal.
+
+        Place k means fewer than k items strictly above: tied items share the best of their places.
+        """
+        if isinstance(self.goal, Distance):
+            far = float(DISTANCES[self.goal.distance](self.before, after))
+            return far >= self.goal.delta - SAME
+        if self.above:
+            b, a = self.above
+            return bool(after.ranks[b] < after.ranks[a])
+        first = top_items(after, self.top)
+        if isinstance(self.goal, TopSet):
+            return first != top_items(self.before, self.top)
+        if self.leaver:
+            return first.isdisjoint(self.leaver)
+        return not first.isdisjoint(self.newcomers)
+
+    def reached_by_all(self, tied: Ranking) -> bool:
+        """Whether every strict ranking that breaks the ties of `tied` fulfils the goal."""
+        ranks = tied.ranks
+        above = ranks[:, None] < ranks
+        if self.above:
+            return bool(above[self.above])
+        if self.newcomers:
+            new = list(self.newcomers)
+            may_come_first = np.delete(ranks, new) <= ranks[new].min()  # the others, wherever a tie lets them
+            return bool(may_come_first.sum() < self.top)
+        if self.leaver:
+            return bool(above[:, self.leaver[0]].sum() >= self.top)
+        return int((above & (self.before.ranks[:, None] > self.before.ranks)).sum()) >= self.flips
+
+    def reached_by_some(self, tied: Ranking) -> bool:
+        """Whether some strict ranking that breaks the ties of `tied` fulfils the goal."""
+        ranks = tied.ranks
+        if self.above:
+            return bool(ranks[self.above[0]] <= ranks[self.above[1]])
+        if self.newcomers:
+            return bool(((ranks[:, None] < ranks).sum(axis=0)[list(self.newcomers)] < self.top).any())
+        if self.leaver:
+            return int((ranks <= ranks[self.leaver[0]]).sum()) - 1 >= self.top
+        return int(((ranks[:, None] <= ranks) & (self.before.ranks[:, None] > self.before.ranks)).sum()) >= self.flips
+
+    def is_impossible(self) -> bool:
+        """Whether no ranking at all fulfils the goal: a distance beyond the farthest, a newcomer where none is left."""
+        if isinstance(self.goal, Distance):
+            # The farthest ranking reverses every strict pair; a tie can only be broken, which counts half or nothing.
+            return not self.reached(Ranking(-self.before.ranks * self.before.n + np.arange(self.before.n)))
+        return not (self.above or self.newcomers or self.leaver or isinstance(self.goal, TopSet))
+
+    def step(self) -> int:
+        """Return the distance asked for in half pairs, rounded up: aims of one step are fulfilled together."""
+        if isinstance(self.goal, Distance) and self.goal.distance == "hausdorff_half":
+            pairs = self.before.n * (self.before.n - 1) // 2
+            return math.ceil(2 * self.goal.delta * pairs - SAME)
+        return 2 * self.flips
+
+
+def top_items(ranking: Ranking, k: int) -> set[int]:
+    """Return the items with fewer than `k` items strictly above them.
+
+    Examples
+    --------
+    >>> sorted(top_items(Ranking([1, 2, 2, 3]), 2))
+    [0, 1, 2]
+    """
+    top: set[int] = set()
+    for bucket in ranking.buckets:
+        if len(top) >= k:
+            break
+        top.update(bucket)
+    return top
+
+
+@dataclass(frozen=True, slots=True)
+class NewWinner:
+    """An item that is not in the first place now gets there, alone or shared.
+
+    Examples
+    --------
+    >>> NewWinner().aim(Ranking([1, 2, 3]), "abc").reached(Ranking([2, 1, 3]))
+    True
+    """
+
+    def aim(self, before: Ranking, items: Sequence[str]) -> Aim:  # noqa: ARG002
+        """See `Goal`."""
+        return Aim(self, before, newcomers=_outside(before, 1), top=1)
+
+    def text(self) -> str:
+        """See `Goal`."""
+        return "another winner"
+
+    def deed(self, n: int) -> str:  # noqa: ARG002
+        """See `Goal`."""
+        return "change the winner"
+
+
+@dataclass(frozen=True, slots=True)
+class Wins:
+    """The item is in the first place, alone or shared."""
+
+    item: str
+
+    def aim(self, before: Ranking, items: Sequence[str]) -> Aim:
+        """See `Goal`."""
+        return Aim(self, before, newcomers=(_find(self.item, items),), top=1)
+
+    def text(self) -> str:
+        """See `Goal`."""
+        return f"making {show(self.item)} win"
+
+    def deed(self, n: int) -> str:  # noqa: ARG002
+        """See `Goal`."""
+        return f"make {show(self.item)} win"
+
+
+@dataclass(frozen=True, slots=True)
+class Above:
+    """The item `upper` stands strictly above the item `lower`."""
+
+    upper: str
+    lower: str
+
+    def aim(self, before: Ranking, items: Sequence[str]) -> Aim:
+        """See `Goal`."""
+        pair = _find(self.upper, items), _find(self.lower, items)
+        if pair[0] == pair[1]:
+            raise UsageError(f"{quote(self.upper)} cannot stand above itself; name two items")
+        return Aim(self, before, above=pair)
+
+    def text(self) -> str:
+        """See `Goal`."""
+        return f"putting {show(self.upper)} above {show(self.lower)}"
+
+    def deed(self, n: int) -> str:  # noqa: ARG002
+        """See `Goal`."""
+        return f"put {show(self.upper)} above {show(self.lower)}"
+
+
+@dataclass(frozen=True, slots=True)
+class TopSet:
+    """The set of the first `k` items is another one; with ties, of the items with fewer than `k` above them."""
+
+    k: int
+
+    def __post_init__(self) -> None:
+        _keep_place(self)
+
+    def aim(self, before: Ranking, items: Sequence[str]) -> Aim:
+        """See `Goal`."""
+        _check_place(self.k, items)
+        return Aim(self, before, newcomers=_outside(before, self.k), top=self.k)
+
+    def text(self) -> str:
+        """See `Goal`."""
+        return f"changing the top {self.k}"
+
+    def deed(self, n: int) -> str:  # noqa: ARG002
+        """See `Goal`."""
+        return f"change the top {self.k}"
+
+
+@dataclass(frozen=True, slots=True)
+class Enters:
+    """The item is among the first `k`: fewer than `k` items stand strictly above it."""
+
+    item: str
+    k: int
+
+    def __post_init__(self) -> None:
+        _keep_place(self)
+
+    def aim(self, before: Ranking, items: Sequence[str]) -> Aim:
+        """See `Goal`."""
+        _check_place(self.k, items)
+        return Aim(self, before, newcomers=(_find(self.item, items),), top=self.k)
+
+    def text(self) -> str:
+        """See `Goal`."""
+        return f"bringing {show(self.item)} into the top {self.k}"
+
+    def deed(self, n: int) -> str:  # noqa: ARG002
+        """See `Goal`."""
+        return f"bring {show(self.item)} into the top {self.k}"
+
+
+@dataclass(frozen=True, slots=True)
+class Leaves:
+    """The item is not among the first `k` any more: at least `k` items stand strictly above it."""
+
+    item: str
+    k: int
+
+    def __post_init__(self) -> None:
+        _keep_place(self)
+
+    def aim(self, before: Ranking, items: Sequence[str]) -> Aim:
+        """See `Goal`."""
+        _check_place(self.k, items)
+        return Aim(self, before, leaver=(_find(self.item, items),), top=self.k)
+
+    def text(self) -> str:
+        """See `Goal`."""
+        return f"pushing {show(self.item)} out of the top {self.k}"
+
+    def deed(self, n: int) -> str:  # noqa: ARG002
+        """See `Goal`."""
+        return f"push {show(self.item)} out of the top {self.k}"
+
+
+@dataclass(frozen=True, slots=True)
+class Distance:
+    """The consensus moves by at least `delta`, a share of the pairs; the goal of the paper's breakdown function.
+
+    Parameters
+    ----------
+    delta : float
+        From 0 to 1.
+    distance : {"hausdorff_ns", "hausdorff_half"}
+        Between strict rankings both are Kendall's tau.
+    """
+
+    delta: float
+    distance: TierDistance = "hausdorff_ns"
+
+    def __post_init__(self) -> None:
+        delta = real_number(self.delta)
+        if delta is None or not 0 <= delta <= 1:
+            raise UsageError(f"delta must be a share of the pairs, from 0 to 1, not {quote(str(self.delta))}")
+        object.__setattr__(self, "delta", delta)
+        if self.distance not in DISTANCES:
+            raise UsageError(f"distance must be one of {', '.join(DISTANCES)}, not {quote(str(self.distance))}")
+
+    def aim(self, before: Ranking, items: Sequence[str]) -> Aim:
+        """See `Goal`."""
+        pairs = len(items) * (len(items) - 1) // 2
+        return Aim(self, before, flips=max(math.ceil(self.delta * pairs - SAME), 0))
+
+    def text(self, n: int = 0) -> str:
+        """See `Goal`; with the number of items, as a number of pairs, where that is a whole one."""
+        pairs = n * (n - 1) // 2
+        if not pairs or self.distance == "hausdorff_half":
+            return f"moving the consensus by {percent(self.delta)} of the pairs"
+        flips = math.ceil(self.delta * pairs - SAME) if self.delta > SAME else 0
+        return f"moving the consensus by {flips} of {pairs} pair{'s' * (pairs != 1)}"
+
+    def deed(self, n: int) -> str:
+        """See `Goal`."""
+        return f"move{self.text(n).removeprefix('moving')}"
+
+
+def claimed(claim: str, items: Sequence[str]) -> Wins | Above | TopSet:
+    """Return what a claim in words says: that an item wins, that one stands above another, or that the first k stay.
+
+    Names may hold the words of a claim; those of items that there are decide.
+
+    Examples
+    --------
+    >>> claimed("b above a", ["a", "b"]), claimed("b wins", ["a", "b"]), claimed("top 1", ["a", "b"])
+    (Above(upper='b', lower='a'), Wins(item='b'), TopSet(k=1))
+    """
+    words = " ".join(claim.split())
+    top = re.fullmatch(r"top (\d{1,9})", words)
+    if top and words not in items:
+        return TopSet(int(top[1]))
+    winner = words.removesuffix(" wins")
+    if winner != words and (winner in items or " above " not in words):
+        return Wins(winner)
+    for sign in re.finditer(" above ", words):
+        upper, lower = words[: sign.start()], words[sign.end() :]
+        if (upper in items and lower in items) or words.count(" above ") == 1:
+            return Above(upper, lower)
+    raise UsageError(f"a claim is {CLAIMS}, not {quote(claim)}")
+
+
+def goal_against(claim: Wins | Above | TopSet, items: Sequence[str], before: Ranking, *, tiers: bool) -> Goal | None:
+    """Return the goal of whoever wants a claim to fail; None when it does not hold as it is.
+
+    Examples
+    --------
+    >>> goal_against(Above("a", "b"), ["a", "b"], Ranking([1, 2]), tiers=False)
+    Above(upper='b', lower='a')
+    """
+    if isinstance(claim, TopSet):
+        return claim
+    if isinstance(claim, Wins):
+        # Whoever else wins: a shared first place is not a win.
+        return NewWinner() if claim.aim(before, items).newcomers == before.buckets[0] else None
+    if tiers:
+        said = quote(f"{claim.upper} above {claim.lower}")
+        raise UsageError(f"tiers may also tie what {said} keeps apart; claim it without tiers")
+    return Above(claim.lower, claim.upper) if claim.aim(before, items).reached(before) else None
+
+
+def _outside(before: Ranking, k: int) -> tuple[int, ...]:
+    inside = top_items(before, k)
+    return tuple(i for i in range(before.n) if i not in inside)
+
+
+def _keep_place(goal: TopSet | Enters | Leaves) -> None:
+    """Keep a place that is numpy's number as Python's; what is no place is refused where the items are known."""
+    k = whole_number(goal.k)
+    if k is not None:
+        object.__setattr__(goal, "k", k)
+
+
+def _check_place(k: object, items: Sequence[str]) -> None:
+    if not isinstance(k, int) or isinstance(k, bool) or not 1 <= k < len(items):
+        raise UsageError(f"k must be a whole number from 1 to {len(items) - 1}, one less than the items, not {k}")
+
+
+def _find(item: str, items: Sequence[str]) -> int:
+    if item in items:
+        return list(items).index(item)
+    near = difflib.get_close_matches(str(item), items, n=1)
+    hint = f"did you mean {quote(near[0])}?" if near else f"items: {', '.join(show(name, 30) for name in items[:8])}"
+    raise UsageError(f"no item is called {quote(str(item))}; {hint}")

@@ -1,0 +1,499 @@
+"""One case: votes, the statistic that is to break, and an engine; what it proposes is run and judged here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from holdrank.arrays.tolerances import NUDGE, SAME
+from holdrank.attacks.borda import engine as borda_engine
+from holdrank.attacks.footrule import engine as footrule_engine
+from holdrank.attacks.goals import Aim, Change
+from holdrank.attacks.kemeny import engine as kemeny_engine
+from holdrank.attacks.mirror import mirrored
+from holdrank.attacks.plans import Found, Plan, Progress, nothing
+from holdrank.attacks.results import Attack
+from holdrank.attacks.sides import every_optimum_reaches
+from holdrank.attacks.tiers import engine as tiers_engine
+from holdrank.attacks.tiers.below import RankingBelow
+from holdrank.attacks.whole import (
+    Find,
+    FindWhole,
+    Whole,
+    in_whole_votes,
+    plan_votes,
+    rounded_up,
+    votes_needed,
+    votes_to_decide,
+)
+from holdrank.errors import LimitError
+from holdrank.rankings import Ranking, footrule_maximum
+from holdrank.rules.consensus import (
+    Consensus,
+    Statistic,
+    borda,
+    borda_ties,
+    footrule,
+    footrule_optima,
+    kemeny,
+    kemeny_optima,
+    name_of,
+)
+from holdrank.rules.merges import Robust, consensus_of
+from holdrank.rules.scores import bradley_terry, compares_all, scored_ties
+from holdrank.status import Clock, Status
+from holdrank.votes.forms.table import MAX_WEIGHT
+from holdrank.votes.votes import Votes
+
+_OPTIMA = 200  # looked through when a consensus is one of several
+_FOR_CHECKS = 0.3  # of the time left: not for the engine, but for running the statistic again
+_ONE_RUN = 2.0  # seconds for one run of the statistic in a search
+_LAST_SEARCH = 2.0  # seconds to find any attack when the time is over and the engine knows none
+_LAST_LOOK = 2.0  # seconds for that when the time is over
+_MANY_VOTES = 1e8
+_ROUNDING = 2e-11  # of shares that engines find, generously
+_TIES_TRIED = 3  # numbers of votes for which a change that ties is looked for
+MOST_IN_CELLS = 16  # items of tiers that can be gone through cell by cell
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What knows how to break a statistic.
+
+    Attributes
+    ----------
+    find : callable
+        Bounds and attacks in shares of votes.
+    whole : callable or None
+        The same in whole votes, where the engine knows more than rounding does.
+    by_search : bool
+        Whether attacks are only looked for, so that lower bounds are weak or 0.
+    """
+
+    find: Find
+    whole: FindWhole | None = None
+    by_search: bool = False
+
+
+_MEDIANS = (
+    (kemeny, Engine(kemeny_engine.find, kemeny_engine.whole)),
+    (borda, Engine(borda_engine.find, borda_engine.whole)),
+    (footrule, Engine(footrule_engine.find)),
+)
+
+
+def searching(T: Statistic) -> Engine:
+    """Return the search, for any statistic; it proves lower bounds for few of them."""
+    from holdrank.attacks.search import Search
+
+    def works(aim: Aim, votes: Callable[[], Votes], after: Consensus, weakly: bool) -> bool:
+        return reaches(aim, T, votes, after, Clock(_ONE_RUN), weakly=weakly)
+
+    search = Search(T, partial(consensus_of, T=T, time_limit=_ONE_RUN), works)
+    return Engine(search.find, search.whole, by_search=True)
+
+
+def inexact_engine(T: Statistic, votes: Votes) -> Engine:
+    """Return attacks by search; for tiers, with a lower bound from the ranking below them where there is one."""
+    by_search = searching(T)
+    if not isinstance(T, Robust):
+        return by_search
+    base = exact_engine(T.base, votes)
+    if base is None and T.merge != "smith":
+        return by_search
+
+    def find(
+        votes: Votes, before: Ranking, aims: Sequence[Aim], change: Change, clock: Clock, *rest: Any
+    ) -> list[Found]:
+        from holdrank.attacks.tiers.crossings import lower_bound
+
+        assert isinstance(T, Robust)
+        find_base = None if base is None else base.find
+        bounds = [lower_bound(votes, T, before, aim, change, clock, find_base, *rest) for aim in aims]
+        found = by_search.find(votes, before, aims, change, clock, *rest)
+        return [replace(one, lower=max(one.lower, bound)) for one, bound in zip(found, bounds, strict=True)]
+
+    return replace(by_search, find=find)
+
+
+def exact_engine(T: Statistic, votes: Votes) -> Engine | None:
+    """Return the exact engine of a statistic on these votes, if there is one; statistics of one's own have none."""
+    T = _twin(T, votes)
+    base = T.base if isinstance(T, Robust) else T
+    known = next((engine for rule, engine in _MEDIANS if base is rule), None)
+    if known is None or (isinstance(T, Robust) and T.merge == "smith"):
+        return None
+    if not isinstance(T, Robust):
+        return Engine(mirrored(known.find), None if known.whole is None else mirrored(known.whole))
+
+    def find(votes: Votes, *rest: Any) -> list[Found]:
+        return tiers_engine.find(votes, T, *rest)
+
+    return _from_below(T, votes, Engine(find))
+
+
+def _from_below(T: Robust, votes: Votes, engine: Engine) -> Engine:
+    """Return an engine for tiers that also uses what is known about the ranking below them."""
+    base = exact_engine(T.base, votes)
+    if base is None:
+        return engine
+    below = RankingBelow(T, base.find, base.whole)
+
+    def find(
+        votes: Votes, before: Ranking, aims: Sequence[Aim], change: Change, clock: Clock, progress: Progress | None
+    ) -> list[Found]:
+        return below.improve(votes, before, aims, change, clock, engine.find, progress)
+
+    return replace(engine, find=find, whole=below.whole)
+
+
+def _twin(T: Statistic, votes: Votes) -> Statistic:
+    """Return a statistic with the same rankings on these votes and all that they may become, and with an engine.
+
+    Where every ballot compares every pair, Bradley and Terry sort by pairwise wins, and so does Borda.
+    """
+    if isinstance(T, Robust):
+        return Robust(_twin(T.base, votes), T.theta, T.merge)
+    return borda if T is bradley_terry and compares_all(votes) else T
+
+
+def reaches(
+    aim: Aim, T: Statistic, votes: Callable[[], Votes], after: Consensus, clock: Clock, *, weakly: bool = False
+) -> bool:
+    """Whether every optimum that the consensus was chosen from fulfils an aim; or, `weakly`, whether one of them does.
+
+    False where that could not be found out.
+    """
+    reported = aim.reached(after.ranking)
+    if not after.status.is_exact or after.unique is not False or reported is weakly:
+        return after.status.is_exact and reported
+    tied = borda_ties(votes()) if T is borda else scored_ties(votes(), T)
+    if tied is not None:
+        return aim.reached_by_some(tied) if weakly else aim.reached_by_all(tied)
+    optima = _optima(votes(), T)
+    if optima is not None:
+        return (any if weakly else all)(aim.reached(other) for other in optima)
+    return T is kemeny and not weakly and every_optimum_reaches(votes(), aim, after.ranking.order, clock)
+
+
+def _optima(votes: Votes, T: Statistic) -> list[Ranking] | None:
+    """Return every optimum of a median; None if they are too many, or not known."""
+    if T is footrule:
+        return footrule_optima(votes, _OPTIMA)
+    try:
+        return kemeny_optima(votes, most=_OPTIMA) if T is kemeny else None
+    except LimitError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is known about one aim after the statistic was run again."""
+
+    aim: Aim
+    lower: float
+    upper: float
+    plan: Plan | None = None
+    after: Consensus | None = None
+    tie_plan: Plan | None = None
+    whole: Whole = field(default_factory=Whole)
+
+    @property
+    def is_free(self) -> bool:
+        """Whether any change of the right votes, however small, is enough."""
+        return self.upper <= SAME and self.plan is not None and plan_votes(self.plan) > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Votes, the statistic that is to break, its consensus, what the attacker may do, and who proposes attacks."""
+
+    votes: Votes
+    statistic: Statistic
+    before: Consensus
+    change: Change
+    engine: Engine
+    _memo: dict[Any, Any] = field(default_factory=dict)
+
+    def answers(self, aims: Sequence[Aim], clock: Clock, progress: Progress | None) -> list[Answer]:
+        """Return what is known about aims, each of which implies all before it."""
+        found = self._found(aims, clock, progress)
+        answers = [Answer(aim, self._sound(known.lower), math.inf) for aim, known in zip(aims, found, strict=True)]
+        # When time is short, the farthest attack gives every aim an upper bound; then the nearest matter most.
+        stop = math.inf
+        for k in sorted(range(len(aims)), key=lambda k: k - len(aims) * (k == len(aims) - 1)):
+            if clock.over() and math.isinf(stop):
+                stop = monotonic() + _LAST_LOOK
+            if monotonic() < stop:
+                answers[k] = self._verified(answers[k], found[k], clock)
+        answers = chained(answers)
+        return self._no_dearer(self._in_whole_votes(answers, clock), clock) if self.votes.is_counts else answers
+
+    def with_search(
+        self, answers: Sequence[Answer], clock: Clock, time_limit: float | None, progress: Progress | None
+    ) -> list[Answer]:
+        """Return the answers with attacks by search where the engine knows none: a dear one tells more than none."""
+        todo = [k for k, a in enumerate(answers) if a.plan is None and math.isfinite(a.lower)]
+        if not todo or self.engine.by_search or not self.before.status.is_exact:
+            return list(answers)
+        least = min(_LAST_SEARCH, math.inf if time_limit is None else time_limit)
+        more = Clock(max(clock.seconds_left(), least), within=clock)
+        search = Case(self.votes, self.statistic, self.before, self.change, searching(self.statistic))
+        found = dict(zip(todo, search.answers([answers[k].aim for k in todo], more, progress), strict=True))
+        merged = [
+            replace(found[k], lower=max(a.lower, found[k].lower), whole=_both(a.whole, found[k].whole))
+            if k in found
+            else a
+            for k, a in enumerate(answers)
+        ]
+        return chained(merged)
+
+    def status(self, answers: Sequence[Answer], clock: Clock) -> Status:
+        """Return how sure the answers are, all together."""
+        if all(answer.lower == answer.upper for answer in answers):
+            beyond = answers and all(math.isinf(answer.lower) for answer in answers)
+            return Status.OUT_OF_REACH if beyond else Status.LEAST
+        if clock.interrupted or self.before.status is Status.INTERRUPTED:
+            return Status.BETWEEN_INTERRUPTED
+        if self.engine.by_search and not any(answer.lower > 0 for answer in answers):
+            return Status.ESTIMATE
+        return Status.BETWEEN_TIME_LIMIT if clock.over() or self._memo.get("cut short") else Status.BETWEEN
+
+    def attack(self, answer: Answer, status: Status, notes: tuple[str, ...], seconds: float) -> Attack:
+        """Return an answer in the form that people get."""
+        return Attack(
+            goal=answer.aim.goal,
+            change=self.change,
+            lower=answer.lower,
+            upper=answer.upper,
+            verified=answer.plan is not None,
+            votes_needed=answer.whole.needed,
+            votes_to_tie=answer.whole.ties if self.votes.is_counts else math.nan,
+            votes_to_decide=answer.whole.decide if self.votes.is_counts else math.nan,
+            votes_sufficient=answer.whole.sufficient if self.votes.is_counts else math.nan,
+            status=status,
+            statistic=name_of(self.statistic),
+            before=self.before,
+            after=answer.after,
+            plan=answer.plan,
+            whole_plan=answer.whole.plan,
+            tie_plan=answer.whole.tie_plan if answer.whole.ties < answer.whole.sufficient else None,
+            original=self.votes,
+            notes=notes,
+            seconds=seconds,
+        )
+
+    def _sound(self, lower: float) -> float:
+        """Return a lower bound without what rounding adds to it: where votes are dropped, a ballot is left.
+
+        Of very many votes, rounding may be more than a thousandth of one.
+        """
+        if self.votes.is_counts and self.votes.total > _MANY_VOTES and math.isfinite(lower):
+            lower -= _ROUNDING
+        if self.change == "drop" and math.isfinite(lower):
+            lower = min(lower, 1 - float(self.votes.weights.min()) / self.votes.total)
+        return max(float(lower), 0.0)
+
+    def _found(self, aims: Sequence[Aim], clock: Clock, progress: Progress | None) -> list[Found]:
+        found: dict[int, Found] = {}
+        for k, aim in enumerate(aims):
+            if aim.reached(self.before.ranking):
+                found[k] = Found(0.0, 0.0, nothing(self.votes))
+            elif aim.is_impossible():
+                found[k] = Found(math.inf)
+            elif not self.before.status.is_exact:
+                found[k] = Found(0.0)  # nothing is known about a consensus that is not known
+        todo = [k for k in range(len(aims)) if k not in found]
+        if todo:
+            asked = [aims[k] for k in todo]
+            deadline = clock.deadline
+            if deadline is not None:
+                clock.deadline = deadline - _FOR_CHECKS * max(clock.seconds_left(), 0.0)
+            results = self.engine.find(self.votes, self.before.ranking, asked, self.change, clock, progress)
+            self._memo["cut short"] = clock.over()
+            clock.deadline = deadline
+            found.update(zip(todo, results, strict=True))
+        return [found[k] for k in range(len(aims))]
+
+    def _verified(self, answer: Answer, found: Found, clock: Clock) -> Answer:
+        """Run the statistic again: an attack that does not work is no attack, and its price no upper bound."""
+        after = None if found.plan is None else self._after(found.plan, answer.aim, clock)
+        if found.plan is None or after is None:
+            return replace(answer, tie_plan=found.tie_plan)
+        plan = found.plan.without_detours(self.votes)
+        budget = plan.budget(self.votes)
+        upper = found.upper if found.upper - SAME <= budget <= found.upper + NUDGE else budget
+        return replace(answer, upper=max(upper, answer.lower), plan=plan, after=after)
+
+    def _after(self, plan: Plan, aim: Aim, clock: Clock, *, weakly: bool = False) -> Consensus | None:
+        """Return the consensus after an attack, if it is one that this attacker may do and fulfils the aim."""
+        if not plan_votes(plan):
+            tied = weakly and reaches(aim, self.statistic, lambda: self.votes, self.before, clock, weakly=True)
+            return self.before if tied or aim.reached(self.before.ranking) else None
+        if not self._may(plan) or plan.leaves_nothing(self.votes):
+            return None
+        key = tuple(part.tobytes() for part in (plan.removed, plan.ranks, plan.added, plan.scores) if part is not None)
+        if key not in self._memo:  # one attack may serve many distances
+            left = clock.seconds_left()
+            limit = None if math.isinf(left) else max(left, _LAST_LOOK)
+            self._memo[key] = consensus_of(plan.applied(self.votes), self.statistic, limit)
+        after: Consensus = self._memo[key]
+        attacked = partial(plan.applied, self.votes)
+        return after if reaches(aim, self.statistic, attacked, after, clock, weakly=weakly) else None
+
+    def _may(self, plan: Plan) -> bool:
+        """Whether the attacker may do this: take what there is, put in as much as is taken where votes are replaced."""
+        taken, put = float(plan.removed.sum()), float(plan.added.sum())
+        tolerance = SAME * self.votes.total
+        if self.votes.total - taken + put > MAX_WEIGHT:
+            return False  # more votes than can be counted
+        balanced = {"replace": abs(taken - put) <= tolerance, "drop": put == 0, "add": taken == 0}[self.change]
+        return balanced and bool((plan.removed <= self.votes.weights + tolerance).all())
+
+    def _works(self, aim: Aim, clock: Clock, plan: Plan, *, weakly: bool = False) -> bool:
+        return self._after(plan, aim, clock, weakly=weakly) is not None
+
+    def _in_whole_votes(self, answers: list[Answer], clock: Clock) -> list[Answer]:
+        """Add whole votes to the answers, the nearest aims first."""
+        known = self._whole_by_engine(answers, clock)
+        whole: list[Whole] = []
+        last: Plan | None = None
+        stop = math.inf
+        for answer, engine_says in zip(answers, known, strict=True):
+            plan = engine_says.plan
+            # No vote changes nothing; a single one may be less than shares can tell.
+            some = self.before.unique is True and not answer.aim.reached(self.before.ranking)
+            needed = max(votes_needed(answer.lower, self.votes.total), engine_says.needed, float(some))
+            works = partial(self._works, answer.aim, clock)
+            if answer.plan is not None and answer.after is not None and (plan is None or plan_votes(plan) > needed):
+                if not plan_votes(answer.plan):
+                    plan = answer.plan
+                elif last is not None and plan_votes(last) == needed and works(last):
+                    plan = last
+                else:
+                    target = answer.after.ranking
+                    own = in_whole_votes(self.votes, self.change, needed, answer.plan, target, works, clock)
+                    if own is None and clock.over():
+                        stop = monotonic() + _LAST_LOOK if math.isinf(stop) else stop
+                        if monotonic() < stop:
+                            own = rounded_up(self.votes, self.change, answer.plan, target, works)
+                    plan = _smaller(plan, own)
+            plan = None if plan is None else plan.without_detours(self.votes)
+            found = Whole(needed, plan, engine_says.tie_plan, max(engine_says.decide, needed, self._to_decide(answer)))
+            tie_plan = self._tying(answer, found, clock)
+            whole.append(replace(found, tie_plan=None if tie_plan is None else tie_plan.without_detours(self.votes)))
+            last = plan
+        # As with shares: farther attacks serve nearer aims, what is needed nearer is needed farther.
+        for k in reversed(range(len(whole) - 1)):
+            near, far = whole[k], whole[k + 1]
+            tie_plan = _smaller(near.tie_plan, far.tie_plan)
+            whole[k] = replace(near, plan=_smaller(near.plan, far.plan), tie_plan=tie_plan)
+        for k in range(1, len(whole)):
+            needed, decide = max(whole[k].needed, whole[k - 1].needed), max(whole[k].decide, whole[k - 1].decide)
+            whole[k] = replace(whole[k], needed=needed, decide=decide)
+        return [replace(answer, whole=one) for answer, one in zip(answers, whole, strict=True)]
+
+    def _to_decide(self, answer: Answer) -> float:
+        """Return a number of whole votes below which none make every optimum reach the aim."""
+        if answer.aim.reached(self.before.ranking):
+            return 0.0
+        one_ballot = _most_from_one_ballot(self.statistic, self.votes)
+        if one_ballot is None:
+            return 1.0
+        return votes_to_decide(answer.lower, self.votes.total, one_ballot, self.change)
+
+    def _tying(self, answer: Answer, known: Whole, clock: Clock) -> Plan | None:
+        """Return the smallest change of whole votes known with which some optimum reaches the aim, if it is smaller."""
+        best = known.tie_plan
+        if isinstance(self.statistic, Robust) or known.needed >= min(known.ties, known.sufficient):
+            return best
+        weakly = partial(self._works, answer.aim, clock, weakly=True)
+        if known.needed == 0 and weakly(nothing(self.votes)):
+            return nothing(self.votes)
+        rounded = answer.plan or answer.tie_plan
+        if rounded is None or clock.over():
+            return best
+        target = self.before.ranking if answer.after is None else answer.after.ranking
+        below = min(known.ties, known.needed + _TIES_TRIED)
+        return _smaller(
+            best, in_whole_votes(self.votes, self.change, known.needed, rounded, target, weakly, clock, below)
+        )
+
+    def _no_dearer(self, answers: list[Answer], clock: Clock) -> list[Answer]:
+        """Return answers whose share is at most that of the whole votes that are enough."""
+        for k, answer in enumerate(answers):
+            plan = answer.whole.plan
+            share = answer.whole.sufficient / self.votes.total
+            if plan is not None and share < answer.upper:
+                answers[k] = replace(answer, upper=share, plan=plan, after=self._after(plan, answer.aim, clock))
+        return chained(answers)
+
+    def _whole_by_engine(self, answers: Sequence[Answer], clock: Clock) -> list[Whole]:
+        """Return what the engine itself knows about whole votes, with plans that were seen to work."""
+        known = [Whole(0.0)] * len(answers)
+        todo = [
+            k
+            for k, answer in enumerate(answers)
+            if math.isfinite(answer.lower) and (answer.plan is None or plan_votes(answer.plan))
+        ]
+        if self.engine.whole is None or not todo or not self.before.status.is_exact:
+            return known
+        aims = [answers[k].aim for k in todo]
+        found = [Found(answers[k].lower, answers[k].upper, answers[k].plan, answers[k].tie_plan) for k in todo]
+        results = self.engine.whole(self.votes, self.before.ranking, aims, self.change, found, clock)
+        for k, whole in zip(todo, results, strict=True):
+            works = partial(self._works, answers[k].aim, clock)
+            plan = whole.plan if whole.plan is not None and _is_whole(whole.plan) and works(whole.plan) else None
+            tie = whole.tie_plan
+            tie = tie if tie is not None and _is_whole(tie) and works(tie, weakly=True) else None
+            known[k] = replace(whole, plan=plan, tie_plan=tie)
+        return known
+
+
+def chained(answers: Sequence[Answer]) -> list[Answer]:
+    """Return answers to aims each of which implies all before it, with what they tell about each other."""
+    known = list(answers)
+    # A farther attack reaches all that is nearer; what it takes to get near, it takes to get farther.
+    for k in reversed(range(len(known) - 1)):
+        far = known[k + 1]
+        if far.upper < known[k].upper:
+            whole = replace(known[k].whole, plan=_smaller(known[k].whole.plan, far.whole.plan))
+            known[k] = replace(known[k], upper=far.upper, plan=far.plan, after=far.after, whole=whole)
+    for k in range(1, len(known)):
+        known[k] = replace(known[k], lower=max(known[k].lower, known[k - 1].lower))
+    # Where only rounding keeps the bounds apart they are one number: the one that is proved to be needed.
+    return [replace(a, upper=a.lower) if a.upper - SAME <= a.lower < math.inf else a for a in known]
+
+
+def _most_from_one_ballot(T: Statistic, votes: Votes) -> int | None:
+    """Return by how much one ballot, at most, prefers one outcome to another; None for rules without such a limit.
+
+    Outcomes are orders and their distances in pairs (Kemeny) or places (footrule), or items and their points (Borda).
+    """
+    if T is kemeny:
+        return votes.n * (votes.n - 1) // 2
+    if T is footrule:
+        return footrule_maximum(votes.n)
+    return votes.n - 1 if T is borda or (T is bradley_terry and compares_all(votes)) else None
+
+
+def _both(one: Whole, other: Whole) -> Whole:
+    """Return what two engines know together about whole votes."""
+    needed = max((w.needed for w in (one, other) if not math.isnan(w.needed)), default=math.nan)
+    decide = max(one.decide, other.decide)
+    return Whole(needed, _smaller(one.plan, other.plan), _smaller(one.tie_plan, other.tie_plan), decide)
+
+
+def _is_whole(plan: Plan) -> bool:
+    return all(bool((np.rint(part) == part).all()) for part in (plan.removed, plan.added))
+
+
+def _smaller(a: Plan | None, b: Plan | None) -> Plan | None:
+    """Return the plan that changes fewer votes."""
+    return min((plan for plan in (a, b) if plan is not None), key=plan_votes, default=None)

@@ -1,0 +1,134 @@
+"""What an attacker does to the votes, and what an engine knows about the least that it takes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from holdrank.attacks.goals import Change
+from holdrank.errors import UsageError, quote
+from holdrank.rankings import Floats, Ints
+from holdrank.status import Step
+from holdrank.votes.votes import Votes
+
+Progress: TypeAlias = Callable[[Step], None]
+
+_ROUNDING = 1e-12  # of the weight of all votes
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Ballots taken away and ballots put in, both in the unit of the votes' weights.
+
+    Attributes
+    ----------
+    removed : (distinct,) array
+        Weight taken from each distinct ballot of the votes.
+    ranks : (m, n) array of int
+        The ballots put in: 1 is best, equal is tied, 0 is unlisted.
+    added : (m,) array
+        Their weights.
+    scores : (m, n) array or None
+        Their scores, for attacks on a rule that looks at scores.
+    """
+
+    removed: Floats
+    ranks: Ints
+    added: Floats
+    scores: Floats | None = None
+
+    def budget(self, votes: Votes) -> float:
+        """Return the share of the votes that changes: taken away, put in, or one for the other."""
+        return max(float(self.removed.sum()), float(self.added.sum())) / votes.total
+
+    def left(self, votes: Votes) -> Floats:
+        """Return what is not taken away; a ballot taken away but for rounding is gone, an untouched one never."""
+        rest: Floats = np.maximum(votes.weights - self.removed, 0.0)
+        # A whole vote is no rounding, nor is most of a ballot, however light it is.
+        rounding = np.minimum(_ROUNDING * votes.total, votes.weights / 2)
+        rest[rest < (np.minimum(rounding, 0.5) if votes.is_counts else rounding)] = 0.0
+        return rest
+
+    def leaves_nothing(self, votes: Votes) -> bool:
+        """Whether all votes are taken away and none is put in."""
+        return not self.left(votes).any() and not self.added.any()
+
+    def without_detours(self, votes: Votes) -> Plan:
+        """Return the same change without ballots that are taken away and put in again."""
+        if not self.removed.any() or not self.added.any() or self.scores is not None:
+            return self
+        row_of = {row.tobytes(): k for k, row in enumerate(np.ascontiguousarray(votes.ranks, dtype=np.int64))}
+        removed, added = self.removed.copy(), self.added.copy()
+        for k, ballot in enumerate(np.ascontiguousarray(self.ranks, dtype=np.int64)):
+            row = row_of.get(ballot.tobytes())
+            if row is not None:
+                both = min(removed[row], added[k])
+                removed[row] -= both
+                added[k] -= both
+        return Plan(removed, self.ranks, added) if (removed != self.removed).any() else self
+
+    def applied(self, votes: Votes) -> Votes:
+        """Return the votes after the attack; refuses, as all votes do, when nothing is left."""
+        left = self.left(votes)
+        kept, put = left > 0, self.added > 0
+        if votes.scores is not None and (self.scores is not None or not put.any()):
+            scores = votes.scores[kept] if self.scores is None else np.vstack((votes.scores[kept], self.scores[put]))
+            weights = np.concatenate((left[kept], self.added[put]))
+            return Votes.from_score_rows(scores, weights, votes.items, unlisted=votes.unlisted)
+        return Votes.from_ranks(
+            np.vstack((votes.ranks[kept], self.ranks[put])),
+            np.concatenate((left[kept], self.added[put])),
+            votes.items,
+            unlisted=votes.unlisted,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What an engine knows about one goal.
+
+    Attributes
+    ----------
+    lower : float
+        No change of a smaller share of the votes reaches the goal, not even weakly (as one of several optima).
+    upper : float
+        Some change of this share, or of any larger one, reaches it; infinite when none is known.
+    plan : Plan or None
+        An attack that reaches the goal strictly with at most `upper` + 1e-6; None when none is known.
+    tie_plan : Plan or None
+        Where no strict attack is known: one that reaches the goal weakly, if the engine knows one.
+    """
+
+    lower: float
+    upper: float = math.inf
+    plan: Plan | None = None
+    tie_plan: Plan | None = None
+
+
+def nothing(votes: Votes) -> Plan:
+    """Return the plan that changes no vote."""
+    return Plan(np.zeros(votes.distinct), np.zeros((0, votes.n), dtype=np.int64), np.zeros(0))
+
+
+def replacing(votes: Votes, removed: Floats, ranks: npt.ArrayLike, added: Floats) -> Plan:
+    """Return the plan with these ballots, tiny negative weights of solvers cut off."""
+    removed = np.clip(removed, 0.0, votes.weights)
+    return Plan(removed, np.atleast_2d(np.asarray(ranks, dtype=np.int64)), np.maximum(added, 0.0))
+
+
+def adds_battles(votes: Votes) -> bool:
+    """Whether the votes are battles between two items each, so that an attacker adds battles too, not rankings."""
+    listed = (votes.ranks != 0).sum(axis=1)
+    return votes.unlisted == "observed" and votes.n > 2 and bool((listed <= 2).all())
+
+
+def check_change(change: str) -> Change:
+    """Return `change` if it is one of the three."""
+    if change not in ("replace", "drop", "add"):
+        raise UsageError(f"change must be 'replace', 'drop' or 'add', not {quote(str(change))}")
+    return change  # type: ignore[return-value]

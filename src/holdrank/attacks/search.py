@@ -1,0 +1,434 @@
+"""Attacks by search, for statistics without an exact engine: what works is an upper bound, and pairs give lower ones.
+
+An attack here has one direction: ballots that speak most against what is wanted go first, one kind of ballot comes in.
+How far it must go is found by running the statistic on more and less of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import TypeAlias
+
+import numpy as np
+
+from holdrank.arrays.tolerances import SAME, STRICT
+from holdrank.attacks.borda.races import Races
+from holdrank.attacks.goals import Aim, Change
+from holdrank.attacks.plans import Found, Plan, Progress, adds_battles
+from holdrank.attacks.whole import Whole, agreement, apportioned
+from holdrank.rankings import Floats, Ints, Ranking
+from holdrank.rules.consensus import Consensus, Statistic
+from holdrank.rules.merges import Robust
+from holdrank.rules.scores import bradley_terry, copeland, mean_score, score_units, strength_pull
+from holdrank.status import Clock, Step
+from holdrank.votes.forms.table import MAX_WEIGHT
+from holdrank.votes.votes import Votes
+
+Reaches: TypeAlias = Callable[[Aim, Callable[[], Votes], Consensus, bool], bool]
+
+_TARGETS = 12  # rankings to aim at for one goal
+_HALVINGS = 40  # of the interval between an attack that fails and one that works
+_SAME = 2e-10  # shares of votes that need not be told apart
+_MOST_ADDED = 64.0  # times the votes
+_SCORE_ROUNDING = 4e-12  # of the largest score: sums of scores that are no short decimals may be off by so much
+_BETTER = 0.995  # a further direction must do with less than this share of the best known
+
+
+class Search:
+    """The search for one statistic; an engine, see `cases`.
+
+    Parameters
+    ----------
+    T : Statistic
+    run : callable
+        Runs the statistic, not for too long.
+    reaches : callable
+        Whether a consensus of votes fulfils an aim whatever rule breaks its ties; or, weakly, by some such rule.
+    """
+
+    def __init__(self, T: Statistic, run: Callable[[Votes], Consensus], reaches: Reaches) -> None:
+        self._statistic, self._run, self._reaches = T, run, reaches
+        self._best: dict[Aim, _Direction] = {}
+
+    def find(
+        self,
+        votes: Votes,
+        before: Ranking,
+        aims: Sequence[Aim],
+        change: Change,
+        clock: Clock,
+        progress: Progress | None,
+    ) -> list[Found]:
+        """Return bounds and attacks for each aim; the lower bound is 0 where pairs have none."""
+        prices = pair_prices(votes, self._statistic, change)
+        races = score_races(votes, change) if self._statistic is mean_score else None
+        found = [Found(0.0 if prices is None else price_of(aim, prices)) for aim in aims]
+        if races is not None:
+            found = [Found(races.needed(aim, attrgetter("share")) / votes.total) for aim in aims]
+        # When time is short, an attack that reaches the farthest aim serves all.
+        for done, k in enumerate(sorted(range(len(aims)), key=lambda k: k - len(aims) * (k == len(aims) - 1))):
+            if progress:
+                progress(Step("goals", done, len(aims)))
+            lower = found[k].lower
+            if clock.over() or math.isinf(lower):
+                continue
+            size, best = self._cheapest(votes, before, aims[k], change, clock)
+            if best is not None:
+                self._best[aims[k]] = best
+                share = size / votes.total  # a strict win takes a little more than the least
+                # Farther from the edge than any rounding: nobody who counts again may come to another result.
+                clear = min(size + STRICT * votes.total, best.most)
+                plan = best.plan(clear if self._works(aims[k], best, clear) else size)
+                found[k] = Found(lower, lower if share <= lower + 5 * _SAME else share, plan)
+            elif change == "drop" and not clock.over():  # taking votes away can end in ties that nothing breaks
+                size, best = self._cheapest(votes, before, aims[k], change, clock, weakly=True)
+                found[k] = Found(lower, tie_plan=None if best is None else best.plan(size))
+        return found
+
+    def whole(
+        self,
+        votes: Votes,
+        before: Ranking,  # noqa: ARG002
+        aims: Sequence[Aim],
+        change: Change,
+        found: Sequence[Found],
+        clock: Clock,
+    ) -> list[Whole]:
+        """Return whole votes in the same directions; of mean scores and Copeland's, also what is needed, exactly."""
+        results = []
+        races = score_races(votes, change) if self._statistic is mean_score else None
+        behind = _copeland_votes(votes, change) if self._statistic is copeland else None
+        for aim, known in zip(aims, found, strict=True):
+            if races is not None and races.works_for(aim) and races.pairs(aim):
+                results.append(_whole_race(votes, races, aim))
+                continue
+            needed, decide = 0.0, 0.0
+            if races is not None and races.works_for(aim):
+                needed, decide = (races.needed(aim, attrgetter(name)) for name in ("tie", "decide"))
+            elif behind is not None:
+                needed = math.ceil(price_of(aim, behind))
+            direction = self._best.get(aim)
+            plan = None
+            if direction is not None and math.isfinite(known.upper):
+                enough = math.ceil(known.upper * votes.total - SAME)
+                for size in (enough, enough + 1, enough + 2, math.ceil(1.1 * enough) + 2):
+                    if clock.over() or self._works(aim, direction, float(size), whole=True):
+                        plan = direction.plan(float(size), whole=True)
+                        break
+            results.append(Whole(needed, plan, decide=decide))
+        return results
+
+    def _cheapest(
+        self, votes: Votes, before: Ranking, aim: Aim, change: Change, clock: Clock, *, weakly: bool = False
+    ) -> tuple[float, _Direction | None]:
+        """Return the least weight that is known to do, and the direction in which it does."""
+        least, best = math.inf, None
+        for direction in directions(votes, self._statistic, before, aim, change):
+            if clock.over():
+                break
+            if best is not None and not self._works(aim, direction, _BETTER * least, weakly=weakly):
+                continue
+            size = self._size(aim, direction, min(direction.most, _BETTER * least), clock, weakly=weakly)
+            if size < least:
+                least, best = size, direction
+        return least, best
+
+    def _size(self, aim: Aim, direction: _Direction, most: float, clock: Clock, *, weakly: bool) -> float:
+        """Return a weight that does, close to one that does not: made larger until it does, then halved."""
+        fails, does = 0.0, most / 1024
+        while not self._works(aim, direction, does, weakly=weakly):
+            fails, does = does, min(4 * does, most)
+            if fails >= most or clock.over():
+                return math.inf
+        for _ in range(_HALVINGS):
+            if clock.over() or does - fails <= _SAME * direction.votes.total:
+                break
+            middle = (fails + does) / 2
+            works = self._works(aim, direction, middle, weakly=weakly)
+            fails, does = (fails, middle) if works else (middle, does)
+        return does
+
+    def _works(
+        self, aim: Aim, direction: _Direction, size: float, *, whole: bool = False, weakly: bool = False
+    ) -> bool:
+        if not 0 < size <= direction.most:
+            return False
+        plan = direction.plan(size, whole=whole)
+        if plan.leaves_nothing(direction.votes):
+            return False
+        attacked = plan.applied(direction.votes)
+        return self._reaches(aim, lambda: attacked, self._run(attacked), weakly)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Direction:
+    """Ballots in the order in which they go, and the ballots that come.
+
+    Attributes
+    ----------
+    votes : Votes
+    change : {"replace", "drop", "add"}
+    first : array of int
+        The ballots, the first to go first.
+    ranks : (k, n) array of int
+        The ballots that come.
+    shares : (k,) array
+        Their shares of what comes.
+    scores : (k, n) array or None
+        Their scores, for votes with scores.
+    """
+
+    votes: Votes
+    change: Change
+    first: Ints
+    ranks: Ints
+    shares: Floats
+    scores: Floats | None = None
+
+    @property
+    def most(self) -> float:
+        """The largest weight that can change."""
+        total = self.votes.total
+        least = float(self.votes.weights.min())
+        added = min(_MOST_ADDED * total, math.floor(MAX_WEIGHT - total))  # no more than can be counted
+        return {"replace": total, "drop": total - min(least, total / 2), "add": added}[self.change]
+
+    def plan(self, size: float, *, whole: bool = False) -> Plan:
+        """Return the attack that changes so much weight; of whole numbers where the weight and all weights are."""
+        removed = np.zeros(self.votes.distinct)
+        if self.change != "add":
+            weights = self.votes.weights[self.first]
+            before = np.concatenate(([0.0], np.cumsum(weights)[:-1]))
+            removed[self.first] = np.clip(size - before, 0.0, weights)
+        put = np.zeros(0)
+        if self.change != "drop":
+            put = apportioned(self.shares, int(size)) if whole else size * self.shares
+        return Plan(removed, self.ranks[: len(put)], put, None if self.scores is None else self.scores[: len(put)])
+
+
+def directions(votes: Votes, T: Statistic, before: Ranking, aim: Aim, change: Change) -> Iterator[_Direction]:
+    """Yield directions that may reach an aim, the most promising first."""
+    base = T.base if isinstance(T, Robust) else T
+    for target in targets(votes, before, aim):
+        wanted = _wanted(before, target)
+        pulls = [wanted - wanted.T]
+        if base is bradley_terry:
+            pulls.insert(0, strength_pull(votes, wanted.sum(axis=1) - wanted.sum(axis=0)))
+        if base is mean_score and votes.scores is not None:
+            yield _by_scores(votes, wanted, target, change)
+            continue
+        for pull in pulls:
+            first = np.argsort(agreement(votes, pull), kind="stable")
+            for ranks, shares in _incoming(votes, wanted, pull, target):
+                yield _Direction(votes, change, first, ranks, shares)
+                if change == "drop":
+                    break
+
+
+def _by_scores(votes: Votes, wanted: Floats, target: Ranking, change: Change) -> _Direction:
+    """Return the direction for mean scores: what rises gets the highest score of all, what falls the lowest."""
+    assert votes.scores is not None
+    rises = wanted.sum(axis=1) - wanted.sum(axis=0)
+    centred = np.nan_to_num(votes.scores - np.nanmean(votes.scores, axis=1, keepdims=True))
+    given = np.unique(votes.scores[~np.isnan(votes.scores)])
+    middle = given[np.abs(given - given.mean()).argmin()]
+    low, high = float(np.nanmin(votes.scores)), float(np.nanmax(votes.scores))
+    scores = np.where(rises > 0, high, np.where(rises < 0, low, middle))[None]
+    first = np.argsort(centred @ rises, kind="stable")
+    return _Direction(votes, change, first, target.ranks[None].astype(np.int64), np.ones(1), scores)
+
+
+def _incoming(votes: Votes, wanted: Floats, pull: Floats, target: Ranking) -> Iterator[tuple[Ints, Floats]]:
+    """Yield kinds of ballots to put in: the ranking aimed at, or battles."""
+    n = votes.n
+    if not adds_battles(votes):
+        yield target.ranks[None].astype(np.int64), np.ones(1)
+        return
+    upper, lower = np.nonzero(wanted)
+    for pairs in ([(int(i), int(j)) for i, j in zip(upper, lower, strict=True)], _strongest(pull)):
+        ranks = np.zeros((len(pairs), n), dtype=np.int64)
+        for row, (i, j) in enumerate(pairs):
+            ranks[row, [i, j]] = 1, 2
+        if len(pairs):
+            yield ranks, np.full(len(pairs), 1 / len(pairs))
+
+
+def _strongest(pull: Floats) -> list[tuple[int, int]]:
+    """Return the battle that pulls most, as (winner, loser)."""
+    i, j = divmod(int(pull.argmax()), len(pull))
+    return [(i, j)] if i != j else []
+
+
+def targets(votes: Votes, before: Ranking, aim: Aim) -> list[Ranking]:
+    """Return strict rankings that fulfil an aim, close to the consensus and not so close."""
+    order = list(before.order)
+    n = len(order)
+
+    def moved(up: Sequence[int], down: Sequence[int] = ()) -> Ranking:
+        rest = [item for item in order if item not in up and item not in down]
+        return Ranking.from_order([*up, *rest, *down])
+
+    if aim.above:
+        b, a = aim.above
+        rest = [item for item in order if item != b]
+        just = rest.index(a)
+        return [
+            Ranking.from_order([*rest[:just], b, *rest[just:]]),
+            moved([b], [a]),
+            moved([b]),
+            moved([], [a]),
+        ]
+    if aim.leaver:
+        (x,) = aim.leaver
+        rest = [item for item in order if item != x]
+        return [moved([], [x]), Ranking.from_order([*rest[: aim.top], x, *rest[aim.top :]])]
+    if aim.newcomers:
+        place = {item: at for at, item in enumerate(order)}
+        near = sorted(aim.newcomers, key=place.__getitem__)[:_TARGETS]
+        found = [moved([x]) for x in near]
+        if 1 < aim.top < n:  # or the last of those inside goes out
+            found += [
+                Ranking.from_order([*[y for y in order[: aim.top - 1] if y != x], x]
+                                   + [y for y in order[aim.top - 1 :] if y != x])
+                for x in near
+            ]  # fmt: skip
+        return found
+    # A distance: turn around a stretch of the ranking that is long enough, the least decided stretches first.
+    size = next((s for s in range(2, n + 1) if s * (s - 1) // 2 >= aim.flips), n)
+    margins = np.abs(votes.pairwise()[np.ix_(order, order)] - 0.5)
+    found = []
+    for length in dict.fromkeys((size, min(size + 1, n), n)):
+        starts = sorted(range(n - length + 1), key=lambda at: float(margins[at : at + length, at : at + length].max()))
+        for at in starts[: _TARGETS // 2]:
+            found.append(Ranking.from_order(order[:at] + order[at : at + length][::-1] + order[at + length :]))
+    return [*found, Ranking.from_order(order)]  # what is tied may also be broken, or merged, along the ranking
+
+
+def _wanted(before: Ranking, target: Ranking) -> Floats:
+    """Return which pairs (i above j) the target has and the consensus has not; all of the target, where none."""
+    above = target.ranks[:, None] < target.ranks
+    new = above & ~(before.ranks[:, None] < before.ranks)
+    return np.asarray(new if new.any() else above, dtype=np.float64)
+
+
+def pair_prices(votes: Votes, T: Statistic, change: Change) -> Floats | None:
+    """Return an array whose entry [b, a] no attack that lifts b to a's height or above undercuts; None if not known."""
+    if T is copeland:
+        return _copeland_prices(votes, change)
+    if T is mean_score and votes.scores is not None and not np.isnan(votes.scores).any():
+        return _score_prices(votes, change)
+    return None
+
+
+def score_races(votes: Votes, change: Change) -> Races | None:
+    """Return the scores of votes as races between items; None where they are not whole numbers of some decimal unit."""
+    units = score_units(votes)
+    if units is None or not votes.is_counts or votes.scores is None or np.isnan(votes.scores).any():
+        return None
+    points = units[0]
+    gain = int(points.max()) - int(points.min())
+    if points.dtype == object or not Races.fit(points, votes.total, gain):
+        return None
+    return Races(points, np.rint(votes.weights).astype(np.int64), change, gain)
+
+
+def _whole_race(votes: Votes, races: Races, aim: Aim) -> Whole:
+    """Return the least numbers of votes for an aim that one race decides, with both attacks."""
+    assert votes.scores is not None
+    low, high = float(votes.scores.min()), float(votes.scores.max())
+    plans: list[Plan | None] = []
+    for name in ("decide", "tie"):
+        i, j = min(races.pairs(aim), key=lambda pair: float(getattr(races.race(*pair), name)))
+        size = float(getattr(races.race(i, j), name))
+        if not math.isfinite(size):
+            plans.append(None)
+            continue
+        scores = np.full((1, votes.n), low)
+        scores[0, i] = high
+        ranks = np.where(np.arange(votes.n) == i, 1, 2 if high > low else 1)[None].astype(np.int64)
+        put = np.array([size]) if races.change != "drop" else np.zeros(0)
+        plans.append(Plan(races.removed(i, j, size), ranks[: len(put)], put, scores[: len(put)]))
+    needed, decide = (races.needed(aim, attrgetter(name)) for name in ("tie", "decide"))
+    return Whole(needed, plans[0], plans[1], decide)
+
+
+def _copeland_prices(votes: Votes, change: Change) -> Floats:
+    """Return the share of votes from which on each item may have as many majorities as each other one."""
+    return _copeland_votes(votes, change) / votes.total
+
+
+def _copeland_votes(votes: Votes, change: Change) -> Floats:
+    """Return from how many votes on each item may at best have as many majorities as each other one at worst.
+
+    A replaced vote moves the margin of a pair by two votes at most, a vote dropped or added by one. So with a budget
+    eps the margins that are larger are safe, and all others are taken for lost. Of counts, margins are whole numbers.
+    """
+    n = votes.n
+    behind = np.maximum(votes.wins().T - votes.wins(), 0.0)
+    flips_at = behind / 2 if change == "replace" else behind  # [i, j]: from here on i may beat j
+    np.fill_diagonal(flips_at, np.inf)
+    levels = np.unique(flips_at[np.isfinite(flips_at)])
+    by_item = np.sort(flips_at, axis=1)
+    most = np.array([np.searchsorted(row, levels, side="right") for row in by_item])  # [item, level]
+    fewest = n - 1 - np.array([np.searchsorted(row, levels, side="right") for row in np.sort(flips_at.T, axis=1)])
+    low = np.zeros((n, n), dtype=np.int64)
+    high = np.full((n, n), len(levels) - 1)  # at the last level everything may happen
+    b, a = np.indices((n, n))
+    while (low < high).any():
+        middle = (low + high) // 2
+        enough = most[b, middle] >= fewest[a, middle]
+        low, high = np.where(enough, low, middle + 1), np.where(enough, middle, high)
+    return np.asarray(levels[low])
+
+
+def _score_prices(votes: Votes, change: Change) -> Floats:
+    """Return what it takes at least to lift one mean score to another: a fractional knapsack for each pair.
+
+    Means within rounding are equal to the rule, so that the gap to close is smaller by as much.
+    """
+    assert votes.scores is not None
+    n, scores, weights = votes.n, votes.scores, votes.weights / votes.total
+    reach = float(scores.max() - scores.min())  # that one vote put in can do
+    means = weights @ scores
+    rounding = _SCORE_ROUNDING * float(np.abs(scores).max())
+    prices = np.zeros((n, n))
+    for b in range(n):
+        gap = means - means[b] - rounding  # for b to make good, against each other item
+        if change == "add":
+            prices[b] = np.where(gap > 0, gap / reach if reach else np.inf, 0.0)
+            continue
+        gains = scores - scores[:, b : b + 1] + (reach if change == "replace" else 0.0)
+        order = np.argsort(-gains, axis=0, kind="stable")
+        sorted_gains = np.take_along_axis(gains, order, axis=0)
+        taken = np.cumsum(weights[order], axis=0)
+        gained = np.cumsum(weights[order] * np.maximum(sorted_gains, 0.0), axis=0)
+        for a in np.flatnonzero(gap > 0).tolist():
+            if change == "drop" and not (gains[:, a] <= rounding).any():
+                prices[b, a] = np.inf  # every ballot that could be left is for a
+                continue
+            at = min(int(np.searchsorted(gained[:, a], gap[a])), len(gained) - 1)
+            over = (gained[at, a] - gap[a]) / max(sorted_gains[at, a], rounding)
+            prices[b, a] = min(taken[at, a] - max(over, 0.0), 1.0)
+    return prices
+
+
+def price_of(aim: Aim, prices: Floats) -> float:
+    """Return the lower bound on an aim that the prices of pairs give, for statistics without ties.
+
+    To be among the first k, an item must get past all but k - 1 others; to be out of them, k others must get past
+    it; f flips take f pairs.
+    """
+    n = len(prices)
+    if aim.above:
+        return float(prices[aim.above])
+    if aim.newcomers:
+        passed = np.sort(np.array([np.delete(prices[x], x) for x in aim.newcomers]), axis=1)
+        return float(passed[:, n - aim.top - 1].min())
+    if aim.leaver:
+        return float(np.sort(np.delete(prices[:, aim.leaver[0]], aim.leaver[0]))[aim.top - 1])
+    ranks = aim.before.ranks
+    flips = np.sort(prices.T[ranks[:, None] < ranks])
+    return float(flips[aim.flips - 1]) if 0 < aim.flips <= len(flips) else 0.0

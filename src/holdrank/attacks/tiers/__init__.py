@@ -1,0 +1,1 @@
+"""Attacks on tiers: Robust with any merge."""

@@ -1,0 +1,144 @@
+"""What the ranking below tiers tells about them: its attacks are tried on the tiers, its bounds carry over.
+
+Whoever overturns the ranking that is merged often changes the tiers, too, and the engines for rankings are fast. So an
+answer about tiers starts from what is known about their ranking: each of its attacks is run against the tiers, those
+that only tie included, for a tie may be all that a tier needs.
+
+At the threshold 0 tiers join items that are exactly even. Kemeny's cost does not change when such items swap places, so
+whatever tiers reach, some Kemeny ranking reaches: the lower bounds of the ranking hold for the tiers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from holdrank.arrays.tolerances import DECIMALS, NUDGE
+from holdrank.attacks.goals import Aim, Change, Distance, TopSet, top_items
+from holdrank.attacks.plans import Found, Plan, Progress
+from holdrank.attacks.tiers.crossings import lower_bound
+from holdrank.attacks.whole import Find, FindWhole, Whole, plan_votes
+from holdrank.rankings import Ranking
+from holdrank.rules.consensus import kemeny
+from holdrank.rules.merges import Robust, consensus_of
+from holdrank.status import Clock
+from holdrank.votes.votes import Votes
+
+_FOR_THE_RANKING = 0.25  # of the time
+_ONE_RUN = 2.0  # seconds for the tiers of attacked votes
+
+
+class RankingBelow:
+    """The ranking that tiers are merged from, with its engine.
+
+    Parameters
+    ----------
+    T : Robust
+        The tiers.
+    find, whole : callable
+        The engine of their base; `whole` may be None.
+    """
+
+    def __init__(self, T: Robust, find: Find, whole: FindWhole | None) -> None:
+        self.T, self._find, self._whole = T, find, whole
+        self._known: list[tuple[Aim, Aim, Found]] = []  # aim of the tiers, the same of the ranking, what is known
+
+    def improve(
+        self,
+        votes: Votes,
+        before: Ranking,
+        aims: Sequence[Aim],
+        change: Change,
+        clock: Clock,
+        engine: Find,
+        progress: Progress | None,
+    ) -> list[Found]:
+        """Return what an engine for tiers finds, made better by what the ranking below tells."""
+        left = clock.seconds_left()
+        part = Clock(None if math.isinf(left) else _FOR_THE_RANKING * max(left, 0.0), within=clock)
+        median = consensus_of(votes, self.T.base, None if math.isinf(left) else max(part.seconds_left(), 0.0))
+        if not median.status.is_exact:
+            return engine(votes, before, aims, change, clock, progress)
+        below = [(aim, replace(aim, before=median.ranking)) for aim in aims]
+        asked = [(aim, own) for aim, own in below if not (own.reached(median.ranking) or own.is_impossible())]
+        found = self._find(votes, median.ranking, [own for _, own in asked], change, part, progress)
+        self._known = [(aim, own, one) for (aim, own), one in zip(asked, found, strict=True)]
+        told = {aim: one for aim, _, one in self._known}
+        best = {aim: self._told(votes, before, aim, told.get(aim), change, part, median.ranking) for aim in aims}
+        todo = [aim for aim in aims if best[aim].lower < best[aim].upper]
+        for aim, one in zip(todo, engine(votes, before, todo, change, clock, progress) if todo else [], strict=True):
+            lower, cheaper = max(one.lower, best[aim].lower), min(one, best[aim], key=lambda found: found.upper)
+            best[aim] = Found(lower, max(cheaper.upper, lower), cheaper.plan)
+        return [best[aim] for aim in aims]
+
+    def _told(
+        self,
+        votes: Votes,
+        before: Ranking,
+        aim: Aim,
+        known: Found | None,
+        change: Change,
+        clock: Clock,
+        median: Ranking,
+    ) -> Found:
+        """Return what the ranking tells about one aim of the tiers."""
+        lower = 0.0
+        if known is not None and self._carries_over(votes, before, aim):
+            lower = known.lower
+        if not aim.flips and math.isfinite(lower):
+            lower = max(lower, lower_bound(votes, self.T, before, aim, change, clock, self._find, strict=median))
+        upper, best = math.inf, None
+        for plan in [] if known is None else self._that_reach(votes, aim, (known.plan, known.tie_plan)):
+            budget = plan.budget(votes)
+            if budget < upper:
+                # The plan of an infimum costs a hair more than that.
+                upper, best = lower if budget <= lower + NUDGE else budget, plan
+        return Found(lower, max(upper, lower), best)
+
+    def whole(
+        self,
+        votes: Votes,
+        before: Ranking,
+        aims: Sequence[Aim],
+        change: Change,
+        found: Sequence[Found],  # noqa: ARG002
+        clock: Clock,
+    ) -> list[Whole]:
+        """Return whole votes that change the tiers, from those that change the ranking."""
+        known = [one for one in self._known if one[0] in aims and math.isfinite(one[2].lower)]
+        if self._whole is None or not known:
+            return [Whole(0.0)] * len(aims)
+        below, median = [own for _, own, _ in known], known[0][1].before
+        left = clock.seconds_left()
+        part = Clock(None if math.isinf(left) else _FOR_THE_RANKING * max(left, 0.0), within=clock)
+        results = self._whole(votes, median, below, change, [one for _, _, one in known], part)
+        told = {aim: one for (aim, _, _), one in zip(known, results, strict=True)}
+        out = []
+        for aim in aims:
+            one = told.get(aim, Whole(0.0))
+            plans = self._that_reach(votes, aim, (one.tie_plan, one.plan))
+            needed = one.needed if self._carries_over(votes, before, aim) else 0.0
+            out.append(Whole(needed, min(plans, key=plan_votes, default=None)))
+        return out
+
+    def _that_reach(self, votes: Votes, aim: Aim, plans: Iterable[Plan | None]) -> list[Plan]:
+        """Return the attacks after which the tiers fulfil an aim."""
+        return [
+            plan
+            for plan in plans
+            if plan is not None
+            and not plan.leaves_nothing(votes)
+            and aim.reached(consensus_of(plan.applied(votes), self.T, _ONE_RUN).ranking)
+        ]
+
+    def _carries_over(self, votes: Votes, before: Ranking, aim: Aim) -> bool:
+        """Whether what some Kemeny ranking must cost, the tiers cost as well: see above; not for all goals."""
+        # Merges round to twelve decimals; deviations of so few counted votes are larger, or none.
+        exactly_even = votes.is_counts and votes.total < 10 ** (DECIMALS - 1)
+        if self.T.base is not kemeny or self.T.theta != 0 or self.T.merge == "smith" or not exactly_even:
+            return False
+        if isinstance(aim.goal, Distance):
+            return aim.goal.distance == "hausdorff_ns"
+        # A tie on the border may also come apart, so that fewer are first and nobody new.
+        return not isinstance(aim.goal, TopSet) or len(top_items(before, aim.top)) == aim.top

@@ -1,0 +1,111 @@
+"""Tiers of many items: a lower bound on bringing somebody up or down, from the ranking below the tiers.
+
+Let S be the items of the first tiers, k or more of them. Somebody from outside comes among the first k only by passing
+somebody of S in the ranking that is merged, or by a tie with somebody of S. The first is a goal against the base, which
+has an engine: that anybody passes is that the first items of the ranking are not S any more; that x does is that x
+stands above one of S, though maybe behind others that it is tied with. A tie needs a pair within theta of indifference,
+and what that takes is a formula. The tiers of rule "smith", dominating sets, change only where such a pair is found, so
+that the formula is all it takes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from holdrank.attacks.goals import Aim, Change, Distance, TopSet, top_items
+from holdrank.attacks.mirror import is_symmetric
+from holdrank.attacks.plans import Found, Progress
+from holdrank.rankings import Floats, Ranking
+from holdrank.rules.consensus import kemeny
+from holdrank.rules.merges import Robust
+from holdrank.rules.scores import copeland
+from holdrank.status import Clock
+from holdrank.votes.votes import Votes
+
+_FOR_THE_BASE = 0.6  # of the time; the rest is for attacks
+
+
+def lower_bound(
+    votes: Votes,
+    T: Robust,
+    before: Ranking,
+    aim: Aim,
+    change: Change,
+    clock: Clock,
+    find_base: Callable[..., list[Found]] | None,
+    progress: Progress | None = None,
+    strict: Ranking | None = None,
+) -> float:
+    """Return a share of the votes that the aim takes at least; 0 where this says nothing.
+
+    Parameters
+    ----------
+    votes : Votes
+    T : Robust
+    before : Ranking
+        The tiers.
+    aim : Aim
+        To bring an item among the first, or to push one out.
+    change : {"replace", "drop", "add"}
+    clock : Clock
+    find_base : callable or None
+        The engine of the base of the tiers; None where it has none, which leaves rule "smith".
+    progress : callable, optional
+    strict : Ranking, optional
+        The ranking below the tiers, where it is known.
+    """
+    if aim.flips:
+        return _any_pair(votes, T, before, aim, change)
+    inside = sorted(top_items(before, aim.top))
+    may_split = len(inside) > aim.top  # then the first k can become fewer without anybody coming
+    outside = [x for x in range(votes.n) if x not in set(inside)]
+    movers = [x for x in aim.newcomers if x in set(outside)]
+    if not outside or (not movers and not aim.leaver) or (may_split and (aim.leaver or isinstance(aim.goal, TopSet))):
+        return 0.0
+    ties = tie_prices(votes, float(T.theta), change)
+    if T.merge == "smith":
+        # A border holds as long as all pairs across it keep their margins, and holds everybody on their side.
+        return float(ties[np.ix_(inside, outside)].min()) if T.base is kemeny or T.base is copeland else 0.0
+    if find_base is None or (aim.leaver and not is_symmetric(T.base, votes)):
+        return 0.0
+    # Pushed out, an item must be passed; a tie leaves it in.
+    tie = math.inf if aim.leaver else float(ties[np.ix_(inside, movers)].min())
+    if tie == 0:
+        return 0.0
+    strict = T.base(votes).ranking if strict is None else strict
+    left = clock.seconds_left()
+    part = Clock(None if math.isinf(left) else _FOR_THE_BASE * max(left, 0.0), within=clock)
+    if aim.leaver or len(movers) == len(outside):
+        below = [replace(aim, before=strict, newcomers=tuple(movers), top=len(inside))]
+    else:
+        below = [replace(aim, before=strict, above=(x, s), newcomers=(), top=0) for x in movers for s in inside]
+    passing = min(found.lower for found in find_base(votes, strict, below, change, part, progress))
+    return min(passing, tie)
+
+
+def _any_pair(votes: Votes, T: Robust, before: Ranking, aim: Aim, change: Change) -> float:
+    """Return what any change of a strict pair takes with the rule of dominating sets; 0 for others."""
+    split_counts = isinstance(aim.goal, Distance) and aim.goal.distance != "hausdorff_ns"
+    if T.merge != "smith" or split_counts or not (T.base is kemeny or T.base is copeland):
+        return 0.0
+    apart = before.ranks[:, None] < before.ranks
+    return float(tie_prices(votes, float(T.theta), change).min(where=apart, initial=math.inf))
+
+
+def tie_prices(votes: Votes, theta: float, change: Change) -> Floats:
+    """Return at [i, j] the least share of the votes after which ``P[i, j] <= 1/2 + theta``, or a share below it."""
+    wins = votes.wins()
+    compared = wins + wins.T
+    level = 0.5 + theta
+    over = wins - level * compared
+    if change == "add":
+        short = over / level
+    elif change == "drop":
+        short = over / (1 - level) if level < 1 else np.where(over > 0, np.inf, 0.0)
+    else:
+        short = over
+    return np.asarray(np.maximum(short, 0.0) / votes.total)

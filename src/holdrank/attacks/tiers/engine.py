@@ -1,0 +1,451 @@
+"""How few votes change the tiers of a robust statistic: a search over rankings with ties, certified at every step.
+
+T(q) = pi cuts the space of votes into cells. A `Cell` says the upper tiers of pi and leaves the rest open; what must
+hold for every q in it is linear: inside a tier all pairs deviate by at most theta, the median lists the tiers in this
+order (for Kemeny: no rearrangement of whole tiers is better; for Borda: the scores fall), and neighbours that stand
+alone deviate by theta. Its least budget (see `conditions`) bounds every attack into the cell. The votes that attain it
+are handed to the statistic: when the result reaches an aim, that aim has an attack at the price of the bound. If not,
+the cell is split (`splits`): by a pair that keeps two tiers apart, by the next tier, by the first item of a tier, or by
+what makes the merge prefer its tiers to an interval across them. Cheapest cell first, so the small distances are
+settled first. Before that, the cells around the best attacks known are tried: good attacks spare the search what costs
+more.
+
+A cell whose conditions contradict each other is empty and forgotten. What remains open where a cell satisfies every
+condition known here and the merge still ends elsewhere (equal maxima) stays in the lower bound.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import combinations, pairwise, permutations
+
+import numpy as np
+
+from holdrank.arrays.tolerances import SAME
+from holdrank.attacks.goals import Aim, Change, Distance
+from holdrank.attacks.plans import Found, Plan, Progress, nothing
+from holdrank.attacks.tiers.cells import Cell, Rows, Score, alone, items_of, masks_of, nearby
+from holdrank.attacks.tiers.conditions import Altered, Field, Row
+from holdrank.attacks.tiers.splits import Splitter
+from holdrank.rankings import Floats, Ranking
+from holdrank.rules.consensus import borda, kemeny
+from holdrank.rules.kemeny import cheapest_order
+from holdrank.rules.merges import MERGES, Robust
+from holdrank.status import Clock, Step
+from holdrank.votes.votes import Votes
+
+_SAME = 1e-10  # budgets closer than this are not told apart
+_WITNESS = 9e-7  # what an attack may cost above the bound that it attains
+_LISTED_UP_TO = 7  # blocks: all orders at once are compared faster than by a search
+_MOST_STEPS = 20000  # a fixed effort, so that results do not depend on the speed of the machine
+_FIRST_STEPS = 1500  # of them, at most, for attacks before the search
+
+
+def find(
+    votes: Votes,
+    statistic: Robust,
+    before: Ranking,
+    aims: Sequence[Aim],
+    change: Change,
+    clock: Clock,
+    progress: Progress | None,
+) -> list[Found]:
+    """Return what is known about the least budget of each aim, for a merge of Kemeny, Borda or another median.
+
+    Notes
+    -----
+    Exact where lower and upper agree. A base other than Kemeny and Borda has no linear conditions on its order here:
+    only ties and gaps bound it. So the lower bound is 0 wherever tiers that reach the aim need no other ties and gaps
+    than the votes have already. Paper: the breakdown function (Definition 1) of the
+    plug-in statistics of Section 4.
+
+    Examples
+    --------
+    >>> votes = Votes.from_orders([["a", "b"], ["b", "a"]], weights=[70, 30])
+    >>> aim = Distance(1.0).aim(Ranking([1, 2]), votes.items)
+    >>> [found] = find(votes, Robust(kemeny, 0.05), Ranking([1, 2]), [aim], "replace", Clock(), None)
+    >>> round(found.lower, 6), round(found.upper, 6)
+    (0.15, 0.15)
+    """
+    found: dict[int, Found] = {}
+    together: dict[str, list[int]] = {}
+    for number, aim in enumerate(aims):
+        if aim.reached(before):
+            found[number] = Found(0.0, 0.0, nothing(votes))
+        elif float(statistic.theta) >= 0.5:  # everything is tied, whatever the votes
+            found[number] = Found(math.inf)
+        else:
+            shared = aim.goal.distance if isinstance(aim.goal, Distance) else str(number)
+            together.setdefault(shared, []).append(number)
+    for numbers in together.values():
+        group = [aims[number] for number in numbers]
+        found.update(zip(numbers, _Search(votes, statistic, before, group, change, clock, progress).run(), strict=True))
+    return [found[number] for number in range(len(aims))]
+
+
+class _Search:
+    """Best-first search over cells for aims that share their steps: distances of one kind, or one other goal."""
+
+    def __init__(
+        self,
+        votes: Votes,
+        statistic: Robust,
+        before: Ranking,
+        aims: Sequence[Aim],
+        change: Change,
+        clock: Clock,
+        progress: Progress | None,
+    ) -> None:
+        self.votes, self.statistic, self.before, self.aims = votes, statistic, before, aims
+        self.clock, self.progress = clock, progress
+        self.field = Field(votes, change)
+        self.base = "kemeny" if statistic.base is kemeny else "borda" if statistic.base is borda else "other"
+        self.rows = Rows(self.field, float(statistic.theta), self.base)
+        self.n = votes.n
+        self.goal = Score(before, aims[0])
+        self.needs = [self.goal.need(aim) for aim in aims]
+        self.upper = [math.inf] * len(aims)
+        self.floor = [math.inf] * len(aims)
+        self.plans: list[Plan | None] = [None] * len(aims)
+        self.after: list[Ranking | None] = [None] * len(aims)  # what the plans lead to
+        self.splitter = Splitter(self.rows, self.goal, statistic.merge, min(self.needs), self._limit, self._solve)
+        self.tried: set[bytes] = set()
+        self.splits = 0
+        self.steps: dict[int, tuple[list[float], list[int]]] = {}
+        self.reverse = self._reversals()
+
+    # The search
+
+    def run(self) -> list[Found]:
+        root = Cell(0.0, 0, self.goal.possible((1 << self.n) - 1), (), (), (1 << self.n) - 1)
+        start = self.field.cheapest((), self.clock)
+        root = replace(root, change=start)
+        heap: list[tuple[float, int, Cell]] = [(-1.0, 0, root)]
+        count = 1
+        self._first_attacks(root)
+        while heap and not self._effort_over(_MOST_STEPS):
+            cell = heapq.heappop(heap)[2]
+            if self._limit(cell) < 0:
+                self._close(cell)
+                continue
+            if self.progress is not None:
+                self.progress(Step("cells", count - len(heap), count))
+            # A cell that leaves the aims open is seldom worth a program: the prices of its tiers bound it as well.
+            if cell.solved or (cell.rest and cell.score < max(self.needs)):
+                self.splits += 1
+                parts = self.splitter.split(cell)
+                if parts is None:
+                    self._close(cell)
+                children = parts or []
+            else:
+                better = self._solve(cell)
+                if better is None:  # the clock
+                    heap.append((cell.bound, count, cell))
+                    break
+                # Where the conditions can only be met weakly there is no attack, and nothing to split.
+                children = [better] if better.met else []
+                if not children:
+                    self._close(better)
+            for child in children:
+                if self._limit(child) < 0:
+                    self._close(child)
+                else:
+                    heapq.heappush(heap, (self._urgency(child), count, child))
+                    count += 1
+        for _, _, cell in heap:
+            self._close(cell)
+        return self._results()
+
+    def _results(self) -> list[Found]:
+        """Return what is known; a larger distance costs at least as much."""
+        order = sorted(range(len(self.aims)), key=self.needs.__getitem__)
+        for one, two in reversed(list(pairwise(order))):
+            if self.upper[two] <= self.upper[one]:
+                self.upper[one], self.plans[one] = self.upper[two], self.plans[two]
+        lower = 0.0
+        for number in order:
+            # Rows may hold only for attacks below the upper bound: beyond it nothing is known.
+            lower = max(lower, min(self.floor[number], self.upper[number]))
+            self.floor[number] = lower
+            if self.upper[number] - lower <= _SAME:  # one number, the certified one
+                self.upper[number] = lower
+        for one, two in reversed(list(pairwise(order))):  # which must not undercut a nearer one
+            self.upper[one] = min(self.upper[one], self.upper[two])
+        return [Found(*known) for known in zip(self.floor, self.upper, self.plans, strict=True)]
+
+    def _bound(self, cell: Cell, number: int) -> float:
+        """Return what an attack into the cell that reaches this aim costs at least."""
+        missing = self.needs[number] - cell.score
+        return cell.bound if missing <= 0 else max(cell.bound, self._least(cell.rest, missing))
+
+    def _limit(self, cell: Cell) -> float:
+        """Return the budget from which on the cell is of no interest; -1 if it is of none already."""
+        uppers = [upper for number, upper in enumerate(self.upper) if self._bound(cell, number) < upper - _SAME]
+        return max(uppers, default=-1.0)
+
+    def _urgency(self, cell: Cell) -> float:
+        bounds = [self._bound(cell, number) for number in range(len(self.aims))]
+        return min(bound for bound, upper in zip(bounds, self.upper, strict=True) if bound < upper - _SAME)
+
+    def _close(self, cell: Cell) -> None:
+        self.floor = [min(floor, self._bound(cell, number)) for number, floor in enumerate(self.floor)]
+
+    def _least(self, rest: int, missing: int) -> float:
+        """Return a budget below which the order of `rest` cannot score so much: every pair has its own price."""
+        if rest not in self.steps:
+            steps = [
+                step
+                for p, (i, j) in enumerate(combinations(range(self.n), 2))
+                if rest >> i & rest >> j & 1
+                for step in self._pair_steps(p, i, j)
+            ]
+            steps.sort()
+            self.steps[rest] = [price for price, _ in steps], np.cumsum([gain for _, gain in steps]).tolist()
+        prices, gains = self.steps[rest]
+        at = bisect_left(gains, missing)
+        return prices[at] if at < len(prices) else math.inf
+
+    def _pair_steps(self, p: int, i: int, j: int) -> list[tuple[float, int]]:
+        """Return (budget, score) of what may happen to a pair."""
+        if not self.goal.distance:
+            return [(0.0, 1)]
+        if self.goal.ranks[i] > self.goal.ranks[j]:
+            i, j = j, i
+        if self.goal.ranks[i] == self.goal.ranks[j]:
+            return [] if self.goal.free else [(0.0, 1)]
+        tie = self.rows.single(self.rows.tie(p, self.field.sign(i, j)[1])) if self.rows.ties else math.inf
+        if self.goal.free:
+            return [(min(tie, self.reverse[j, i]), 2)]
+        either = min(tie, self.reverse[j, i])
+        return [(either, 1), (self.reverse[j, i], 1)]
+
+    def _reversals(self) -> Floats:
+        """Return for b, a what it costs at least to list b above a.
+
+        Kemeny's median wins or ties every pair of neighbours: the cheapest chain of neighbours from b down to a.
+        """
+        prices = np.zeros((self.n, self.n))
+        for b, a in permutations(range(self.n), 2):
+            if self.base == "kemeny":
+                prices[b, a] = self.rows.single(self.rows.order(((1 << b, 1 << a),)))
+            elif self.base == "borda":
+                prices[b, a] = self.rows.single(self.rows.scores(b, a))
+        if self.base == "kemeny":
+            for c in range(self.n):
+                prices = np.minimum(prices, np.maximum(prices[:, c : c + 1], prices[c]))
+        return prices
+
+    def _first_attacks(self, root: Cell) -> None:
+        """Look for good attacks before the search: around `before`, then around what the best attacks lead to."""
+        tiers = masks_of(self.before)
+        waiting = [tiers[::-1]]
+        waiting += [(*tiers[:i], sum(tiers[i:j]), *tiers[j:]) for i, j in combinations(range(len(tiers) + 1), 2)]
+        waiting += [(1 << i, (1 << self.n) - 1 ^ (1 << i)) for i in range(self.n if self.n > 1 else 0)]
+        waiting += nearby(tiers)
+        tried, seen = {tiers}, {tiers}
+        missed: list[Cell] = []
+        while waiting:
+            for tiers in waiting:
+                if tiers not in tried and not self._effort_over(_FIRST_STEPS):
+                    tried.add(tiers)
+                    missed += self._try_tiers(root, tiers)
+            reached = self._reached() - seen
+            if not reached:
+                # The merge did not end where the cheapest cells wanted it to: look inside them.
+                for number in range(len(self.aims)):
+                    hopes = [cell for cell in missed if self._bound(cell, number) < self.upper[number] - _SAME]
+                    if hopes and not self._effort_over(_FIRST_STEPS):
+                        missed.remove(hope := min(hopes, key=lambda cell: cell.bound))
+                        self._descend(hope)
+                reached = self._reached() - seen
+            seen |= reached
+            waiting = [near for tiers in sorted(reached) for near in nearby(tiers)]
+
+    def _reached(self) -> set[tuple[int, ...]]:
+        """Return the tiers to which the best attacks lead."""
+        return {masks_of(after) for after in self.after if after is not None}
+
+    def _try_tiers(self, root: Cell, tiers: tuple[int, ...]) -> list[Cell]:
+        """Solve the cell of these tiers; return it if it is of interest but gave no attack."""
+        cell = root
+        for mask in tiers:
+            same = self.goal.free and self.goal.clean(cell.rest) and mask == self.goal.top(cell.rest)
+            cell = self.splitter.with_tier(cell, mask, free=same)
+            if not same:
+                cell = self.splitter.with_cheap_bound(cell)
+            no_tie = not self.rows.ties and not (same or alone(mask))
+            if no_tie or cell.most < min(self.needs) or self._limit(cell) < 0:
+                return []
+            if cell.most > 0 and cell.score >= max(self.needs):
+                break
+        solved = self._solve(cell)
+        return [solved] if solved is not None and solved.met and self._limit(solved) >= 0 else []
+
+    def _descend(self, cell: Cell) -> None:
+        """Follow the cheapest part of a cell, and its cheapest part, as long as an attack there is of interest."""
+        for _ in range(2 * self.n):
+            parts = [part for part in self.splitter.split(cell) or () if self._limit(part) >= 0]
+            solved = []
+            for part in sorted(parts, key=lambda part: part.bound)[:4]:
+                better = part if part.solved else self._solve(part)
+                if better is not None and better.met and self._limit(better) >= 0:
+                    solved.append(better)
+            if not solved or self._effort_over(_FIRST_STEPS):
+                return
+            cell = min(solved, key=lambda part: part.bound)
+
+    def _effort_over(self, steps: int) -> bool:
+        return self.clock.over() or self.field.programs + self.splits >= steps
+
+    # One cell
+
+    def _solve(self, cell: Cell) -> Cell | None:
+        """Return the cell with its own bound; what its cheapest votes achieve is noted."""
+        rows, change, bound = list(cell.rows), cell.change, cell.bound
+        assert change is not None
+        fresh = cell.chosen > 0 and not cell.solved and any(self._value(row, change) < row.nudge / 2 for row in rows)
+        while True:
+            broken = [] if fresh else self._broken(cell, change)
+            known = set(rows)
+            broken = [row for row in broken if row not in known]
+            if not broken and not fresh:
+                break
+            fresh = False
+            rows += broken
+            limit = self._limit(replace(cell, bound=bound))
+            solved = self.field.cheapest(rows, self.clock, change, limit)
+            if solved is None:
+                return None
+            change, bound = solved, max(bound, solved.bound)
+            if self._limit(replace(cell, bound=bound)) < 0:
+                return replace(cell, bound=bound, change=change, solved=True)
+            if not change.met:
+                if self.rows.contradict(rows, self.clock):
+                    bound = math.inf
+                else:
+                    self._try_weakly(bound, rows, change)
+                return replace(cell, bound=bound, change=change, solved=True)
+        self._try(bound, change)
+        tight = [row for row in rows[cell.chosen :] if self._value(row, change) < 2 * row.nudge + SAME]
+        return replace(cell, bound=bound, rows=(*rows[: cell.chosen], *tight), change=change, solved=True)
+
+    def _try_weakly(self, bound: float, rows: list[Row], change: Altered) -> None:
+        """Try votes that meet some rows with equality, where the tie rules may still decide for the attacker."""
+        self._try(bound, change)
+        eased = [row if self._value(row, change) >= row.nudge / 2 else replace(row, nudge=0.0) for row in rows]
+        solved = self.field.cheapest(eased, self.clock, change)
+        if solved is not None and solved.met:
+            self._try(max(bound, solved.bound), solved)
+
+    def _value(self, row: Row, change: Altered) -> float:
+        return float(row.u @ change.margin + row.v @ change.compared)
+
+    def _broken(self, cell: Cell, change: Altered) -> list[Row]:
+        """Return conditions of the cell that these votes do not satisfy strictly."""
+        out = []
+        for tier, free in enumerate(cell.free):
+            if free:
+                continue
+            for i, j in combinations(items_of(cell.members(tier)), 2):
+                p, _ = self.field.sign(i, j)
+                side = 1.0 if change.margin[p] >= 0 else -1.0
+                out.append(self.rows.tie(p, side))
+        if self.base == "kemeny":
+            for tier, (one, two) in enumerate(pairwise(cell.free)):
+                above, below = cell.members(tier), cell.members(tier + 1)
+                if not (one or two) and alone(above) and alone(below):
+                    out.append(self.rows.apart(above.bit_length() - 1, below.bit_length() - 1))
+            out += self._better_orders(cell, change.margin)
+        elif self.base == "borda":
+            out += self._score_rows(cell)
+        return [row for row in out if self._value(row, change) < row.nudge / 2]
+
+    def _better_orders(self, cell: Cell, margin: Floats) -> list[Row]:
+        """Return rows against the best rearrangement of the blocks, one for each stretch that it leaves in place."""
+        blocks = cell.blocks()
+        k = len(blocks)
+        if k < 2:
+            return []
+        D = np.zeros((self.n, self.n))
+        D[self.field.first, self.field.second], D[self.field.second, self.field.first] = margin, -margin
+        has = np.array([[block >> i & 1 for i in range(self.n)] for block in blocks], dtype=np.float64)
+        between = has @ D @ has.T
+        order = _cheapest(-between, self.clock)
+        out = []
+        start, largest = 0, -1
+        for at, block in enumerate(order):
+            largest = max(largest, block)
+            if largest == at:
+                stretch = order[start : at + 1]
+                swapped = [(blocks[b], blocks[a]) for a, b in combinations(stretch, 2) if a > b]
+                if swapped:
+                    out.append(self.rows.order(tuple(sorted(swapped))))
+                start = at + 1
+        # Neighbours are cheap to check and usually what matters.
+        out += [self.rows.order(((a, b),)) for at, (a, b) in enumerate(pairwise(blocks)) if between[at, at + 1] < 0]
+        return out
+
+    def _score_rows(self, cell: Cell) -> list[Row]:
+        """Return all rows "the score of a is at least that of b", a in a block, b in the next."""
+        return [
+            self.rows.scores(a, b) for one, two in pairwise(cell.blocks()) for a in items_of(one) for b in items_of(two)
+        ]
+
+    def _try(self, bound: float, change: Altered) -> None:
+        """Run the statistic on the altered votes and keep them as attacks on the aims that they reach."""
+        if all(upper <= bound + _SAME for upper in self.upper) or (self.field.change == "drop" and bound >= 1):
+            return
+        if self.base == "kemeny":
+            after = self._after(change)
+            reached = self.goal.reached(after)
+            if not any(self._improves(number, bound) and need <= reached for number, need in enumerate(self.needs)):
+                return
+        plan = self.field.plan(change)
+        mark = plan.removed.tobytes() + plan.added.tobytes() + plan.ranks.tobytes()
+        if mark in self.tried:
+            return
+        self.tried.add(mark)
+        budget = plan.budget(self.votes)
+        if budget <= 0 or plan.leaves_nothing(self.votes):
+            return
+        after = self.statistic(plan.applied(self.votes)).ranking
+        value = min(budget, bound + 1e-11) if budget - bound <= _WITNESS else budget
+        for number, aim in enumerate(self.aims):
+            if self._improves(number, value) and aim.reached(after):
+                self.upper[number], self.plans[number], self.after[number] = value, plan, after
+
+    def _improves(self, number: int, value: float) -> bool:
+        return value < self.upper[number] - _SAME
+
+    def _after(self, change: Altered) -> Ranking:
+        """Return the statistic (for Kemeny) of altered votes, from their margins."""
+        P = self.field.pairwise(change)
+        N = np.zeros((self.n, self.n))
+        N[self.field.first, self.field.second] = N[self.field.second, self.field.first] = change.compared
+        median = Ranking.from_order(_cheapest(-(P - P.T) * N, self.clock))
+        return MERGES[self.statistic.merge](P, median, self.rows.theta)
+
+
+def _cheapest(cost: Floats, clock: Clock) -> tuple[int, ...]:
+    """Return the order that costs least, where ``cost[i, j]`` is paid for i before j."""
+    k = len(cost)
+    if k > _LISTED_UP_TO:
+        return cheapest_order(cost, whole=False, clock=clock).order
+    orders, signs = _listed(k)
+    i, j = np.triu_indices(k, 1)
+    costs = signs @ (cost[i, j] - cost[j, i])
+    return orders[int((costs <= costs.min() + 1e-12).argmax())]  # among equals the first, as the statistic does
+
+
+@cache
+def _listed(k: int) -> tuple[list[tuple[int, ...]], Floats]:
+    """Return all orders of k blocks, and the sign of each pair in them: 1 where the first stands before the second."""
+    orders = list(permutations(range(k)))
+    place = np.argsort(np.array(orders), axis=1)
+    i, j = np.triu_indices(k, 1)
+    return orders, np.where(place[:, i] < place[:, j], 1.0, -1.0)

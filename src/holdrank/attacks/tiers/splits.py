@@ -1,0 +1,363 @@
+"""Parts of a cell that cover it: by what keeps two tiers apart, the next tier, the first item of a tier, or the merge.
+
+Splitting by the merge asks what makes it prefer the tiers of the cell to an interval across them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import combinations, pairwise
+from typing import TypeAlias
+
+import numpy as np
+
+from holdrank.arrays.tolerances import DECIMALS
+from holdrank.attacks.tiers.cells import Cell, Rows, Score, Window, alone, items_of
+from holdrank.attacks.tiers.conditions import Row
+from holdrank.rankings import Floats
+from holdrank.rules.merges import Merge
+
+_NARROW = 1e-7  # windows of deviations are not split further
+
+_Choice: TypeAlias = tuple[tuple[int, int], set[tuple[int, int]]]  # a pair, and those that it must exceed
+
+
+class Splitter:
+    """Splits cells.
+
+    Parameters
+    ----------
+    rows : Rows
+    goal : Score
+    merge : {"downward", "naive"}
+    least_need : int
+        The score that reaches the nearest aim; cells that cannot have it are left out.
+    limit : callable
+        Returns the budget from which on a cell is of no interest, -1 if it is of none already.
+    solve : callable
+        Tries the cheapest votes of a cell as an attack.
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        goal: Score,
+        merge: Merge,
+        least_need: int,
+        limit: Callable[[Cell], float],
+        solve: Callable[[Cell], object],
+    ) -> None:
+        self.rows, self.field, self.n = rows, rows.field, rows.field.n
+        self.goal, self.merge, self.least_need = goal, merge, least_need
+        self.limit, self.solve = limit, solve
+
+    def split(self, cell: Cell) -> list[Cell] | None:
+        """Return cells that cover this one; None when nothing more is known about it."""
+        assert cell.change is not None
+        P = self.field.pairwise(cell.change)
+        apart = np.abs(P - 0.5) > self.rows.theta
+        for tier, (one, two) in enumerate(pairwise(cell.free)):
+            above, below = items_of(cell.members(tier)), items_of(cell.members(tier + 1))
+            certain = self.rows.base == "kemeny" and len(above) == len(below) == 1
+            key = (-1, cell.members(tier), cell.members(tier + 1))
+            if not (one or two or certain or key in cell.settled) and not apart[np.ix_(above, below)].any():
+                settled = replace(cell, settled=cell.settled | {key})
+                pairs = [pair for a in above for b in below for pair in ((a, b), (b, a))]
+                return [self._choose(settled, [self.rows.apart(*pair)]) for pair in pairs]
+        if cell.rest:
+            return self._next_tiers(cell)
+        if self.rows.base != "other":
+            for tier, free in enumerate(cell.free):
+                if not free and not all(map(alone, cell.tiers[tier])):
+                    return self._refined(cell, tier)
+        for tier, free in enumerate(cell.free):
+            if free:
+                return self._bound_tier(cell, tier)
+        if self.rows.base != "other":
+            children = self._intervals(cell, P)
+            if not children and self.merge == "naive":
+                children = self._joins(cell, P)
+            if children:
+                return children
+        return None
+
+    def _choose(self, cell: Cell, rows: list[Row]) -> Cell:
+        """Return the part of the cell where these rows hold too."""
+        bound = max(cell.bound, *(self.rows.single(row) for row in rows))
+        rows = [*cell.rows[: cell.chosen], *rows, *cell.rows[cell.chosen :]]
+        return replace(
+            cell, bound=bound, rows=tuple(rows), chosen=cell.chosen + len(rows) - len(cell.rows), solved=False
+        )
+
+    def _next_tiers(self, cell: Cell) -> list[Cell]:
+        """Return the cells with one more tier."""
+        out = []
+        top = self.goal.top(cell.rest)
+        clean = self.goal.free and self.goal.clean(cell.rest)
+        if clean:
+            out.append(self.with_tier(cell, top, free=True))
+        limit = self.limit(cell)
+        for tier in self._close_sets(items_of(cell.rest), limit):
+            # Tiers that only split a tier of `before` are the free tier.
+            if self.goal.free and self._only_splits(cell, tier):
+                continue
+            child = self.with_tier(cell, tier, free=False)
+            if child.most >= self.least_need:
+                out.append(self.with_cheap_bound(child))
+        return out
+
+    def _close_sets(self, items: list[int], limit: float) -> Iterator[int]:
+        """Yield the sets of items all of whose pairs can be tied below the limit."""
+        ties = {(i, j): self._tie_price(i, j) for i, j in combinations(items, 2)}
+
+        def grow(chosen: list[int], start: int) -> Iterator[int]:
+            for at in range(start, len(items)):
+                if all(ties[i, items[at]] < limit for i in chosen):
+                    more = [*chosen, items[at]]
+                    yield sum(1 << i for i in more)
+                    if self.rows.ties:
+                        yield from grow(more, at + 1)
+
+        return grow([], 0)
+
+    def _tie_price(self, i: int, j: int) -> float:
+        """Return what it takes at least to tie two items: to come close from the side where they are."""
+        p = int(self.field.index[i, j])
+        return self.rows.single(self.rows.tie(p, 1.0 if self.field.margin[p] >= 0 else -1.0))
+
+    def _only_splits(self, cell: Cell, tier: int) -> bool:
+        """Whether with this tier the last tiers are exactly one tier of `before`, split up."""
+        rest = cell.rest & ~tier
+        if not self.goal.clean(rest):
+            return False
+        for number in range(len(cell.tiers), -1, -1):
+            below = cell.rest | sum(cell.members(t) for t in range(number, len(cell.tiers)))
+            if self.goal.clean(below):
+                return self.goal.top(below) | rest == below
+        return False
+
+    def with_tier(self, cell: Cell, tier: int, *, free: bool) -> Cell:
+        """Return the part of the cell with this tier next."""
+        rest = cell.rest & ~tier
+        score, most = self.goal.step(cell.score, (1 << self.n) - 1 & ~cell.rest, tier, rest, free=free)
+        return replace(
+            cell,
+            score=score,
+            most=most,
+            tiers=(*cell.tiers, (tier,)),
+            free=(*cell.free, free),
+            rest=rest,
+            solved=False,
+        )
+
+    def with_cheap_bound(self, cell: Cell) -> Cell:
+        """Return the cell with the best bound of single rows about its last tier."""
+        tier, limit = cell.members(len(cell.tiers) - 1), self.limit(cell)
+        bound = cell.bound
+        for i, j in combinations(items_of(tier), 2):
+            bound = max(bound, self._tie_price(i, j))
+        if self.rows.base == "kemeny":
+            if cell.rest and bound < limit:
+                bound = max(bound, self.rows.single(self.rows.order(((tier, cell.rest),))))
+            above = 0
+            for t in range(len(cell.tiers) - 2, -1, -1):
+                if bound >= limit:
+                    break
+                above |= cell.members(t)
+                bound = max(bound, self.rows.single(self.rows.order(((above, tier),))))
+            if len(cell.tiers) > 1 and not cell.free[-1] and not cell.free[-2]:
+                last = cell.members(len(cell.tiers) - 2)
+                if alone(last) and alone(tier):
+                    bound = max(bound, self.rows.single(self.rows.apart(last.bit_length() - 1, tier.bit_length() - 1)))
+        return replace(cell, bound=bound)
+
+    def _refined(self, cell: Cell, tier: int) -> list[Cell]:
+        """Return the cells where the median's first item of a block of this tier is known."""
+        blocks = cell.tiers[tier]
+        at = next(at for at, block in enumerate(blocks) if not alone(block))
+        out = []
+        for i in items_of(blocks[at]):
+            parts = (*blocks[:at], 1 << i, blocks[at] ^ (1 << i), *blocks[at + 1 :])
+            out.append(replace(cell, tiers=(*cell.tiers[:tier], parts, *cell.tiers[tier + 1 :]), solved=False))
+        return out
+
+    def _bound_tier(self, cell: Cell, tier: int) -> list[Cell]:
+        """Return the cells with the tiers into which a free tier may fall."""
+        out = []
+        limit = self.limit(cell)
+
+        def parts(rest: int) -> Iterator[tuple[int, ...]]:
+            if not rest:
+                yield ()
+            for first in self._close_sets(items_of(rest), limit):
+                for others in parts(rest & ~first):
+                    yield (first, *others)
+
+        for falls in parts(cell.members(tier)):
+            tiers = (*cell.tiers[:tier], *((part,) for part in falls), *cell.tiers[tier + 1 :])
+            free = (*cell.free[:tier], *(False for _ in falls), *cell.free[tier + 1 :])
+            out.append(replace(cell, tiers=tiers, free=free, solved=False))
+        return out
+
+    def _intervals(self, cell: Cell, P: Floats) -> list[Cell]:
+        """Return cells in which an interval across tiers, that the merge would join for these votes, gives way.
+
+        Such an interval J has a pair that deviates by more than theta, or something that overlaps it comes first.
+        Downward: a tier I whose largest deviation not inside J is at least the largest inside J and not inside I.
+        Naive: a join over an end of J, hence of neighbours in one tier that deviate by at most the largest inside J.
+        """
+        order, tier_of, dev = _lined_up(cell, P)
+        broken: list[tuple[float, int, int, list[_Choice]]] = []
+        for start, end in combinations(range(self.n), 2):
+            own = set(combinations(range(start, end + 1), 2))
+            height = max(dev[pair] for pair in own)
+            if tier_of[start] == tier_of[end] or height > self.rows.theta:
+                continue
+            # By places in the order: where a tier sticks out of J.
+            edges = [at for at in (start, end + 1) if 0 < at < self.n and tier_of[at - 1] == tier_of[at]]
+            choices: list[_Choice]
+            if self.merge == "downward":
+                tiers = [set(combinations([p for p in range(self.n) if tier_of[p] == tier_of[at]], 2)) for at in edges]
+                if any(max(dev[p] for p in tier - own) > max(dev[p] for p in own - tier) for tier in tiers):
+                    continue
+                choices = [(large, own - tier) for tier in tiers for large in sorted(tier - own)]
+            else:
+                if any(dev[at - 1, at] < height for at in edges):
+                    continue
+                choices = [(large, {(at - 1, at)}) for at in edges for large in sorted(own)]
+            missing = [max(dev[pair] for pair in small) - dev[large] for large, small in choices]
+            broken.append((min([*missing, self.rows.theta - height]), start, end, choices))
+        # What is farthest from being met says most about the price.
+        for _, start, end, choices in sorted(broken, key=lambda one: -one[0]):
+            key = (start, end)
+            if key in cell.settled:
+                if narrower := self._narrowed(cell, key, P):
+                    return narrower
+                continue
+            settled = self._settling(cell, key, order)
+            places = combinations(range(start, end + 1), 2)
+            across = [(order[a], order[b]) for a, b in places if tier_of[a] != tier_of[b]]
+            out = [self._choose(settled, [self.rows.apart(*pair)]) for ab in across for pair in (ab, ab[::-1])]
+            for (a, b), small in choices:
+                names = tuple((order[c], order[d]) for c, d in sorted(small))
+                out += self._preferred(settled, key, (order[a], order[b]), names)
+            return out
+        return []
+
+    def _joins(self, cell: Cell, P: Floats) -> list[Cell]:
+        """Return cells that say one join more of Naive Merge, or why a join said before came first.
+
+        Heights of joins never fall, so of two unions the one comes first whose largest deviation across, between
+        the parts that it joins, is smaller. A join only has to come before those that share a part with it: others
+        do not change what it is, so that joins with a part between them may be told from left to right.
+        """
+        order, tier_of, dev = _lined_up(cell, P)
+        unions = [(at, at) for at in range(self.n)]
+
+        def across(left: tuple[int, int], right: tuple[int, int]) -> list[tuple[int, int]]:
+            return [(a, b) for a in range(left[0], left[1] + 1) for b in range(right[0], right[1] + 1)]
+
+        for step, (start, end) in enumerate(cell.joins):
+            joins = {(left[0], right[1]): across(left, right) for left, right in pairwise(unions)}
+            chosen = joins.pop((start, end))
+            height = max(dev[pair] for pair in chosen)
+            for rival, pairs in joins.items():
+                key = (step, *rival)
+                if max(dev[pair] for pair in pairs) > height or rival[1] < start or end < rival[0]:
+                    continue
+                if key in cell.settled:
+                    if narrower := self._narrowed(cell, key, P):
+                        return narrower
+                    continue
+                settled = self._settling(cell, key, order)
+                small = tuple((order[a], order[b]) for a, b in chosen)
+                return [c for a, b in pairs for c in self._preferred(settled, key, (order[a], order[b]), small)]
+            unions = sorted([*(union for union in unions if not start <= union[0] <= end), (start, end)])
+        return [
+            replace(cell, joins=(*cell.joins, (left, right)))
+            for (left, _), (_, right) in pairwise(unions)
+            if tier_of[left] == tier_of[right] and (not cell.joins or right >= cell.joins[-1][0] - 1)
+        ]
+
+    def _settling(self, cell: Cell, key: tuple[int, ...], order: list[int]) -> Cell:
+        """Return the cell with the condition marked as chosen; Kemeny's median wins or ties all its neighbours."""
+        sides = {self.field.sign(a, b) for a, b in pairwise(order)} if self.rows.base == "kemeny" else set()
+        return replace(cell, settled=cell.settled | {key}, sides=cell.sides | sides)
+
+    def _preferred(
+        self, cell: Cell, key: tuple[int, ...], large: tuple[int, int], small: tuple[tuple[int, int], ...]
+    ) -> list[Cell]:
+        """Return the parts of the cell in which the pair `large` deviates by at least as much as all of `small`."""
+        out = []
+        whole = cell
+        for side in (1.0, -1.0):
+            p, sign = self.field.sign(*large)
+            # To both sides means a margin of zero, which the side chosen before covers too.
+            if (p, -side * sign) in whole.sides:
+                continue
+            cell = replace(whole, sides=whole.sides | {(p, side * sign)})
+            if self.field.speaks is None:
+                rows = [self.rows.farther(large, side, pair, way) for pair in small for way in (1.0, -1.0)]
+                out.append(self._choose(cell, rows))
+            else:
+                out.append(self._within(cell, Window(key, large, side, small, 0.0, self.rows.theta)))
+        return out
+
+    def _narrowed(self, cell: Cell, key: tuple[int, ...], P: Floats) -> list[Cell]:
+        """Return the two parts of the cell by the level between the deviations that these votes suggest."""
+        window = next((window for window in cell.windows if window.key == key), None)
+        if window is None or window.high - window.low < _NARROW:
+            return []
+        devs = np.abs(P - 0.5)
+        level = float(devs[window.large] + max(devs[pair] for pair in window.small)) / 2
+        level = min(max(level, window.low), window.high)
+        rest = self._without(cell, window)
+        # Not needed to cover the cell, but a chance of an attack: one level is all of the condition.
+        exactly = self._within(rest, replace(window, low=level, high=level))
+        if self.limit(exactly) >= 0:
+            self.solve(exactly)
+        if not window.low + 0.05 * (window.high - window.low) < level < window.high - 0.05 * (window.high - window.low):
+            level = (window.low + window.high) / 2
+        return [
+            self._within(rest, replace(window, high=level)),
+            self._within(rest, replace(window, low=level)),
+        ]
+
+    def _within(self, cell: Cell, window: Window) -> Cell:
+        """Return the part of the cell where some level of the window lies between the deviations of its pairs.
+
+        Pairs that different votes compare have deviations with different denominators: "larger" is not linear, but
+        "above the level, and the others below" is. For a level t = low + s, s >= 0, the rows D - 2 low N >= 2 s N of
+        the large pair and D - 2 low N <= 2 s N of a small one give a row without s, once the N beside s are replaced
+        by the least and the most that they can be at the budgets of interest; likewise from above.
+        """
+        low, high = window.low, window.high
+        rows = [self.rows.level(window.large, window.side, low, above=True)]
+        budget = max(self.limit(cell), 0.0)
+        least, most = self.field.compared_within(budget)
+        for pair in window.small:
+            for sign in (1.0, -1.0):
+                rows.append(self.rows.level(pair, sign, high, above=False))
+                if low < high and math.isfinite(most[0]):
+                    one, two = self.field.index[window.large], self.field.index[pair]
+                    farther = partial(self.rows.farther, window.large, window.side, pair, sign)
+                    rows += [farther(low, least[one], most[two]), farther(high, most[one], least[two])]
+        return replace(self._choose(cell, rows), windows=(*cell.windows, replace(window, rows=tuple(rows))))
+
+    def _without(self, cell: Cell, window: Window) -> Cell:
+        """Return the cell without the rows of a window: those of a part of it say more."""
+        rows = list(cell.rows)
+        for row in window.rows:
+            rows.remove(row)
+        windows = tuple(other for other in cell.windows if other is not window)
+        return replace(cell, rows=tuple(rows), chosen=cell.chosen - len(window.rows), windows=windows)
+
+
+def _lined_up(cell: Cell, P: Floats) -> tuple[list[int], list[int], Floats]:
+    """Return the items in the order of the median, and by places their tiers and deviations, rounded as merges do."""
+    order = [block.bit_length() - 1 for block in cell.blocks()]
+    deviations = np.round(np.abs(P - 0.5), DECIMALS)[np.ix_(order, order)]
+    return order, [t for t, tier in enumerate(cell.tiers) for _ in tier], np.asarray(deviations, dtype=np.float64)

@@ -1,0 +1,1 @@
+"""From bytes to text or tables: archives, spreadsheets, Parquet."""

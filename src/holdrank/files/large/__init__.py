@@ -1,0 +1,285 @@
+"""Votes larger than memory, or than one machine: counted by DuckDB, in one process or in parts on many.
+
+Equal rows are counted before anything is looked at, so that what reaches the readers in `votes/forms` is small and goes
+the same way as the rows of any file: the same rules, the same notes. Battles end in counts of pairs. Ballots are
+kept as distinct ballots where these fit in memory; where not, they end in counts of pairs too. A file may also be
+counted in parts, each by itself, and the counts added (`count_pairs`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor
+from contextlib import ExitStack
+from functools import reduce
+from operator import add
+from typing import Any
+
+from holdrank.errors import MissingExtraError, UsageError
+from holdrank.files.jsonl import ballots_of, json_value
+from holdrank.files.large.rows import (
+    COUNTED,
+    Plan,
+    distinct_rows,
+    expect_plain,
+    fits,
+    no_json,
+    parts_of,
+    pieces,
+    plan_of,
+)
+from holdrank.files.large.scan import Engine, NotForDuckDB, Scan, UnreadableError, located, open_scan
+from holdrank.files.options import ReadOptions, check_format
+from holdrank.files.sniff import is_pattern, table_form
+from holdrank.files.tables import of_table
+from holdrank.parallel.executors import Parcel, connect, expect_executor, spread
+from holdrank.status import Clock, Step
+from holdrank.votes.forms.ballots import RawBallots
+from holdrank.votes.forms.battles import OF_PAIRS, tally_battles, tally_pair_counts
+from holdrank.votes.forms.table import Coded, Problems, Table, no_marks
+from holdrank.votes.pairs import PairCounts
+from holdrank.votes.votes import Reading, Votes
+
+__all__ = ["PairCounts", "count_pairs", "read_large"]
+
+_CELLS = 1 << 24  # of ballots that are laid out and counted at a time
+_CELLS_TO_TELL = 1 << 20  # of rows that are looked at together to tell ranks from scores
+_MOST_IN_MEMORY = 1 << 30  # bytes of a file
+_MEMORY_OF_A_PART = "512MB"
+
+Source = str | os.PathLike[str]
+Report = Callable[[Step], None]
+
+
+def count_pairs(
+    sources: Source | Iterable[Source],
+    *,
+    scheduler: str | None = None,
+    executor: Executor | None = None,
+    format: str | None = None,
+    progress: Report | None = None,
+    **options: Any,
+) -> PairCounts:
+    """Count how often each item stands above each other one, in files of any size.
+
+    Parameters
+    ----------
+    sources : path, pattern or several of them
+        Parquet, CSV or JSON Lines; ``"votes/*.parquet"`` is all files that the pattern fits.
+    scheduler : str, optional
+        Address of a Dask scheduler (extra ``cluster``), whose workers see the files under the same paths.
+    executor : concurrent.futures.Executor, optional
+        Any executor whose workers see the files, such as ``hr.clusters.local(4)`` gives.
+    format : str, optional
+        As for `read_votes`; on an executor, told from the first rows of all.
+    progress : callable, optional
+        Called with a `Step` now and then.
+    **options
+        All others of `read_votes`.
+
+    Returns
+    -------
+    PairCounts
+
+    Notes
+    -----
+    On an executor every file is a task; large Parquet files are cut into ranges of rows. Counts are added in the order
+    of the files, whoever counted them, so that the result does not depend on the number of workers. A part of a file
+    cannot tell whether a winner column holds codes or names of items; where the two disagree it is refused.
+
+    Examples
+    --------
+    ``count_pairs("battles/*.parquet")`` in this process, ``count_pairs("battles/*.parquet", scheduler="tcp://…:8786")``
+    on a cluster.
+    """
+    check_format(format)
+    chosen = ReadOptions.of("count_pairs", options)
+    if scheduler is not None and executor is not None:
+        raise UsageError("give either a scheduler or an executor, not both")
+    expect_executor(executor)
+    many = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
+    if not many:
+        raise UsageError("there is no source to count")
+    with ExitStack() as stack:
+        if scheduler is not None:
+            executor = stack.enter_context(connect(scheduler))
+        counted = [_count(source, format, chosen, executor, progress) for source in many]
+    found = reduce(add, counted)
+    if not found.total:
+        raise no_marks(found.reading.source)
+    return found
+
+
+def read_large(
+    source: Source, format: str | None, options: ReadOptions, progress: Report | None = None
+) -> Votes | None:
+    """Return the votes of files that need not fit in memory; None where the reader for memory can do what is asked.
+
+    Distinct ballots where they fit, else every comparison as a ballot over two items.
+    """
+    try:
+        with Engine(progress) as engine:
+            scan, plan = _opened(engine, source, format, options)
+            if not fits(engine, scan, plan):
+                counts = _counts_of_scan(engine, scan, plan, options)
+                if not counts.total:
+                    raise no_marks(scan.source)
+                return _with_reading(counts, scan, plan).as_votes()
+            with located(scan):
+                table = distinct_rows(engine, scan, plan)
+        with located(scan):  # DuckDB has given its memory back
+            raw = _raw(table, plan, options)
+            if not raw.ranks.any():
+                raise no_marks(scan.source)
+            return Votes.from_raw(raw, _reading(scan, plan, raw.choices))
+    except NotForDuckDB as reason:
+        if is_pattern(source):
+            raise UsageError(f"{os.fspath(source)}: {reason}; to repair: read the files one by one") from reason
+        return None
+    except (MissingExtraError, UnreadableError) as error:
+        # The usual reader takes more, or says on which line it does not; but what it reads must fit in memory.
+        if is_pattern(source) or (isinstance(error, UnreadableError) and os.path.getsize(source) > _MOST_IN_MEMORY):
+            raise
+        return None
+
+
+def _opened(engine: Engine, source: Source, format: str | None, options: ReadOptions) -> tuple[Scan, Plan]:
+    expect_plain(options)
+    scan = open_scan(source, engine, delimiter=options.delimiter, format=format)
+    with located(scan):
+        return scan, plan_of(engine, scan, format, options)
+
+
+def _count(
+    source: Source, format: str | None, options: ReadOptions, executor: Executor | None, progress: Report | None
+) -> PairCounts:
+    """Return the counts of one source, here or in parts on an executor."""
+    try:
+        with Engine(progress) as engine:
+            scan, plan = _opened(engine, source, format, options)
+            if executor is None:
+                return _with_reading(_counts_of_scan(engine, scan, plan, options), scan, plan)
+            parts = parts_of(engine, scan)
+    except NotForDuckDB as reason:
+        raise UsageError(
+            f"{os.fspath(source)}: {reason}; to repair: read it with read_votes, and count with PairCounts.from_votes"
+        ) from reason
+    work = {str(k): (part,) for k, part in enumerate(parts)}
+    found: dict[str, PairCounts] = {}
+    with Clock() as clock:
+        for key, counts in spread(_count_part, work, Parcel((plan, options)), clock, executor=executor):
+            found[key] = counts
+            if progress is not None:
+                progress(Step("parts counted", len(found), len(parts)))
+        if len(found) < len(parts):
+            raise KeyboardInterrupt
+    return _with_reading(reduce(add, [found[key] for key in work]), scan, plan)
+
+
+def _count_part(parcel: Parcel[tuple[Plan, ReadOptions]], part: Scan, clock: Clock) -> tuple[PairCounts, bool]:  # noqa: ARG001
+    """Count one part, in a worker: one thread, for the workers have the others."""
+    plan, options = parcel.value
+    try:
+        with Engine(memory=_MEMORY_OF_A_PART, threads=1) as engine:
+            return _counts_of_scan(engine, part, plan, options, whole=False), True
+    except NotForDuckDB as reason:
+        raise UsageError(f"{part.source}: {reason}") from reason
+
+
+def _counts_of_scan(engine: Engine, scan: Scan, plan: Plan, options: ReadOptions, whole: bool = True) -> PairCounts:
+    """Return the counts of files, or of a part of one; those of no votes at all are counts of 0 votes."""
+    if fits(engine, scan, plan):
+        with located(scan):
+            return _counts_of_table(distinct_rows(engine, scan, plan), plan, options, whole)
+    counts = None
+    for where, table in pieces(engine, scan, plan):
+        with located(where):
+            more = _counts_of_table(table, plan, options, whole)
+        counts = more if counts is None else counts + more
+    assert counts is not None  # what does not fit is not empty
+    return counts
+
+
+def _counts_of_table(table: Table, plan: Plan, options: ReadOptions, whole: bool) -> PairCounts:
+    if plan.form in COUNTED:
+        if plan.form == "battles":
+            tally, choices = tally_battles(table, options, Problems(), whole=whole)
+        else:
+            tally, choices = tally_pair_counts(table, options, Problems())
+        return PairCounts.from_tally(tally, Reading(choices=choices | OF_PAIRS))
+    counts: list[PairCounts] = []
+    for piece in _some_at_a_time(table, _width(table, plan)):
+        raw = _raw(piece, plan, options)
+        counts.append(PairCounts.from_raw(raw, Reading(choices=raw.choices)))
+    rule = options.unlisted_or("bottom" if plan.form in ("positions", "rank-columns") else "observed")
+    return reduce(add, counts) if counts else PairCounts.of_nobody(rule)
+
+
+def _width(table: Table, plan: Plan) -> int:
+    """Return a guess at the number of items: as many as there are columns of items, or different names."""
+    if plan.form in ("rank-columns", "score-columns"):
+        return len(plan.used)
+    columns = [table.columns[k] for k in plan.used]
+    return max([len(column.values) for column in columns if isinstance(column, Coded)] or [len(plan.used)])
+
+
+def _some_at_a_time(table: Table, width: int, cells: int = _CELLS) -> Iterator[Table]:
+    rows = max(1, cells // max(width, 1))
+    for start in range(0, table.rows, rows):
+        yield table.rows_from(start, start + rows)
+
+
+def _raw(table: Table, plan: Plan, options: ReadOptions) -> RawBallots:
+    """Return the ballots of a table, read as the readers of files do."""
+    if plan.form == "jsonl":
+        return _json_ballots(table, plan, options)
+    if plan.form in ("rank-columns", "score-columns") and plan.reason != "as set":
+        # The first rows told the form. All others must tell the same, as they would if they were in memory.
+        for piece in _some_at_a_time(table, len(plan.used), _CELLS_TO_TELL):
+            found, _ = table_form(piece, options)
+            if found != plan.form:
+                raise piece.fault(
+                    f"the first rows are read as {plan.form}, but here the rows look like {found}",
+                    "rows that only one of the two readings fits",
+                    'set format="rank-columns" or format="score-columns"',
+                    row=0,
+                )
+    return of_table(table, plan.form, options, Problems())[2]
+
+
+def _json_ballots(table: Table, plan: Plan, options: ReadOptions) -> RawBallots:
+    """Return the ballots of JSON objects, of which one may declare the items."""
+    known: dict[str, Any] = {}
+
+    def value(text: str) -> Any:
+        if text not in known:
+            known[text] = json_value(text)
+        return known[text]
+
+    keys = [(table.names[k], table.text(k)) for k in plan.used]
+    head = dict(plan.head or {})
+    objects: list[tuple[int, dict[str, Any]]] = []
+    kept: list[int] = []
+    for row in range(table.rows):
+        try:
+            record = {key: value(cells[row]) for key, cells in keys if cells[row]}
+        except ValueError as error:  # a number with thousands of digits, or a list as deep
+            raise no_json(table.source, int(table.lines[row]), error) from error
+        if head and record == head:
+            continue
+        objects.append((int(table.lines[row]), record))
+        kept.append(row)
+    times = None if table.times is None else table.times[kept]
+    return ballots_of(objects, head, table.source, options, Problems(), times)
+
+
+def _reading(scan: Scan, plan: Plan, choices: dict[str, str]) -> Reading:
+    chosen = {"format": f"{plan.form} ({plan.reason})", **choices}
+    if len(scan.files) > 1:
+        chosen["files"] = f"{len(scan.files):,}, from {scan.files[0]} to {scan.files[-1]}"
+    return Reading(scan.source, scan.sha256(), plan.form, chosen)
+
+
+def _with_reading(counts: PairCounts, scan: Scan, plan: Plan) -> PairCounts:
+    return counts.with_reading(_reading(scan, plan, dict(counts.reading.choices)))

@@ -1,0 +1,440 @@
+"""Files as DuckDB sees them: what they are, which columns they have, and the engine that runs through them."""
+
+from __future__ import annotations
+
+import csv
+import glob
+import hashlib
+import io
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Thread
+from types import TracebackType
+from typing import Any
+
+from holdrank.errors import InputError, LimitError, MissingExtraError, UsageError, quote, show
+from holdrank.files import sniff
+from holdrank.files.containers import opening as containers
+from holdrank.files.containers import parquet
+from holdrank.files.containers.footers import check_footer
+from holdrank.files.containers.opening import Source, unreadable
+from holdrank.files.containers.parquet import BELIEVERS, identifier, literal
+from holdrank.files.jsonl import json_objects
+from holdrank.status import Step
+from holdrank.votes.forms.table import Problems
+
+MEMORY = "1GB"
+"""What DuckDB may hold in memory; the rest goes to a folder that is removed afterwards."""
+
+_HEAD = 1 << 20  # bytes that tell what a text is
+_MOST_COLUMNS = 10_000  # that DuckDB is asked for; a query names them all
+_FILE = 1 << 40  # rows of a file at most: the place of a row is its file times this, plus its row
+
+
+class NotForDuckDB(Exception):  # noqa: N818 - no error: the reader for memory takes over
+    """A file, or what is asked of it, is for the reader that holds files in memory."""
+
+
+class UnreadableError(InputError):
+    """DuckDB cannot make sense of a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """Files of one kind with the same columns, or some rows of one such file.
+
+    Parameters
+    ----------
+    source : str
+        What to call them: the pattern, or the path.
+    kind : {"parquet", "csv", "json"}
+    files : tuple of str
+    names : tuple of str
+        Of the columns.
+    types : tuple of str
+        ``"number"``, ``"text"``, ``"flag"`` (true or false) or ``"json"`` (text that is JSON), for each column.
+    delimiter : str
+        Of CSV files.
+    notes : tuple of str
+        What was assumed to find all this.
+    rows : (int, int) or None
+        The first row, and the one after the last, of a single Parquet file.
+    spilled : bool
+        Whether this is a copy of some columns, under the names c0, c1, … and with the place of each row.
+    stamps : tuple of tuple of int
+        What tells that a file is still the one that was opened.
+    """
+
+    source: str
+    kind: str
+    files: tuple[str, ...]
+    names: tuple[str, ...]
+    types: tuple[str, ...]
+    delimiter: str = ","
+    notes: tuple[str, ...] = ()
+    rows: tuple[int, int] | None = None
+    spilled: bool = False
+    stamps: tuple[tuple[int, ...], ...] = ()
+
+    def part(self, file: str, rows: tuple[int, int] | None = None) -> Scan:
+        """Return one of the files, or some rows of it."""
+        return replace(self, files=(file,), rows=rows)
+
+    def relation(self, used: Sequence[int], place: bool = True) -> str:
+        """Return a query for the columns c0, c1, … by their number, and the place of each row as `spot`."""
+        files = listing(self.files)
+        spot = f"file_index::BIGINT * {_FILE} + row_number() OVER () - 1 AS spot"
+        if self.kind == "parquet":
+            cells = [f"{parquet.cell_of(identifier(self.names[k]), self.types[k])} AS c{k}" for k in used]
+            spot = f"file_index::BIGINT * {_FILE} + file_row_number AS spot"
+            if self.spilled:
+                cells, spot = [f"c{k}" for k in used], "spot"
+            tail = f"FROM read_parquet({files}, union_by_name = true, hive_partitioning = false)"
+            if self.rows is not None:
+                tail += f" WHERE file_row_number >= {self.rows[0]} AND file_row_number < {self.rows[1]}"
+        elif self.kind == "csv":
+            cells = [f"coalesce(c{k}, '') AS c{k}" for k in used]
+            columns = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(self.names)))
+            tail = (
+                f"FROM read_csv({files}, auto_detect = false, header = true, delim = {literal(self.delimiter)}, "
+                f"quote = '\"', escape = '\"', strict_mode = true, hive_partitioning = false, columns = {{{columns}}})"
+            )
+        else:
+            cells = [f"{identifier(self.names[k])}::VARCHAR AS c{k}" for k in used]
+            columns = ", ".join(f"{literal(key)}: 'JSON'" for key in self.names)
+            tail = (
+                f"FROM read_json({files}, format = 'newline_delimited', hive_partitioning = false, "
+                f"columns = {{{columns}}})"
+            )
+        return f"SELECT {', '.join([*cells, *([spot] if place else [])]) or 1} {tail}"
+
+    def text_of(self, k: int) -> str:
+        """Return the expression for the text of a cell, without outer blanks."""
+        cell = f"c{k} ->> '$'" if self.types[k] == "json" else f"c{k}::VARCHAR"
+        return f"trim(coalesce({cell}, ''), ' \t\n\r\f\v')"
+
+    def sha256(self) -> str:
+        """Return the SHA-256 of the file; of several, that of theirs, one a line. Refuse files that were changed."""
+        digests = []
+        for file, stamp in zip(self.files, self.stamps, strict=True):
+            try:
+                with open(file, "rb") as opened:
+                    digests.append(hashlib.file_digest(opened, "sha256").hexdigest())
+                same = _stamp(file) == stamp
+            except OSError:
+                same = False
+            if not same:
+                raise InputError(
+                    "the file was changed while it was read",
+                    source=file,
+                    expected="a file that stays as it is",
+                    repair="wait until it is written, and run it again; or read a copy of it",
+                )
+        return digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()
+
+
+def _stamp(file: str) -> tuple[int, ...]:
+    known = os.stat(file)
+    return known.st_dev, known.st_ino, known.st_size, known.st_mtime_ns
+
+
+def listing(files: Sequence[str]) -> str:
+    """Return names of files as SQL takes them: a list, in which signs that would make a pattern mean themselves."""
+    return f"[{', '.join(literal(glob.escape(file)) for file in files)}]"
+
+
+def matching(source: str | os.PathLike[str]) -> list[str]:
+    """Return the files that a path or pattern means, by name."""
+    text = os.fspath(source)
+    if not sniff.is_pattern(source):
+        return [text]
+    found = sorted(file for file in glob.glob(text, recursive=True) if os.path.isfile(file))
+    if not found:
+        raise InputError(
+            "no file has such a name",
+            source=text,
+            expected="files that the pattern fits",
+            repair="check the path, and quote the pattern so that the shell leaves it alone",
+        )
+    return found
+
+
+class Engine:
+    """A DuckDB of its own, with a limit on its memory and a folder for the rest; a context manager."""
+
+    def __init__(
+        self, progress: Callable[[Step], None] | None = None, *, memory: str = MEMORY, threads: int | None = None
+    ) -> None:
+        try:
+            import duckdb
+        except ImportError as error:
+            raise MissingExtraError("counting large vote files", "duckdb", "io") from error
+        self._duckdb = duckdb
+        self._progress = progress
+        self.folder = Path(tempfile.mkdtemp(prefix="holdrank-"))
+        settings: dict[str, Any] = {
+            "memory_limit": memory,
+            "temp_directory": str(self.folder / "spill"),
+            "disabled_optimizers": BELIEVERS,
+        }
+        if threads is not None:
+            settings["threads"] = threads
+        try:
+            self._connection = duckdb.connect(":memory:", config=settings)
+            self._connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
+        except duckdb.Error:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            raise
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._connection.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def tell(self, step: Step) -> None:
+        """Pass on how far things have come."""
+        if self._progress is not None:
+            self._progress(step)
+
+    def run(self, query: str, source: str = "", step: str = "") -> Any:
+        """Run a query and return its result; what is wrong with a file is said as an `InputError`."""
+        try:
+            if step and self._progress is not None:
+                return self._watched(query, step)
+            return self._connection.execute(query)
+        except self._duckdb.OutOfMemoryException as error:
+            raise LimitError(
+                f"{show(source, 200)}: DuckDB needs more memory or disk than it may use ({_first_line(error)}); "
+                "to repair: free some, or count the files one by one and add the counts"
+            ) from error
+        except self._duckdb.OutOfRangeException as error:  # of the sums of weights: nothing else is added up
+            raise InputError(
+                "more votes than can be counted exactly",
+                source=source,
+                expected="at most 2**46, about 7e13",
+                repair="divide all counts by the same number",
+            ) from error
+        except self._duckdb.Error as error:
+            raise UnreadableError(
+                f"DuckDB cannot read it: {_first_line(error)}",
+                source=source,
+                expected="sound Parquet, CSV in UTF-8 or JSON Lines, the same columns in all files",
+                repair="mend the file; holdrank validate on the file alone says more",
+            ) from error
+
+    def rows(self, query: str, source: str = "", step: str = "") -> list[tuple[Any, ...]]:
+        """Run a query and return its rows."""
+        found: list[tuple[Any, ...]] = self.run(query, source, step).fetchall()
+        return found
+
+    def _watched(self, query: str, step: str) -> Any:
+        """Run a query in a thread, and tell how far it has come from this one."""
+        answer: list[Any] = []
+        failure: list[BaseException] = []
+
+        def work() -> None:
+            try:
+                answer.append(self._connection.execute(query))
+            except BaseException as error:  # noqa: BLE001 - raised again by whoever waits
+                failure.append(error)
+
+        thread = Thread(target=work, daemon=True)
+        thread.start()
+        try:
+            while thread.is_alive():
+                thread.join(0.2)
+                done = self._connection.query_progress()
+                if self._progress is not None and thread.is_alive() and 0 <= done <= 100:
+                    self._progress(Step(f"{step}, %", int(done), 100))
+        except BaseException:
+            self._connection.interrupt()
+            thread.join()
+            raise
+        if failure:
+            raise failure[0]
+        return answer[0]
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    return show("; ".join(lines[:3]), 240)
+
+
+@contextmanager
+def located(scan: Scan) -> Iterator[None]:
+    """Turn the place of a row, in errors, into the file and the line that people look for."""
+    try:
+        yield
+    except InputError as error:
+        if error.line is None:
+            raise
+        file, row = divmod(int(error.line), _FILE)
+        line = row + 1
+        if scan.kind != "parquet":  # rows are numbered through all files, and a header is no row
+            before = scan.files[:file]
+            if before:
+                with Engine() as engine:
+                    line -= engine.rows(f"SELECT count(*) FROM ({replace(scan, files=before).relation([])})")[0][0]
+            line += scan.kind == "csv"
+        raise error.at(scan.files[file], line) from error
+
+
+def open_scan(
+    source: str | os.PathLike[str], engine: Engine, *, delimiter: str | None = None, format: str | None = None
+) -> Scan:
+    """Return the files of a path or pattern and their columns; what DuckDB does not read is `NotForDuckDB`."""
+    files = matching(source)
+    stamps = []
+    kind = ""
+    names: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    sign = ","
+    for number, file in enumerate(files):
+        head = _head(file)
+        stamps.append(_stamp(file))
+        found, text = _kind_of(head, format)
+        if number == 0:
+            kind = found
+        elif found != kind:
+            raise _unlike(file, f"a {found} file", files[0], f"{kind} files only")
+        if kind == "parquet":
+            mine, kinds = _parquet_columns(file, engine)
+        elif kind == "csv":
+            if number == 0:
+                sign, said = containers.find_delimiter(text, file, delimiter)
+                notes = tuple(said)
+            if text.lstrip(" \t")[:1] in ("\r", "\n"):
+                raise NotForDuckDB("the file begins with an empty line")  # where DuckDB looks for the header
+            mine = _csv_header(text, sign)
+            _refuse_long_lines(file)
+            kinds = ("text",) * len(mine)
+        else:
+            mine, kinds = (), ()  # found out for all files at once
+        if number == 0:
+            names, types = mine, kinds
+        elif sorted(mine) != sorted(names) or (kind == "csv" and mine != names):
+            raise _unlike(file, ", ".join(mine[:12]), files[0], f"the columns {', '.join(names[:12])}")
+    if kind == "json":
+        if delimiter is not None:
+            raise UsageError("delimiter= means nothing for JSON Lines")
+        names = _json_keys(files, engine, os.fspath(source))
+        types = ("json",) * len(names)
+    elif kind == "parquet" and delimiter is not None:
+        raise UsageError("delimiter= means something for CSV files only")
+    if len(names) > _MOST_COLUMNS:
+        raise NotForDuckDB(f"{len(names):,} columns are too many")
+    folded = [column.casefold() for column in names]
+    if kind != "csv" and len(set(folded)) < len(folded):
+        raise NotForDuckDB("DuckDB does not tell columns apart whose names differ by case only")
+    return Scan(os.fspath(source), kind, tuple(files), names, types, sign, notes, stamps=tuple(stamps))
+
+
+def _kind_of(head: Source, format: str | None) -> tuple[str, str]:
+    """Return ``"parquet"``, ``"csv"`` or ``"json"`` by the beginning of a file, and that beginning if it is text."""
+    container = containers.container(head)
+    if container == "xlsx":
+        raise NotForDuckDB("spreadsheets are read from one file, in memory")
+    if container == "parquet":
+        return container, ""
+    text = containers.decode(head, None)
+    form = sniff.text_form(text, head.extension, head.name)[0] if format is None else "table"
+    if sniff.is_json_lines(text, head.extension):
+        return "json", text
+    if form == "jsonl":
+        if len(text.lstrip().splitlines()) < 2:
+            raise NotForDuckDB("the first line of the file is not plain")  # or this is not all of it
+        next(json_objects(text, head.name, Problems()), None)  # says what is wrong with the first line
+        return "json", text
+    if form != "table":
+        raise NotForDuckDB(f"the format {form} is read from one file, in memory")
+    return "csv", text
+
+
+def _unlike(file: str, found: str, first: str, expected: str) -> InputError:
+    return InputError(
+        "the files are not alike",
+        source=file,
+        found=found,
+        expected=f"{expected}, as in {quote(first, 200)}",
+        repair="give files of one kind with the same columns, or count them one by one and add the counts",
+    )
+
+
+def _head(file: str) -> Source:
+    """Return the beginning of a file, cut after its last whole line."""
+    try:
+        with open(file, "rb") as opened:
+            data = opened.read(_HEAD)
+            more = bool(opened.read(1))
+    except (OSError, ValueError) as error:
+        raise unreadable(file, error) from error
+    if more and not data.startswith(b"PAR1"):
+        data = data[: max(data.rfind(b"\n"), data.rfind(b"\r")) + 1] or data
+    return Source(file, data, Path(file).suffix.lower(), Path(file))
+
+
+def _parquet_columns(file: str, engine: Engine) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    try:
+        with open(file, "rb") as opened:
+            check_footer(opened)
+    except ValueError as error:
+        raise containers.damaged(file, "Parquet file", error) from error
+    columns = engine.rows(f"DESCRIBE SELECT * FROM read_parquet({listing([file])}, hive_partitioning = false)", file)
+    if (least := engine.rows(parquet.declared_rows(listing([file])), file)[0][1]) < 0:
+        raise containers.damaged(file, "Parquet file", ValueError(f"a group of {least} rows"))
+    return tuple(str(column) for column, *_ in columns), tuple(parquet.kind_of(kind) for _, kind, *_ in columns)
+
+
+def _csv_header(text: str, delimiter: str) -> tuple[str, ...]:
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        return tuple(next(row for row in rows if row))
+    except (csv.Error, StopIteration) as error:
+        raise NotForDuckDB("the header of the file is not plain") from error
+
+
+def _refuse_long_lines(file: str) -> None:
+    """Refuse a file with lines of megabytes: DuckDB refuses some of them, and loses others without a word."""
+    with open(file, "rb") as opened:
+        while len(block := opened.read(_HEAD)) == _HEAD:
+            if b"\n" not in block and b"\r" not in block:
+                raise UnreadableError(
+                    "a line is longer than a megabyte",
+                    source=file,
+                    expected="lines of ordinary length",
+                    repair="check that the right file was saved",
+                )
+
+
+def _json_keys(files: Sequence[str], engine: Engine, source: str) -> tuple[str, ...]:
+    """Return the keys of all objects, in the order in which they first appear."""
+    found = engine.rows(
+        "SELECT json_type(json), CASE json_type(json) WHEN 'OBJECT' THEN json_keys(json) END, min(spot) AS spot "
+        f"FROM (SELECT json, row_number() OVER () AS spot FROM read_ndjson_objects({listing(files)})) "
+        "GROUP BY ALL ORDER BY spot",
+        source,
+        "looking at keys",
+    )
+    keys: dict[str, None] = {}
+    for kind, mine, at in found:
+        if kind != "OBJECT" or len(set(mine)) < len(mine):
+            raise InputError(
+                "a line is not a JSON object" if kind != "OBJECT" else "an object has the same key twice",
+                source=source,
+                line=at if len(files) == 1 else None,
+                found=str(kind if kind != "OBJECT" else mine),
+                expected="one object a line",
+                repair="mend the line",
+            )
+        keys.update(dict.fromkeys(mine))
+    return tuple(keys)

@@ -1,0 +1,263 @@
+"""`read_votes` and `validate`: the only reader of vote files.
+
+A file goes one way: bytes, text or table (`containers`), what form it has (`sniff`), ballots (`preflib`, `jsonl`,
+`votes/forms`), `Votes`. Every choice on the way is recorded in ``votes.reading.choices``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from holdrank.errors import InputError, UsageError
+from holdrank.files import sniff
+from holdrank.files.containers import opening as containers
+from holdrank.files.containers.opening import Source
+from holdrank.files.containers.parquet import parquet_table
+from holdrank.files.jsonl import read_jsonl
+from holdrank.files.options import ReadOptions, check_format
+from holdrank.files.order import read_order
+from holdrank.files.preflib.old import read_old_preflib
+from holdrank.files.preflib.reader import read_preflib
+from holdrank.files.tables import of_table
+from holdrank.status import Step
+from holdrank.votes.forms.ballots import RawBallots
+from holdrank.votes.forms.table import Problems, Ref, Table, no_marks
+from holdrank.votes.votes import Reading, Votes
+
+_TEXT_READERS = {"preflib": read_preflib, "preflib-old": read_old_preflib, "order": read_order}
+_BALLOTS_OF_TEXT = (*_TEXT_READERS, "jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """What `validate` found: the first 20 problems, how many there are, and the votes if there is none."""
+
+    problems: tuple[InputError, ...]
+    total: int
+    votes: Votes | None
+
+
+def read_votes(
+    source: str | os.PathLike[str] | BinaryIO,
+    *,
+    format: str | None = None,
+    unlisted: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    header: int | None = None,
+    columns: Sequence[Ref] | None = None,
+    item: Ref | Sequence[Ref] | None = None,
+    voter: Ref | None = None,
+    weight: Ref | None = None,
+    rank: Ref | None = None,
+    score: Ref | None = None,
+    first: Ref | None = None,
+    second: Ref | None = None,
+    winner: Ref | None = None,
+    lower_is_better: Collection[str] | bool = (),
+    blanks: Collection[str] | None = None,
+    repeated: str = "refuse",
+    both_bad: str = "tie",
+    categories: Sequence[str | int] | None = None,
+    short_rows: str = "refuse",
+    sheet: str | int | None = None,
+    progress: Callable[[Step], None] | None = None,
+) -> Votes:
+    r"""Read a file of votes, whatever its form, and say in `notes` and `reading` what was assumed.
+
+    Parameters
+    ----------
+    source : path, "-" or binary file
+        PrefLib, CSV (comma, semicolon, tab or pipe), JSON Lines, Parquet or .xlsx; ``"-"`` is standard input. A
+        pattern such as ``"votes/*.parquet"`` is all files that it fits, which must have the same columns; these, and
+        large files, are counted by DuckDB and need not fit in memory (see :doc:`/how-to/big-votes`).
+    format : str, optional
+        One of `FORMATS`; told from the file by default. Where two forms are equally plausible the file is
+        refused and the message names this option.
+    unlisted : {"bottom", "observed"}, optional
+        Items that a ballot leaves out: tied below all others, or not compared. By default bottom for ballots,
+        observed for battles, scores and judgements.
+    delimiter, encoding : str, optional
+        Of a CSV file; found among four, and UTF-8, by default.
+    header : int, optional
+        Number of the row that holds the names of the columns, counted from 1; 0 = there is none.
+    columns : str, int or sequence of them, optional
+        The columns to use, by name or by position from 1: items, positions, voters of a score table, or for pair
+        counts the two items, their wins and the ties.
+    item, voter, weight, rank, score, first, second, winner : str or int, optional
+        The columns with these roles; `item` may be several, joined with ``" | "``.
+    lower_is_better : collection of str, or bool
+        Where low scores are good: columns of a score table, voters of long scores, or everywhere.
+    blanks : collection of str, optional
+        Cells that mean "nothing here", in place of the usual ones (see `holdrank.votes.forms.BLANKS`).
+    repeated : {"refuse", "first"}
+        An item named twice on a ballot, or on two rows of a score table.
+    both_bad : {"tie", "drop"}
+        Battles whose verdict is that both are bad.
+    categories : sequence of str or int, optional
+        Categories of a .cat file, best first; items in those left out are unlisted.
+    short_rows : {"refuse", "fill"}
+        Rows with too few cells.
+    sheet : str or int, optional
+        Name or number (from 1) of the sheet of a spreadsheet.
+    progress : callable, optional
+        Called with a `Step` now and then while large files are counted.
+
+    Returns
+    -------
+    Votes
+
+    Raises
+    ------
+    InputError
+        With file, line, what was found, what was expected and one way to repair it.
+
+    Examples
+    --------
+    >>> import io
+    >>> votes = read_votes(io.BytesIO(b"model_a,model_b,winner\nx,y,model_a\ny,z,tie\n"))
+    >>> votes.items, votes.unlisted
+    (('x', 'y', 'z'), 'observed')
+    >>> votes.reading.choices["format"]
+    'battles (columns model_a, model_b, winner)'
+    """
+    options = ReadOptions(
+        unlisted=unlisted, delimiter=delimiter, encoding=encoding, header=header, columns=columns, item=item,
+        voter=voter, weight=weight, rank=rank, score=score, first=first, second=second, winner=winner,
+        lower_is_better=lower_is_better, blanks=blanks, repeated=repeated, both_bad=both_bad,
+        categories=categories, short_rows=short_rows, sheet=sheet,
+    )  # fmt: skip
+    if sniff.is_large(source):
+        votes = _read_large(source, format, options, progress)
+        if votes is not None:
+            return votes
+    votes = _read(source, format, options, Problems())
+    assert votes is not None  # a strict reader raises instead
+    return votes
+
+
+def validate(source: str | os.PathLike[str] | BinaryIO, *, format: str | None = None, **options: object) -> Validation:
+    r"""Check a file and go on past bad lines; takes the options of `read_votes`.
+
+    Examples
+    --------
+    >>> import io
+    >>> found = validate(io.BytesIO(b"rank1,rank2\nx,x\ny,y\nx,y\n"), repeated="refuse")
+    >>> found.total, [problem.line for problem in found.problems], found.votes
+    (2, [2, 3], None)
+    """
+    chosen = ReadOptions.of("validate", options)
+    problems = Problems(strict=False)
+    votes = None
+    try:
+        if sniff.is_pattern(source):
+            votes = _read_large(source, format, chosen)
+        votes = votes or _read(source, format, chosen, problems)
+    except InputError as error:
+        problems.add(error)
+    return Validation(tuple(problems.kept), problems.total, votes if not problems.total else None)
+
+
+def _read_large(
+    source: Any, format: str | None, options: ReadOptions, progress: Callable[[Step], None] | None = None
+) -> Votes | None:
+    """Return the votes of files that need not fit in memory; None where the usual reader has to do it."""
+    check_format(format)
+    from holdrank.files.large import read_large  # here, for DuckDB is needed for large files only
+
+    return read_large(source, format, options, progress)
+
+
+def _read(
+    source: str | os.PathLike[str] | BinaryIO, format: str | None, options: ReadOptions, problems: Problems
+) -> Votes | None:
+    check_format(format)
+    opened = containers.open_source(source)
+    form, reason, raw = _raw_ballots(opened, format, options, problems)
+    if problems.total:
+        return None
+    if not raw.ranks.any():
+        raise no_marks(opened.name, len(raw.items))
+    choices = {"format": f"{form} ({reason})", **raw.choices}
+    return Votes.from_raw(raw, Reading(opened.name, opened.sha256, form, choices))
+
+
+def _raw_ballots(
+    source: Source, format: str | None, options: ReadOptions, problems: Problems
+) -> tuple[str, str, RawBallots]:
+    """Return the form, the reason for it, and the ballots."""
+    kind = containers.container(source)
+    if kind != "text" and format in _BALLOTS_OF_TEXT:
+        raise UsageError(f"the format {format!r} is text, but {source.name} is {kind}")
+    if kind != "xlsx" and options.sheet is not None:
+        raise UsageError("sheet= means something for spreadsheets (.xlsx) only")
+    if kind != "text" and options.delimiter is not None:
+        raise UsageError("delimiter= means something for CSV files only")
+    if kind == "parquet":
+        return of_table(parquet_table(source), format, options, problems)
+    if kind == "xlsx":
+        rows, lines, notes = containers.xlsx_rows(source, options.sheet)
+        return _of_rows([(rows, lines)], notes, ",", source.name, format, options, problems)
+
+    text = containers.decode(source, options.encoding)
+    if format in _BALLOTS_OF_TEXT:
+        return _of_text(text, source, format, "as set", options, problems)
+    if format is None:
+        form, reason = sniff.text_form(text, source.extension, source.name)
+        if form in _BALLOTS_OF_TEXT:
+            return _of_text(text, source, form, reason, options, problems)
+    elif sniff.is_json_lines(text, source.extension):
+        return _of_json(text, source.name, format, "as set", options, problems)
+    delimiter, notes = containers.find_delimiter(text, source.name, options.delimiter)
+    chunks = containers.csv_chunks(text, source.name, delimiter, problems)
+    return _of_rows(chunks, notes, delimiter, source.name, format, options, problems)
+
+
+def _of_text(
+    text: str, source: Source, form: str, reason: str, options: ReadOptions, problems: Problems
+) -> tuple[str, str, RawBallots]:
+    if form == "jsonl":
+        return _of_json(text, source.name, None, reason, options, problems)
+    options.check(form)
+    return form, reason, _TEXT_READERS[form](text, source, options, problems)
+
+
+def _of_json(
+    text: str, name: str, format: str | None, reason: str, options: ReadOptions, problems: Problems
+) -> tuple[str, str, RawBallots]:
+    """Read lines of ballots, or of records that make a table of the form `format`."""
+    for option in ("delimiter", "header"):
+        if getattr(options, option) is not None:
+            raise UsageError(f"{option}= means nothing for JSON Lines")
+    found = read_jsonl(text, name, options, problems)
+    if isinstance(found, Table):
+        return of_table(found, format, options, problems)
+    if format is not None:
+        raise UsageError(f"the format {format!r} is a table, but the lines of {name} are ballots; leave format= out")
+    options.check("jsonl")
+    return "jsonl", reason, found
+
+
+def _of_rows(
+    chunks: Iterable[containers.Chunk],
+    notes: list[str],
+    delimiter: str,
+    name: str,
+    format: str | None,
+    options: ReadOptions,
+    problems: Problems,
+) -> tuple[str, str, RawBallots]:
+    table = containers.table_from_chunks(
+        chunks,
+        name,
+        problems,
+        header=options.header,
+        short_rows=options.short_rows,
+        ragged=lambda names: format == "lists" or (format is None and sniff.looks_like_lists(names)),
+        delimiter=delimiter,
+    )
+    table.notes += notes
+    return of_table(table, format, options, problems)

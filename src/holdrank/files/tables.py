@@ -1,0 +1,43 @@
+"""From a table to ballots: which form it has, and the reader of that form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from holdrank.files import sniff
+from holdrank.files.options import ReadOptions
+from holdrank.votes.forms.ballots import RawBallots, ballot_matrix
+from holdrank.votes.forms.battles import battles, pair_counts
+from holdrank.votes.forms.marks import item_columns, long_marks, multi_way
+from holdrank.votes.forms.orders import lists, positions
+from holdrank.votes.forms.scores import score_table
+from holdrank.votes.forms.table import Problems, Table
+from holdrank.votes.forms.vocabulary import BLANKS
+
+_TABLE_READERS: dict[str, Callable[[Table, ReadOptions, Problems], RawBallots]] = {
+    "positions": positions,
+    "lists": lists,
+    "rank-columns": partial(item_columns, scores=False),
+    "score-columns": partial(item_columns, scores=True),
+    "long-ranks": partial(long_marks, scores=False),
+    "long-scores": partial(long_marks, scores=True),
+    "battles": battles,
+    "pair-counts": pair_counts,
+    "multi-way": multi_way,
+}
+
+
+def of_table(table: Table, format: str | None, options: ReadOptions, problems: Problems) -> tuple[str, str, RawBallots]:
+    """Return the form of a table, the reason for it, and the ballots."""
+    if not table.rows:  # every row was faulty and has been reported
+        return "", "", RawBallots([], ballot_matrix(0, 0), np.zeros(0), [], {}, "")
+    form, reason = (format, "as set") if format else sniff.table_form(table, options)
+    options.check(form)
+    if form != "score-table":
+        return form, reason, _TABLE_READERS[form](table, options, problems)
+    told = format is not None or options.item is not None
+    names = None if told else sniff.item_column(table, options.blanks_or(BLANKS))
+    return form, reason, score_table(table, options, problems, numbering=names or 0)

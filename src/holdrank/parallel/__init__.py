@@ -1,0 +1,1 @@
+"""Work shared by processes and machines, and kept when one of them stops."""

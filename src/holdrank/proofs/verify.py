@@ -1,0 +1,108 @@
+"""Check what was found without whoever found it: `verify` results and analyses, and whether votes `fulfils` a goal."""
+
+from __future__ import annotations
+
+from typing import overload
+
+from holdrank.analysis.analyse import Analysis
+from holdrank.attacks import answers
+from holdrank.attacks.goals import Goal
+from holdrank.attacks.results import Attack, Breakdown
+from holdrank.errors import UsageError
+from holdrank.proofs.recorded import analysis_checks
+from holdrank.proofs.statements import result_checks
+from holdrank.proofs.statistics import LISTED, Exactly, known_base
+from holdrank.proofs.verdicts import Verdict
+from holdrank.rankings import Ranking
+from holdrank.rules.consensus import Consensus, Statistic
+from holdrank.votes.votes import Votes
+
+
+@overload
+def verify(votes: Votes, T: Statistic, result: Consensus | Attack | Breakdown) -> Verdict: ...
+@overload
+def verify(votes: Votes, T: Analysis) -> Verdict: ...
+def verify(votes: Votes, T: Statistic | Analysis, result: Consensus | Attack | Breakdown | None = None) -> Verdict:
+    """Check every number of a result again, by other means than those that found it.
+
+    Parameters
+    ----------
+    votes : Votes
+        The votes as they were before any attack.
+    T : Statistic or Analysis
+        The statistic of the result; an analysis needs nothing else.
+    result : Consensus, Attack or Breakdown
+        What `T` gave on `votes`.
+
+    Returns
+    -------
+    Verdict
+        Each statement proved, refuted or open.
+
+    Notes
+    -----
+    Results are checked in whole numbers and fractions by a second implementation, from the definitions; no solver is
+    trusted. Consensus rankings are proved for up to 16 items, lower bounds for up to 6: every ranking that reaches the
+    goal gets a proof that it costs as much as claimed (`holdrank.proofs`). A verdict is "proved" only if every number
+    is checked and every gap between a lower and an upper number is closed; times are no statements. What was computed
+    with a threshold chosen by "auto" is checked at that threshold, not that it is the best.
+
+    Examples
+    --------
+    >>> from holdrank import NewWinner, attack, kemeny
+    >>> votes = Votes.from_orders([["a", "b"], ["b", "a"]], weights=[3, 2])
+    >>> print(verify(votes, kemeny, attack(votes, kemeny, NewWinner())).text())
+    proved   a > b is the consensus by kemeny, the only one
+    proved   another winner takes at least 10 % of the votes
+    proved   at least 1 vote is needed for another winner
+    proved   the attack for another winner reaches it, and takes 10 %
+    proved   1 vote is enough for another winner, as the attack shows
+    proved   b > a is the consensus by kemeny, the only one
+    """
+    if isinstance(T, Analysis):
+        if result is not None:
+            raise UsageError("verify takes votes and an analysis, or votes, a statistic and a result of it")
+        return Verdict(tuple(dict.fromkeys(analysis_checks(votes, T))))  # a claim may be a gap as well
+    T = answers.checked(votes, T, None)
+    if not isinstance(result, Consensus | Attack | Breakdown):
+        raise UsageError(
+            f"verify takes a Consensus, an Attack, a Breakdown or an Analysis, not {type(result).__name__}. "
+            "Fix: for votes after an attack use fulfils(votes, T, attacked, goal)"
+        )
+    return Verdict(tuple(result_checks(votes, T, result)))
+
+
+def fulfils(votes: Votes, T: Statistic, attacked: Votes, goal: Goal) -> bool:
+    """Return whether the consensus of attacked votes fulfils a goal set for the consensus of the votes.
+
+    Where several rankings are optimal all must fulfil it, or the answer is False: another rule for ties might undo the
+    attack. Up to 7 items are judged in whole numbers, by the second implementation of `verify`; more by running `T`.
+
+    Parameters
+    ----------
+    votes : Votes
+        The votes as they were before the attack.
+    T : Statistic
+    attacked : Votes
+        The votes after it, with the same items in the same order.
+    goal : Goal
+
+    Examples
+    --------
+    >>> from holdrank import NewWinner, kemeny
+    >>> votes = Votes.from_orders([["a", "b"], ["b", "a"]], weights=[3, 2])
+    >>> fulfils(votes, kemeny, votes.with_weights([2, 3]), NewWinner())
+    True
+    """
+    T = answers.checked(votes, T, None)
+    answers.check_goal(goal)
+    if not isinstance(attacked, Votes):
+        raise UsageError(f"the attacked votes must be Votes, not {type(attacked).__name__}")
+    if attacked.items != votes.items:
+        raise UsageError("the attacked votes must have the same items in the same order as the votes")
+    checker = Exactly(votes, T)
+    if votes.n > LISTED or checker.base is None or known_base(T, attacked) != checker.base:
+        return answers.fulfils(votes, T, attacked, goal)
+    aim = goal.aim(Ranking(checker.consensus()), votes.items)
+    found = checker.outcomes(checker.exactly(attacked), counts=attacked.is_counts)
+    return all(aim.reached(Ranking(outcome)) for outcome in found)

@@ -1,0 +1,1 @@
+"""From votes to a consensus: one module for each family of rules."""

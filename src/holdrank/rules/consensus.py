@@ -1,0 +1,320 @@
+"""Consensus rankings: the medians Kemeny, Borda and footrule, each a statistic of the votes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from holdrank.arrays.tolerances import TIED
+from holdrank.errors import UsageError, quote, real_number
+from holdrank.rankings import Floats, Ranking, footrule_maximum
+from holdrank.rules.kemeny import all_cheapest_orders, cheapest_order, cheapest_ranks
+from holdrank.rules.solvers.assignment import all_assignments, assign
+from holdrank.status import Clock, Status, Step, upward
+from holdrank.votes.pairs import PairCounts
+from holdrank.votes.votes import Distance, Votes
+
+
+@dataclass(frozen=True, slots=True)
+class Consensus:
+    """A consensus ranking, what it costs, and how sure that is.
+
+    Attributes
+    ----------
+    ranking : Ranking
+        The consensus; ties only where a merge made them.
+    items : tuple of str
+        Names of the items.
+    loss : float
+        Expected normalised distance between the ranking and a vote; `distance` says which.
+    bound : float
+        No ranking has a smaller loss than this; equal to `loss` when the status is "proved optimal".
+    distance : {"kendall", "spearman_rho", "footrule"}
+        The distance of `loss` and `bound`.
+    status : Status
+        How the ranking was obtained.
+    unique : bool or None
+        Whether it is the only ranking that the statistic could have reported; None when that was not decided. With
+        several optima the lexicographically first is reported where that is cheap, else a fixed choice.
+    proof : str
+        How the status was reached, in words.
+    seconds : float
+        Time taken.
+    notes : tuple of str
+        What else should be known: that several rankings are as good as the one below tiers.
+    """
+
+    ranking: Ranking
+    items: tuple[str, ...]
+    loss: float
+    bound: float
+    distance: Distance
+    status: Status
+    unique: bool | None
+    proof: str
+    seconds: float
+    notes: tuple[str, ...] = ()
+
+    def text(self) -> str:
+        """Return the ranking with the names of the items, ``A > {B, C} > D``."""
+        return self.ranking.text(self.items)
+
+    def _repr_html_(self) -> str:
+        return upward.html_of(self)
+
+    def __repr__(self) -> str:
+        return f"Consensus({self.text()}, loss={self.loss:.6g}, bound={self.bound:.6g}, {self.status})"
+
+
+@runtime_checkable
+class Statistic(Protocol):
+    """Anything that turns votes into a consensus: `kemeny`, `borda`, `footrule`, a `Robust` instance, or your own."""
+
+    @property
+    def __name__(self) -> str: ...
+
+    def __call__(self, votes: Votes, /) -> Consensus:
+        """Return the consensus of the votes."""
+        ...
+
+
+def name_of(T: Statistic) -> str:
+    """Return the name of a statistic for people."""
+    return str(getattr(T, "__name__", type(T).__name__))
+
+
+def kemeny(
+    votes: Votes | PairCounts, time_limit: float | None = None, *, progress: Callable[[Step], None] | None = None
+) -> Consensus:
+    """Return Kemeny's median: the strict ranking with the least expected Kendall distance to the votes.
+
+    Parameters
+    ----------
+    votes : Votes or PairCounts
+    time_limit : float, optional
+        Seconds; when they are over, or at Ctrl-C, the best ranking found comes back with a certified bound.
+    progress : callable, optional
+        Called with a `Step` now and then during a long computation.
+
+    Notes
+    -----
+    Minimises ``sum over i before j of W[j, i]``. Among several optima the lexicographically first is reported where
+    the components of the majority relation have at most 16 items. Paper: ranking medians, Kemeny's consensus
+    (Section 2.1).
+
+    Examples
+    --------
+    >>> c = kemeny(Votes.from_orders([["a", "b", "c"], ["b", "c", "a"], ["a", "c", "b"]]))
+    >>> c.text(), c.status.value, c.unique
+    ('a > b > c', 'proved optimal', True)
+    >>> c.proof
+    '3 single items by majority'
+    """
+    started = perf_counter()
+    expect_votes(votes, "kemeny", pairs=True)
+    with Clock(expect_seconds(time_limit)) as clock:
+        solved = cheapest_order(votes.wins().T, whole=votes.is_counts, clock=clock, progress=progress)
+        reasons = (
+            (solved.proved, Status.PROVED),
+            (clock.interrupted, Status.INTERRUPTED),
+            (solved.too_large, Status.TOO_LARGE),
+            (clock.over(), Status.TIME_LIMIT),
+            (True, Status.UNPROVED),
+        )
+        status = next(status for holds, status in reasons if holds)
+    return Consensus(
+        ranking=Ranking.from_order(solved.order),
+        items=votes.items,
+        loss=solved.cost / votes.pair_votes,
+        bound=solved.bound / votes.pair_votes,
+        distance="kendall",
+        status=status,
+        unique=solved.unique,
+        proof=solved.proof,
+        seconds=perf_counter() - started,
+    )
+
+
+def kemeny_optima(votes: Votes | PairCounts, most: int = 10_000) -> list[Ranking]:
+    """Return every ranking that is as good as Kemeny's, in lexicographic order.
+
+    Refuses more than `most` of them, and components of the majority relation with more than 16 items.
+
+    Examples
+    --------
+    >>> [r.text("abc") for r in kemeny_optima(Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]]))]
+    ['a > b > c', 'b > a > c']
+    """
+    orders = all_cheapest_orders(votes.wins().T, whole=votes.is_counts, most=most)
+    return [Ranking.from_order(order) for order in orders]
+
+
+def kemeny_batch(P: Any) -> tuple[Any, Any]:
+    """Return Kemeny's median of many pairwise matrices at once.
+
+    Parameters
+    ----------
+    P : array
+        Pairwise matrices of up to 10 items in the last two axes, of numpy or of any other array library; the result
+        stays in it, on its device.
+
+    Returns
+    -------
+    ranks : array of int
+        Rank of each item, 1 is best, in the last axis; the lexicographically first order among several optima.
+    loss : array of float
+        The share of pairs lost on average, ``sum over i before j of P[j, i]`` over the number of pairs.
+
+    Examples
+    --------
+    >>> P = np.array([[[0.5, 0.6], [0.4, 0.5]], [[0.5, 0.1], [0.9, 0.5]]])
+    >>> ranks, loss = kemeny_batch(P)
+    >>> ranks.tolist(), loss.tolist()
+    ([[1, 2], [2, 1]], [0.4, 0.1])
+    """
+    ranks, cost = cheapest_ranks(np.asarray(P, dtype=np.float64) if isinstance(P, list | tuple) else P)
+    n = ranks.shape[-1]
+    return ranks, cost / max(n * (n - 1) / 2, 1)
+
+
+def borda(votes: Votes | PairCounts) -> Consensus:
+    """Return Borda's median: items sorted by their mean place, the minimiser of the expected Spearman rho.
+
+    Incomplete ballots under ``unlisted="observed"`` give no places, and neither do `PairCounts`; items are then sorted
+    by their pairwise wins, ``sum_j W[i, j]``, the loss is the expected Kendall distance, and the bound is that of the
+    best pair by pair. Where every vote compares every pair, the order is that of the mean places all the same.
+
+    Notes
+    -----
+    Paper: Borda's consensus, the median for Spearman rho (Section 2.1).
+
+    Examples
+    --------
+    >>> borda(Votes.from_orders([["a", "b", "c"], ["b", "c", "a"], ["b", "a", "c"]])).text()
+    'b > a > c'
+    """
+    started = perf_counter()
+    expect_votes(votes, "borda", pairs=True)
+    placed = _with_places(votes)
+    by_places = placed is not None
+    tied = borda_ties(votes)
+    ranking, unique = Ranking.from_order(tied.order), tied.is_strict
+    if placed is not None:
+        loss = bound = placed.loss(ranking, "spearman_rho")
+    else:
+        loss, bound = votes.loss(ranking), votes.least_loss()
+    full = isinstance(votes, PairCounts) and votes.compares_all
+    return Consensus(
+        ranking=ranking,
+        items=votes.items,
+        loss=loss,
+        bound=bound,
+        distance="spearman_rho" if by_places else "kendall",
+        status=Status.PROVED if by_places else Status.SORTED if full else Status.SCORED,
+        unique=unique,
+        proof="sorted by mean place" if by_places else "sorted by pairwise wins" + ", as by mean place" * full,
+        seconds=perf_counter() - started,
+    )
+
+
+def borda_ties(votes: Votes | PairCounts) -> Ranking:
+    """Return the items by Borda's scores, tied where these are equal; `borda` lists tied items by their numbers."""
+    placed = _with_places(votes)
+    scores = -placed.mean_places() if placed is not None else votes.wins().sum(axis=1)
+    # Scores of whole votes are sums of halves and differ exactly or not at all; others carry rounding.
+    return tied_by_scores(scores, 0.0 if votes.is_counts else TIED * float(np.abs(scores).max()))
+
+
+def _with_places(votes: Votes | PairCounts) -> Votes | None:
+    """Return the votes if their ballots place every item."""
+    return votes if isinstance(votes, Votes) and (votes.unlisted == "bottom" or not votes.incomplete) else None
+
+
+def footrule(votes: Votes) -> Consensus:
+    """Return the footrule median: the assignment of items to places with the least expected Spearman footrule.
+
+    Notes
+    -----
+    Solved as an assignment problem, proved by its dual prices. Paper: ranking medians (Section 2.1) for the footrule
+    (appendix on further metrics).
+
+    Examples
+    --------
+    >>> footrule(Votes.from_orders([["a", "b", "c"], ["b", "c", "a"], ["b", "a", "c"]])).text()
+    'b > a > c'
+    """
+    started = perf_counter()
+    expect_votes(votes, "footrule")
+    cost, scale, tolerance = _footrule_costs(votes)
+    assigned = assign(cost, tolerance)
+    loss = assigned.cost / scale / (votes.total * max(footrule_maximum(votes.n), 1))
+    return Consensus(
+        ranking=Ranking(assigned.place),
+        items=votes.items,
+        loss=loss,
+        bound=loss,
+        distance="footrule",
+        status=Status.PROVED,
+        unique=assigned.unique,
+        proof="assignment problem, by its dual prices",
+        seconds=perf_counter() - started,
+    )
+
+
+def footrule_optima(votes: Votes, most: int) -> list[Ranking] | None:
+    """Return every ranking that is as good as the footrule's; None when there are more than `most`."""
+    cost, _, tolerance = _footrule_costs(votes)
+    found = all_assignments(cost, tolerance, most)
+    return None if found is None else [Ranking(place) for place in found]
+
+
+def _footrule_costs(votes: Votes) -> tuple[Floats, float, float]:
+    """Return what each place costs each item, the unit of that for one vote, and up to where costs are equal."""
+    # Doubled, counts of half places are whole numbers: sums and comparisons are then exact.
+    exact = votes.is_counts and 2 * votes.total * max(footrule_maximum(votes.n), 1) < 2**53
+    scale = 2.0 if exact else 1 / votes.total
+    grid = np.arange(votes.n)
+    cost = (scale * votes.place_weights()) @ np.abs(grid[:, None] - grid).astype(np.float64)
+    return cost, scale, 0.0 if exact else TIED * votes.n
+
+
+def expect_votes(votes: object, rule: str, *, pairs: bool = False) -> None:
+    """Refuse what is no `Votes`, in the name of a rule; with `pairs` the rule needs no more than `PairCounts`."""
+    if isinstance(votes, PairCounts):
+        if not pairs:
+            raise UsageError(
+                f"{rule} needs ballots, and pair counts hold none; to repair: counts.as_votes() makes a ballot of "
+                "every comparison, if that is what you ask about"
+            )
+    elif not isinstance(votes, Votes):
+        raise UsageError(
+            f"{rule} takes Votes, not {type(votes).__name__}; make them with Votes.from_orders and the like"
+        )
+
+
+def expect_seconds(time_limit: object) -> float | None:
+    """Return a time limit as a number of Python's; refuse what is none."""
+    seconds = real_number(time_limit)
+    if time_limit is not None and (seconds is None or not seconds >= 0):
+        raise UsageError(f"time_limit must be a number of seconds, not {quote(str(time_limit))}")
+    return seconds
+
+
+def by_scores(scores: Floats, tolerance: float) -> tuple[Ranking, bool]:
+    """Return the items by falling score, equal scores in the order of their numbers, and whether none were equal.
+
+    Neighbours that differ by no more than `tolerance` are equal.
+    """
+    tied = tied_by_scores(scores, tolerance)
+    return Ranking.from_order(tied.order), tied.is_strict
+
+
+def tied_by_scores(scores: Floats, tolerance: float) -> Ranking:
+    """Return the items by falling score, tied where neighbours differ by no more than `tolerance`."""
+    descending = np.sort(scores)[::-1]
+    level = np.concatenate(([0], np.cumsum(-np.diff(descending) > tolerance)))
+    return Ranking(level[np.searchsorted(-descending, -scores)])

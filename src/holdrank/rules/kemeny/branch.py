@@ -1,0 +1,273 @@
+"""The linear ordering polytope: a linear program with lazy triangle rows, then branch and bound on its columns.
+
+Column p of a pair i < j is 1 when i comes before j. The rows are triangles, ``0 <= x_ij + x_jk - x_ik <= 1``: no cycle
+of three. Almost all are slack, so they are added when violated and dropped when slack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from holdrank.arrays import kernels
+from holdrank.rankings import Floats, Ints
+from holdrank.rules.kemeny import search, subsets
+from holdrank.rules.kemeny.parts import Part, order_cost, raise_to_step, rounding, tidy
+from holdrank.rules.solvers.highs import Model
+from holdrank.status import Clock, Step
+
+_VIOLATED = 1e-6
+_ROWS_A_PAIR = 2  # new rows that may share a pair: many different rows beat the most violated ones
+_DROP_EVERY = 3  # rounds between two clearances of slack rows
+
+
+@dataclass(slots=True)
+class _Node:
+    """A part of the search tree: bounds on the columns, and the optimum of its linear program."""
+
+    bound: float
+    number: int
+    lower: Floats
+    upper: Floats
+    x: Floats = field(default_factory=lambda: np.empty(0))
+    reduced_costs: Floats = field(default_factory=lambda: np.empty(0))
+
+    def __lt__(self, other: _Node) -> bool:
+        return (self.bound, self.number) < (other.bound, other.number)
+
+
+def solve(
+    cost: Floats,
+    start: Ints,
+    step: float,
+    tolerance: float,
+    clock: Clock,
+    progress: Callable[[Step], None] | None,
+) -> Part:
+    """Return the cheapest order of one component, beginning with the good order `start`."""
+    tree = _Tree(cost, start, step, tolerance, clock)
+    if tree.settled(tree.floor):
+        return tree.part("pairs")
+    tree.relax(tree.root)
+    tree.floor = max(tree.floor, tree.root.bound)
+    if tree.settled(tree.floor) or tree.stopped():
+        return tree.part("linear program")
+    if len(cost) <= subsets.CLOSES_UP_TO and subsets.expected_seconds(len(cost)) < clock.seconds_left():
+        return subsets.solve(cost, tolerance)
+    tree.try_order(search.good_order(cost, clock, effort=4.0, start=tree.best))
+    if step and rounding(tree.value) >= step:
+        return tree.part("linear program")  # sums so large that no bound can be told from the next cost
+    open_nodes = [tree.root]
+    closed = 0
+    while open_nodes and not tree.settled(open_nodes[0].bound) and not tree.stopped():
+        if progress is not None:
+            progress(Step("branches", closed, closed + len(open_nodes)))
+        closed += 1
+        for child in tree.branches(heappop(open_nodes)):
+            tree.relax(child)
+            if not tree.settled(child.bound):
+                heappush(open_nodes, child)
+    tree.floor = max(tree.floor, min((node.bound for node in open_nodes), default=tree.value))
+    return tree.part(f"branch and bound ({closed} branching{'s' * (closed != 1)})")
+
+
+def relaxed_within(
+    cost: Floats, arcs: Sequence[tuple[int, int]], together: bool, enough: float, clock: Clock
+) -> tuple[float, Floats]:
+    """Return a bound on the cost of all orders with i before j for all the arcs (i, j), or for one of them at least.
+
+    Also returns the solution of the linear program that gives it, as a matrix of how much i comes before j; empty when
+    there is none. A bound that reaches `enough` is not raised further.
+    """
+    tree = _Relaxed(cost, np.arange(len(cost)), 0.0, 0.0, clock)
+    tree.value = enough
+    columns = np.array([tree.column[min(arc), max(arc)] for arc in arcs])
+    forward = np.array([i < j for i, j in arcs])
+    if together or len(arcs) == 1:
+        tree.root.lower[columns[forward]] = 1.0
+        tree.root.upper[columns[~forward]] = 0.0
+    else:
+        tree.model.add_rows(columns[None], np.where(forward, 1.0, -1.0)[None], 1.0 - int((~forward).sum()), np.inf)
+    tree.relax(tree.root)
+    return tree.root.bound, tree.before(tree.root.x) if tree.root.x.size else np.empty((0, 0))
+
+
+class _Tree:
+    """What all nodes share: the growing linear program, the best order, and the proved floor."""
+
+    def __init__(self, cost: Floats, start: Ints, step: float, tolerance: float, clock: Clock) -> None:
+        n = len(cost)
+        self.cost, self.step, self.tolerance, self.clock = cost, step, tolerance, clock
+        self.best, self.value = start, order_cost(cost, start)
+        self.pairs = np.triu_indices(n, 1)
+        columns = len(self.pairs[0])
+        self.margins: Floats = (cost - cost.T)[self.pairs]
+        self.offset = float(cost.T[self.pairs].sum())
+        self.floor = float(np.minimum(cost, cost.T)[self.pairs].sum())
+        self.column = np.zeros((n, n), dtype=np.int64)
+        self.column[self.pairs] = np.arange(columns)
+        self.model = Model(self.margins)
+        self.root = _Node(self.floor, 0, np.zeros(columns), np.ones(columns))
+        self.made = 0
+        self.gave_up = False
+
+    def stopped(self) -> bool:
+        return self.gave_up or self.clock.over()
+
+    def settled(self, bound: float) -> bool:
+        """Whether no order that costs at least `bound` can be cheaper than the best one."""
+        return raise_to_step(bound, self.value, self.step) >= self.value - self.tolerance
+
+    def try_order(self, order: Ints) -> None:
+        """Keep the order if it is cheaper than the best one."""
+        value = order_cost(self.cost, order)
+        if value < self.value - self.tolerance:
+            self.best, self.value = order, value
+
+    def round(self, before: Floats) -> None:
+        """Make an order of a fractional solution, improve it, and keep it if it is good."""
+        self.try_order(search.improve(self.cost, np.argsort(-before.sum(axis=1), kind="stable")))
+
+    def relax(self, node: _Node) -> None:
+        """Solve the node's linear program, adding violated triangles, until it is solved, settled or stopped.
+
+        The node's bound rises with every round; it holds whenever this ends.
+        """
+        self.model.set_bounds(node.lower, node.upper)
+        rounds, dropped_at = 0, -np.inf
+        while True:
+            solution = self.model.solve(self.clock)
+            if not solution.finished:
+                self.gave_up = True  # the time is over, or the solver is lost: what is proved so far stands
+                return
+            if not solution.x.size:
+                # The solver says that no order fits. It is believed if the fixed pairs contain a cycle: fixed pairs
+                # without one can always be completed to an order.
+                self.gave_up = not _has_cycle(self.before(node.lower) + self.before(node.upper) > 1)
+                node.bound = node.bound if self.gave_up else np.inf
+                return
+            node.bound = max(node.bound, solution.bound + self.offset)
+            node.x, node.reduced_costs = solution.x, solution.reduced_costs
+            before = self.before(solution.x)
+            self.round(before)
+            if self.settled(node.bound) or self.stopped():
+                return
+            triangles = _violated_triangles(before)
+            if not len(triangles):
+                return
+            rounds += 1
+            if rounds % _DROP_EVERY == 0 and node.bound > dropped_at:
+                # Only after progress, or the same rows would come and go for ever.
+                self.model.drop_slack_rows(0.05)
+                dropped_at = node.bound
+            i, j, k = triangles.T
+            rows = np.stack((self.column[i, j], self.column[j, k], self.column[i, k]), axis=1)
+            self.model.add_rows(rows, np.tile([1.0, 1.0, -1.0], (len(rows), 1)), 0.0, 1.0)
+
+    def branches(self, node: _Node) -> Iterator[_Node]:
+        """Yield two children that differ in one pair, after fixing the pairs that the reduced costs decide."""
+        lower, upper = node.lower.copy(), node.upper.copy()
+        # A free column off its cheaper bound adds its reduced cost: too much for an order that is cheaper by a step.
+        # (Of a fixed column the reduced cost says nothing: it has nowhere to go.)
+        spare = self.value - self.step - node.bound + rounding(self.value)
+        free = node.lower < node.upper
+        lower[free & (node.reduced_costs < -spare)] = 1.0
+        upper[free & (node.reduced_costs > spare)] = 0.0
+        # The pair to branch on is torn between its orders and matters.
+        torn = (0.5 - np.abs(node.x - 0.5)) * (1 + np.abs(self.margins) / np.abs(self.margins).max())
+        pair = int(np.where(lower < upper, torn, -1.0).argmax())
+        for side in (0.0, 1.0):
+            low, high = lower.copy(), upper.copy()
+            low[pair] = high[pair] = side
+            self.made += 1
+            yield _Node(node.bound, self.made, low, high)
+
+    def part(self, how: str) -> Part:
+        """Return what is proved about the component."""
+        proved = self.settled(self.floor)
+        order, unique = tidy(self.cost, self.best, self.tolerance)
+        if not proved:
+            unique = None
+        elif unique is None and self._is_forced(order):
+            unique = True
+        bound = self.value if proved else raise_to_step(self.floor, self.value, self.step)
+        return Part(order, self.value, bound, unique, proved, how)
+
+    def _is_forced(self, order: tuple[int, ...]) -> bool:
+        """Whether the root's reduced costs forbid every other order of this cost.
+
+        It is enough that no two neighbours can be the other way round: then the order is a chain of forced pairs.
+        """
+        if not self.root.x.size:
+            return False
+        prices = self.root.reduced_costs
+        for a, b in pairwise(order):
+            price = -prices[self.column[a, b]] if a < b else prices[self.column[b, a]]
+            if self.root.bound + price <= self.value + max(rounding(self.value), self.tolerance):
+                return False
+        return True
+
+    def before(self, x: Floats) -> Floats:
+        """Return the columns as a matrix: how much i comes before j."""
+        n = len(self.cost)
+        before = np.zeros((n, n))
+        before[self.pairs] = x
+        before.T[self.pairs] = 1 - x
+        np.fill_diagonal(before, 0.0)
+        return before
+
+
+class _Relaxed(_Tree):
+    """A tree that wants bounds only: orders on the way are not made, for they might break the fixed pairs."""
+
+    def round(self, before: Floats) -> None:
+        """Make none."""
+
+
+def _has_cycle(arcs: npt.NDArray[np.bool_]) -> bool:
+    """Whether a directed graph has a cycle: items without arcs into them are taken away until none is left."""
+    left = np.ones(len(arcs), dtype=bool)
+    while left.any():
+        free = left & ~arcs[left].any(axis=0)
+        if not free.any():
+            return True
+        left &= ~free
+    return False
+
+
+def _violated_triangles(before: Floats) -> Ints:
+    """Return triples i < j < k with a violated row, the most violated first, few of them sharing a pair."""
+    n = len(before)
+    find = kernels.fastest(kernels.violated_triangles, _find_violated, seconds=n**3 / 1e8 + n * 3e-5)
+    excess, triples = find(before, _VIOLATED, 20 * n)
+    used = np.zeros((n, n), dtype=np.int64)
+    chosen = []
+    for i, j, k in triples[np.lexsort((*triples.T[::-1], -excess))].tolist():
+        if max(used[i, j], used[j, k], used[i, k]) < _ROWS_A_PAIR:
+            used[i, j] += 1
+            used[j, k] += 1
+            used[i, k] += 1
+            chosen.append((i, j, k))
+    return np.array(chosen, dtype=np.int64).reshape(-1, 3)
+
+
+def _find_violated(before: Floats, tolerance: float, most: int) -> tuple[Floats, Ints]:
+    """Find what `kernels.violated_triangles` finds, a matrix of numpy for each first item."""
+    n = len(before)
+    found = []
+    for i in range(n - 2):
+        sums = before[i, i + 1 :, None] + before[i + 1 :, i + 1 :] - before[i, None, i + 1 :]
+        excess = np.triu(np.maximum(sums - 1, -sums), 1)
+        j, k = np.nonzero(excess > tolerance)
+        found.append(np.stack((excess[j, k], np.full(len(j), i), j + i + 1, k + i + 1), axis=1))
+    rows = np.concatenate(found)
+    # The threshold is one of a hundred steps, as in the compiled loop, so that both choose the same rows.
+    steps = np.bincount((rows[:, 0] * 100).astype(np.int64), minlength=101)[:101]
+    enough = np.flatnonzero(np.cumsum(steps[::-1]) >= most)
+    rows = rows[(rows[:, 0] * 100).astype(np.int64) >= (100 - enough[0] if len(enough) else 0)]
+    return rows[:, 0], rows[:, 1:].astype(np.int64)

@@ -1,0 +1,408 @@
+"""Rules that sort items by a score: pairwise wins (Copeland, Bradley-Terry) or the scores that voters gave.
+
+They are what people compare a median with. A score minimises no distance between rankings, so the loss is reported as
+the expected Kendall distance, and the bound is what no ranking can go below: every pair as its majority wants.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from time import perf_counter
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from holdrank.arrays.tolerances import TIED
+from holdrank.errors import UsageError, quote
+from holdrank.rankings import Floats, Ranking
+from holdrank.rules.consensus import Consensus, Statistic, expect_votes, tied_by_scores
+from holdrank.status import Status
+from holdrank.votes.ballots import NUMBERS_AT_A_TIME, close
+from holdrank.votes.pairs import PairCounts
+from holdrank.votes.votes import Votes
+
+Mask: TypeAlias = npt.NDArray[np.bool_]
+
+RIDGE = 1e-6
+_CONVERGED = 1e-10  # largest last step, as a share of the range of the strengths (at least of 1)
+_EQUAL = 1e-8  # strengths closer than this, in the same unit, are not told apart
+_MOST_STEPS = 200
+_ALL = "wins connect all items"
+_MOST_DECIMALS = 12  # of scores that are added up exactly
+
+
+def copeland(votes: Votes | PairCounts) -> Consensus:
+    """Return Copeland's ranking: items sorted by the number of others that they beat by a majority.
+
+    An item gets one point for each item that more votes place below it than above it, and half a point for each
+    item with as many votes either way; a pair that no ballot compares is one of these.
+
+    Notes
+    -----
+    ``score[i] = #{j : W[i, j] > W[j, i]} + #{j != i : W[i, j] = W[j, i]} / 2``. Equal scores stand in the order of
+    the items, as with `borda`, and `unique` is then False. A winner against every other item comes first, and
+    without majority cycles and ties the ranking is Kemeny's.
+
+    Examples
+    --------
+    >>> c = copeland(Votes.from_orders([["a", "b", "c"], ["b", "c", "a"], ["a", "c", "b"]]))
+    >>> c.text(), c.unique, c.status.value
+    ('a > b > c', True, 'exact: sorted by score, minimises no distance')
+    """
+    started = perf_counter()
+    expect_votes(votes, "copeland", pairs=True)
+    wins = votes.wins()
+    scores = majorities(wins - wins.T, _margin_tolerance(votes))
+    return _sorted(votes, scores, 0.0, "sorted by majorities won", started)
+
+
+def bradley_terry(votes: Votes | PairCounts, ridge: float = RIDGE) -> Consensus:
+    """Return the items sorted by their strengths in the model of Bradley and Terry.
+
+    The model: i is placed above j with probability ``1 / (1 + exp(s[j] - s[i]))``. The strengths s are those under
+    which the pairwise wins of the votes are likeliest, less a small penalty on large strengths.
+
+    Parameters
+    ----------
+    votes : Votes or PairCounts
+    ridge : float
+        Weight of the penalty. Some ridge is needed for strengths to exist when an item wins, or loses, all its
+        comparisons. 0 is allowed where every item can be reached from every other along wins.
+
+    Notes
+    -----
+    Maximises ``sum over i, j of W[i, j] / total * log(1 / (1 + exp(s[j] - s[i]))) - ridge / 2 * sum of s[i]**2``, a
+    strictly concave function, by Newton's method; a tie in a ballot is half a win for each. The penalty is in
+    proportion to the votes, so that the ranking depends on their shares only. Strengths closer than 1e-8 of their
+    range count as equal, and equal items stand in their order, as with `borda`. Where every ballot compares every
+    pair, the order is that of the pairwise wins and nothing is fitted.
+
+    `proof` says how many steps were taken and what rests on the ridge. Groups of items that no ballot connects are each
+    centred at strength 0: the order between such groups is no finding.
+
+    Examples
+    --------
+    >>> c = bradley_terry(Votes.from_orders([["a", "b"], ["b", "c"], ["c", "a"], ["a", "c"]], unlisted="observed"))
+    >>> c.text()
+    'a > b > c'
+    >>> c.proof.split("; ")
+    ['sorted by strength', '... Newton steps', 'wins connect all items']
+    """
+    started = perf_counter()
+    expect_votes(votes, "bradley_terry", pairs=True)
+    if not (isinstance(ridge, int | float | np.number) and math.isfinite(ridge) and ridge >= 0):
+        raise UsageError(f"ridge must be a number from 0, not {quote(str(ridge))}")
+    shares = votes.wins() / votes.total
+    connected = _connections(shares)
+    if ridge == 0 and connected != _ALL:
+        raise UsageError(f"without a ridge there are no strengths: {connected}; to repair: give a ridge above 0")
+    if compares_all(votes):
+        return _sorted(votes, *_total_wins(votes), f"sorted by strength, as by pairwise wins; {connected}", started)
+    fitted, steps = strengths(shares, float(ridge))
+    proof = f"sorted by strength; {steps} Newton step{'s' * (steps != 1)}; {connected}"
+    return _sorted(votes, fitted, strength_tolerance(fitted), proof, started)
+
+
+def compares_all(votes: Votes | PairCounts) -> bool:
+    """Whether every ballot compares every pair.
+
+    Then the order of the strengths is that of the pairwise wins, for any ridge, and need not be fitted: the slope of
+    the likelihood says ``wins of i = expected wins of i + ridge * s[i]``, and the right side grows with ``s[i]``.
+    """
+    if isinstance(votes, PairCounts):
+        return votes.compares_all
+    return votes.unlisted == "bottom" or not votes.incomplete
+
+
+def _total_wins(votes: Votes | PairCounts) -> tuple[Floats, float]:
+    """Return the pairwise wins of each item, and the difference up to which they count as equal."""
+    wins = votes.wins().sum(axis=1)
+    return wins, 0.0 if votes.is_counts else TIED * float(wins.max())
+
+
+def mean_score(votes: Votes) -> Consensus:
+    """Return the items sorted by the mean of the scores that voters gave them.
+
+    For votes that hold scores: tables of scores, whether read from files or by `Votes.from_scores`. Low scores that
+    are good count as negative. All other rules look at the order of the scores of each voter alone, so that a voter
+    with a wide scale has no more say than others; here the wide scale decides.
+
+    Notes
+    -----
+    ``score[i] = sum over voters of weight * score / sum of their weights``, over those who gave i a score; an item
+    without any comes last. Equal means stand in the order of the items, as with `borda`. Every voter keeps their own
+    scores, also next to others who rank the items alike: an attack can take any one of them, and a bootstrap draws them
+    one by one.
+
+    Means are compared exactly where weights are whole numbers and scores are short decimals: whole numbers below 2**53,
+    or numbers that all have at most 12 decimals and, written with as many decimals each, at most 15 digits. Elsewhere,
+    neighbours that differ by no more than 1e-12 of the largest mean count as equal.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"model": ["a", "b", "c"], "task 1": [9, 8, 1], "task 2": [2, 7, 5]})
+    >>> mean_score(Votes.from_scores(table)).text()
+    'b > a > c'
+    """
+    started = perf_counter()
+    expect_votes(votes, "mean_score")
+    return _consensus(votes, tied_by_mean_score(votes), "sorted by mean score", started)
+
+
+def tied_by_mean_score(votes: Votes) -> Ranking:
+    """Return the items by falling mean score, tied where the means are equal (see `mean_score`)."""
+    exact = _exact_sums(votes)
+    if exact is not None:
+        return tied_by_fractions(*exact)
+    means = mean_scores(votes)
+    return tied_by_scores(means, score_tolerance(means))
+
+
+def tied_by_fractions(sums: Sequence[int], heard: Sequence[int]) -> Ranking:
+    """Return the items by falling ``sum / heard``, tied where these are equal; those that nobody heard of come last."""
+    means = [Fraction(total, count) if count else None for total, count in zip(sums, heard, strict=True)]
+    place = {mean: k for k, mean in enumerate(sorted({mean for mean in means if mean is not None}, reverse=True))}
+    return Ranking([len(place) if mean is None else place[mean] for mean in means])
+
+
+def mean_scores(votes: Votes) -> Floats:
+    """Return the mean score of each item; of items without any score, less than all others."""
+    scores = scores_of(votes)
+    least = float(np.nanmin(scores)) - 1.0
+    exact, units = _exact_sums(votes), score_units(votes)
+    if exact is not None and units is not None:
+        unit = 10 ** units[1]
+        return np.array([float(Fraction(a, unit * b)) if b else least for a, b in zip(*exact, strict=True)])
+    given = ~np.isnan(scores)
+    heard = votes.weights @ given
+    sums = votes.weights @ np.where(given, scores, 0.0)
+    return np.asarray(np.divide(sums, heard, out=np.full(votes.n, least), where=heard > 0))
+
+
+def score_units(votes: Votes) -> tuple[npt.NDArray[np.int64], int] | None:
+    """Return the scores as whole numbers of units, 0 where there is none, and k: a unit is ``10**-k``.
+
+    None where the scores are no short decimals (see `mean_score`). k is as small as it can be.
+
+    Examples
+    --------
+    >>> units, k = score_units(Votes.from_score_rows([[0.5, 2], [0.25, np.nan]]))
+    >>> units.tolist(), k
+    ([[50, 200], [25, 0]], 2)
+    """
+
+    def find() -> tuple[npt.NDArray[np.int64], int] | None:
+        scores = scores_of(votes)
+        filled = np.where(np.isnan(scores), 0.0, scores)
+        k = _decimals(filled)
+        if k is None:
+            return None
+        filled *= 10.0**k
+        units = np.rint(filled, out=filled).astype(np.int64)
+        close(units)
+        return units, k
+
+    return votes._remember("score units", find)
+
+
+def _decimals(scores: Floats) -> int | None:
+    """Return how many decimals make all scores whole numbers of units; None if more than 12, or too many digits."""
+    rows = max(1, NUMBERS_AT_A_TIME // scores.shape[1])
+    blocks = [scores[at : at + rows] for at in range(0, len(scores), rows)]
+    k = at = agreed = 0  # blocks in a row, and in a ring, for which k decimals are enough
+    while agreed < len(blocks):
+        if _are_whole(blocks[at], k):
+            agreed, at = agreed + 1, (at + 1) % len(blocks)
+        elif k < _MOST_DECIMALS:
+            k, agreed = k + 1, 0
+        else:
+            return None
+    return k
+
+
+def _are_whole(scores: Floats, k: int) -> bool:
+    """Whether every score is the float nearest to a whole number of ``10**-k``, and to one such number only."""
+    # Floats tell such numbers apart up to 52 bits; whole scores are themselves, up to 53.
+    units = np.rint(scores * 10.0**k)
+    return bool((np.abs(units) < 2.0 ** (52 if k else 53)).all() and (units / 10.0**k == scores).all())
+
+
+def _exact_sums(votes: Votes) -> tuple[list[int], list[int]] | None:
+    """Return the sum of the scores of each item in units, and how many votes gave one; None if they are not whole."""
+    found = score_units(votes)
+    if found is None or not votes.is_counts:
+        return None
+    units, _ = found
+    weights = votes.weights.astype(np.int64)
+    heard = weights @ ~np.isnan(scores_of(votes))
+    if votes.total * float(np.abs(units).max(initial=0)) < 2.0**62:
+        return (weights @ units).tolist(), heard.tolist()
+    # 16 bits of each score at a time: weights have 46 at most, so that no sum has more than 62.
+    parts = [(units >> shift) & 0xFFFF for shift in (0, 16, 32)] + [units >> 48]
+    sums = zip(*((weights @ part).tolist() for part in parts), strict=True)
+    return [sum(part << (16 * k) for k, part in enumerate(each)) for each in sums], heard.tolist()
+
+
+def scores_of(votes: Votes) -> Floats:
+    """Return the scores of votes, or refuse votes that hold none."""
+    if votes.scores is None:
+        raise UsageError("mean_score needs scores, and these votes hold rankings only; to repair: read a score table")
+    return votes.scores
+
+
+def score_tolerance(means: Floats) -> float:
+    """Return the difference up to which mean scores that are not exact count as equal: what rounding may add up to."""
+    return 1e-12 * float(np.abs(means).max(initial=0.0))
+
+
+def scored_ties(votes: Votes, T: Statistic) -> Ranking | None:
+    """Return the items by a rule of this room, tied where their scores are equal; None for other rules.
+
+    The rule itself puts equal items in the order of their numbers.
+    """
+    if T is copeland:
+        wins = votes.wins()
+        return tied_by_scores(majorities(wins - wins.T, _margin_tolerance(votes)), 0.0)
+    if T is bradley_terry:
+        if compares_all(votes):
+            return tied_by_scores(*_total_wins(votes))
+        fitted, _ = strengths(votes.wins() / votes.total, RIDGE)
+        return tied_by_scores(fitted, strength_tolerance(fitted))
+    if T is mean_score:
+        return tied_by_mean_score(votes)
+    return None
+
+
+def _margin_tolerance(votes: Votes | PairCounts) -> float:
+    return 0.0 if votes.is_counts else TIED * float(votes.wins().max())
+
+
+def majorities(margins: Floats, tolerance: float = 0.0) -> Floats:
+    """Return Copeland's scores, (..., n), for margins ``W - W.T`` in the last two axes; smaller ones are ties."""
+    beaten = (margins > tolerance).sum(axis=-1)
+    even = (np.abs(margins) <= tolerance).sum(axis=-1) - 1  # the diagonal is no pair
+    return np.asarray(beaten + even / 2)
+
+
+def strengths(shares: Floats, ridge: float) -> tuple[Floats, int]:
+    """Return Bradley-Terry strengths of sum 0, (..., n), for wins as shares of the votes; and the Newton steps taken.
+
+    A step is halved until it does not go beyond the top along its direction, so that every step climbs. It need never
+    be shorter than ``log(1 + r) / r`` of itself, where r is its range: the third derivative of the likelihood along it
+    is at most r times the second, which makes that much of it climb.
+    """
+    n = shares.shape[-1]
+    compared = shares + np.swapaxes(shares, -1, -2)
+    diagonal = np.arange(n)
+    s = np.zeros(shares.shape[:-1])
+    loses, slope = _slope(shares, s, ridge)
+    for steps in range(1, _MOST_STEPS + 1):
+        bend = compared * loses
+        bend *= np.swapaxes(loses, -1, -2)
+        # The likelihood does not change when all strengths rise alike; 1 / n fixes their sum and changes nothing else.
+        matrix = 1 / n - bend
+        matrix[..., diagonal, diagonal] += bend.sum(axis=-1) + ridge
+        step = np.linalg.solve(matrix, slope[..., None])[..., 0]
+        reach = np.ptp(step, axis=-1, keepdims=True)
+        least = np.divide(np.log1p(reach), reach, out=np.ones_like(reach), where=reach > 0)
+        part = np.ones_like(reach)
+        while True:
+            loses, slope = _slope(shares, s + part * step, ridge)
+            beyond = ((slope * step).sum(axis=-1, keepdims=True) < 0) & (part > least)
+            if not beyond.any():
+                break
+            part = np.where(beyond, np.maximum(part / 2, least), part)
+        s += part * step
+        if (reach <= _CONVERGED * _unit(s)).all():
+            return s, steps
+    raise UsageError(
+        f"the strengths did not converge in {_MOST_STEPS} steps with ridge={ridge:g}; to repair: use a larger one"
+    )
+
+
+def _slope(shares: Floats, s: Floats, ridge: float) -> tuple[Floats, Floats]:
+    """Return the probability that the row is placed below the column, and the gradient of the likelihood."""
+    gap = s[..., :, None] - s[..., None, :]
+    np.minimum(gap, 700.0, out=gap)  # beyond, exp overflows, and nothing is left to tell apart
+    loses = 1 / (1 + np.exp(gap, out=gap))
+    # Both sums hold only small numbers where all is explained, so that their difference is precise there.
+    pull = shares * loses
+    return loses, pull.sum(axis=-1) - pull.sum(axis=-2) - ridge * s
+
+
+def strength_pull(votes: Votes, wish: Floats) -> Floats:
+    """Return how much one more win of i against j raises ``sum of wish[i] * s[i]``, to first order, up to a factor.
+
+    A win of i pulls the strengths by what was not expected of it, through the inverse of the curvature.
+    """
+    n = votes.n
+    shares = votes.wins() / votes.total
+    fitted, _ = strengths(shares, RIDGE)
+    loses, _ = _slope(shares, fitted, RIDGE)
+    bend = (shares + shares.T) * loses * loses.T
+    matrix = 1 / n - bend
+    matrix[np.arange(n), np.arange(n)] += bend.sum(axis=1) + RIDGE
+    lift = np.linalg.solve(matrix, wish)
+    return np.asarray(loses * (lift[:, None] - lift))
+
+
+def strength_tolerance(fitted: Floats) -> float:
+    """Return the difference up to which strengths count as equal."""
+    return _EQUAL * float(_unit(fitted).max())
+
+
+def _unit(s: Floats) -> Floats:
+    return np.asarray(np.maximum(np.ptp(s, axis=-1, keepdims=True), 1.0))
+
+
+def _connections(wins: Floats) -> str:
+    """Return what the wins say about the existence of strengths, in words.
+
+    They exist without a ridge exactly when every item can be reached from every other along wins (Ford 1957).
+    """
+    compared = (wins + wins.T) > 0
+    left = np.ones(len(wins), dtype=bool)
+    groups = 0
+    while left.any():
+        left &= ~_reached(compared, int(left.argmax()))
+        groups += 1
+    if groups > 1:
+        return f"no ballot connects {groups} groups of items, whose order rests on the ridge"
+    beats = wins > 0
+    if _reached(beats).all() and _reached(beats.T).all():
+        return _ALL
+    return "some items never lose to the rest, how far they are ahead rests on the ridge"
+
+
+def _reached(edges: Mask, start: int = 0) -> Mask:
+    """Return which items can be reached from `start`, itself included."""
+    seen = np.zeros(len(edges), dtype=bool)
+    seen[start] = True
+    front = seen
+    while front.any():
+        front = edges[front].any(axis=0) & ~seen
+        seen = seen | front
+    return seen
+
+
+def _sorted(votes: Votes | PairCounts, scores: Floats, tolerance: float, proof: str, started: float) -> Consensus:
+    return _consensus(votes, tied_by_scores(scores, tolerance), proof, started)
+
+
+def _consensus(votes: Votes | PairCounts, tied: Ranking, proof: str, started: float) -> Consensus:
+    ranking = Ranking.from_order(tied.order)  # tied items in the order of their numbers
+    return Consensus(
+        ranking=ranking,
+        items=votes.items,
+        loss=votes.loss(ranking),
+        bound=votes.least_loss(),
+        distance="kendall",
+        status=Status.SORTED,
+        unique=tied.is_strict,
+        proof=proof,
+        seconds=perf_counter() - started,
+    )

@@ -1,0 +1,1 @@
+"""The programs that rules and proofs hand to a solver."""

@@ -1,0 +1,143 @@
+"""The assignment problem: n items to n places at the least cost, with the proof and the first of equal optima."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from holdrank.arrays import kernels
+from holdrank.rankings import Floats, Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """Places of the items, what they cost, and whether another assignment costs the same."""
+
+    place: Ints
+    cost: float
+    unique: bool
+
+
+def assign(cost: Floats, tolerance: float) -> Assignment:
+    """Return the cheapest assignment of rows (items) to columns (places).
+
+    Among equally cheap ones it is the one whose list of items by place is lexicographically first. The prices of the
+    dual problem prove it: no reduced cost is negative, and an assignment is optimal exactly when it uses only pairs
+    of reduced cost zero.
+    """
+    item_at, item_price, place_price = engine(len(cost))(np.ascontiguousarray(cost))
+    reduced = cost - item_price[:, None] - place_price
+    tight = reduced <= tolerance
+    unique = _first_of_equals(tight, item_at)
+    place = np.empty(len(cost), dtype=np.int64)
+    place[item_at] = np.arange(len(cost))
+    return Assignment(place, float(cost[item_at, np.arange(len(cost))].sum()), unique)
+
+
+def all_assignments(cost: Floats, tolerance: float, most: int) -> list[Ints] | None:
+    """Return the places of the items in every cheapest assignment; None when there are more than `most`."""
+    _, item_price, place_price = engine(len(cost))(np.ascontiguousarray(cost))
+    tight = cost - item_price[:, None] - place_price <= tolerance
+    n, found = len(cost), list[Ints]()
+    waiting: list[tuple[int, ...]] = [()]  # items at the first places; the lexicographically first comes last
+    steps = 0
+    while waiting:
+        first = waiting.pop()
+        steps += 1
+        if len(first) == n:
+            place = np.empty(n, dtype=np.int64)
+            place[list(first)] = np.arange(n)
+            found.append(place)
+        if len(found) > most or steps > 20 * n * most:  # dead ends count, too
+            return None
+        if len(first) < n:
+            waiting += [
+                (*first, item) for item in np.flatnonzero(tight[:, len(first)])[::-1].tolist() if item not in first
+            ]
+    return found
+
+
+def engine(n: int, times: int = 1) -> Callable[[Floats], tuple[Ints, Floats, Floats]]:
+    """Return what finds the item at each place of one optimum, and prices of items and places, for so many problems."""
+    return kernels.fastest(kernels.assign_places, _shortest_paths, seconds=times * n**2 / 4e5)
+
+
+def _shortest_paths(cost: Floats) -> tuple[Ints, Floats, Floats]:
+    """Return the item at each place of one optimum, and prices of items and places: shortest augmenting paths."""
+    n = len(cost)
+    item_price, place_price = np.zeros(n), cost.min(axis=0)
+    item_at = np.full(n, -1)
+    for new in range(n):
+        # Dijkstra over places, from the new item, in reduced costs.
+        distance = cost[new] - item_price[new] - place_price
+        via = np.full(n, -1)  # the place before this one on the cheapest path
+        settled = np.zeros(n, dtype=bool)
+        while True:
+            at = int(np.where(settled, np.inf, distance).argmin())
+            settled[at] = True
+            if item_at[at] < 0:
+                break
+            item = item_at[at]
+            through = distance[at] + cost[item] - item_price[item] - place_price
+            shorter = ~settled & (through < distance)
+            distance[shorter] = through[shorter]
+            via[shorter] = at
+        rise = distance[at] - distance[settled]
+        items = item_at[settled]
+        place_price[settled] -= rise
+        item_price[items[items >= 0]] += rise[items >= 0]
+        item_price[new] += distance[at]
+        while via[at] >= 0:
+            item_at[at] = item_at[via[at]]
+            at = via[at]
+        item_at[at] = new
+    return item_at, item_price, place_price
+
+
+def _first_of_equals(tight: np.ndarray[tuple[int, int], np.dtype[np.bool_]], item_at: Ints) -> bool:
+    """Make `item_at` the lexicographically first perfect matching of the tight pairs; return whether it was the only.
+
+    For each place in turn, an earlier item may take it if the displaced item finds a way, over places not yet
+    fixed, to the place that this frees.
+    """
+    n = len(item_at)
+    unique = True
+    for place in range(n):
+        for item in np.flatnonzero(tight[:, place]):
+            if item == item_at[place]:
+                # Later items at this place would also be optimal, if the rest can be rearranged.
+                unique = unique and not any(
+                    _rearrange(tight, item_at.copy(), place, int(other))
+                    for other in np.flatnonzero(tight[:, place])
+                    if other > item and other in item_at[place + 1 :]
+                )
+                break
+            if item in item_at[place + 1 :] and _rearrange(tight, item_at, place, int(item)):
+                unique = False
+                break
+    return unique
+
+
+def _rearrange(tight: np.ndarray[tuple[int, int], np.dtype[np.bool_]], item_at: Ints, place: int, item: int) -> bool:
+    """Give `place` to `item` if the others can move to later tight places; change `item_at` only then."""
+    n = len(item_at)
+    goal = int(np.flatnonzero(item_at == item)[0])
+    parent = np.full(n, -1)
+    open_ = np.zeros(n, dtype=bool)
+    open_[place + 1 :] = True
+    queue = [place]
+    while queue:
+        here = queue.pop()
+        reachable = np.flatnonzero(open_ & tight[item_at[here]])
+        open_[reachable] = False
+        parent[reachable] = here
+        if parent[goal] >= 0:
+            while goal != place:
+                item_at[goal] = item_at[parent[goal]]
+                goal = int(parent[goal])
+            item_at[place] = item
+            return True
+        queue.extend(reachable.tolist())
+    return False

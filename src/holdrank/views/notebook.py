@@ -1,0 +1,119 @@
+"""Results as HTML for notebooks: tables, and pictures in frames of their own, so that no style leaks either way.
+
+Results reach `html_of` through the front door of the package, for it needs what stands on them.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterable, Sequence
+from importlib.resources import files
+from typing import Any
+
+from holdrank.analysis.analyse import Analysis
+from holdrank.analysis.records import Record, consensus_record, curve_record, tradeoff_record
+from holdrank.analysis.tradeoff import Tradeoff
+from holdrank.attacks.results import Breakdown, ballot_text
+from holdrank.errors import show
+from holdrank.rules.consensus import Consensus
+from holdrank.views import svg as pictures
+from holdrank.views.report import html as report_html
+from holdrank.views.svg.words import spans
+from holdrank.votes.votes import Votes
+from holdrank.words.numbers import number
+
+_MOST_ROWS = 12  # of ballots, of tiers
+
+
+def html_of(found: object) -> str:
+    """Return a result, or votes, as HTML."""
+    views: dict[type, Callable[[Any], str]] = {
+        Votes: votes_html,
+        Consensus: consensus_html,
+        Breakdown: breakdown_html,
+        Tradeoff: tradeoff_html,
+        Analysis: analysis_html,
+    }
+    return next(view(found) for kind, view in views.items() if isinstance(found, kind))
+
+
+def votes_html(votes: Votes) -> str:
+    """Return what votes are: sizes, choices, notes, and the commonest ballots."""
+    facts = [line.partition(": ") for line in votes.summary().splitlines()]
+    head = _table(["", ""], [(name, value) for name, _, value in facts])
+    shown = votes.without_scores()
+    ballots = [
+        (number(weight), ballot_text(ranks, votes.items, 40))
+        for ranks, weight in zip(shown.ranks[:_MOST_ROWS].tolist(), shown.weights[:_MOST_ROWS].tolist(), strict=True)
+    ]
+    more = shown.distinct - len(ballots)
+    rest = [("", f"and {more:,} more kinds of ballots")] if more > 0 else []
+    return head + _table(["votes", "ballot"], [*ballots, *rest])
+
+
+def consensus_html(found: Consensus) -> str:
+    """Return a consensus, one row a tier."""
+    buckets = found.ranking.buckets
+    names = [", ".join(show(found.items[i], 60) for i in bucket) for bucket in buckets]
+    rows = list(zip(spans(buckets), names, strict=True))
+    more = len(rows) - 4 * _MOST_ROWS
+    rest = [("", f"and {more} more places")] if more > 0 else []
+    told = f"loss {found.loss:.6g} ({found.distance}); {found.status}"
+    told += "".join(f"; {note}" for note in found.notes)
+    return _table(["place", "items"], [*rows[: 4 * _MOST_ROWS], *rest]) + _paragraph(told)
+
+
+def breakdown_html(found: Breakdown) -> str:
+    """Return a breakdown function as a curve."""
+    record = _record(found.consensus, found.total, counts=bool((found.votes_needed == found.votes_needed).all()))
+    record["curves"] = [{**curve_record(found), "distance": found.distance}]
+    return _framed(pictures.breakdown(record), 430) + _paragraph(str(found.status))
+
+
+def tradeoff_html(found: Tradeoff) -> str:
+    """Return a trade-off as a picture, and the tiers at the best threshold."""
+    record = _record(found.base, found.total, counts=float(found.total).is_integer())
+    record["tradeoff"] = tradeoff_record(found)
+    record["spec"] = {"theta": "auto"}
+    record["tiers"] = {"theta": float(found.theta[found.best]), "ranks": found.rankings[found.best].ranks.tolist()}
+    tiers = found.rankings[found.best].text([show(item, 40) for item in found.base.items])
+    return _framed(pictures.tradeoff(record), 430) + _paragraph(f"best: {tiers}; {found.status}")
+
+
+def analysis_html(found: Analysis) -> str:
+    """Return the whole report in a frame, with its slider."""
+    page = html.escape(report_html(found), quote=True)
+    frame = f'<iframe sandbox="allow-scripts" srcdoc="{page}" title="{html.escape(found.headline, quote=True)}"'
+    return frame + ' style="width:100%;height:720px;border:1px solid #d0d7de;border-radius:6px"></iframe>'
+
+
+def _record(consensus: Consensus, total: float, *, counts: bool) -> Record:
+    """Return as much of the record of an analysis as a picture needs."""
+    base = {"rule": "", "order": list(consensus.ranking.order), **consensus_record(consensus)}
+    votes = {"total": total, "counts": counts}
+    return {"items": list(consensus.items), "votes": votes, "consensus": base, "tiers": None, "spec": {"theta": None}}
+
+
+def _framed(svg: str, height: int) -> str:
+    css = files("holdrank").joinpath("views/static/page.css").read_text("utf-8")
+    head = f'<!doctype html><meta charset="utf-8"><title>holdrank</title><style>{css}</style>'
+    page = f'{head}<div style="max-width:51rem;overflow:hidden">{svg}</div>'
+    frame = f'<iframe sandbox srcdoc="{html.escape(page, quote=True)}" title="a picture by holdrank"'
+    return f'{frame} style="width:100%;height:{height}px;border:0"></iframe>'
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table; everything in it is escaped, and stands in its own direction of writing."""
+    titles = "".join(f'<th style="text-align:left">{html.escape(cell)}</th>' for cell in head)
+    body = "".join(
+        "<tr>"
+        + "".join(f'<td style="text-align:left;vertical-align:top"><bdi>{html.escape(cell)}</bdi></td>' for cell in row)
+        + "</tr>"
+        for row in rows
+    )
+    top = f"<thead><tr>{titles}</tr></thead>" if any(head) else ""
+    return f"<table>{top}<tbody>{body}</tbody></table>"
+
+
+def _paragraph(text: str) -> str:
+    return f"<p><bdi>{html.escape(text)}</bdi></p>"

@@ -1,0 +1,259 @@
+// What a page of holdrank can do beyond reading: the threshold slider on the tier ladder.
+// Names of items come from files: they reach the page as text nodes only.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+// The same numbers stand in views/svg/ladders.py and views/svg/canvas.py.
+const PLACES = 62, PRICES = 138, LONG_PRICES = 236, MANY = 24, WIDEST = 680, NARROWEST = 330;
+const SHORT_PRICES = 124, NARROW_PAGE = 500; // on a phone many gaps say only the votes
+const LONGEST = 40, SIZE = 13, SAFETY = 1.14;
+const NARROW = new Set("fijlrtI.,:;'|!()[]{} -\"`/\\"), BROAD = new Set("mwMW@%—…");
+const DOUBLE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\uff01-\uff60]/u;
+
+/** Return a name on one line, not too long, with everything that is not printed escaped. */
+export function named(name, width = LONGEST) {
+  const safe = Array.from(name).slice(0, width + 1)
+    .map((sign) => (sign !== " " && /[\p{C}\p{Z}]/u.test(sign) ? escaped(sign) : sign)).join("");
+  const signs = Array.from(safe);
+  return signs.length <= width ? safe || "(no name)" : signs.slice(0, width - 1).join("") + "…";
+}
+
+function escaped(sign) {
+  const plain = { "\t": "\\t", "\n": "\\n", "\r": "\\r" }[sign];
+  if (plain) return plain;
+  const code = sign.codePointAt(0), hex = code.toString(16);
+  if (code < 0x100) return "\\x" + hex.padStart(2, "0");
+  return code < 0x10000 ? "\\u" + hex.padStart(4, "0") : "\\U" + hex.padStart(8, "0");
+}
+
+function widthOf(text, size = SIZE) {
+  let sum = 0;
+  for (const sign of text) {
+    if (NARROW.has(sign)) sum += 0.32;
+    else if (BROAD.has(sign)) sum += 0.9;
+    else if (sign < "\x7f") sum += sign >= "A" && sign <= "Z" ? 0.68 : 0.56;
+    else if (/\p{M}/u.test(sign)) sum += 0;
+    else sum += DOUBLE.test(sign) || sign.codePointAt(0) > 0xffff ? 1 : 0.65;
+  }
+  return SAFETY * size * sum;
+}
+
+function fitted(text, width) {
+  if (widthOf(text) <= width) return text;
+  const cut = Array.from(text);
+  while (cut.length && widthOf(cut.join("") + "…") > width) cut.pop();
+  return cut.join("").trimEnd() + "…";
+}
+
+/** Return a share in percent, three digits of it. */
+export function percent(share) {
+  const value = 100 * share;
+  return value > 0 && value < 1e-4 ? "under 0.0001 %" : `${Number(value.toPrecision(3))} %`;
+}
+
+/** Return a number of votes, with separators between thousands. */
+export function count(value) {
+  return Number.isInteger(value) ? value.toLocaleString("en") : String(Number(value.toPrecision(4)));
+}
+
+/** Return what breaks something as {votes, share}, both text; null when nothing is known. */
+export function price(found, votes) {
+  if (!found || found.known === false) return null;
+  if (found.lower === null) return { votes: "never breaks", share: "" };
+  const [least, most] = votes.counts ? [found.decides ?? found.needed, found.sufficient] : [found.lower, found.upper];
+  if (!least && most === null) return null;
+  const part = votes.counts ? votes.total : 1;
+  const both = (words, ...amounts) => {
+    const shares = amounts.map((amount) => percent(amount / part)).join(" to ");
+    if (!votes.counts) return { votes: `${words} ${shares}`.trim(), share: "" };
+    const plural = amounts.at(-1) === 1 ? "" : "s";
+    return { votes: `${words} ${amounts.map(count).join(" to ")} vote${plural}`.trim(), share: shares };
+  };
+  if (most === null) return both("at least", least);
+  if (!least && most) return both("at most", most);
+  return most - least <= 1e-9 * part ? both("", most) : both("", least, most);
+}
+
+/** Return the tiers that the record reports, as lists of items, best first. */
+export function reportedTiers(record) {
+  const ranks = (record.tiers || record.consensus).ranks;
+  const found = new Map([...new Set(ranks)].sort((a, b) => a - b).map((rank) => [rank, []]));
+  for (const item of record.consensus.order) found.get(ranks[item]).push(item);
+  return [...found.values()];
+}
+
+function cutInto(order, sizes) {
+  let start = 0;
+  return sizes.map((size) => order.slice(start, (start += size)));
+}
+
+const measured = new WeakMap(); // names are measured once, not at every move of the slider
+
+function chipsOf(record) {
+  if (!measured.has(record)) {
+    measured.set(record, record.items.map((name) => ({ text: named(name), wide: widthOf(named(name)) + 20 })));
+  }
+  return measured.get(record);
+}
+
+function shape(parent, tag, look, places, text) {
+  const made = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(places)) {
+    made.setAttribute(name, typeof value === "number" ? String(Math.round(value * 10) / 10) : value);
+  }
+  if (look) made.setAttribute("class", look);
+  if (text !== undefined) made.textContent = text;
+  parent.append(made);
+  return made;
+}
+
+/**
+ * Return the tier ladder as an SVG element.
+ * tiers: lists of items, best first; prices: for each gap what `price` gives, or null; label: the same in words.
+ */
+export function drawLadder(record, tiers, prices = [], width = WIDEST, label = "") {
+  const dense = tiers.length > MANY, brief = dense && width < NARROW_PAGE;
+  const [chip, pad, between] = dense ? [22, 3, 5] : [26, 8, 16];
+  const right = prices.some(Boolean) ? (brief ? SHORT_PRICES : dense ? LONG_PRICES : PRICES) : 0;
+  const inside = width - PLACES - right;
+  const sheet = document.createElementNS(SVG, "svg"), chips = chipsOf(record);
+  let y = 2, first = 1;
+  tiers.forEach((tier, k) => {
+    const cost = k ? prices[k - 1] : null;
+    if (cost) drawGap(sheet, y - between / 2, cost, PLACES + inside, dense, brief);
+    const rows = [[]];
+    let x = pad;
+    for (const item of tier) {
+      const wide = Math.min(chips[item].wide, inside - 2 * pad);
+      if (x > pad && x + wide > inside - pad) {
+        rows.push([]);
+        x = pad;
+      }
+      rows.at(-1).push([x, wide, item]);
+      x += wide + 6;
+    }
+    const high = 2 * pad + rows.length * chip + (rows.length - 1) * 6;
+    const last = first + tier.length - 1;
+    shape(sheet, "rect", "block", { x: PLACES, y, width: inside, height: high, rx: 7 });
+    shape(sheet, "text", "place end", { x: PLACES - 12, y: y + pad + chip / 2 + 4.5 },
+      first === last ? String(first) : `${first}–${last}`);
+    rows.forEach((row, level) => {
+      const top = y + pad + level * (chip + 6);
+      for (const [at, wide, item] of row) {
+        shape(sheet, "rect", "chip", { x: PLACES + at, y: top, width: wide, height: chip, rx: chip / 2 });
+        const name = record.items[item];
+        const short = wide < chips[item].wide ? fitted(chips[item].text, wide - 18) : chips[item].text;
+        const written = shape(sheet, "text", "middle", { x: PLACES + at + wide / 2, y: top + chip / 2 + 4.5 }, short);
+        if (short !== name) shape(written, "title", "", {}, named(name, 400));
+      }
+    });
+    y += high + between;
+    first = last + 1;
+  });
+  const height = Math.ceil(y - between + 2);
+  const frame = { class: "picture ladder", role: "img", "aria-label": label, viewBox: `0 0 ${width} ${height}`,
+    width: String(width), height: String(height) };
+  for (const [name, value] of Object.entries(frame)) sheet.setAttribute(name, value);
+  return sheet;
+}
+
+function drawGap(sheet, y, cost, end, dense, brief) {
+  shape(sheet, "path", "gap", { d: `M${PLACES + 8} ${y}L${end + 10} ${y}` });
+  if (dense || !cost.share) {
+    const whole = cost.share ? `${cost.votes} (${cost.share})` : cost.votes;
+    const written = shape(sheet, "text", "small price", { x: end + 16, y: y + 4 }, brief ? cost.votes : whole);
+    if (brief) shape(written, "title", "", {}, whole);
+  } else {
+    shape(sheet, "text", "price", { x: end + 16, y: y - 1 }, cost.votes);
+    shape(sheet, "text", "small soft", { x: end + 16, y: y + 14 }, cost.share);
+  }
+}
+
+function many(number, noun) {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/** Return every position of the slider: {theta, tiers}, and which of them the record reports. */
+function positions(record) {
+  const { order } = record.consensus, path = record.path;
+  const found = path.theta.map((theta, k) => ({ theta, tiers: cutInto(order, path.sizes[k]), k }));
+  const reported = reportedTiers(record);
+  if (record.tiers) {
+    const theta = record.tiers.theta + 1e-9;
+    const start = Math.max(found.findLastIndex((one) => one.theta <= theta), 0);
+    found[start] = { ...found[start], theta: record.tiers.theta, tiers: reported };
+    return { found, start };
+  }
+  // Ties that the threshold 0 makes are more than none.
+  if (reported.length !== found[0].tiers.length) found.unshift({ theta: null, tiers: reported, k: -1 });
+  return { found, start: 0 };
+}
+
+/** Return what a position of the slider says, for eyes and for screen readers. */
+function said(record, one) {
+  const what = one.theta === null ? "no ties" : `threshold ${Number(one.theta.toPrecision(4))}`;
+  return `${what}: ${many(one.tiers.length, "tier")}`;
+}
+
+function weighed(record, one) {
+  const found = record.tradeoff;
+  if (!found || one.k < 0 || found.theta.length !== record.path.theta.length) return "";
+  const low = found.lower[one.k], loss = Number(found.loss[one.k].toPrecision(4));
+  const high = found.upper[one.k], what = found.goal === null ? "first change" : named(found.goal, 100);
+  if (low === null) return `loss ${loss}; never breaks`;
+  if (low) return `loss ${loss}; ${what} at ${percent(low)} of the votes`;
+  return high === null ? `loss ${loss}` : `loss ${loss}; ${what} at ${percent(high)} of the votes or less`;
+}
+
+/**
+ * Put the threshold slider, and the ladder that follows it, into a container; a ladder that is there is replaced.
+ * Returns {input, show(position)}, or null where there is only one position.
+ */
+export function ladderSlider(container, record) {
+  if (!record.path || record.path.theta.length < 2) return null;
+  const { found, start } = positions(record);
+  const prices = record.gaps.map((gap) => price(gap, record.votes));
+  const before = container.querySelector("svg.ladder");
+  const original = before ? before.getAttribute("aria-label") : "";
+  const stage = document.createElement("div");
+  stage.className = "stage";
+  const control = document.createElement("div");
+  control.className = "slider";
+  const label = document.createElement("label");
+  label.textContent = "Threshold";
+  const input = document.createElement("input");
+  Object.assign(input, { type: "range", min: "0", max: String(found.length - 1), step: "1", value: String(start) });
+  const text = document.createElement("span");
+  text.className = "slider-text";
+  const back = document.createElement("button");
+  back.type = "button";
+  back.textContent = "as reported";
+  label.append(input);
+  control.append(label, back, text);
+
+  let drawn = "";
+  function show(position) {
+    const one = found[position], told = said(record, one), more = weighed(record, one);
+    const wide = Math.round(Math.min(Math.max(container.clientWidth || WIDEST, NARROWEST), WIDEST));
+    if (drawn === `${position} ${wide}`) return;
+    drawn = `${position} ${wide}`;
+    const names = (tier) => tier.map((item) => named(record.items[item])).join(", ");
+    const words = position === start && original ? original : `${told}.\n${one.tiers.map(names).join("\n")}`;
+    // What breaks a gap is known for the tiers that are reported.
+    stage.replaceChildren(drawLadder(record, one.tiers, position === start ? prices : [], wide, words));
+    input.value = String(position);
+    input.setAttribute("aria-valuetext", told);
+    text.textContent = more ? `${told}; ${more}` : told;
+    back.disabled = position === start;
+  }
+  input.addEventListener("input", () => show(Number(input.value)));
+  back.addEventListener("click", () => {
+    show(start);
+    input.focus();
+  });
+  if (before) before.remove();
+  container.prepend(control, stage);
+  show(start);
+  if (window.ResizeObserver) new ResizeObserver(() => show(Number(input.value))).observe(container);
+  return { input, show };
+}

@@ -1,0 +1,81 @@
+"""Six pictures of the record of an analysis: each as SVG for a page and as text, which is also its label.
+
+Colours are class names; `static/page.css` gives them, for light and dark screens and for print.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from holdrank.analysis.records import Record
+from holdrank.views.svg.curves import breakdown as breakdown
+from holdrank.views.svg.curves import breakdown_text as breakdown_text
+from holdrank.views.svg.curves import tradeoff as tradeoff
+from holdrank.views.svg.curves import tradeoff_text as tradeoff_text
+from holdrank.views.svg.ladders import ladder as ladder
+from holdrank.views.svg.ladders import ladder_text as ladder_text
+from holdrank.views.svg.matrices import heatmap as heatmap
+from holdrank.views.svg.matrices import heatmap_text as heatmap_text
+from holdrank.views.svg.places import attack as attack
+from holdrank.views.svg.places import attack_text as attack_text
+from holdrank.views.svg.places import ranges as ranges
+from holdrank.views.svg.places import ranges_text as ranges_text
+
+
+class Picture(NamedTuple):
+    """One of the six: its name, heading and explanation, and the functions that draw and tell it."""
+
+    name: str
+    heading: str
+    explanation: str
+    draw: Callable[[Record], str]
+    tell: Callable[[Record], str]
+
+
+PICTURES = (
+    Picture(
+        "ladder",
+        "Tier ladder",
+        "Items in one block are tied; the number at a gap is how many votes must change before who stands above it "
+        "changes.",
+        ladder,
+        ladder_text,
+    ),
+    Picture(
+        "ranges",
+        "Rank ranges",
+        "How far chance alone, and an adversary who changes a few votes, can move each item.",
+        ranges,
+        ranges_text,
+    ),
+    Picture(
+        "heatmap",
+        "Pairwise matrix",
+        "Every pair of items in the order of the consensus; boxes on the diagonal are tiers.",
+        heatmap,
+        heatmap_text,
+    ),
+    Picture(
+        "breakdown",
+        "Breakdown curve",
+        "How many votes must change to move the consensus by a distance; a band is where only bounds are known.",
+        breakdown,
+        breakdown_text,
+    ),
+    Picture(
+        "tradeoff",
+        "Trade-off",
+        "Ties cost loss and buy robustness: each point is a threshold, with a bar up to the upper bound where only "
+        "bounds are known; the steps are thresholds that nothing else beats.",
+        tradeoff,
+        tradeoff_text,
+    ),
+    Picture(
+        "attack",
+        "Minimal attack",
+        "The order before and after the cheapest known change of votes that ends what the headline says.",
+        attack,
+        attack_text,
+    ),
+)

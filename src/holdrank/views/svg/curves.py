@@ -1,0 +1,253 @@
+"""Curves: how many votes it takes to move the consensus so far, and what robustness costs in loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from math import ceil
+
+from holdrank.analysis.records import Record
+from holdrank.errors import show
+from holdrank.views.svg.canvas import Canvas, digits, sentence, ticks, width_of
+from holdrank.views.svg.words import curve_name, price
+from holdrank.words.numbers import number, percent, plural
+
+_WIDTH, _HEIGHT = 680.0, 380.0
+_LEFT, _TOP, _BOTTOM = 112.0, 34.0, 52.0
+
+
+class _Frame:
+    """The axes of a curve: x as given, y a share of the votes with the number of votes beside it."""
+
+    def __init__(self, sheet: Canvas, record: Record, right: float, highest: float, *, endless: bool) -> None:
+        self.sheet, self.right = sheet, right
+        self.low, self.high = _HEIGHT - _BOTTOM, _TOP + (26.0 if endless else 6.0)
+        self.highest, self.endless = highest or 1.0, endless
+        self.never = _TOP + 2
+        votes = record["votes"]
+        sheet.text(_LEFT - 58, 14, "votes" if votes["counts"] else "", "small soft end")
+        sheet.text(_LEFT - 8, 14, "share", "small soft end")
+        # Round numbers of votes where there are votes to count; few of them have a tick each.
+        scale = votes["total"] if votes["counts"] else 1.0
+        for tick in ticks(self.highest * scale):
+            if votes["counts"] and tick != int(tick):
+                continue
+            y = self.y(tick / scale)
+            sheet.line([(_LEFT, y), (right, y)], "grid" if tick else "rule")
+            if votes["counts"]:
+                sheet.text(_LEFT - 58, y + 4, number(tick), "small end")
+            sheet.text(_LEFT - 8, y + 4, percent(tick / scale), "small soft end")
+        if endless:
+            sheet.line([(_LEFT, self.never), (right, self.never)], "grid dashed")
+            sheet.text(_LEFT - 8, self.never + 4, "never", "small soft end")
+
+    def y(self, share: float | None) -> float:
+        """Return the height of a share; None is never."""
+        if share is None:
+            return self.never
+        return self.low - min(share / self.highest, 1.05) * (self.low - self.high)
+
+
+def breakdown(record: Record) -> str:
+    """Return the breakdown curves: for each distance, the share of votes that must change to move so far."""
+    curves = _known(record)
+    if not curves:
+        return sentence("breakdown", breakdown_text(record))
+    known = [value for curve in curves for end in ("lower", "upper") for value in curve[end] if value is not None]
+    endless = any(value is None for curve in curves for value in curve["lower"])
+    labels = [curve_name(curve["statistic"]) for curve in curves]
+    right = _WIDTH - max(width_of(label, 13) for label in labels) - 22
+    sheet = Canvas("breakdown", _WIDTH)
+    frame = _Frame(sheet, record, right, max(known, default=1.0), endless=endless)
+    farthest: float = max(curve["delta"][-1] for curve in curves)
+
+    def x(delta: float) -> float:
+        return _LEFT + delta / farthest * (right - _LEFT)
+
+    pairs = len(record["items"]) * (len(record["items"]) - 1) // 2
+    for tick in ticks(farthest):
+        sheet.text(x(tick), frame.low + 18, percent(tick), "small soft middle")
+    sheet.text((_LEFT + right) / 2, frame.low + 40, f"share of the {plural(pairs, 'pair')} whose order changes",
+               "small middle")  # fmt: skip
+    ends = []
+    for k, curve in reversed(list(enumerate(curves))):
+        every = round(curve["delta"][-1] * 2 * pairs) if _in_halves(curve) else pairs
+        ends.append((_curve(sheet, frame, curve, x, k, dense=len(curve["delta"]) == every), labels[k], k))
+    _label_ends(sheet, ends, right, frame)
+    return sheet.done(_HEIGHT, breakdown_text(record))
+
+
+def _curve(sheet: Canvas, frame: _Frame, curve: Record, x: Callable[[float], float], k: int, *, dense: bool) -> float:
+    """Draw one curve; return the height at which it ends.
+
+    Between two distances that were computed the truth lies between the lower bound of the nearer and the upper bound
+    of the farther; where all distances were, it is the value of the farther.
+    """
+    edges = [0.0, *curve["delta"]]
+    lows: list[tuple[float, float]] = []
+    highs: list[tuple[float, float]] = []
+    for j, (start, end) in enumerate(pairwise(edges)):
+        low = curve["lower"][j if dense or j == 0 else j - 1]
+        # None as upper bound: no attack is known, unless there is none.
+        high = curve["upper"][j]
+        top = (
+            frame.never if high is None and curve["lower"][j] is None else frame.high if high is None else frame.y(high)
+        )
+        lows += [(x(start), frame.y(low)), (x(end), frame.y(low))]
+        highs += [(x(start), top), (x(end), top)]
+    shape = "L".join(f"{digits(a)} {digits(b)}" for a, b in [*highs, *reversed(lows)])
+    sheet.add("path", f"band s{k % 4}", d=f"M{shape}z")
+    sheet.line([*lows, (x(edges[-1]), frame.y(curve["lower"][-1]))], f"curve s{k % 4}")
+    if not dense:
+        for delta, low in zip(curve["delta"], curve["lower"], strict=True):
+            sheet.dot(x(delta), frame.y(low), 3, f"mark s{k % 4}")
+    return frame.y(curve["lower"][-1])
+
+
+def _label_ends(sheet: Canvas, ends: Sequence[tuple[float, str, int]], right: float, frame: _Frame) -> None:
+    """Write names beside the ends of curves, moved apart where they would overlap."""
+    ordered = sorted(ends)
+    heights: list[float] = []
+    for y, _, _ in ordered:
+        heights.append(max(y, heights[-1] + 18) if heights else y)
+    for k in range(len(heights) - 1, -1, -1):
+        heights[k] = min(heights[k], frame.low if k == len(heights) - 1 else heights[k + 1] - 18)
+    for height, (y, label, k) in zip(heights, ordered, strict=True):
+        if abs(height - y) > 2:
+            sheet.line([(right + 1, y), (right + 10, height)], f"leader s{k % 4}")
+        sheet.text(right + 14, height + 4, label, f"label s{k % 4}")
+
+
+def breakdown_text(record: Record) -> str:
+    """Return the curves in words: what moves one pair, and what moves half of all."""
+    curves = _known(record)
+    if not curves:
+        why = "no bound was found in time" if record["curves"] else "with one item, or out of time, none was computed"
+        return f"There are no breakdown curves: {why}."
+    pairs = len(record["items"]) * (len(record["items"]) - 1) // 2
+    lines = ["Votes that must change to move the consensus."]
+    for curve in curves:
+        chosen = {0: curve["delta"][0], _nearest(curve["delta"], 0.1): 0.1, _nearest(curve["delta"], 0.5): 0.5}
+        parts = []
+        for k in sorted(chosen):
+            names = ("lower", "upper", "needed", "decides", "sufficient")
+            cost = price({name: curve[name][k] for name in names}, record["votes"])
+            halves = 2 if _in_halves(curve) else 1
+            moved = plural(ceil(halves * curve["delta"][k] * pairs - 1e-9) / halves, "pair")
+            parts.append(f"{moved}: {cost or 'not known'}")
+        lines.append(f"{curve_name(curve['statistic'])}: {'; '.join(parts)}.")
+    return "\n".join(lines)
+
+
+def _in_halves(curve: Record) -> bool:
+    """Whether a tie counts half a pair; the record of an analysis has no such curves."""
+    return bool(curve.get("distance") == "hausdorff_half")
+
+
+def _known(record: Record) -> list[Record]:
+    """Return the curves that say anything."""
+    return [curve for curve in record["curves"] if any(curve["lower"]) or any(x is not None for x in curve["upper"])]
+
+
+def _nearest(values: Sequence[float], wanted: float) -> int:
+    return min(range(len(values)), key=lambda k: abs(values[k] - wanted))
+
+
+# The trade-off.
+
+
+def tradeoff(record: Record) -> str:
+    """Return loss against robustness for every threshold, the steps of the Pareto front, and the best threshold."""
+    found = record["tradeoff"]
+    if found is None or not _any_bound(found):
+        return sentence("tradeoff", tradeoff_text(record))
+    loss, lower, upper, best = found["loss"], found["lower"], found["upper"], found["best"]
+    known = [value for value in (*lower, *upper) if value is not None]
+    sheet = Canvas("tradeoff", _WIDTH)
+    right = _WIDTH - 30
+    frame = _Frame(sheet, record, right, max(known, default=1.0), endless=None in lower)
+    least: float = min(loss)
+    span: float = (max(loss) - least) or 0.1
+
+    def x(value: float) -> float:
+        return _LEFT + 16 + (value - least) / span * (right - _LEFT - 32)
+
+    sheet.text(right, 14, f"votes until {_broken(record)}", "small soft end")
+    allowed = min(x(least + found["tolerance"]), right)
+    sheet.box(_LEFT, frame.high - 6, allowed - _LEFT, frame.low - frame.high + 6, "allowed")
+    for value in ticks(least + span, least):
+        sheet.text(x(value), frame.low + 18, f"{value:.6g}", "small soft middle")
+    sheet.text((_LEFT + right) / 2, frame.low + 40, "loss: mean distance to a vote (shaded: allowed for the best)",
+               "small middle")  # fmt: skip
+    front = sorted((loss[k], frame.y(lower[k])) for k in range(len(loss)) if found["pareto"][k])
+    steps: list[tuple[float, float]] = []
+    for value, y in front:
+        steps += [(x(value), steps[-1][1]), (x(value), y)] if steps else [(x(value), y)]
+    sheet.line(steps, "curve s0")
+    for k in range(len(loss)):
+        if lower[k] is not None and upper[k] is not None and upper[k] - lower[k] > 1e-9:
+            sheet.line([(x(loss[k]), frame.y(lower[k])), (x(loss[k]), frame.y(upper[k]))], "whisker s0")
+        if k != best:
+            sheet.dot(x(loss[k]), frame.y(lower[k]), 4, "mark s0" if found["pareto"][k] else "hollow")
+    _mark_best(sheet, record, x(loss[best]), frame.y(lower[best]))
+    return sheet.done(_HEIGHT, tradeoff_text(record))
+
+
+def _mark_best(sheet: Canvas, record: Record, x: float, y: float) -> None:
+    found = record["tradeoff"]
+    sheet.dot(x, y, 7, "best")
+    lines = [f"best: θ = {found['theta'][found['best']]:.4g}", _robustness(record, found["best"])]
+    wide = max(width_of(line, 12) for line in lines)
+    across, look = (x - 12, "label s1 end") if x + 12 + wide > _WIDTH - 8 else (x + 12, "label s1")
+    up = y - 28 if y > _TOP + 60 else y + 14
+    for k, line in enumerate(lines):
+        sheet.text(across, up + 16 * k, line, look)
+
+
+def tradeoff_text(record: Record) -> str:
+    """Return the trade-off in words: the best threshold beside no ties at all."""
+    found = record["tradeoff"]
+    if found is None:
+        if record["spec"]["theta"] is None:
+            return "There is no trade-off: no tiers were asked for."
+        if record["spec"]["theta"] != "auto":
+            return f"There is no trade-off: the threshold {record['spec']['theta']:g} was given, not chosen."
+        return "There is no trade-off: it was not computed."
+    if not _any_bound(found):
+        return "There is no trade-off to draw: how robust the tiers are was not found in time."
+    best = found["best"]
+    lines = [
+        f"Loss against robustness over {plural(len(found['theta']), 'threshold')}; to break means: {_broken(record)}.",
+        f"Best: θ = {found['theta'][best]:.4g}, loss {found['loss'][best]:.4g}, breaks at {_robustness(record, best)}.",
+    ]
+    if best:
+        lines.append(f"At θ = 0: loss {found['loss'][0]:.4g}, breaks at {_robustness(record, 0)}.")
+    return "\n".join(lines)
+
+
+def _broken(record: Record) -> str:
+    """Return what counts as broken: a goal, or pairs whose order changes."""
+    found, n = record["tradeoff"], len(record["items"])
+    if found["goal"] is not None:
+        return show(found["goal"], 100)
+    moved = ceil((found["delta"] or 0.0) * n * (n - 1) / 2 - 1e-9)
+    return f"the order of {plural(max(moved, 1), 'pair')} changes"
+
+
+def _any_bound(found: Record) -> bool:
+    """Whether anything is known of how robust a threshold is, but that a tie of all is never broken."""
+    return any(found["lower"]) or any(
+        high is not None and low is not None for low, high in zip(found["lower"], found["upper"], strict=True)
+    )
+
+
+def _robustness(record: Record, k: int) -> str:
+    """Return the votes that break what a threshold gives: of shares, which bound whole votes."""
+    found, votes = record["tradeoff"], record["votes"]
+    low, high = found["lower"][k], found["upper"][k]
+    if low is None:
+        return "never"
+    # An infimum: so many whole votes are needed, and as many are enough but for a hair.
+    needed, sufficient = (None if end is None else ceil(end * votes["total"] - 1e-6) for end in (low, high))
+    known = {"lower": low, "upper": high, "needed": needed, "decides": needed, "sufficient": sufficient}
+    return str(price(known, votes) or "not known")

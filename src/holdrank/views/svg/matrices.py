@@ -1,0 +1,164 @@
+"""The matrix of all pairs, in the order of the consensus, with a box around each tier."""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise
+
+from holdrank.analysis.records import Record
+from holdrank.views.svg.canvas import Canvas, fitted, sentence, width_of
+from holdrank.views.svg.words import in_text, named, tiers_of
+from holdrank.words.numbers import percent, plural
+
+_STEPS = 10  # colours from 0 to 100 %, and one between them for a tie
+_TIE = 0.005  # a share so near to one half has the colour of a tie
+_FEW = 5  # votes on a pair; fewer say little
+_NUMBERED = 12  # items whose cells can hold a number
+_NAMED = 62  # items whose rows can have names
+_SIDE, _LARGEST, _SMALLEST = 620.0, 40.0, 6.0
+_WIDEST_NAME = 190.0
+
+
+def heatmap(record: Record) -> str:
+    """Return the matrix: the cell of a row and a column is the share of votes that prefer the row."""
+    order, names, n = record["consensus"]["order"], record["items"], len(record["items"])
+    if n < 2:
+        return sentence("heatmap", heatmap_text(record))
+    cell = min(max(_SIDE / n, _SMALLEST), _LARGEST)
+    size = min(13.0, cell - 1)
+    with_names = n <= _NAMED
+    wide = min(max(width_of(named(name), size) for name in names), _WIDEST_NAME) if with_names else 0.0
+    left, top = wide + 34, 72.0
+    sheet = Canvas("heatmap", max(left + n * cell + 8, 520.0))
+    _key(sheet, record)
+    # One unit is one cell; a run of equal cells is a line as thick as a cell, so that few signs draw many cells.
+    sheet.raw(f'<g transform="translate({left:.1f} {top:g}) scale({cell:.4g})"><g transform="translate(0 .5)">')
+    for step, path in sorted(_runs(record).items()):
+        sheet.raw(f'<path class="heat h{step}" d="{path}"/>')
+    few = _hatched(record)
+    if few:
+        sheet.raw(f'<path class="few" stroke="url(#hatch)" d="{few}"/>')
+    sheet.raw("</g>")
+    start = 0
+    for tier in tiers_of(record):
+        edge = len(tier)
+        sheet.raw(f'<path class="tier-box" d="M{start} {start}h{edge}v{edge}h-{edge}z"/>')
+        start += edge
+    sheet.raw("</g>")
+    stride = 1 if with_names else 5
+    for k, item in enumerate(order):
+        y = top + (k + 0.5) * cell + 0.35 * size
+        if with_names:
+            short = fitted(named(names[item]), wide, size)
+            full = "" if short == names[item] else named(names[item], 400)
+            sheet.raw(f'<g font-size="{size:.3g}">')
+            sheet.text(wide, y, short, "end", full=full)
+            sheet.text(left - 6, y, str(k + 1), "soft end")
+            sheet.raw("</g>")
+        elif k == 0 or (k + 1) % stride == 0:
+            sheet.text(left - 6, y + 2, str(k + 1), "small soft end")
+        if k == 0 or (k + 1) % (1 if n <= 30 else 5) == 0:
+            sheet.text(left + (k + 0.5) * cell, top - 6, str(k + 1), "small soft middle")
+    if n <= _NUMBERED:
+        _numbers(sheet, record, left, top, cell)
+    return sheet.done(top + n * cell + 8, heatmap_text(record))
+
+
+def _key(sheet: Canvas, record: Record) -> None:
+    """Draw the scale, and what hatching means."""
+    sheet.text(2, 12, "share of the votes on a pair that prefer the row to the column", "small")
+    sheet.raw(
+        '<defs><pattern id="hatch" width=".5" height=".5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
+        '<path class="hatch" d="M0 0v.5"/></pattern></defs>'
+    )
+    x = 2.0
+    steps = [*range(_STEPS // 2), _STEPS, *range(_STEPS // 2, _STEPS)]
+    for step in steps:
+        sheet.box(x, 20, 20, 12, f"key h{step}")
+        x += 20
+    for share, at in ((0, 2.0), (50, 112.0), (100, 222.0)):
+        sheet.text(at, 45, f"{share} %", "small soft " + {0: "", 50: "middle", 100: "end"}[share])
+    if _hatched(record):
+        sheet.raw('<g transform="translate(250 20) scale(12)"><path class="few" stroke="url(#hatch)" d="M0 .5h2"/></g>')
+        sheet.text(280, 30.5, f"fewer than {_FEW} votes, or none" if _few(record) == _FEW else "no votes", "small")
+
+
+def _runs(record: Record) -> dict[int, str]:
+    """Return, for each colour, the cells that have it: the runs of all rows as one path."""
+    share = record["pairs"]["share"]
+    paths: dict[int, list[str]] = {}
+    for i, row in enumerate(share):
+        steps = [-1 if i == j or not compared(record, i, j) else _step(value) for j, value in enumerate(row)]
+        for start, end in _equal(steps):
+            if steps[start] >= 0:
+                paths.setdefault(steps[start], []).append(f"M{start} {i}h{end - start}")
+    return {step: "".join(parts) for step, parts in paths.items()}
+
+
+def _hatched(record: Record) -> str:
+    """Return the cells that few or no votes speak for."""
+    n = len(record["items"])
+    least = _few(record)
+    runs = []
+    for i in range(n):
+        sparse = [int(i != j and compared(record, i, j) < least) for j in range(n)]
+        runs += [f"M{start} {i}h{end - start}" for start, end in _equal(sparse) if sparse[start]]
+    return "".join(runs)
+
+
+def _few(record: Record) -> float:
+    """Return the weight of votes below which a pair is hatched; where all pairs have few, only those with none."""
+    most = max(map(max, record["pairs"]["compared"]))
+    return _FEW if record["votes"]["counts"] and most >= 4 * _FEW else 1e-12
+
+
+def compared(record: Record, i: int, j: int) -> float:
+    """Return the weight of the votes that compare the items at two places of the consensus."""
+    table = record["pairs"]["compared"]
+    found: float = table[0][0] if len(table) == 1 else table[i][j]
+    return found
+
+
+def _step(share: float) -> int:
+    if abs(share - 0.5) <= _TIE:
+        return _STEPS
+    return min(int(share * _STEPS), _STEPS - 1)
+
+
+def _equal(steps: list[int]) -> list[tuple[int, int]]:
+    """Return the runs of equal numbers as (start, end)."""
+    cuts = [0, *(k for k in range(1, len(steps)) if steps[k] != steps[k - 1]), len(steps)]
+    return list(pairwise(cuts))
+
+
+def _numbers(sheet: Canvas, record: Record, left: float, top: float, cell: float) -> None:
+    for i, row in enumerate(record["pairs"]["share"]):
+        for j, share in enumerate(row):
+            if i != j and compared(record, i, j):
+                look = "middle small on-far" if not 0.2 <= share < 0.8 else "middle small on-near"
+                sheet.text(left + (j + 0.5) * cell, top + (i + 0.5) * cell + 4, f"{100 * share:.0f}", look)
+
+
+def heatmap_text(record: Record) -> str:
+    """Return what the matrix shows in words: the closest pair, the clearest, and pairs that nothing compares."""
+    order, names, n = record["consensus"]["order"], record["items"], len(record["items"])
+    if n < 2:
+        return "There are no pairs: there is one item."
+    share = record["pairs"]["share"]
+    pairs = [(i, j) for i, j in combinations(range(n), 2) if compared(record, i, j)]
+    total = n * (n - 1) // 2
+    lines = [f"{plural(n, 'item')}, {plural(total, 'pair')}, in the order of the consensus."]
+
+    def told(i: int, j: int) -> str:
+        if share[i][j] < 0.5:
+            i, j = j, i
+        return f"{percent(share[i][j])} prefer {in_text(names[order[i]])} to {in_text(names[order[j]])}"
+
+    if pairs:
+        closest = min(pairs, key=lambda pair: abs(share[pair[0]][pair[1]] - 0.5))
+        clearest = max(pairs, key=lambda pair: abs(share[pair[0]][pair[1]] - 0.5))
+        against = sum(share[i][j] < 0.5 for i, j in pairs)
+        lines.append(f"Closest: {told(*closest)}. Clearest: {told(*clearest)}.")
+        lines.append(f"Majorities against the consensus: {against} of {plural(len(pairs), 'pair')}.")
+    if len(pairs) < total:
+        lines.append(f"Never compared: {plural(total - len(pairs), 'pair')}.")
+    return "\n".join(lines)

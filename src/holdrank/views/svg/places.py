@@ -1,0 +1,253 @@
+"""Places of items: where chance and an adversary can move each, and what moved in an attack."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from holdrank.analysis.records import Record
+from holdrank.errors import show
+from holdrank.views.svg.canvas import SIZE, Canvas, fitted, sentence, width_of
+from holdrank.views.svg.words import Price, buckets, budget_words, in_text, listed, named, price, span, spans, tiers_of
+from holdrank.words.numbers import percent, plural
+
+_WIDTH = 680.0
+_WIDEST_NAME = 230.0
+_MOST_ROWS = 30  # items; more stand closer together
+_MOST_TOLD = 12  # items in words
+_LEAST_MOVED, _MOST_MOVED = 8, 24  # items of an attack that are drawn
+
+
+def ranges(record: Record) -> str:
+    """Return the place of each item with what chance and an adversary can make of it.
+
+    The dot is the place in the consensus, the thin bar the interval of the bootstrap. The thick bar is every place
+    that is not excluded for an adversary with the budget; its dark part was reached by an attack that was run.
+    """
+    order, names, n = record["consensus"]["order"], record["items"], len(record["items"])
+    drawn, reach = record["bootstrap"], record["reach"]
+    step = 26.0 if n <= _MOST_ROWS else 18.0
+    size = SIZE if n <= _MOST_ROWS else 11.5
+    wide = min(max(40.0, *(width_of(named(name), size) for name in names)), _WIDEST_NAME)
+    left, right = wide + 34, _WIDTH - 22
+    sheet = Canvas("ranges", _WIDTH)
+
+    def at(place: float) -> float:
+        return (left + right) / 2 if n == 1 else left + (place - 1) / (n - 1) * (right - left)
+
+    top = _ranges_key(sheet, record) + 46
+    bottom = top + n * step
+    for place in _marked(n):
+        sheet.line([(at(place), top - 6), (at(place), bottom)], "grid")
+        sheet.text(at(place), top - 12, str(place), "small soft middle")
+    sheet.text(left - 22, top - 12, "place", "small soft end")
+    ends = _tier_ends(record)
+    bar, thin = step - 10, 1.5
+    for row, item in enumerate(order):
+        y = top + (row + 0.5) * step
+        if row in ends:
+            sheet.line([(0, y - step / 2), (right + 12, y - step / 2)], "rule")
+        short = fitted(named(names[item]), wide, size)
+        full = "" if short == names[item] else named(names[item], 400)
+        sheet.text(wide, y + 0.35 * size, short, "end" if size == SIZE else "small end", full=full)
+        if reach is not None:
+            for low, high, look in (("best", "worst", "reach"), ("shown_best", "shown_worst", "shown")):
+                x, far = at(reach[low][item]), at(reach[high][item])
+                # A single place is a dot as wide as the bar is high.
+                sheet.box(x - bar / 2, y - bar / 2, far - x + bar, bar, look, bar / 2)
+        if drawn is not None:
+            x, far = at(drawn["best"][item]), at(drawn["worst"][item])
+            if far > x:
+                caps = f"M{x:.1f} {y - 4:.1f}v8M{x:.1f} {y:.1f}H{far:.1f}M{far:.1f} {y - 4:.1f}v8"
+                sheet.add("path", "noise", d=caps)
+        sheet.dot(at(row + 1), y, 3 * thin, "dot")
+    return sheet.done(bottom + 6, ranges_text(record))
+
+
+def _ranges_key(sheet: Canvas, record: Record) -> float:
+    """Write what the signs mean, in as many lines as it takes; return the height of that."""
+    signs = [("dot", "place in the consensus")]
+    if record["bootstrap"] is not None:
+        signs.append(("noise", f"{percent(record['bootstrap']['level'])} of draws of the votes"))
+    if record["reach"] is not None:
+        signs += [("shown", f"reached by changing {budget_words(record)}"), ("reach", "not excluded with as many")]
+    x, y = 6.0, 12.0
+    for look, text in signs:
+        wide = 30 + width_of(text, 11.5) + 18
+        if x > 6 and x + wide > _WIDTH:
+            x, y = 6.0, y + 20
+        if look == "dot":
+            sheet.dot(x + 10, y, 4.5, "dot")
+        elif look == "noise":
+            sheet.add("path", "noise", d=f"M{x:g} {y - 4:g}v8M{x:g} {y:g}h20m0-4v8")
+        else:
+            sheet.box(x, y - 6, 22, 12, look, 6)
+        sheet.text(x + 28, y + 4, text, "small")
+        x += wide
+    return y
+
+
+def ranges_text(record: Record) -> str:
+    """Return the ranges in words, a line for each of the first items."""
+    order, names = record["consensus"]["order"], record["items"]
+    drawn, reach = record["bootstrap"], record["reach"]
+    known = ["place in the consensus"]
+    if drawn is not None:
+        known.append(f"places in {percent(drawn['level'])} of {drawn['draws']:,} draws of the votes")
+    if reach is not None:
+        known.append(f"places that changing {budget_words(record)} can reach")
+    lines = [f"{'; '.join(known)}.".capitalize()]
+    for row, item in enumerate(order[:_MOST_TOLD]):
+        parts = [f"{row + 1}"]
+        if drawn is not None:
+            parts.append(f"{span(drawn['best'][item], drawn['worst'][item])} by chance")
+        if reach is not None:
+            parts.append(reach_words(reach, item))
+        lines.append(f"{in_text(names[item])}: {'; '.join(parts)}.")
+    more = len(order) - _MOST_TOLD
+    return "\n".join([*lines, f"And {plural(more, 'more item')}, in the table."] if more > 0 else lines)
+
+
+def reach_words(reach: Record, item: int) -> str:
+    """Return the places that an adversary reached, and those that are not excluded where they are more."""
+    shown = span(reach["shown_best"][item], reach["shown_worst"][item])
+    possible = span(reach["best"][item], reach["worst"][item])
+    return f"{shown} by attack" if shown == possible else f"{shown} by attack, {possible} not excluded"
+
+
+def _tier_ends(record: Record) -> set[int]:
+    """Return the rows at which a tier with more than one item, or what follows it, begins."""
+    found, row = set(), 0
+    tiers = tiers_of(record)
+    for tier, following in pairwise(tiers):
+        row += len(tier)
+        if len(tier) > 1 or len(following) > 1:
+            found.add(row)
+    return found
+
+
+def _marked(n: int) -> list[int]:
+    """Return the places that get a line: 1, the last, and round ones between."""
+    step = 1 if n <= 15 else 5 if n <= 60 else 10
+    between = range(step, n + 1, step)
+    return [1, *(k for k in between if k > 1 and n - k >= step / 2), *([n] if n > 1 else [])]
+
+
+# The attack.
+
+
+def attack(record: Record) -> str:
+    """Return the order before and after the attack of the headline: a line for each item, bold where it moved."""
+    found = record["attack"]
+    if found is None or found["after"] is None:
+        return sentence("attack", attack_text(record))
+    order, names = record["consensus"]["order"], record["items"]
+    rows, left_out = _moves(found, order)
+    size, step = (SIZE, 30.0) if len(rows) <= 16 else (11.5, 24.0)
+    wide = min(max(width_of(named(names[item]), size) for item in rows), 190.0)
+    left, right = wide + 58, _WIDTH - wide - 58
+    sheet = Canvas("attack", _WIDTH)
+    sheet.text(left, 14, "before", "strong end")
+    cost = _cost(record)
+    sheet.text(_WIDTH, 14, f"after {cost}" if cost else "after", "strong end")
+    sides = []
+    for ranks, x, look in ((found["before"], left, "end"), (found["after"], right, "")):
+        groups = buckets(ranks, order)
+        places = dict(zip((item for group in groups for item in group), _repeated(groups), strict=True))
+        heights: dict[int, float] = {}
+        for group in groups:
+            kept = [item for item in group if item in rows]
+            for item in kept:
+                heights[item] = 34 + (len(heights) + 0.5) * step
+            if len(kept) > 1:
+                top, high = heights[kept[0]] - step / 2 + 3, len(kept) * step - 6
+                sheet.box(x - wide - 52 if look else x + 4, top, wide + 48, high, "block", 7)
+        sides.append((heights, places, x, look))
+    (before, _, x, _), (after, _, far, _) = sides
+    moved = _marked_moves(found, order, rows)
+    for item in [*(item for item in rows if item not in moved), *moved]:
+        look = "moved" if item in moved else "stayed"
+        middle = (x + far) / 2
+        curve = f"M{x + 6:.1f} {before[item]:.1f}C{middle:.1f} {before[item]:.1f} {middle:.1f} {after[item]:.1f} "
+        sheet.add("path", look, d=f"{curve}{far - 6:.1f} {after[item]:.1f}")
+        sheet.dot(x + 6, before[item], 3, f"end-{look}")
+        sheet.dot(far - 6, after[item], 3, f"end-{look}")
+    for heights, spots, x, look in sides:
+        for item in rows:
+            y = heights[item] + 0.35 * size
+            short = fitted(named(names[item]), wide, size)
+            full = "" if short == names[item] else named(names[item], 400)
+            kind = " ".join(filter(None, ("strong" if item in moved else "", "small" if size < SIZE else "", look)))
+            sheet.text(x - 8 if look else x + 8, y, spots[item], f"small soft {look}".strip())
+            sheet.text(x - 48 if look else x + 48, y, short, kind, full=full)
+    bottom = 34 + len(rows) * step + 6
+    if left_out:
+        sheet.text(_WIDTH / 2, bottom + 12, f"{plural(left_out, 'more item')}, which moved less or not at all",
+                   "small soft middle")  # fmt: skip
+        bottom += 20
+    return sheet.done(bottom, attack_text(record))
+
+
+def _moves(found: Record, order: list[int]) -> tuple[list[int], int]:
+    """Return the items to draw, in their order, and how many are left out: the farthest and the first come first."""
+    ends = [_middles(buckets(found[side], order)) for side in ("before", "after")]
+    far = {item: abs(ends[0][item] - ends[1][item]) for item in order}
+    first = {item for side in ends for item in order if side[item] == min(side.values())}
+    chosen = sorted(order, key=lambda item: (item not in first, -far[item], order.index(item)))
+    busy = sum(far[item] > 0 or item in first for item in order)
+    chosen = chosen[: min(max(busy, _LEAST_MOVED), _MOST_MOVED)]
+    return [item for item in order if item in set(chosen)], len(order) - len(chosen)
+
+
+def _marked_moves(found: Record, order: list[int], rows: list[int]) -> list[int]:
+    """Return the items to stress: who enters or leaves the first tier, or moves by a place; else all that move."""
+    before, after = (_middles(buckets(found[side], order)) for side in ("before", "after"))
+    far = {item: abs(before[item] - after[item]) for item in rows}
+    best = [{item for item in order if found[side][item] == min(found[side])} for side in ("before", "after")]
+    stressed = [item for item in rows if far[item] >= 1 or (item in best[0]) != (item in best[1])]
+    return stressed or [item for item in rows if far[item] > 0]
+
+
+def _middles(groups: list[list[int]]) -> dict[int, float]:
+    """Return the mean place of each item."""
+    found: dict[int, float] = {}
+    for group in groups:
+        middle = len(found) + (len(group) + 1) / 2
+        found |= dict.fromkeys(group, middle)
+    return found
+
+
+def _repeated(groups: list[list[int]]) -> list[str]:
+    """Return the places of each item, group by group."""
+    return [places for group, places in zip(groups, spans(groups), strict=True) for _ in group]
+
+
+def _cost(record: Record) -> str:
+    """Return what the attack that was run changes."""
+    found, votes = record["attack"], record["votes"]
+    most = found["sufficient"] if found["whole"] and votes["counts"] else None
+    if most is not None:
+        return str(Price(plural(most, "vote"), percent(most / votes["total"])))
+    return "" if found["upper"] is None else f"{percent(found['upper'])} of the votes"
+
+
+def attack_text(record: Record) -> str:
+    """Return the attack in words: what it takes, and who moves where."""
+    found, names = record["attack"], record["items"]
+    if found is None:
+        return "There is no attack to show: with one item, or out of time, none was searched."
+    text = show(found["text"], 600)
+    if found["after"] is None:
+        known = price(found, record["votes"]) is not None and found["upper"] is not None
+        why = "The order after it was not computed in time." if known else "So there is nothing to draw."
+        return f"{text} {why}"
+    order = record["consensus"]["order"]
+    sides = [buckets(found[side], order) for side in ("before", "after")]
+    before, after = (
+        dict(zip((item for group in groups for item in group), _repeated(groups), strict=True)) for groups in sides
+    )
+    moved = [
+        f"{in_text(names[item])} from {before[item]} to {after[item]}" for item in order if before[item] != after[item]
+    ]
+    if not moved:
+        return f"{text}\nNo item changes its place."
+    return f"{text}\nPlaces that change: {listed(moved, _MOST_TOLD)}."

@@ -1,0 +1,1 @@
+"""Votes as a distribution over rankings, the forms they come in, and the models that draw them."""

@@ -1,0 +1,152 @@
+"""Data frames of battles and of scores, from any library that narwhals knows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from holdrank.errors import UsageError
+from holdrank.votes.forms.ballots import RawBallots
+from holdrank.votes.forms.battles import battle_columns, battles
+from holdrank.votes.forms.options import TableOptions
+from holdrank.votes.forms.scores import score_table
+from holdrank.votes.forms.table import Column, Problems, Ref, Table, find_weight, read_weights
+
+FRAME = "data frame (rows count from 1)"
+
+
+def table_from_frame(frame: Any) -> Table:
+    """Return the columns of any frame that narwhals knows; numbers stay numbers, nulls become missing."""
+    native = _eager(frame)
+    columns = [_frame_column(native[name]) for name in native.columns]
+    return Table(FRAME, list(native.columns), columns, range(1, len(native) + 1), frame=True)
+
+
+def _eager(frame: Any) -> Any:
+    import narwhals.stable.v1 as nw
+    from narwhals.exceptions import DuplicateError
+
+    names = "the columns of the frame need distinct names that are text"
+    try:
+        native = nw.from_native(frame)
+    except DuplicateError as error:
+        raise UsageError(names) from error
+    except TypeError as error:
+        raise UsageError(
+            f"a {type(frame).__name__} is not a data frame; give a pandas, polars or pyarrow one"
+        ) from error
+    if isinstance(native, nw.LazyFrame):
+        native = native.collect()
+    if not all(isinstance(name, str) for name in native.columns) or len(set(native.columns)) < len(native.columns):
+        raise UsageError(names)
+    return native
+
+
+def _frame_column(series: Any) -> Column:
+    """Return a column as numbers where it has numbers, else as text; nulls of any kind are missing."""
+    dtype = series.dtype
+    nulls = np.asarray(series.is_null().to_numpy(), dtype=bool)
+    if dtype.is_numeric():
+        if not nulls.any():
+            values = np.asarray(series.to_numpy())
+            return values if dtype.is_integer() else values.astype(np.float64)
+        values = np.asarray(series.fill_null(0).to_numpy(), dtype=np.float64)
+        return np.where(nulls, np.nan, values)
+    return ["" if null else str(value) for value, null in zip(series.to_list(), nulls.tolist(), strict=True)]
+
+
+def battles_from_frame(
+    frame: Any,
+    *,
+    first: str | None = None,
+    second: str | None = None,
+    winner: str | None = None,
+    weight: str | None = None,
+    both_bad: str = "tie",
+) -> RawBallots:
+    """Return the ballots of a frame of battles, one comparison a row.
+
+    Equal rows are counted by the frame's own engine first, so that millions of rows take a moment.
+
+    Parameters
+    ----------
+    frame : pandas, polars, pyarrow or other frame that narwhals knows
+    first, second, winner, weight : str, optional
+        Names of the columns; without them the usual names are looked for.
+    both_bad : {"tie", "drop"}
+        What becomes of battles that call both items bad.
+    """
+    import narwhals.stable.v1 as nw
+
+    native = _eager(frame)
+    names = list(native.columns)
+    bare = Table(FRAME, names, [[] for _ in names], (), frame=True)
+    options = TableOptions(first=first, second=second, winner=winner, both_bad=both_bad)
+    columns = battle_columns(bare, options)
+    if columns is None:
+        return battles(bare, options, Problems())  # refuses, and says which columns it looked for
+    choices: dict[str, str] = {}
+    weight_column = find_weight(bare, weight, choices)
+    used = [columns.first, columns.second, *columns.result]
+    keys = [f"key {k}" for k in range(len(used))]
+    amounts = None if weight_column is None else _frame_column(native[names[weight_column]])
+    native = native.select(*(_plain_text(nw, native, names[k]).alias(key) for k, key in zip(used, keys, strict=True)))
+    native = native.with_row_index("row")
+    if weight_column is not None and amounts is not None:
+        # Weights may be text or decimals: they are numbers before any engine adds them up.
+        table = Table(FRAME, [names[weight_column]], [amounts], range(1, len(native) + 1), frame=True)
+        weights = read_weights(table, 0, Problems())
+        engine = nw.get_native_namespace(native)
+        native = native.with_columns(nw.new_series("weight", weights, nw.Float64, native_namespace=engine))
+    total = nw.len() if weight_column is None else nw.col("weight").sum()
+    grouped = native.group_by(keys, drop_null_keys=False).agg(nw.col("row").min(), total.alias("total"))
+    grouped = grouped.sort("row")  # engines return groups in any order; first appearance is ours
+    cells = [_frame_column(grouped[name]) for name in (*keys, "total")]
+    lines = [int(row) + 1 for row in grouped["row"].to_list()]
+    table = Table(FRAME, [*(names[k] for k in used), "weight"], cells, lines, frame=True)
+    named: dict[str, Any] = {"first": 1, "second": 2, "winner": 3} if columns.winner is not None else {}
+    raw = battles(table, TableOptions(weight=len(used) + 1, both_bad=both_bad, **named), Problems())
+    raw.choices["weight"] = choices["weight"]
+    return raw
+
+
+def _plain_text(nw: Any, native: Any, name: str) -> Any:
+    """Return the column, categories as text: engines differ in how they group categories nobody uses."""
+    column = nw.col(name)
+    return column.cast(nw.String) if native[name].dtype in (nw.Categorical, nw.Enum) else column
+
+
+def scores_from_frame(
+    frame: Any,
+    *,
+    higher_is_better: bool | Mapping[str, bool] = True,
+    item: str | Sequence[str] | None = None,
+    voters: Sequence[str] | None = None,
+    unlisted: str | None = None,
+    repeated: str = "refuse",
+) -> RawBallots:
+    """Return the ballots of a frame of scores: one row an item, a column a voter (task, judge).
+
+    Parameters
+    ----------
+    frame : pandas, polars, pyarrow or other frame that narwhals knows
+    higher_is_better : bool or mapping of column to bool
+        Direction of all columns, or of some; those left out of a mapping are high-is-best.
+    item : str or sequence of str, optional
+        The column, or columns, that name the item; the first by default, which then must not hold numbers. An
+        index is not read: `frame.reset_index` makes it a column.
+    voters : sequence of str, optional
+        The columns to use; all others than `item` by default, which must then hold numbers.
+    unlisted : {"observed", "bottom"}, optional
+        What a missing score means: nothing (the default), or a place at the bottom.
+    repeated : {"refuse", "first"}
+        What becomes of an item that stands on two rows.
+    """
+    if isinstance(higher_is_better, Mapping):
+        lower: Collection[Ref] | bool = [name for name, high in higher_is_better.items() if not high]
+    else:
+        lower = not higher_is_better
+    options = TableOptions(item=item, columns=voters, lower_is_better=lower, unlisted=unlisted, repeated=repeated)
+    return score_table(table_from_frame(frame), options, Problems())

@@ -1,0 +1,58 @@
+"""How the rows of a table are read: which columns have which role, and what blanks, repeats and gaps mean."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from holdrank.errors import UsageError
+from holdrank.votes.forms.table import Ref
+
+
+@dataclass(frozen=True, slots=True)
+class TableOptions:
+    """What the readers of tables can be told; each looks at the options that mean something for its form."""
+
+    unlisted: str | None = None
+    columns: Sequence[Ref] | None = None
+    item: Ref | Sequence[Ref] | None = None
+    voter: Ref | None = None
+    weight: Ref | None = None
+    rank: Ref | None = None
+    score: Ref | None = None
+    first: Ref | None = None
+    second: Ref | None = None
+    winner: Ref | None = None
+    lower_is_better: Collection[Ref] | bool = ()
+    blanks: Collection[str] | None = None
+    repeated: str = "refuse"
+    both_bad: str = "tie"
+
+    @property
+    def keeps_first(self) -> bool:
+        """Whether the first of several mentions of an item counts; else they are refused."""
+        if self.repeated not in ("refuse", "first"):
+            raise UsageError(f'repeated is "refuse" or "first", not {self.repeated!r}')
+        return self.repeated == "first"
+
+    def blanks_or(self, default: Collection[str]) -> Collection[str]:
+        """Return the tokens for "nothing here": those set, else the form's own."""
+        if self.blanks is None:
+            return default
+        return [self.blanks] if isinstance(self.blanks, str) else list(self.blanks)
+
+    def unlisted_or(self, default: str) -> str:
+        """Return the rule for unlisted items: the one asked for, else the form's own."""
+        if self.unlisted is None:
+            return default
+        if self.unlisted not in ("bottom", "observed"):
+            raise UsageError(f'unlisted is "bottom" or "observed", not {self.unlisted!r}')
+        return self.unlisted
+
+
+DEFAULTS = TableOptions()
+
+
+def ballot_choices(unlisted: str, direction: str, repeated: str = "refuse") -> dict[str, str]:
+    """Return what is chosen wherever ballots rank items, in words."""
+    return {"unlisted": unlisted, "ties": "one half each way", "direction": direction, "repeated": repeated}

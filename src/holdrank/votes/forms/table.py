@@ -1,0 +1,372 @@
+"""What every table has in common: cells, columns, line numbers, and weights."""
+
+from __future__ import annotations
+
+import re
+from bisect import insort
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdrank.errors import InputError, UsageError, quote, show
+from holdrank.votes.forms.vocabulary import BLANKS, VOTER_NAMES, WEIGHT_NAMES, plain
+
+MAX_WEIGHT = 2.0**46
+"""Most votes, on one ballot or in all: sums over all places and pairs of 5,000 items then fit into 64 bits."""
+
+MAX_SCORE = 1e290
+"""Largest number in a cell: sums of such numbers over all votes are finite."""
+
+NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+"""A number as people write it, in a syntax that DuckDB understands too."""
+
+_LONGEST_POSITION = 9  # digits
+
+
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """A column of text in which few cells are written often: the different cells, and which of them each row has."""
+
+    values: list[str]
+    codes: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+
+Column = list[str] | NDArray[Any] | Coded
+Ref = str | int
+"""How a caller names a column: by its name, or by its position counted from 1."""
+
+
+@dataclass(slots=True)
+class Problems:
+    """Where parsers report a fault: raised at once when `strict`, else counted, and the first 20 kept."""
+
+    strict: bool = True
+    kept: list[InputError] = field(default_factory=list)
+    total: int = 0
+
+    def add(self, error: InputError) -> None:
+        """Raise `error`, or remember it and let the parser go on."""
+        if self.strict:
+            raise error
+        self.total += 1
+        # Parsers may look at a file several times; people read it from the top.
+        insort(self.kept, error, key=lambda found: found.line or 0)
+        del self.kept[20:]
+
+
+@dataclass(slots=True)
+class Table:
+    """Named columns of equal length; a column is a list of text, coded text or an array of numbers (NaN = missing)."""
+
+    source: str
+    names: list[str]
+    columns: list[Column]
+    lines: Sequence[int]
+    notes: list[str] = field(default_factory=list)
+    frame: bool = False
+    """Whether this is a data frame: its readers have other arguments than those of files."""
+    times: NDArray[np.int64] | None = None
+    """How many rows of the source each row stands for, all of them alike; weights are then summed over them."""
+    _plain: list[str] | None = None
+
+    @property
+    def plain_names(self) -> list[str]:
+        """The names of the columns as they are compared with known ones."""
+        if self._plain is None:  # asked for by every form that is tried
+            self._plain = [plain(name) for name in self.names]
+        return self._plain
+
+    @property
+    def rows(self) -> int:
+        """Number of rows below the header."""
+        return len(self.lines)
+
+    def rows_from(self, start: int, stop: int) -> Table:
+        """Return some of the rows, as a table that shares the cells."""
+        columns = [_some(column, start, stop) for column in self.columns]
+        times = None if self.times is None else self.times[start:stop]
+        return Table(self.source, self.names, columns, self.lines[start:stop], list(self.notes), self.frame, times)
+
+    def find(self, ref: Ref, what: str) -> int:
+        """Return the index of the column a caller means, by name or by position from 1.
+
+        A name that two columns share is refused: positions are unambiguous.
+        """
+        if isinstance(ref, bool) or not isinstance(ref, str | int | np.integer):
+            raise UsageError(f"{what} takes the name of a column, or its position counted from 1, not {ref!r}")
+        width = len(self.names)
+        if isinstance(ref, str):
+            hits = [k for k, name in enumerate(self.names) if name == ref]
+            if len(hits) > 1:
+                places = " and ".join(str(k + 1) for k in hits[:5])
+                raise self.fault(
+                    f"the column name for {what} is ambiguous: columns {places} share it",
+                    "a name that one column has",
+                    f"give the position instead, such as {hits[0] + 1}",
+                    found=ref,
+                )
+            if hits:
+                return hits[0]
+            if not ref.isdecimal() or len(ref) > _LONGEST_POSITION:
+                known = ", ".join(quote(name, 30) for name in self.names[:12])
+                expected = f"one of {known}{', …' if width > 12 else ''}"
+                repair = "name a column of the header, or give its position counted from 1"
+                raise self.fault(f"there is no such column for {what}", expected, repair, found=ref)
+            ref = int(ref)
+        if not 1 <= ref <= width:
+            expected = f"a position from 1 to {width}"
+            raise self.fault(f"there is no such column for {what}", expected, "columns count from 1", found=str(ref))
+        return int(ref) - 1
+
+    def find_all(self, refs: Ref | Iterable[Ref], what: str) -> list[int]:
+        """Return the columns that a caller means by one reference or by several."""
+        if isinstance(refs, str | int | np.integer):
+            refs = [refs]
+        elif not isinstance(refs, Iterable):
+            raise UsageError(f"{what} takes names or positions of columns, not {refs!r}")
+        return [self.find(ref, what) for ref in refs]
+
+    def label(self, index: int) -> str:
+        """Return what to call a column in a message."""
+        return self.names[index] if self.names[index].strip() else f"#{index + 1}"
+
+    def fault(
+        self,
+        problem: str,
+        expected: str,
+        repair: str,
+        *,
+        row: int | None = None,
+        column: int | None = None,
+        found: str | None = None,
+    ) -> InputError:
+        """Return the error for a row, a column or a cell.
+
+        Unless told otherwise, what was found is the cell, or the first one of the column.
+        """
+        if found is None and column is not None:
+            found = self.cell(column, row or 0)
+        return InputError(
+            problem,
+            source=self.source,
+            line=None if row is None else self.lines[row],
+            column=None if column is None else self.label(column),
+            found=found,
+            expected=expected,
+            repair=repair,
+        )
+
+    def lacks(self, problem: str, expected: str, repair: str) -> InputError:
+        """Return the error for a table without the columns that its form needs."""
+        return self.fault(problem, expected, repair, found=", ".join(self.names[:12]))
+
+    def name_fault(self, problem: str, index: int, expected: str, repair: str) -> InputError:
+        """Return the error for the name of a column, which is told by its position."""
+        found = self.names[index]
+        return InputError(problem, source=self.source, column=index + 1, found=found, expected=expected, repair=repair)
+
+    def text(self, index: int) -> list[str]:
+        """Return a column as text; whole numbers are written without a fraction, missing ones as nothing."""
+        return _texts(self.columns[index])
+
+    def cell(self, index: int, row: int) -> str:
+        """Return one cell as `text` would: a message about each of many cells must not look at all of them."""
+        return _texts(_some(self.columns[index], row, row + 1))[0]
+
+    def is_numeric(self, index: int, blanks: Collection[str] = BLANKS) -> bool:
+        """Whether every filled cell of the column is a number, and one is filled."""
+        column = self.columns[index]
+        if not isinstance(column, list | Coded):
+            return True
+        cells = {cell.strip() for cell in (column if isinstance(column, list) else column.values)}
+        cells = {cell for cell in cells if not is_blank(cell, blanks)}
+        return bool(cells) and all(NUMBER.fullmatch(cell) for cell in cells)
+
+    def numbers(
+        self, index: int, problems: Problems, *, blanks: Collection[str] = BLANKS, what: str = "a number"
+    ) -> NDArray[np.float64]:
+        """Return a column as floats, NaN where the cell is blank; refuse what is neither number nor blank."""
+        column = self.columns[index]
+        if isinstance(column, Coded):
+            _, rows = np.unique(column.codes, return_index=True)
+            read = np.full(len(column.values), np.nan)
+            for row in np.sort(rows).tolist():
+                code = column.codes[row]
+                read[code] = self._number(index, row, column.values[code], problems, blanks, what)
+            return read[column.codes]
+        if not isinstance(column, list):
+            values = np.asarray(column, dtype=np.float64)
+            for row in np.flatnonzero(np.abs(values) > MAX_SCORE).tolist():
+                problems.add(self._too_large(index, row, str(values[row]), what))
+            return values
+        known: dict[str, float] = {}
+        out = np.empty(len(column))
+        for row, cell in enumerate(column):
+            value = known.get(cell)
+            if value is None:
+                value = self._number(index, row, cell, problems, blanks, what)
+                # A faulty cell is not remembered, so that each one is reported with its own line.
+                if value != value and cell.strip() and cell.strip() not in blanks:
+                    out[row] = value
+                    continue
+                known[cell] = value
+            out[row] = value
+        return out
+
+    def _number(self, index: int, row: int, cell: str, problems: Problems, blanks: Collection[str], what: str) -> float:
+        text = cell.strip()
+        if is_blank(text, blanks):
+            return np.nan
+        if NUMBER.fullmatch(text):
+            value = float(text)
+            if abs(value) <= MAX_SCORE:
+                return value
+        if text.lower().lstrip("+-") in ("inf", "infinity") or NUMBER.fullmatch(text):
+            problems.add(self._too_large(index, row, text, what))
+        else:
+            expected = f"{what} such as 12 or 0.5, or an empty cell"
+            problems.add(self.fault(f"the cell is not {what}", expected, self._mend(text), row=row, column=index))
+        return np.nan
+
+    def _mend(self, text: str) -> str:
+        """Return how to repair a cell that is no number; to call a number gone wrong a blank would lose it."""
+        digits = re.search(r"[0-9]+(?:[.,][0-9]+)*", text)
+        if digits is not None:
+            number = digits[0].replace(",", ".") if digits[0].count(",") == 1 and "." not in digits[0] else digits[0]
+            number = number.replace(",", "") if is_number(number.replace(",", "")) else "12 or 0.5"
+            return f"write plain numbers with a decimal point, such as {number}"
+        if self.frame:
+            return "mend the cell, or name the columns to use with voters="
+        return f'mend the cell, name the columns to use with columns=, or set blanks="{show(text)}" if it means nothing'
+
+    def _too_large(self, index: int, row: int, found: str, what: str) -> InputError:
+        problem = f"{what} must be finite" if np.isinf(float(found)) else f"{what} is too large"
+        expected = f"{what} that is finite, and at most {MAX_SCORE:g} in size"
+        repair = "leave the cell empty if there is no value"
+        return self.fault(problem, expected, repair, row=row, column=index, found=found)
+
+
+def _texts(column: Column) -> list[str]:
+    if isinstance(column, list):
+        return column
+    if isinstance(column, Coded):
+        return [column.values[code] for code in column.codes.tolist()]
+    if column.dtype.kind in "iub":
+        return [str(int(value)) for value in column]
+    return [
+        "" if value != value else str(int(value)) if value.is_integer() else repr(value) for value in column.tolist()
+    ]
+
+
+def _some(column: Column, start: int, stop: int) -> Column:
+    return Coded(column.values, column.codes[start:stop]) if isinstance(column, Coded) else column[start:stop]
+
+
+def named_like(table: Table, names: Collection[str]) -> list[int]:
+    """Return the columns whose name, compared plainly, is one of `names`."""
+    return [k for k, name in enumerate(table.plain_names) if name in names]
+
+
+def is_blank(text: str, blanks: Collection[str]) -> bool:
+    """Whether a cell, without its outer blanks, holds nothing where a number should stand."""
+    return not text or text in blanks or text.lower() == "nan"
+
+
+def is_number(text: str) -> bool:
+    """Whether a cell is a plain decimal number; stricter than `float`, which takes ``1_0`` as well."""
+    return NUMBER.fullmatch(text) is not None
+
+
+def read_weights(table: Table, index: int | None, problems: Problems) -> NDArray[np.float64]:
+    """Return the weight of every row: ones, or a column of finite numbers that are not negative."""
+    if index is None:
+        return np.ones(table.rows) if table.times is None else table.times.astype(np.float64)
+    weights = table.numbers(index, problems, blanks=(), what="a weight")
+    bad = ~((weights >= 0) & (weights <= MAX_WEIGHT))
+    if not bad.any():
+        return weights
+    cells = table.text(index)
+    for row in np.flatnonzero(bad).tolist():
+        found = cells[row].strip()
+        if np.isnan(weights[row]) and found and found.lower() != "nan":
+            continue  # `numbers` has reported it
+        problem = "the weight of a ballot is missing, negative or too large"
+        repair = "mend the cell, or delete the row"
+        problems.add(table.fault(problem, "a number from 0 to 2**46", repair, row=row, column=index))
+    weights[bad] = 0.0
+    return weights
+
+
+def weight_column(table: Table, weight: Ref | None, names: Collection[str] = WEIGHT_NAMES) -> int | None:
+    """Return the weight column: the one named, else the one called weight, count, votes or the like, else none."""
+    if weight is not None:
+        return table.find(weight, "weight")
+    hits = named_like(table, names)
+    if len(hits) > 1:
+        repair = f'name it with weight=, such as weight="{show(table.names[hits[0]], 30)}"'
+        found = ", ".join(table.names[k] for k in hits)
+        problem = "more than one column may hold the weights"
+        raise table.fault(problem, "one column of weights", repair, found=found)
+    return hits[0] if hits else None
+
+
+def find_weight(
+    table: Table, weight: Ref | None, choices: dict[str, str], names: Collection[str] = WEIGHT_NAMES
+) -> int | None:
+    """Return `weight_column` and say in `choices` which it is."""
+    index = weight_column(table, weight, names)
+    choices["weight"] = "1 a row" if index is None else f"column {quote(table.label(index))}"
+    return index
+
+
+def no_name(table: Table, column: int) -> InputError:
+    """Return the error for a column without a name where it would be an item or a voter."""
+    elsewhere = "set header= to the row of the names, or choose columns by position with columns="
+    repair = "name the column" if table.frame else elsewhere
+    return table.name_fault(f"column {column + 1} has no name", column, "a name in the header", repair)
+
+
+def unused_notes(table: Table, used: Collection[int | None]) -> list[str]:
+    """Return a note on columns of numbers that no one reads: one of them may hold weights."""
+    spare = [
+        k
+        for k in range(len(table.names))
+        if k not in used and plain(table.names[k]) not in VOTER_NAMES and table.is_numeric(k)
+    ]
+    if not spare:
+        return []
+    listing = ", ".join(quote(table.label(k), 40) for k in spare[:5])
+    more = f" and {len(spare) - 5} more" if len(spare) > 5 else ""
+    one = len(spare) == 1
+    return [
+        f"{'column' if one else 'columns'} {listing}{more} {'is' if one else 'are'} not used; "
+        "set weight= if a column holds weights"
+    ]
+
+
+def no_rows(source: str, what: str) -> InputError:
+    """Return the error for a source that holds no row of data."""
+    return InputError(
+        what,
+        source=source,
+        found="",
+        expected="at least one row of votes below the header",
+        repair="check that the right file was saved",
+    )
+
+
+def no_marks(source: str, items: int | None = None) -> InputError:
+    """Return the error for votes of which nobody ranked anything."""
+    return InputError(
+        "there is no ballot with a mark: nothing to aggregate",
+        source=source,
+        found=None if items is None else f"{items} items",
+        expected="at least one ballot that ranks at least one item",
+        repair="check that the right file and columns were read",
+    )

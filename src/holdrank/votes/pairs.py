@@ -1,0 +1,520 @@
+"""Pair counts: votes reduced to how often each item stands above each other one. They add up, and fit any memory."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import os
+import re
+import zipfile
+import zlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from holdrank.errors import InputError, LimitError, UsageError, quote, reason
+from holdrank.parallel.checkpoints import replace_file
+from holdrank.rankings import Floats, Ranking
+from holdrank.votes.ballots import NUMBERS_AT_A_TIME, check_items, close, listed_counts
+from holdrank.votes.forms.ballots import MAX_CELLS, RawBallots, ranks_of_marks
+from holdrank.votes.forms.battles import PairTally
+from holdrank.votes.forms.notes import Note, added_notes, comparison_notes, counted, lasting, name_notes
+from holdrank.votes.forms.table import MAX_WEIGHT
+from holdrank.votes.votes import (
+    MOST_ITEMS,
+    Reading,
+    Remembering,
+    Unlisted,
+    Votes,
+    check_size,
+    kendall_cost,
+    least_cost,
+    pair_shares,
+)
+from holdrank.words.numbers import number
+
+_FORMAT = "holdrank pair counts"
+_VERSION = 1
+_LONGEST_SOURCE = 400
+_LARGEST_TEXT = 1 << 26  # bytes of names and notes in a file
+_DENSEST = 90  # bytes of anything for every byte that it takes once packed
+_SMALL_MATRIX = 3 << 24  # bytes that a matrix may always take, however small it was packed: 2,500 items
+_LARGEST_HEADER = 10_000
+_PIECE = 1 << 20
+# As numpy writes it: it parses what it reads as Python, which is more than can be asked of a file from anywhere.
+_HEADER = re.compile(
+    rb"\x93NUMPY[\x01\x02\x03]\x00.{2,4}?"
+    rb"\{'descr': '([<|][fu][0-9])', 'fortran_order': (True|False), 'shape': \(([0-9, ]{0,60})\), \} *\n",
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PairCounts(Remembering):
+    """How often each item stands above each other one. Made by `count_pairs` or `PairCounts.from_votes`.
+
+    ``a + b`` are the counts of all votes of a and b, aligned by the names of the items. Counts of whole votes are
+    exact, so that the sum is the same in any order and grouping; weights that are fractions agree to the last digits.
+    All rules that look at pairs alone take counts in place of votes: `kemeny`, `copeland`, `bradley_terry`, `borda` (by
+    pairwise wins), the merges and `Robust`.
+
+    Attributes
+    ----------
+    items : tuple of str
+        Names of the items, in the order in which they were found.
+    total : float
+        Number of votes.
+    unlisted : {"bottom", "observed"}
+        What an unlisted item meant when ballots were counted.
+    said : tuple of str
+        What was dropped, merged or assumed while reading; `notes` adds what is seen in the counts.
+    reading : Reading
+        The source and the choices made on reading it.
+
+    Examples
+    --------
+    >>> morning = PairCounts.from_votes(Votes.from_orders([["a", "b"], ["b", "a"]], weights=[3, 1]))
+    >>> evening = PairCounts.from_votes(Votes.from_orders([["b", "a"], ["c", "a", "b"]], weights=[4, 1]))
+    >>> morning + evening
+    PairCounts(3 items, 9 votes)
+    >>> (morning + evening).wins()
+    array([[0., 4., 8.],
+           [5., 0., 8.],
+           [1., 1., 0.]])
+    """
+
+    items: tuple[str, ...]
+    _wins: Floats
+    total: float
+    unlisted: Unlisted
+    _listed: Floats
+    said: tuple[str, ...] = ()
+    reading: Reading = field(default_factory=Reading)
+    _memo: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_votes(cls, votes: Votes) -> PairCounts:
+        """Return the counts of votes."""
+        if not isinstance(votes, Votes):
+            raise UsageError(f"from_votes takes Votes, not {type(votes).__name__}")
+        listed = votes.listed_weights()
+        said = lasting(votes.notes)
+        return cls._closed(votes.items, votes.wins(), votes.total, votes.unlisted, listed, said, votes.reading)
+
+    @classmethod
+    def from_raw(cls, raw: RawBallots, reading: Reading) -> PairCounts:
+        """Return the counts of what a reader found, which may be nothing."""
+        listed = listed_counts(raw.ranks) > 0
+        if not (listed & (raw.weights > 0)).any():
+            times = np.ones(len(listed), dtype=np.int64) if raw.times is None else raw.times
+            said = lasting(raw.notes)
+            for rows, what in ((~listed, "without any mark dropped"), (listed, "with weight 0 ignored")):
+                if count := int(times[rows].sum()):
+                    said.append(counted(count, "ballot", what))
+            return cls.of_nobody(raw.unlisted, raw.items, said, reading)
+        return cls.from_votes(Votes.from_raw(raw, reading, merge=False))
+
+    @classmethod
+    def from_tally(cls, tally: PairTally, reading: Reading) -> PairCounts:
+        """Return the counts of battles that a reader found, which may be none."""
+        items = tuple(tally.numbers)
+        check_size(len(items), "battles name")
+        wins = tally.wins()
+        total = math.fsum(tally.weights.values())
+        listed = np.zeros(len(items))
+        for (i, j, _), weight in tally.weights.items():
+            listed[[i, j]] += weight
+        said = lasting(tally.said())
+        return cls._closed(items, wins, total, "observed", listed, said, reading)
+
+    @classmethod
+    def of_nobody(
+        cls, unlisted: str, items: Sequence[str] = (), said: Sequence[str] = (), reading: Reading | None = None
+    ) -> PairCounts:
+        """Return the counts of no votes: what a part of a file may come to."""
+        n = len(items)
+        rule = cast("Unlisted", unlisted)
+        return cls._closed(tuple(items), np.zeros((n, n)), 0.0, rule, np.zeros(n), said, reading)
+
+    @classmethod
+    def from_wins(
+        cls, wins: npt.ArrayLike, items: Sequence[str] | None = None, total: float | None = None
+    ) -> PairCounts:
+        """Return counts from a matrix W, W[i, j] = votes that place i above j, a tie counting half for each.
+
+        Without `total` every comparison is a vote of its own.
+
+        Examples
+        --------
+        >>> PairCounts.from_wins([[0, 7], [3, 0]], items=["x", "y"]).pairwise()[0, 1]
+        np.float64(0.7)
+        """
+        W = np.array(wins, dtype=np.float64)
+        if W.ndim != 2 or W.shape[0] != W.shape[1]:
+            raise UsageError(f"wins must be a square matrix, one row and one column an item, not of shape {W.shape}")
+        names = tuple(str(i) for i in range(len(W))) if items is None else tuple(items)
+        check_items(names, len(W))
+        votes = float(W.sum()) if total is None else float(total)
+        if problem := _fault(W, votes, np.zeros(len(W))):
+            raise UsageError(problem)
+        return cls._closed(names, W, votes, "observed", np.zeros(len(W)))
+
+    @classmethod
+    def _closed(
+        cls,
+        items: tuple[str, ...],
+        wins: Floats,
+        total: float,
+        unlisted: Unlisted,
+        listed: Floats,
+        said: Sequence[str] = (),
+        reading: Reading | None = None,
+    ) -> PairCounts:
+        close(wins, listed)
+        return cls(items, wins, total, unlisted, listed, tuple(said), reading or Reading())
+
+    @property
+    def n(self) -> int:
+        """Number of items."""
+        return len(self.items)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was dropped, merged or assumed, and what the counts do not tell."""
+        return self._remember("notes", self._all_notes)
+
+    @property
+    def pair_votes(self) -> float:
+        """Number of votes times the number of pairs of items: what costs are divided by to be losses."""
+        return self.total * max(self.n * (self.n - 1) / 2, 1)
+
+    @property
+    def is_counts(self) -> bool:
+        """Whether these are whole votes, so that half votes are the smallest step of any count."""
+
+        def whole() -> bool:
+            return float(self.total).is_integer() and bool((np.rint(2 * self._wins) == 2 * self._wins).all())
+
+        return self._remember("counts", whole)
+
+    @property
+    def compares_all(self) -> bool:
+        """Whether every vote compares every pair."""
+
+        def full() -> bool:
+            compared = self._wins + self._wins.T
+            np.fill_diagonal(compared, self.total)
+            slack = 0.0 if self.is_counts else 1e-9 * self.total
+            return bool((np.abs(compared - self.total) <= slack).all())
+
+        return self._remember("full", full)
+
+    def wins(self) -> Floats:
+        """Return W, W[i, j] = votes that place i above j, a tie counting half for each; read-only."""
+        return self._wins
+
+    def pairwise(self) -> Floats:
+        """Return P, P[i, j] = W[i, j] / (W[i, j] + W[j, i]); one half for pairs that nobody compared."""
+        return self._remember("pairwise", lambda: pair_shares(self._wins))
+
+    def loss(self, ranking: Ranking) -> float:
+        """Return the expected normalised Kendall distance between `ranking` and a vote, as `Votes.loss` does."""
+        if not isinstance(ranking, Ranking):
+            raise UsageError(f"loss takes a Ranking, not {type(ranking).__name__}")
+        if ranking.n != self.n:
+            raise UsageError(f"the ranking has {ranking.n} items, the counts have {self.n}")
+        return kendall_cost(self._wins, ranking) / self.pair_votes
+
+    def least_loss(self) -> float:
+        """Return a lower bound on the loss of every ranking: each pair ordered as its majority wants."""
+        return least_cost(self._wins) / self.pair_votes
+
+    def as_votes(self) -> Votes:
+        """Return votes with exactly these counts: every comparison becomes a ballot over two items.
+
+        What is asked of single ballots, an attack or a bootstrap, is then about single comparisons, and the loss is
+        that of comparisons; `notes` says so.
+
+        Examples
+        --------
+        >>> counts = PairCounts.from_votes(Votes.from_orders([["a", "b", "c"]], weights=[5]))
+        >>> counts.as_votes()
+        Votes(3 items, 15 ballots, 3 distinct, unlisted='observed')
+        """
+        first, second = np.nonzero(np.triu(self._wins + self._wins.T))
+        ahead, behind = self._wins[first, second], self._wins[second, first]
+        tied = np.zeros_like(ahead)
+        if self.is_counts:  # an odd number of ties leaves a half on both sides: one ballot that ties them
+            tied = 2 * (ahead % 1)
+            ahead, behind = np.floor(ahead), np.floor(behind)
+        weights = np.concatenate([ahead, behind, tied])
+        used = weights > 0
+        if used.sum() * self.n > MAX_CELLS:
+            raise LimitError(
+                f"{used.sum():,} kinds of comparisons over {self.n:,} items are too many to be ballots; to repair: "
+                "give the counts themselves to kemeny, copeland, bradley_terry, borda or Robust, or use fewer items"
+            )
+        high = np.concatenate([first, second, first])[used]
+        low = np.concatenate([second, first, second])[used]
+        rank = np.append(np.ones(len(high), dtype=np.int64), np.where(used.nonzero()[0] < 2 * len(first), 2, 1))
+        row = np.tile(np.arange(len(high)), 2)
+        ranks = ranks_of_marks((len(high), self.n), row, np.append(high, low), rank)
+        notes = self.notes
+        if not math.isclose(float(weights.sum()), self.total, rel_tol=1e-9):
+            kept = f"{number(self.total)} ballots are kept as {number(float(weights.sum()))} comparisons of two items"
+            notes = (*notes, f"{kept}: places are not known, and losses, draws and attacks are about comparisons")
+        reading = replace(self.reading, choices={**self.reading.choices, "unlisted": "observed"})
+        return Votes._build(self.items, ranks, weights[used], "observed", notes, reading)
+
+    def with_reading(self, reading: Reading) -> PairCounts:
+        """Return the same counts with another account of where they came from."""
+        return PairCounts._closed(self.items, self._wins, self.total, self.unlisted, self._listed, self.said, reading)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the counts to an .npz file, all of it or nothing; `PairCounts.load` reads it.
+
+        The file is compressed, but for what would take a hundred times its room when it is read: a matrix of more than
+        2,500 items of which hardly any were compared, and names that are all but the same.
+        """
+        said = [[list(note.words), note.counts] if isinstance(note, Note) else note for note in self.said]
+        reading = self.reading
+        head = {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "items": self.items,
+            "total": self.total,
+            "unlisted": self.unlisted,
+            "said": said,
+            "reading": [reading.source, reading.sha256, reading.format, dict(reading.choices)],
+        }
+        text = np.frombuffer(json.dumps(head, ensure_ascii=True).encode("ascii"), dtype=np.uint8)
+        arrays: dict[str, npt.NDArray[Any]] = {"head": text, "wins": self._wins, "listed": self._listed}
+        packed = _packed(arrays, set(arrays))
+        with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+            sound = {name for name in arrays if _fits(archive.getinfo(f"{name}.npy"), len(packed), name != "head")}
+        if len(sound) < len(arrays):
+            packed = _packed(arrays, sound)
+        try:
+            replace_file(Path(path), packed)
+        except (OSError, ValueError) as error:
+            raise UsageError(
+                f"the counts cannot be written to {quote(str(path), 200)}: {reason(error)}; "
+                "to repair: choose a folder that exists, has room and may be written to"
+            ) from error
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> PairCounts:
+        """Read counts that `save` wrote; anything else is refused, and nothing in the file is run."""
+        source = os.fspath(path)
+
+        def refuse(problem: str, found: str | None = None) -> InputError:
+            return InputError(
+                problem,
+                source=str(source),
+                found=found,
+                expected="pair counts, as PairCounts.save writes them",
+                repair="count the votes again",
+            )
+
+        try:
+            size = os.path.getsize(source)
+            with zipfile.ZipFile(source) as archive:
+                head = json.loads(_member(archive, size, "head", "|u1").tobytes().decode("ascii"))
+                items = head.get("items") if isinstance(head, dict) else None
+                n = min(len(items), MOST_ITEMS) if isinstance(items, list) else 0
+                wins = _member(archive, size, "wins", "<f8", (n, n))
+                listed = _member(archive, size, "listed", "<f8", (n,))
+        except FileNotFoundError as error:
+            raise InputError("there is no such file", source=str(source), repair="check the path") from error
+        except (OSError, ValueError, KeyError, EOFError, RecursionError, NotImplementedError, RuntimeError) as error:
+            raise refuse(f"the file cannot be read ({type(error).__name__})", str(error)) from error
+        except (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error) as error:
+            raise refuse("the file is damaged, or is something else", str(error)) from error
+        if not isinstance(head, dict) or head.get("format") != _FORMAT:
+            raise refuse("the file does not hold pair counts")
+        if head.get("version") != _VERSION:
+            raise refuse("the file was written by another version")
+        try:
+            return cls._from_head(head, wins, listed)
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise refuse(f"the file is not sound ({type(error).__name__})", str(error)) from error
+
+    @classmethod
+    def _from_head(cls, head: Mapping[str, Any], wins: Floats, listed: Floats) -> PairCounts:
+        items, total, unlisted = head["items"], head["total"], head["unlisted"]
+        if not isinstance(items, list) or isinstance(total, bool) or not isinstance(total, int | float):
+            raise TypeError("items are a list and the total is a number")
+        if unlisted not in ("bottom", "observed"):
+            raise ValueError(f"unlisted is {unlisted!r}")
+        if wins.shape != (len(items), len(items)) or listed.shape != (len(items),):
+            raise ValueError(f"{len(items)} items, but a matrix of shape {wins.shape}")
+        check_items(items, len(items))
+        if problem := _fault(wins, float(total), listed):
+            raise ValueError(problem)
+        said: list[str] = []
+        for note in head["said"]:
+            if isinstance(note, str):
+                said.append(note)
+                continue
+            words, tally = note
+            if len(words) not in (1, 3) or not all(isinstance(word, str) for word in words):
+                raise ValueError("a note is not sound")
+            said.append(Note(tuple(words), {str(kind): float(count) for kind, count in tally.items()}))
+        source, sha256, form, choices = head["reading"]
+        words = {str(name): str(choice) for name, choice in choices.items()}
+        reading = Reading(str(source), str(sha256), str(form), words)
+        return cls._closed(tuple(items), wins, float(total), cast("Unlisted", unlisted), listed, said, reading)
+
+    def __add__(self, other: object) -> PairCounts:
+        if not isinstance(other, PairCounts):
+            return NotImplemented
+        if other.unlisted != self.unlisted and self.total and other.total:
+            raise UsageError(
+                f"counts under unlisted={self.unlisted!r} and {other.unlisted!r} do not add up; "
+                "to repair: count both with the same unlisted="
+            )
+        names = {name: k for k, name in enumerate(self.items)}
+        for name in other.items:
+            names.setdefault(name, len(names))
+        items = tuple(names)
+        if len(items) > MOST_ITEMS:
+            raise LimitError(f"{len(items):,} items are more than the limit of {MOST_ITEMS:,}")
+        total = self.total + other.total
+        if total > MAX_WEIGHT:
+            raise LimitError(f"{number(total)} votes are more than can be counted exactly")
+        wins, listed = self._over(items)
+        more, heard = other._over(items)
+        return PairCounts._closed(
+            items,
+            wins + more,
+            total,
+            self.unlisted if self.total else other.unlisted,
+            listed + heard,
+            added_notes(self.said, other.said),
+            _both(self.reading, other.reading),
+        )
+
+    def __radd__(self, other: object) -> PairCounts:
+        return self if other == 0 else NotImplemented  # so that sum() works
+
+    def _over(self, items: Sequence[str]) -> tuple[Floats, Floats]:
+        """Return the matrix, and who is listed how often, over more items, which no vote of these lists."""
+        if items == self.items:
+            return self._wins, self._listed
+        at = {name: k for k, name in enumerate(items)}
+        mine = np.array([at[name] for name in self.items])
+        wins = np.zeros((len(items), len(items)))
+        listed = np.zeros(len(items))
+        listed[mine] = self._listed
+        if self.unlisted == "bottom":
+            # An item that nobody lists is tied with all that a ballot leaves out, and below what it lists.
+            wins += (self.total + listed[:, None] - listed) / 2
+            np.fill_diagonal(wins, 0.0)
+        wins[np.ix_(mine, mine)] = self._wins
+        return wins, listed
+
+    def _all_notes(self) -> tuple[str, ...]:
+        compared = np.triu(self._wins + self._wins.T, 1)
+        first, second = np.nonzero(compared)
+        return (*self.said, *name_notes(self.items), *comparison_notes(self.n, first, second, len(first)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        parts = (self.items, self._wins, self.total, self.unlisted, self._listed, self.said, self.reading)
+        return PairCounts._closed, parts
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PairCounts):
+            return NotImplemented
+        if set(self.items) != set(other.items) or (self.total, self.unlisted) != (other.total, other.unlisted):
+            return False
+        wins, listed = other._over(self.items)
+        return np.array_equal(self._wins, wins) and np.array_equal(self._listed, listed)
+
+    def __hash__(self) -> int:
+        return hash((frozenset(self.items), self.total, self.unlisted))
+
+    def __repr__(self) -> str:
+        votes = f"{number(self.total)} vote{'s' * (self.total != 1)}"
+        return f"PairCounts({self.n} item{'s' * (self.n != 1)}, {votes})"
+
+
+def _both(one: Reading, other: Reading) -> Reading:
+    """Return the account of two readings: what they agree on, and both sources."""
+    if one == other:
+        return one
+    choices = {name: text for name, text in one.choices.items() if other.choices.get(name) == text}
+    source = one.source if one.source == other.source else f"{one.source}, {other.source}"
+    source = source if len(source) <= _LONGEST_SOURCE else f"{source[: _LONGEST_SOURCE - 1]}…"  # many parts, many names
+    sha256 = one.sha256 if one.sha256 == other.sha256 else ""
+    return Reading(source, sha256, one.format if one.format == other.format else "", choices)
+
+
+def _fault(wins: Floats, total: float, listed: Floats) -> str:
+    """Return what is wrong with counts, in words; nothing if they are sound."""
+    rows = max(1, NUMBERS_AT_A_TIME // max(len(wins), 1))
+    parts = [slice(start, start + rows) for start in range(0, len(wins), rows)]
+    sound = all(np.isfinite(wins[part]).all() and (wins[part] >= 0).all() for part in parts)  # numbers before all else
+    if not sound or np.diagonal(wins).any():
+        return "wins must be finite, not negative, and zero on the diagonal"
+    if not (math.isfinite(total) and 0 < total <= MAX_WEIGHT):
+        return f"the number of votes must lie above 0 and be at most 2**46, not {total}"
+    if any((wins[part] + wins[:, part].T > total * (1 + 1e-9)).any() for part in parts):
+        return "a pair is compared more often than there are votes"
+    if not np.isfinite(listed).all() or (listed < 0).any() or (listed > total * (1 + 1e-9)).any():
+        return "an item is listed more often than there are votes"
+    return ""
+
+
+def _packed(arrays: Mapping[str, npt.NDArray[Any]], deflated: Collection[str]) -> bytes:
+    """Return an .npz file of arrays, some of them compressed."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, array in arrays.items():
+            entry = zipfile.ZipInfo(f"{name}.npy")  # of no time, so that equal counts make equal files
+            entry.compress_type = zipfile.ZIP_DEFLATED if name in deflated else zipfile.ZIP_STORED
+            with archive.open(entry, "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, array, allow_pickle=False)
+    return stream.getvalue()
+
+
+def _fits(entry: zipfile.ZipInfo, size: int, is_matrix: bool) -> bool:
+    """Whether a part of a file of `size` bytes does not unpack to far more; text is large once it is parsed."""
+    packed = min(entry.compress_size, size)  # the archive may lie about the first
+    spare = _SMALL_MATRIX if is_matrix else 2**16
+    return entry.file_size <= spare + _DENSEST * packed + _LARGEST_HEADER
+
+
+def _member(
+    archive: zipfile.ZipFile, size: int, name: str, kind: str, shape: tuple[int, ...] | None = None
+) -> npt.NDArray[Any]:
+    """Return an array of an .npz file of `size` bytes, of the shape that it must have, or a text of any length."""
+    entry = archive.getinfo(f"{name}.npy")
+    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError(f"{name} is packed in another way")
+    expected = _LARGEST_TEXT if shape is None else math.prod(shape) * np.dtype(kind).itemsize
+    if entry.file_size > expected + _LARGEST_HEADER or not _fits(entry, size, shape is not None):
+        raise ValueError(f"{name} takes {entry.file_size:,} bytes")
+    with archive.open(entry) as file:
+        start = file.read(_LARGEST_HEADER)
+        match = _HEADER.match(start)
+        if match is None or match[1].decode() != kind:
+            raise ValueError(f"{name} is no array of the kind {kind}")
+        data = bytearray(entry.file_size - match.end())  # grown piece by piece it would be copied
+        data[: len(start) - match.end()] = start[match.end() :]
+        end = len(start) - match.end()
+        while piece := file.read(_PIECE):
+            data[end : end + len(piece)] = piece
+            end += len(piece)
+        del data[end:]
+    told = tuple(int(size) for size in match[3].split(b",") if size.strip())
+    array = np.frombuffer(data, dtype=kind)
+    if math.prod(told) != len(array):
+        raise ValueError(f"{name} is cut short, or too long")
+    if shape is not None and told != shape:
+        raise ValueError(f"{name} has the shape {told}, not {shape}")
+    return array.reshape(told, order="F" if match[2] == b"True" else "C")

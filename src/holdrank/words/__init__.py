@@ -1,0 +1,1 @@
+"""Every sentence that the product says, made of plain facts."""

@@ -1,0 +1,37 @@
+"""Numbers for people: counts with thousands separators, shares in percent, nouns in the plural."""
+
+from __future__ import annotations
+
+
+def number(value: float) -> str:
+    """Return a count or share for people: whole numbers with thousands separators, else four digits.
+
+    Examples
+    --------
+    >>> number(5000.0), number(0.123456)
+    ('5,000', '0.1235')
+    """
+    return f"{int(value):,}" if value == int(value) else f"{value:.4g}"
+
+
+def percent(share: float) -> str:
+    """Return a share in percent for people, three digits of it.
+
+    Examples
+    --------
+    >>> percent(0.074), percent(1.0), percent(0.000112), percent(1e-9)
+    ('7.4 %', '100 %', '0.0112 %', 'under 0.0001 %')
+    """
+    value = 100 * share
+    return "under 0.0001 %" if 0 < value < 1e-4 else f"{float(f'{value:.3g}'):.15g} %"
+
+
+def plural(count: float, noun: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> plural(1, "vote"), plural(2000, "vote")
+    ('1 vote', '2,000 votes')
+    """
+    return f"{number(count)} {noun}{'s' * (count != 1)}"
