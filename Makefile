@@ -43,10 +43,10 @@ test-pythons: ## all tests but the browser's on each of PYTHONS that is here: 3.
 	done; echo "passed on Python:$${passed:- none}; failed on:$${failed:- none}"; test -z "$$failed"
 
 adversary: $(VENV)/.test ## try every change of a few ballots against certified bounds, on 300 profiles of each kind
-	HOLDRANK_PROFILES=300 $(BIN)/python -m pytest -n 2 tests/properties/test_adversary.py
+	HOLDRANK_PROFILES=300 $(BIN)/python -m pytest -n 2 tests/attacks/test_adversary.py
 
 forgery: $(VENV)/.test ## change every number of 500 results and of their records; none may be proved
-	HOLDRANK_RESULTS=100 $(BIN)/python -m pytest -n 2 tests/properties/test_forged_results.py
+	HOLDRANK_RESULTS=100 $(BIN)/python -m pytest -n 2 tests/proofs/test_forged_results.py
 
 soak: $(VENV)/.test $(PEERS)/.ready ## compare all engines on random votes for half an hour; SECONDS=, SEED= (of the first profile)
 	$(BIN)/python tests/soak.py --seconds $(or $(SECONDS),1800) --seed $(or $(SEED),1)

@@ -130,6 +130,15 @@ def test_proofs_share_nothing_with_the_engines_that_they_check():
             assert not target.startswith("holdrank.") or target.startswith(allowed), f"{name} imports {target}"
 
 
+APART = {"browser", "fuzz", "gpu"}  # tests that need what is not on every machine
+
+
+def test_every_room_has_a_folder_of_tests():
+    """Tests of a room that is a single module, and of all rooms together, lie beside the folders."""
+    folders = {path.parent.relative_to(ROOT / "tests").parts[0] for path in (ROOT / "tests").rglob("*/*.py")}
+    assert folders - APART == {room for room in ROOMS if (SOURCE / room).is_dir()}
+
+
 def test_the_modules_of_rooms_are_in_the_document():
     """Where the page names modules of a room, it names them all, and none that is not there."""
     for room, words in table("The rooms"):

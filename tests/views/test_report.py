@@ -11,7 +11,7 @@ import re
 
 import html5lib
 import pytest
-from test_pictures import HOSTILE, large_record
+from test_svg import HOSTILE, large_record
 
 import holdrank as hr
 from holdrank.analysis.analyse import Analysis, Spec, analyse
