@@ -30,9 +30,9 @@ ROOMS = [room for room, _ in table("The rooms")]
 FRONT_DOORS = {"__init__", "__main__"}  # they hand out names from every room
 
 ONE_USER = {"highspy": "rules", "numba": "arrays", "click": "cli", "rich": "cli", "array_api_compat": "rankings",
-            "matplotlib": "plots", "distributed": "parallel", "fastapi": "studio", "starlette": "studio",
-            "uvicorn": "studio"}  # fmt: skip
-HEAVY = {"numba", "highspy", "matplotlib", "torch", "fastapi", "duckdb", "pandas", "polars", "pyarrow", "openpyxl",
+            "matplotlib": "plots", "distributed": "parallel", "starlette": "studio", "uvicorn": "studio",
+            "python_multipart": "studio"}  # fmt: skip
+HEAVY = {"numba", "highspy", "matplotlib", "torch", "duckdb", "pandas", "polars", "pyarrow", "openpyxl",
          "narwhals", "rich", "array_api_compat", "scipy", "jinja2", "distributed", "dask", "starlette",
          "uvicorn"}  # fmt: skip
 

@@ -227,7 +227,7 @@ def test_the_package_works_with_no_extra(bare, wheel, tmp_path):
 @pytest.mark.parametrize(
     ("extra", "package", "args"),
     [
-        ("studio", "fastapi", ("-m", "holdrank", "studio", "votes.soc", "--no-browser")),
+        ("studio", "starlette", ("-m", "holdrank", "studio", "votes.soc", "--no-browser")),
         ("io", "openpyxl", ("-m", "holdrank", "rank", "votes.xlsx")),
         ("io", "duckdb", ("-m", "holdrank", "rank", "votes.parquet")),
         ("plot", "matplotlib", ("-m", "holdrank", "paper", "fig1", "-q")),

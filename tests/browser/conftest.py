@@ -31,7 +31,7 @@ def browser():
 @pytest.fixture(scope="session")
 def studio(tmp_path_factory):
     """A studio in a process of its own; its address and its process."""
-    pytest.importorskip("fastapi")
+    pytest.importorskip("starlette")
     command = [sys.executable, "-m", "holdrank", "studio", "--no-browser"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path_factory.mktemp("studio")) as process:
         found = re.search(r"http://127\.0\.0\.1:\d+", process.stderr.readline())

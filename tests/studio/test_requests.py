@@ -10,8 +10,8 @@ import time
 import pytest
 
 import holdrank as hr
-from holdrank.studio.app import Start
-from holdrank.studio.problems import Limits
+from holdrank.studio.app import ROUTES, Start
+from holdrank.studio.limits import Limits
 from studios import HERE, VOTES, is_error, opened, post, running, slow_votes, wait
 
 HEADLINE = "a wins, and stays first unless at least 11 of 101 votes change (10.9 %, proven minimum)."
@@ -354,7 +354,7 @@ PATHS = ["/open", "/compare", "/v/x/read", "/v/x/analyse", "/v/x/curve", "/v/x/c
 
 
 def test_every_change_needs_the_token(shared):
-    posts = {path for method, path, _ in shared.studio.routes() if method == "POST"}
+    posts = {route.path for route in ROUTES if route.method == "POST"}
     assert {path.replace("{id}", "x") for path in posts} == set(PATHS)
     job = shared.get(f"{shared.votes_url}.json").json()["job"]["id"]
     known = {"/v/x": shared.votes_url, "/jobs/x": f"/jobs/{job}"}
@@ -416,8 +416,10 @@ def test_errors_of_pages_are_pages(client):
 
 def test_an_error_of_our_own_is_one_line(client, monkeypatch):
     monkeypatch.setattr(client.studio.shelf, "votes", lambda _: 1 / 0)
-    error = is_error(client.get("/v/x.json"), 500, "internal")
-    assert error["message"] == "internal error: ZeroDivisionError"
+    answer = client.get("/v/x.json")
+    assert is_error(answer, 500, "internal")["message"] == "internal error: ZeroDivisionError"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert "script-src 'self'" in client.get("/v/x").headers["content-security-policy"]
 
 
 # Hostile names.
@@ -511,10 +513,10 @@ def test_nothing_can_be_taken_away_too_early():
 
 
 def test_the_command_names_the_missing_extra(command_line, monkeypatch):
-    monkeypatch.setitem(sys.modules, "fastapi", None)
+    monkeypatch.setitem(sys.modules, "starlette", None)
     code, out, err = command_line("studio", "--no-browser")
     assert (code, out) == (2, "")
-    assert err.startswith("holdrank: the studio needs fastapi")
+    assert err.startswith("holdrank: the studio needs starlette")
     assert err.endswith("to repair: pip install 'holdrank[studio]'\n")
     assert err.count("\n") == 1
 

@@ -1,8 +1,9 @@
 """The studio: pages in the browser of this machine, for files of this machine. `serve` starts it.
 
-A request goes one way: `door` (connections), `guard` (who may ask), `answers` (what is asked), `forms` (what was filled
-in), `jobs` (a process for whatever takes time, see `worker` and `tasks`), `shelf` (what is open), `pages` (what is
-shown). `description` says for programs what can be asked and what is answered.
+A request goes one way: `guard` (who may connect and ask), `app` (the table of all requests), `handlers` (who answers),
+`forms` (what was filled in), `jobs` (a process for whatever takes time, see `worker` and `tasks`), `shelf` (what is
+open), `pages` (what is shown). `limits` says how much there may be of everything; `openapi` describes the table for
+programs.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def serve(file: str | None, port: int = 0, *, browser: bool = True, say: Callabl
 def _content(file: str) -> bytes:
     """Return the bytes of a file that is not too large for pages."""
     from holdrank.files.containers.opening import open_source
-    from holdrank.studio.problems import Limits, StudioError, check_size
+    from holdrank.studio.limits import Limits, StudioError, check_size
 
     data = open_source(file).data
     try:
@@ -85,7 +86,7 @@ async def _answering(app: Any, door: socket, ready: Callable[[], None]) -> None:
         import uvicorn
     except ImportError as error:
         raise MissingExtraError("the studio", "uvicorn", "studio") from error
-    from holdrank.studio.door import connection_class
+    from holdrank.studio.guard import connection_class
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket] | None = None) -> None:

@@ -1,4 +1,7 @@
-"""The studio as a web application: `create_app`. Every page has a twin in JSON; every error has one shape."""
+"""The studio as a web application: the table of all requests, and `create_app`, which answers them.
+
+Every page has a twin in JSON; every error has one shape.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +9,56 @@ import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from holdrank.errors import HoldrankError, MissingExtraError
-from holdrank.studio import pages
-from holdrank.studio.answers import Studio
-from holdrank.studio.description import described
-from holdrank.studio.guard import Guard
-from holdrank.studio.problems import Limits, StudioError
-from holdrank.studio.replies import as_json, wants_json
+from holdrank.studio import forms, pages
+from holdrank.studio.guard import HEADERS, Guard
+from holdrank.studio.handlers import WRITTEN, Studio, as_json, wants_json
+from holdrank.studio.limits import Limits, StudioError
+from holdrank.studio.openapi import JOB, PAGE, TEXT, Route, Schema, describe, events_of, json_of
+from holdrank.views.svg import PICTURES
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
-    from fastapi.requests import Request
-    from fastapi.responses import Response
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+_SVG = {"image/svg+xml": TEXT}
+_VOTES = dict.fromkeys(WRITTEN.values(), TEXT)
+_STATIC = {kind: TEXT for _, kind in pages.STATIC.values()}
+_TO = {"to": WRITTEN}
+_PICTURE = {"name": [picture.name for picture in PICTURES]}
+
+ROUTES = (
+    Route("GET", "/", Studio.index, PAGE),
+    Route("GET", "/index.json", Studio.index, json_of("index")),
+    Route("GET", "/healthz", Studio.health, json_of("health")),
+    Route("GET", "/static/{name}", Studio.static, _STATIC, choices={"name": pages.STATIC}),
+    Route("POST", "/open", Studio.open, form=forms.UPLOAD),
+    Route("GET", "/v/{id}.json", Studio.votes, json_of("file"), JOB),
+    Route("GET", "/v/{id}", Studio.votes, PAGE, JOB),
+    Route("POST", "/v/{id}/read", Studio.read_again, form=forms.READING),
+    Route("POST", "/v/{id}/analyse", Studio.analyse, form=forms.SETTINGS),
+    Route("POST", "/v/{id}/curve", Studio.curve, problems=(409,), form=forms.CURVE),
+    Route("POST", "/v/{id}/claims", Studio.ask, problems=(409,), form=forms.CLAIM),
+    Route("POST", "/v/{id}/close", Studio.close, form={}),
+    Route("GET", "/v/{id}/pictures/{name}.svg", Studio.picture, _SVG, (409,), choices=_PICTURE),
+    Route("GET", "/v/{id}/report.html", Studio.report, PAGE, (409,), download=True),
+    Route("GET", "/v/{id}/analysis.json", Studio.analysis, json_of("record"), (409,), download=True),
+    Route("GET", "/v/{id}/attacked.{to}", Studio.attacked, _VOTES, JOB, choices=_TO, download=True),
+    Route("GET", "/c/{id}.json", Studio.claim, json_of("claim"), JOB),
+    Route("GET", "/c/{id}", Studio.claim, PAGE, JOB),
+    Route("GET", "/c/{id}/attacked.{to}", Studio.attacked_by_claim, _VOTES, JOB, choices=_TO, download=True),
+    Route("POST", "/compare", Studio.compare, problems=(404,), form=forms.PAIR),
+    Route("GET", "/compare/{id}.json", Studio.comparison, json_of("comparison"), JOB),
+    Route("GET", "/compare/{id}", Studio.comparison, PAGE, JOB),
+    Route("GET", "/jobs/{id}.json", Studio.job, json_of("job")),
+    Route("GET", "/jobs/{id}/events", Studio.events, events_of("job")),
+    Route("POST", "/jobs/{id}/cancel", Studio.cancel, form={"back": forms.TEXT}),
+)
+"""Every request that is understood. The first that fits answers, so a twin stands before its page."""
 
 
 @dataclass
@@ -31,7 +70,7 @@ class Start:
     id: str = ""
 
 
-def create_app(port: int, limits: Limits | None = None, start: Start | None = None) -> FastAPI:
+def create_app(port: int, limits: Limits | None = None, start: Start | None = None) -> Starlette:
     """Return the application, which answers on this port of this machine only.
 
     Parameters
@@ -44,13 +83,9 @@ def create_app(port: int, limits: Limits | None = None, start: Start | None = No
     """
     try:
         import python_multipart  # noqa: F401 - the reader of forms
-        from fastapi import FastAPI
+        from starlette import applications, exceptions, middleware, routing
     except ImportError as error:
-        raise MissingExtraError("the studio", "fastapi, uvicorn and python-multipart", "studio") from error
-    from fastapi.responses import HTMLResponse
-    from starlette.exceptions import HTTPException
-    from starlette.middleware import Middleware
-    from starlette.routing import Route
+        raise MissingExtraError("the studio", "starlette, uvicorn and python-multipart", "studio") from error
 
     limits = limits or Limits()
     studio = Studio(limits, secrets.token_urlsafe(24))
@@ -65,37 +100,47 @@ def create_app(port: int, limits: Limits | None = None, start: Start | None = No
         finally:
             await studio.jobs.close()
 
-    def answer(scope: Any, problem: StudioError) -> Response:
-        accept = dict(scope["headers"]).get(b"accept", b"").decode("latin-1")
-        if wants_json(scope["path"], accept):
-            return as_json(problem.envelope(), problem.status, problem.headers)
-        page = pages.filled("error.html", problem=problem, token="")
-        return HTMLResponse(page, problem.status, problem.headers)
-
-    async def on_problem(request: Request, error: Exception) -> Response:
-        if isinstance(error, HoldrankError):
-            error = StudioError.of(error)
-        elif isinstance(error, HTTPException):
-            words = {404: "there is no such page", 405: "the page cannot be asked so"}
-            allowed = (error.headers or {}).get("Allow", "")
-            text = words.get(error.status_code, "the request was not understood")
-            error = StudioError(error.status_code, "http", text, allowed=allowed)
-        elif not isinstance(error, StudioError):
-            error = StudioError(500, "internal", f"internal error: {type(error).__name__}", repair="please report it")
-        return answer(request.scope, error)
-
-    kinds: list[type[Exception]] = [StudioError, HoldrankError, HTTPException, Exception]
-    app = FastAPI(
-        title="holdrank studio",
-        docs_url=None,
-        redoc_url=None,
-        openapi_url=None,
-        redirect_slashes=False,
+    kinds: list[type[Exception]] = [StudioError, HoldrankError, exceptions.HTTPException, Exception]
+    hosts = [f"127.0.0.1:{port}", f"localhost:{port}"]
+    app = applications.Starlette(
         lifespan=lifespan,
-        routes=[Route(path, handler, methods=[method]) for method, path, handler in studio.routes()],
-        exception_handlers=dict.fromkeys(kinds, on_problem),
-        middleware=[Middleware(Guard, hosts=[f"127.0.0.1:{port}", f"localhost:{port}"], limits=limits, answer=answer)],
+        routes=[routing.Route(route.path, partial(route.handler, studio), methods=[route.method]) for route in ROUTES],
+        exception_handlers=dict.fromkeys(kinds, _on_error),
+        middleware=[middleware.Middleware(Guard, hosts=hosts, limits=limits, answer=_refusal)],
     )
-    app.openapi = described  # type: ignore[method-assign]  # for tests and programs; it has no address
+    app.router.redirect_slashes = False
     app.state.studio = studio
     return app
+
+
+def description() -> Schema:
+    """Return the OpenAPI description of the studio, for tests and programs; it has no address."""
+    return describe(ROUTES)
+
+
+async def _on_error(request: Request, error: Exception) -> Response:
+    """Answer a request that failed, whatever went wrong."""
+    from starlette.exceptions import HTTPException
+
+    if isinstance(error, HoldrankError):
+        error = StudioError.of(error)
+    elif isinstance(error, HTTPException):
+        words = {404: "there is no such page", 405: "the page cannot be asked so"}
+        allowed = (error.headers or {}).get("Allow", "")
+        text = words.get(error.status_code, "the request was not understood")
+        error = StudioError(error.status_code, "http", text, allowed=allowed)
+    elif not isinstance(error, StudioError):
+        error = StudioError(500, "internal", f"internal error: {type(error).__name__}", repair="please report it")
+    return _refusal(request.scope, error)
+
+
+def _refusal(scope: Any, problem: StudioError) -> Response:
+    """Return a problem as a page or as JSON."""
+    from starlette.responses import HTMLResponse
+
+    # An error that nobody foresaw is answered outside the guard, so the headers are put on here.
+    headers = {**HEADERS, **problem.headers}
+    accept = dict(scope["headers"]).get(b"accept", b"").decode("latin-1")
+    if wants_json(scope["path"], accept):
+        return as_json(problem.envelope(), problem.status, headers)
+    return HTMLResponse(pages.filled("error.html", problem=problem, token=""), problem.status, headers)

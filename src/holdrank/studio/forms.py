@@ -1,18 +1,32 @@
-"""Forms of the studio and what they mean: how a file is read, what is analysed, what is claimed."""
+"""Forms of the studio: which fields they have, how they are read, and what they mean.
+
+A form says how a file is read, what is analysed, or what is claimed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
 
 from holdrank.analysis.analyse import RULES, Spec
 from holdrank.errors import UsageError, quote
 from holdrank.files.options import FORMATS
-from holdrank.studio.problems import LABELS, Limits
+from holdrank.studio.guard import check_token
+from holdrank.studio.limits import LABELS, Limits, StudioError
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
 
 Values = Mapping[str, str]
+Uploads = Mapping[str, tuple[str, bytes]]  # a name and the bytes of each file
 Choice = tuple[str, str]
+Fields = Mapping[str, tuple[str, ...] | None]
+"""The fields of a form: the choices of each, none for any text, and `FILE` for a file."""
+
+TEXT: tuple[str, ...] = ()
+FILE = None
 
 _UNLISTED = [("", "as usual for the form"), ("bottom", "tied below all listed ones"), ("observed", "not compared")]
 _DELIMITERS = [("", "found out"), (",", "comma"), (";", "semicolon"), ("tab", "tab"), ("|", "pipe")]
@@ -57,6 +71,62 @@ FIELDS = (
     Field("sheet", "of a workbook: name or number", more=True),
 )
 
+OF = ("strict", "tiers")
+CHANGES = ("replace", "drop", "add")
+
+UPLOAD: Fields = {"file": FILE, "text": TEXT, "example": TEXT}
+READING: Fields = {field.name: tuple(value for value, _ in field.choices) for field in FIELDS}
+SETTINGS: Fields = {
+    "rule": tuple(RULES),
+    "tiers": TEXT,
+    "merge": ("downward", "naive", "smith"),
+    "k": TEXT,
+    "budget": TEXT,
+    "draws": TEXT,
+    "seed": TEXT,
+    "time_limit": TEXT,
+}
+CLAIM: Fields = {
+    "kind": ("text", "above", "top"),
+    "claim": TEXT,
+    "first": TEXT,
+    "second": TEXT,
+    "k": TEXT,
+    "of": OF,
+    "change": CHANGES,
+    "time_limit": TEXT,
+}
+CURVE: Fields = {"of": OF, "time_limit": TEXT}
+PAIR: Fields = {"old": FILE, "new": FILE, "old_id": TEXT, "new_id": TEXT, "rule": tuple(RULES)}
+
+
+async def read_form(request: Request, token: str, limits: Limits) -> tuple[Values, Uploads]:
+    """Return the fields and the files of a form; refuses one without the token of this start."""
+    from python_multipart.exceptions import FormParserError
+    from starlette.exceptions import HTTPException
+    from starlette.formparsers import MultiPartException
+    from starlette.requests import ClientDisconnect
+
+    values: dict[str, str] = {}
+    sent: dict[str, tuple[str, bytes]] = {}
+    try:
+        async with request.form(max_files=2, max_fields=60, max_part_size=limits.upload) as form:
+            given = request.headers.get("x-holdrank-token") or form.get("token", "")
+            check_token(given if isinstance(given, str) else "", token)
+            for name, value in form.multi_items():
+                if isinstance(value, str):
+                    values[name] = value
+                elif value.filename:
+                    sent[name] = (_label(value.filename), await value.read())
+    except (HTTPException, MultiPartException, FormParserError, ClientDisconnect, UnicodeError) as error:
+        raise StudioError(400, "form", "the form cannot be read", repair="load the page again and repeat it") from error
+    return values, sent
+
+
+def _label(file_name: str) -> str:
+    """Return the last part of the name that a client gives a file: a label, never a path."""
+    return PurePath(file_name.replace("\\", "/")).name[:200] or "votes"
+
 
 def reading_of(values: Values) -> dict[str, Any]:
     r"""Return the arguments of `read_votes` that a form sets; what is empty is left to the reader.
@@ -71,7 +141,7 @@ def reading_of(values: Values) -> dict[str, Any]:
         text = values.get(field.name, "").strip()
         if not text:
             continue
-        if field.choices and text not in {value for value, _ in field.choices}:
+        if field.choices and text not in (READING[field.name] or ()):
             raise UsageError(f"“{field.label}” cannot be {quote(text)}")
         if field.name in ("columns", "categories", "blanks", "lower_is_better"):
             found[field.name] = [part.strip() for part in text.split(",")]
@@ -136,10 +206,10 @@ def claim_of(values: Values, items: Sequence[str]) -> dict[str, Any]:
     else:
         claim = values.get("claim", "").strip()
     change = values.get("change", "replace")
-    if change not in ("replace", "drop", "add"):
+    if change not in CHANGES:
         raise UsageError(f"votes can be replaced, dropped or added, not {quote(change)}")
     of = values.get("of", "strict")
-    if of not in ("strict", "tiers"):
+    if of not in OF:
         raise UsageError(f"a claim is about the strict ranking or the tiers, not {quote(of)}")
     if not claim:
         raise UsageError("there is no claim; write one, such as 'A above B'")

@@ -21,7 +21,7 @@ from time import monotonic
 from typing import Literal, TypeAlias
 
 from holdrank.analysis.records import Record
-from holdrank.studio.problems import Limits, StudioError
+from holdrank.studio.limits import Limits, StudioError
 from holdrank.studio.worker import out_of_memory
 
 State: TypeAlias = Literal["queued", "running", "done", "failed", "cancelled", "out of time", "left alone"]
@@ -105,6 +105,10 @@ class Job:
             self.stopped = state
             self.stop.set()
 
+    def touch(self) -> None:
+        """Note that somebody asked after it."""
+        self.seen = monotonic()
+
     async def tell(self) -> None:
         """Wake those who listen."""
         async with self.changed:
@@ -137,7 +141,7 @@ class Job:
                     yield None
         finally:
             self.listeners -= 1
-            self.seen = monotonic()
+            self.touch()
 
 
 class Jobs:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from holdrank import __version__
@@ -46,6 +47,19 @@ _ENDS = {
 _RULES = {"kemeny": "Kemeny", "borda": "Borda", "bradley-terry": "Bradley-Terry"}
 _MOST_TIERS = 12  # of an order in words
 _PEEK = (8, 160)  # lines of a file, and characters of a line, that are shown beside an error
+
+STATIC = {
+    "page.css": ("views/static", "text/css"),
+    "holdrank.js": ("views/static", "text/javascript"),
+    "studio.css": ("studio/static", "text/css"),
+    "studio.js": ("studio/static", "text/javascript"),
+}
+"""Style sheets and scripts: where they lie in the package, and their type."""
+
+
+def packed(name: str) -> str:
+    """Return a style sheet or a script of the package."""
+    return files("holdrank").joinpath(f"{STATIC[name][0]}/{name}").read_text("utf-8")
 
 
 @cache

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from holdrank.analysis.records import Record
 from holdrank.studio.jobs import Job, Jobs
-from holdrank.studio.problems import Limits, StudioError, check_size
+from holdrank.studio.limits import Limits, StudioError, check_size
 
 
 def _new_id() -> str:

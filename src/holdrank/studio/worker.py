@@ -35,7 +35,7 @@ def main() -> None:
     code = 0
     try:
         from holdrank.errors import HoldrankError
-        from holdrank.studio.problems import StudioError
+        from holdrank.studio.limits import StudioError
         from holdrank.studio.tasks import TASKS
 
         try:

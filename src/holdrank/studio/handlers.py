@@ -1,38 +1,30 @@
-"""The answers of the studio to every request: pages, their twins in JSON, jobs, files to take away."""
+"""Who answers each request: pages, their twins in JSON, jobs, files to download. The table of routes is in `app`."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote as url_quote
 
 from holdrank.analysis.analyse import Analysis
 from holdrank.analysis.records import Record
 from holdrank.studio import forms, pages
-from holdrank.studio.guard import check_token
 from holdrank.studio.jobs import Job, Jobs
-from holdrank.studio.problems import Limits, StudioError
-from holdrank.studio.replies import (
-    STATIC,
-    WRITTEN,
-    as_json,
-    download,
-    example,
-    file_name,
-    in_thread,
-    packed,
-    seen,
-    wants_json,
-)
+from holdrank.studio.limits import Limits, StudioError
 from holdrank.studio.shelf import Asked, Compared, Opened, Shelf
 from holdrank.views.report import FORMS, fingerprint, html
 
 if TYPE_CHECKING:
-    from fastapi.requests import Request
-    from fastapi.responses import Response
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+WRITTEN = {"soc": "text/plain", "csv": "text/csv", "jsonl": "application/jsonl"}
+"""Files that votes can be downloaded as, and their type."""
 
 _PAGE = re.compile(r"/(v|c|compare)/[\w-]{1,40}", re.ASCII)
 
@@ -47,30 +39,6 @@ class Studio:
         """Begin with nothing; a loop must be running."""
         self.jobs = Jobs(self.limits)
         self.shelf = Shelf(self.limits, self.jobs)
-
-    def routes(self) -> Iterable[tuple[str, str, Callable[[Request], Awaitable[Response]]]]:
-        """Return method, path and answer of every request that is understood."""
-        twins = {"/": self.index, "/v/{id}": self.votes, "/c/{id}": self.claim, "/compare/{id}": self.comparison}
-        for path, handler in twins.items():
-            yield "GET", "/index.json" if path == "/" else f"{path}.json", handler
-            yield "GET", path, handler
-        yield "GET", "/static/{name}", self.static
-        yield "GET", "/healthz", self.health
-        yield "POST", "/open", self.open
-        yield "POST", "/v/{id}/read", self.read_again
-        yield "POST", "/v/{id}/analyse", self.analyse
-        yield "POST", "/v/{id}/curve", self.curve
-        yield "POST", "/v/{id}/claims", self.ask
-        yield "POST", "/v/{id}/close", self.close
-        yield "GET", "/v/{id}/pictures/{name}.svg", self.picture
-        yield "GET", "/v/{id}/report.html", self.report
-        yield "GET", "/v/{id}/analysis.json", self.analysis
-        yield "GET", "/v/{id}/attacked.{to}", self.attacked
-        yield "GET", "/c/{id}/attacked.{to}", self.attacked_by_claim
-        yield "POST", "/compare", self.compare
-        yield "GET", "/jobs/{id}.json", self.job
-        yield "GET", "/jobs/{id}/events", self.events
-        yield "POST", "/jobs/{id}/cancel", self.cancel
 
     # Opening and reading.
 
@@ -116,7 +84,7 @@ class Studio:
                 await asyncio.wait_for(opened.job.until("record"), 1.5)
         finally:
             opened.job.listeners -= 1
-            seen(opened.job)
+            opened.job.touch()
 
     def _analyse(self, opened: Opened, *, patient: bool = False) -> None:
         opened.spec = opened.spec or forms.spec_of({}, self.limits)
@@ -174,9 +142,7 @@ class Studio:
 
     def _about(self, opened: Opened, of: str) -> Record:
         """Return what a job about the strict ranking or the tiers of a file is told."""
-        record = opened.record
-        if record is None:
-            raise StudioError(409, "too-early", "the votes are not analysed yet", repair="wait for the consensus")
+        record = _record(opened)
         tiers = record["tiers"] if of == "tiers" else None
         if of == "tiers" and tiers is None:
             raise StudioError(
@@ -195,15 +161,16 @@ class Studio:
     async def votes(self, request: Request) -> Response:
         """Answer the page of a file."""
         opened = self.shelf.votes(request.path_params["id"])
-        seen(*opened.jobs)
+        for job in opened.jobs:
+            job.touch()
         failed = opened.problem if "votes" not in opened.told else None
         if request.url.path.endswith(".json"):
             if failed is not None:
                 raise failed
             parts = {name: opened.told.get(name) for name in ("votes", "items", "replay")}
-            job, curve = pages.working(opened.job), pages.working(opened.curve)
             return as_json({"id": opened.id, "name": opened.name, "reading": opened.reading, **parts,
-                          "record": opened.record, "job": job, "curve_job": curve,
+                          "record": opened.record, "job": pages.working(opened.job),
+                          "curve_job": pages.working(opened.curve),
                           "claims": [f"/c/{one.id}" for one in opened.claims]})  # fmt: skip
         shown = await in_thread(pages.votes_page, opened, list(self.shelf.opened.values()))
         return self._page("votes.html", status=failed.status if failed else 200, **shown)
@@ -223,7 +190,7 @@ class Studio:
     async def claim(self, request: Request) -> Response:
         """Answer the page of a claim."""
         asked = self.shelf.claim(request.path_params["id"])
-        seen(asked.job)
+        asked.job.touch()
         failed = asked.job.problem if asked.answer is None else None
         if request.url.path.endswith(".json"):
             if failed is not None:
@@ -254,7 +221,7 @@ class Studio:
     async def comparison(self, request: Request) -> Response:
         """Answer the page of a comparison."""
         pair = self.shelf.comparison(request.path_params["id"])
-        seen(pair.job)
+        pair.job.touch()
         found, failed = pair.job.told.get("comparison"), pair.job.problem
         if request.url.path.endswith(".json"):
             if failed is not None:
@@ -276,12 +243,12 @@ class Studio:
     async def job(self, request: Request) -> Response:
         """Answer how a job stands."""
         job = self.jobs.get(request.path_params["id"])
-        seen(job)
+        job.touch()
         return as_json(pages.working(job))
 
     async def events(self, request: Request) -> Response:
         """Answer with a stream of how a job stands, until it is over."""
-        from fastapi.responses import StreamingResponse
+        from starlette.responses import StreamingResponse
 
         job = self.jobs.get(request.path_params["id"])
 
@@ -300,19 +267,20 @@ class Studio:
         back = values.get("back", "/")
         return self._made(request, back if _PAGE.fullmatch(back) else "/", job)
 
-    # Files to take away.
+    # Files to download.
 
     async def picture(self, request: Request) -> Response:
         """Answer with one picture as a file of its own."""
-        from fastapi.responses import Response
+        from starlette.responses import Response
 
-        opened, record = self._record(request)
+        opened = self.shelf.votes(request.path_params["id"])
+        record = _record(opened)
         shown = await in_thread(lambda: pages.drawn(opened, record, running=False))
         name = request.path_params["name"]
         svg = next((one["svg"] for one in shown if one["picture"].name == name), "")
         if not svg:
             raise StudioError(404, "not-found", "there is no such picture, or not yet")
-        style = packed("page.css")
+        style = pages.packed("page.css")
         head, end, rest = svg.partition(">")
         alone = head.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1) + end
         return Response(
@@ -324,14 +292,14 @@ class Studio:
 
     async def report(self, request: Request) -> Response:
         """Answer with the report as one file."""
-        opened, record = self._record(request)
-        text = await in_thread(html, Analysis(record))
+        opened = self.shelf.votes(request.path_params["id"])
+        text = await in_thread(html, Analysis(_record(opened)))
         return download(text, "text/html", opened.name, "-report.html")
 
     async def analysis(self, request: Request) -> Response:
         """Answer with the record as a file that `Analysis.from_json` reads."""
-        opened, record = self._record(request)
-        text = FORMS[".json"](Analysis(record))
+        opened = self.shelf.votes(request.path_params["id"])
+        text = FORMS[".json"](Analysis(_record(opened)))
         return download(text, "application/json", opened.name, "-analysis.json")
 
     async def attacked(self, request: Request) -> Response:
@@ -360,13 +328,6 @@ class Studio:
             text, extension = job.told["text"], job.told["extension"]
         return download(text, WRITTEN[to], name, f"-attacked.{extension}")
 
-    def _record(self, request: Request) -> tuple[Opened, Record]:
-        opened = self.shelf.votes(request.path_params["id"])
-        record = opened.record
-        if record is None:
-            raise StudioError(409, "too-early", "the votes are not analysed yet", repair="wait for the consensus")
-        return opened, record
-
     # What all answers share.
 
     async def health(self, request: Request) -> Response:  # noqa: ARG002
@@ -375,46 +336,84 @@ class Studio:
 
     async def static(self, request: Request) -> Response:
         """Answer with a style sheet or a script."""
-        from fastapi.responses import Response
+        from starlette.responses import Response
 
         name = request.path_params["name"]
-        if name not in STATIC:
+        if name not in pages.STATIC:
             raise StudioError(404, "not-found", "there is no such file")
-        return Response(packed(name), media_type=STATIC[name][1])
+        return Response(pages.packed(name), media_type=pages.STATIC[name][1])
 
-    async def _form(self, request: Request) -> tuple[dict[str, str], dict[str, tuple[str, bytes]]]:
-        """Return the fields and the files of a form; refuses one without the token of this start."""
-        from python_multipart.exceptions import FormParserError
-        from starlette.exceptions import HTTPException
-        from starlette.formparsers import MultiPartException
-        from starlette.requests import ClientDisconnect
-
-        values: dict[str, str] = {}
-        sent: dict[str, tuple[str, bytes]] = {}
-        try:
-            async with request.form(max_files=2, max_fields=60, max_part_size=self.limits.upload) as form:
-                given = request.headers.get("x-holdrank-token") or form.get("token", "")
-                check_token(given if isinstance(given, str) else "", self.token)
-                for name, value in form.multi_items():
-                    if isinstance(value, str):
-                        values[name] = value
-                    elif value.filename:
-                        sent[name] = (file_name(value), await value.read())
-        except (HTTPException, MultiPartException, FormParserError, ClientDisconnect, UnicodeError) as error:
-            raise StudioError(
-                400, "form", "the form cannot be read", repair="load the page again and repeat it"
-            ) from error
-        return values, sent
+    async def _form(self, request: Request) -> tuple[forms.Values, forms.Uploads]:
+        return await forms.read_form(request, self.token, self.limits)
 
     def _made(self, request: Request, url: str, job: Job | None) -> Response:
         """Answer a form: a browser is led to the page, a program is told where it is."""
-        from fastapi.responses import RedirectResponse
+        from starlette.responses import RedirectResponse
 
         if wants_json("", request.headers.get("accept", "")):
             return as_json({"url": url, "job": pages.working(job)})
         return RedirectResponse(url, 303)
 
     def _page(self, template: str, status: int = 200, **parts: Any) -> Response:
-        from fastapi.responses import HTMLResponse
+        from starlette.responses import HTMLResponse
 
         return HTMLResponse(pages.filled(template, token=self.token, **parts), status)
+
+
+def _record(opened: Opened) -> Record:
+    """Return what is known about a file; refuses one that is not analysed yet."""
+    record = opened.record
+    if record is None:
+        raise StudioError(409, "too-early", "the votes are not analysed yet", repair="wait for the consensus")
+    return record
+
+
+# What answers are made of.
+
+
+def wants_json(path: str, accept: str) -> bool:
+    """Whether whoever asks is a program: by the name of the page, or by what it takes."""
+    return path.endswith(".json") or ("application/json" in accept and "text/html" not in accept)
+
+
+def as_json(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Return data as an answer, in ASCII: a name may hold half of a character, which no other encoding can hold."""
+    from starlette.responses import Response
+
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    return Response(text, status, dict(headers or {}), "application/json")
+
+
+async def in_thread(work: Callable[..., Any], *args: Any) -> Any:
+    """Run what takes its time without holding up other answers."""
+    from starlette.concurrency import run_in_threadpool
+
+    return await run_in_threadpool(work, *args)
+
+
+def download(text: str, kind: str, name: str, ending: str) -> Response:
+    """Return a file to download, named after the file that it is about.
+
+    The name is made of letters, digits, points and joints, does not begin with one of the latter, and has our ending
+    last: no system takes it for a device, an option, a hidden file or another kind of file.
+    """
+    from starlette.responses import Response
+
+    stem = "".join(sign if sign.isalnum() or sign in " .-_()" else "-" for sign in PurePath(name).stem)
+    stem = stem[:80].strip(" .-_") or "votes"
+    plain = "".join(sign if sign.isascii() and sign not in " ()." else "-" for sign in stem)
+    full = url_quote(f"{stem}{ending}", safe="")
+    header = f"attachment; filename=\"{plain}{ending}\"; filename*=UTF-8''{full}"
+    return Response(text.encode("utf-8", "backslashreplace"), media_type=kind, headers={"content-disposition": header})
+
+
+def example() -> bytes:
+    """Return generated votes, for whoever has none at hand: 500 ballots over eight trees, always the same."""
+    from holdrank.votes.models import example_votes
+
+    votes = example_votes()
+    lines = [json.dumps({"items": list(votes.items), "unlisted": votes.unlisted})]
+    for ranks, weight in zip(votes.ranks.tolist(), votes.weights.tolist(), strict=True):
+        order = [item for _, item in sorted(zip(ranks, votes.items, strict=True))]
+        lines.append(json.dumps({"order": order, "weight": int(weight)}))
+    return ("\n".join(lines) + "\n").encode()
