@@ -156,7 +156,7 @@ class Soak:
             [[str(Fraction(int(s), unit)) for s in row] for row in rows], [1] * len(rows)
         )
         agree(hr.mean_score(votes).ranking, hr.Ranking.from_order(hr.Ranking(tiers).order), "mean scores")
-        change = ("replace", "drop", "add")[seed % 3]
+        change = tuple(hr.Change)[seed % 3]
         goal, asked = self._goal(votes, rng)
         found = hr.attack(votes, hr.mean_score, goal, change)
         self._bounds(votes, hr.mean_score, found)
@@ -173,7 +173,13 @@ class Soak:
     def extremes(self, votes, rng, seed):
         """Ask for attacks on votes whose weights differ by more than floats can add: no crash, nothing refuted."""
         for T in (hr.kemeny, hr.borda, hr.copeland):
-            found = hr.attack(votes, T, self._goal(votes, rng)[0], ("replace", "drop", "add")[seed % 3], time_limit=20)
+            found = hr.attack(
+                votes,
+                T,
+                self._goal(votes, rng)[0],
+                tuple(hr.Change)[seed % 3],
+                time_limit=20,
+            )
             self.counts["attacks on weights far apart"] += 1
             if not found.lower <= found.upper:
                 raise Disagreement(f"{T.__name__}: {found!r}")
@@ -337,7 +343,7 @@ class Soak:
             names = [name for name in names if "footrule" not in name]
         name = names[int(rng.integers(len(names)))]
         T, by_hand = STATISTICS[name]
-        change = ("replace", "drop", "add")[seed % 3]
+        change = tuple(hr.Change)[seed % 3]
         goal, asked = self._goal(votes, rng)
         found = hr.attack(votes, T, goal, change, time_limit=60)
         self.counts["attacks"] += 1

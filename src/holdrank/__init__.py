@@ -46,6 +46,7 @@ _ROOMS = {
     "rules.merges": ("Robust", "downward_merge", "merge_path", "naive_merge", "smith_merge"),
     "rules.scores": ("bradley_terry", "copeland", "mean_score"),
     "status": ("Status", "Step"),
+    "votes.changes": ("Change",),
     "votes.models": (
         "BucketMass",
         "Mallows",
@@ -160,6 +161,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.status import Status as Status
     from holdrank.status import Step as Step
     from holdrank.views import report as report
+    from holdrank.votes.changes import Change as Change
     from holdrank.votes.models import BucketMass as BucketMass
     from holdrank.votes.models import Mallows as Mallows
     from holdrank.votes.models import Mixture as Mixture

@@ -80,7 +80,7 @@ def test_smith_tiers_hold_until_the_formula_says_and_no_longer(kind):
             needed = math.inf if math.isinf(lower) else math.ceil(lower * votes.total - 1e-9)
             before = tiers.ranks.tolist()
             for size in range(1, min(needed, 3) + 1):
-                sums = oracles.attacks(votes.ranks.tolist(), weights, votes.unlisted, "replace", size,
+                sums = oracles.attacks(votes.ranks.tolist(), weights, votes.unlisted, hr.Change.REPLACE, size,
                                        battles=kind == "battles")  # fmt: skip
                 broken = [breaks(before, W[:9].reshape(3, 3), theta) for W in sums]
                 assert any(broken) == (size >= needed)

@@ -89,7 +89,13 @@ def test_an_attack_that_leaves_nothing_is_no_attack(proposals):
 
 @pytest.mark.parametrize(
     ("change", "removed", "added"),
-    [("replace", 30, 20), ("replace", 20, 30), ("drop", 20, 20), ("add", 20, 20), ("replace", 61, 61)],
+    [
+        (hr.Change.REPLACE, 30, 20),
+        (hr.Change.REPLACE, 20, 30),
+        (hr.Change.DROP, 20, 20),
+        (hr.Change.ADD, 20, 20),
+        (hr.Change.REPLACE, 61, 61),
+    ],
 )
 def test_an_attack_that_the_attacker_may_not_do_is_dropped(change, removed, added, proposals):
     plan = Plan(np.array([removed, 0.0]), np.array([[2, 1, 3]]), np.array([float(added)]))
@@ -214,7 +220,7 @@ def test_votes_in_whole_numbers_stay_whole_and_within_the_ballots():
         seen.append(rounded)
         return len(seen) == 20
 
-    last = in_whole_votes(votes, "replace", 3, plan, hr.Ranking([3, 2, 1]), works, Clock())
+    last = in_whole_votes(votes, hr.Change.REPLACE, 3, plan, hr.Ranking([3, 2, 1]), works, Clock())
     assert last is seen[-1]
     sizes = [p.removed.sum() for p in seen]
     assert sizes[0] == 3
@@ -230,10 +236,10 @@ def test_the_search_for_whole_votes_ends():
     plan = swap((1, 0, 2), 10)
     tried = []
     works = lambda p: tried.append(p.removed.sum())  # noqa: E731
-    assert in_whole_votes(VOTES, "replace", 10, plan, hr.Ranking([2, 1, 3]), works, Clock()) is None
+    assert in_whole_votes(VOTES, hr.Change.REPLACE, 10, plan, hr.Ranking([2, 1, 3]), works, Clock()) is None
     assert tried[0] == 10
     assert max(tried) == 100  # every vote there is
-    assert in_whole_votes(VOTES, "replace", 10, plan, hr.Ranking([2, 1, 3]), works, Clock(time_limit=0)) is None
+    assert in_whole_votes(VOTES, hr.Change.REPLACE, 10, plan, hr.Ranking([2, 1, 3]), works, Clock(time_limit=0)) is None
 
 
 def test_an_engine_that_knows_about_whole_votes_is_believed_after_a_check(monkeypatch):
@@ -285,7 +291,8 @@ def test_a_majority_of_sixty_breaks_with_a_tenth_of_the_votes():
 
 
 @pytest.mark.parametrize(
-    ("change", "share", "needed", "sufficient"), [("replace", 0.1, 10, 11), ("drop", 0.2, 20, 21), ("add", 0.2, 20, 21)]
+    ("change", "share", "needed", "sufficient"),
+    [(hr.Change.REPLACE, 0.1, 10, 11), (hr.Change.DROP, 0.2, 20, 21), (hr.Change.ADD, 0.2, 20, 21)],
 )
 def test_the_three_attackers(change, share, needed, sufficient):
     found = hr.attack(VOTES, hr.kemeny, hr.Above("b", "a"), change)
@@ -351,7 +358,7 @@ def test_results_are_frozen_and_say_where_they_come_from():
     assert repr(b).startswith("Breakdown(kemeny: 3 distances, 0.1 at 0.3333, exact: ")
     a = b.attacks[0]
     assert repr(a).startswith("Attack(moving the consensus by 33.3 % of the pairs: 0.1, exact: ")
-    assert (a.change, a.statistic, a.before.text(), a.original) == ("replace", "kemeny", "a > b > c", VOTES)
+    assert (a.change, a.statistic, a.before.text(), a.original) == (hr.Change.REPLACE, "kemeny", "a > b > c", VOTES)
 
 
 def test_ballots_are_listed_with_ties_and_without_what_they_leave_out():

@@ -13,10 +13,10 @@ from holdrank.attacks.borda.points import GrowingProgram, Points, Program, mixtu
 from holdrank.attacks.goals import Above, Distance, Enters, NewWinner, TopSet, Wins
 from holdrank.status import Clock
 
-CHANGES = ["replace", "drop", "add"]
+CHANGES = list(hr.Change)
 
 
-def found_for(votes, goals, change="replace", clock=None):
+def found_for(votes, goals, change=hr.Change.REPLACE, clock=None):
     before = hr.borda(votes).ranking
     aims = [goal.aim(before, votes.items) for goal in goals]
     return aims, engine.find(votes, before, aims, change, clock or Clock(), None)
@@ -45,14 +45,14 @@ def test_putting_the_second_first_takes_the_gap_over_the_most_a_vote_can_move():
 
 def test_adding_votes_moves_two_places_a_vote():
     votes = hr.Votes.from_orders([["a", "b", "c"]], weights=[10])
-    _, (found,) = found_for(votes, [Above("c", "a")], "add")
+    _, (found,) = found_for(votes, [Above("c", "a")], hr.Change.ADD)
     assert found.lower == found.upper == pytest.approx(1.0, abs=1e-12)
 
 
 def test_what_no_ballot_left_says_is_proved_unreachable():
     votes = hr.Votes.from_orders([["a", "b", "c"], ["a", "c", "b"]], weights=[2, 3])
     goals = [Above("b", "a"), NewWinner(), Wins("b"), Enters("b", 1), Distance(1.0), Distance(2 / 3), Above("b", "c")]
-    _, found = found_for(votes, goals, "drop")
+    _, found = found_for(votes, goals, hr.Change.DROP)
     assert [(f.lower, f.upper, f.plan) for f in found[:6]] == [(math.inf, math.inf, None)] * 6
     # Of three votes a > c > b one more than the difference must go.
     assert found[6].lower == found[6].upper == pytest.approx(1 / 5, abs=1e-12)
@@ -60,7 +60,7 @@ def test_what_no_ballot_left_says_is_proved_unreachable():
 
 def test_a_tie_that_dropping_votes_cannot_break_counts_for_the_lower_bound_only():
     votes = hr.Votes.from_orders([["a", "b", "c"], [["a", "b"], "c"]], weights=[1, 5])
-    _, found = found_for(votes, [Above("b", "a"), Distance(1 / 3), Wins("b")], "drop")
+    _, found = found_for(votes, [Above("b", "a"), Distance(1 / 3), Wins("b")], hr.Change.DROP)
     for one in found:
         assert one.lower == pytest.approx(1 / 6, abs=1e-9)
         assert math.isinf(one.upper)
@@ -83,7 +83,7 @@ def test_a_tied_median_breaks_at_zero():
 
 def test_one_item_has_nothing_to_break():
     votes = hr.Votes.from_orders([["a"]])
-    assert engine.find(votes, hr.borda(votes).ranking, [], "replace", Clock(), None) == []
+    assert engine.find(votes, hr.borda(votes).ranking, [], hr.Change.REPLACE, Clock(), None) == []
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -141,7 +141,7 @@ def test_progress_tells_of_orders():
     votes = random_votes(11, 6, 30)
     before = hr.borda(votes).ranking
     steps = []
-    engine.find(votes, before, [Distance(8 / 15).aim(before, votes.items)], "replace", Clock(), steps.append)
+    engine.find(votes, before, [Distance(8 / 15).aim(before, votes.items)], hr.Change.REPLACE, Clock(), steps.append)
     assert {step.name for step in steps} == {"orders"}
 
 

@@ -13,10 +13,10 @@ from holdrank.attacks.goals import Above, Distance, Enters, NewWinner, TopSet, W
 from holdrank.errors import UsageError
 from holdrank.status import Clock
 
-CHANGES = ["replace", "drop", "add"]
+CHANGES = list(hr.Change)
 
 
-def found_for(votes, goals, change="replace", clock=None):
+def found_for(votes, goals, change=hr.Change.REPLACE, clock=None):
     before = hr.footrule(votes).ranking
     aims = [goal.aim(before, votes.items) for goal in goals]
     return aims, engine.find(votes, before, aims, change, clock or Clock(), None)
@@ -35,7 +35,7 @@ def assert_strict(votes, aim, found):
     assert found.plan.budget(votes) <= found.upper + 1e-6
 
 
-@pytest.mark.parametrize(("change", "share"), [("replace", 0.1), ("drop", 0.2), ("add", 0.2)])
+@pytest.mark.parametrize(("change", "share"), [(hr.Change.REPLACE, 0.1), (hr.Change.DROP, 0.2), (hr.Change.ADD, 0.2)])
 def test_two_items_break_when_the_majority_is_gone(change, share):
     votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[6, 4])
     (aim,), (found,) = found_for(votes, [Above("b", "a")], change)
@@ -52,13 +52,13 @@ def test_a_point_mass_breaks_at_one_half():
 def test_what_no_ballot_left_says_is_proved_unreachable():
     votes = hr.Votes.from_orders([["a", "b", "c"], ["a", "c", "b"]], weights=[2, 3])
     goals = [Above("b", "a"), NewWinner(), Wins("b"), Distance(1.0)]
-    _, found = found_for(votes, goals, "drop")
+    _, found = found_for(votes, goals, hr.Change.DROP)
     assert [(f.lower, f.upper, f.plan) for f in found] == [(math.inf, math.inf, None)] * 4
 
 
 def test_a_tie_that_dropping_votes_cannot_break_counts_for_the_lower_bound_only():
     votes = hr.Votes.from_orders([["a", "b", "c"], [["a", "b"], "c"]], weights=[1, 5])
-    _, (found,) = found_for(votes, [Above("b", "a")], "drop")
+    _, (found,) = found_for(votes, [Above("b", "a")], hr.Change.DROP)
     assert found.lower == pytest.approx(1 / 6, abs=1e-9)
     assert math.isinf(found.upper)
     assert found.plan is None
@@ -73,7 +73,7 @@ def test_a_goal_that_holds_already_costs_nothing():
 def test_votes_without_places_are_refused():
     votes = hr.Votes.from_orders([["a", "b"], ["b", "c"]], unlisted="observed")
     with pytest.raises(UsageError, match="places of unlisted items"):
-        engine.find(votes, hr.Ranking([1, 2, 3]), [], "replace", Clock(), None)
+        engine.find(votes, hr.Ranking([1, 2, 3]), [], hr.Change.REPLACE, Clock(), None)
 
 
 def test_all_distances_of_six_items_are_exact():
@@ -134,5 +134,5 @@ def test_progress_tells_of_targets():
     votes = random_votes(11, 5, 30)
     before = hr.footrule(votes).ranking
     steps = []
-    engine.find(votes, before, [Distance(0.5).aim(before, votes.items)], "replace", Clock(), steps.append)
+    engine.find(votes, before, [Distance(0.5).aim(before, votes.items)], hr.Change.REPLACE, Clock(), steps.append)
     assert {step.name for step in steps} == {"targets"}

@@ -27,12 +27,14 @@ import oracles
 import strategies
 from strategies import KINDS, random_ranks, unlisted_rule
 
-CHANGES = ["replace", "drop", "add"]
+CHANGES = list(hr.Change)
 changes = pytest.mark.parametrize("change", CHANGES)
 kinds = pytest.mark.parametrize("kind", KINDS)
 
 
-def found_for(votes: hr.Votes, goals: list[hr.Goal], change="replace", clock: Clock | None = None) -> list[Found]:
+def found_for(
+    votes: hr.Votes, goals: list[hr.Goal], change=hr.Change.REPLACE, clock: Clock | None = None
+) -> list[Found]:
     before = hr.kemeny(votes).ranking
     return engine.find(votes, before, [goal.aim(before, votes.items) for goal in goals], change, clock or Clock(), None)
 
@@ -135,7 +137,7 @@ def test_ballots_that_run_out_cost_more_than_the_margins_say():
 def test_without_ballots_to_keep_for_it_nothing_is_reached_by_dropping():
     votes = hr.Votes.from_orders([["a", "b", "c"], ["a", "c", "b"]], weights=[2, 3])
     goals = [hr.Above("b", "a"), hr.NewWinner(), hr.Wins("b"), hr.Distance(2 / 3), hr.Above("b", "c")]
-    *never, last = found_for(votes, goals, "drop")
+    *never, last = found_for(votes, goals, hr.Change.DROP)
     assert [(one.lower, one.upper, one.plan) for one in never] == [(math.inf, math.inf, None)] * 4
     assert last.lower == last.upper == pytest.approx(1 / 5)
 
@@ -286,7 +288,7 @@ def test_parts_keep_apart_only_what_no_target_within_the_budget_mixes():
             p[orders.index(tuple(np.argsort([ranks[item] for item in items]).tolist()))] += weight / votes.total
         price = dict(zip(orders, oracles.kemeny_budgets(p, 5), strict=True))
         for budget in sorted({round(share, 9) for share in price.values()})[1:]:
-            ends = walks.parts_of(against_of(votes, "replace", items), budget).tolist()
+            ends = walks.parts_of(against_of(votes, hr.Change.REPLACE, items), budget).tolist()
             within = [order for order, share in price.items() if share < budget - 1e-9]
             assert all(ends.index(ends[p]) <= item < ends[p] for order in within for p, item in enumerate(order))
             apart += len(set(ends[:5])) - 1
@@ -325,7 +327,7 @@ def test_compiled_loops_do_what_plain_ones_do(kind, monkeypatch):
 @settings(max_examples=20)
 @given(
     votes=strategies.votes(most_items=4, most_ballots=6, counts=True),
-    change=st.sampled_from(["replace", "add"]),
+    change=st.sampled_from([hr.Change.REPLACE, hr.Change.ADD]),
     times=st.integers(2, 50),
     data=st.data(),
 )
@@ -408,7 +410,7 @@ def test_ctrl_c_returns_what_is_proved(monkeypatch):
     rng = np.random.default_rng(19)
     votes = hr.Votes.from_ranks(np.array([rng.permutation(4) + 1 for _ in range(20)]))
     before = tuple(hr.kemeny(votes).ranking.ranks.tolist())
-    price = prices(votes, "replace")
+    price = prices(votes, hr.Change.REPLACE)
     truth = np.array([least(("distance", k), before, price) for k in range(1, 7)])
     sent = []
     real = siege.Siege.price

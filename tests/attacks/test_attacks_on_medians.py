@@ -22,13 +22,13 @@ import oracles
 import strategies
 
 ENGINES = {"borda": (hr.borda, borda.find), "footrule": (hr.footrule, footrule.find)}
-CHANGES = ["replace", "drop", "add"]
+CHANGES = list(hr.Change)
 TRUTHS = Path(__file__).resolve().parents[2].parent / "shared" / "truths" / "breakdown.json"
 rules = pytest.mark.parametrize("rule", ENGINES)
 changes = pytest.mark.parametrize("change", CHANGES)
 
 
-def run(rule, votes, goals, change="replace", clock=None):
+def run(rule, votes, goals, change=hr.Change.REPLACE, clock=None):
     statistic, find = ENGINES[rule]
     before = statistic(votes).ranking
     return find(votes, before, [goal.aim(before, votes.items) for goal in goals], change, clock or Clock(), None)

@@ -22,10 +22,10 @@ import oracles
 import strategies
 import truth_profiles
 
-CHANGES = ["replace", "drop", "add"]
+CHANGES = list(hr.Change)
 
 
-def search(votes, statistic, goals, change="replace", time_limit=None):
+def search(votes, statistic, goals, change=hr.Change.REPLACE, time_limit=None):
     before = statistic(votes).ranking
     aims = [goal.aim(before, votes.items) for goal in goals]
     return aims, tiers.find(votes, statistic, before, aims, change, Clock(time_limit), None)
@@ -73,7 +73,7 @@ def test_figure_4_is_exact():
     known = [0.3979157812437753, 0.40239468381983096, *[0.4038664213995791] * 3, math.inf]
     assert [f.upper for f in found] == pytest.approx(known, abs=1e-9)
     assert [f.lower for f in found] == pytest.approx(known, abs=1e-9)
-    check(votes, statistic, aims, found, "replace")
+    check(votes, statistic, aims, found, hr.Change.REPLACE)
 
 
 def test_the_known_values_of_downward_merge(shared_data):
@@ -84,11 +84,13 @@ def test_the_known_values_of_downward_merge(shared_data):
         known = [math.inf if value is None else value for value in case["hausdorff_ns_by_flipped_pairs"]]
         assert [f.lower for f in found] == pytest.approx(known, abs=1e-9)
         assert [f.upper for f in found] == pytest.approx(known, abs=1e-9)
-        check(votes, statistic, aims, found, "replace")
+        check(votes, statistic, aims, found, hr.Change.REPLACE)
 
 
 @pytest.mark.parametrize("rule", ["downward", "naive"])
-@pytest.mark.parametrize(("change", "least"), [("replace", 0.15), ("drop", 0.15 / 0.45), ("add", 0.15 / 0.55)])
+@pytest.mark.parametrize(
+    ("change", "least"), [(hr.Change.REPLACE, 0.15), (hr.Change.DROP, 0.15 / 0.45), (hr.Change.ADD, 0.15 / 0.55)]
+)
 def test_two_items_by_hand(rule, change, least):
     # 70 to 30, theta = .05. Replace: .7 - x = .55. Drop: (.7 - x) / (1 - x) = .55. Add: .7 / (1 + x) = .55.
     votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[70, 30])
@@ -99,7 +101,9 @@ def test_two_items_by_hand(rule, change, least):
     check(votes, statistic, aims, [found], change)
 
 
-@pytest.mark.parametrize(("change", "least"), [("replace", 0.25), ("drop", 0.25 / 0.55), ("add", 0.25 / 0.45)])
+@pytest.mark.parametrize(
+    ("change", "least"), [(hr.Change.REPLACE, 0.25), (hr.Change.DROP, 0.25 / 0.55), (hr.Change.ADD, 0.25 / 0.45)]
+)
 def test_standing_above_takes_a_margin_beyond_theta(change, least):
     # b above a, not tied: 30 must become more than 55 %.
     votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[70, 30])
@@ -115,7 +119,7 @@ def test_what_cannot_be_is_infinite_and_what_is_costs_nothing():
         _, [found] = search(votes, hr.Robust(hr.kemeny, theta), [goal])
         assert (found.lower, found.upper) == (least, least)
     # Nobody ever puts c above another: no ballots to keep for it.
-    _, [found] = search(votes, hr.Robust(hr.kemeny, 0.1), [Above("c", "a")], "drop")
+    _, [found] = search(votes, hr.Robust(hr.kemeny, 0.1), [Above("c", "a")], hr.Change.DROP)
     assert (found.lower, found.upper, found.plan) == (math.inf, math.inf, None)
 
 
@@ -131,7 +135,7 @@ def test_without_threshold_it_is_kemeny_s_own_breakdown(rule):
             aims, found = search(votes, hr.Robust(hr.kemeny, 0.0, rule), distances(n, kind))
             assert [f.lower for f in found] == pytest.approx(known, abs=1e-8)
             assert [f.upper for f in found] == pytest.approx(known, abs=1e-8)
-            check(votes, hr.Robust(hr.kemeny, 0.0, rule), aims, found, "replace")
+            check(votes, hr.Robust(hr.kemeny, 0.0, rule), aims, found, hr.Change.REPLACE)
 
 
 def a_profile(rng, kind, n):
@@ -213,7 +217,7 @@ def test_small_cases_are_solved(rule, base):
     rng = np.random.default_rng([len(rule), len(base.__name__)])
     for kind in ("strict", "ties", "bottom"):
         votes = a_profile(rng, kind, 4)
-        for change in ("replace", "add"):
+        for change in (hr.Change.REPLACE, hr.Change.ADD):
             statistic = hr.Robust(base, 0.1, rule)
             for kind_ in ("hausdorff_ns", "hausdorff_half"):
                 _, found = search(votes, statistic, distances(4, kind_), change)
@@ -261,7 +265,7 @@ def test_another_base_has_attacks_but_no_more_than_weak_bounds():
     votes = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[7, 3])
     statistic = hr.Robust(first_ballot, 0.05)
     aims, found = search(votes, statistic, distances(3))
-    check(votes, statistic, aims, found, "replace")
+    check(votes, statistic, aims, found, hr.Change.REPLACE)
     assert found[0].plan is not None
 
 
@@ -275,7 +279,7 @@ def test_real_votes_are_exact_at_the_smallest_distance(shared_data):
         statistic = hr.Robust(hr.kemeny, theta, rule)
         aims, [found] = search(votes, statistic, distances(votes.n)[:1])
         assert found.upper - found.lower <= 1e-9
-        check(votes, statistic, aims, [found], "replace")
+        check(votes, statistic, aims, [found], hr.Change.REPLACE)
 
 
 def test_a_whole_curve_of_real_votes_is_exact(shared_data):
@@ -286,7 +290,7 @@ def test_a_whole_curve_of_real_votes_is_exact(shared_data):
     aims, found = search(votes, statistic, distances(votes.n))
     assert all(f.lower == f.upper or f.upper - f.lower <= 1e-9 for f in found)
     assert sum(math.isfinite(f.upper) for f in found) == 14
-    check(votes, statistic, aims, found, "replace")
+    check(votes, statistic, aims, found, hr.Change.REPLACE)
 
 
 def some_change(rng, votes, field, change):
@@ -367,7 +371,7 @@ def test_naive_merge_may_join_any_neighbours_that_are_closer_than_those_beside_t
 
 def test_rows_that_contradict_each_other_are_seen():
     votes = hr.Votes.from_orders([["a", "b", "c"], ["b", "c", "a"]], weights=[2, 1])
-    rows = cells.Rows(conditions.Field(votes, "replace"), 0.1, "kemeny")
+    rows = cells.Rows(conditions.Field(votes, hr.Change.REPLACE), 0.1, "kemeny")
     a, b, c = 1, 2, 4
     # c before a before b, a and b tied, and yet b beats c: then moving b to the front is better.
     cycle = [rows.order(((c, b), (a, b))), rows.tie(0, 1.0)]
@@ -390,7 +394,7 @@ def test_even_pairs_are_tied_at_threshold_zero_also_when_their_scores_differ(rul
     assert T(attack.votes).text() == "{0, 1} > 3 > 2"
 
 
-@pytest.mark.parametrize(("change", "share"), [("replace", 0.4), ("drop", 2 / 3)])
+@pytest.mark.parametrize(("change", "share"), [(hr.Change.REPLACE, 0.4), (hr.Change.DROP, 2 / 3)])
 @pytest.mark.parametrize("rule", ["downward", "naive"])
 def test_an_item_leaves_the_first_tier_when_another_passes_it_by_more_than_the_threshold(change, share, rule):
     votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[80, 20])

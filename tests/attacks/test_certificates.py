@@ -133,7 +133,7 @@ def test_a_vote_of_tiny_weight_is_a_vote():
 
 def test_shares_are_told_by_what_the_attacker_does():
     votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[0.6, 0.4])
-    told = {change: hr.attack(votes, hr.kemeny, hr.NewWinner(), change).text() for change in ("replace", "drop", "add")}
+    told = {change: hr.attack(votes, hr.kemeny, hr.NewWinner(), change).text() for change in tuple(hr.Change)}
     assert told == {
         "replace": "10 % of the votes change the winner (proven minimum).",
         "drop": "Dropping 20 % of the votes changes the winner (proven minimum).",
@@ -169,17 +169,17 @@ def test_ties_and_decisions_are_told_apart():
 
 
 def test_whole_races_by_hand():
-    races = Races(np.array([[5, 0], [1, 0], [0, 4]]), np.array([2, 3, 3]), "drop", 5)
+    races = Races(np.array([[5, 0], [1, 0], [0, 4]]), np.array([2, 3, 3]), hr.Change.DROP, 5)
     # 13 to 12: without one of the fives 8 to 12; without a one 12 to 12.
     assert races.race(1, 0) == (1 / 5, 1.0, 1.0)
     assert races.race(0, 1) == (0.0, 0.0, 0.0)
-    adding = Races(np.array([[5, 0], [1, 0], [0, 4]]), np.array([2, 3, 3]), "add", 5)
+    adding = Races(np.array([[5, 0], [1, 0], [0, 4]]), np.array([2, 3, 3]), hr.Change.ADD, 5)
     assert adding.race(1, 0) == (1 / 5, 1.0, 1.0)
-    even = Races(np.array([[1, 0], [0, 1]]), np.array([10, 6]), "replace", 1)
+    even = Races(np.array([[1, 0], [0, 1]]), np.array([10, 6]), hr.Change.REPLACE, 1)
     assert even.race(1, 0) == (2.0, 2.0, 3.0)
-    assert Races(np.array([[1, 0], [0, 0]]), np.array([3, 5]), "drop", 1).race(1, 0) == (3.0, 3.0, math.inf)
-    assert Races(np.array([[1, 0], [2, 1]]), np.array([3, 5]), "drop", 2).race(1, 0) == (math.inf,) * 3
-    assert Races(np.array([[2, 2]]), np.array([3]), "add", 0).race(1, 0) == (0.0, 0.0, math.inf)
+    assert Races(np.array([[1, 0], [0, 0]]), np.array([3, 5]), hr.Change.DROP, 1).race(1, 0) == (3.0, 3.0, math.inf)
+    assert Races(np.array([[1, 0], [2, 1]]), np.array([3, 5]), hr.Change.DROP, 2).race(1, 0) == (math.inf,) * 3
+    assert Races(np.array([[2, 2]]), np.array([3]), hr.Change.ADD, 0).race(1, 0) == (0.0, 0.0, math.inf)
 
 
 # What is left when nearly all goes.

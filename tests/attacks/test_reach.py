@@ -39,7 +39,7 @@ def test_no_attack_brings_an_item_beyond_its_places(name):
             ranks
             for k in range(size + 1)
             for sums in [
-                oracles.attacks(ballots, weights, unlisted, "replace", k)
+                oracles.attacks(ballots, weights, unlisted, hr.Change.REPLACE, k)
                 if k
                 else oracles.sums_of(ballots, weights, unlisted)[None]
             ]
@@ -79,7 +79,7 @@ def test_budgets_are_whole_votes_and_strict_rules_are_wanted():
         reach(votes, hr.kemeny, 1.5)
 
 
-@pytest.mark.parametrize("change", ["replace", "drop", "add"])
+@pytest.mark.parametrize("change", list(hr.Change))
 def test_bounds_for_tiers_from_the_ranking_below_hold_against_brute_force(change):
     rng = np.random.default_rng(5)
     positive = 0
@@ -143,7 +143,7 @@ FOOTRULE = hr.Votes.from_ranks([[1, 2, 3, 4], [3, 2, 4, 1], [2, 3, 1, 4], [3, 4,
 def test_who_comes_up_in_a_tie_need_not_lead_it_in_the_ranking_below(votes, T, goal):
     before = T(votes).ranking
     aim = goal.aim(before, votes.items)
-    bound = lower_bound(votes, T, before, aim, "replace", Clock(), exact_engine(T.base, votes).find)
+    bound = lower_bound(votes, T, before, aim, hr.Change.REPLACE, Clock(), exact_engine(T.base, votes).find)
     assert 0 < bound <= hr.attack(votes, T, goal).upper + 1e-9
 
 
@@ -152,13 +152,13 @@ def test_votes_upside_down_bound_nothing_where_gaps_make_borda_another_rule():
     T = hr.Robust(hr.borda, 0.05)
     before = T(votes).ranking
     aim = hr.Leaves("a", 1).aim(before, votes.items)
-    assert lower_bound(votes, T, before, aim, "replace", Clock(), exact_engine(hr.borda, votes).find) == 0
+    assert lower_bound(votes, T, before, aim, hr.Change.REPLACE, Clock(), exact_engine(hr.borda, votes).find) == 0
 
 
 def test_the_price_of_a_tie_is_where_the_share_meets_the_threshold():
     votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[80, 20])
     # 80 of 100 must become 60 of 100: 20 replaced; 30 of 50 after a loss of 50; 80 of 133.3 with 33.3 more.
-    for change, price in (("replace", 0.2), ("drop", 0.5), ("add", 1 / 3)):
+    for change, price in ((hr.Change.REPLACE, 0.2), (hr.Change.DROP, 0.5), (hr.Change.ADD, 1 / 3)):
         assert tie_prices(votes, 0.1, change)[0, 1] == pytest.approx(price)
         assert tie_prices(votes, 0.1, change)[1, 0] == 0
 

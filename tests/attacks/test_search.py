@@ -15,7 +15,7 @@ from holdrank.status import Status
 import oracles
 from strategies import random_ranks
 
-CHANGES = ["replace", "drop", "add"]
+CHANGES = list(hr.Change)
 each_change = pytest.mark.parametrize("change", CHANGES)
 
 
@@ -120,7 +120,7 @@ def test_a_mean_score_with_gaps_has_attacks_but_no_lower_bound():
 def test_prices_of_copeland_are_margins_where_one_majority_decides():
     # a beats b 7 to 3 and both beat c 10 to 0: b is level with a once two of ten ballots change sides.
     votes = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[7, 3])
-    for change, price in (("replace", 0.2), ("drop", 0.4), ("add", 0.4)):
+    for change, price in ((hr.Change.REPLACE, 0.2), (hr.Change.DROP, 0.4), (hr.Change.ADD, 0.4)):
         prices = search.pair_prices(votes, hr.copeland, change)
         assert prices[1, 0] == pytest.approx(price)
         assert prices[0, 1] == 0

@@ -85,7 +85,7 @@ def test_no_attack_with_a_changed_number_is_proved(T):
     proved = fields = 0
     for number in range(max(RESULTS // 2, 4)):
         votes = some_votes(rng, T, number)
-        found = hr.attack(votes, T, some_goal(rng, votes), ("replace", "drop", "add")[number % 3], time_limit=20)
+        found = hr.attack(votes, T, some_goal(rng, votes), tuple(hr.Change)[number % 3], time_limit=20)
         verdict = hr.verify(votes, T, found)
         assert not verdict.refuted, verdict.text()
         if not verdict:

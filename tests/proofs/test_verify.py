@@ -101,18 +101,18 @@ def test_weights_are_taken_for_what_they_are():
 def test_a_proof_is_a_sum_in_whole_numbers():
     """Two of five must turn: with a point for every vote for b above a, and one less for a above b."""
     votes = ExactVotes.of(hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[4, 1]))
-    ground = Ground(votes, "replace", rankings(2))
+    ground = Ground(votes, hr.Change.REPLACE, rankings(2))
     for_b = ground.margin[1, 0]
     assert ground.needed([for_b], [1]) == Fraction(3, 2)
     assert ground.needed([for_b, -for_b], [1, 1]) == 0
     assert ground.needed([2 * for_b, for_b], [10**30, 7]) == Fraction(3, 2)
-    assert Ground(votes, "add", rankings(2)).needed([for_b], [1]) == 3
-    assert Ground(votes, "drop", []).needed([for_b], [1]) == 3
+    assert Ground(votes, hr.Change.ADD, rankings(2)).needed([for_b], [1]) == 3
+    assert Ground(votes, hr.Change.DROP, []).needed([for_b], [1]) == 3
     never = for_b - ground.compared[0, 1] * 2  # more than all votes for b
     assert ground.needed([never], [1]) == math.inf
 
 
-@pytest.mark.parametrize("change", ["replace", "drop", "add"])
+@pytest.mark.parametrize("change", list(hr.Change))
 @pytest.mark.parametrize("T", STATISTICS, ids=lambda T: T.__name__)
 def test_every_statement_of_an_attack_is_proved_and_a_wrong_one_refuted(T, change):
     found = hr.attack(VOTES, T, hr.NewWinner(), change)
@@ -137,7 +137,7 @@ def test_every_statement_of_an_attack_is_proved_and_a_wrong_one_refuted(T, chang
         assert not verdict
 
 
-@pytest.mark.parametrize("change", ["replace", "drop", "add"])
+@pytest.mark.parametrize("change", list(hr.Change))
 def test_mean_scores_are_proved_too(change):
     votes = hr.Votes.from_score_rows([[9.0, 8.5, 1.0], [2.0, 7.0, 5.0], [4.0, 4.25, 4.5]], weights=[3, 4, 2])
     found = hr.attack(votes, hr.mean_score, hr.NewWinner(), change)
@@ -150,7 +150,7 @@ def test_mean_scores_are_proved_too(change):
 
 def test_what_an_attacker_may_not_do_is_refuted():
     found = hr.attack(VOTES, hr.kemeny, hr.NewWinner())
-    for change, words in (("drop", "put in"), ("add", "taken away")):
+    for change, words in ((hr.Change.DROP, "put in"), (hr.Change.ADD, "taken away")):
         verdict = hr.verify(VOTES, hr.kemeny, dataclasses.replace(found, change=change))
         assert words in verdict.text()
 
@@ -166,7 +166,7 @@ def test_curves_are_proved_as_a_whole(T):
     assert "takes" in verdict.text()
 
 
-@pytest.mark.parametrize("change", ["replace", "drop", "add"])
+@pytest.mark.parametrize("change", list(hr.Change))
 @pytest.mark.parametrize("kind", strategies.KINDS)
 def test_proofs_never_say_more_than_brute_force(kind, change):
     """The fewest ballots that do it, from trying all changes, are not too few by any proof."""
@@ -394,7 +394,7 @@ def test_the_command(command_line, analysis, tmp_path):
 
 
 def test_permutations_are_all_there():
-    ground = Ground(ExactVotes.of(VOTES), "replace", rankings(4))
+    ground = Ground(ExactVotes.of(VOTES), hr.Change.REPLACE, rankings(4))
     assert set(ground.kinds[ground.present :]) == set(permutations((1, 2, 3, 4)))
 
 

@@ -26,6 +26,7 @@ from holdrank.rules.consensus import Consensus, Statistic, expect_seconds, expec
 from holdrank.rules.merges import Merge, Robust, consensus_of, merge_path
 from holdrank.rules.scores import copeland
 from holdrank.status import Clock, Status, Step, upward
+from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 
 TOLERANCE = 0.02  # loss per compared pair that a threshold may add to the base: see docs/theory/threshold.md
@@ -292,7 +293,7 @@ def _robustness(
     before = T.merged(votes, median)
     if engine is None or (votes.n > MOST_IN_CELLS and not isinstance(goal, Distance)):
         return _top_robustness(votes, T, median, before, goal, clock, known)
-    case = Case(votes, T, before, "replace", engine)
+    case = Case(votes, T, before, Change.REPLACE, engine)
     (answer,) = case.answers([goal.aim(before.ranking, votes.items)], clock, None)
     return answer.lower, answer.upper
 
@@ -323,7 +324,7 @@ def _top_robustness(
         return [known[asked] for asked in aims]
 
     base = None if engine is None else once
-    return lower_bound(votes, T, before.ranking, aim, "replace", clock, base, strict=median.ranking), math.inf
+    return lower_bound(votes, T, before.ranking, aim, Change.REPLACE, clock, base, strict=median.ranking), math.inf
 
 
 def _smith_robustness(votes: Votes, T: Robust, median: Consensus, goal: Distance) -> tuple[float, float]:

@@ -13,10 +13,10 @@ import numpy as np
 
 from holdrank.arrays.tolerances import SAME
 from holdrank.attacks.batches import all_orders
-from holdrank.attacks.goals import Aim, Change, Distance, Goal, TierDistance
+from holdrank.attacks.goals import Aim, Distance, Goal, TierDistance
 from holdrank.attacks.judge import MOST_IN_CELLS, Answer, Case, Engine, exact_engine, inexact_engine, reaches
 from holdrank.attacks.mirror import is_symmetric
-from holdrank.attacks.plans import Found, Plan, Progress, check_change
+from holdrank.attacks.plans import Found, Plan, Progress
 from holdrank.attacks.results import Attack, Breakdown
 from holdrank.attacks.whole import votes_needed
 from holdrank.errors import UsageError, quote, real_number, show
@@ -25,6 +25,7 @@ from holdrank.rules.consensus import Consensus, Statistic, borda, expect_seconds
 from holdrank.rules.merges import Robust, ballots_for, consensus_of
 from holdrank.rules.scores import bradley_terry, copeland, mean_score
 from holdrank.status import Clock, Status
+from holdrank.votes.changes import Change, ChangeName, change_of
 from holdrank.votes.models import Seed, seed_of
 from holdrank.votes.votes import Votes
 
@@ -118,7 +119,7 @@ def breakdown(
     at = _all_distances(before.ranking, T, distance) if asked is None else asked
     if engine is None:
         return _theorems(votes, T, at, distance, before, started)
-    case = Case(votes, T, before, "replace", engine)
+    case = Case(votes, T, before, Change.REPLACE, engine)
     with Clock(_seconds_left(time_limit, started)) as clock:
         used = "smooth" if method == "smooth" else "search" if engine.by_search else "exact"
         return _curve(case, at, distance, used, clock, time_limit, progress, started, seed)
@@ -128,7 +129,7 @@ def attack(
     votes: Votes,
     T: Statistic,
     goal: Goal,
-    change: Change = "replace",
+    change: Change | ChangeName = "replace",
     *,
     time_limit: float | None = None,
     progress: Progress | None = None,
@@ -164,7 +165,7 @@ def attack(
     started = perf_counter()
     time_limit = expect_seconds(time_limit)
     T = checked(votes, T, time_limit)
-    change = check_change(change)
+    change = change_of(change)
     check_goal(goal)
     votes = ballots_for(T, votes)
     before = consensus_of(votes, T, time_limit)

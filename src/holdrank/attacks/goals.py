@@ -16,7 +16,6 @@ from holdrank.errors import UsageError, quote, real_number, show, whole_number
 from holdrank.rankings import Ints, Ranking, hausdorff_half, hausdorff_ns
 from holdrank.words.numbers import percent
 
-Change: TypeAlias = Literal["replace", "drop", "add"]
 TierDistance: TypeAlias = Literal["hausdorff_ns", "hausdorff_half"]
 
 DISTANCES = {"hausdorff_ns": hausdorff_ns, "hausdorff_half": hausdorff_half}

@@ -14,7 +14,7 @@ import numpy as np
 from holdrank.arrays.tolerances import NUDGE, SAME
 from holdrank.attacks.borda import engine as borda_engine
 from holdrank.attacks.footrule import engine as footrule_engine
-from holdrank.attacks.goals import Aim, Change
+from holdrank.attacks.goals import Aim
 from holdrank.attacks.kemeny import engine as kemeny_engine
 from holdrank.attacks.mirror import mirrored
 from holdrank.attacks.plans import Found, Plan, Progress, nothing
@@ -48,6 +48,7 @@ from holdrank.rules.consensus import (
 from holdrank.rules.merges import Robust, consensus_of
 from holdrank.rules.scores import bradley_terry, compares_all, scored_ties
 from holdrank.status import Clock, Status
+from holdrank.votes.changes import Change
 from holdrank.votes.forms.table import MAX_WEIGHT
 from holdrank.votes.votes import Votes
 
@@ -296,7 +297,7 @@ class Case:
         """
         if self.votes.is_counts and self.votes.total > _MANY_VOTES and math.isfinite(lower):
             lower -= _ROUNDING
-        if self.change == "drop" and math.isfinite(lower):
+        if not self.change.puts and math.isfinite(lower):
             lower = min(lower, 1 - float(self.votes.weights.min()) / self.votes.total)
         return max(float(lower), 0.0)
 
@@ -353,8 +354,11 @@ class Case:
         tolerance = SAME * self.votes.total
         if self.votes.total - taken + put > MAX_WEIGHT:
             return False  # more votes than can be counted
-        balanced = {"replace": abs(taken - put) <= tolerance, "drop": put == 0, "add": taken == 0}[self.change]
-        return balanced and bool((plan.removed <= self.votes.weights + tolerance).all())
+        if self.change.keeps_total:
+            allowed = abs(taken - put) <= tolerance
+        else:
+            allowed = (self.change.takes or taken == 0) and (self.change.puts or put == 0)
+        return allowed and bool((plan.removed <= self.votes.weights + tolerance).all())
 
     def _works(self, aim: Aim, clock: Clock, plan: Plan, *, weakly: bool = False) -> bool:
         return self._after(plan, aim, clock, weakly=weakly) is not None

@@ -10,8 +10,6 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from holdrank.attacks.goals import Change
-from holdrank.errors import UsageError, quote
 from holdrank.rankings import Floats, Ints
 from holdrank.status import Step
 from holdrank.votes.votes import Votes
@@ -125,10 +123,3 @@ def adds_battles(votes: Votes) -> bool:
     """Whether the votes are battles between two items each, so that an attacker adds battles too, not rankings."""
     listed = (votes.ranks != 0).sum(axis=1)
     return votes.unlisted == "observed" and votes.n > 2 and bool((listed <= 2).all())
-
-
-def check_change(change: str) -> Change:
-    """Return `change` if it is one of the three."""
-    if change not in ("replace", "drop", "add"):
-        raise UsageError(f"change must be 'replace', 'drop' or 'add', not {quote(str(change))}")
-    return change  # type: ignore[return-value]

@@ -21,6 +21,7 @@ from holdrank.rules.consensus import Statistic, borda, expect_seconds, kemeny
 from holdrank.rules.merges import Robust, ballots_for, consensus_of
 from holdrank.rules.scores import bradley_terry, compares_all, copeland
 from holdrank.status import Clock, Status, Step
+from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 
 _EXACT_ITEMS = 10  # up to here every place of every item is asked for
@@ -187,7 +188,7 @@ class _Reach:
             if self.progress:
                 self.progress(Step("places", number, self.votes.n))
             aim = goal.aim(self.before, self.votes.items)
-            for direction in directions(self.votes, self.T, self.before, aim, "replace"):
+            for direction in directions(self.votes, self.T, self.before, aim, Change.REPLACE):
                 plan = direction.plan(self.budget * self.votes.total, whole=self.votes.is_counts)
                 left = self.clock.seconds_left()
                 after = consensus_of(plan.applied(self.votes), self.T, None if math.isinf(left) else max(left, 0.0))
@@ -226,12 +227,12 @@ def _limits(votes: Votes, T: Statistic, before: Ranking, budget: float) -> tuple
 
 def _prices(votes: Votes, T: Statistic, before: Ranking) -> Floats | None:
     if (T is borda or T is bradley_terry) and compares_all(votes):
-        points = Points(votes, before, "replace")
+        points = Points(votes, before, Change.REPLACE)
         prices = np.zeros((votes.n, votes.n))
         order = list(points.order)
         prices[np.ix_(order, order)] = points.above / UNIT
         return prices
-    return pair_prices(votes, T, "replace")
+    return pair_prices(votes, T, Change.REPLACE)
 
 
 def _groups(votes: Votes, budget: float) -> Iterator[tuple[int, int, Ints]]:

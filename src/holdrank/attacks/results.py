@@ -10,12 +10,13 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from holdrank.attacks.goals import Change, Goal, TierDistance
+from holdrank.attacks.goals import Goal, TierDistance
 from holdrank.attacks.plans import Plan
 from holdrank.errors import show
 from holdrank.rankings import Floats, Ints
 from holdrank.rules.consensus import Consensus
 from holdrank.status import Status, upward
+from holdrank.votes.changes import Change, change_of
 from holdrank.votes.votes import Votes
 from holdrank.words.numbers import number, percent
 
@@ -89,6 +90,9 @@ class Attack:
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
     _memo: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "change", change_of(self.change))
 
     @property
     def exact(self) -> bool:
@@ -183,7 +187,7 @@ class Attack:
         """Return the answer for votes that are shares of all."""
 
         def doing(share: float) -> str:
-            if self.change == "replace":
+            if self.change.keeps_total:
                 return f"{percent(share)} of the votes {deed}"
             how = {"drop": "Dropping {} of the votes", "add": "Adding {} more votes"}[self.change]
             return f"{how.format(percent(share))} {_third_person(deed)}"
@@ -203,9 +207,9 @@ class Attack:
     def _doing(self, amount: float, deed: str) -> str:
         """Return that so many votes do it."""
         amount_text, total = number(amount), number(self.original.total)
-        if self.change == "replace":
+        if self.change.keeps_total:
             return f"{amount_text} of {total} votes {_third_person(deed) if amount == 1 else deed}"
-        if self.change == "drop":
+        if not self.change.puts:
             return f"Dropping {amount_text} of {total} votes {_third_person(deed)}"
         return f"Adding {_votes(amount)} to {total} {_third_person(deed)}"
 
@@ -217,7 +221,7 @@ class Attack:
         """Return that fewer votes tie it and so many decide."""
         if ties == 0:
             return f"It is tied already; {self._doing(enough, deed)[0].lower()}{self._doing(enough, deed)[1:]}"
-        if self.change == "replace":
+        if self.change.keeps_total:
             return f"{self._tied(ties)}, {number(enough)} {deed}"
         verb = {"drop": "dropping", "add": "adding"}[self.change]
         return f"{self._tied(ties)}, {verb} {number(enough)} {_third_person(deed)}"

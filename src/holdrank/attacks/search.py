@@ -16,7 +16,7 @@ import numpy as np
 
 from holdrank.arrays.tolerances import SAME, STRICT
 from holdrank.attacks.borda.races import Races
-from holdrank.attacks.goals import Aim, Change
+from holdrank.attacks.goals import Aim
 from holdrank.attacks.plans import Found, Plan, Progress, adds_battles
 from holdrank.attacks.whole import Whole, agreement, apportioned
 from holdrank.rankings import Floats, Ints, Ranking
@@ -24,6 +24,7 @@ from holdrank.rules.consensus import Consensus, Statistic
 from holdrank.rules.merges import Robust
 from holdrank.rules.scores import bradley_terry, copeland, mean_score, score_units, strength_pull
 from holdrank.status import Clock, Step
+from holdrank.votes.changes import Change
 from holdrank.votes.forms.table import MAX_WEIGHT
 from holdrank.votes.votes import Votes
 
@@ -83,7 +84,7 @@ class Search:
                 clear = min(size + STRICT * votes.total, best.most)
                 plan = best.plan(clear if self._works(aims[k], best, clear) else size)
                 found[k] = Found(lower, lower if share <= lower + 5 * _SAME else share, plan)
-            elif change == "drop" and not clock.over():  # taking votes away can end in ties that nothing breaks
+            elif not change.puts and not clock.over():  # taking votes away can end in ties that nothing breaks
                 size, best = self._cheapest(votes, before, aims[k], change, clock, weakly=True)
                 found[k] = Found(lower, tie_plan=None if best is None else best.plan(size))
         return found
@@ -194,17 +195,19 @@ class _Direction:
         total = self.votes.total
         least = float(self.votes.weights.min())
         added = min(_MOST_ADDED * total, math.floor(MAX_WEIGHT - total))  # no more than can be counted
-        return {"replace": total, "drop": total - min(least, total / 2), "add": added}[self.change]
+        if not self.change.takes:
+            return added
+        return total if self.change.puts else total - min(least, total / 2)
 
     def plan(self, size: float, *, whole: bool = False) -> Plan:
         """Return the attack that changes so much weight; of whole numbers where the weight and all weights are."""
         removed = np.zeros(self.votes.distinct)
-        if self.change != "add":
+        if self.change.takes:
             weights = self.votes.weights[self.first]
             before = np.concatenate(([0.0], np.cumsum(weights)[:-1]))
             removed[self.first] = np.clip(size - before, 0.0, weights)
         put = np.zeros(0)
-        if self.change != "drop":
+        if self.change.puts:
             put = apportioned(self.shares, int(size)) if whole else size * self.shares
         return Plan(removed, self.ranks[: len(put)], put, None if self.scores is None else self.scores[: len(put)])
 
@@ -224,7 +227,7 @@ def directions(votes: Votes, T: Statistic, before: Ranking, aim: Aim, change: Ch
             first = np.argsort(agreement(votes, pull), kind="stable")
             for ranks, shares in _incoming(votes, wanted, pull, target):
                 yield _Direction(votes, change, first, ranks, shares)
-                if change == "drop":
+                if not change.puts:
                     break
 
 
@@ -349,7 +352,7 @@ def _whole_race(votes: Votes, races: Races, aim: Aim) -> Whole:
         scores = np.full((1, votes.n), low)
         scores[0, i] = high
         ranks = np.where(np.arange(votes.n) == i, 1, 2 if high > low else 1)[None].astype(np.int64)
-        put = np.array([size]) if races.change != "drop" else np.zeros(0)
+        put = np.array([size]) if races.change.puts else np.zeros(0)
         plans.append(Plan(races.removed(i, j, size), ranks[: len(put)], put, scores[: len(put)]))
     needed, decide = (races.needed(aim, attrgetter(name)) for name in ("tie", "decide"))
     return Whole(needed, plans[0], plans[1], decide)
@@ -368,7 +371,7 @@ def _copeland_votes(votes: Votes, change: Change) -> Floats:
     """
     n = votes.n
     behind = np.maximum(votes.wins().T - votes.wins(), 0.0)
-    flips_at = behind / 2 if change == "replace" else behind  # [i, j]: from here on i may beat j
+    flips_at = behind / 2 if change.keeps_total else behind  # [i, j]: from here on i may beat j
     np.fill_diagonal(flips_at, np.inf)
     levels = np.unique(flips_at[np.isfinite(flips_at)])
     by_item = np.sort(flips_at, axis=1)
@@ -397,16 +400,16 @@ def _score_prices(votes: Votes, change: Change) -> Floats:
     prices = np.zeros((n, n))
     for b in range(n):
         gap = means - means[b] - rounding  # for b to make good, against each other item
-        if change == "add":
+        if not change.takes:
             prices[b] = np.where(gap > 0, gap / reach if reach else np.inf, 0.0)
             continue
-        gains = scores - scores[:, b : b + 1] + (reach if change == "replace" else 0.0)
+        gains = scores - scores[:, b : b + 1] + (reach if change.keeps_total else 0.0)
         order = np.argsort(-gains, axis=0, kind="stable")
         sorted_gains = np.take_along_axis(gains, order, axis=0)
         taken = np.cumsum(weights[order], axis=0)
         gained = np.cumsum(weights[order] * np.maximum(sorted_gains, 0.0), axis=0)
         for a in np.flatnonzero(gap > 0).tolist():
-            if change == "drop" and not (gains[:, a] <= rounding).any():
+            if not change.puts and not (gains[:, a] <= rounding).any():
                 prices[b, a] = np.inf  # every ballot that could be left is for a
                 continue
             at = min(int(np.searchsorted(gained[:, a], gap[a])), len(gained) - 1)

@@ -11,10 +11,11 @@ from typing import TypeAlias
 import numpy as np
 
 from holdrank.arrays.tolerances import SAME
-from holdrank.attacks.goals import Aim, Change
+from holdrank.attacks.goals import Aim
 from holdrank.attacks.plans import Found, Plan, Progress
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.status import Clock
+from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 
 _ONE_BY_ONE = 24  # numbers of votes tried one after the other, before larger and larger steps
@@ -98,12 +99,12 @@ def votes_to_decide(lower: float, total: float, one_ballot: float, change: Chang
 
     Examples
     --------
-    >>> votes_to_decide(0.07, 100, 3, "replace"), votes_to_decide(0.0701, 100, 3, "replace")
+    >>> votes_to_decide(0.07, 100, 3, Change.REPLACE), votes_to_decide(0.0701, 100, 3, Change.REPLACE)
     (8.0, 8.0)
     """
     if not 0 < lower < math.inf:
         return math.inf if lower > 0 else 1.0
-    undone = 1 / (2 * one_ballot * (2 if change == "replace" else 1))
+    undone = 1 / (2 * one_ballot * change.pull)
     return float(max(math.ceil((lower - SAME) * total + undone), 1))
 
 
@@ -165,7 +166,9 @@ def rounded_up(votes: Votes, change: Change, plan: Plan, target: Ranking, works:
 
 def _most(votes: Votes, change: Change) -> float:
     """Return the largest number of whole votes that may change; when they are dropped, one is left."""
-    return {"replace": votes.total, "drop": votes.total - 1, "add": math.inf}[change]
+    if not change.takes:
+        return math.inf
+    return votes.total if change.puts else votes.total - 1
 
 
 def _sizes(needed: float, most: float) -> Iterator[int]:
@@ -181,8 +184,8 @@ def _sizes(needed: float, most: float) -> Iterator[int]:
 def _rounded(votes: Votes, change: Change, plan: Plan, against: Floats, size: int) -> Iterator[Plan]:
     """Yield plans of exactly `size` whole votes that are close to `plan`."""
     seen = set()
-    for added in _additions(plan.added, size) if change != "drop" else [np.zeros(len(plan.added))]:
-        for removed in _removals(votes, plan.removed, against, size) if change != "add" else [np.zeros(votes.distinct)]:
+    for added in _additions(plan.added, size) if change.puts else [np.zeros(len(plan.added))]:
+        for removed in _removals(votes, plan.removed, against, size) if change.takes else [np.zeros(votes.distinct)]:
             key = removed.tobytes() + added.tobytes()
             if key not in seen:
                 seen.add(key)

@@ -295,7 +295,7 @@ def _changed(found: Attack) -> str:
         how = {"replace": "changed", "drop": "dropped", "add": "added"}[found.change]
         return f"{100 * found.upper:.3g} % of the votes {how}"
     many, total = found.votes_sufficient, amount(found.original.total)
-    if found.change == "add":
+    if not found.change.takes:
         return f"{amount(many)} vote{'s' * (many != 1)} added to {total}"
     return f"{amount(many)} of {total} votes {'changed' if found.change == 'replace' else 'dropped'}"
 

@@ -25,6 +25,7 @@ from holdrank.proofs.exact import Ballot, ExactVotes, Order, compares, doubled_p
 from holdrank.rankings import Floats, Ints
 from holdrank.rules.solvers.highs import Model
 from holdrank.status import Clock
+from holdrank.votes.changes import Change
 
 Row: TypeAlias = Ints  # what each kind of ballot counts in a condition
 Amount: TypeAlias = Fraction | float  # a weight of votes; infinite where no change does it
@@ -57,11 +58,11 @@ class Ground:
         All strict orders of the items.
     """
 
-    def __init__(self, votes: ExactVotes, change: str, added: Sequence[Ballot]) -> None:
+    def __init__(self, votes: ExactVotes, change: Change, added: Sequence[Ballot]) -> None:
         self.votes, self.change = votes, change
         self.orders: list[Order] = list(permutations(range(votes.n)))
         self.present = len(votes.ballots)
-        self.kinds: list[Ballot] = [*votes.ballots, *(added if change != "drop" else [])]
+        self.kinds: list[Ballot] = [*votes.ballots, *(added if change.puts else [])]
         self._shares = np.array([weight / votes.total for weight in votes.weights]) * _UNIT
         self._costs: dict[str, Costs] = {}
         self.memo: dict[Any, Any] = {}  # of the programs that run here
@@ -109,9 +110,9 @@ class Ground:
         if lacking <= 0:
             return Fraction(0)
         best = max(points[self.present :], default=0)
-        if self.change == "add":
+        if not self.change.takes:
             return Fraction(lacking, best) if best > 0 else inf
-        gains = [(0 if self.change == "drop" else best) - point for point in points[: self.present]]
+        gains = [(0 if not self.change.puts else best) - point for point in points[: self.present]]
         spent = Fraction(0)
         for gain, weight in sorted(zip(gains, self.votes.weights, strict=True), reverse=True):
             if gain <= 0:
@@ -119,7 +120,7 @@ class Ground:
             if gain * weight >= lacking:
                 spent += Fraction(lacking, gain)
                 # To drop all votes leaves none that could reach anything.
-                return inf if self.change == "drop" and spent == self.votes.total else spent
+                return inf if not self.change.puts and spent == self.votes.total else spent
             lacking -= gain * weight
             spent += weight
         return inf
@@ -170,16 +171,16 @@ class Ground:
         after = [Fraction(max(mass, 0.0)) * unit for mass in masses.tolist()]
         kept = [min(Fraction(weight), mass) for weight, mass in zip(self.votes.weights, after, strict=False)]
         added = after[self.present :]
-        if self.change == "add":
+        if not self.change.takes:
             kept = [Fraction(weight) for weight in self.votes.weights]
         removed = self.votes.total - sum(kept)
-        if self.change == "replace" and any(added):
+        if self.change.keeps_total and any(added):
             added = [mass * removed / sum(added) for mass in added]
         weights: dict[Ballot, Fraction] = {}
         for kind, weight in zip(self.kinds, [*kept, *added], strict=True):
             weights[kind] = weights.get(kind, Fraction(0)) + weight
-        spent = sum(added, Fraction(0)) if self.change == "add" else Fraction(removed)
-        if spent >= self.votes.total and self.change == "drop":
+        spent = sum(added, Fraction(0)) if not self.change.takes else Fraction(removed)
+        if spent >= self.votes.total and not self.change.puts:
             return None
         return spent, ExactVotes.of_weights(self.votes, weights)
 
@@ -189,8 +190,8 @@ class Ground:
         `least` is the share of the votes by which each row is to be satisfied.
         """
         here, added = self.present, len(self.kinds) - self.present
-        removable = self._shares if self.change != "add" else np.zeros(here)
-        cost = np.concatenate((np.ones(here), np.full(added, float(self.change == "add")), [_PENALTY]))
+        removable = self._shares if self.change.takes else np.zeros(here)
+        cost = np.concatenate((np.ones(here), np.full(added, float(not self.change.takes)), [_PENALTY]))
         upper = np.concatenate((removable, np.full(added, np.inf), [np.inf]))
         model = Model(cost, upper, presolve=False)
         scales = [int(np.abs(row).max(initial=1)) or 1 for row in rows]
@@ -198,7 +199,7 @@ class Ground:
         entries = np.column_stack((-matrix[:, :here], matrix[:, here:], np.ones(len(rows))))
         columns = np.broadcast_to(np.arange(len(cost)), entries.shape)
         model.add_rows(columns, entries, least * _UNIT - matrix[:, :here] @ self._shares, np.inf)
-        if self.change == "replace":
+        if self.change.keeps_total:
             balance = np.concatenate((-np.ones(here), np.ones(added), [0.0]))
             model.add_rows(np.arange(len(cost))[None], balance[None], 0.0, 0.0)
         solution = model.solve(Clock())

@@ -21,7 +21,7 @@ from holdrank.analysis.tradeoff import TOLERANCE
 from holdrank.arrays.tolerances import DECIMALS, NUDGE, SAME
 from holdrank.attacks import goals
 from holdrank.attacks.answers import attack
-from holdrank.attacks.goals import Change, Goal
+from holdrank.attacks.goals import Goal
 from holdrank.attacks.plans import Plan
 from holdrank.attacks.reach import whole_budget
 from holdrank.attacks.whole import plan_votes
@@ -46,6 +46,7 @@ from holdrank.rankings import Ranking
 from holdrank.rules.consensus import borda, name_of
 from holdrank.rules.merges import Robust
 from holdrank.rules.scores import copeland
+from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 from holdrank.words.headlines import headline
 from holdrank.words.numbers import number
@@ -210,7 +211,7 @@ class _Recorded:
             yield Check(
                 claim, "refuted", "lower and upper differ where it says that they do not, or the other way round"
             )
-        question = Question(checker, told.ranks, goal, found["change"])
+        question = Question(checker, told.ranks, goal, Change(found["change"]))
         plans = self._proposed(question, amounts)
         listed, fault = self._listed_plan(checker, found)
         if found["verified"] != (found["upper"] is not None):
@@ -274,7 +275,7 @@ class _Recorded:
         )
 
     def _numbers(
-        self, checker: Exactly, told: Told, goal: Goal, row: Record, change: Change = "replace"
+        self, checker: Exactly, told: Told, goal: Goal, row: Record, change: Change = Change.REPLACE
     ) -> Iterator[Check]:
         """Check numbers that come without an attack."""
         amounts = _amounts(row, self.votes)
@@ -322,7 +323,7 @@ class _Recorded:
                 yield from self._numbers(self.median, self.told, goal, row)
                 continue
             # Whoever crosses the cut changes the set above it: what that takes is told.
-            yield from least_checks(self.median, self.told, [(goal, amounts)], "replace")
+            yield from least_checks(self.median, self.told, [(goal, amounts)], Change.REPLACE)
             told = Amounts.of(whole)
             same = (amounts.lower, amounts.needed, amounts.decides) == (told.lower, told.needed, told.decides)
             if not (same and whole.exact):
@@ -353,10 +354,10 @@ class _Recorded:
             for k, delta in enumerate(curve["delta"])
         ]
         yield from least_checks(
-            checker, told, asked, "replace", f"no cheaper attack on {checker.T.__name__} moves it as far"
+            checker, told, asked, Change.REPLACE, f"no cheaper attack on {checker.T.__name__} moves it as far"
         )
         for goal, amounts in asked:
-            question = Question(checker, told.ranks, goal, "replace")
+            question = Question(checker, told.ranks, goal, Change.REPLACE)
             yield from shown_checks(question, amounts, self._proposed(question, amounts))
             yield from settled_checks(self.votes, goal.text(), amounts)
 
@@ -424,14 +425,14 @@ class _Recorded:
                 findings.append("open")
                 continue
             asked = [(goal, Amounts(lower, math.inf, 0.0, math.inf, 0.0, math.inf))]
-            findings += [check.finding for check in least_checks(self.median, self.told, asked, "replace")]
+            findings += [check.finding for check in least_checks(self.median, self.told, asked, Change.REPLACE)]
         for goal in shown:
             found = attack(votes, self.median.T, goal, time_limit=_LONGEST)
             plan = found.whole_plan if votes.is_counts else found.plan
             if plan is None or plan.budget(votes) > budget + (0.0 if votes.is_counts else NUDGE) + SAME:
                 findings.append("open")
                 continue
-            question = Question(self.median, self.told.ranks, goal, "replace")
+            question = Question(self.median, self.told.ranks, goal, Change.REPLACE)
             findings += [check.finding for check in shown_checks(question, Amounts.of(found), Plans.of(found))]
         if "refuted" in findings:
             return Check(claim, "refuted", "an attack says otherwise")
@@ -467,11 +468,11 @@ class _Recorded:
                 continue
             goal = goals.Distance(found["delta"])
             amounts = _amounts({"lower": lower, "upper": upper}, self.votes)
-            question = Question(checker, told.ranks, goal, "replace")
+            question = Question(checker, told.ranks, goal, Change.REPLACE)
             plans = self._proposed(question, amounts)
             # Only shares are told here.
             shares = amounts._replace(needed=0.0, ties=math.inf, decides=0.0, sufficient=math.inf)
-            yield from least_checks(checker, told, [(goal, shares)], "replace")
+            yield from least_checks(checker, told, [(goal, shares)], Change.REPLACE)
             yield from shown_checks(question, shares, plans)
             if lower != upper:
                 yield Check(f"the least share at the threshold {theta:g} is known", "open", "it is not")

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from holdrank.arrays.tolerances import NUDGE, SAME
 from holdrank.attacks import goals
-from holdrank.attacks.goals import Aim, Change, Goal
+from holdrank.attacks.goals import Aim, Goal
 from holdrank.attacks.plans import Plan, adds_battles
 from holdrank.attacks.results import Attack, Breakdown
 from holdrank.proofs import exact
@@ -26,6 +26,7 @@ from holdrank.proofs.verdicts import Check, Finding
 from holdrank.rankings import Ranking
 from holdrank.rules.consensus import Consensus, Statistic, name_of
 from holdrank.status import Status
+from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 from holdrank.words.numbers import number, percent
 
@@ -288,7 +289,7 @@ class _Decided:
         self.bit = Fraction(0)
         units = checker.one_ballot if checker.votes.is_counts else None
         if units:
-            self.bit = Fraction(1, units * (2 if change == "replace" else 1))
+            self.bit = Fraction(1, units * change.pull)
         self.aims = aims
 
     def demanded(self, outcome: Ranking, unit: Fraction) -> Amount:
@@ -370,7 +371,7 @@ def _whole_checks(
         claim = f"{_needs(amounts.decides, goal.text())} outright"
         if math.isinf(amounts.decides):
             aim = goal.aim(Ranking(told.ranks), votes.items)
-            dropped = change == "drop" and checker.base is not None and checker.never_ahead(aim)
+            dropped = not change.puts and checker.base is not None and checker.never_ahead(aim)
             never: Finding = "proved" if dropped or (math.isinf(rounded) and share == "proved") else "open"
             yield Check(claim, never, "" if never == "proved" else NO_PROOF)
         elif not more.bit:
@@ -464,13 +465,13 @@ def _not_allowed(checker: Exactly, attacked: Votes, change: Change, low: Fractio
     added = sum(more.values(), Fraction(0))
     if fault := _foreign(checker, list(more)):
         return fault
-    if change == "drop" and added > slack:
+    if not change.puts and added > slack:
         return "ballots were put in, not only dropped"
-    if change == "add" and removed > slack:
+    if not change.takes and removed > slack:
         return "ballots were taken away, not only added"
-    if change == "replace" and abs(added - removed) > max(slack, _SAME * total if slack else Fraction(0)):
+    if change.keeps_total and abs(added - removed) > max(slack, _SAME * total if slack else Fraction(0)):
         return "not as many ballots were put in as taken away"
-    spent = added if change == "add" else removed
+    spent = added if not change.takes else removed
     if spent > high * total + slack:
         return f"it changes {percent(float(spent / total))} of the votes"
     # An attack may put in some of what it takes away; then it changes less than it says.
@@ -514,10 +515,10 @@ def _curve_checks(checker: Exactly, found: Breakdown, told: Told) -> Iterator[Ch
     if found.seed is not None:
         yield Check(f"the random numbers are those of seed {found.seed}", "open", "they were not drawn again")
     if asked:
-        yield from least_checks(checker, told, list(zip(asked, rows, strict=True)), "replace")
+        yield from least_checks(checker, told, list(zip(asked, rows, strict=True)), Change.REPLACE)
     shown: set[tuple[bytes, ...]] = set()
     for goal, row, attack in zip(asked, rows, found.attacks, strict=True):
-        question = Question(checker, told.ranks, goal, "replace")
+        question = Question(checker, told.ranks, goal, Change.REPLACE)
         if attack is None:
             # Nothing tells here which distance was asked for, either, unless it is an attainable one.
             attainable = (goal.delta * checker.votes.n * (checker.votes.n - 1)) % 1 in (0, 1)
@@ -531,7 +532,7 @@ def _curve_checks(checker: Exactly, found: Breakdown, told: Told) -> Iterator[Ch
         yield from shown_checks(question, row, Plans.of(attack))
         yield from settled_checks(checker.votes, goal.text(), row)
         yield from _labels(checker, attack)
-        if Told.of(attack.before) != told or attack.statistic != found.statistic or attack.change != "replace":
+        if Told.of(attack.before) != told or attack.statistic != found.statistic or not attack.change.keeps_total:
             yield Check(f"the attack for {goal.text()} is on this consensus", "refuted", "it is on another one")
         parts = () if attack.plan is None else (attack.plan.removed, attack.plan.ranks, attack.plan.added)
         key = (*(part.tobytes() for part in parts), repr(attack.after and Told.of(attack.after)).encode())

@@ -10,7 +10,7 @@ from itertools import pairwise, permutations
 import numpy as np
 
 from holdrank.arrays.tolerances import TIED
-from holdrank.attacks.goals import Aim, Change
+from holdrank.attacks.goals import Aim
 from holdrank.attacks.plans import adds_battles
 from holdrank.proofs import exact
 from holdrank.proofs.bounds import Amount, Ground, battles, extremes, rankings
@@ -20,6 +20,7 @@ from holdrank.proofs.search import Proof, proves
 from holdrank.rules.consensus import Statistic, borda, footrule, kemeny
 from holdrank.rules.merges import Robust, ballots_for
 from holdrank.rules.scores import bradley_terry, compares_all, copeland, mean_score
+from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 
 LISTED = 7  # items: up to here all optimal orders are listed

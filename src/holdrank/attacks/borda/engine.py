@@ -29,11 +29,12 @@ from holdrank.attacks.borda.points import (
     priced,
     program_for,
 )
-from holdrank.attacks.goals import Aim, Change
+from holdrank.attacks.goals import Aim
 from holdrank.attacks.plans import Found, Plan, Progress, nothing
 from holdrank.attacks.whole import Whole
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.status import Clock, Step
+from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 
 _QUICK_ITEMS = 7  # up to here the search needs no help
@@ -62,7 +63,7 @@ def find(
     >>> from holdrank.attacks.goals import Above
     >>> votes = Votes.from_orders([["a", "b", "c"], ["a", "c", "b"]], weights=[6, 4])
     >>> before = borda(votes).ranking
-    >>> [found] = find(votes, before, [Above("b", "a").aim(before, votes.items)], "replace", Clock(), None)
+    >>> [found] = find(votes, before, [Above("b", "a").aim(before, votes.items)], Change.REPLACE, Clock(), None)
     >>> round(found.lower, 9), round(found.upper, 9)
     (0.35, 0.35)
     """
@@ -164,11 +165,11 @@ def _nudged(points: Points, order: Ints, answer: Answer) -> Plan | None:
 
     That breaks all ties and takes no program; not for battles, nor where nothing is added.
     """
-    if points.battles or points.change == "drop":
+    if points.battles or not points.change.puts:
         return None
     share = 2 * points.strict / UNIT
     orders, added = answer.ballots()
-    if points.change == "add":
+    if not points.change.takes:
         return points.plan(
             answer.removed, np.vstack((orders.reshape(-1, points.n), order)), np.append(added, share * UNIT)
         )
@@ -227,7 +228,7 @@ def _entering_exactly(points: Points, item: int, costs: Floats, wanted: int, clo
         if answer is not None and math.isfinite(answer.value):
             plan = points.plan(answer.removed, *answer.ballots())
             return Found(lower / UNIT, priced(max(value, lower) / UNIT, plan.budget(points.votes)), plan)
-        if points.change != "drop" or not math.isfinite(value):
+        if points.change.puts or not math.isfinite(value):
             break
     return Found(lower / UNIT)
 
@@ -291,7 +292,7 @@ def _farther(points: Points, flips: Sequence[int], clock: Clock, progress: Progr
     search.run(0.0, upper)
     lower = np.maximum.accumulate(search.lower()) / UNIT
     _keep_cheaper(upper, plans, *search.attacks())
-    if points.change == "drop" and any(plan is None for plan in plans) and not clock.over():
+    if not points.change.puts and any(plan is None for plan in plans) and not clock.over():
         # Taking votes away can end in ties that nothing breaks: look for orders that are really reached.
         strict = _Search(points, search.flips, clock, progress)
         strict.run(points.strict, upper)
@@ -325,7 +326,7 @@ def _sweep(
     """
     n, change = points.n, points.change
     first = np.argsort(points.doubled @ worth, kind="stable")
-    weights = points.weights[first] if change != "add" else np.zeros(len(first))
+    weights = points.weights[first] if change.takes else np.zeros(len(first))
     taken = np.concatenate(([0.0], np.cumsum(weights)))
     lost = np.vstack((np.zeros(n), np.cumsum(weights[:, None] * points.doubled[first] / 2, axis=0)))
     orders: Ints = np.argsort(-worth, kind="stable")[None]
@@ -338,13 +339,13 @@ def _sweep(
         given = np.bincount(winners, shares, n).astype(np.float64)
 
     def after(weight: float) -> Floats:
-        now = points.base + (weight * given if change != "drop" else 0.0)
-        if change != "add":
+        now = points.base + (weight * given if change.puts else 0.0)
+        if change.takes:
             at = min(int(np.searchsorted(taken, weight, side="right")), len(first)) - 1
             now = now - lost[at] - (weight - taken[at]) * points.doubled[first[at]] / 2
         return now
 
-    most = points.most_added if change == "add" else UNIT * (1 - 1e-6)
+    most = points.most_added if not change.takes else UNIT * (1 - 1e-6)
     grid = np.unique(np.concatenate((np.linspace(0, most, 257), np.geomspace(most * 1e-6, most, 256))))
     reached = np.maximum.accumulate([count(after(weight)) for weight in grid])
     upper = [math.inf] * len(wanted)
@@ -358,7 +359,7 @@ def _sweep(
             middle = (low + high) / 2
             low, high = (low, middle) if count(after(middle)) >= enough else (middle, high)
         removed = np.zeros(len(first))
-        if change != "add":
+        if change.takes:
             removed[first] = np.clip(high - taken[:-1], 0.0, weights)
         upper[at], plans[at] = high / UNIT, points.plan(removed, orders, shares * high)
     return upper, plans

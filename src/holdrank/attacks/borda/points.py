@@ -20,12 +20,12 @@ import numpy.typing as npt
 
 from holdrank.arrays.tolerances import TIED
 from holdrank.attacks.borda.races import Races
-from holdrank.attacks.goals import Change
 from holdrank.attacks.kemeny.integers import leaves_nothing
 from holdrank.attacks.plans import Found, Plan, adds_battles, replacing
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.rules.solvers.highs import Model, Solution
 from holdrank.status import Clock
+from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 
 UNIT = 1e4  # weight of all votes
@@ -66,7 +66,7 @@ class Points:
     @property
     def most_added(self) -> float:
         """Weight with which an attacker who adds reaches any order: each pair costs its gap at most."""
-        if self.change == "replace":
+        if self.change.keeps_total:
             return UNIT
         return (self.n**2 if self.battles else 1) * (float(np.ptp(self.base)) + self.n * self.strict) + 1.0
 
@@ -100,17 +100,17 @@ class Points:
         none = np.zeros(4 * self.n + 1)
         if gap <= 0:
             return 0.0, none
-        if self.change == "add":
+        if not self.change.takes:
             return gap / float(self.most[1]), none
         heaps = np.bincount(lead, weights=self.weights, minlength=len(none))
         gains = np.arange(len(none)) / 2 - self.n
-        if self.change == "replace":
+        if self.change.keeps_total:
             gains += self.most[1]
         elif not heaps[gains <= 0].any():
             return math.inf, none  # every ballot that could be left is for j
         heaps[gains <= 0] = 0.0
         gained = np.cumsum((heaps * gains)[::-1])
-        if gained[-1] < gap and (slack > 0 or self.change == "replace"):
+        if gained[-1] < gap and (slack > 0 or self.change.keeps_total):
             return math.inf, none
         gap = min(gap, float(gained[-1]))  # without the ballots for j, none of those left is
         last = int(np.argmax(gained >= gap))  # from the largest gain down
@@ -127,14 +127,14 @@ class Points:
         if not math.isfinite(strict):
             return None
         removed = np.zeros(len(self.weights))
-        if self.change != "add":
+        if self.change.takes:
             lead = self.doubled[:, j] - self.doubled[:, i] + 2 * self.n
             full = np.bincount(lead, weights=self.weights, minlength=len(taken))
             share = np.divide(taken, full, out=np.zeros_like(taken), where=full > 0)
             removed = share[lead] * self.weights
         middle = [k for k in range(self.n) if k not in (i, j)]
         order = np.array([[i, *middle, j]])
-        added = np.array([0.0 if self.change == "drop" else strict])
+        added = np.array([0.0 if not self.change.puts else strict])
         plan = self.plan(removed, order, added, (i, j))
         return Found(cost / UNIT, priced(cost / UNIT, plan.budget(self.votes)), plan)
 
@@ -144,9 +144,9 @@ class Points:
         if gap <= 0:
             return 0.0
         best = float(worth.max() if self.battles else np.sort(worth)[::-1] @ np.diff(self.most))
-        if self.change == "add":
+        if not self.change.takes:
             return gap / best if best > 0 else math.inf
-        gains = -(self.doubled @ worth) / 2 + (best if self.change == "replace" else 0.0)
+        gains = -(self.doubled @ worth) / 2 + (best if self.change.keeps_total else 0.0)
         first = np.argsort(-gains, kind="stable")
         gains, weights = np.maximum(gains[first], 0.0), self.weights[first]
         gained = np.cumsum(gains * weights)
@@ -185,7 +185,7 @@ class Points:
             orders = np.array([battle]) if self.battles else orders
         for row, order in zip(ranks, orders, strict=True):
             row[self.order[order]] = np.arange(1, len(order) + 1)
-        if self.change == "drop":
+        if not self.change.puts:
             ranks, added = ranks[:0], added[:0]
         return replacing(self.votes, removed * scale, ranks.reshape(-1, self.n), added * scale)
 
@@ -216,9 +216,9 @@ class Program:
 
     def __init__(self, points: Points, pairs: Iterable[tuple[int, int]]) -> None:
         self.data = points
-        n, m = points.n, len(points.weights) if points.change != "add" else 0
+        n, m = points.n, len(points.weights) if points.change.takes else 0
         self.pairs = np.array(list(pairs)).reshape(-1, 2)
-        adds = points.change != "drop"
+        adds = points.change.puts
         widths = (m, n * adds, int(adds), n, len(self.pairs))
         starts = np.concatenate(([0], np.cumsum(widths)))
         self._removed, self._added, self._mass, self._points, self._leads = (
@@ -250,10 +250,10 @@ class Program:
     def _count(self, i: int) -> None:
         """Add the row that ties the points of an item to the ballots."""
         columns, values = [self._points[i : i + 1]], [np.ones(1)]
-        if self.data.change != "add":
+        if self.data.change.takes:
             columns.append(self._removed)
             values.append(self.data.doubled[:, i] / 2)
-        if self.data.change != "drop":
+        if self.data.change.puts:
             columns.append(self._added[i : i + 1])
             values.append(-np.ones(1))
         self._row(np.concatenate(columns), np.concatenate(values), self.data.base[i], self.data.base[i])
@@ -286,7 +286,7 @@ class Program:
         removed = solved.x[self._removed] if len(self._removed) else np.zeros(len(self.data.weights))
         after = solved.x[self._points]
         value = mass if len(self._mass) else float(removed.sum())
-        if self.data.change == "drop" and self.data.leaves_nothing(value, self.pairs, asked):
+        if not self.data.change.puts and self.data.leaves_nothing(value, self.pairs, asked):
             return Answer(math.inf, math.inf)
         bound = min(max(solved.bound, 0.0), value)
         return Answer(bound, value, after, removed, lambda: self._ballots(after, added, mass))
@@ -338,7 +338,7 @@ class GrowingProgram:
     def solve(self, asked: npt.NDArray[Any], clock: Clock, slack: float = 0.0) -> Answer | None:
         """See `Program.solve`; only pairs in their own order can be asked for."""
         data, n = self.data, self.data.n
-        m = len(data.weights) if data.change != "add" else 0
+        m = len(data.weights) if data.change.takes else 0
         pairs = self.pairs[asked > 0]
         place = np.argsort(_sorted_by(pairs, n))
         orders = self._first_ballots(place)
@@ -371,7 +371,7 @@ class GrowingProgram:
             worth: Floats = np.bincount(up, prices, n).astype(np.float64) - np.bincount(low, prices, n)
             bound = max(bound, data.knapsack(worth, slack * float(prices.sum())))
             leads = after[pairs[:, 0]] - after[pairs[:, 1]]
-            if bound < value - 1e-12 * UNIT and data.change != "drop" and not data.battles:
+            if bound < value - 1e-12 * UNIT and data.change.puts and not data.battles:
                 best = np.lexsort((place, -worth))
                 if not (orders == best).all(axis=1).any():
                     orders = np.vstack((orders, best))
@@ -380,7 +380,7 @@ class GrowingProgram:
                 break
             if not (leads[np.setdiff1d(np.arange(len(pairs)), rows)] < slack - EQUAL_POINTS / 4).any():
                 break
-        if data.change == "drop" and data.leaves_nothing(value, self.pairs, asked):
+        if not data.change.puts and data.leaves_nothing(value, self.pairs, asked):
             return Answer(math.inf, math.inf)
         used = added > 0
         self._needed[np.flatnonzero(asked > 0)[rows]] = True
@@ -391,7 +391,7 @@ class GrowingProgram:
     def _first_ballots(self, place: Ints) -> Ints:
         """Return the ballots to start from: one in which all asked pairs lead, or a battle won by each item."""
         data = self.data
-        if data.change == "drop":
+        if not data.change.puts:
             return np.empty((0, data.n), dtype=np.int64)
         last = int(place.argmax())
         return data.battles_won(np.arange(data.n), last) if data.battles else np.argsort(place)[None]

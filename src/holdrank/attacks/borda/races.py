@@ -21,8 +21,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from holdrank.attacks.goals import Aim, Change
+from holdrank.attacks.goals import Aim
 from holdrank.rankings import Floats, Ints
+from holdrank.votes.changes import Change
 
 _MOST = 2**61  # sums below this fit the machine's whole numbers
 _MOST_LEADS = 100_000_000  # ballots times pairs looked at for one aim; a second of work
@@ -74,12 +75,12 @@ class Races:
         gap = int(self.sums[j]) - int(self.sums[i])
         if gap < 0:
             return Race(0.0, 0.0, 0.0)
-        if self.change == "add":
+        if not self.change.takes:
             if not self.gain:
                 return Race(0.0, 0.0, math.inf) if gap == 0 else Race(math.inf, math.inf, math.inf)
             return Race(gap / self.gain, float(-(-gap // self.gain)), float(gap // self.gain + 1))
         leads, heaps = self._heaps(i, j)
-        if self.change == "replace":
+        if self.change.keeps_total:
             leads = leads + self.gain
         helps = leads > 0
         leads, heaps = leads[helps], heaps[helps]
@@ -87,7 +88,7 @@ class Races:
         taken = np.concatenate(([0], np.cumsum(heaps)))
         tie, share = self._first(gap, leads, gained, taken)
         decide, _ = self._first(gap + 1, leads, gained, taken)
-        if self.change == "drop" and taken[-1] == self.weights.sum():
+        if not self.change.puts and taken[-1] == self.weights.sum():
             # Every ballot is for j: while one is left, so is a lead.
             return Race(math.inf, math.inf, math.inf)
         return Race(share, tie, decide)
@@ -116,7 +117,7 @@ class Races:
         weights = self.weights[order].astype(np.float64)
         before = np.concatenate(([0.0], np.cumsum(weights)[:-1]))
         out = np.zeros(len(weights))
-        if self.change != "add":
+        if self.change.takes:
             out[order] = np.clip(size - before, 0.0, weights)
         return out
 

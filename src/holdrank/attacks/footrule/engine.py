@@ -10,11 +10,12 @@ from itertools import permutations
 import numpy as np
 
 from holdrank.attacks.footrule.places import SAME_COST, UNIT, Places, Price, target_price
-from holdrank.attacks.goals import Aim, Change
+from holdrank.attacks.goals import Aim
 from holdrank.attacks.plans import Found, Plan, Progress, nothing
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.rules.solvers import assignment
 from holdrank.status import Clock, Step
+from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 
 _LISTED_ITEMS = 9  # up to here all targets are listed, most of them excluded by cheap bounds
@@ -43,7 +44,7 @@ def find(
     >>> from holdrank.attacks.goals import Above
     >>> votes = Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[6, 4])
     >>> before = footrule(votes).ranking
-    >>> [found] = find(votes, before, [Above("b", "a").aim(before, votes.items)], "replace", Clock(), None)
+    >>> [found] = find(votes, before, [Above("b", "a").aim(before, votes.items)], Change.REPLACE, Clock(), None)
     >>> round(found.lower, 9), round(found.upper, 9)
     (0.1, 0.1)
     """
@@ -179,7 +180,7 @@ def _search(places: Places, wish: _Wish, clock: Clock, progress: Progress | None
     ledger = explore(places, wish, clock, progress, 0.0)
     lower = np.maximum.accumulate(ledger.lower)
     founds = _attacks(places, ledger, clock)
-    if places.change == "drop" and listed and any(plan is None for _, plan in founds) and not clock.over():
+    if not places.change.puts and listed and any(plan is None for _, plan in founds) and not clock.over():
         # Taking votes away can end in ties that nothing breaks: look for targets that are really reached.
         strict = _attacks(places, explore(places, wish, clock, progress, places.strict), clock)
         founds = [min(pair, key=lambda found: found[0]) for pair in zip(founds, strict, strict=True)]
@@ -320,7 +321,7 @@ def _attacks(places: Places, ledger: _Ledger, clock: Clock) -> list[tuple[float,
             continue
         key = target.tobytes()
         if key not in known:
-            if known_answer is not None and places.change != "drop":
+            if known_answer is not None and places.change.puts:
                 answer = _nudged(places, known_answer)
             else:
                 answer = target_price(places, target, clock, slack=places.strict)
@@ -343,7 +344,7 @@ def _nudged(places: Places, answer: Price) -> Price:
     That puts every rival behind by the distance, and takes no program.
     """
     share = 2 * places.strict / UNIT
-    if places.change == "add":
+    if not places.change.takes:
         return Price(answer.bound, answer.value, answer.removed, answer.added + share * (UNIT + answer.added))
     removed = answer.removed + share * (places.weights - answer.removed)
     return Price(answer.bound, answer.value, removed, float(removed.sum()))
@@ -351,11 +352,11 @@ def _nudged(places: Places, answer: Price) -> Price:
 
 def _mixed(places: Places, target: Ints) -> Price:
     """Return an attack that takes away the same share of all ballots: no linear program, not the cheapest."""
-    if places.change == "drop":
+    if not places.change.puts:
         return Price(0.0, math.inf, np.empty(0), 0.0)
-    adding = Places(places.votes, Ranking.from_order(places.order), "add")
+    adding = Places(places.votes, Ranking.from_order(places.order), Change.ADD)
     answer = target_price(adding, target, Clock(), slack=2 * places.strict)
-    if places.change == "add":
+    if not places.change.takes:
         return answer
     share = answer.added / (UNIT + answer.added)
     return Price(0.0, share * UNIT, places.weights * share, share * UNIT)

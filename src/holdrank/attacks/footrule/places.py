@@ -17,13 +17,13 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from holdrank.attacks.goals import Change
 from holdrank.attacks.kemeny.integers import leaves_nothing
 from holdrank.attacks.plans import Plan, replacing
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.rules.solvers.assignment import assign
 from holdrank.rules.solvers.highs import Model
 from holdrank.status import Clock
+from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 
 UNIT = 1e4  # weight of all votes
@@ -50,7 +50,7 @@ class Places:
         cost = votes.place_weights()[self.order] @ self.apart
         self.cost: Floats = (cost - cost.diagonal()[:, None]) / votes.total * UNIT
         # How many times the distance of target and rival one vote can move their difference of costs.
-        self.pull = 2.0 if change == "replace" else 1.0
+        self.pull = change.pull
         self.strict = max(1e-8, 1e-10 * self.n) * UNIT
 
     def distances(self, target: Ints) -> Floats:
@@ -84,9 +84,9 @@ class Places:
         behind = float(heaps @ gains)
         if behind <= SAME_COST / 100:
             return 0.0
-        if self.change == "add":
+        if not self.change.takes:
             return behind / apart
-        if self.change == "replace":
+        if self.change.keeps_total:
             gains = gains + apart  # type: ignore[assignment]
         elif not heaps[gains <= 0].any():
             return math.inf  # every ballot that could be left is for the rival
@@ -110,7 +110,7 @@ class Places:
         scale = self.votes.total / UNIT
         ranks = np.zeros((1, self.n), dtype=np.int64)
         ranks[0, self.order] = target + 1
-        if self.change == "drop":
+        if not self.change.puts:
             return replacing(self.votes, removed * scale, ranks[:0], np.empty(0))
         return replacing(self.votes, removed * scale, ranks, np.array([added * scale]))
 
@@ -137,7 +137,7 @@ def target_price(places: Places, target: Ints, clock: Clock, limit: float = math
     moved[grid, target] = 0.0
     pulls = places.apart[target]  # what a unit of the target, put in, costs each item at each place
     removed, added, bound = np.zeros(m), 0.0, 0.0
-    model = Model(np.ones(m), places.weights, presolve=False) if places.change != "add" else None
+    model = Model(np.ones(m), places.weights, presolve=False) if places.change.takes else None
     rival: Ints = grid
     leads: list[Ints] = []  # of the target over each rival, in whole numbers
     while True:
@@ -148,7 +148,7 @@ def target_price(places: Places, target: Ints, clock: Clock, limit: float = math
             added = bound = max(bound, behind / apart) if apart else bound
         elif apart:
             lead = mine - places.distances(rival)
-            gains = lead + apart if places.change == "replace" else lead
+            gains = lead + apart if places.change.keeps_total else lead
             most = float(np.maximum(gains, 0.0) @ places.weights) + 1.0
             model.add_rows(np.arange(m)[None], gains[None], float(lead @ places.weights) + asked, most)
             solved = model.solve(clock)
@@ -160,7 +160,7 @@ def target_price(places: Places, target: Ints, clock: Clock, limit: float = math
             removed = np.clip(solved.x, 0.0, places.weights)
             added = float(removed.sum())
             leads.append(np.rint(-2 * lead).astype(np.int64))
-            if places.change == "drop" and leaves_nothing(added / UNIT, places.lightest, partial(np.array, leads)):
+            if not places.change.puts and leaves_nothing(added / UNIT, places.lightest, partial(np.array, leads)):
                 return Price(math.inf, math.inf, removed, 0.0)
         if bound >= limit:
             return Price(bound, math.inf, removed, added)
@@ -169,7 +169,7 @@ def target_price(places: Places, target: Ints, clock: Clock, limit: float = math
             touched = np.flatnonzero(removed)
             for i in range(n):
                 cost[i] -= removed[touched] @ np.abs(places.places[touched, i, None] - grid)
-        if places.change != "drop":
+        if places.change.puts:
             cost += added * pulls
         cost -= slack * moved
         again = assign(cost, 0.0).place

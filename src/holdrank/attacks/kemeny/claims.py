@@ -82,7 +82,7 @@ class Claim:
 
     def _pull(self) -> float:
         """Return by how much a changed ballot may move every margin; battles move one only."""
-        return 0.0 if self.siege.battles else (2.0 if self.siege.change == "replace" else 1.0)
+        return 0.0 if self.siege.battles else self.siege.change.pull
 
     def _passing_cost(self, arc: tuple[int, int]) -> float:
         """Return the least sum of margins that one item loses to pass another, the rest as it is."""
@@ -118,7 +118,7 @@ class Claim:
             self.upper, self.target, self.price_of_target = price.value, target, price
 
     def _may(self, value: float) -> bool:
-        return not (self.siege.change == "drop" and value / UNIT > 1 - self.siege.lightest / 2)
+        return not (not self.siege.change.puts and value / UNIT > 1 - self.siege.lightest / 2)
 
     def _reaches(self, target: Ints) -> bool:
         """Whether an order reaches the goal."""
@@ -198,12 +198,12 @@ class Claim:
         before i times the margin, less what taking battles away can save.
         """
         change, W = self.siege.change, self.battles
-        if change == "add":
+        if not change.takes:
             against, balance = against / max(float(against.max()), 1.0), 0.0
-        balance = max(balance, float(against.max())) if change == "replace" else 0.0
+        balance = max(balance, float(against.max())) if change.keeps_total else 0.0
         cost = against.T * self.margins.T
         fixed = 0.0
-        if change != "add":
+        if change.takes:
             cost = cost - W.T * np.maximum(balance + against.T - 1, 0.0) - W * np.maximum(balance - against.T - 1, 0.0)
             fixed = max(UNIT - float(W.sum()), 0.0) * max(balance - 1, 0.0)
         bound, before = relaxed_within(cost, arcs, self.together, self.upper + fixed, clock)

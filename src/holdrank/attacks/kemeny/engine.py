@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from holdrank.attacks.goals import Aim, Change
+from holdrank.attacks.goals import Aim
 from holdrank.attacks.kemeny import pricing, walks
 from holdrank.attacks.kemeny.claims import Claim
 from holdrank.attacks.kemeny.siege import SUBSETS_UP_TO, Priced, Siege, flips
@@ -27,6 +27,7 @@ from holdrank.attacks.whole import Whole, votes_needed, votes_to_decide
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.rules.consensus import kemeny
 from holdrank.status import Clock, Step
+from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 
 _TINY = 1e-12
@@ -246,7 +247,7 @@ class _Curve(_Search):
         self.lower = np.minimum(np.minimum(self.limits(), done), self.open)
         if (self.lower < self.limits()).any():
             # A vote that is replaced moves a margin by two, one that comes or goes by one.
-            mean = cheap_lower(siege.votes, self.before) * (1 if siege.change == "replace" else 2)
+            mean = cheap_lower(siege.votes, self.before) * (1 if siege.change.keeps_total else 2)
             self.lower[1:] = np.minimum(np.maximum(self.lower[1:], mean), self.upper[1:])
         np.maximum.accumulate(self.lower, out=self.lower)
 

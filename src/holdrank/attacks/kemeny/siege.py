@@ -20,7 +20,6 @@ import numpy.typing as npt
 
 from holdrank.arrays.kernels import compiled
 from holdrank.arrays.tolerances import STRICT
-from holdrank.attacks.goals import Change
 from holdrank.attacks.kemeny import pricing, walks
 from holdrank.attacks.kemeny.integers import UndecidedError, least, leaves_nothing
 from holdrank.attacks.plans import Plan, adds_battles, replacing
@@ -29,6 +28,7 @@ from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.rules.kemeny import cheapest_order
 from holdrank.rules.solvers.highs import Model
 from holdrank.status import Clock
+from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 
 SUBSETS_UP_TO = 12  # items: above, the rivals of a target come from the branch and bound of the median itself
@@ -94,25 +94,25 @@ class Siege:
         self.margin = self.margins[first, second]
         self.battles = adds_battles(votes)
         # What a target wins by in every pair: a ranking put in does that at once, battles pair by pair; so may drops.
-        self.slack = STRICT / max(len(first), 1) if self.battles or change == "drop" else STRICT
+        self.slack = STRICT / max(len(first), 1) if self.battles or not change.puts else STRICT
         share = votes.weights / votes.total
         self.lightest = float(share.min())
         ranks = np.ascontiguousarray(votes.ranks.T[self.items]).astype(np.int32)
         if votes.unlisted == "bottom":
             ranks[ranks == 0] = n + 1
-        takes = change != "add"
+        takes = change.takes
         self.ranks = ranks if takes else ranks[:, :0]
         self.takes = self.ranks.shape[1]
-        self.swaps = change == "replace" and not self.battles
-        puts = 0 if change == "drop" or self.swaps else (len(first) if self.battles else 1)
+        self.swaps = change.keeps_total and not self.battles
+        puts = 0 if not change.puts or self.swaps else (len(first) if self.battles else 1)
         taking = share if takes else share[:0]
-        self.cap = np.concatenate((taking, np.full(puts, 2.0 if change == "add" else 1.0)))
-        self.cost = np.concatenate((np.ones(self.takes), np.full(puts, 1.0 if change == "add" else 0.0)))
+        self.cap = np.concatenate((taking, np.full(puts, 2.0 if not change.takes else 1.0)))
+        self.cost = np.concatenate((np.ones(self.takes), np.full(puts, 1.0 if not change.takes else 0.0)))
         # Battles put in need as many taken away.
-        balanced = change == "replace" and self.battles
+        balanced = change.keeps_total and self.battles
         self.first_row = np.concatenate((np.ones(self.takes), -np.ones(puts))) if balanced else np.empty(0)
         # One changed vote moves a margin by two when it is replaced, by one when it comes or goes.
-        self.against: Floats = -self.margins / (2 if change == "replace" else 1)
+        self.against: Floats = -self.margins / change.pull
         fast = n > 6 or len(self.cap) * n**3 > _COMPILING_PAYS
         self.walk = compiled(walks.search_orders, walks.block_bound) if fast else walks.search_orders
         self._price = compiled(pricing.price_orders, *pricing.PARTS) if fast else pricing.price_orders
@@ -291,18 +291,18 @@ class Siege:
 
     def works(self, priced: Priced, clock: Clock) -> bool:
         """Whether a target was priced and can be made the only optimum: the two differ where votes are dropped only."""
-        if self.change != "drop" or priced.kind != pricing.PRICED:
+        if self.change.puts or priced.kind != pricing.PRICED:
             return priced.kind == pricing.PRICED
         return not (self.leaves_nothing(priced) or clock.over()) and self.plan(priced, clock) is not None
 
     def leaves_open(self, priced: Priced) -> bool:
         """Whether the value of a target bounds what is known from below: it may be as cheap as that."""
-        dropped = self.change == "drop" and priced.kind == pricing.PRICED and not self.leaves_nothing(priced)
+        dropped = not self.change.puts and priced.kind == pricing.PRICED and not self.leaves_nothing(priced)
         return priced.kind == pricing.OPEN or dropped
 
     def leaves_nothing(self, priced: Priced) -> bool:
         """Whether a target is a median only once all votes are dropped, when it is none."""
-        if self.change != "drop":
+        if self.change.puts:
             return False
         key = priced.order.tobytes()
         if key not in self._gone:
@@ -356,7 +356,7 @@ class Siege:
             if len(self.first_row):
                 gains.append(self.first_row)
                 needs.append(0.0)
-            if self.change == "drop":  # one vote must be left
+            if not self.change.puts:  # one vote must be left
                 gains.append(-np.ones(len(cap)))
                 needs.append(1 - total)
             table = np.array(gains).reshape(-1, len(cap))
@@ -390,7 +390,7 @@ class Siege:
         place = np.empty(self.n, dtype=np.int64)
         place[self.items[order]] = np.arange(1, self.n + 1)
         if not self.battles:
-            put = removed.sum() if self.swaps else (taken[-1] if self.change == "add" else 0.0)
+            put = removed.sum() if self.swaps else (taken[-1] if not self.change.takes else 0.0)
             return replacing(self.votes, removed, place[None], np.array([put]))
         mass = taken[self.takes :]
         first, second = np.triu_indices(self.n, 1)
@@ -400,7 +400,7 @@ class Siege:
             pair = self.items[[first[f], second[f]]]
             ranks[row, pair] = np.argsort(np.argsort(place[pair])) + 1
         put_in = mass[used]
-        if self.change == "replace" and len(used):
+        if self.change.keeps_total and len(used):
             # What is taken without a battle put in for it gets one that changes nothing of the order.
             put_in[np.argmax(put_in)] += max(removed.sum() - put_in.sum(), 0.0)
         return replacing(self.votes, removed, ranks, put_in)

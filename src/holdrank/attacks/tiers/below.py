@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from holdrank.arrays.tolerances import DECIMALS, NUDGE
-from holdrank.attacks.goals import Aim, Change, Distance, TopSet, top_items
+from holdrank.attacks.goals import Aim, Distance, TopSet, top_items
 from holdrank.attacks.plans import Found, Plan, Progress
 from holdrank.attacks.tiers.crossings import lower_bound
 from holdrank.attacks.whole import Find, FindWhole, Whole, plan_votes
@@ -23,6 +23,7 @@ from holdrank.rankings import Ranking
 from holdrank.rules.consensus import kemeny
 from holdrank.rules.merges import Robust, consensus_of
 from holdrank.status import Clock
+from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 
 _FOR_THE_RANKING = 0.25  # of the time

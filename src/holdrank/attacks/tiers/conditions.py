@@ -21,13 +21,13 @@ from itertools import permutations
 import numpy as np
 
 from holdrank.arrays.tolerances import SAME
-from holdrank.attacks.goals import Change
 from holdrank.attacks.kemeny.integers import leaves_nothing
 from holdrank.attacks.plans import Plan, adds_battles, replacing
 from holdrank.rankings import Floats, Ints
 from holdrank.rules.kemeny import cheapest_order
 from holdrank.rules.solvers.highs import Model
 from holdrank.status import Clock
+from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 
 _LISTED_UP_TO = 7  # items: all rankings at once are priced faster than by a search
@@ -135,10 +135,10 @@ class Field:
     def compared_within(self, budget: float) -> tuple[Floats, Floats]:
         """Return the least and the most that N can be after a change of at most this share of the votes."""
         # What is put in compares all pairs, unless it is battles: N then never falls when votes are replaced.
-        falls = self.change == "drop" or (self.battles and self.change == "replace")
+        falls = not self.change.puts or (self.battles and self.change.keeps_total)
         least = np.maximum(self.compared - budget, 0.0) if falls else self.compared
-        most = self.compared if self.change == "drop" else self.compared + budget
-        return least, most if self.change == "add" else np.minimum(most, 1.0)
+        most = self.compared if not self.change.puts else self.compared + budget
+        return least, most if not self.change.takes else np.minimum(most, 1.0)
 
     # One row: a knapsack
 
@@ -148,17 +148,17 @@ class Field:
         if need <= _SAFE:
             return 0.0
         best = float((np.abs(u) + v).max()) if self.battles else float(np.abs(u).sum() + v.sum())
-        if self.change == "add":
+        if not self.change.takes:
             return need / best - _SAFE if best > 0 else math.inf
         counted = self.gains(u, v)
-        gain = (best if self.change == "replace" else 0.0) - counted
+        gain = (best if self.change.keeps_total else 0.0) - counted
         useful = np.flatnonzero(gain > 0)
         useful = useful[np.argsort(-gain[useful], kind="stable")]
         shares, gain = self.shares[useful], gain[useful]
         total = np.cumsum(shares * gain)
         if not len(total) or total[-1] < need - SAME:
             return math.inf
-        if self.change == "drop" and not (counted >= -_SAFE).any():
+        if not self.change.puts and not (counted >= -_SAFE).any():
             return math.inf  # whatever ballots are left
         at = min(int(np.searchsorted(total, need)), len(total) - 1)
         spent = float(shares[:at].sum()) + (need - (float(total[at - 1]) if at else 0.0)) / float(gain[at])
@@ -184,12 +184,12 @@ class Field:
         mixed = np.round(gains @ self._mixer[: len(rows)], 9)
         _, chosen, group = np.unique(mixed, return_index=True, return_inverse=True)
         supply: Floats = np.bincount(group, weights=self.shares).astype(np.float64)
-        if self.change == "add":
+        if not self.change.takes:
             chosen, supply = chosen[:0], supply[:0]
         kinds: list[int] = []
-        if self.battles and self.change != "drop":
+        if self.battles and self.change.puts:
             kinds = list(range(len(self._orders)))
-        elif self.change != "drop":
+        elif self.change.puts:
             kinds = [self._liked(u.T @ (base < nudges + SAME), clock)[1]]
             kinds += [kind for kind in (like.added if like else ()) if kind not in kinds]
         best_bound = -math.inf
@@ -205,7 +205,7 @@ class Field:
                 break
             kinds.append(liked)
         removed = np.zeros(len(self.shares))
-        if self.change != "add":
+        if self.change.takes:
             removed = self._fill(x[: len(chosen)], group)
         masses = x[len(chosen) : len(chosen) + len(kinds)]
         added = {kind: float(mass) for kind, mass in zip(kinds, masses, strict=True) if mass > 1e-14}
@@ -220,14 +220,14 @@ class Field:
         k, m, c = len(base), len(gains), len(kinds)
         eye = np.eye(k)
         table = np.hstack((-gains.T, kinds.reshape(c, k).T, -eye, eye))
-        paid = np.zeros(c) if self.change == "replace" else np.ones(c)
+        paid = np.zeros(c) if self.change.keeps_total else np.ones(c)
         cost = np.concatenate((np.ones(m), paid, np.zeros(k), np.full(k, _PENALTY)))
         most = np.concatenate((supply * _UNIT, np.full(c, 1e3 * _UNIT), np.full(2 * k, 1e6 * _UNIT)))
         model = Model(cost, most, presolve=False)
         wide = np.arange(m + c + 2 * k)
         aim = (nudges - base) * _UNIT
         model.add_rows(np.broadcast_to(wide, table.shape), table, aim, aim)
-        if self.change == "replace":
+        if self.change.keeps_total:
             balance = np.concatenate((np.ones(m), -np.ones(c)))[None]
             model.add_rows(wide[None, : m + c], balance, 0.0, 0.0)
         solution = model.solve(clock)
@@ -241,14 +241,14 @@ class Field:
     ) -> tuple[float, int]:
         """Return L(prices), and the kind of ballot that these prices like best (-1 where none is put in)."""
         owed, worth = -float(prices @ base), gains @ prices
-        if self.change == "drop":
+        if not self.change.puts:
             left = owed - float(self.shares @ np.maximum(0.0, -worth - 1.0)) - _SAFE
             # Rows have no constants: what is left may be scaled, so all of some ballot is, or nothing.
             lightest = float(self.shares.min())
             none_left = leaves_nothing(left, lightest, lambda: np.zeros((0, 0), dtype=np.int64))
             return (math.inf if none_left else min(left, 1 - lightest)), -1
         best, kind = self._liked_at(prices @ u, prices @ v, clock)
-        if self.change == "add":
+        if not self.change.takes:
             if best <= 0:
                 return (math.inf if owed > SAME else 0.0), kind
             return owed / best - _SAFE, kind

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from holdrank.attacks.goals import Aim, Change, Distance, TopSet, top_items
+from holdrank.attacks.goals import Aim, Distance, TopSet, top_items
 from holdrank.attacks.mirror import is_symmetric
 from holdrank.attacks.plans import Found, Progress
 from holdrank.rankings import Floats, Ranking
@@ -24,6 +24,7 @@ from holdrank.rules.consensus import kemeny
 from holdrank.rules.merges import Robust
 from holdrank.rules.scores import copeland
 from holdrank.status import Clock
+from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 
 _FOR_THE_BASE = 0.6  # of the time; the rest is for attacks
@@ -102,9 +103,9 @@ def tie_prices(votes: Votes, theta: float, change: Change) -> Floats:
     compared = wins + wins.T
     level = 0.5 + theta
     over = wins - level * compared
-    if change == "add":
+    if not change.takes:
         short = over / level
-    elif change == "drop":
+    elif not change.puts:
         short = over / (1 - level) if level < 1 else np.where(over > 0, np.inf, 0.0)
     else:
         short = over

@@ -27,7 +27,7 @@ from itertools import combinations, pairwise, permutations
 import numpy as np
 
 from holdrank.arrays.tolerances import SAME
-from holdrank.attacks.goals import Aim, Change, Distance
+from holdrank.attacks.goals import Aim, Distance
 from holdrank.attacks.plans import Found, Plan, Progress, nothing
 from holdrank.attacks.tiers.cells import Cell, Rows, Score, alone, items_of, masks_of, nearby
 from holdrank.attacks.tiers.conditions import Altered, Field, Row
@@ -37,6 +37,7 @@ from holdrank.rules.consensus import borda, kemeny
 from holdrank.rules.kemeny import cheapest_order
 from holdrank.rules.merges import MERGES, Robust
 from holdrank.status import Clock, Step
+from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 
 _SAME = 1e-10  # budgets closer than this are not told apart
@@ -68,7 +69,7 @@ def find(
     --------
     >>> votes = Votes.from_orders([["a", "b"], ["b", "a"]], weights=[70, 30])
     >>> aim = Distance(1.0).aim(Ranking([1, 2]), votes.items)
-    >>> [found] = find(votes, Robust(kemeny, 0.05), Ranking([1, 2]), [aim], "replace", Clock(), None)
+    >>> [found] = find(votes, Robust(kemeny, 0.05), Ranking([1, 2]), [aim], Change.REPLACE, Clock(), None)
     >>> round(found.lower, 6), round(found.upper, 6)
     (0.15, 0.15)
     """
@@ -398,7 +399,7 @@ class _Search:
 
     def _try(self, bound: float, change: Altered) -> None:
         """Run the statistic on the altered votes and keep them as attacks on the aims that they reach."""
-        if all(upper <= bound + _SAME for upper in self.upper) or (self.field.change == "drop" and bound >= 1):
+        if all(upper <= bound + _SAME for upper in self.upper) or (not self.field.change.puts and bound >= 1):
             return
         if self.base == "kemeny":
             after = self._after(change)
