@@ -16,7 +16,7 @@ settings.load_profile("holdrank")
 
 ROOT = Path(__file__).resolve().parents[1]
 
-pytest.register_assert_rewrite("studios", "fuzz.targets")  # they judge for tests
+pytest.register_assert_rewrite("reading", "served", "studios", "vote_tables", "fuzz.targets")  # they judge for tests
 
 # Started in the background, a shell has Ctrl-C ignored; tests press it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -63,6 +63,16 @@ def as_stored():
         assert text == path.read_text(encoding="utf-8")
 
     return compare
+
+
+@pytest.fixture(scope="session")
+def studio(tmp_path_factory):
+    """A studio in a process of its own."""
+    pytest.importorskip("uvicorn")
+    from served import served
+
+    with served(tmp_path_factory.mktemp("studio")) as found:
+        yield found
 
 
 # Every exact result that a test comes by is proved again: in whole numbers, by the checker that trusts no solver.

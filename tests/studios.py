@@ -34,6 +34,12 @@ def post(client, path, *, files=None, headers=None, accept="application/json", *
                        follow_redirects=False)  # fmt: skip
 
 
+def post_with_header(client, path, *, files=None, **values):
+    """Post a form with the token in a header, as scripts do."""
+    headers = {"accept": "application/json", "origin": HERE, "x-holdrank-token": client.studio.token}
+    return client.post(path, data=values, files=files, headers=headers, follow_redirects=False)
+
+
 def opened(client, text, name):
     answer = post(client, "/open", files={"file": (name, text.encode())})
     assert answer.status_code == 200, answer.text

@@ -15,6 +15,7 @@ import pytest
 from holdrank.studio.app import create_app
 from holdrank.studio.jobs import Jobs
 from holdrank.studio.limits import Limits
+
 from studios import HERE, VOTES, is_error, opened, post, running, slow_votes, wait
 
 

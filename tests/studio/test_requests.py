@@ -12,6 +12,7 @@ import pytest
 import holdrank as hr
 from holdrank.studio.app import ROUTES, Start
 from holdrank.studio.limits import Limits
+
 from studios import HERE, VOTES, is_error, opened, post, running, slow_votes, wait
 
 HEADLINE = "a wins, and stays first unless at least 11 of 101 votes change (10.9 %, proven minimum)."
