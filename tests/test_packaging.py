@@ -64,9 +64,10 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
         names = content.namelist()
     outside = [name for name in names if not re.match(r"holdrank/|holdrank-[\d.]+\.dist-info/", name)]
     assert not outside
-    for needed in ("py.typed", "analysis/analysis.schema.json", "views/templates/report.html", "views/templates/report.md",
-                   "views/static/page.css", "views/static/holdrank.js", "studio/templates/base.html",
-                   "studio/templates/votes.html", "studio/static/studio.css", "studio/static/studio.js", "cli/__init__.py"):  # fmt: skip
+    for needed in ("py.typed", "analysis/analysis.schema.json", "views/templates/report.html",
+                   "views/templates/report.md", "views/static/page.css", "views/static/holdrank.js",
+                   "studio/templates/base.html", "studio/templates/votes.html", "studio/static/studio.css",
+                   "studio/static/studio.js", "cli/__init__.py"):  # fmt: skip
         assert f"holdrank/{needed}" in names
     assert sum(name.endswith(".dist-info/licenses/LICENSE") for name in names) == 1
     # Votes of other people must not slip in: the package ships code, pages and its schema.
