@@ -48,7 +48,8 @@ from holdrank.proofs import exact  # noqa: E402
 from holdrank.proofs.exact import ExactVotes  # noqa: E402
 from holdrank.rules.kemeny import branch, parts, search  # noqa: E402
 from holdrank.status import Clock  # noqa: E402
-from holdrank.votes.forms import ballots  # noqa: E402
+from holdrank.votes.ballots import SparseBallots  # noqa: E402
+from holdrank.votes.forms import raw  # noqa: E402
 
 import oracles  # noqa: E402
 from strategies import KINDS, heavy_ballots, random_ranks, unlisted_rule  # noqa: E402
@@ -326,14 +327,14 @@ class Soak:
     def _as_marks(self, path, votes):
         """Hold what a reader that keeps marks makes of a file against the reader that makes a matrix."""
         matrix = hr.read_votes(path, unlisted=votes.unlisted)
-        with patch.object(ballots, "most_cells", lambda _: -1):
+        with patch.object(raw, "most_cells", lambda _: -1):
             marks = hr.read_votes(path, unlisted=votes.unlisted)
         same = np.array_equal(marks.wins(), matrix.wins()) and marks == matrix and marks.notes == matrix.notes
         if same and votes.unlisted == "bottom":
             same = np.array_equal(marks.mean_places(), matrix.mean_places())
         if not same:
             raise Disagreement(f"held as marks, the votes of a {path.suffix} file are others")
-        self.counts["files held as marks"] += isinstance(marks._ranks, ballots.SparseRanks)
+        self.counts["files held as marks"] += isinstance(marks.ballots, SparseBallots)
 
     # Breaking.
 

@@ -216,7 +216,7 @@ def test_examples_in_docstrings_are_true(name):
 def test_docstrings_are_looked_at_everywhere():
     walked = {name for _, name, _ in pkgutil.walk_packages(holdrank.__path__, "holdrank.")} | {"holdrank"}
     assert set(sources_with_examples()) <= walked
-    assert {"holdrank.rankings", "holdrank.rules.merges", "holdrank.votes.forms.ballots"} <= set(
+    assert {"holdrank.rankings", "holdrank.rules.merges", "holdrank.votes.ballots.ranks"} <= set(
         sources_with_examples()
     )
 

@@ -58,7 +58,8 @@ _ROOMS = {
         "sample_votes",
     ),
     "votes.pairs": ("PairCounts",),
-    "votes.votes": ("Reading", "Votes"),
+    "votes.reading": ("Reading",),
+    "votes.votes": ("Votes",),
 }
 
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
@@ -171,5 +172,5 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.votes.models import exact_votes as exact_votes
     from holdrank.votes.models import sample_votes as sample_votes
     from holdrank.votes.pairs import PairCounts as PairCounts
-    from holdrank.votes.votes import Reading as Reading
+    from holdrank.votes.reading import Reading as Reading
     from holdrank.votes.votes import Votes as Votes

@@ -12,7 +12,7 @@ from holdrank import files
 from holdrank.errors import HoldrankError, InputError, LimitError, UsageError
 from holdrank.files import FORMATS, read_votes, validate
 from holdrank.files.preflib import reader as preflib_room
-from holdrank.votes.forms import ballots as ballots_room
+from holdrank.votes import limits
 
 from reading import FORMS, SAME, read, wins
 
@@ -228,7 +228,7 @@ def test_the_careful_and_the_fast_reader_agree(monkeypatch):
 
 
 def test_too_many_ballots_for_the_items_is_a_limit(monkeypatch):
-    monkeypatch.setattr(ballots_room, "MAX_CELLS", 3)
+    monkeypatch.setattr(limits, "MAX_CELLS", 3)
     for form in ("preflib", "battles", "jsonl", "long-ranks"):
         with pytest.raises(LimitError, match=r"[234] distinct ballots over 2 items.*to repair"):
             read(FORMS[form])

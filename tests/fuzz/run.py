@@ -28,7 +28,9 @@ INSTRUMENTED = [
         "holdrank.votes.forms",
         "holdrank.files.large",
         "holdrank.votes.ballots",
+        "holdrank.votes.inputs",
         "holdrank.votes.votes",
+        "holdrank.votes.pair_files",
         "holdrank.votes.pairs",
     ),
     *(

@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdrank import InputError, LimitError, PairCounts, Reading, UsageError, Votes, count_pairs, read_votes
-from holdrank.votes.forms import ballots
-from holdrank.votes.forms.ballots import RanksInPieces, RawBallots, SparseRanks, ranks_of_marks, row_prints, with_scores
+from holdrank.votes.ballots import SparseBallots, sparse
+from holdrank.votes.ballots.sparse import row_prints
+from holdrank.votes.forms import raw as raw_room
+from holdrank.votes.forms.raw import RanksInPieces, RawBallots, ranks_of_marks, with_scores
 
 SOURCES = {
     "preflib": "# DATA TYPE: toi\n# ALTERNATIVE NAME 1: x\n# ALTERNATIVE NAME 2: y\n# ALTERNATIVE NAME 3: z\n"
@@ -37,8 +39,8 @@ SOURCES = {
 def always_marks(monkeypatch):
     """No matrix is dense enough to be held as one."""
 
-    most_cells = ballots.most_cells
-    return lambda on: monkeypatch.setattr(ballots, "most_cells", (lambda _: -1) if on else most_cells)
+    most_cells = raw_room.most_cells
+    return lambda on: monkeypatch.setattr(raw_room, "most_cells", (lambda _: -1) if on else most_cells)
 
 
 def assert_same_votes(one: Votes, other: Votes) -> None:
@@ -61,8 +63,8 @@ def test_every_reader_finds_the_same_votes_either_way(form, always_marks):
     matrix = read_votes(io.BytesIO(text))
     always_marks(True)
     marks = read_votes(io.BytesIO(text))
-    assert isinstance(marks._ranks, SparseRanks)
-    assert not isinstance(matrix._ranks, SparseRanks)
+    assert isinstance(marks.ballots, SparseBallots)
+    assert not isinstance(matrix.ballots, SparseBallots)
     assert_same_votes(marks, matrix)
 
 
@@ -90,7 +92,7 @@ def test_counts_become_the_same_votes_either_way(always_marks):
     counts = PairCounts.from_votes(Votes.from_orders([["a", "b", "c"], [["b", "c"], "a"]], weights=[5, 2]))
     matrix = counts.as_votes()
     always_marks(True)
-    assert isinstance(counts.as_votes()._ranks, SparseRanks)
+    assert isinstance(counts.as_votes().ballots, SparseBallots)
     assert_same_votes(counts.as_votes(), matrix)
 
 
@@ -118,7 +120,7 @@ def test_marks_are_merged_and_counted_as_a_matrix_is(case, scored, merge, unlist
     rank, score = table[row, item], shifts[row] - 1.5 * table[row, item]
     items = [f"i{k}" for k in range(table.shape[1])]
     built = []
-    for ranks in (SparseRanks.of_marks(table.shape, row, item, rank), table.astype(np.int32)):
+    for ranks in (SparseBallots.of_marks(table.shape, row, item, rank), table.astype(np.int32)):
         ranks, scores = with_scores(ranks, row, item, score) if scored else (ranks, None)
         raw = RawBallots(items, ranks, weights, [], {}, unlisted, scores)
         built.append(Votes.from_raw(raw, Reading(), merge=merge))
@@ -139,9 +141,9 @@ def test_marks_are_merged_and_counted_as_a_matrix_is(case, scored, merge, unlist
 
 def test_rows_that_share_a_fingerprint_are_told_apart(monkeypatch):
     row, item, rank = np.array([[0, 0, 1], [1, 1, 1], [2, 0, 1], [3, 0, 1], [3, 1, 2]]).T
-    marks = SparseRanks.of_marks((4, 3), row, item, rank)
+    marks = SparseBallots.of_marks((4, 3), row, item, rank)
     groups = {tuple(np.flatnonzero(marks.groups()[1] == label)) for label in marks.groups()[1]}
-    monkeypatch.setattr(ballots, "row_prints", lambda count, *_: np.zeros(count, dtype=np.uint64))
+    monkeypatch.setattr(sparse, "row_prints", lambda count, *_: np.zeros(count, dtype=np.uint64))
     first, label = marks.groups()
     assert first.tolist() == [0, 1, 3]
     assert {tuple(np.flatnonzero(label == k)) for k in label} == groups == {(0, 2), (1,), (3,)}
@@ -167,7 +169,7 @@ def test_a_matrix_that_is_mostly_full_stays_one():
     full = np.arange(10**6)
     assert isinstance(ranks_of_marks((1000, 1000), full // 1000, full % 1000, full % 1000 + 1), np.ndarray)
     few = np.arange(2000)
-    assert isinstance(ranks_of_marks((2000, 2000), few, few, few * 0 + 1), SparseRanks)
+    assert isinstance(ranks_of_marks((2000, 2000), few, few, few * 0 + 1), SparseBallots)
     assert isinstance(ranks_of_marks((1000, 2000), few // 2, few, few * 0 + 1), np.ndarray)
 
 
@@ -183,7 +185,7 @@ def test_a_file_that_names_many_items_once_is_held_as_marks(tmp_path):
     path = tmp_path / "few.soi"
     path.write_text("# DATA TYPE: soi\n" + names + "\n".join([*lines, "3: 7,8"]) + "\n", encoding="utf-8")
     votes = read_votes(path)
-    assert isinstance(votes._ranks, SparseRanks)
+    assert isinstance(votes.ballots, SparseBallots)
     assert "1 line repeats an order; their counts were added" in votes.notes
     assert (votes.distinct, votes.weights[0], votes.total, votes.with_ties) == (count, 5, 2004, 0)
     assert votes.incomplete == votes.total
@@ -196,13 +198,13 @@ def test_a_file_that_names_many_items_once_is_held_as_marks(tmp_path):
 def test_lists_of_few_of_many_items_are_held_as_marks():
     orders = [[f"i{k}", [f"i{(k + 3) % 2000}", f"i{(k + 40) % 2000}"]] for k in range(2000) if k % 7]
     votes = Votes.from_orders(orders, weights=[1 + k % 3 for k in range(len(orders))])
-    assert isinstance(votes._ranks, SparseRanks)
+    assert isinstance(votes.ballots, SparseBallots)
     table = np.zeros((len(orders), votes.n), dtype=np.int32)
     for row, order in enumerate(orders):
         for rank, items in enumerate([order[:1], order[1]], start=1):
             table[row, [votes.items.index(item) for item in items]] = rank
     matrix = Votes.from_ranks(table, [1 + k % 3 for k in range(len(orders))], votes.items)
-    assert not isinstance(matrix._ranks, SparseRanks)
+    assert not isinstance(matrix.ballots, SparseBallots)
     assert_same_votes(votes, matrix)
     assert np.array_equal(votes.mean_places(), matrix.mean_places())
 
@@ -218,7 +220,7 @@ def test_a_long_ballot_among_short_ones_is_counted_in_parts(monkeypatch):
     for unlisted in ("bottom", "observed"):
         marks, matrix = (
             Votes.from_raw(RawBallots(list(map(str, range(25))), ranks, np.full(40, 0.3), [], {}, unlisted), Reading())
-            for ranks in (SparseRanks.of_marks(table.shape, row, item, table[row, item]), table)
+            for ranks in (SparseBallots.of_marks(table.shape, row, item, table[row, item]), table)
         )
         assert np.array_equal(marks.wins(), matrix.wins())
 

@@ -265,7 +265,7 @@ def test_files_that_are_no_counts_are_refused(tmp_path):
 
 
 def test_counts_of_many_items_that_hardly_anybody_compared_are_not_packed(tmp_path, monkeypatch):
-    monkeypatch.setattr("holdrank.votes.pairs._SMALL_MATRIX", 1 << 20)
+    monkeypatch.setattr("holdrank.votes.pair_files._SMALL_MATRIX", 1 << 20)
     wins = np.zeros((400, 400))
     wins[0, 1] = 5
     counts = PairCounts.from_wins(wins, [f"i{k}" for k in range(400)])
@@ -302,6 +302,6 @@ def test_counts_of_many_items_that_hardly_anybody_compared_are_not_packed(tmp_pa
     (tmp_path / "liar.npz").write_bytes(packed)
     with zipfile.ZipFile(tmp_path / "liar.npz") as archive:
         assert archive.getinfo("wins.npy").compress_size == 1_000_000
-    monkeypatch.setattr("holdrank.votes.pairs._SMALL_MATRIX", 0)
+    monkeypatch.setattr("holdrank.votes.pair_files._SMALL_MATRIX", 0)
     with pytest.raises(hr.InputError, match=r"wins takes 1,280,128 bytes"):
         PairCounts.load(tmp_path / "liar.npz")

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from holdrank.errors import InputError, UsageError
+from holdrank.votes.ballots.ranks import ranks_of_values
 from holdrank.votes.forms import Problems, Table, battles_from_frame, scores_from_frame
-from holdrank.votes.forms.ballots import ranks_of_values
 from holdrank.votes.votes import Votes
 
 MAKERS = {

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import holdrank as hr
-from holdrank.votes import ballots as ballots_room
-from holdrank.votes import votes as votes_room
+from holdrank.votes import limits
+from holdrank.votes.ballots import dense
 
 import oracles
 from strategies import ballots, votes
@@ -130,7 +130,7 @@ def test_a_collision_of_fingerprints_is_found_and_undone(monkeypatch):
     def all_alike(values, **kwargs):
         return real(np.zeros_like(values) if values.dtype == np.uint64 else values, **kwargs)
 
-    monkeypatch.setattr(ballots_room.np, "unique", all_alike)
+    monkeypatch.setattr(dense.np, "unique", all_alike)
     v = hr.Votes.from_ranks([[1, 2], [2, 1], [1, 2]])
     assert v.ranks.tolist() == [[1, 2], [2, 1]]
     assert v.weights.tolist() == [2, 1]
@@ -281,7 +281,7 @@ def test_scores_that_share_a_fingerprint_are_told_apart(monkeypatch):
     def all_alike(array, **options):
         return real_unique(np.zeros_like(array) if array.ndim == 1 else array, **options)
 
-    monkeypatch.setattr(ballots_room.np, "unique", all_alike)
+    monkeypatch.setattr(dense.np, "unique", all_alike)
     v = hr.Votes.from_score_rows(rows)
     assert v.scores.tolist() == [[3, 1], [3, 2], [1, 2]]
     assert v.weights.tolist() == [2, 1, 1]
@@ -384,7 +384,7 @@ def test_a_ranking_is_needed_for_a_loss():
 
 
 def test_more_items_than_a_matrix_can_hold_are_refused_with_the_limit(monkeypatch):
-    monkeypatch.setattr(votes_room, "MOST_ITEMS", 2)
+    monkeypatch.setattr(limits, "MOST_ITEMS", 2)
     v = example()
     for square in (v.wins, v.pairwise, v.positions):
         with pytest.raises(hr.LimitError, match="the limit is 2 items"):

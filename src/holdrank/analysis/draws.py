@@ -33,7 +33,8 @@ from holdrank.rules.scores import (
 )
 from holdrank.rules.solvers.assignment import assign
 from holdrank.status import Clock
-from holdrank.votes.votes import Votes, pair_shares
+from holdrank.votes.votes import Votes
+from holdrank.votes.wins import pair_shares
 
 BLOCK = 50  # draws with random numbers of their own: what one worker does at a time
 NUMBERS_AT_A_TIME = 1 << 21  # in any one array, so that all of them stay well below 200 MB

@@ -19,7 +19,8 @@ from holdrank.attacks.results import Attack, Breakdown
 from holdrank.errors import quote, show
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.rules.consensus import Consensus
-from holdrank.votes.votes import Votes, pair_shares
+from holdrank.votes.votes import Votes
+from holdrank.votes.wins import pair_shares
 
 Record: TypeAlias = dict[str, Any]
 

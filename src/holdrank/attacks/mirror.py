@@ -14,6 +14,7 @@ from holdrank.attacks.whole import Whole
 from holdrank.rankings import Ints, Ranking
 from holdrank.rules.consensus import Statistic, borda, footrule, kemeny
 from holdrank.rules.scores import bradley_terry, compares_all
+from holdrank.votes.ballots import DenseBallots
 from holdrank.votes.votes import Votes
 
 
@@ -30,9 +31,7 @@ def turned_votes(votes: Votes) -> Votes:
     ranks: Ints = votes.ranks.astype(np.int64)
     if votes.unlisted == "bottom":
         ranks = np.where(ranks == 0, ranks.max(axis=1, keepdims=True) + 1, ranks)
-    turned = np.asfortranarray(_turned(ranks))
-    turned.flags.writeable = False
-    return replace(votes, _ranks=turned, _scores=None, _memo={})
+    return replace(votes, ballots=DenseBallots(_turned(ranks)).closed(), _memo={})
 
 
 def mirrored(find: Any) -> Any:

@@ -10,8 +10,9 @@ import numpy as np
 from holdrank.errors import InputError
 from holdrank.files.containers.opening import Source, split_lines
 from holdrank.files.options import ReadOptions
-from holdrank.votes.forms.ballots import RawBallots, ranks_of_marks, ranks_within
+from holdrank.votes.ballots.ranks import ranks_within
 from holdrank.votes.forms.options import ballot_choices
+from holdrank.votes.forms.raw import RawBallots, ranks_of_marks
 from holdrank.votes.forms.table import Problems, no_rows
 
 _MANY_ITEMS = 10_000  # that a file may declare without naming them

@@ -23,9 +23,10 @@ from holdrank.files.preflib.old import read_old_preflib
 from holdrank.files.preflib.reader import read_preflib
 from holdrank.files.tables import of_table
 from holdrank.status import Step
-from holdrank.votes.forms.ballots import RawBallots
+from holdrank.votes.forms.raw import RawBallots
 from holdrank.votes.forms.table import Problems, Ref, Table, no_marks
-from holdrank.votes.votes import Reading, Votes
+from holdrank.votes.reading import Reading
+from holdrank.votes.votes import Votes
 
 _TEXT_READERS = {"preflib": read_preflib, "preflib-old": read_old_preflib, "order": read_order}
 _BALLOTS_OF_TEXT = (*_TEXT_READERS, "jsonl")

@@ -9,10 +9,11 @@ import numpy as np
 
 from holdrank.files import sniff
 from holdrank.files.options import ReadOptions
-from holdrank.votes.forms.ballots import RawBallots, ballot_matrix
+from holdrank.votes.ballots.ranks import ballot_matrix
 from holdrank.votes.forms.battles import battles, pair_counts
 from holdrank.votes.forms.marks import item_columns, long_marks, multi_way
 from holdrank.votes.forms.orders import lists, positions
+from holdrank.votes.forms.raw import RawBallots
 from holdrank.votes.forms.scores import score_table
 from holdrank.votes.forms.table import Problems, Table
 from holdrank.votes.forms.vocabulary import BLANKS

@@ -15,8 +15,9 @@ from holdrank.rankings import Floats, Ranking, footrule_maximum
 from holdrank.rules.kemeny import all_cheapest_orders, cheapest_order, cheapest_ranks
 from holdrank.rules.solvers.assignment import all_assignments, assign
 from holdrank.status import Clock, Status, Step, upward
+from holdrank.votes.counting import Distance
 from holdrank.votes.pairs import PairCounts
-from holdrank.votes.votes import Distance, Votes
+from holdrank.votes.votes import Votes
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,8 @@ from holdrank.errors import UsageError, quote
 from holdrank.rankings import Floats, Ranking
 from holdrank.rules.consensus import Consensus, Statistic, expect_votes, tied_by_scores
 from holdrank.status import Status
-from holdrank.votes.ballots import NUMBERS_AT_A_TIME, close
+from holdrank.votes.limits import NUMBERS_AT_A_TIME
+from holdrank.votes.memo import close
 from holdrank.votes.pairs import PairCounts
 from holdrank.votes.votes import Votes
 

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import io
-import json
 import math
 import os
-import re
-import zipfile
-import zlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
@@ -17,41 +12,23 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from holdrank.errors import InputError, LimitError, UsageError, quote, reason
+from holdrank.errors import LimitError, UsageError, quote, reason
 from holdrank.parallel.checkpoints import replace_file
 from holdrank.rankings import Floats, Ranking
-from holdrank.votes.ballots import NUMBERS_AT_A_TIME, check_items, close, listed_counts
-from holdrank.votes.forms.ballots import MAX_CELLS, RawBallots, ranks_of_marks
 from holdrank.votes.forms.battles import PairTally
-from holdrank.votes.forms.notes import Note, added_notes, comparison_notes, counted, lasting, name_notes
+from holdrank.votes.forms.notes import Note, added_notes, comparison_notes, lasting, name_notes
+from holdrank.votes.forms.raw import RawBallots, ranks_of_marks, stored
 from holdrank.votes.forms.table import MAX_WEIGHT
-from holdrank.votes.votes import (
-    MOST_ITEMS,
-    Reading,
-    Remembering,
-    Unlisted,
-    Votes,
-    check_size,
-    kendall_cost,
-    least_cost,
-    pair_shares,
-)
+from holdrank.votes.inputs import check_items, notes_on_dropped
+from holdrank.votes.limits import MAX_CELLS, MOST_ITEMS, NUMBERS_AT_A_TIME, refuse_many_items
+from holdrank.votes.memo import Remembering, close
+from holdrank.votes.pair_files import packed, refused, unpacked
+from holdrank.votes.reading import Reading, Unlisted
+from holdrank.votes.votes import Votes
+from holdrank.votes.wins import kendall_cost, least_cost, pair_shares
 from holdrank.words.numbers import number
 
-_FORMAT = "holdrank pair counts"
-_VERSION = 1
 _LONGEST_SOURCE = 400
-_LARGEST_TEXT = 1 << 26  # bytes of names and notes in a file
-_DENSEST = 90  # bytes of anything for every byte that it takes once packed
-_SMALL_MATRIX = 3 << 24  # bytes that a matrix may always take, however small it was packed: 2,500 items
-_LARGEST_HEADER = 10_000
-_PIECE = 1 << 20
-# As numpy writes it: it parses what it reads as Python, which is more than can be asked of a file from anywhere.
-_HEADER = re.compile(
-    rb"\x93NUMPY[\x01\x02\x03]\x00.{2,4}?"
-    rb"\{'descr': '([<|][fu][0-9])', 'fortran_order': (True|False), 'shape': \(([0-9, ]{0,60})\), \} *\n",
-    re.DOTALL,
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -109,13 +86,9 @@ class PairCounts(Remembering):
     @classmethod
     def from_raw(cls, raw: RawBallots, reading: Reading) -> PairCounts:
         """Return the counts of what a reader found, which may be nothing."""
-        listed = listed_counts(raw.ranks) > 0
-        if not (listed & (raw.weights > 0)).any():
-            times = np.ones(len(listed), dtype=np.int64) if raw.times is None else raw.times
-            said = lasting(raw.notes)
-            for rows, what in ((~listed, "without any mark dropped"), (listed, "with weight 0 ignored")):
-                if count := int(times[rows].sum()):
-                    said.append(counted(count, "ballot", what))
+        listed, heavy = raw.stored().listed > 0, raw.weights > 0
+        if not (listed & heavy).any():
+            said = lasting(raw.notes) + notes_on_dropped(listed, heavy, raw.times)
             return cls.of_nobody(raw.unlisted, raw.items, said, reading)
         return cls.from_votes(Votes.from_raw(raw, reading, merge=False))
 
@@ -123,7 +96,7 @@ class PairCounts(Remembering):
     def from_tally(cls, tally: PairTally, reading: Reading) -> PairCounts:
         """Return the counts of battles that a reader found, which may be none."""
         items = tuple(tally.numbers)
-        check_size(len(items), "battles name")
+        refuse_many_items(len(items), "battles name")
         wins = tally.wins()
         total = math.fsum(tally.weights.values())
         listed = np.zeros(len(items))
@@ -269,7 +242,7 @@ class PairCounts(Remembering):
             kept = f"{number(self.total)} ballots are kept as {number(float(weights.sum()))} comparisons of two items"
             notes = (*notes, f"{kept}: places are not known, and losses, draws and attacks are about comparisons")
         reading = replace(self.reading, choices={**self.reading.choices, "unlisted": "observed"})
-        return Votes._build(self.items, ranks, weights[used], "observed", notes, reading)
+        return Votes._build(self.items, stored(ranks), weights[used], "observed", notes, reading)
 
     def with_reading(self, reading: Reading) -> PairCounts:
         """Return the same counts with another account of where they came from."""
@@ -281,26 +254,17 @@ class PairCounts(Remembering):
         The file is compressed, but for what would take a hundred times its room when it is read: a matrix of more than
         2,500 items of which hardly any were compared, and names that are all but the same.
         """
-        said = [[list(note.words), note.counts] if isinstance(note, Note) else note for note in self.said]
         reading = self.reading
         head = {
-            "format": _FORMAT,
-            "version": _VERSION,
             "items": self.items,
             "total": self.total,
             "unlisted": self.unlisted,
-            "said": said,
+            "said": [[list(note.words), note.counts] if isinstance(note, Note) else note for note in self.said],
             "reading": [reading.source, reading.sha256, reading.format, dict(reading.choices)],
         }
-        text = np.frombuffer(json.dumps(head, ensure_ascii=True).encode("ascii"), dtype=np.uint8)
-        arrays: dict[str, npt.NDArray[Any]] = {"head": text, "wins": self._wins, "listed": self._listed}
-        packed = _packed(arrays, set(arrays))
-        with zipfile.ZipFile(io.BytesIO(packed)) as archive:
-            sound = {name for name in arrays if _fits(archive.getinfo(f"{name}.npy"), len(packed), name != "head")}
-        if len(sound) < len(arrays):
-            packed = _packed(arrays, sound)
+        data = packed(head, self._wins, self._listed)
         try:
-            replace_file(Path(path), packed)
+            replace_file(Path(path), data)
         except (OSError, ValueError) as error:
             raise UsageError(
                 f"the counts cannot be written to {quote(str(path), 200)}: {reason(error)}; "
@@ -310,39 +274,12 @@ class PairCounts(Remembering):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> PairCounts:
         """Read counts that `save` wrote; anything else is refused, and nothing in the file is run."""
-        source = os.fspath(path)
-
-        def refuse(problem: str, found: str | None = None) -> InputError:
-            return InputError(
-                problem,
-                source=str(source),
-                found=found,
-                expected="pair counts, as PairCounts.save writes them",
-                repair="count the votes again",
-            )
-
-        try:
-            size = os.path.getsize(source)
-            with zipfile.ZipFile(source) as archive:
-                head = json.loads(_member(archive, size, "head", "|u1").tobytes().decode("ascii"))
-                items = head.get("items") if isinstance(head, dict) else None
-                n = min(len(items), MOST_ITEMS) if isinstance(items, list) else 0
-                wins = _member(archive, size, "wins", "<f8", (n, n))
-                listed = _member(archive, size, "listed", "<f8", (n,))
-        except FileNotFoundError as error:
-            raise InputError("there is no such file", source=str(source), repair="check the path") from error
-        except (OSError, ValueError, KeyError, EOFError, RecursionError, NotImplementedError, RuntimeError) as error:
-            raise refuse(f"the file cannot be read ({type(error).__name__})", str(error)) from error
-        except (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error) as error:
-            raise refuse("the file is damaged, or is something else", str(error)) from error
-        if not isinstance(head, dict) or head.get("format") != _FORMAT:
-            raise refuse("the file does not hold pair counts")
-        if head.get("version") != _VERSION:
-            raise refuse("the file was written by another version")
+        source = str(os.fspath(path))
+        head, wins, listed = unpacked(source)
         try:
             return cls._from_head(head, wins, listed)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise refuse(f"the file is not sound ({type(error).__name__})", str(error)) from error
+            raise refused(source, f"the file is not sound ({type(error).__name__})", str(error)) from error
 
     @classmethod
     def _from_head(cls, head: Mapping[str, Any], wins: Floats, listed: Floats) -> PairCounts:
@@ -468,53 +405,3 @@ def _fault(wins: Floats, total: float, listed: Floats) -> str:
     if not np.isfinite(listed).all() or (listed < 0).any() or (listed > total * (1 + 1e-9)).any():
         return "an item is listed more often than there are votes"
     return ""
-
-
-def _packed(arrays: Mapping[str, npt.NDArray[Any]], deflated: Collection[str]) -> bytes:
-    """Return an .npz file of arrays, some of them compressed."""
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        for name, array in arrays.items():
-            entry = zipfile.ZipInfo(f"{name}.npy")  # of no time, so that equal counts make equal files
-            entry.compress_type = zipfile.ZIP_DEFLATED if name in deflated else zipfile.ZIP_STORED
-            with archive.open(entry, "w", force_zip64=True) as file:
-                np.lib.format.write_array(file, array, allow_pickle=False)
-    return stream.getvalue()
-
-
-def _fits(entry: zipfile.ZipInfo, size: int, is_matrix: bool) -> bool:
-    """Whether a part of a file of `size` bytes does not unpack to far more; text is large once it is parsed."""
-    packed = min(entry.compress_size, size)  # the archive may lie about the first
-    spare = _SMALL_MATRIX if is_matrix else 2**16
-    return entry.file_size <= spare + _DENSEST * packed + _LARGEST_HEADER
-
-
-def _member(
-    archive: zipfile.ZipFile, size: int, name: str, kind: str, shape: tuple[int, ...] | None = None
-) -> npt.NDArray[Any]:
-    """Return an array of an .npz file of `size` bytes, of the shape that it must have, or a text of any length."""
-    entry = archive.getinfo(f"{name}.npy")
-    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise ValueError(f"{name} is packed in another way")
-    expected = _LARGEST_TEXT if shape is None else math.prod(shape) * np.dtype(kind).itemsize
-    if entry.file_size > expected + _LARGEST_HEADER or not _fits(entry, size, shape is not None):
-        raise ValueError(f"{name} takes {entry.file_size:,} bytes")
-    with archive.open(entry) as file:
-        start = file.read(_LARGEST_HEADER)
-        match = _HEADER.match(start)
-        if match is None or match[1].decode() != kind:
-            raise ValueError(f"{name} is no array of the kind {kind}")
-        data = bytearray(entry.file_size - match.end())  # grown piece by piece it would be copied
-        data[: len(start) - match.end()] = start[match.end() :]
-        end = len(start) - match.end()
-        while piece := file.read(_PIECE):
-            data[end : end + len(piece)] = piece
-            end += len(piece)
-        del data[end:]
-    told = tuple(int(size) for size in match[3].split(b",") if size.strip())
-    array = np.frombuffer(data, dtype=kind)
-    if math.prod(told) != len(array):
-        raise ValueError(f"{name} is cut short, or too long")
-    if shape is not None and told != shape:
-        raise ValueError(f"{name} has the shape {told}, not {shape}")
-    return array.reshape(told, order="F" if match[2] == b"True" else "C")

@@ -20,9 +20,9 @@ from typing import BinaryIO
 
 from holdrank.errors import HoldrankError, InputError, LimitError, MissingExtraError, UsageError, quote, reason, show
 from holdrank.files.containers.spreadsheets import Rows, sheet_rows
-from holdrank.votes.forms.ballots import most_cells
 from holdrank.votes.forms.notes import plural
 from holdrank.votes.forms.table import Problems, Table, no_rows
+from holdrank.votes.limits import most_cells
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 _TEXT_EXTENSIONS = frozenset({".csv", ".tsv", ".txt", ".soc", ".soi", ".toc", ".toi", ".cat", ".jsonl", ".order"})

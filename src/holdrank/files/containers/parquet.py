@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from holdrank.errors import LimitError, MissingExtraError, show
 from holdrank.files.containers.footers import check_footer
 from holdrank.files.containers.opening import Source, damaged
-from holdrank.votes.forms.ballots import most_cells
 from holdrank.votes.forms.notes import plural
 from holdrank.votes.forms.table import Column, Table, no_rows
+from holdrank.votes.limits import most_cells
 
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL", "UTINYINT",
             "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT")  # fmt: skip

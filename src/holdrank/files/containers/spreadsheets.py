@@ -16,8 +16,8 @@ from xml.etree.ElementTree import Element, XMLPullParser
 from xml.parsers import expat
 
 from holdrank.errors import InputError, LimitError, quote, show
-from holdrank.votes.forms.ballots import most_cells
 from holdrank.votes.forms.notes import plural
+from holdrank.votes.limits import most_cells
 
 MOST_ROWS, MOST_COLUMNS = 2**20, 2**14  # of any sheet
 _MOST_STYLES = 2**16

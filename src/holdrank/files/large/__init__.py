@@ -35,11 +35,12 @@ from holdrank.files.sniff import is_pattern, table_form
 from holdrank.files.tables import of_table
 from holdrank.parallel.executors import Parcel, connect, expect_executor, spread
 from holdrank.status import Clock, Step
-from holdrank.votes.forms.ballots import RawBallots
 from holdrank.votes.forms.battles import OF_PAIRS, tally_battles, tally_pair_counts
+from holdrank.votes.forms.raw import RawBallots
 from holdrank.votes.forms.table import Coded, Problems, Table, no_marks
 from holdrank.votes.pairs import PairCounts
-from holdrank.votes.votes import Reading, Votes
+from holdrank.votes.reading import Reading
+from holdrank.votes.votes import Votes
 
 __all__ = ["PairCounts", "count_pairs", "read_large"]
 

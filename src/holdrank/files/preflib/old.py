@@ -7,7 +7,7 @@ import re
 from holdrank.files.containers.opening import Source, split_lines
 from holdrank.files.options import ReadOptions
 from holdrank.files.preflib.reader import PrefLibFile, ballots_of
-from holdrank.votes.forms.ballots import RawBallots
+from holdrank.votes.forms.raw import RawBallots
 from holdrank.votes.forms.table import Problems
 
 

@@ -17,10 +17,12 @@ from holdrank.errors import InputError, UsageError, quote
 from holdrank.files.containers.opening import Source, line_feeds
 from holdrank.files.options import ReadOptions
 from holdrank.files.preflib.bulk import Body, read_body
-from holdrank.votes.forms.ballots import RawBallots, most_cells, ranks_of_marks, row_prints
+from holdrank.votes.ballots.sparse import row_prints
 from holdrank.votes.forms.notes import listed_lines, name_notes, plural
 from holdrank.votes.forms.options import ballot_choices
+from holdrank.votes.forms.raw import RawBallots, ranks_of_marks
 from holdrank.votes.forms.table import MAX_WEIGHT, Problems, no_rows
+from holdrank.votes.limits import most_cells
 
 TYPES = {
     "soc": "strict orders, complete",

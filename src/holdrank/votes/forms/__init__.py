@@ -3,7 +3,7 @@
 A `Table` holds named columns of text (or of numbers, where the source is typed) and knows the line of each
 row. One function per form turns it into `RawBallots`, which `holdrank.votes.votes` makes into `Votes`: `battles` and
 `pair_counts` in `battles`, `score_table` in `scores`, ballots of names in `orders`, ballots of numbers in `marks`;
-`frames` has the doors for data frames, `ballots` the ranks that all of them end in. `options` is what they can be told,
+`frames` has the doors for data frames, `raw` the ranks that all of them end in. `options` is what they can be told,
 `notes` what they say.
 
 Each form takes a `Problems`: strict, it raises the first `InputError`; collecting, it goes on with the next.
@@ -11,8 +11,8 @@ Each form takes a `Problems`: strict, it raises the first `InputError`; collecti
 
 from __future__ import annotations
 
-from holdrank.votes.forms.ballots import RawBallots
 from holdrank.votes.forms.frames import battles_from_frame, scores_from_frame
+from holdrank.votes.forms.raw import RawBallots
 from holdrank.votes.forms.table import Problems, Table
 from holdrank.votes.forms.vocabulary import BLANKS
 

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdrank.errors import InputError, UsageError, quote
-from holdrank.votes.forms.ballots import RawBallots, ranks_of_marks, ranks_of_values, ranks_within, with_scores
+from holdrank.votes.ballots.ranks import ranks_of_values, ranks_within
 from holdrank.votes.forms.notes import comparison_notes, counted, name_notes, plural
 from holdrank.votes.forms.options import DEFAULTS, TableOptions, ballot_choices
 from holdrank.votes.forms.orders import named_twice
+from holdrank.votes.forms.raw import RawBallots, ranks_of_marks, with_scores
 from holdrank.votes.forms.scores import (
     direction_words,
     find_key,

@@ -1,0 +1,42 @@
+"""How large votes may be, and how much of them is handled at a time."""
+
+from __future__ import annotations
+
+from holdrank.errors import LimitError
+
+MAX_CELLS = 2**28
+"""Largest ballots x items matrix that a reader builds (1 GiB of 32-bit ranks)."""
+
+MOST_ITEMS = 5_000
+"""Above this an n x n matrix of floats no longer belongs in ordinary memory."""
+
+NUMBERS_AT_A_TIME = 1 << 19
+"""Ranks handled at a time, to keep temporary arrays small."""
+
+
+def most_cells(size: int) -> int:
+    """Return how many cells a table may have that is made of so many bytes, or of so many cells that are filled.
+
+    A small file can speak of a large table that is almost empty, or packed: its cells would take a hundred times the
+    memory of the file.
+    """
+    return max(2**21, 12 * size)
+
+
+def refuse_large_matrix(ballots: int, items: int, source: str = "") -> None:
+    """Refuse ballots whose matrix cannot fit in memory, now or when somebody asks for it."""
+    if ballots * items > MAX_CELLS:
+        where = f"{source}: " if source else ""
+        raise LimitError(
+            f"{where}{ballots:,} distinct ballots over {items:,} items need more than {MAX_CELLS:,} cells; "
+            "to repair: use fewer items or split the file"
+        )
+
+
+def refuse_many_items(n: int, named: str = "ballots list") -> None:
+    """Refuse more items than a matrix of all pairs can hold."""
+    if n > MOST_ITEMS:
+        raise LimitError(
+            f"{n:,} items need a matrix of {n:,} x {n:,} numbers; the limit is {MOST_ITEMS:,} items; "
+            f"to repair: keep the items that enough {named}"
+        )

@@ -1,0 +1,34 @@
+"""Results that keep what was computed from them, and arrays that nobody may write to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+T = TypeVar("T")
+
+
+def close(*arrays: npt.NDArray[Any] | None) -> None:
+    """Make arrays read-only, where there are any."""
+    for array in arrays:
+        if array is not None:
+            array.flags.writeable = False
+
+
+class Remembering:
+    """A result that keeps what was computed from it; arrays are handed out read-only."""
+
+    __slots__ = ()
+    _memo: dict[str, Any]
+
+    def _remember(self, name: str, compute: Callable[[], T]) -> T:
+        if name not in self._memo:
+            value = compute()
+            if isinstance(value, np.ndarray):
+                close(value)
+            self._memo[name] = value
+        known: T = self._memo[name]
+        return known

@@ -1,0 +1,36 @@
+"""Where votes came from, and what was decided on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+Unlisted: TypeAlias = Literal["bottom", "observed"]
+
+UNLISTED_MEANS: dict[str, str] = {
+    "bottom": "bottom (tied below all listed items)",
+    "observed": "observed (a ballot speaks only about pairs it lists)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Where votes came from and every choice that was made on the way.
+
+    Parameters
+    ----------
+    source : str
+        Name of the file, or ``"memory"``.
+    sha256 : str
+        Of the bytes that were read; empty when nothing was read from a file.
+    format : str
+        The form the source was read as.
+    choices : mapping of str to str
+        Each decision, as shown to people: ``{"unlisted": "bottom", ...}``.
+    """
+
+    source: str = "memory"
+    sha256: str = ""
+    format: str = ""
+    choices: Mapping[str, str] = field(default_factory=dict)
