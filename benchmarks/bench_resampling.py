@@ -68,10 +68,10 @@ def test_strengths(benchmark: Any, n: int) -> None:
 def main() -> None:
     votes = ballots(5_000, 10)
     for T in RULES:
-        hr.bootstrap(votes, T, 10, 1)  # loads what is compiled
+        hr.bootstrap(votes, T, draws=10, rng=1)  # loads what is compiled
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         started = perf_counter()
-        hr.bootstrap(votes, T, 10_000, 1)
+        hr.bootstrap(votes, T, draws=10_000, rng=1)
         seconds = perf_counter() - started
         memory = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024
         started = perf_counter()

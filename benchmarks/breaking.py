@@ -90,12 +90,12 @@ def cases() -> list[Case]:
 def curve(case: Case, limit: float | None) -> Case:
     """Compute a breakdown function and return what is known of it."""
     votes = case["votes"]()
-    T: Any = hr.Robust(hr.kemeny, case["theta"], case["rule"]) if "theta" in case else hr.kemeny
+    T: Any = hr.Robust(hr.kemeny, case["theta"], merge=case["rule"]) if "theta" in case else hr.kemeny
     deltas = None
     if case.get("first"):
         deltas = [1 / (votes.n * (votes.n - 1) / 2)]
     started = perf_counter()
-    b = hr.breakdown(votes, T, deltas, "exact", time_limit=limit)
+    b = hr.breakdown(votes, T, deltas, method="exact", time_limit=limit)
     seconds = perf_counter() - started
     with np.errstate(invalid="ignore"):
         gaps = np.where(b.exact, 0.0, (b.upper - b.lower) / b.upper)

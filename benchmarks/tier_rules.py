@@ -73,11 +73,11 @@ def distribution(family: str, n: int, rng: np.random.Generator) -> hr.Votes:
     names = [f"i{k}" for k in rng.permutation(n)]
     size = math.factorial(n)
     if family == "Plackett-Luce":
-        return hr.exact_votes(hr.PlackettLuce(np.exp(rng.uniform(0.3, 2) * rng.normal(size=n)).tolist()), names)
+        return hr.exact_votes(hr.PlackettLuce(np.exp(rng.uniform(0.3, 2) * rng.normal(size=n)).tolist()), items=names)
     if family == "Mallows mixture":
         shares = rng.dirichlet([4, 2])
         parts = [hr.Mallows(rng.permutation(n).tolist(), float(rng.uniform(0.3, 0.9))) for _ in range(2)]
-        return hr.exact_votes(hr.Mixture(list(zip(shares.tolist(), parts, strict=True))), names)
+        return hr.exact_votes(hr.Mixture(list(zip(shares.tolist(), parts, strict=True))), items=names)
     orders = list(permutations(range(n)))
     noise = rng.uniform(size=size)
     noise /= noise.sum()
@@ -216,7 +216,7 @@ def break_by_regions(rule: TierRule, space: Space, theta: float, before: Ranks, 
 
 def break_by_engine(rule: TierRule, space: Space, theta: float, needs: list[int]) -> Known:
     pairs = len(space.margins)
-    T = hr.Robust(hr.kemeny, theta, rule.merge)  # type: ignore[arg-type]
+    T = hr.Robust(hr.kemeny, theta, merge=rule.merge)  # type: ignore[arg-type]
     found = hr.breakdown(space.votes, T, [need / pairs for need in needs])
     confirmed = [bool(exact) and attack is not None for exact, attack in zip(found.exact, found.attacks, strict=True)]
     return Known(found.upper.tolist(), confirmed)

@@ -60,11 +60,11 @@ STATISTICS = {  # holdrank's, and what the brute force of the tests calls it
     "footrule": (hr.footrule, "footrule"),
     "copeland": (hr.copeland, "copeland"),
     "downward": (hr.Robust(hr.kemeny, 0.1), ("kemeny", 0.1, "downward")),
-    "naive": (hr.Robust(hr.kemeny, 0.05, "naive"), ("kemeny", 0.05, "naive")),
+    "naive": (hr.Robust(hr.kemeny, 0.05, merge="naive"), ("kemeny", 0.05, "naive")),
     "downward borda": (hr.Robust(hr.borda, 0.05), ("borda", 0.05, "downward")),
-    "naive borda": (hr.Robust(hr.borda, 0.03, "naive"), ("borda", 0.03, "naive")),
-    "naive footrule": (hr.Robust(hr.footrule, 0.03, "naive"), ("footrule", 0.03, "naive")),
-    "smith": (hr.Robust(hr.kemeny, 0.05, "smith"), None),
+    "naive borda": (hr.Robust(hr.borda, 0.03, merge="naive"), ("borda", 0.03, "naive")),
+    "naive footrule": (hr.Robust(hr.footrule, 0.03, merge="naive"), ("footrule", 0.03, "naive")),
+    "smith": (hr.Robust(hr.kemeny, 0.05, merge="smith"), None),
 }
 FORMATS = ("soc", "soi", "toc", "toi", "csv", "jsonl", "parquet", "xlsx", "order")
 _PEER = """
@@ -159,7 +159,7 @@ class Soak:
         agree(hr.mean_score(votes).ranking, hr.Ranking.from_order(hr.Ranking(tiers).order), "mean scores")
         change = tuple(hr.Change)[seed % 3]
         goal, asked = self._goal(votes, rng)
-        found = hr.attack(votes, hr.mean_score, goal, change)
+        found = hr.attack(votes, hr.mean_score, goal, change=change)
         self._bounds(votes, hr.mean_score, found)
         before = tuple(found.before.ranking.ranks.tolist())
         if oracles.fulfils(asked, before, before):
@@ -178,7 +178,7 @@ class Soak:
                 votes,
                 T,
                 self._goal(votes, rng)[0],
-                tuple(hr.Change)[seed % 3],
+                change=tuple(hr.Change)[seed % 3],
                 time_limit=20,
             )
             self.counts["attacks on weights far apart"] += 1
@@ -201,12 +201,12 @@ class Soak:
             self._by_linear_program(votes, loss)
             self._by_scipy(votes, loss)
         if votes.unlisted == "bottom" and n > 1:
-            _, batch = hr.kemeny_batch(votes.pairwise()[None])
+            batch = hr.kemeny_batch(votes.pairwise()[None]).loss
             self._engine("the batch engine", float(batch[0]), loss)
             self._scores(votes, whole)
         for rule in ("downward", "naive", "smith"):
             for theta in (0.0, 0.03, 0.1, 0.25):
-                merged = hr.Robust(hr.kemeny, theta, rule)(votes).ranking
+                merged = hr.Robust(hr.kemeny, theta, merge=rule)(votes).ranking
                 start = found.ranking.order
                 by_hand = exact.merged(whole, start, theta, rule)
                 agree([sorted(b) for b in merged.buckets], [sorted(b) for b in by_hand], f"{rule} merge at {theta}")
@@ -346,7 +346,7 @@ class Soak:
         T, by_hand = STATISTICS[name]
         change = tuple(hr.Change)[seed % 3]
         goal, asked = self._goal(votes, rng)
-        found = hr.attack(votes, T, goal, change, time_limit=60)
+        found = hr.attack(votes, T, goal, change=change, time_limit=60)
         self.counts["attacks"] += 1
         self._bounds(votes, T, found)
         if seed % 9 == 0 and votes.n <= 4 and hr.verify(votes, T, found).proved:
@@ -422,9 +422,9 @@ class Soak:
         self.counts["engine comparisons"] += 1
 
     def _over_thresholds(self, votes, T, goal):
-        curve = hr.tradeoff(votes, T.base, T.merge, goal=goal)
+        curve = hr.tradeoff(votes, T.base, merge=T.merge, goal=goal)
         for theta, lower, upper in zip(curve.theta, curve.lower, curve.upper, strict=True):
-            found = hr.attack(votes, hr.Robust(T.base, theta, T.merge), goal, time_limit=60)
+            found = hr.attack(votes, hr.Robust(T.base, theta, merge=T.merge), goal, time_limit=60)
             if lower > found.upper + 1e-6 or found.lower > upper + 1e-6:
                 raise Disagreement(f"{T.__name__} at {theta}, {goal.text()}: trade-off {lower} to {upper}, {found}")
             self.counts["engine comparisons"] += 1

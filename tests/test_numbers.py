@@ -91,7 +91,7 @@ def test_every_other_door_takes_them(tmp_path):
     third = np.float32(1 / 3)
     assert repr(hr.Robust(hr.kemeny, np.float32(0.35)).theta) == "0.35"
     assert hr.reach(VOTES, hr.kemeny, np.float32(0.1), time_limit=np.float32(9)).budget == 10 / 109
-    assert type(hr.kemeny(VOTES, np.float32(5)).seconds) is float
+    assert type(hr.kemeny(VOTES, time_limit=np.float32(5)).seconds) is float
     drawn = hr.bootstrap(VOTES, draws=np.int64(30), rng=np.int64(2), level=np.float32(0.9), time_limit=np.int64(60))
     assert [type(value) for value in (drawn.draws, drawn.seed, drawn.level)] == [int, int, float]
     assert drawn.level == 0.9
@@ -100,7 +100,7 @@ def test_every_other_door_takes_them(tmp_path):
         [(np.float32(0.9), hr.Mallows([0, 1, 2], np.float32(0.3))), (np.float32(0.1), hr.Uniform(np.int8(3)))]
     )
     assert [share for share, _ in model.parts] == pytest.approx([0.9, 0.1], abs=1e-15)
-    assert hr.sample_votes(model, np.int64(10), np.int64(1)) == hr.sample_votes(model, 10, 1)
+    assert hr.sample_votes(model, np.int64(10), rng=np.int64(1)) == hr.sample_votes(model, 10, rng=1)
     assert hr.BucketMass(hr.Ranking([1, 1]), np.float32(0.1)).gap == 0.1
     told = compare(VOTES, VOTES, hr.kemeny, np.int64(20), np.int64(1), np.float32(5))
     assert json.loads(json.dumps(told))["seed"] == 1
@@ -113,8 +113,8 @@ def test_every_other_door_takes_them(tmp_path):
     hr.write_votes(VOTES, tmp_path / "votes.soc")
     how = {"deltas": [third], "time_limit": np.int64(60), "checkpoint": tmp_path / "kept.jsonl"}
     (found,) = breakdowns([tmp_path / "votes.soc"], hr.Robust(hr.kemeny, np.float64(0.05)), **how)
-    assert json.loads(json.dumps(found))["breakdown"]["delta"] == [1 / 3]
-    assert json.loads(json.dumps(fig5(np.int64(1), spread=np.float32(1), count=np.int64(1))))["seed"] == 1
+    assert json.loads(json.dumps(found.record))["breakdown"]["delta"] == [1 / 3]
+    assert json.loads(json.dumps(fig5(rng=np.int64(1), spread=np.float32(1), count=np.int64(1))))["seed"] == 1
 
 
 @pytest.mark.parametrize("flag", [True, False, np.True_])
@@ -125,7 +125,7 @@ def test_true_and_false_are_no_numbers(flag):
         lambda: hr.breakdown(VOTES, deltas=[flag]),
         lambda: hr.breakdown(VOTES, time_limit=flag),
         lambda: hr.attack(VOTES, hr.kemeny, hr.NewWinner(), time_limit=flag),
-        lambda: hr.kemeny(VOTES, flag),
+        lambda: hr.kemeny(VOTES, time_limit=flag),
         lambda: hr.reach(VOTES, budget=flag),
         lambda: hr.reach(VOTES, time_limit=flag),
         lambda: hr.Robust(hr.kemeny, flag),

@@ -22,14 +22,14 @@ __version__ = "0.1.0"
 _ROOMS = {
     "analysis.analyse": ("Analysis", "Spec", "analyse"),
     "analysis.bootstrap": ("Bootstrap", "bootstrap"),
-    "analysis.many": ("breakdowns",),
+    "analysis.many": ("FileBreakdown", "breakdowns"),
     "analysis.tradeoff": ("Tradeoff", "tradeoff"),
     "attacks.answers": ("attack", "breakdown"),
     "attacks.goals": ("Above", "Distance", "Enters", "Goal", "Leaves", "NewWinner", "TopSet", "Wins"),
     "attacks.reach": ("Reach", "reach"),
     "attacks.results": ("Attack", "Breakdown"),
     "errors": ("HoldrankError", "InputError", "LimitError", "MissingExtraError", "UsageError", "WorkerError"),
-    "files": ("read_votes", "validate", "write_votes"),
+    "files": ("Validation", "read_votes", "validate", "write_votes"),
     "files.large": ("count_pairs",),
     "proofs.verdicts": ("Check", "Verdict"),
     "proofs.verify": ("fulfils", "verify"),
@@ -42,7 +42,16 @@ _ROOMS = {
         "kendall",
         "spearman_rho",
     ),
-    "rules.consensus": ("Consensus", "Statistic", "borda", "footrule", "kemeny", "kemeny_batch", "kemeny_optima"),
+    "rules.consensus": (
+        "Consensus",
+        "KemenyBatch",
+        "Statistic",
+        "borda",
+        "footrule",
+        "kemeny",
+        "kemeny_batch",
+        "kemeny_optima",
+    ),
     "rules.merges": ("Robust", "downward_merge", "merge_path", "naive_merge", "smith_merge"),
     "rules.scores": ("bradley_terry", "copeland", "mean_score"),
     "status": ("Status", "Step"),
@@ -105,6 +114,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.analysis.analyse import analyse as analyse
     from holdrank.analysis.bootstrap import Bootstrap as Bootstrap
     from holdrank.analysis.bootstrap import bootstrap as bootstrap
+    from holdrank.analysis.many import FileBreakdown as FileBreakdown
     from holdrank.analysis.many import breakdowns as breakdowns
     from holdrank.analysis.tradeoff import Tradeoff as Tradeoff
     from holdrank.analysis.tradeoff import tradeoff as tradeoff
@@ -128,6 +138,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.errors import MissingExtraError as MissingExtraError
     from holdrank.errors import UsageError as UsageError
     from holdrank.errors import WorkerError as WorkerError
+    from holdrank.files import Validation as Validation
     from holdrank.files import read_votes as read_votes
     from holdrank.files import validate as validate
     from holdrank.files import write_votes as write_votes
@@ -145,6 +156,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.rankings import kendall as kendall
     from holdrank.rankings import spearman_rho as spearman_rho
     from holdrank.rules.consensus import Consensus as Consensus
+    from holdrank.rules.consensus import KemenyBatch as KemenyBatch
     from holdrank.rules.consensus import Statistic as Statistic
     from holdrank.rules.consensus import borda as borda
     from holdrank.rules.consensus import footrule as footrule

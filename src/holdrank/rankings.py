@@ -175,7 +175,7 @@ class Ranking:
         return f"Ranking({self._ranks.tolist()})"
 
 
-def all_rankings(n: int, ties: bool = False) -> list[Ranking]:
+def all_rankings(n: int, *, ties: bool = False) -> list[Ranking]:
     """Return every ranking of `n` items.
 
     Strict rankings come in lexicographic order of their best-first lists, the order of `itertools.permutations`;

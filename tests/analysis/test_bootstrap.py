@@ -22,7 +22,8 @@ import oracles
 from strategies import votes
 
 FAST = [hr.kemeny, hr.copeland, hr.bradley_terry, hr.borda, hr.footrule, hr.Robust(hr.kemeny, 0.1),
-        hr.Robust(hr.kemeny, 0.1, "smith"), hr.Robust(hr.borda, 0.2, "naive"), hr.Robust(hr.footrule, 0.1)]  # fmt: skip
+        hr.Robust(hr.kemeny, 0.1, merge="smith"), hr.Robust(hr.borda, 0.2, merge="naive"),
+        hr.Robust(hr.footrule, 0.1)]  # fmt: skip
 DRAWS = 12
 
 
@@ -46,7 +47,7 @@ def plain(v, T, draws, seed):
 
 
 def check_against_a_plain_loop(v, T, draws, seed, level=0.9):
-    b = hr.bootstrap(v, T, draws, rng=seed, level=level)
+    b = hr.bootstrap(v, T, draws=draws, rng=seed, level=level)
     ranks = plain(v, T, draws, seed)
     assert Counter(dict(zip(map(tuple, b.ranks.tolist()), b.counts.tolist(), strict=True))) == Counter(ranks)
     table = oracles.places_of_draws(ranks, level)
@@ -67,7 +68,7 @@ def check_against_a_plain_loop(v, T, draws, seed, level=0.9):
 def test_equals_a_plain_loop(v, T, seed):
     if T is hr.footrule and v.unlisted == "observed" and v.incomplete:
         with pytest.raises(hr.UsageError, match="places of unlisted items are unknown"):
-            hr.bootstrap(v, T, DRAWS, rng=seed)
+            hr.bootstrap(v, T, draws=DRAWS, rng=seed)
         return
     check_against_a_plain_loop(v, T, DRAWS, seed)
 
@@ -113,12 +114,16 @@ def test_a_component_too_large_for_a_batch_is_solved_on_its_own():
 def test_memory_blocks_change_nothing(monkeypatch):
     v = hr.sample_votes(hr.Mallows(range(6), 0.9), 200, rng=1)
     battles = hr.Votes.from_ranks(np.where(v.ranks <= 2, v.ranks, 0), v.weights, unlisted="observed")
-    whole = [hr.bootstrap(data, T, 50, rng=4) for data in (v, battles) for T in (hr.kemeny, hr.Robust(hr.borda, 0.1))]
+    whole = [
+        hr.bootstrap(data, T, draws=50, rng=4) for data in (v, battles) for T in (hr.kemeny, hr.Robust(hr.borda, 0.1))
+    ]
     for module in (draws, resampling):
         monkeypatch.setattr(module, "NUMBERS_AT_A_TIME", 300)
     monkeypatch.setattr(draws, "_MOST_KEPT", 0)
     monkeypatch.setattr(resampling, "_FIRST_CHUNK", 3)
-    parts = [hr.bootstrap(data, T, 50, rng=4) for data in (v, battles) for T in (hr.kemeny, hr.Robust(hr.borda, 0.1))]
+    parts = [
+        hr.bootstrap(data, T, draws=50, rng=4) for data in (v, battles) for T in (hr.kemeny, hr.Robust(hr.borda, 0.1))
+    ]
     for a, b in zip(whole, parts, strict=True):
         assert a.ranks.tolist() == b.ranks.tolist()
         assert a.counts.tolist() == b.counts.tolist()
@@ -165,7 +170,9 @@ def test_hand_made_cases():
     # a stands first with half of the draws and with the one in 12.6 that is even.
     assert split.first[0] == pytest.approx(0.5 + 0.0796 / 2, abs=0.04)
     assert (split.best.tolist(), split.worst.tolist()) == ([1, 1], [2, 2])
-    tied = hr.bootstrap(hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[50, 50]), hr.Robust(theta=0.5), 5, 0)
+    tied = hr.bootstrap(
+        hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[50, 50]), hr.Robust(theta=0.5), draws=5, rng=0
+    )
     assert tied.median.tolist() == [1.5, 1.5]
     assert tied.first.tolist() == [1, 1]
     assert tied.stability[0, 1] == 1
@@ -176,7 +183,7 @@ def test_hand_made_cases():
 def test_the_level_is_reached_with_as_little_as_possible_outside():
     v = hr.sample_votes(hr.Mallows(range(5), 0.95), 60, rng=2)
     for level in (0.5, 0.9, 0.95):
-        b = hr.bootstrap(v, hr.borda, 1000, rng=1, level=level)
+        b = hr.bootstrap(v, hr.borda, draws=1000, rng=1, level=level)
         for i in range(5):
             below = b.counts[b.ranks[:, i] < b.best[i]].sum()
             beyond = b.counts[b.ranks[:, i] > b.worst[i]].sum()
@@ -198,7 +205,7 @@ def test_relabelling_the_items_relabels_the_result():
     v = hr.sample_votes(hr.Mallows(range(5), 0.9), 101, rng=2)
     order = [3, 1, 4, 0, 2]
     there = hr.Votes.from_ranks(v.ranks[:, order], v.weights)
-    a, b = (hr.bootstrap(data, hr.borda, 300, rng=3) for data in (v, there))
+    a, b = (hr.bootstrap(data, hr.borda, draws=300, rng=3) for data in (v, there))
     # Draws with equal scores are settled by number, so that few of them may differ.
     assert np.abs(a.above[np.ix_(order, order)] - b.above).max() < 0.05
 
@@ -314,14 +321,14 @@ def test_mean_scores_of_draws_are_those_of_drawn_voters(data):
 
     generator = np.random.default_rng(np.random.SeedSequence(5, spawn_key=(0,)))
     expected = oracles.drawn_again(rows, weights, DRAWS, generator, rank)
-    b = hr.bootstrap(v, hr.mean_score, DRAWS, rng=5)
+    b = hr.bootstrap(v, hr.mean_score, draws=DRAWS, rng=5)
     assert Counter(dict(zip(map(tuple, b.ranks.tolist()), b.counts.tolist(), strict=True))) == Counter(expected)
 
 
 def test_draws_see_how_voters_who_rank_alike_differ():
     v = hr.Votes.from_score_rows([[100, 0]] + [[1, 0]] * 7 + [[0, 40]] * 2, items=["a", "b"])
     # a comes first unless b's two voters are drawn too often beside the one who gave a 100.
-    b = hr.bootstrap(v, hr.mean_score, 4000, rng=1)
+    b = hr.bootstrap(v, hr.mean_score, draws=4000, rng=1)
     chance = 0.0
     for first in range(11):
         for last in range(11 - first):
@@ -336,7 +343,7 @@ def test_draws_see_how_voters_who_rank_alike_differ():
 @pytest.mark.parametrize("T", [*FAST, hr.Robust(hr.bradley_terry, 0.1)], ids=lambda T: T.__name__)
 def test_rules_of_rankings_draw_the_rankings_of_score_tables(T):
     v = hr.Votes.from_score_rows([[9, 1, 4], [5, 1, 4], [1, 2, 3], [8, 2, 7], [3, 3, 1]], [2, 1, 4, 3, 2])
-    one, two = hr.bootstrap(v, T, 40, rng=3), hr.bootstrap(v.without_scores(), T, 40, rng=3)
+    one, two = hr.bootstrap(v, T, draws=40, rng=3), hr.bootstrap(v.without_scores(), T, draws=40, rng=3)
     assert (one.ranks.tolist(), one.counts.tolist()) == (two.ranks.tolist(), two.counts.tolist())
     assert ballots_for(T, v) is v.without_scores()
 
@@ -345,7 +352,7 @@ def test_rules_that_may_look_at_scores_get_them():
     v = hr.Votes.from_score_rows([[9, 1], [5, 1], [1, 2]])
     for T in (hr.mean_score, hr.Robust(hr.mean_score, 0.1), first_listed):
         assert ballots_for(T, v) is v
-        assert hr.bootstrap(v, T, 5, rng=1).draws == 5
+        assert hr.bootstrap(v, T, draws=5, rng=1).draws == 5
 
 
 @pytest.mark.parametrize("scale", [1, 10**6, 10**13, 2**52])
@@ -365,7 +372,7 @@ def test_draws_with_equal_means_are_told_from_those_that_are_almost_equal(scale)
     expected = oracles.drawn_again(
         ballots, v.weights.tolist(), 40, generator, lambda counts: rank([counts[1], counts[2]])
     )
-    b = hr.bootstrap(v, hr.mean_score, 40, rng=7)
+    b = hr.bootstrap(v, hr.mean_score, draws=40, rng=7)
     assert Counter(dict(zip(map(tuple, b.ranks.tolist()), b.counts.tolist(), strict=True))) == Counter(expected)
 
 
@@ -374,7 +381,7 @@ def test_a_checkpoint_of_voters_in_another_order_is_not_gone_on_with(tmp_path):
     one, other = (hr.Votes.from_score_rows(table) for table in (rows, [rows[2], rows[1], rows[0], rows[3]]))
     assert one == other
     assert np.array_equal(one.ranks, other.ranks)
-    hr.bootstrap(one, hr.mean_score, 60, rng=1, checkpoint=tmp_path / "draws")
-    hr.bootstrap(one, hr.mean_score, 80, rng=1, checkpoint=tmp_path / "draws")
+    hr.bootstrap(one, hr.mean_score, draws=60, rng=1, checkpoint=tmp_path / "draws")
+    hr.bootstrap(one, hr.mean_score, draws=80, rng=1, checkpoint=tmp_path / "draws")
     with pytest.raises(hr.InputError, match="other votes"):
-        hr.bootstrap(other, hr.mean_score, 80, rng=1, checkpoint=tmp_path / "draws")
+        hr.bootstrap(other, hr.mean_score, draws=80, rng=1, checkpoint=tmp_path / "draws")

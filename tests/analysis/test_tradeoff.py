@@ -44,19 +44,19 @@ def test_the_tolerance_decides_what_may_be_chosen():
 @pytest.mark.parametrize("distance", ["hausdorff_ns", "hausdorff_half"])
 def test_each_line_is_what_the_merge_and_its_breakdown_say(rule, base, distance):
     votes = hr.sample_votes(hr.Mallows(list(range(4)), 0.7), 60, rng=5)
-    t = hr.tradeoff(votes, base, rule, 2 / 6, distance=distance)
+    t = hr.tradeoff(votes, base, merge=rule, delta=2 / 6, distance=distance)
     median = base(votes).ranking
     merge = hr.downward_merge if rule == "downward" else hr.naive_merge
-    path = hr.merge_path(votes.pairwise(), median, rule)
+    path = hr.merge_path(votes.pairwise(), median, merge=rule)
     assert [*t.rankings] == [ranking for _, ranking in path]
     for theta, ranking, loss, lower, upper in zip(t.theta, t.rankings, t.loss, t.lower, t.upper, strict=True):
         assert merge(votes.pairwise(), median, theta) == ranking
         assert loss == votes.loss(ranking)
-        b = hr.breakdown(votes, hr.Robust(base, theta, rule), [2 / 6], distance=distance)
+        b = hr.breakdown(votes, hr.Robust(base, theta, merge=rule), [2 / 6], distance=distance)
         assert lower == pytest.approx(b.lower[0], abs=1e-9)
         # A breakdown also searches for attacks where the engine of tiers knows none.
         assert upper == pytest.approx(b.upper[0], abs=1e-9) or (np.isinf(upper) and base is hr.footrule)
-    base_line = hr.breakdown(votes, hr.Robust(base, 0.0, rule), [2 / 6], distance=distance)
+    base_line = hr.breakdown(votes, hr.Robust(base, 0.0, merge=rule), [2 / 6], distance=distance)
     assert t.lower[t.best] >= base_line.lower[0]
     assert t.loss[t.best] <= votes.loss(median) + TOLERANCE + 1e-12
     loss, low, high = (np.round(array, 9) for array in (t.loss, t.lower, t.upper))
@@ -108,9 +108,9 @@ def test_smith_tiers_by_hand():
     assert t.lower == pytest.approx([0.06, 0.38, math.inf])
     assert t.upper.tolist() == t.lower.tolist()
     assert (t.best, t.status) == (1, Status.LEAST)
-    same = hr.tradeoff(VOTES, hr.copeland, "smith")
+    same = hr.tradeoff(VOTES, hr.copeland, merge="smith")
     assert (same.rankings, same.lower.tolist()) == (t.rankings, t.lower.tolist())
-    assert hr.Robust(hr.kemeny, "auto", "smith")(VOTES).text() == "{a, b} > c"
+    assert hr.Robust(hr.kemeny, "auto", merge="smith")(VOTES).text() == "{a, b} > c"
 
 
 def test_smith_tiers_at_two_pairs_have_a_lower_bound_only():
@@ -136,7 +136,7 @@ def test_smith_tiers_of_a_median_without_proof_have_no_bounds():
 
 
 def test_no_other_engine_takes_smith_tiers_for_another_merge():
-    T = hr.Robust(hr.kemeny, 0.05, "smith")
+    T = hr.Robust(hr.kemeny, 0.05, merge="smith")
     for method, words in (("exact", "not for smith merge"), ("smooth", "no batch form")):
         with pytest.raises(hr.UsageError, match=words):
             hr.breakdown(VOTES, T, method=method)
@@ -178,7 +178,7 @@ def test_what_counts_as_broken_can_be_that_an_item_leaves(rule):
     for goal in (hr.Leaves("a", 1), hr.Leaves("b", 2)):
         t = hr.tradeoff(votes, merge=rule, goal=goal)
         for theta, lower, upper in zip(t.theta, t.lower, t.upper, strict=True):
-            found = hr.attack(votes, hr.Robust(hr.kemeny, theta, rule), goal)
+            found = hr.attack(votes, hr.Robust(hr.kemeny, theta, merge=rule), goal)
             assert found.lower - 1e-6 <= lower <= upper <= found.upper + 1e-6
 
 

@@ -22,8 +22,8 @@ STATISTICS = {
     "footrule": (hr.footrule, "footrule"),
     "copeland": (hr.copeland, "copeland"),
     "bradley_terry": (hr.bradley_terry, "borda"),  # the same where all ballots compare all pairs
-    "downward": (hr.Robust(hr.kemeny, 0.1, "downward"), ("kemeny", 0.1, "downward")),
-    "naive": (hr.Robust(hr.borda, 0.15, "naive"), ("borda", 0.15, "naive")),
+    "downward": (hr.Robust(hr.kemeny, 0.1, merge="downward"), ("kemeny", 0.1, "downward")),
+    "naive": (hr.Robust(hr.borda, 0.15, merge="naive"), ("borda", 0.15, "naive")),
 }
 
 
@@ -74,7 +74,7 @@ def test_no_change_of_whole_ballots_beats_a_certified_bound(name, change):
         told = f"{statistic.__name__}, {change}, {kind}: {ballots} x {weights}"
         # Without a ballot of three items an attacker adds battles; two items a ballot would be rankings for n = 2.
         battles = unlisted == "observed" and all(sum(r > 0 for r in b) <= 2 for b in ballots)
-        found = {exact: hr.attack(votes, statistic, goal, change) for goal, exact in goals}
+        found = {exact: hr.attack(votes, statistic, goal, change=change) for goal, exact in goals}
         before = tuple(next(iter(found.values())).before.ranking.ranks.tolist())
         now = oracles.sums_of(ballots, weights, unlisted)[None]
         assert any(before in kind_ for kind_ in oracles.outcomes(by_hand, now, n)), told
@@ -121,7 +121,7 @@ def test_no_change_of_whole_voters_beats_a_certified_bound_on_mean_scores(change
         rows = rows.tolist()
         votes = hr.Votes.from_score_rows(np.array(rows) / (1, 10)[number % 2])
         goals = some_goals(rng, n)
-        found = {exact: hr.attack(votes, hr.mean_score, goal, change) for goal, exact in goals}
+        found = {exact: hr.attack(votes, hr.mean_score, goal, change=change) for goal, exact in goals}
         before = tuple(next(iter(found.values())).before.ranking.ranks.tolist())
         least = oracles.fewest_voters(rows, change, before, list(found), 3 if n == 2 else 2)
         for goal, attack in found.items():

@@ -84,7 +84,7 @@ def test_an_attack_that_costs_more_than_it_says_is_charged_in_full(proposals):
 
 def test_an_attack_that_leaves_nothing_is_no_attack(proposals):
     proposals(lambda votes, *_: [Found(0.5, 1.0, Plan(votes.weights, np.zeros((0, 3), int), np.zeros(0)))])
-    assert not hr.attack(VOTES, hr.kemeny, hr.Above("b", "a"), "drop").verified
+    assert not hr.attack(VOTES, hr.kemeny, hr.Above("b", "a"), change="drop").verified
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_an_attack_that_leaves_nothing_is_no_attack(proposals):
 def test_an_attack_that_the_attacker_may_not_do_is_dropped(change, removed, added, proposals):
     plan = Plan(np.array([removed, 0.0]), np.array([[2, 1, 3]]), np.array([float(added)]))
     proposals(lambda *_: [Found(0.1, 0.7, plan)])
-    assert not hr.attack(VOTES, hr.kemeny, hr.Above("b", "a"), change).verified
+    assert not hr.attack(VOTES, hr.kemeny, hr.Above("b", "a"), change=change).verified
 
 
 def test_doing_nothing_is_no_attack_on_what_does_not_hold(proposals):
@@ -295,7 +295,7 @@ def test_a_majority_of_sixty_breaks_with_a_tenth_of_the_votes():
     [(hr.Change.REPLACE, 0.1, 10, 11), (hr.Change.DROP, 0.2, 20, 21), (hr.Change.ADD, 0.2, 20, 21)],
 )
 def test_the_three_attackers(change, share, needed, sufficient):
-    found = hr.attack(VOTES, hr.kemeny, hr.Above("b", "a"), change)
+    found = hr.attack(VOTES, hr.kemeny, hr.Above("b", "a"), change=change)
     assert found.lower == found.upper == pytest.approx(share)
     assert (found.votes_needed, found.votes_sufficient) == (needed, sufficient)
     assert found.votes.total == pytest.approx({"replace": 100, "drop": 80, "add": 120}[change], abs=1e-3)
@@ -419,7 +419,7 @@ def test_statistics_of_ones_own_have_no_exact_engine_and_are_searched():
         (lambda: hr.breakdown(VOTES, time_limit=-1), "seconds"),
         (lambda: hr.breakdown(VOTES, method="smooth", rng=-1), "rng must be"),
         (lambda: hr.attack(VOTES, hr.kemeny, "new winner"), "a goal is"),
-        (lambda: hr.attack(VOTES, hr.kemeny, hr.NewWinner(), "bribe"), "'bribe'"),
+        (lambda: hr.attack(VOTES, hr.kemeny, hr.NewWinner(), change="bribe"), "'bribe'"),
         (lambda: hr.fulfils(VOTES, hr.kemeny, [[1, 2]], hr.NewWinner()), "must be Votes"),
         (lambda: hr.fulfils(VOTES, hr.kemeny, VOTES.renamed("xyz"), hr.NewWinner()), "same items"),
     ],
@@ -523,7 +523,7 @@ def test_a_vote_among_trillions_is_not_lost_in_rounding():
     votes = hr.Votes.from_ranks(
         [[1, 2, 3], [2, 1, 3], [3, 1, 2], [1, 3, 2]], [2950860726185, 1775206321933, 406511254470, 396777047300]
     )
-    found = hr.attack(votes, hr.Robust(hr.kemeny, 0.05, "naive"), hr.Above("2", "0"), "drop")
+    found = hr.attack(votes, hr.Robust(hr.kemeny, 0.05, merge="naive"), hr.Above("2", "0"), change="drop")
     assert found.verified
     left = Plan(votes.weights - 3, votes.ranks[:0], np.zeros(0)).applied(votes)
     assert left.weights.tolist() == [3.0] * 4

@@ -206,7 +206,7 @@ def test_whole_votes_are_those_of_integer_programs(change, kind):
         )
         for name, goal in goals.items():
             weak, strict = truth[name]
-            found = hr.attack(votes, hr.kemeny, goal, change)
+            found = hr.attack(votes, hr.kemeny, goal, change=change)
             told = f"{name}: {found!r}, {votes.ranks.tolist()} x {weights} {votes.unlisted}, {weak}, {strict}"
             assert found.votes_needed <= weak, told
             assert found.votes_sufficient >= strict, told

@@ -94,7 +94,7 @@ def test_the_known_values_of_downward_merge(shared_data):
 def test_two_items_by_hand(rule, change, least):
     # 70 to 30, theta = .05. Replace: .7 - x = .55. Drop: (.7 - x) / (1 - x) = .55. Add: .7 / (1 + x) = .55.
     votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[70, 30])
-    statistic = hr.Robust(hr.kemeny, 0.05, rule)
+    statistic = hr.Robust(hr.kemeny, 0.05, merge=rule)
     aims, [found] = search(votes, statistic, [Distance(1.0)], change)
     assert found.lower == pytest.approx(least, abs=1e-9)
     assert found.upper == pytest.approx(least, abs=1e-9)
@@ -132,10 +132,10 @@ def test_without_threshold_it_is_kemeny_s_own_breakdown(rule):
         votes = hr.Votes.from_orders([r.order for r in hr.all_rankings(n)], weights=p, items=range(n))
         _, known = oracles.kemeny_breakdown(p, n)
         for kind in ("hausdorff_ns", "hausdorff_half"):
-            aims, found = search(votes, hr.Robust(hr.kemeny, 0.0, rule), distances(n, kind))
+            aims, found = search(votes, hr.Robust(hr.kemeny, 0.0, merge=rule), distances(n, kind))
             assert [f.lower for f in found] == pytest.approx(known, abs=1e-8)
             assert [f.upper for f in found] == pytest.approx(known, abs=1e-8)
-            check(votes, hr.Robust(hr.kemeny, 0.0, rule), aims, found, hr.Change.REPLACE)
+            check(votes, hr.Robust(hr.kemeny, 0.0, merge=rule), aims, found, hr.Change.REPLACE)
 
 
 def a_profile(rng, kind, n):
@@ -163,7 +163,7 @@ def test_no_change_of_whole_ballots_beats_the_lower_bound(rule, base, change):
     for number in range(10):
         n = 4 if number == 9 else 3
         votes = a_profile(rng, kinds[number % len(kinds)], n)
-        statistic = hr.Robust(base, (0.05, 0.1, 0.2)[number % 3], rule)
+        statistic = hr.Robust(base, (0.05, 0.1, 0.2)[number % 3], merge=rule)
         x, y = (int(i) for i in rng.choice(n, 2, replace=False))
         k = int(rng.integers(1, n))
         by_hand = [("distance", d) for d in range(1, n * (n - 1) // 2 + 1)]
@@ -218,7 +218,7 @@ def test_small_cases_are_solved(rule, base):
     for kind in ("strict", "ties", "bottom"):
         votes = a_profile(rng, kind, 4)
         for change in (hr.Change.REPLACE, hr.Change.ADD):
-            statistic = hr.Robust(base, 0.1, rule)
+            statistic = hr.Robust(base, 0.1, merge=rule)
             for kind_ in ("hausdorff_ns", "hausdorff_half"):
                 _, found = search(votes, statistic, distances(4, kind_), change)
                 for known in found:
@@ -237,7 +237,7 @@ def test_small_cases_are_solved(rule, base):
 def test_laws(votes, rule, theta, change, kind, random):
     if votes.n < 2:
         return
-    statistic = hr.Robust(hr.kemeny, theta, rule)
+    statistic = hr.Robust(hr.kemeny, theta, merge=rule)
     goals = distances(votes.n, kind)
     aims, found = search(votes, statistic, goals, change)
     check(votes, statistic, aims, found, change)
@@ -276,7 +276,7 @@ def test_real_votes_are_exact_at_the_smallest_distance(shared_data):
         ("dublin-west-2002/00001-00000002.soi", "observed", "naive", 0.02),
     ):
         votes = hr.read_votes(shared_data / name, unlisted=unlisted)
-        statistic = hr.Robust(hr.kemeny, theta, rule)
+        statistic = hr.Robust(hr.kemeny, theta, merge=rule)
         aims, [found] = search(votes, statistic, distances(votes.n)[:1])
         assert found.upper - found.lower <= 1e-9
         check(votes, statistic, aims, [found], hr.Change.REPLACE)
@@ -286,7 +286,7 @@ def test_a_whole_curve_of_real_votes_is_exact(shared_data):
     # Far on, only the proof that some tiers cannot be closes the gap.
     file = shared_data / "starwars-survey" / "StarWars.csv"
     votes = hr.read_votes(file, unlisted="bottom", **truth_profiles.OPTIONS["starwars-survey"])
-    statistic = hr.Robust(hr.kemeny, 0.05, "naive")
+    statistic = hr.Robust(hr.kemeny, 0.05, merge="naive")
     aims, found = search(votes, statistic, distances(votes.n))
     assert all(f.lower == f.upper or f.upper - f.lower <= 1e-9 for f in found)
     assert sum(math.isfinite(f.upper) for f in found) == 14
@@ -318,7 +318,7 @@ def test_the_rows_of_a_window_hold_wherever_the_deviations_do(kind, change):
     met = 0
     for _ in range(40):
         votes = a_profile(rng, kind, 4)
-        statistic = hr.Robust(hr.kemeny, 0.3, "naive")
+        statistic = hr.Robust(hr.kemeny, 0.3, merge="naive")
         aim = Distance(1 / 6).aim(statistic(votes).ranking, votes.items)
         engine = tiers._Search(votes, statistic, aim.before, [aim], change, Clock(), None)
         root = cells.Cell(0.0, 12, 12, (), (), 0)
@@ -386,7 +386,7 @@ def test_rows_that_contradict_each_other_are_seen():
 def test_even_pairs_are_tied_at_threshold_zero_also_when_their_scores_differ(rule):
     """By Borda 0 stays above 1 where as many prefer either; the tie costs less than to reverse their scores."""
     votes = hr.sample_votes(hr.Mallows(list(range(4)), 0.7), 60, rng=5)
-    T = hr.Robust(hr.borda, 0.0, rule)
+    T = hr.Robust(hr.borda, 0.0, merge=rule)
     assert T(votes).text() == "0 > 1 > 2 > 3"
     curve = hr.breakdown(votes, T, [2 / 6])
     assert curve.lower.tolist() == pytest.approx([31 / 360], abs=1e-9)
@@ -399,6 +399,6 @@ def test_even_pairs_are_tied_at_threshold_zero_also_when_their_scores_differ(rul
 def test_an_item_leaves_the_first_tier_when_another_passes_it_by_more_than_the_threshold(change, share, rule):
     votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[80, 20])
     # 80 of 100 must become 40 of 100, or 13.3 of 33.3.
-    found = hr.attack(votes, hr.Robust(hr.kemeny, 0.1, rule), Leaves("a", 1), change)
+    found = hr.attack(votes, hr.Robust(hr.kemeny, 0.1, merge=rule), Leaves("a", 1), change=change)
     assert found.exact
     assert found.lower == pytest.approx(share, abs=1e-9)

@@ -22,7 +22,7 @@ MEDIANS = [hr.kemeny, hr.borda, hr.footrule]
 def test_the_voter_with_the_large_score_decides_alone():
     """Sums are 107 to 80; without the first voter they are 7 to 80."""
     votes = hr.Votes.from_score_rows([[100, 0]] + [[1, 0]] * 7 + [[0, 40]] * 2, items=["a", "b"])
-    found = hr.attack(votes, hr.mean_score, hr.NewWinner(), "drop")
+    found = hr.attack(votes, hr.mean_score, hr.NewWinner(), change="drop")
     assert (found.votes_needed, found.votes_to_tie, found.votes_to_decide, found.votes_sufficient) == (1, 1, 1, 1)
     assert found.lower == pytest.approx(27 / 100 / 10)  # 27 of the 100 that one vote gives
     assert found.text() == "Dropping 1 of 10 votes changes the winner (10 %, proven minimum)."
@@ -49,7 +49,7 @@ def test_fourteen_of_a_thousand_are_enough():
     votes = hr.Votes.from_score_rows(rows, items=["a", "b"])
     lead = 300 + 14 * 500 - 9 * 686
     k = next(k for k in range(15) if 500 * k > lead)
-    found = hr.attack(votes, hr.mean_score, hr.NewWinner(), "drop")
+    found = hr.attack(votes, hr.mean_score, hr.NewWinner(), change="drop")
     assert found.votes_sufficient == found.votes_to_decide == k == 3
     assert hr.verify(votes, hr.mean_score, found).proved
 
@@ -61,7 +61,7 @@ def test_fourteen_of_a_thousand_are_enough():
 @pytest.mark.parametrize("T", [*MEDIANS, hr.copeland], ids=lambda T: T.__name__)
 def test_dropping_the_one_vote_that_takes_sides_leaves_a_tie(T, many):
     votes = hr.Votes.from_orders([["a", "b"], [["a", "b"]]], weights=[1, many], items=["b", "a"])
-    found = hr.attack(votes, T, hr.NewWinner(), "drop")
+    found = hr.attack(votes, T, hr.NewWinner(), change="drop")
     assert (found.votes_needed, found.votes_to_tie) == (1, 1) or (many > 10**12 and found.votes_needed == 1)
     assert found.lower * votes.total <= 1 + 1e-6
     assert math.isinf(found.votes_sufficient)
@@ -71,7 +71,7 @@ def test_dropping_the_one_vote_that_takes_sides_leaves_a_tie(T, many):
 
 def test_a_tie_that_cannot_be_more_is_told_as_such():
     votes = hr.Votes.from_orders([["a", "b"], [["a", "b"]]], weights=[1, 50_010], items=["b", "a"])
-    found = hr.attack(votes, hr.borda, hr.NewWinner(), "drop")
+    found = hr.attack(votes, hr.borda, hr.NewWinner(), change="drop")
     assert math.isinf(found.votes_to_decide)
     assert found.text() == (
         "Dropping 1 of 50,011 votes ties it (proven minimum); "
@@ -91,7 +91,7 @@ def test_three_items_with_heavy_ties(T, weights):
         votes = hr.Votes.from_ranks(np.array(rows), weights)
         before = T(votes).ranking
         for goal in (hr.NewWinner(), hr.TopSet(2)):
-            found = hr.attack(votes, T, goal, "drop")
+            found = hr.attack(votes, T, goal, change="drop")
             for kept in product((0, 1), repeat=votes.distinct):
                 if any(kept) and goal.aim(before, votes.items).reached(
                     T(votes.with_weights(votes.weights * kept)).ranking
@@ -107,7 +107,7 @@ def test_three_items_with_heavy_ties(T, weights):
 def test_all_but_one_vote_may_go(T, many):
     """One vote for b is left: nearly all votes is not all votes."""
     votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[many, 1])
-    found = hr.attack(votes, T, hr.NewWinner(), "drop")
+    found = hr.attack(votes, T, hr.NewWinner(), change="drop")
     assert found.lower <= Fraction(many - 1, many + 1) + Fraction(1, 10**12)
     assert found.votes_needed <= many - 1
     assert "No number of" not in found.text()
@@ -116,7 +116,7 @@ def test_all_but_one_vote_may_go(T, many):
 def test_unanimous_votes_cannot_be_dropped_into_another_order():
     votes = hr.Votes.from_orders([["a", "b", "c"], ["a", "c", "b"]], weights=[70, 3])
     for T in MEDIANS:
-        found = hr.attack(votes, T, hr.NewWinner(), "drop")
+        found = hr.attack(votes, T, hr.NewWinner(), change="drop")
         assert math.isinf(found.lower)
         assert found.text() == "No number of dropped votes can change the winner (proven)."
         assert hr.verify(votes, T, found).proved
@@ -126,14 +126,14 @@ def test_a_vote_of_tiny_weight_is_a_vote():
     """What is left after an attack may weigh 1e-12, and is aggregated."""
     votes = hr.Votes.from_orders([["a", "b"], ["b", "a"], [["a", "b"]]], weights=[1e-12, 1, 10])
     for T in (*MEDIANS, hr.copeland, hr.Robust(hr.kemeny, 0.0)):
-        found = hr.attack(votes, T, hr.NewWinner(), "drop")
+        found = hr.attack(votes, T, hr.NewWinner(), change="drop")
         assert found.lower <= 1 / 11 + 1e-9
         assert not hr.verify(votes, T, found).refuted
 
 
 def test_shares_are_told_by_what_the_attacker_does():
     votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[0.6, 0.4])
-    told = {change: hr.attack(votes, hr.kemeny, hr.NewWinner(), change).text() for change in tuple(hr.Change)}
+    told = {change: hr.attack(votes, hr.kemeny, hr.NewWinner(), change=change).text() for change in tuple(hr.Change)}
     assert told == {
         "replace": "10 % of the votes change the winner (proven minimum).",
         "drop": "Dropping 20 % of the votes changes the winner (proven minimum).",

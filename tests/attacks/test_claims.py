@@ -37,10 +37,10 @@ def test_bounds_hold_the_exact_value_between_them(kind, change, monkeypatch):
         n = int(rng.integers(3, 6))
         votes = some_votes(rng, kind, n)
         for goal in some_goals(rng, n):
-            exact = hr.attack(votes, hr.kemeny, goal, change)
+            exact = hr.attack(votes, hr.kemeny, goal, change=change)
             with monkeypatch.context() as patch:
                 patch.setattr(engine, "SUBSETS_UP_TO", 0)
-                found = hr.attack(votes, hr.kemeny, goal, change)
+                found = hr.attack(votes, hr.kemeny, goal, change=change)
             case = (kind, change, votes.ranks.tolist(), votes.weights.tolist(), goal)
             assert found.lower <= exact.upper + 1e-7, case
             assert found.upper >= exact.lower - 1e-7, case
@@ -183,13 +183,13 @@ def test_dropping_votes_among_many_items_meets_more_rivals_than_the_compiled_loo
     rng = np.random.default_rng(0)
     noisy = np.arange(14) + rng.normal(0, 30, (60, 14))
     votes = hr.Votes.from_ranks(noisy.argsort(axis=1).argsort(axis=1) + 1)
-    found = hr.attack(votes, hr.kemeny, hr.Distance(0.2), "drop", time_limit=3)
+    found = hr.attack(votes, hr.kemeny, hr.Distance(0.2), change="drop", time_limit=3)
     assert 0 < found.lower <= found.upper
 
 
 def test_whole_votes_that_cannot_be_dropped_in_the_right_shares_end_the_search():
     votes = hr.Votes.from_ranks([[0, 3, 1, 2], [1, 1, 3, 1]])
-    found = hr.attack(votes, hr.kemeny, hr.Distance(1 / 6), "drop")
+    found = hr.attack(votes, hr.kemeny, hr.Distance(1 / 6), change="drop")
     assert found.votes_needed <= found.votes_sufficient <= 1
 
 

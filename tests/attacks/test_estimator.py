@@ -49,9 +49,9 @@ STATISTICS = [
     hr.borda,
     hr.footrule,
     hr.Robust(hr.kemeny, 0.05),
-    hr.Robust(hr.kemeny, 0.05, "naive"),
+    hr.Robust(hr.kemeny, 0.05, merge="naive"),
     hr.Robust(hr.borda, 0.2),
-    hr.Robust(hr.footrule, 0.1, "naive"),
+    hr.Robust(hr.footrule, 0.1, merge="naive"),
 ]
 
 
@@ -206,7 +206,7 @@ def test_the_same_seed_gives_the_same_result():
         (hr.kemeny, "reduced"),
         (hr.kemeny, "plain"),
         (hr.borda, "plain"),
-        (hr.Robust(hr.footrule, 0.1, "naive"), "reduced"),
+        (hr.Robust(hr.footrule, 0.1, merge="naive"), "reduced"),
         (hr.Robust(hr.kemeny, 0.05), "plain"),
     ],
 )

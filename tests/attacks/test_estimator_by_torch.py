@@ -16,7 +16,7 @@ from holdrank.attacks.estimator.engine import _shares, smoothed
 
 torch = pytest.importorskip("torch", reason="torch, of the extra gpu, is not installed")
 
-STATISTICS = [hr.kemeny, hr.borda, hr.footrule, hr.Robust(hr.kemeny, 0.05), hr.Robust(hr.borda, 0.1, "naive")]
+STATISTICS = [hr.kemeny, hr.borda, hr.footrule, hr.Robust(hr.kemeny, 0.05), hr.Robust(hr.borda, 0.1, merge="naive")]
 
 
 def mallows(n, seeds=(1,)):

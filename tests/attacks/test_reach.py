@@ -89,7 +89,7 @@ def test_bounds_for_tiers_from_the_ranking_below_hold_against_brute_force(change
         merge = "downward" if number % 2 else "naive"
         ballots, weights, unlisted = profile(rng, kind, n)
         votes = hr.Votes.from_ranks(np.array(ballots), weights, unlisted=unlisted)
-        T = hr.Robust(hr.kemeny, 0.1, merge)
+        T = hr.Robust(hr.kemeny, 0.1, merge=merge)
         before = T(votes).ranking
         x, k = int(rng.integers(n)), int(rng.integers(1, n))
         goals = [
@@ -134,9 +134,9 @@ FOOTRULE = hr.Votes.from_ranks([[1, 2, 3, 4], [3, 2, 4, 1], [2, 3, 1, 4], [3, 4,
     ("votes", "T", "goal"),
     [
         (cycle_of_tiers(), hr.Robust(hr.kemeny, 0.024), hr.Wins("x")),
-        (BORDA, hr.Robust(hr.borda, 0.03, "naive"), hr.Enters("1", 1)),
-        (BORDA, hr.Robust(hr.borda, 0.03, "naive"), hr.Enters("1", 2)),
-        (FOOTRULE, hr.Robust(hr.footrule, 0.03, "naive"), hr.Enters("1", 1)),
+        (BORDA, hr.Robust(hr.borda, 0.03, merge="naive"), hr.Enters("1", 1)),
+        (BORDA, hr.Robust(hr.borda, 0.03, merge="naive"), hr.Enters("1", 2)),
+        (FOOTRULE, hr.Robust(hr.footrule, 0.03, merge="naive"), hr.Enters("1", 1)),
     ],
     ids=["kemeny", "borda-first", "borda-second", "footrule"],
 )
@@ -195,7 +195,7 @@ def test_leaving_costs_what_somebody_else_entering_costs(rule):
 def test_dominating_sets_have_exact_bounds_at_one_pair(base):
     # Margins 20, 60 and 30 of 100 votes: with theta 0.05 all stand apart, and the nearest is 0.1 - 0.05 away.
     votes = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"], ["c", "a", "b"]], weights=[45, 35, 20])
-    T = hr.Robust(base, 0.05, "smith")
+    T = hr.Robust(base, 0.05, merge="smith")
     assert T(votes).text() == "a > b > c"
     P = votes.pairwise()
     nearest = min(P[0, 1], P[0, 2], P[1, 2]) - 0.5 - 0.05

@@ -34,7 +34,7 @@ def test_attacks_on_the_strengths_of_an_arena_work_and_claim_no_more(change):
     before = hr.bradley_terry(votes).ranking
     last = votes.items[before.order[-1]]
     for goal in (hr.NewWinner(), hr.Wins(last), hr.TopSet(2), hr.Distance(0.5)):
-        found = hr.attack(votes, hr.bradley_terry, goal, change)
+        found = hr.attack(votes, hr.bradley_terry, goal, change=change)
         assert (found.lower, found.status) == (0.0, Status.ESTIMATE)
         assert found.verified
         assert hr.fulfils(votes, hr.bradley_terry, found.votes, goal)
@@ -62,7 +62,7 @@ def test_strengths_are_attacked_through_battles_with_others():
     # a and b never met, so no battle of theirs can be dropped: a has to lose wins against c.
     battles = [["a", "c"], ["c", "a"], ["b", "c"], ["c", "b"]]
     votes = hr.Votes.from_orders(battles, weights=[80, 20, 60, 40], unlisted="observed")
-    found = hr.attack(votes, hr.bradley_terry, hr.Above("b", "a"), "drop")
+    found = hr.attack(votes, hr.bradley_terry, hr.Above("b", "a"), change="drop")
     assert hr.fulfils(votes, hr.bradley_terry, found.votes, hr.Above("b", "a"))
     # For b, 60 to 15 are the odds of 80 to 20, so 26 of its losses have to go; from a, 51 wins would have to.
     assert (found.upper * votes.total, found.votes_sufficient) == (pytest.approx(25, abs=1e-3), 26)
@@ -86,7 +86,7 @@ def test_lower_bounds_for_mean_scores_are_those_of_brute_force(change):
             (hr.Enters(str(x), 2), ("enters", x, 2)),
         ]
         for goal, by_hand in goals:
-            found = hr.attack(votes, hr.mean_score, goal, change)
+            found = hr.attack(votes, hr.mean_score, goal, change=change)
             least = oracles.fewest_scored(rows, change, by_hand, before.ranks.tolist(), low, high, 3)
             told = f"{rows} {goal} {change}: {found!r}, brute force {least}"
             if least is not None:
@@ -106,9 +106,9 @@ def test_lifting_one_mean_score_above_another_is_exact():
     found = hr.attack(votes, hr.mean_score, hr.Above("b", "a"))
     assert found.lower == found.upper == pytest.approx(0.205)
     assert (found.votes_needed, found.votes_sufficient) == (3, 3)
-    assert hr.attack(votes, hr.mean_score, hr.Above("b", "a"), "add").lower == pytest.approx(0.41)
+    assert hr.attack(votes, hr.mean_score, hr.Above("b", "a"), change="add").lower == pytest.approx(0.41)
     # Taking votes away: four of the first kind bring 40, half a ballot of the second kind brings the rest.
-    assert hr.attack(votes, hr.mean_score, hr.Above("b", "a"), "drop").lower == pytest.approx(0.45)
+    assert hr.attack(votes, hr.mean_score, hr.Above("b", "a"), change="drop").lower == pytest.approx(0.45)
 
 
 def test_a_mean_score_with_gaps_has_attacks_but_no_lower_bound():
@@ -136,7 +136,7 @@ def test_merges_of_any_rule_can_be_attacked(rule):
     votes = hr.Votes.from_ranks(random_ranks(rng, "complete", 4, 40))
     T = hr.Robust(rule, 0.05)
     for change in CHANGES:
-        found = hr.attack(votes, T, hr.NewWinner(), change)
+        found = hr.attack(votes, T, hr.NewWinner(), change=change)
         assert found.verified
         assert hr.fulfils(votes, T, found.votes, hr.NewWinner())
         assert hr.fulfils(votes, T, found.whole.votes, hr.NewWinner())
@@ -166,4 +166,4 @@ def test_time_is_kept_and_what_was_found_comes_back():
 def test_no_more_votes_are_added_than_can_be_counted(weights, upper):
     votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=weights)
     # 1e13 more make it level; with 7e13 votes there already, that is above 2**46.
-    assert hr.attack(votes, hr.copeland, hr.Wins("b"), "add").upper == pytest.approx(upper, rel=1e-3)
+    assert hr.attack(votes, hr.copeland, hr.Wins("b"), change="add").upper == pytest.approx(upper, rel=1e-3)

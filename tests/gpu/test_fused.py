@@ -24,7 +24,7 @@ DEVICE = "cuda" if CUDA else "cpu"
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not CUDA and not INTERPRETED, reason="there is no GPU")]
 needs_gpu = pytest.mark.skipif(not CUDA, reason="there is no GPU")
 
-STATISTICS = [hr.kemeny, hr.borda, hr.footrule, hr.Robust(hr.kemeny, 0.05), hr.Robust(hr.footrule, 0.1, "naive")]
+STATISTICS = [hr.kemeny, hr.borda, hr.footrule, hr.Robust(hr.kemeny, 0.05), hr.Robust(hr.footrule, 0.1, merge="naive")]
 CASES = [(4, s) for s in STATISTICS] + [(3, hr.kemeny), (5, hr.kemeny), (6, hr.footrule)]
 if CUDA:
     CASES += [(7, hr.kemeny), (7, hr.Robust(hr.kemeny, 0.05)), (8, hr.kemeny), (8, hr.borda)]

@@ -12,14 +12,15 @@ import pytest
 
 import holdrank as hr
 from holdrank import paper
+from holdrank.paper import export
 
 FEW = 50  # steps of the estimator: enough to run, not to be good
 
 
 @cache
 def data(name):
-    return {"fig1": paper.fig1, "fig2": paper.fig2, "fig3": paper.fig3, "fig4": lambda: paper.fig4(1, FEW),
-            "fig5": lambda: paper.fig5(2023, count=4)}[name]()  # fmt: skip
+    return {"fig1": paper.fig1, "fig2": paper.fig2, "fig3": paper.fig3, "fig4": lambda: paper.fig4(rng=1, steps=FEW),
+            "fig5": lambda: paper.fig5(rng=2023, count=4)}[name]()  # fmt: skip
 
 
 def column(name, key, **wanted):
@@ -122,13 +123,13 @@ def _orders():
 
 
 def test_figure_5_can_be_estimated():
-    for row in paper.fig5(1, FEW, count=1)["rows"]:
+    for row in paper.fig5(rng=1, steps=FEW, count=1)["rows"]:
         assert (row["attack"] is None) == (row["exact_lower"] is None)
         assert row["attack"] is None or row["attack"] >= row["exact_lower"] - 1e-9
 
 
 def test_the_seed_chooses_the_models_and_nothing_else():
-    same, other = paper.fig5(2023, count=1)["rows"], paper.fig5(1, count=1)["rows"]
+    same, other = paper.fig5(rng=2023, count=1)["rows"], paper.fig5(rng=1, count=1)["rows"]
     assert same == data("fig5")["rows"][: len(same)]
     assert other[:-3] == same[:-3]
     assert other[-3:] != same[-3:]
@@ -162,7 +163,7 @@ def test_real_votes_are_read_as_told(tmp_path):
 def test_every_figure_is_written_as_data_and_picture(tmp_path, vote_file, monkeypatch):
     known = {name: data(name) for name in ("fig1", "fig2", "fig3", "fig4", "fig5")}
     for name in known:
-        monkeypatch.setattr(paper, name, lambda *_, name=name, **__: known[name])
+        monkeypatch.setattr(export, name, lambda *_, name=name, **__: known[name])
     names = ["fig1", "fig2", "fig3", "fig4", "fig5", "real"]
     steps = []
     written = paper.figures(names, tmp_path / "out", files=[vote_file] * 5, progress=steps.append)
@@ -179,9 +180,9 @@ def test_every_figure_is_written_as_data_and_picture(tmp_path, vote_file, monkey
 
 
 def test_the_same_seed_gives_the_same_bytes(tmp_path):
-    paper.figures(["fig4"], tmp_path, seed=1, steps=FEW)
+    paper.figures(["fig4"], tmp_path, rng=1, steps=FEW)
     assert (tmp_path / "fig4.json").read_text("utf-8") == json.dumps(data("fig4"), indent=1, ensure_ascii=False) + "\n"
-    assert (tmp_path / "fig4.csv").read_text("utf-8") == paper._table(data("fig4")["rows"])
+    assert (tmp_path / "fig4.csv").read_text("utf-8") == export.table(data("fig4")["rows"])
 
 
 def test_json_and_csv_hold_the_same_numbers(tmp_path):
@@ -196,7 +197,7 @@ def test_json_and_csv_hold_the_same_numbers(tmp_path):
 
 
 def test_infinity_is_null_in_json_and_inf_in_csv():
-    assert paper._table([{"a": None, "b": 1}, {"b": 2}]) == "a,b\ninf,1\n,2\n"
+    assert export.table([{"a": None, "b": 1}, {"b": 2}]) == "a,b\ninf,1\n,2\n"
     json.dumps(data("fig4"), allow_nan=False)
 
 

@@ -132,7 +132,7 @@ def test_what_json_has_no_word_for_is_refused(path):
 
 @pytest.mark.skipif(os.name != "posix", reason="locks are those of POSIX")
 def test_two_runs_do_not_write_into_one_file(path):
-    other = "import sys\nfrom holdrank.checkpoints import Checkpoint\nCheckpoint(sys.argv[1], 's', '', {})"
+    other = "import sys\nfrom holdrank.parallel.checkpoints import Checkpoint\nCheckpoint(sys.argv[1], 's', '', {})"
     with Checkpoint(path, "s", "", {}):
         done = subprocess.run([sys.executable, "-c", other, path], capture_output=True, text=True, check=False)
         assert "it is in use; to repair: wait for the other run" in done.stderr

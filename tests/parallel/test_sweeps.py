@@ -20,8 +20,10 @@ import pytest
 
 import holdrank as hr
 from holdrank import paper
+from holdrank.paper import curves, tradeoffs
 from holdrank.parallel import executors as clusters
-from holdrank.parallel.executors import Parcel, spread
+from holdrank.parallel.spread import spread
+from holdrank.parallel.workers import Parcel
 from holdrank.status import Clock, Status
 
 posix = pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
@@ -84,8 +86,8 @@ def test_a_trade_off_is_the_same_on_any_executor(executor):
 def test_a_plain_pool_of_processes_fits_as_well():
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         assert of_tradeoff(hr.tradeoff(votes(), executor=pool)) == alone()
-        assert of_bootstrap(hr.bootstrap(votes(), first_ballot, 70, 3, executor=pool)) == of_bootstrap(
-            hr.bootstrap(votes(), first_ballot, 70, 3)
+        assert of_bootstrap(hr.bootstrap(votes(), first_ballot, draws=70, rng=3, executor=pool)) == of_bootstrap(
+            hr.bootstrap(votes(), first_ballot, draws=70, rng=3)
         )
 
 
@@ -93,8 +95,8 @@ def test_a_plain_pool_of_processes_fits_as_well():
 @pytest.mark.parametrize("draws", [1, 50, 130])
 def test_a_bootstrap_is_the_same_on_any_executor(T, draws, executor):
     steps = []
-    found = hr.bootstrap(votes(), T, draws, 4, executor=executor, progress=steps.append)
-    assert of_bootstrap(found) == of_bootstrap(hr.bootstrap(votes(), T, draws, 4))
+    found = hr.bootstrap(votes(), T, draws=draws, rng=4, executor=executor, progress=steps.append)
+    assert of_bootstrap(found) == of_bootstrap(hr.bootstrap(votes(), T, draws=draws, rng=4))
     assert (steps[-1].done, steps[-1].total) == (draws, draws)
 
 
@@ -106,8 +108,8 @@ def test_a_sweep_for_the_top_of_many_items_is_the_same(processes):
 
 
 def test_figures_are_the_same(processes):
-    assert paper.fig5(2023, count=2, executor=processes) == paper.fig5(2023, count=2)
-    assert paper.fig4(1, 20, executor=processes) == paper.fig4(1, 20)
+    assert paper.fig5(rng=2023, count=2, executor=processes) == paper.fig5(rng=2023, count=2)
+    assert paper.fig4(rng=1, steps=20, executor=processes) == paper.fig4(rng=1, steps=20)
 
 
 @pytest.fixture
@@ -123,12 +125,28 @@ def test_breakdowns_of_files_are_the_same_and_those_of_one_file_each(files, proc
     monkeypatch.chdir(files[0].parent)
     names = [file.name for file in files]  # relative names reach workers, too
     found = hr.breakdowns(names, hr.Robust(hr.kemeny, 0.05))
-    assert json.dumps(hr.breakdowns(names, hr.Robust(hr.kemeny, 0.05), executor=processes)) == json.dumps(found)
-    for name, record in zip(names, found, strict=True):
+    shared = hr.breakdowns(names, hr.Robust(hr.kemeny, 0.05), executor=processes)
+    assert json.dumps([one.record for one in shared]) == json.dumps([one.record for one in found])
+    for name, file in zip(names, found, strict=True):
         one = hr.breakdown(hr.read_votes(name), hr.Robust(hr.kemeny, 0.05))
-        assert record["file"] == record["votes"]["source"] == name
+        record = file.record
+        assert record["file"] == record["votes"]["source"] == file.file == name
         assert record["breakdown"]["upper"] == [None if np.isinf(x) else x for x in one.upper]
         assert record["consensus"]["ranks"] == one.consensus.ranking.ranks.tolist()
+        assert (file.items, file.total, file.ranking) == (one.consensus.items, one.total, one.consensus.ranking)
+        assert (file.statistic, file.status, file.notes) == (one.statistic, one.status, one.notes)
+        for column in (
+            "delta",
+            "lower",
+            "upper",
+            "votes_needed",
+            "votes_to_tie",
+            "votes_to_decide",
+            "votes_sufficient",
+        ):
+            assert getattr(file, column).tolist() == getattr(one, column).tolist()
+            assert not getattr(file, column).flags.writeable
+        assert repr(file).startswith(f"FileBreakdown({name!r}: downward merge of kemeny at 0.05, ")
     assert paper.real(names, executor=processes) == paper.real(names)
 
 
@@ -142,14 +160,14 @@ def test_errors_of_workers_come_home_in_one_line(processes, tmp_path):
     with pytest.raises(hr.InputError, match=r"bad\.soc, line 3"):
         hr.breakdowns([tmp_path / "bad.soc"], executor=processes)
     with pytest.raises(hr.UsageError, match="not for borda"):
-        hr.tradeoff(votes(), hr.borda, "smith", executor=processes)
+        hr.tradeoff(votes(), hr.borda, merge="smith", executor=processes)
     with pytest.raises(hr.InputError, match="cannot be read"):
         hr.breakdowns([tmp_path / "missing.soc"], executor=processes)
 
 
 def test_what_cannot_be_sent_is_refused(processes):
     with pytest.raises(hr.UsageError, match=r"cannot be sent to another process .* top of a module"):
-        hr.bootstrap(votes(), lambda v: hr.borda(v), 60, 1, executor=processes)
+        hr.bootstrap(votes(), lambda v: hr.borda(v), draws=60, rng=1, executor=processes)
 
 
 @pytest.mark.parametrize("call", [hr.tradeoff, hr.bootstrap])
@@ -246,8 +264,9 @@ class RealCluster:
     def __init__(self, folder: Path) -> None:
         self.file = folder / "scheduler.json"
         self.folder = folder
-        # Workers find the statistics of this file.
-        self._environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+        # Workers find the statistics of this file, and the package where this process finds it.
+        paths = (str(Path(__file__).parent), os.environ.get("PYTHONPATH", ""))
+        self._environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
         self._all = [self._start("scheduler", "--port", "0", "--dashboard-address", "127.0.0.1:0")]
         self.workers = [self.worker() for _ in range(2)]
 
@@ -289,8 +308,8 @@ def test_a_dask_cluster_gives_the_same(cluster):
         executor.client.wait_for_workers(2, timeout=60)
         assert of_tradeoff(hr.tradeoff(votes(), executor=executor)) == alone()
         assert of_tradeoff(hr.tradeoff(votes(), executor=executor.client.get_executor())) == alone()
-        drawn = hr.bootstrap(votes(), hr.Robust(hr.borda, 0.1), 130, 4, executor=executor)
-        assert of_bootstrap(drawn) == of_bootstrap(hr.bootstrap(votes(), hr.Robust(hr.borda, 0.1), 130, 4))
+        drawn = hr.bootstrap(votes(), hr.Robust(hr.borda, 0.1), draws=130, rng=4, executor=executor)
+        assert of_bootstrap(drawn) == of_bootstrap(hr.bootstrap(votes(), hr.Robust(hr.borda, 0.1), draws=130, rng=4))
         assert hr.tradeoff(votes(), executor=executor, time_limit=0.1).status is Status.BETWEEN_TIME_LIMIT
 
 
@@ -504,11 +523,11 @@ def test_figures_and_files_are_kept(tmp_path, files, monkeypatch):
     keep = tmp_path / "points.jsonl"
     first = paper.figures("real", tmp_path / "one", files=files, checkpoint=keep)
     assert len(keep.read_bytes().splitlines()) == 1 + 3
-    paper.fig4(1, 20, checkpoint=tmp_path / "fig4.jsonl")
-    expected = paper.fig4(1, 20)
-    monkeypatch.setattr(paper, "smoothed", None)
-    monkeypatch.setattr(paper, "tradeoff", None)
-    assert paper.fig4(1, 20, checkpoint=tmp_path / "fig4.jsonl") == expected
+    paper.fig4(rng=1, steps=20, checkpoint=tmp_path / "fig4.jsonl")
+    expected = paper.fig4(rng=1, steps=20)
+    monkeypatch.setattr(curves, "smoothed", None)
+    monkeypatch.setattr(tradeoffs, "tradeoff", None)
+    assert paper.fig4(rng=1, steps=20, checkpoint=tmp_path / "fig4.jsonl") == expected
     again = paper.figures("real", tmp_path / "two", files=files, checkpoint=keep)
     for one, two in zip(first, again, strict=True):
         if one.suffix in (".json", ".csv"):

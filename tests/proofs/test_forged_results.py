@@ -24,8 +24,8 @@ STATISTICS = [
     hr.mean_score,
     hr.Robust(hr.kemeny, 0.1),
     hr.Robust(hr.kemeny, 0.0),
-    hr.Robust(hr.borda, 0.05, "naive"),
-    hr.Robust(hr.kemeny, 0.05, "smith"),
+    hr.Robust(hr.borda, 0.05, merge="naive"),
+    hr.Robust(hr.kemeny, 0.05, merge="smith"),
 ]
 
 
@@ -85,7 +85,7 @@ def test_no_attack_with_a_changed_number_is_proved(T):
     proved = fields = 0
     for number in range(max(RESULTS // 2, 4)):
         votes = some_votes(rng, T, number)
-        found = hr.attack(votes, T, some_goal(rng, votes), tuple(hr.Change)[number % 3], time_limit=20)
+        found = hr.attack(votes, T, some_goal(rng, votes), change=tuple(hr.Change)[number % 3], time_limit=20)
         verdict = hr.verify(votes, T, found)
         assert not verdict.refuted, verdict.text()
         if not verdict:
@@ -95,7 +95,7 @@ def test_no_attack_with_a_changed_number_is_proved(T):
             fields += 1
             if path[0] == "goal" and is_proved(votes, T, forged):
                 # Another question may have the same answer.
-                assert amounts(hr.attack(votes, T, forged.goal, found.change)) == pytest.approx(
+                assert amounts(hr.attack(votes, T, forged.goal, change=found.change)) == pytest.approx(
                     amounts(forged), nan_ok=True
                 )
                 continue

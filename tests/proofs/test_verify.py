@@ -35,8 +35,8 @@ STATISTICS = [
     hr.footrule,
     hr.copeland,
     hr.Robust(hr.kemeny, 0.1),
-    hr.Robust(hr.kemeny, 0.1, "smith"),
-    hr.Robust(hr.borda, 0.1, "naive"),
+    hr.Robust(hr.kemeny, 0.1, merge="smith"),
+    hr.Robust(hr.borda, 0.1, merge="naive"),
     hr.Robust(hr.footrule, 0.05),
 ]
 
@@ -115,7 +115,7 @@ def test_a_proof_is_a_sum_in_whole_numbers():
 @pytest.mark.parametrize("change", list(hr.Change))
 @pytest.mark.parametrize("T", STATISTICS, ids=lambda T: T.__name__)
 def test_every_statement_of_an_attack_is_proved_and_a_wrong_one_refuted(T, change):
-    found = hr.attack(VOTES, T, hr.NewWinner(), change)
+    found = hr.attack(VOTES, T, hr.NewWinner(), change=change)
     verdict = hr.verify(VOTES, T, found)
     if not found.exact:
         assert not verdict.refuted
@@ -140,7 +140,7 @@ def test_every_statement_of_an_attack_is_proved_and_a_wrong_one_refuted(T, chang
 @pytest.mark.parametrize("change", list(hr.Change))
 def test_mean_scores_are_proved_too(change):
     votes = hr.Votes.from_score_rows([[9.0, 8.5, 1.0], [2.0, 7.0, 5.0], [4.0, 4.25, 4.5]], weights=[3, 4, 2])
-    found = hr.attack(votes, hr.mean_score, hr.NewWinner(), change)
+    found = hr.attack(votes, hr.mean_score, hr.NewWinner(), change=change)
     assert found.exact
     assert hr.verify(votes, hr.mean_score, found).proved, hr.verify(votes, hr.mean_score, found).text()
     assert hr.verify(votes, hr.mean_score, dataclasses.replace(found, lower=found.lower * 1.01)).refuted

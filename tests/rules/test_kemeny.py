@@ -329,7 +329,7 @@ def test_differences_that_are_only_rounding_are_ties():
             assert c.ranking.order == (0, 1)
             assert c.unique is False
         assert len(hr.kemeny_optima(v)) == 2
-        assert hr.kemeny_batch(v.pairwise())[0].tolist() == [1, 2]
+        assert hr.kemeny_batch(v.pairwise()).ranks.tolist() == [1, 2]
 
 
 def test_a_solver_that_gives_up_is_no_time_limit(monkeypatch):
@@ -543,8 +543,8 @@ def random_matrices(count, n, grid, seed=0):
 @pytest.mark.parametrize("grid", [4, 10**6])
 def test_batch_equals_trying_every_order(n, grid):
     matrices = random_matrices(25, n, grid)
-    ranks, loss = hr.kemeny_batch(matrices)
-    for P, r, found in zip(matrices, ranks, loss, strict=True):
+    medians = hr.kemeny_batch(matrices)
+    for P, r, found in zip(matrices, medians.ranks, medians.loss, strict=True):
         least, optima = oracles.kemeny(P.tolist())
         assert found * oracles.pairs(n) == pytest.approx(least)
         assert hr.Ranking(r).order == min(optima)
@@ -552,35 +552,41 @@ def test_batch_equals_trying_every_order(n, grid):
 
 def test_batch_equals_the_scalar_engine_and_keeps_the_shape():
     tables = np.array([uniform(8, 15, seed).pairwise() for seed in range(6)]).reshape(2, 3, 8, 8)
-    ranks, loss = hr.kemeny_batch(tables)
+    found = hr.kemeny_batch(tables)
+    ranks, loss = found.ranks, found.loss
+    assert repr(found) == "KemenyBatch(2 x 3 medians of 8 items)"
+    assert not ranks.flags.writeable
+    assert not loss.flags.writeable
     assert ranks.shape == (2, 3, 8)
     assert loss.shape == (2, 3)
     for seed in range(6):
         c = hr.kemeny(uniform(8, 15, seed))
         assert ranks.reshape(6, 8)[seed].tolist() == c.ranking.ranks.tolist()
         assert loss.reshape(6)[seed] == pytest.approx(c.loss)
-    single, _ = hr.kemeny_batch(tables[0, 0])
-    assert single.tolist() == ranks[0, 0].tolist()
-    empty, none = hr.kemeny_batch(np.zeros((0, 4, 4)))
-    assert empty.shape == (0, 4)
-    assert none.shape == (0,)
+    single = hr.kemeny_batch(tables[0, 0])
+    assert single.ranks.tolist() == ranks[0, 0].tolist()
+    assert repr(single) == "KemenyBatch(1 medians of 8 items)"
+    empty = hr.kemeny_batch(np.zeros((0, 4, 4)))
+    assert empty.ranks.shape == (0, 4)
+    assert empty.loss.shape == (0,)
 
 
 def test_batch_in_chunks_equals_batch_at_once(monkeypatch):
     matrices = random_matrices(50, 5, 20)
     whole = hr.kemeny_batch(matrices)
     monkeypatch.setattr(batch, "_NUMBERS_AT_A_TIME", 1000)
-    for a, b in zip(whole, hr.kemeny_batch(matrices), strict=True):
-        assert np.array_equal(a, b)
+    parts = hr.kemeny_batch(matrices)
+    assert np.array_equal(whole.ranks, parts.ranks)
+    assert np.array_equal(whole.loss, parts.loss)
 
 
 def test_batch_runs_on_another_array_library():
     strict_library = pytest.importorskip("array_api_strict")
     matrices = random_matrices(7, 4, 20)
-    ranks, loss = hr.kemeny_batch(strict_library.asarray(matrices))
+    found = hr.kemeny_batch(strict_library.asarray(matrices))
     expected = hr.kemeny_batch(matrices)
-    assert np.array_equal(np.asarray(ranks), expected[0])
-    assert np.array_equal(np.asarray(loss), expected[1])
+    assert np.array_equal(np.asarray(found.ranks), expected.ranks)
+    assert np.array_equal(np.asarray(found.loss), expected.loss)
 
 
 def test_batch_refuses_what_is_no_stack_of_small_matrices():

@@ -12,8 +12,8 @@ import holdrank as hr
 from strategies import two_rankings, votes
 
 MEDIANS = [hr.kemeny, hr.borda, hr.footrule]
-STATISTICS = [*MEDIANS, hr.Robust(hr.kemeny, 0.1), hr.Robust(hr.borda, 0.1, "naive"),
-              hr.Robust(hr.kemeny, 0.05, "smith")]  # fmt: skip
+STATISTICS = [*MEDIANS, hr.Robust(hr.kemeny, 0.1), hr.Robust(hr.borda, 0.1, merge="naive"),
+              hr.Robust(hr.kemeny, 0.05, merge="smith")]  # fmt: skip
 each_median = pytest.mark.parametrize("statistic", MEDIANS, ids=lambda s: s.__name__)
 each_statistic = pytest.mark.parametrize("statistic", STATISTICS, ids=lambda s: s.__name__)
 

@@ -72,7 +72,7 @@ def test_smith_merge_keeps_a_border_where_all_above_beat_all_below(case):
 
 def test_smith_merge_of_figure_3():
     # A beats B by .19, C and D by more: one border, up to there. B, C and D are too close for any other above .01.
-    assert [(t, r.text("ABCD")) for t, r in hr.merge_path(FIGURE_3, ABCD, "smith")] == [
+    assert [(t, r.text("ABCD")) for t, r in hr.merge_path(FIGURE_3, ABCD, merge="smith")] == [
         (0.0, "A > B > C > D"),
         (0.01, "A > B > {C, D}"),
         (0.02, "A > {B, C, D}"),
@@ -92,17 +92,17 @@ def test_smith_merge_of_other_rankings_may_miss_a_border():
     # a beats b and c, by 3 to 2; b has the best mean place.
     v = hr.Votes.from_orders([["a", "b", "c"], ["b", "c", "a"]], weights=[3, 2])
     assert hr.borda(v).text() == "b > a > c"
-    assert hr.Robust(hr.kemeny, 0, "smith")(v).text() == "a > b > c"
-    assert hr.Robust(hr.borda, 0, "smith")(v).text() == "{a, b} > c"
+    assert hr.Robust(hr.kemeny, 0, merge="smith")(v).text() == "a > b > c"
+    assert hr.Robust(hr.borda, 0, merge="smith")(v).text() == "{a, b} > c"
 
 
 def test_smith_merge_is_unique_where_kemenys_ranking_is_not():
     cycle = hr.Votes.from_orders([["a", "b", "c", "d"], ["b", "c", "a", "d"], ["c", "a", "b", "d"]])
     assert hr.kemeny(cycle).unique is False
     assert hr.Robust(hr.kemeny, 0.1)(cycle).unique is None
-    tiers = hr.Robust(hr.kemeny, 0.1, "smith")(cycle)
+    tiers = hr.Robust(hr.kemeny, 0.1, merge="smith")(cycle)
     assert (tiers.text(), tiers.unique, tiers.status) == ("{a, b, c} > d", True, Status.MERGED)
-    assert hr.Robust(hr.borda, 0.1, "smith")(cycle).unique is None
+    assert hr.Robust(hr.borda, 0.1, merge="smith")(cycle).unique is None
 
 
 @settings(max_examples=300)
@@ -111,7 +111,7 @@ def test_the_path_holds_the_result_at_every_threshold(case):
     P, start, theta = case
     levels = np.unique(np.round(np.abs(P - P.T) / 2, 12)).tolist()
     for rule in ("naive", "downward", "smith"):
-        path = hr.merge_path(P, start, rule)
+        path = hr.merge_path(P, start, merge=rule)
         thetas = [t for t, _ in path]
         assert thetas[0] == 0
         assert thetas == sorted(set(thetas))
@@ -131,7 +131,7 @@ def test_the_path_holds_the_result_at_every_threshold(case):
 def test_naive_and_smith_merge_are_monotone(case):
     P, start, _ = case
     for rule in ("naive", "smith"):
-        results = [r for _, r in hr.merge_path(P, start, rule)]
+        results = [r for _, r in hr.merge_path(P, start, merge=rule)]
         assert all(a <= b for a, b in pairwise(results))
         assert start <= results[0]
         assert len(results[-1].buckets) == 1
@@ -200,7 +200,10 @@ def test_a_threshold_outside_its_range_is_refused(theta):
 
 
 def test_an_unknown_rule_is_refused():
-    for call in (lambda: hr.merge_path(FIGURE_3, ABCD, "upward"), lambda: hr.Robust(hr.kemeny, 0.1, "upward")):
+    for call in (
+        lambda: hr.merge_path(FIGURE_3, ABCD, merge="upward"),
+        lambda: hr.Robust(hr.kemeny, 0.1, merge="upward"),
+    ):
         with pytest.raises(hr.UsageError, match="'downward', 'naive' or 'smith', not 'upward'"):
             call()
 
@@ -210,7 +213,7 @@ def test_robust_merges_the_base_and_carries_its_certificate(v):
     for base in (hr.kemeny, hr.borda):
         for rule, merge in (("downward", hr.downward_merge), ("naive", hr.naive_merge), ("smith", hr.smith_merge)):
             strict = base(v)
-            robust = hr.Robust(base, 0.1, rule)(v)
+            robust = hr.Robust(base, 0.1, merge=rule)(v)
             assert robust.ranking == merge(v.pairwise(), strict.ranking, 0.1)
             assert robust.loss == pytest.approx(v.loss(robust.ranking))
             assert robust.distance == "kendall"
@@ -249,7 +252,7 @@ SEVERAL = "several rankings are equally good for {}; the tiers come from the one
 def test_tiers_say_that_the_ranking_below_them_is_one_of_several(base):
     assert base(CIRCLE).unique is False
     for rule in ("downward", "naive"):
-        found = hr.Robust(base, 0.1, rule)(CIRCLE)
+        found = hr.Robust(base, 0.1, merge=rule)(CIRCLE)
         assert (found.notes, found.unique) == ((SEVERAL.format(base.__name__),), None)
         assert found.notes[0] in found._repr_html_()
     clear = hr.Votes.from_orders([["a", "b", "c", "d"]])
@@ -261,8 +264,8 @@ def test_a_base_without_a_name_has_tiers_too():
 
 
 def test_tiers_by_dominating_sets_are_the_same_from_every_kemeny_ranking():
-    assert hr.Robust(hr.kemeny, 0.1, "smith")(CIRCLE).notes == ()
-    assert hr.Robust(hr.borda, 0.1, "smith")(CIRCLE).notes == (SEVERAL.format("borda"),)
+    assert hr.Robust(hr.kemeny, 0.1, merge="smith")(CIRCLE).notes == ()
+    assert hr.Robust(hr.borda, 0.1, merge="smith")(CIRCLE).notes == (SEVERAL.format("borda"),)
 
 
 def test_only_rankings_are_merged():

@@ -113,7 +113,7 @@ def test_strengths_exist_for_a_single_ballot(n):
 @pytest.mark.parametrize("ridge", [1e-12, 1e-9, 1.0, 1e6])
 def test_any_ridge_converges(ridge):
     v = hr.Votes.from_ranks([list(range(1, 31)), list(range(30, 0, -1))], [10**12, 1])
-    assert hr.bradley_terry(v, ridge).ranking.order[0] == 0
+    assert hr.bradley_terry(v, ridge=ridge).ranking.order[0] == 0
 
 
 def test_items_that_no_ballot_connects_are_reported():
@@ -135,7 +135,7 @@ def test_without_a_ridge_strengths_that_do_not_exist_are_refused():
 @pytest.mark.parametrize("ridge", [-1, float("nan"), float("inf"), "1", None])
 def test_a_ridge_that_is_no_number_is_refused(ridge):
     with pytest.raises(hr.UsageError, match="ridge must be a number from 0"):
-        hr.bradley_terry(hr.Votes.from_orders([["a"]]), ridge)
+        hr.bradley_terry(hr.Votes.from_orders([["a"]]), ridge=ridge)
 
 
 def test_strengths_that_do_not_converge_are_refused(monkeypatch):

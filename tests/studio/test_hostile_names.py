@@ -186,7 +186,7 @@ def test_no_cell_of_a_table_is_a_formula_and_names_come_back(tmp_path):
 
 
 def test_tables_of_figures_hold_no_formulas():
-    from holdrank.paper import _table
+    from holdrank.paper.export import table as written
 
-    table = _table([{"file": "=1+1.csv", "tiers": "@x > b", "theta": -0.5, "upper": None}])
+    table = written([{"file": "=1+1.csv", "tiers": "@x > b", "theta": -0.5, "upper": None}])
     assert table == "file,tiers,theta,upper\n'=1+1.csv,'@x > b,-0.5,inf\n"

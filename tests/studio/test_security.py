@@ -165,8 +165,8 @@ def test_nothing_in_the_package_runs_or_unpickles_what_it_reads():
         if names:
             found[path.relative_to(ROOT / "src" / "holdrank").as_posix()] = names
     # Workers of one sweep send each other what they share: it is unpacked in one place, which no file reaches.
-    assert found == {"parallel/executors.py": ["pickle"]}
-    tree = ast.parse((ROOT / "src" / "holdrank" / "parallel" / "executors.py").read_text("utf-8"))
+    assert found == {"parallel/workers.py": ["pickle"]}
+    tree = ast.parse((ROOT / "src" / "holdrank" / "parallel" / "workers.py").read_text("utf-8"))
     unpacks = {"pickle.load", "pickle.loads", "pickle.Unpickler"}
     places = [
         part.name for part in tree.body if isinstance(part, ast.FunctionDef | ast.ClassDef)

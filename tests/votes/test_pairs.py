@@ -70,7 +70,7 @@ def test_rules_of_pairs_take_counts_for_votes(seed):
     counts = PairCounts.from_votes(votes)
     assert counts.compares_all
     np.testing.assert_array_equal(counts.pairwise(), votes.pairwise())
-    merges = hr.Robust(hr.kemeny, 0.05), hr.Robust(hr.kemeny, 0.1, "smith")
+    merges = hr.Robust(hr.kemeny, 0.05), hr.Robust(hr.kemeny, 0.1, merge="smith")
     for rule in (hr.kemeny, hr.copeland, hr.bradley_terry, *merges):
         mine, theirs = rule(counts), rule(votes)
         assert (mine.ranking, mine.unique) == (theirs.ranking, theirs.unique)

@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import KW_ONLY, asdict, dataclass
 from time import perf_counter
 from typing import Literal, TypeAlias
 
@@ -103,6 +103,7 @@ class Spec:
     """
 
     rule: str = "kemeny"
+    _: KW_ONLY
     theta: float | Literal["auto"] | None = "auto"
     merge: Merge = "downward"
     k: int | None = None
@@ -117,7 +118,8 @@ class Spec:
             raise UsageError(f"rule must be one of {', '.join(RULES)}, not {quote(str(self.rule))}")
         plain: dict[str, object] = {"claims": tuple(self.claims)}
         if self.theta is not None:
-            plain["theta"] = Robust(kemeny, self.theta, self.merge).theta  # refuses what is no threshold or no rule
+            # Refuses what is no threshold or no merge.
+            plain["theta"] = Robust(kemeny, self.theta, merge=self.merge).theta
         for name, least in (("k", 1), ("draws", 0), ("seed", 0)):
             value = getattr(self, name)
             plain[name] = number = whole_number(value)
@@ -254,7 +256,7 @@ class _Run:
 
     def _consensus(self) -> None:
         base = RULES[self.spec.rule]
-        self.median = kemeny(self.votes, self._seconds()) if base is kemeny else base(self.votes)
+        self.median = kemeny(self.votes, time_limit=self._seconds()) if base is kemeny else base(self.votes)
         self.statistic: Statistic = base
         self.reported = self.median
         order = list(self.median.ranking.order)
@@ -262,7 +264,7 @@ class _Run:
         P = self.votes.pairwise()
         self.record["pairs"] = pairs_record(self.votes, order)
         if self.votes.n > 1:
-            path = merge_path(P, self.median.ranking, self.spec.merge)
+            path = merge_path(P, self.median.ranking, merge=self.spec.merge)
             self.record["path"] = {
                 "theta": [theta for theta, _ in path],
                 "sizes": [[len(bucket) for bucket in ranking.buckets] for _, ranking in path],
@@ -275,7 +277,7 @@ class _Run:
         base, theta = self.statistic, spec.theta
         if theta == "auto":
             theta = self._best_threshold()
-        T = Robust(base, theta, spec.merge)
+        T = Robust(base, theta, merge=spec.merge)
         self.statistic, self.reported = T, T.merged(self.votes, self.median)
         self.record["tiers"] = {
             "theta": theta,
@@ -292,7 +294,7 @@ class _Run:
             found = tradeoff(
                 self.votes,
                 self.statistic,
-                self.spec.merge,
+                merge=self.spec.merge,
                 goal=goal,
                 time_limit=self._seconds(),
                 progress=self.progress,
@@ -397,8 +399,8 @@ class _Run:
         drawn = bootstrap(
             self.votes,
             RULES[self.spec.rule],
-            self.spec.draws,
-            self.spec.seed,
+            draws=self.spec.draws,
+            rng=self.spec.seed,
             progress=self.progress,
             time_limit=self._seconds(),
         )
@@ -441,7 +443,7 @@ class _Run:
             if name == self.spec.rule or (name == "mean-score" and self.votes.scores is None):
                 continue
             try:
-                found = kemeny(self.votes, self._seconds()) if rule is kemeny else rule(self.votes)
+                found = kemeny(self.votes, time_limit=self._seconds()) if rule is kemeny else rule(self.votes)
             except HoldrankError as error:  # a rule that these votes do not have
                 step = self.record["steps"][-1]
                 step["note"] = f"{step['note']}; no {name}: {error}".removeprefix("; ")

@@ -14,7 +14,8 @@ import numpy as np
 from holdrank.analysis.draws import BLOCK, NUMBERS_AT_A_TIME, Route, Stream, route_of, rows_at_a_time
 from holdrank.errors import UsageError, quote, real_number, show, whole_number
 from holdrank.parallel.checkpoints import Keep, opened
-from holdrank.parallel.executors import Parcel, expect_executor, spread
+from holdrank.parallel.spread import expect_executor, spread
+from holdrank.parallel.workers import Parcel
 from holdrank.rankings import Floats, Ints, mean_places
 from holdrank.rules.consensus import Consensus, Statistic, expect_seconds, expect_votes, kemeny, name_of
 from holdrank.rules.merges import Robust, ballots_for, consensus_of
@@ -109,12 +110,12 @@ class Bootstrap:
 def bootstrap(
     votes: Votes,
     T: Statistic = kemeny,
-    draws: int = 1000,
-    rng: Seed = None,
-    level: float = 0.95,
-    progress: Callable[[Step], None] | None = None,
     *,
+    draws: int = 1000,
+    level: float = 0.95,
     time_limit: float | None = None,
+    rng: Seed = None,
+    progress: Callable[[Step], None] | None = None,
     executor: Executor | None = None,
     checkpoint: Keep = None,
 ) -> Bootstrap:
@@ -128,14 +129,14 @@ def bootstrap(
         `kemeny`, `copeland`, `bradley_terry`, `borda`, `footrule` and `Robust` of these rank many draws at once; any
         other statistic is called for each.
     draws : int
-    rng : int, Generator or None
-        The same number gives the same draws on every machine; None draws a fresh one. It is kept as `seed`.
     level : float
         Share of the draws inside each interval of places, with as many left out above as below.
-    progress : callable, optional
-        Called with a `Step` after every few draws.
     time_limit : float, optional
         Seconds; when they are over, or at Ctrl-C, the draws made so far come back, at least one.
+    rng : int, Generator or None
+        The same number gives the same draws on every machine; None draws a fresh one. It is kept as `seed`.
+    progress : callable, optional
+        Called with a `Step` after every few draws.
     executor : Executor, optional
         Whose workers share the draws: any of `concurrent.futures`, `clusters.local`, `clusters.connect`. The result is
         the same, unless a time limit cuts it short.

@@ -50,10 +50,10 @@ def compare(
     if len(common) < 2:
         names = [quote(votes.reading.source) for votes in (old, new)]
         raise UsageError(f"{names[0]} and {names[1]} have {len(common)} items in common; two are needed")
-    before = bootstrap(old.only(common), statistic, draws, seed, executor=executor)
+    before = bootstrap(old.only(common), statistic, draws=draws, rng=seed, executor=executor)
     if before.status.is_interrupted:
         raise KeyboardInterrupt  # nothing to compare with
-    after = bootstrap(new.only(common), statistic, draws, seed, executor=executor)
+    after = bootstrap(new.only(common), statistic, draws=draws, rng=seed, executor=executor)
     rows: list[dict[str, Any]] = []
     for i, item in enumerate(common):
         was, now = (

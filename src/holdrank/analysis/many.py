@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
@@ -10,15 +11,19 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from holdrank.analysis.bootstrap import described
 from holdrank.analysis.records import Record, consensus_record, curve_record, votes_record
 from holdrank.attacks.answers import Method, breakdown, numbers_of
 from holdrank.attacks.goals import TierDistance
 from holdrank.attacks.plans import Progress
-from holdrank.errors import UsageError, quote
+from holdrank.errors import UsageError, quote, show
 from holdrank.files import read_votes
 from holdrank.parallel.checkpoints import Keep, opened
-from holdrank.parallel.executors import Parcel, expect_executor, spread
+from holdrank.parallel.spread import expect_executor, spread
+from holdrank.parallel.workers import Parcel
+from holdrank.rankings import Floats, Ranking
 from holdrank.rules.consensus import Statistic, expect_seconds, kemeny
 from holdrank.status import Clock, Status, Step
 from holdrank.votes.models import Seed, seed_of
@@ -29,17 +34,17 @@ def breakdowns(
     files: Iterable[str | os.PathLike[str]],
     T: Statistic = kemeny,
     deltas: Iterable[float] | None = None,
+    *,
     method: Method = "auto",
     distance: TierDistance = "hausdorff_ns",
+    reading: Mapping[str, Any] | None = None,
     time_limit: float | None = None,
     rng: Seed = None,
-    *,
-    reading: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
     checkpoint: Keep = None,
-) -> list[Record]:
-    """Return the `breakdown` of every file as plain data, in the order of the files.
+) -> list[FileBreakdown]:
+    """Return the `breakdown` of every file, in the order of the files.
 
     Parameters
     ----------
@@ -62,8 +67,8 @@ def breakdowns(
 
     Returns
     -------
-    list of dict
-        For each file its name, ``votes``, ``consensus`` and ``breakdown``; None stands for infinity.
+    list of FileBreakdown
+        One for each file. They hold no attacks.
 
     Examples
     --------
@@ -73,7 +78,7 @@ def breakdowns(
     >>> with TemporaryDirectory() as folder:
     ...     write_votes(votes, folder + "/votes.soc")
     ...     (found,) = breakdowns([folder + "/votes.soc"])
-    >>> found["breakdown"]["delta"], found["breakdown"]["needed"]
+    >>> found.delta.tolist(), found.votes_needed.tolist()
     ([1.0], [10.0])
     """
     if isinstance(files, str | os.PathLike):
@@ -85,7 +90,106 @@ def breakdowns(
     options = dict(reading or {})
     work = {source.key: (source, how, options) for source in sources(files, options, executor)}
     parameters = {**how.plain(), "reading": options}
-    return run(_breakdown, work, None, executor, checkpoint, "breakdowns", parameters, progress)
+    found = run(_breakdown, work, None, executor, checkpoint, "breakdowns", parameters, progress)
+    return [FileBreakdown(record) for record in found]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class FileBreakdown:
+    """The breakdown of one file of many, with the numbers of a `Breakdown` and without its attacks.
+
+    Attributes
+    ----------
+    record : dict
+        All of it as plain data: ``file``, ``items``, ``votes``, ``consensus`` and ``breakdown``, as in the record of an
+        `Analysis`. None stands for infinity.
+    """
+
+    record: Record
+
+    @property
+    def file(self) -> str:
+        """Name of the file, as it was given."""
+        return str(self.record["file"])
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """Names of the items."""
+        return tuple(self.record["items"])
+
+    @property
+    def total(self) -> float:
+        """Number of votes, or total mass of a distribution."""
+        return float(self.record["votes"]["total"])
+
+    @property
+    def ranking(self) -> Ranking:
+        """The consensus of the file."""
+        return Ranking(self.record["consensus"]["ranks"])
+
+    @property
+    def statistic(self) -> str:
+        """Name of the rule."""
+        return str(self.record["breakdown"]["statistic"])
+
+    @property
+    def delta(self) -> Floats:
+        """The distances, as shares of the pairs."""
+        return self._column("delta")
+
+    @property
+    def lower(self) -> Floats:
+        """No smaller share of the votes moves the consensus by each distance; infinite where none does."""
+        return self._column("lower")
+
+    @property
+    def upper(self) -> Floats:
+        """The share of the votes of a verified attack for each distance; infinite where none is known."""
+        return self._column("upper")
+
+    @property
+    def votes_needed(self) -> Floats:
+        """No fewer votes move the consensus by each distance; nan for a distribution."""
+        return self._whole("needed")
+
+    @property
+    def votes_to_tie(self) -> Floats:
+        """Votes after which a consensus that far away is among the optima; nan for a distribution."""
+        return self._whole("ties")
+
+    @property
+    def votes_to_decide(self) -> Floats:
+        """No fewer votes move every optimum by each distance; nan for a distribution."""
+        return self._whole("decides")
+
+    @property
+    def votes_sufficient(self) -> Floats:
+        """The votes of a verified attack in whole votes for each distance; nan for a distribution."""
+        return self._whole("sufficient")
+
+    @property
+    def status(self) -> Status:
+        """How the bounds were obtained."""
+        return Status(self.record["breakdown"]["status"])
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else should be known."""
+        return tuple(self.record["breakdown"]["notes"])
+
+    def _whole(self, name: str) -> Floats:
+        """Return a column of whole votes."""
+        return self._column(name, math.inf if self.record["votes"]["counts"] else math.nan)
+
+    def _column(self, name: str, missing: float = math.inf) -> Floats:
+        values = self.record["breakdown"][name]
+        found = np.array([missing if value is None else value for value in values], dtype=np.float64)
+        found.flags.writeable = False
+        return found
+
+    def __repr__(self) -> str:
+        ranking = self.ranking.text([show(item) for item in self.items])
+        return f"FileBreakdown({quote(self.file)}: {self.statistic}, {ranking}, {self.status})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +292,15 @@ def _breakdown(
 ) -> tuple[Record, bool]:
     del parcel, clock  # each file has a time limit of its own
     votes = source.votes(reading)
-    found = breakdown(votes, how.statistic, how.deltas, how.method, how.distance, how.time_limit, how.seed)
+    found = breakdown(
+        votes,
+        how.statistic,
+        how.deltas,
+        method=how.method,
+        distance=how.distance,
+        time_limit=how.time_limit,
+        rng=how.seed,
+    )
     go_on(found.status)
     record = {
         "file": source.name,

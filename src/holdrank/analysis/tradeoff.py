@@ -20,7 +20,8 @@ from holdrank.attacks.plans import Found, Progress
 from holdrank.attacks.tiers.crossings import lower_bound
 from holdrank.errors import UsageError, quote, real_number
 from holdrank.parallel.checkpoints import Keep, opened
-from holdrank.parallel.executors import Parcel, expect_executor, spread
+from holdrank.parallel.spread import expect_executor, spread
+from holdrank.parallel.workers import Parcel
 from holdrank.rankings import Floats, Ranking
 from holdrank.rules.consensus import Consensus, Statistic, expect_seconds, expect_votes, kemeny, name_of
 from holdrank.rules.merges import Merge, Robust, consensus_of, merge_path
@@ -99,16 +100,16 @@ class Tradeoff:
 
 def best_threshold(votes: Votes, base: Statistic, merge: Merge, *, time_limit: float | None = None) -> float:
     """Return the threshold that `theta="auto"` means: the best of the trade-off, as far as it was found in time."""
-    found = tradeoff(votes, base, merge, time_limit=time_limit)
+    found = tradeoff(votes, base, merge=merge, time_limit=time_limit)
     return float(found.theta[found.best])
 
 
 def tradeoff(
     votes: Votes,
     base: Statistic = kemeny,
+    *,
     merge: Merge = "downward",
     delta: float | None = None,
-    *,
     goal: Goal | None = None,
     distance: TierDistance = "hausdorff_ns",
     tolerance: float = TOLERANCE,
@@ -185,7 +186,7 @@ def tradeoff(
     expect_executor(executor)
     with Clock(time_limit) as clock:
         median = consensus_of(votes, base, time_limit)
-        path = merge_path(votes.pairwise(), median.ranking, merge)
+        path = merge_path(votes.pairwise(), median.ranking, merge=merge)
         loss = np.array([votes.loss(ranking) for _, ranking in path])
         # A ballot that compares few pairs can lose few: battles of two items, a tiny share of all pairs.
         compared = float(votes.wins().sum() / votes.pair_votes)
@@ -258,7 +259,7 @@ class _Sweep:
 def _try(parcel: Parcel[_Sweep], theta: float, clock: Clock) -> tuple[tuple[float | None, float | None, bool], bool]:
     """Return lower and upper at one threshold, None for infinity, and whether time was short; then, if it is final."""
     sweep = parcel.value
-    T = Robust(sweep.base, theta, sweep.merge)
+    T = Robust(sweep.base, theta, merge=sweep.merge)
     known = parcel.desk.setdefault("passing", {})
     lower, upper = _robustness(sweep.votes, T, sweep.median, sweep.broken, clock, known)
     unhurried = clock.deadline is None and not clock.interrupted

@@ -39,12 +39,12 @@ def breakdown(
     votes: Votes,
     T: Statistic = kemeny,
     deltas: Iterable[float] | None = None,
+    *,
     method: Method = "auto",
     distance: TierDistance = "hausdorff_ns",
+    device: str | None = None,
     time_limit: float | None = None,
     rng: Seed = None,
-    *,
-    device: str | None = None,
     progress: Progress | None = None,
 ) -> Breakdown:
     """Return how large a share of the votes must be replaced to move the consensus by each distance.
@@ -68,12 +68,12 @@ def breakdown(
     distance : {"hausdorff_ns", "hausdorff_half"}
         Between rankings with ties; "hausdorff_half" counts a pair that is tied in one of them as half a pair. Between
         strict rankings both are Kendall's.
+    device : str, optional
+        For "smooth": where torch is to run it, such as "cuda"; by numpy if not given.
     time_limit : float, optional
         Seconds; when they are over, or at Ctrl-C, what is proved comes back.
     rng : int, Generator or None
         For "smooth".
-    device : str, optional
-        For "smooth": where torch is to run it, such as "cuda"; by numpy if not given.
     progress : callable, optional
         Called with a `Step` now and then.
 
@@ -129,8 +129,8 @@ def attack(
     votes: Votes,
     T: Statistic,
     goal: Goal,
-    change: Change | ChangeName = "replace",
     *,
+    change: Change | ChangeName = "replace",
     time_limit: float | None = None,
     progress: Progress | None = None,
 ) -> Attack:
@@ -309,7 +309,7 @@ def checked(votes: object, T: Statistic, time_limit: float | None) -> Statistic:
     if not callable(T):
         raise UsageError(f"the statistic must be kemeny, borda, footrule, a Robust or a function, not {show(repr(T))}")
     # Choosing a threshold takes as long as what comes after it.
-    return T.fixed(votes, None if time_limit is None else time_limit / 2) if isinstance(T, Robust) else T
+    return T.fixed(votes, time_limit=None if time_limit is None else time_limit / 2) if isinstance(T, Robust) else T
 
 
 def check_goal(goal: object) -> None:

@@ -160,7 +160,7 @@ def _twin(T: Statistic, votes: Votes) -> Statistic:
     Where every ballot compares every pair, Bradley and Terry sort by pairwise wins, and so does Borda.
     """
     if isinstance(T, Robust):
-        return Robust(_twin(T.base, votes), T.theta, T.merge)
+        return Robust(_twin(T.base, votes), T.theta, merge=T.merge)
     return borda if T is bradley_terry and compares_all(votes) else T
 
 

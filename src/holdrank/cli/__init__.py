@@ -279,7 +279,7 @@ def tiers(file: str, theta: float | str, merge: str, path: bool, rule: str, time
     votes = read(file, reading, quiet)
     if path:
         median = _consensus(votes, rule, time_limit, quiet, verbose)
-        steps = merge_path(votes.pairwise(), median.ranking, merge)  # type: ignore[arg-type]
+        steps = merge_path(votes.pairwise(), median.ranking, merge=merge)  # type: ignore[arg-type]
         if as_json:
             found = [{"theta": at, "tiers": tier_names(one, median.ranking, votes.items)} for at, one in steps]
             print_json("tiers", votes, rule=rule, merge=merge, path=found)
@@ -451,4 +451,4 @@ def _bootstrap(votes: Votes, rule: str, draws: int, seed: int, time_limit: float
 
     with progress_line(quiet) as progress:
         means: dict[str, Any] = {"executor": executor, "checkpoint": checkpoint, "progress": progress}
-        return bootstrap(votes, statistic(rule), draws, seed, time_limit=time_limit, **means)
+        return bootstrap(votes, statistic(rule), draws=draws, rng=seed, time_limit=time_limit, **means)

@@ -87,15 +87,17 @@ def breakdown(file: str, files: tuple[str, ...], rule: str, theta: float | str |
     """
     from holdrank.attacks.answers import breakdown as compute
 
+    means: dict[str, Any]
     if files or executor is not None or checkpoint is not None:
         how: dict[str, Any] = {"deltas": deltas or None, "method": method, "distance": distance, "rng": seed}
-        means: dict[str, Any] = {"executor": executor, "checkpoint": checkpoint, "time_limit": time_limit}
+        means = {"executor": executor, "checkpoint": checkpoint, "time_limit": time_limit}
         return _breakdowns((file, *files), rule, theta, merge, {**how, **means, "reading": reading}, require_proof,
                            as_json, quiet)  # fmt: skip
     votes = read(file, reading, quiet)
     T = statistic_of(rule, theta, merge, votes, time_limit, quiet)
     with progress_line(quiet) as progress:
-        found = compute(votes, T, deltas or None, method, distance, time_limit, seed, progress=progress)  # type: ignore[arg-type]
+        means = {"time_limit": time_limit, "rng": seed, "progress": progress}
+        found = compute(votes, T, deltas or None, method=method, distance=distance, **means)  # type: ignore[arg-type]
     if verbose:
         complain(f"{found.status}: method {found.method}; {found.seconds:.3f} s")
     if as_json:
@@ -138,7 +140,7 @@ def attack(file: str, change: str, rule: str, theta: float | str | None, merge: 
     votes = read(file, reading, quiet)
     T = statistic_of(rule, theta, merge, votes, time_limit, quiet)
     with progress_line(quiet) as progress:
-        found = compute(votes, T, goal, change, time_limit=time_limit, progress=progress)  # type: ignore[arg-type]
+        found = compute(votes, T, goal, change=change, time_limit=time_limit, progress=progress)  # type: ignore[arg-type]
     if verbose:
         complain(f"{found.status}; {found.seconds:.3f} s")
     if as_json:
@@ -175,7 +177,7 @@ def tradeoff(file: str, rule: str, merge: str, delta: float | None, tolerance: f
     with progress_line(quiet) as progress:
         limits: dict[str, Any] = {"tolerance": tolerance, "time_limit": time_limit, "progress": progress}
         means: dict[str, Any] = {"executor": executor, "checkpoint": checkpoint}
-        found = compute(votes, statistic(rule), merge, delta, **limits, **means)  # type: ignore[arg-type]
+        found = compute(votes, statistic(rule), merge=merge, delta=delta, **limits, **means)  # type: ignore[arg-type]
     if verbose:
         complain(f"{found.status}; {found.seconds:.3f} s")
     if as_json:
@@ -191,9 +193,9 @@ def _breakdowns(files: tuple[str, ...], rule: str, theta: float | str | None, me
     from holdrank.rules.merges import Robust
     from holdrank.status import Status
 
-    T = statistic(rule) if theta is None else Robust(statistic(rule), theta, merge)  # type: ignore[arg-type]
+    T = statistic(rule) if theta is None else Robust(statistic(rule), theta, merge=merge)  # type: ignore[arg-type]
     with progress_line(quiet) as progress:
-        found = breakdowns(files, T, **how, progress=progress)
+        found = [one.record for one in breakdowns(files, T, **how, progress=progress)]
     if as_json:
         print_record("breakdown", rule=rule, theta=theta, merge=merge, files=found)
     else:
@@ -247,13 +249,13 @@ def tiers_of(rule: str, theta: float | str, merge: str, votes: Votes, time_limit
     base, median = statistic(rule), None
     if theta == "auto":
         with progress_line(quiet) as progress:
-            found = tradeoff(votes, base, merge, time_limit=time_limit, progress=progress)  # type: ignore[arg-type]
+            found = tradeoff(votes, base, merge=merge, time_limit=time_limit, progress=progress)  # type: ignore[arg-type]
         if found.status.is_interrupted:
             raise KeyboardInterrupt
         if not found.status.is_exact:
             complain("note: the time limit cut the search for the best threshold short; this is the best that is known")
         theta, median = float(found.theta[found.best]), found.base
-    return Robust(base, theta, merge), median  # type: ignore[arg-type]
+    return Robust(base, theta, merge=merge), median  # type: ignore[arg-type]
 
 
 def _goal(given: dict[str, Any]) -> Goal:

@@ -49,6 +49,6 @@ def paper(figure: str, files: tuple[str, ...], out: str, seed: int, estimate: bo
 
     with progress_line(quiet) as progress:
         means: dict[str, Any] = {"executor": executor, "checkpoint": checkpoint, "progress": progress or tell}
-        written = figures(names, out, seed=seed, estimate=estimate, files=files, reading=reading, **means)
+        written = figures(names, out, rng=seed, estimate=estimate, files=files, reading=reading, **means)
     for path in written:
         click.echo(path)

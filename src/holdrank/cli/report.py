@@ -67,7 +67,17 @@ def report(file: str, output: str | None, text: bool, rule: str, theta: float | 
     output = output or (None if text else "report.html")
     if output is not None:
         check_output("--output", output, file, _ENDINGS)
-    spec = Spec(rule, None if theta == "none" else theta, merge, k, claims, budget, draws, seed, time_limit)  # type: ignore[arg-type]
+    spec = Spec(
+        rule,
+        theta=None if theta == "none" else theta,  # type: ignore[arg-type]
+        merge=merge,  # type: ignore[arg-type]
+        k=k,
+        claims=claims,
+        budget=budget,
+        draws=draws,
+        seed=seed,
+        time_limit=time_limit,
+    )
     votes = read(file, reading, quiet)
     with progress_line(quiet) as progress:
         found = analyse(votes, spec, progress=progress)

@@ -1,44 +1,28 @@
-"""Work on several processes or machines: executors, and how a sweep is spread over one with the same result on any.
-
-A sweep is a list of tasks. What a task returns does not depend on where, when or beside what it runs, so that the
-result is the same on one worker as on a hundred. Any executor of the `concurrent.futures` protocol fits.
-"""
+"""Executors: processes on this machine, and Dask clusters. Any of the `concurrent.futures` protocol fits."""
 
 from __future__ import annotations
 
-import hashlib
 import json
-import math
 import multiprocessing
 import os
-import pickle
 import socket
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
 from concurrent.futures.process import ProcessPoolExecutor
 from contextlib import contextmanager
-from threading import Thread
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from holdrank import __version__
-from holdrank.errors import HoldrankError, MissingExtraError, UsageError, WorkerError, quote, show, whole_number
-from holdrank.parallel.checkpoints import Checkpoint
-from holdrank.status import Clock
+from holdrank.errors import MissingExtraError, UsageError, quote, show, whole_number
+from holdrank.parallel.workers import begin
 
-if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
+__all__ = ["Cluster", "Processes", "connect", "local"]
 
 T = TypeVar("T")
 
 _CONNECT_SECONDS = 15.0
-_LOOK = 0.2  # seconds between two looks at the clock while workers work
-_LATE = 5.0  # seconds that results may come after a time limit
-_PARCELS = 2  # opened ones that a process keeps
 _ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-
-
-# Executors.
 
 
 class Processes(ProcessPoolExecutor):
@@ -60,7 +44,7 @@ class Processes(ProcessPoolExecutor):
         self.jobs = number
         fresh = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang
         self._reader, self._writer = fresh.Pipe(duplex=False)
-        super().__init__(number, mp_context=fresh, initializer=_begin, initargs=(self._reader,))
+        super().__init__(number, mp_context=fresh, initializer=begin, initargs=(self._reader,))
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
         """See `concurrent.futures`."""
@@ -225,218 +209,3 @@ def _version() -> str:
 
 def _same(value: T) -> T:
     return value
-
-
-# Inside a worker.
-
-_TOLD = Clock()  # says to all tasks of this process that nobody wants them any more
-
-
-def _begin(told: Connection) -> None:
-    """Set up a process of `Processes`: Ctrl-C is for the parent to hear, who passes it on by closing a pipe."""
-    import signal
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_listen, args=(told,), daemon=True).start()
-
-
-def _listen(told: Connection) -> None:
-    try:
-        told.recv()
-    except (EOFError, OSError):
-        _TOLD.interrupted = True
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join(_LATE)
-    os._exit(1)  # a parent that was killed cannot say goodbye, and its workers would wait for ever
-
-
-def _work(task: Callable[..., T], args: tuple[Any, ...], parcel: Any, seconds: float | None) -> T:
-    """Run a task, in a worker."""
-    with Clock(seconds, within=_TOLD) as clock:
-        return task(parcel, *args, clock)
-
-
-class Parcel(Generic[T]):
-    """What all tasks of a sweep share. It is packed once, and opened once by each process that works on it.
-
-    Attributes
-    ----------
-    value : object
-    desk : dict
-        Where tasks leave, for those that come after them in the same process, what they would compute again.
-    """
-
-    def __init__(self, value: T) -> None:
-        self.value = value
-        self.desk: dict[Any, Any] = {}
-        self._packed: tuple[str, bytes] | None = None
-
-    def __reduce__(self) -> tuple[Callable[..., Parcel[T]], tuple[str, bytes]]:
-        if self._packed is None:
-            content = pickle.dumps(self.value, protocol=5)
-            self._packed = hashlib.sha256(content).hexdigest(), content
-        return _opened, self._packed
-
-
-_OPEN: dict[str, Parcel[Any]] = {}
-
-
-def _opened(name: str, content: bytes) -> Parcel[Any]:
-    parcel = _OPEN.get(name)
-    if parcel is None:
-        parcel = Parcel(pickle.loads(content))
-        parcel._packed = name, content  # a worker of Dask may have to send it on
-        for old in list(_OPEN)[: len(_OPEN) + 1 - _PARCELS]:
-            _OPEN.pop(old, None)
-        _OPEN[name] = parcel
-    return parcel
-
-
-# Sweeps.
-
-
-def spread(
-    task: Callable[..., tuple[Any, bool]],
-    work: Mapping[str, tuple[Any, ...]],
-    parcel: Parcel[Any],
-    clock: Clock,
-    *,
-    executor: Executor | None = None,
-    kept: Checkpoint | None = None,
-    fair: bool = False,
-) -> Iterator[tuple[str, Any]]:
-    """Run tasks, here or on an executor, and give each result with its key when it is there.
-
-    What a checkpoint has comes first and is not computed again; what is final goes there before it is given.
-
-    Parameters
-    ----------
-    task : callable
-        ``task(parcel, *args, clock)`` returns plain data, and whether that is final: the same at any time limit. A
-        function of a module, for it is sent to workers by its name.
-    work : mapping
-        The arguments of each task by key, in the order in which they should be done.
-    parcel : Parcel
-        What all tasks share.
-    clock : Clock
-        When it is over, tasks that have not begun are left out.
-    executor : Executor, optional
-    kept : Checkpoint, optional
-    fair : bool
-        Whether a task has only its share of the time that is left.
-    """
-    todo = dict(work)
-    if kept is not None:
-        for key in work:
-            if key in kept.points:
-                del todo[key]
-                yield key, kept.points[key]
-    results = _here(task, todo, parcel, clock, fair) if executor is None else _there(
-        task, todo, parcel, clock, fair, executor, kept)  # fmt: skip
-    for key, (value, final) in results:
-        if kept is not None and final:
-            kept.add(key, value)
-        yield key, value
-
-
-def _here(
-    task: Callable[..., tuple[Any, bool]],
-    todo: Mapping[str, tuple[Any, ...]],
-    parcel: Parcel[Any],
-    clock: Clock,
-    fair: bool,
-) -> Iterator[tuple[str, tuple[Any, bool]]]:
-    for done, (key, args) in enumerate(todo.items()):
-        if clock.over():
-            break
-        part = Clock(_seconds(clock, len(todo) - done if fair else 1), within=clock)
-        yield key, task(parcel, *args, part)
-
-
-def _there(
-    task: Callable[..., tuple[Any, bool]],
-    todo: Mapping[str, tuple[Any, ...]],
-    parcel: Parcel[Any],
-    clock: Clock,
-    fair: bool,
-    executor: Executor,
-    kept: Checkpoint | None,
-) -> Iterator[tuple[str, tuple[Any, bool]]]:
-    waiting = list(todo.items())[::-1]
-    running: dict[Future[tuple[Any, bool]], str] = {}
-    jobs = _jobs(executor)
-    # A task is told the seconds that are left when it is handed over, so that it must not wait long for its turn.
-    most = len(waiting) if clock.deadline is None else jobs
-    try:
-        shared = executor.share(parcel) if hasattr(executor, "share") and waiting else parcel
-        while running or (waiting and not clock.over()):
-            while waiting and len(running) < most and not clock.over():
-                seconds = _seconds(clock, max(len(waiting) / jobs, 1.0) if fair else 1.0)
-                key, args = waiting.pop()
-                running[executor.submit(_work, task, args, shared, seconds)] = key
-            done, _ = wait(running, _LOOK, FIRST_COMPLETED)
-            if clock.interrupted and hasattr(executor, "stop"):
-                executor.stop()
-            for future in done:
-                yield running[future], future.result()
-                del running[future]
-            if clock.interrupted or clock.seconds_left() < -_LATE:
-                # What has begun and cannot be called back will end soon, and has something to tell.
-                running = {future: key for future, key in running.items() if not future.cancel()}
-    except HoldrankError:
-        raise
-    except Exception as error:
-        if clock.interrupted:
-            return  # workers that went down with a Ctrl-C of their own
-        if (known := _explained(error, kept)) is None:
-            raise
-        raise known from error
-    finally:
-        for future in running:
-            future.cancel()
-
-
-def _seconds(clock: Clock, parts: float) -> float | None:
-    """Return one of some equal parts of the seconds that are left; None if there is no limit."""
-    left = clock.seconds_left()
-    return None if math.isinf(left) else max(left, 0.0) / parts
-
-
-def _jobs(executor: Executor) -> int:
-    """Return how many tasks an executor runs at a time; where it does not tell, as many as there are cores."""
-    for name in ("jobs", "_max_workers"):
-        if isinstance(known := getattr(executor, name, None), int):
-            return max(known, 1)
-    client = getattr(executor, "_client", None)  # of Dask's own executor
-    return max(sum(client.nthreads().values()) if client is not None else os.cpu_count() or 1, 1)
-
-
-def _explained(error: Exception, kept: Checkpoint | None) -> HoldrankError | None:
-    """Return an error of the machinery as one line for people; None if it is another one."""
-    what = show(f"{type(error).__name__}: {error}".splitlines()[0], 200)
-    if isinstance(error, BrokenExecutor | CancelledError) or type(error).__module__.startswith("distributed"):
-        if kept is None:
-            again = "run it again; with a checkpoint, finished points would be kept"
-        else:
-            again = f"run it again; finished points are kept in {show(str(kept.path), 200)}"
-        return WorkerError(f"a worker was lost, perhaps for want of memory ({what}); to repair: {again}")
-    if isinstance(error, pickle.PicklingError) or any(words in str(error) for words in ("pickle", "local object")):
-        return UsageError(
-            f"a task cannot be sent to another process ({what}); "
-            "to repair: define statistics of your own at the top of a module"
-        )
-    if isinstance(error, RuntimeError) and "bootstrapping" in str(error):
-        return UsageError("a script that shares its work must do it below the line  if __name__ == '__main__':")
-    if isinstance(error, RuntimeError) and "shutdown" in str(error):
-        return UsageError("the executor was shut down and takes no more work; to repair: make a new one")
-    return None
-
-
-def expect_executor(executor: object) -> None:
-    """Refuse what is no executor."""
-    if executor is not None and not callable(getattr(executor, "submit", None)):
-        raise UsageError(
-            f"executor must have the methods of concurrent.futures.Executor, not be {show(repr(executor))}; "
-            "to repair: make one with hr.clusters.local or hr.clusters.connect"
-        )

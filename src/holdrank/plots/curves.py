@@ -118,7 +118,7 @@ def _draw_curve(curve: Data, ax: Axes, colour: str, never: float) -> float | Non
     return lower[-1] if points else None
 
 
-def tradeoff(found: Tradeoff, ax: Axes | None = None) -> Axes:
+def tradeoff(found: Tradeoff, *, ax: Axes | None = None) -> Axes:
     """Draw loss against robustness for every threshold, the steps of the Pareto front, and the best threshold.
 
     Parameters

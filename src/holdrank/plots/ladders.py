@@ -204,7 +204,7 @@ class _Ladder:
                 on.write(end + 12, at, gap["label"], self.size)
 
 
-def merges(path: Sequence[tuple[float, Ranking]], items: Sequence[str], ax: Axes | None = None) -> Axes:
+def merges(path: Sequence[tuple[float, Ranking]], items: Sequence[str], *, ax: Axes | None = None) -> Axes:
     """Draw the tiers at every threshold: one column for each result, a box around what is tied.
 
     Parameters

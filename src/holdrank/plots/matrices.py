@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MOST_NUMBERED = 12  # items of a matrix whose cells can hold a number
 
 
-def heatmap(votes: Votes, consensus: Consensus, ax: Axes | None = None) -> Axes:
+def heatmap(votes: Votes, consensus: Consensus, *, ax: Axes | None = None) -> Axes:
     """Draw the pairwise matrix in the order of a consensus, with a box around each tier.
 
     Parameters

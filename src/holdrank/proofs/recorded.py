@@ -91,7 +91,7 @@ class _Recorded:
         self.median = self.reported = Exactly(votes, base)
         self.told = self.shown = _told(record["consensus"], votes)
         if record["tiers"] is not None:
-            self.reported = Exactly(votes, Robust(base, record["tiers"]["theta"], record["tiers"]["merge"]))
+            self.reported = Exactly(votes, Robust(base, record["tiers"]["theta"], merge=record["tiers"]["merge"]))
             self.shown = _told(record["tiers"], votes)._replace(unique=None)
 
     def checks(self) -> Iterator[Check]:
@@ -263,7 +263,7 @@ class _Recorded:
         if self.n > LISTED or question.checker.base is None:
             return Plans(None, None, None)
         try:
-            found = attack(votes, question.checker.T, question.goal, question.change, time_limit=_LONGEST)
+            found = attack(votes, question.checker.T, question.goal, change=question.change, time_limit=_LONGEST)
         except HoldrankError:
             return Plans(None, None, None)
         plan, whole, tie = found.plan, found.whole_plan, found.tie_plan
@@ -374,7 +374,7 @@ class _Recorded:
         if drawn["seed"] != spec["seed"] or not 0 < drawn["draws"] <= spec["draws"]:
             yield Check(claim, "refuted", "they are of another seed, or more than were asked for")
             return
-        again = bootstrap(self.votes, RULES[spec["rule"]], drawn["draws"], drawn["seed"])
+        again = bootstrap(self.votes, RULES[spec["rule"]], draws=drawn["draws"], rng=drawn["seed"])
         same = all(getattr(again, name).tolist() == drawn[name] for name in ("best", "median", "worst", "first"))
         same = same and (again.level, again.unchanged) == (drawn["level"], drawn["unchanged"])
         yield Check(claim, "proved") if same else Check(claim, "refuted", "drawn again, they are others")
@@ -461,7 +461,7 @@ class _Recorded:
         for theta, loss, lower, upper in zip(
             *(found[name] for name in ("theta", "loss", "lower", "upper")), strict=True
         ):
-            checker = Exactly(self.votes, Robust(base, theta, merge))
+            checker = Exactly(self.votes, Robust(base, theta, merge=merge))
             told = _reported(checker)
             if not math.isclose(told.loss, loss, rel_tol=SAME, abs_tol=SAME):
                 yield Check(claim, "refuted", f"the loss at {theta:g} is {told.loss:.6g}")

@@ -89,7 +89,7 @@ def name_of(T: Statistic) -> str:
 
 
 def kemeny(
-    votes: Votes | PairCounts, time_limit: float | None = None, *, progress: Callable[[Step], None] | None = None
+    votes: Votes | PairCounts, *, time_limit: float | None = None, progress: Callable[[Step], None] | None = None
 ) -> Consensus:
     """Return Kemeny's median: the strict ranking with the least expected Kendall distance to the votes.
 
@@ -140,7 +140,7 @@ def kemeny(
     )
 
 
-def kemeny_optima(votes: Votes | PairCounts, most: int = 10_000) -> list[Ranking]:
+def kemeny_optima(votes: Votes | PairCounts, *, most: int = 10_000) -> list[Ranking]:
     """Return every ranking that is as good as Kemeny's, in lexicographic order.
 
     Refuses more than `most` of them, and components of the majority relation with more than 16 items.
@@ -154,7 +154,32 @@ def kemeny_optima(votes: Votes | PairCounts, most: int = 10_000) -> list[Ranking
     return [Ranking.from_order(order) for order in orders]
 
 
-def kemeny_batch(P: Any) -> tuple[Any, Any]:
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class KemenyBatch:
+    """Kemeny's medians of many pairwise matrices, in the array library of these; arrays of numpy are read-only.
+
+    Attributes
+    ----------
+    ranks : (..., n) array of int
+        Rank of each item, 1 is best; the lexicographically first order among several optima.
+    loss : (...) array of float
+        The share of pairs lost on average, ``sum over i before j of P[j, i]`` over the number of pairs.
+    """
+
+    ranks: Any
+    loss: Any
+
+    def __post_init__(self) -> None:
+        for array in (self.ranks, self.loss):
+            if isinstance(array, np.ndarray):
+                array.flags.writeable = False
+
+    def __repr__(self) -> str:
+        shape = " x ".join(map(str, self.loss.shape)) or "1"
+        return f"KemenyBatch({shape} medians of {self.ranks.shape[-1]} items)"
+
+
+def kemeny_batch(P: Any) -> KemenyBatch:
     """Return Kemeny's median of many pairwise matrices at once.
 
     Parameters
@@ -163,23 +188,16 @@ def kemeny_batch(P: Any) -> tuple[Any, Any]:
         Pairwise matrices of up to 10 items in the last two axes, of numpy or of any other array library; the result
         stays in it, on its device.
 
-    Returns
-    -------
-    ranks : array of int
-        Rank of each item, 1 is best, in the last axis; the lexicographically first order among several optima.
-    loss : array of float
-        The share of pairs lost on average, ``sum over i before j of P[j, i]`` over the number of pairs.
-
     Examples
     --------
     >>> P = np.array([[[0.5, 0.6], [0.4, 0.5]], [[0.5, 0.1], [0.9, 0.5]]])
-    >>> ranks, loss = kemeny_batch(P)
-    >>> ranks.tolist(), loss.tolist()
+    >>> found = kemeny_batch(P)
+    >>> found.ranks.tolist(), found.loss.tolist()
     ([[1, 2], [2, 1]], [0.4, 0.1])
     """
     ranks, cost = cheapest_ranks(np.asarray(P, dtype=np.float64) if isinstance(P, list | tuple) else P)
     n = ranks.shape[-1]
-    return ranks, cost / max(n * (n - 1) / 2, 1)
+    return KemenyBatch(ranks, cost / max(n * (n - 1) / 2, 1))
 
 
 def borda(votes: Votes | PairCounts) -> Consensus:

@@ -16,7 +16,7 @@ are the same number.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from heapq import heapify, heappop, heappush
 from time import perf_counter
 from typing import Literal, TypeAlias, cast
@@ -105,7 +105,7 @@ def smith_merge(P: npt.ArrayLike, ranking: Ranking, theta: float) -> Ranking:
     return borders.ranking(_threshold(theta))
 
 
-def merge_path(P: npt.ArrayLike, ranking: Ranking, merge: Merge = "downward") -> list[tuple[float, Ranking]]:
+def merge_path(P: npt.ArrayLike, ranking: Ranking, *, merge: Merge = "downward") -> list[tuple[float, Ranking]]:
     """Return every result of a merge rule as (theta, ranking), for rising theta from 0 to 1/2.
 
     Each ranking holds from its theta up to the next one; neighbours in the list differ.
@@ -168,6 +168,7 @@ class Robust:
 
     base: Statistic = kemeny
     theta: float | Literal["auto"] = 0.0
+    _: KW_ONLY
     merge: Merge = "downward"
 
     def __post_init__(self) -> None:
@@ -185,14 +186,15 @@ class Robust:
         """Return the merged consensus of the votes; pair counts will do where they do for the base."""
         return self.merged(votes, self.base(cast("Votes", votes)))
 
-    def fixed(self, votes: Votes, time_limit: float | None = None) -> Robust:
+    def fixed(self, votes: Votes, *, time_limit: float | None = None) -> Robust:
         """Return this statistic with a number as threshold: for "auto", the best one for these votes.
 
         With a time limit in seconds, the best one as far as that could be found out.
         """
         if self.theta != "auto":
             return self
-        return Robust(self.base, upward.threshold_of(votes, self.base, self.merge, time_limit=time_limit), self.merge)
+        theta = upward.threshold_of(votes, self.base, self.merge, time_limit=time_limit)
+        return Robust(self.base, theta, merge=self.merge)
 
     def merged(self, votes: Votes | PairCounts, median: Consensus) -> Consensus:
         """Return the merged consensus, given the consensus of the base."""
@@ -236,9 +238,9 @@ def ballots_for(T: Statistic, votes: Votes) -> Votes:
 def consensus_of(votes: Votes, T: Statistic, time_limit: float | None) -> Consensus:
     """Run a statistic, within the time limit if it can be told one."""
     if T is kemeny:
-        return kemeny(votes, time_limit)
+        return kemeny(votes, time_limit=time_limit)
     if isinstance(T, Robust) and T.base is kemeny:
-        return T.merged(votes, kemeny(votes, time_limit))
+        return T.merged(votes, kemeny(votes, time_limit=time_limit))
     return T(votes)
 
 

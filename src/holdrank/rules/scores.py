@@ -60,7 +60,7 @@ def copeland(votes: Votes | PairCounts) -> Consensus:
     return _sorted(votes, scores, 0.0, "sorted by majorities won", started)
 
 
-def bradley_terry(votes: Votes | PairCounts, ridge: float = RIDGE) -> Consensus:
+def bradley_terry(votes: Votes | PairCounts, *, ridge: float = RIDGE) -> Consensus:
     """Return the items sorted by their strengths in the model of Bradley and Terry.
 
     The model: i is placed above j with probability ``1 / (1 + exp(s[j] - s[i]))``. The strengths s are those under

@@ -56,7 +56,7 @@ def claimed(job: Record, files: Sequence[bytes], say: Say) -> Record:
     limit = float(job["time_limit"])
     before = consensus_of(votes, statistic, limit / 3)
     holds, goal = goal_about(job["claim"], job["pair"], votes.items, before.ranking, tiers=tiers)
-    found = attack(votes, statistic, goal, job["change"], time_limit=limit, progress=_progress(say))
+    found = attack(votes, statistic, goal, change=job["change"], time_limit=limit, progress=_progress(say))
     best = found.whole or found
     attacked = best.votes
     after = None if attacked is None else consensus_of(attacked, statistic, _REPLAY_SECONDS)
@@ -117,7 +117,7 @@ def filled_in(job: Record, files: Sequence[bytes], say: Say) -> Record:
 def _first_curve(votes: Votes, statistic: Statistic, deltas: list[float]) -> Record:
     """Return what is known before any search: the theorems where they speak of the statistic, else nothing."""
     try:
-        return curve_record(breakdown(votes, statistic, deltas, "bounds"))
+        return curve_record(breakdown(votes, statistic, deltas, method="bounds"))
     except HoldrankError:
         found = curve_record(breakdown(votes, statistic, deltas[:1], time_limit=0))
         least = 0.0 if votes.is_counts else None
@@ -187,7 +187,7 @@ def _read(job: Record, data: bytes, say: Say) -> Votes:
 def _statistic(job: Record) -> Statistic:
     """Return what a job is about: a rule, or its tiers at a threshold."""
     rule = RULES[job["rule"]]
-    return rule if job["theta"] is None else Robust(rule, job["theta"], job["merge"])
+    return rule if job["theta"] is None else Robust(rule, job["theta"], merge=job["merge"])
 
 
 class _Named(io.BytesIO):

@@ -279,17 +279,17 @@ class Mixture:
         return np.asarray(sum(share * model.pmf() for share, model in self.parts))
 
 
-def sample_votes(model: Model, size: int, rng: Seed = None, items: Iterable[str] | None = None) -> Votes:
+def sample_votes(model: Model, size: int, *, items: Iterable[str] | None = None, rng: Seed = None) -> Votes:
     """Return `size` complete strict ballots drawn from a model.
 
     Parameters
     ----------
     model : Mallows, PlackettLuce, Uniform, PointMass, BucketMass, Mixture or any `Model`
     size : int
-    rng : int, Generator or None
-        The same number gives the same votes on every machine; None draws a fresh number, kept in the votes' `reading`.
     items : iterable of str, optional
         Names of the items; "0", "1", ... by default.
+    rng : int, Generator or None
+        The same number gives the same votes on every machine; None draws a fresh number, kept in the votes' `reading`.
 
     Examples
     --------
@@ -316,7 +316,7 @@ def sample_votes(model: Model, size: int, rng: Seed = None, items: Iterable[str]
     return votes.with_reading(reading)
 
 
-def exact_votes(model: Model, items: Iterable[str] | None = None) -> Votes:
+def exact_votes(model: Model, *, items: Iterable[str] | None = None) -> Votes:
     """Return the model itself as votes: every strict ranking, weighted by its probability.
 
     Examples

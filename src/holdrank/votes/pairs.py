@@ -89,7 +89,7 @@ class PairCounts(Remembering):
         listed, heavy = raw.stored().listed > 0, raw.weights > 0
         if not (listed & heavy).any():
             said = lasting(raw.notes) + notes_on_dropped(listed, heavy, raw.times)
-            return cls.of_nobody(raw.unlisted, raw.items, said, reading)
+            return cls.of_nobody(raw.unlisted, raw.items, said=said, reading=reading)
         return cls.from_votes(Votes.from_raw(raw, reading, merge=False))
 
     @classmethod
@@ -107,7 +107,7 @@ class PairCounts(Remembering):
 
     @classmethod
     def of_nobody(
-        cls, unlisted: str, items: Sequence[str] = (), said: Sequence[str] = (), reading: Reading | None = None
+        cls, unlisted: str, items: Sequence[str] = (), *, said: Sequence[str] = (), reading: Reading | None = None
     ) -> PairCounts:
         """Return the counts of no votes: what a part of a file may come to."""
         n = len(items)
@@ -116,7 +116,7 @@ class PairCounts(Remembering):
 
     @classmethod
     def from_wins(
-        cls, wins: npt.ArrayLike, items: Sequence[str] | None = None, total: float | None = None
+        cls, wins: npt.ArrayLike, items: Sequence[str] | None = None, *, total: float | None = None
     ) -> PairCounts:
         """Return counts from a matrix W, W[i, j] = votes that place i above j, a tie counting half for each.
 

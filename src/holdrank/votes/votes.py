@@ -127,7 +127,7 @@ class Votes(WeightedBallots):
         return cls.from_raw(battles_from_frame(frame, **columns), Reading(format="battles"))
 
     @classmethod
-    def from_scores(cls, frame: Any, higher_is_better: bool | Mapping[str, bool] = True, **columns: Any) -> Votes:
+    def from_scores(cls, frame: Any, *, higher_is_better: bool | Mapping[str, bool] = True, **columns: Any) -> Votes:
         """Return votes from a table of scores: one row an item, one column a voter (judge, task, benchmark).
 
         The first column names the items unless `item` says otherwise; `voters` picks the columns that vote.

@@ -81,7 +81,7 @@ def whole(
     place = np.argsort(siege.items)
     orders = []
     for known in found:
-        after = None if known.plan is None else kemeny(known.plan.applied(votes), 2.0).ranking.order
+        after = None if known.plan is None else kemeny(known.plan.applied(votes), time_limit=2.0).ranking.order
         orders.append(np.empty(0, dtype=np.int64) if after is None else place[np.asarray(after)])
     curve = [at for at, aim in enumerate(aims) if aim.flips]
     out = [Whole(0.0)] * len(aims)

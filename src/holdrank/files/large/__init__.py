@@ -33,7 +33,9 @@ from holdrank.files.large.scan import Engine, NotForDuckDB, Scan, UnreadableErro
 from holdrank.files.options import ReadOptions, check_format
 from holdrank.files.sniff import is_pattern, table_form
 from holdrank.files.tables import of_table
-from holdrank.parallel.executors import Parcel, connect, expect_executor, spread
+from holdrank.parallel.executors import connect
+from holdrank.parallel.spread import expect_executor, spread
+from holdrank.parallel.workers import Parcel
 from holdrank.status import Clock, Step
 from holdrank.votes.forms.battles import OF_PAIRS, tally_battles, tally_pair_counts
 from holdrank.votes.forms.raw import RawBallots
@@ -56,10 +58,10 @@ Report = Callable[[Step], None]
 def count_pairs(
     sources: Source | Iterable[Source],
     *,
-    scheduler: str | None = None,
-    executor: Executor | None = None,
     format: str | None = None,
+    scheduler: str | None = None,
     progress: Report | None = None,
+    executor: Executor | None = None,
     **options: Any,
 ) -> PairCounts:
     """Count how often each item stands above each other one, in files of any size.
@@ -68,14 +70,14 @@ def count_pairs(
     ----------
     sources : path, pattern or several of them
         Parquet, CSV or JSON Lines; ``"votes/*.parquet"`` is all files that the pattern fits.
-    scheduler : str, optional
-        Address of a Dask scheduler (extra ``cluster``), whose workers see the files under the same paths.
-    executor : concurrent.futures.Executor, optional
-        Any executor whose workers see the files, such as ``hr.clusters.local(4)`` gives.
     format : str, optional
         As for `read_votes`; on an executor, told from the first rows of all.
+    scheduler : str, optional
+        Address of a Dask scheduler (extra ``cluster``), whose workers see the files under the same paths.
     progress : callable, optional
         Called with a `Step` now and then.
+    executor : Executor, optional
+        Any executor whose workers see the files, such as ``hr.clusters.local(4)`` gives.
     **options
         All others of `read_votes`.
 
