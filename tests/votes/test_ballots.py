@@ -10,7 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdrank import InputError, LimitError, PairCounts, Reading, UsageError, Votes, count_pairs, read_votes
+from holdrank import (
+    InputError,
+    LimitError,
+    PairCounts,
+    Reading,
+    UsageError,
+    Votes,
+    count_pairs,
+    read_votes,
+    write_votes,
+)
+from holdrank.parallel.checkpoints import rows_hash
 from holdrank.votes.ballots import SparseBallots, sparse
 from holdrank.votes.ballots.sparse import row_prints
 from holdrank.votes.forms import raw as raw_room
@@ -207,6 +218,35 @@ def test_lists_of_few_of_many_items_are_held_as_marks():
     assert not isinstance(matrix.ballots, SparseBallots)
     assert_same_votes(votes, matrix)
     assert np.array_equal(votes.mean_places(), matrix.mean_places())
+
+
+def test_marks_need_no_matrix_to_be_weighed_narrowed_written_or_drawn(tmp_path, monkeypatch):
+    rng = np.random.default_rng(3)
+    orders = [[f"i{k}", [f"i{(k + 3) % 2000}", f"i{(k + 40) % 2000}"]] for k in range(2000)]
+    marks = Votes.from_orders(orders)
+    matrix = Votes.from_ranks(marks.ranks, items=marks.items)
+    weights, few = rng.integers(1, 5, 2000), [f"i{k}" for k in (40, 7, 43, 0)]
+
+    def facts(votes: Votes) -> list[object]:
+        drawn, some = votes.with_weights(weights), votes.only(few)
+        write_votes(drawn, tmp_path / "votes.jsonl")
+        return [
+            (drawn.input_hash, rows_hash(drawn), some.input_hash, rows_hash(some)),
+            (drawn.wins() @ np.arange(2000)).tolist(),
+            votes.total_variation(drawn),
+            list(drawn.ballots.orders()),
+            (tmp_path / "votes.jsonl").read_bytes(),
+            votes._repr_html_(),
+        ]
+
+    known = facts(matrix)
+    whole = SparseBallots.matrix
+    monkeypatch.setattr(
+        SparseBallots, "matrix", lambda self: whole(self) if len(self) < 2000 else pytest.fail("a matrix")
+    )
+    fresh = marks.with_reading(matrix.reading)
+    assert facts(fresh) == known
+    assert isinstance(fresh.with_weights(weights).ballots, SparseBallots)
 
 
 def test_a_long_ballot_among_short_ones_is_counted_in_parts(monkeypatch):

@@ -440,7 +440,7 @@ class _Run:
 
     def _others(self) -> None:
         for name, rule in RULES.items():
-            if name == self.spec.rule or (name == "mean-score" and self.votes.scores is None):
+            if name == self.spec.rule or (name == "mean-score" and not self.votes.ballots.has_scores):
                 continue
             try:
                 found = kemeny(self.votes, time_limit=self._seconds()) if rule is kemeny else rule(self.votes)

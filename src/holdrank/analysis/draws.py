@@ -97,7 +97,7 @@ class _Sums:
 
     def __init__(self, votes: Votes, columns: int, largest: int, table: Callable[[Ints], Floats]) -> None:
         self.columns = columns
-        self._ranks, self._table = votes.ranks, table
+        self._ballots, self._table = votes.ballots, table
         # Whole numbers add up without rounding in single precision up to here, in half the time.
         self._type: Any = np.float32 if votes.total * largest < 2**24 else np.float64
         rows = max(1, NUMBERS_AT_A_TIME // max(columns, 1))
@@ -113,7 +113,7 @@ class _Sums:
         return sums.astype(np.float64)
 
     def _rows(self, block: slice) -> Any:
-        return self._table(self._ranks[block]).astype(self._type)
+        return self._table(self._ballots.take(block).matrix()).astype(self._type)
 
 
 class _Battles:
@@ -124,7 +124,7 @@ class _Battles:
         rows = max(1, NUMBERS_AT_A_TIME // max(columns, 1))
         found: list[tuple[Ints, Ints, Floats]] = []
         for at in range(0, votes.distinct, rows):
-            values = table(votes.ranks[at : at + rows])
+            values = table(votes.ballots.take(slice(at, at + rows)).matrix())
             ballot, column = np.nonzero(values)
             found.append((ballot + at, column, values[ballot, column]))
         ballot, column, value = (np.concatenate(part) for part in zip(*found, strict=True))
@@ -178,7 +178,7 @@ class _ByPairs(Route):
         tables = [self._margins] + [self._compared] * (both and gaps)
         self._sums: list[_Sums | _Battles] = [
             _Battles(votes, len(self._i), table)
-            if gaps and ((votes.ranks > 0).sum(axis=1) <= 2).all()
+            if gaps and (votes.ballots.listed <= 2).all()
             else _Sums(votes, len(self._i), 1, table)
             for table in tables
         ]

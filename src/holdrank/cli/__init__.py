@@ -235,7 +235,7 @@ def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, exec
     if draws and not consensus.status.is_interrupted:
         drawn = _bootstrap(votes, rule, draws, seed, time_limit, executor, checkpoint, quiet)
     if compare:
-        known = [other for other in RULES if other != rule and (other != "mean-score" or votes.scores is not None)]
+        known = [other for other in RULES if other != rule and (other != "mean-score" or votes.ballots.has_scores)]
         others = {other: _if_possible(votes, other, time_limit, quiet) for other in known}
         found = {rule: consensus, **{other: one for other, one in others.items() if one is not None}}
         if as_json:

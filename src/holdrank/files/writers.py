@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from holdrank.errors import InputError, UsageError, quote, reason
 from holdrank.files.sniff import named_form
@@ -182,8 +181,8 @@ def _preflib(votes: Votes, chosen: str, name: str) -> str:
         f"# NUMBER UNIQUE ORDERS: {len(weights)}",
     ]
     lines += [f"# ALTERNATIVE NAME {k}: {item}" for k, item in enumerate(votes.items, start=1)]
-    for ranks, weight in zip(votes.ranks, weights.tolist(), strict=True):
-        groups = (",".join(str(k + 1) for k in group) for group in _groups(ranks))
+    for ballot, weight in zip(votes.ballots.orders(), weights.tolist(), strict=True):
+        groups = (",".join(str(k + 1) for k in group) for group in ballot)
         order = ",".join(f"{{{group}}}" if "," in group else group for group in groups)
         lines.append(f"{int(weight)}: {order}")
     return "\n".join(lines) + "\n"
@@ -191,14 +190,6 @@ def _preflib(votes: Votes, chosen: str, name: str) -> str:
 
 def _one_line(text: str) -> str:
     return "".join(c if c.isprintable() else "?" for c in text)
-
-
-def _groups(ranks: NDArray[np.integer]) -> list[list[int]]:
-    """Return the listed items of a ballot in groups, best first."""
-    groups: list[list[int]] = [[] for _ in range(int(ranks.max(initial=0)))]
-    for item in np.flatnonzero(ranks).tolist():
-        groups[ranks[item] - 1].append(item)
-    return groups
 
 
 # ---------------------------------------------------------------------------------------------------------- CSV
@@ -230,8 +221,8 @@ def _first_mentions(votes: Votes) -> list[int] | None:
     if fitting_type(votes)[0] == "t":
         return None
     seen: dict[int, None] = {}
-    for ranks in votes.ranks:
-        seen.update(dict.fromkeys(group[0] for group in _groups(ranks)))
+    for ballot in votes.ballots.orders():
+        seen.update(dict.fromkeys(group[0] for group in ballot))
         if len(seen) == len(votes.items):
             break
     return list(seen)
@@ -247,11 +238,11 @@ def _position_rows(votes: Votes, name: str) -> list[Sequence[str]]:
             expected="strict orders that list every item at least once",
             repair='write format="rank-columns" instead',
         )
-    width = int(votes.ranks.max())
+    width = int(votes.ballots.largest_ranks().max())
     names = [guard_name(item) for item in votes.items]
     rows: list[Sequence[str]] = [["weight", *(f"rank{k}" for k in range(1, width + 1))]]
-    for ranks, weight in zip(votes.ranks, votes.weights.tolist(), strict=True):
-        order = [names[group[0]] for group in _groups(ranks)]
+    for ballot, weight in zip(votes.ballots.orders(), votes.weights.tolist(), strict=True):
+        order = [names[group[0]] for group in ballot]
         rows.append([_number(weight), *order, *[""] * (width - len(order))])
     return rows
 
@@ -262,10 +253,10 @@ def _rank_rows(votes: Votes) -> list[Sequence[str]]:
     if named_form(Table("", ["weight", *names], [], ())) is not None:
         names = [guard_name(item, known_names=True) for item in votes.items]
     rows: list[Sequence[str]] = [["weight", *names]]
-    for ranks, weight in zip(votes.ranks, votes.weights.tolist(), strict=True):
+    for ballot, weight in zip(votes.ballots.orders(), votes.weights.tolist(), strict=True):
         cells = [""] * len(names)
         place = 1
-        for group in _groups(ranks):
+        for group in ballot:
             for item in group:
                 cells[item] = str(place)
             place += len(group)
@@ -283,8 +274,8 @@ def _number(weight: float) -> str:
 
 def _jsonl(votes: Votes) -> str:
     lines = [json.dumps({"items": list(votes.items), "unlisted": votes.unlisted})]
-    for ranks, weight in zip(votes.ranks, votes.weights.tolist(), strict=True):
-        groups = [[votes.items[k] for k in group] for group in _groups(ranks)]
+    for ballot, weight in zip(votes.ballots.orders(), votes.weights.tolist(), strict=True):
+        groups = [[votes.items[k] for k in group] for group in ballot]
         order = [group if len(group) > 1 else group[0] for group in groups]
         lines.append(json.dumps({"order": order, "weight": int(weight) if weight.is_integer() else weight}))
     return "\n".join(lines) + "\n"

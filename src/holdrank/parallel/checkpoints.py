@@ -220,10 +220,14 @@ def opened(
 
 def rows_hash(votes: Any) -> str:
     """Return the hash of votes with their ballots in the order that they have, on which draws and rounding depend."""
-    parts = [votes.input_hash.encode(), votes.ranks.tobytes(), votes.weights.tobytes()]
-    if votes.scores is not None:  # voters who rank alike may stand in another order
-        parts.append(votes.scores.tobytes())
-    return hashlib.sha256(b"".join(parts)).hexdigest()
+    digest = hashlib.sha256(votes.input_hash.encode())
+    for _, part in votes.ballots.blocks():
+        digest.update(part.matrix().tobytes())
+    digest.update(votes.weights.tobytes())
+    if votes.ballots.has_scores:  # voters who rank alike may stand in another order
+        for _, part in votes.ballots.blocks():
+            digest.update(part.score_matrix().tobytes())
+    return digest.hexdigest()
 
 
 def _line(record: Mapping[str, Any]) -> bytes:

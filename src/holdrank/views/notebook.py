@@ -42,9 +42,10 @@ def votes_html(votes: Votes) -> str:
     facts = [line.partition(": ") for line in votes.summary().splitlines()]
     head = _table(["", ""], [(name, value) for name, _, value in facts])
     shown = votes.without_scores()
+    commonest = shown.ballots.take(slice(_MOST_ROWS)).matrix().tolist()
     ballots = [
         (number(weight), ballot_text(ranks, votes.items, 40))
-        for ranks, weight in zip(shown.ranks[:_MOST_ROWS].tolist(), shown.weights[:_MOST_ROWS].tolist(), strict=True)
+        for ranks, weight in zip(commonest, shown.weights[:_MOST_ROWS].tolist(), strict=True)
     ]
     more = shown.distinct - len(ballots)
     rest = [("", f"and {more:,} more kinds of ballots")] if more > 0 else []
