@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import holdrank as hr
-from holdrank.arrays import kernels
 from holdrank.rules import kemeny
 from holdrank.rules.solvers import assignment
 from holdrank.status import Status
@@ -141,7 +140,7 @@ def test_both_engines_of_the_assignment_prove_the_same(n, seed, whole):
     rng = np.random.default_rng(seed)
     cost = rng.integers(0, 4, (n, n)).astype(float) if whole else rng.random((n, n))
     results = []
-    for engine in (assignment._shortest_paths, kernels.assign_places):
+    for engine in (assignment._shortest_paths, assignment.assign_places):
         item_at, item_price, place_price = engine(cost)
         assert sorted(item_at.tolist()) == list(range(n))
         reduced = cost - item_price[:, None] - place_price

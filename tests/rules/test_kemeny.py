@@ -12,8 +12,10 @@ from hypothesis import given, settings
 
 import holdrank as hr
 from holdrank.arrays import kernels
+from holdrank.arrays.insertions import descend, descend_by_rows
+from holdrank.arrays.subsets import order_subsets, order_subsets_by_size
 from holdrank.rules import kemeny
-from holdrank.rules.kemeny import batch, branch, packing, parts, search, subsets
+from holdrank.rules.kemeny import batch, branch, packing, parts, search, subsets, triangles
 from holdrank.rules.solvers.highs import Model, Solution
 from holdrank.status import Clock, Status, Step
 
@@ -132,9 +134,9 @@ def test_a_gap_in_a_small_component_is_closed_by_subsets(seed, monkeypatch):
 def test_compiled_and_plain_subsets_agree(n):
     pytest.importorskip("numba")
     cost = np.random.default_rng(n).integers(0, 9, (n, n)).astype(float)
-    plain = subsets._by_levels(cost)
-    assert np.array_equal(kernels._compiled(kernels.order_subsets)(cost), plain)
-    assert np.array_equal(kernels.order_subsets(cost), plain)
+    plain = order_subsets_by_size(cost)
+    assert np.array_equal(kernels._compiled(order_subsets)(cost), plain)
+    assert np.array_equal(order_subsets(cost), plain)
 
 
 @pytest.mark.parametrize("most", [1, 5, 10**6])
@@ -146,9 +148,9 @@ def test_compiled_and_plain_separation_find_the_same_triangles(most):
         before += np.tril(1 - before.T, -1)
         found = []
         for find in (
-            branch._find_violated,
-            kernels.violated_triangles,
-            kernels._compiled(kernels.violated_triangles),
+            triangles._find_violated,
+            triangles.violated_triangles,
+            kernels._compiled(triangles.violated_triangles),
         ):
             excess, triples = find(before, 1e-6, most)
             found.append(sorted(zip(excess.tolist(), triples.tolist(), strict=True)))
@@ -186,9 +188,9 @@ def test_compiled_and_plain_descents_make_the_same_moves():
         cost = uniform(15, 20, seed).wins().T
         margin = np.ascontiguousarray(cost - cost.T)
         found = []
-        for descend in (search._descend, kernels.descend, kernels._compiled(kernels.descend)):
+        for improve in (descend_by_rows, descend, kernels._compiled(descend)):
             order = np.random.default_rng(seed).permutation(15)
-            descend(margin, order)
+            improve(margin, order)
             found.append(order.tolist())
         assert found[0] == found[1] == found[2]
         local_optimum(cost, np.array(found[0]))
@@ -206,7 +208,7 @@ def test_the_answer_does_not_depend_on_numba(monkeypatch):
 def test_packing_by_loops_and_by_rows_is_valid_and_bounded():
     cost = uniform(14, 9, 2).wins().T
     least = subsets.solve(cost, 0.0).cost
-    for pack in (packing._pack_cycles, kernels.pack_cycles):
+    for pack in (packing._pack_cycles, packing.pack_cycles):
         margin = np.ascontiguousarray(cost - cost.T)
         lost = np.triu(np.maximum(margin, 0), 1).sum()
         value = np.triu(cost, 1).sum()

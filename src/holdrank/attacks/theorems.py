@@ -13,6 +13,7 @@ from math import inf
 import numpy as np
 import numpy.typing as npt
 
+from holdrank.arrays.subsets import levels
 from holdrank.arrays.tolerances import SAME
 from holdrank.attacks.batches import closed
 from holdrank.errors import LimitError, UsageError
@@ -216,7 +217,7 @@ def _least_margins(margins: Floats) -> Floats:
     known = np.full((1, n + most + 1), inf)  # by subset of one size and flipped pairs, after n columns of infinity
     known[0, n] = 0.0
     pairs = np.arange(n, n + most + 1)
-    for subsets, last, rest in _levels(n):
+    for subsets, last, _, rest in levels(n):
         out = (((subsets[:, None] >> np.arange(n)) & 1) == 0).astype(np.float64)
         costs, counts = out @ upper, (out @ np.triu(np.ones((n, n)), 1)).astype(np.int64)
         best = np.full((len(subsets), n + most + 1), inf)
@@ -241,7 +242,7 @@ def _least_neighbours(margins: Floats) -> Floats:
     known = np.full((1, n, n + most + 1), inf)
     pairs = np.arange(n, n + most + 1)
     start = True
-    for subsets, last, rest in _levels(n):
+    for subsets, last, _, rest in levels(n):
         out = (((subsets[:, None] >> np.arange(n)) & 1) == 0).astype(np.float64)
         counts = (out @ ones).astype(np.int64)
         best = np.full((len(subsets), n, n + most + 1), inf)
@@ -257,22 +258,6 @@ def _least_neighbours(margins: Floats) -> Floats:
         start = False
         known = best
     return np.asarray(known[0, :, n:].min(axis=0))
-
-
-def _levels(n: int) -> list[tuple[Ints, Ints, Ints]]:
-    """Return, for sizes 1 to n: the subsets as bits, their members, and the places of what is left without each."""
-    by_size: list[list[int]] = [[] for _ in range(n + 1)]
-    for subset in range(1 << n):
-        by_size[subset.bit_count()].append(subset)
-    place = np.zeros(1 << n, dtype=np.int64)
-    levels: list[tuple[Ints, Ints, Ints]] = []
-    for size in range(1, n + 1):
-        subsets = np.array(by_size[size])
-        place[subsets] = np.arange(len(subsets))
-        bits = (subsets[:, None] >> np.arange(n)) & 1
-        members = np.nonzero(bits)[1].reshape(len(subsets), size)
-        levels.append((subsets, members, place[subsets[:, None] ^ (1 << members)]))
-    return levels
 
 
 # eps- over all targets and rivals.

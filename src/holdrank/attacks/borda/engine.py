@@ -17,6 +17,7 @@ from operator import attrgetter
 import numpy as np
 import numpy.typing as npt
 
+from holdrank.arrays.knapsack import taken_in_order
 from holdrank.arrays.tolerances import SAME
 from holdrank.attacks.borda.points import (
     EQUAL_POINTS,
@@ -360,7 +361,7 @@ def _sweep(
             low, high = (low, middle) if count(after(middle)) >= enough else (middle, high)
         removed = np.zeros(len(first))
         if change.takes:
-            removed[first] = np.clip(high - taken[:-1], 0.0, weights)
+            removed[first] = taken_in_order(weights, high)
         upper[at], plans[at] = high / UNIT, points.plan(removed, orders, shares * high)
     return upper, plans
 

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from holdrank.arrays.knapsack import Knapsack
 from holdrank.arrays.tolerances import TIED
 from holdrank.attacks.borda.races import Races
 from holdrank.attacks.kemeny.integers import leaves_nothing
@@ -109,15 +110,15 @@ class Points:
         elif not heaps[gains <= 0].any():
             return math.inf, none  # every ballot that could be left is for j
         heaps[gains <= 0] = 0.0
-        gained = np.cumsum((heaps * gains)[::-1])
-        if gained[-1] < gap and (slack > 0 or self.change.keeps_total):
+        knapsack = Knapsack(gains[::-1], heaps[::-1])
+        if knapsack.most < gap and (slack > 0 or self.change.keeps_total):
             return math.inf, none
-        gap = min(gap, float(gained[-1]))  # without the ballots for j, none of those left is
-        last = int(np.argmax(gained >= gap))  # from the largest gain down
+        gap = min(gap, float(knapsack.most))  # without the ballots for j, none of those left is
+        full, missing = knapsack.fill(gap)
         taken = none
-        taken[len(none) - last :] = heaps[len(none) - last :]
-        at = len(none) - 1 - last
-        taken[at] = (gap - (gained[last - 1] if last else 0.0)) / gains[at]
+        taken[len(none) - full :] = heaps[len(none) - full :]
+        at = len(none) - 1 - full
+        taken[at] = missing / gains[at]
         return float(taken.sum()), taken
 
     def lifted(self, i: int, j: int) -> Found | None:
@@ -148,12 +149,9 @@ class Points:
             return gap / best if best > 0 else math.inf
         gains = -(self.doubled @ worth) / 2 + (best if self.change.keeps_total else 0.0)
         first = np.argsort(-gains, kind="stable")
-        gains, weights = np.maximum(gains[first], 0.0), self.weights[first]
-        gained = np.cumsum(gains * weights)
-        last = int(np.searchsorted(gained, gap - _ROUNDING))
-        if last == len(gained):
-            return UNIT
-        return float(weights[:last].sum() + (gap - (gained[last - 1] if last else 0.0)) / gains[last])
+        ballots = Knapsack(np.maximum(gains[first], 0.0), self.weights[first])
+        enough = gap - _ROUNDING
+        return UNIT if ballots.most < enough else ballots.least_weight(gap, enough)
 
     def leaves_nothing(self, value: float, pairs: Ints, asked: npt.NDArray[Any]) -> bool:
         """Whether pairs (upper, lower) are in their order, or the other one where `asked` is -1, in no votes but none.

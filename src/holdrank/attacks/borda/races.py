@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from holdrank.arrays.knapsack import Knapsack, taken_in_order
 from holdrank.attacks.goals import Aim
 from holdrank.rankings import Floats, Ints
 from holdrank.votes.changes import Change
@@ -84,11 +85,10 @@ class Races:
             leads = leads + self.gain
         helps = leads > 0
         leads, heaps = leads[helps], heaps[helps]
-        gained = np.concatenate(([0], np.cumsum(leads * heaps)))
-        taken = np.concatenate(([0], np.cumsum(heaps)))
-        tie, share = self._first(gap, leads, gained, taken)
-        decide, _ = self._first(gap + 1, leads, gained, taken)
-        if not self.change.puts and taken[-1] == self.weights.sum():
+        votes = Knapsack(leads, heaps)
+        tie, share = self._first(gap, votes)
+        decide, _ = self._first(gap + 1, votes)
+        if not self.change.puts and heaps.sum() == self.weights.sum():
             # Every ballot is for j: while one is left, so is a lead.
             return Race(math.inf, math.inf, math.inf)
         return Race(share, tie, decide)
@@ -100,25 +100,22 @@ class Races:
         return lead[order], self.weights[order]
 
     @staticmethod
-    def _first(gap: int, leads: Ints, gained: Ints, taken: Ints) -> tuple[float, float]:
+    def _first(gap: int, votes: Knapsack) -> tuple[float, float]:
         """Return the least whole number of votes that gain `gap`, and the least weight that does."""
-        at = int(np.searchsorted(gained, gap))  # so many heaps are enough
-        if at == len(gained):
-            return math.inf, math.inf
-        if at == 0:
+        if gap <= 0:
             return 0.0, 0.0
-        missing, lead = gap - int(gained[at - 1]), int(leads[at - 1])
-        before = int(taken[at - 1])
+        if votes.most < gap:
+            return math.inf, math.inf
+        full, missing = (int(number) for number in votes.fill(gap))
+        before, lead = int(votes.weights[:full].sum()), int(votes.gains[full])
         return float(before - (-missing // lead)), before + missing / lead
 
     def removed(self, i: int, j: int, size: float) -> Floats:
         """Return which votes to take away for item i to pass item j, `size` of them."""
         order = np.argsort(self.points[:, i] - self.points[:, j], kind="stable")
-        weights = self.weights[order].astype(np.float64)
-        before = np.concatenate(([0.0], np.cumsum(weights)[:-1]))
-        out = np.zeros(len(weights))
+        out = np.zeros(len(order))
         if self.change.takes:
-            out[order] = np.clip(size - before, 0.0, weights)
+            out[order] = taken_in_order(self.weights[order].astype(np.float64), size)
         return out
 
     def works_for(self, aim: Aim) -> bool:

@@ -17,6 +17,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
+from holdrank.arrays.knapsack import Knapsack
 from holdrank.attacks.kemeny.integers import leaves_nothing
 from holdrank.attacks.plans import Plan, replacing
 from holdrank.rankings import Floats, Ints, Ranking
@@ -90,10 +91,8 @@ class Places:
             gains = gains + apart  # type: ignore[assignment]
         elif not heaps[gains <= 0].any():
             return math.inf  # every ballot that could be left is for the rival
-        worth = np.cumsum((heaps * np.maximum(gains, 0))[::-1])
-        last = int(np.argmax(worth >= min(behind, float(worth[-1]) * (1 - 1e-14))))
-        before = float(worth[last - 1]) if last else 0.0
-        return float(heaps[::-1][:last].sum() + (behind - before) / gains[::-1][last])
+        knapsack = Knapsack(np.maximum(gains, 0)[::-1], heaps[::-1])
+        return knapsack.least_weight(behind, min(behind, float(knapsack.most) * (1 - 1e-14)))
 
     def against_consensus(self, targets: Ints) -> Floats:
         """Return the bounds for targets (rows of places) whose rival is the consensus."""

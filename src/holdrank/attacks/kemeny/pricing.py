@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from holdrank.arrays.kernels import order_subsets
+from holdrank.arrays.subsets import order_subsets
 
 PRICED, PRUNED, OPEN, HOPELESS = 0, 1, 2, 3
 MOST_ROWS = 60  # of one target's program

@@ -20,6 +20,7 @@ from itertools import permutations
 
 import numpy as np
 
+from holdrank.arrays.knapsack import Knapsack
 from holdrank.arrays.tolerances import SAME
 from holdrank.attacks.kemeny.integers import leaves_nothing
 from holdrank.attacks.plans import Plan, adds_battles, replacing
@@ -154,15 +155,12 @@ class Field:
         gain = (best if self.change.keeps_total else 0.0) - counted
         useful = np.flatnonzero(gain > 0)
         useful = useful[np.argsort(-gain[useful], kind="stable")]
-        shares, gain = self.shares[useful], gain[useful]
-        total = np.cumsum(shares * gain)
-        if not len(total) or total[-1] < need - SAME:
+        ballots = Knapsack(gain[useful], self.shares[useful])
+        if not len(useful) or ballots.most < need - SAME:
             return math.inf
         if not self.change.puts and not (counted >= -_SAFE).any():
             return math.inf  # whatever ballots are left
-        at = min(int(np.searchsorted(total, need)), len(total) - 1)
-        spent = float(shares[:at].sum()) + (need - (float(total[at - 1]) if at else 0.0)) / float(gain[at])
-        return max(float(spent) - _SAFE, 0.0)
+        return max(ballots.least_weight(need) - _SAFE, 0.0)
 
     # Several rows: a linear program
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from holdrank.arrays.subsets import Level, levels
 from holdrank.arrays.tolerances import TIED
 from holdrank.errors import LimitError, UsageError
 from holdrank.rankings import Ints, array_namespace
@@ -57,7 +58,7 @@ def _solve(xp: Any, P: Any, tolerance: float) -> tuple[Any, Any]:
     for level in _levels(n):
         count, k = level.members.shape
         at = constant((level.members * (1 << n) + level.rest).ravel())
-        costs = xp.take(first, at, axis=1) + xp.take(least, constant(level.rest_place.ravel()), axis=1)
+        costs = xp.take(first, at, axis=1) + xp.take(least, constant(level.rest_at.ravel()), axis=1)
         costs = xp.reshape(costs, (size, count, k))
         least = xp.min(costs, axis=-1)
         choices.append(xp.argmax(xp.astype(costs <= least[..., None] + tolerance, xp.int8), axis=-1))
@@ -69,24 +70,10 @@ def _solve(xp: Any, P: Any, tolerance: float) -> tuple[Any, Any]:
         count, k = level.members.shape
         chosen = place * k + xp.take(xp.reshape(xp.astype(choice, xp.int64), (-1,)), row * count + place)
         order.append(xp.take(constant(level.members.ravel()), chosen))
-        place = xp.take(constant(level.rest_place.ravel()), chosen)
+        place = xp.take(constant(level.rest_at.ravel()), chosen)
     return xp.argsort(xp.stack(order, axis=-1), axis=-1) + 1, least[:, 0]
 
 
-class _Level:
-    """All subsets of one size: their members, what is left without each, and its place among the next smaller ones."""
-
-    def __init__(self, n: int, k: int, smaller: dict[int, int]) -> None:
-        subsets = [subset for subset in range(1 << n) if subset.bit_count() == k]
-        self.members: Ints = np.array([[i for i in range(n) if subset >> i & 1] for subset in subsets])
-        self.rest: Ints = np.array(subsets)[:, None] ^ (1 << self.members)
-        self.rest_place: Ints = np.array([[smaller[rest] for rest in line] for line in self.rest.tolist()])
-        self.place = {subset: at for at, subset in enumerate(subsets)}
-
-
 @cache
-def _levels(n: int) -> tuple[_Level, ...]:
-    levels: list[_Level] = []
-    for k in range(1, n + 1):
-        levels.append(_Level(n, k, levels[-1].place if levels else {0: 0}))
-    return tuple(levels)
+def _levels(n: int) -> tuple[Level, ...]:
+    return tuple(levels(n))

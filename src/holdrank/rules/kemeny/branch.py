@@ -14,15 +14,13 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from holdrank.arrays import kernels
 from holdrank.rankings import Floats, Ints
 from holdrank.rules.kemeny import search, subsets
 from holdrank.rules.kemeny.parts import Part, order_cost, raise_to_step, rounding, tidy
+from holdrank.rules.kemeny.triangles import most_violated
 from holdrank.rules.solvers.highs import Model
 from holdrank.status import Clock, Step
 
-_VIOLATED = 1e-6
-_ROWS_A_PAIR = 2  # new rows that may share a pair: many different rows beat the most violated ones
 _DROP_EVERY = 3  # rounds between two clearances of slack rows
 
 
@@ -157,7 +155,7 @@ class _Tree:
             self.round(before)
             if self.settled(node.bound) or self.stopped():
                 return
-            triangles = _violated_triangles(before)
+            triangles = most_violated(before)
             if not len(triangles):
                 return
             rounds += 1
@@ -238,36 +236,3 @@ def _has_cycle(arcs: npt.NDArray[np.bool_]) -> bool:
             return True
         left &= ~free
     return False
-
-
-def _violated_triangles(before: Floats) -> Ints:
-    """Return triples i < j < k with a violated row, the most violated first, few of them sharing a pair."""
-    n = len(before)
-    find = kernels.fastest(kernels.violated_triangles, _find_violated, seconds=n**3 / 1e8 + n * 3e-5)
-    excess, triples = find(before, _VIOLATED, 20 * n)
-    used = np.zeros((n, n), dtype=np.int64)
-    chosen = []
-    for i, j, k in triples[np.lexsort((*triples.T[::-1], -excess))].tolist():
-        if max(used[i, j], used[j, k], used[i, k]) < _ROWS_A_PAIR:
-            used[i, j] += 1
-            used[j, k] += 1
-            used[i, k] += 1
-            chosen.append((i, j, k))
-    return np.array(chosen, dtype=np.int64).reshape(-1, 3)
-
-
-def _find_violated(before: Floats, tolerance: float, most: int) -> tuple[Floats, Ints]:
-    """Find what `kernels.violated_triangles` finds, a matrix of numpy for each first item."""
-    n = len(before)
-    found = []
-    for i in range(n - 2):
-        sums = before[i, i + 1 :, None] + before[i + 1 :, i + 1 :] - before[i, None, i + 1 :]
-        excess = np.triu(np.maximum(sums - 1, -sums), 1)
-        j, k = np.nonzero(excess > tolerance)
-        found.append(np.stack((excess[j, k], np.full(len(j), i), j + i + 1, k + i + 1), axis=1))
-    rows = np.concatenate(found)
-    # The threshold is one of a hundred steps, as in the compiled loop, so that both choose the same rows.
-    steps = np.bincount((rows[:, 0] * 100).astype(np.int64), minlength=101)[:101]
-    enough = np.flatnonzero(np.cumsum(steps[::-1]) >= most)
-    rows = rows[(rows[:, 0] * 100).astype(np.int64) >= (100 - enough[0] if len(enough) else 0)]
-    return rows[:, 0], rows[:, 1:].astype(np.int64)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from holdrank.arrays import kernels
+from holdrank.arrays.kernels import fastest
 from holdrank.rankings import Floats
 from holdrank.rules.kemeny import search
 from holdrank.rules.kemeny.parts import Part, order_cost, raise_to_step, tidy
@@ -25,7 +27,7 @@ def solve(cost: Floats, step: float, tolerance: float, clock: Clock) -> Part:
     # Seen in this order, majorities point forwards except for what the order loses; each cycle has one such pair.
     margin = np.ascontiguousarray((cost - cost.T)[np.ix_(best, best)])
     lost = sum(float(row[k + 1 :][row[k + 1 :] > 0].sum()) for k, row in enumerate(margin))
-    pack = kernels.fastest(kernels.pack_cycles, _pack_cycles, seconds=len(cost) ** 2 / 4e5)
+    pack = fastest(pack_cycles, _pack_cycles, seconds=len(cost) ** 2 / 4e5)
     packed = 0.0
     for first in range(2, len(cost), _SPANS):
         if clock.over():
@@ -37,8 +39,37 @@ def solve(cost: Floats, step: float, tolerance: float, clock: Clock) -> Part:
     return Part(order, value, value if proved else bound, unique if proved else None, proved, HOW)
 
 
+def pack_cycles(margin: Any, first: int, last: int) -> float:
+    """Use up `margin` by majority cycles a, k, b over lost pairs a < b with first <= b - a < last; return the sum.
+
+    Items are numbered by an order. ``margin[a, b] > 0`` for a < b: the order loses this pair.
+    """
+    n = len(margin)
+    packed = 0.0
+    for span in range(first, last):
+        for a in range(n - span):
+            b = a + span
+            left = margin[a, b]
+            if left <= 0:
+                continue
+            for k in range(a + 1, b):
+                most = min(left, min(margin[k, a], margin[b, k]))
+                if most > 0:
+                    left -= most
+                    packed += most
+                    margin[a, k] += most
+                    margin[k, a] -= most
+                    margin[k, b] += most
+                    margin[b, k] -= most
+                    if left <= 0:
+                        break
+            margin[a, b] = left
+            margin[b, a] = -left
+    return packed
+
+
 def _pack_cycles(margin: Floats, first: int, last: int) -> float:
-    """Do what `kernels.pack_cycles` does, a lost pair of numpy at a time."""
+    """Do what `pack_cycles` does, a lost pair of numpy at a time."""
     packed = 0.0
     for span in range(first, last):
         for a in np.flatnonzero(np.diagonal(margin, span) > 0).tolist():

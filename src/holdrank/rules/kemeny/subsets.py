@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from holdrank.arrays import kernels
+from holdrank.arrays.kernels import fastest
+from holdrank.arrays.subsets import order_subsets, order_subsets_by_size
 from holdrank.errors import LimitError
 from holdrank.rankings import Floats
 from holdrank.rules.kemeny.parts import Part
@@ -33,11 +34,11 @@ def solve(cost: Floats, tolerance: float) -> Part:
 def expected_seconds(n: int) -> float:
     """Return about how long `solve` takes for n items."""
     plain = n * n / 1e5 + n * 2.0**n / 2e7
-    return plain if _engine(n) is _by_levels else plain / 20
+    return plain if _engine(n) is order_subsets_by_size else plain / 20
 
 
 def _engine(n: int) -> Callable[[Floats], Floats]:
-    return kernels.fastest(kernels.order_subsets, _by_levels, seconds=n * n / 1e5 + n * 2.0**n / 2e7)
+    return fastest(order_subsets, order_subsets_by_size, seconds=n * n / 1e5 + n * 2.0**n / 2e7)
 
 
 def all_orders(cost: Floats, tolerance: float, most: int) -> list[tuple[int, ...]]:
@@ -81,32 +82,3 @@ class _Tables:
         costs = [sum([self.rows[i][j] for j in members]) + self.least[left ^ (1 << i)] for i in members]
         nearly = min(costs) + self.tolerance
         return [i for i, c in zip(members, costs, strict=True) if c <= nearly]
-
-
-def _by_levels(cost: Floats) -> Floats:
-    """Return what `kernels.order_subsets` returns: all subsets of one size at a time."""
-    n = len(cost)
-    split = n // 2
-    mask = (1 << split) - 1
-    low, high = _sums(cost[:, :split]), _sums(cost[:, split:])
-    subsets = np.arange(1 << n)
-    size = np.bitwise_count(subsets)
-    least = np.empty(1 << n)
-    least[0] = 0.0
-    for k in range(1, n + 1):
-        level = subsets[size == k]
-        best = np.full(len(level), np.inf)
-        for i in range(n):
-            has = (level >> i) & 1 == 1
-            rest = level[has] ^ (1 << i)
-            best[has] = np.minimum(best[has], least[rest] + low[i, rest & mask] + high[i, rest >> split])
-        least[level] = best
-    return least
-
-
-def _sums(cost: Floats) -> Floats:
-    """Return the sums of each row over every subset of the columns."""
-    sums = np.zeros((len(cost), 1))
-    for j in range(cost.shape[1]):
-        sums = np.concatenate((sums, sums + cost[:, j : j + 1]), axis=1)
-    return sums

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from holdrank.arrays import kernels
+from holdrank.arrays.kernels import fastest
 from holdrank.rankings import Floats, Ints
 
 
@@ -61,7 +62,105 @@ def all_assignments(cost: Floats, tolerance: float, most: int) -> list[Ints] | N
 
 def engine(n: int, times: int = 1) -> Callable[[Floats], tuple[Ints, Floats, Floats]]:
     """Return what finds the item at each place of one optimum, and prices of items and places, for so many problems."""
-    return kernels.fastest(kernels.assign_places, _shortest_paths, seconds=times * n**2 / 4e5)
+    return fastest(assign_places, _shortest_paths, seconds=times * n**2 / 4e5)
+
+
+def assign_places(cost: Any) -> Any:
+    """Return (item at each place, price of each item, price of each place) of a cheapest assignment.
+
+    Jonker and Volgenant's method: prices from the cheapest item of each place, some rounds in which items without a
+    place outbid each other, and shortest augmenting paths for the items that are left.
+    """
+    n = len(cost)
+    item_at = np.full(n, -1, np.int64)
+    place_of = np.full(n, -1, np.int64)
+    price = np.empty(n)  # of the places
+    for place in range(n - 1, -1, -1):
+        cheapest = 0
+        for item in range(1, n):
+            if cost[item, place] < cost[cheapest, place]:
+                cheapest = item
+        price[place] = cost[cheapest, place]
+        if place_of[cheapest] < 0:
+            place_of[cheapest] = place
+            item_at[place] = cheapest
+    waiting = np.empty(n, np.int64)
+    count = 0
+    for item in range(n):
+        if place_of[item] < 0:
+            waiting[count] = item
+            count += 1
+    bids = 0
+    for _ in range(2):
+        at, left = 0, 0
+        while at < count:
+            item = waiting[at]
+            at += 1
+            bids += 1
+            best, second = np.inf, np.inf
+            to, other = -1, -1
+            for place in range(n):
+                reduced = cost[item, place] - price[place]
+                if reduced < best:
+                    second, other = best, to
+                    best, to = reduced, place
+                elif reduced < second:
+                    second, other = reduced, place
+            strictly = best < second
+            if strictly:
+                price[to] -= second - best
+            elif item_at[to] >= 0 and other >= 0:
+                to = other
+            loser = item_at[to]
+            item_at[to] = item
+            place_of[item] = to
+            if loser >= 0:
+                place_of[loser] = -1
+                if strictly and bids < 20 * n:
+                    at -= 1
+                    waiting[at] = loser  # it bids again at once
+                else:
+                    waiting[left] = loser
+                    left += 1
+        count = left
+    distance = np.empty(n)
+    via = np.empty(n, np.int64)
+    settled = np.empty(n, np.bool_)
+    for w in range(count):
+        new = waiting[w]
+        for place in range(n):
+            distance[place] = cost[new, place] - price[place]
+            via[place] = -1
+            settled[place] = False
+        while True:
+            here = -1
+            for place in range(n):
+                if not settled[place] and (here < 0 or distance[place] < distance[here]):
+                    here = place
+            settled[here] = True
+            item = item_at[here]
+            if item < 0:
+                break
+            base = distance[here] - (cost[item, here] - price[here])
+            for place in range(n):
+                if not settled[place]:
+                    through = base + cost[item, place] - price[place]
+                    if through < distance[place]:
+                        distance[place] = through
+                        via[place] = here
+        for place in range(n):
+            if settled[place]:
+                price[place] -= distance[here] - distance[place]
+        while via[here] >= 0:
+            item_at[here] = item_at[via[here]]
+            place_of[item_at[here]] = here
+            here = via[here]
+        item_at[here] = new
+        place_of[new] = here
+    item_price = np.empty(n)
+    for item in range(n):
+        item_price[item] = cost[item, place_of[item]] - price[place_of[item]]
+    return item_at, item_price, price
 
 
 def _shortest_paths(cost: Floats) -> tuple[Ints, Floats, Floats]:
