@@ -42,7 +42,7 @@ sys.path.insert(0, str(HERE))
 
 import forging  # noqa: E402
 import holdrank as hr  # noqa: E402
-from holdrank.attacks.judge import inexact_engine  # noqa: E402
+from holdrank.attacks.engines import inexact_engine  # noqa: E402
 from holdrank.attacks.plans import adds_battles  # noqa: E402
 from holdrank.proofs import exact  # noqa: E402
 from holdrank.proofs.exact import ExactVotes  # noqa: E402

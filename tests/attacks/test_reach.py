@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import holdrank as hr
-from holdrank.attacks.judge import exact_engine
+from holdrank.attacks.engines import exact_engine
 from holdrank.attacks.mirror import turned_votes
 from holdrank.attacks.reach import reach
 from holdrank.attacks.tiers.crossings import lower_bound, tie_prices

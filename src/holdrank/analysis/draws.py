@@ -7,23 +7,21 @@ product: drawn weights times a table with one row a ballot.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from holdrank.rankings import Floats, Ints, Ranking, mean_places
-from holdrank.rules.consensus import Statistic, borda, by_scores, footrule, kemeny
+from holdrank.rules.consensus import Statistic, by_scores
 from holdrank.rules.kemeny import cheapest_order, cheapest_ranks
 from holdrank.rules.kemeny.batch import MOST_ITEMS as MOST_IN_BATCH
 from holdrank.rules.merges import MERGES, Robust
+from holdrank.rules.registry import equip, rule_of
 from holdrank.rules.scores import (
     RIDGE,
     Mask,
-    bradley_terry,
     compares_all,
-    copeland,
     majorities,
-    mean_score,
     score_tolerance,
     score_units,
     scores_of,
@@ -223,35 +221,56 @@ class _ByPairs(Route):
         return ((ranks[:, self._i] > 0) & (ranks[:, self._j] > 0)).astype(np.float64)
 
     def _some_ranks(self, sums: Floats) -> tuple[Ints, Mask]:
-        if self.statistic is kemeny:
-            return _kemeny_ranks(self.margins(sums), self.clock)
-        if self.statistic is bradley_terry and not compares_all(self.votes):
-            fitted, _ = strengths(self.wins(sums) / self.votes.total, RIDGE)
-            return np.array([by_scores(s, strength_tolerance(s))[0].ranks for s in fitted]), _all(sums)
-        scores = majorities(self.margins(sums)) if self.statistic is copeland else self.wins(sums).sum(axis=-1)
-        return _ranks_of(-scores), _all(sums)
+        """Sort by pairwise wins."""
+        return _ranks_of(-self.wins(sums).sum(axis=-1)), _all(sums)
+
+
+class _Kemeny(_ByPairs):
+    def _some_ranks(self, sums: Floats) -> tuple[Ints, Mask]:
+        return _kemeny_ranks(self.margins(sums), self.clock)
+
+
+class _Copeland(_ByPairs):
+    def _some_ranks(self, sums: Floats) -> tuple[Ints, Mask]:
+        return _ranks_of(-majorities(self.margins(sums))), _all(sums)
+
+
+class _Strengths(_ByPairs):
+    def _some_ranks(self, sums: Floats) -> tuple[Ints, Mask]:
+        fitted, _ = strengths(self.wins(sums) / self.votes.total, RIDGE)
+        return np.array([by_scores(s, strength_tolerance(s))[0].ranks for s in fitted]), _all(sums)
 
 
 class _ByPlaces(Route):
-    """For `borda` and `footrule` where every ballot gives a place to every item; places and costs are doubled."""
+    """For `borda` where every ballot gives a place to every item; places are doubled."""
 
     def __init__(self, votes: Votes, T: Statistic, clock: Clock) -> None:
         super().__init__(votes, T, clock)
-        table = self._places if T is borda else self._costs
-        self.columns = votes.n if T is borda else votes.n**2
-        self.sums = _Sums(votes, self.columns, 2 * votes.n, table)  # type: ignore[method-assign]
+        self.columns = self._row()
+        self.sums = _Sums(votes, self.columns, 2 * votes.n, self._table)  # type: ignore[method-assign]
 
     def ranks(self, sums: Floats) -> tuple[Ints, Mask]:
-        if self.statistic is borda:
-            return _ranks_of(sums), _all(sums)
+        return _ranks_of(sums), _all(sums)
+
+    def _row(self) -> int:
+        return self.votes.n
+
+    def _table(self, ranks: Ints) -> Floats:
+        return np.asarray(2 * mean_places(np.where(ranks > 0, ranks, self.votes.n + 1)))
+
+
+class _ByCosts(_ByPlaces):
+    """For `footrule`: what each place costs each item, doubled."""
+
+    def ranks(self, sums: Floats) -> tuple[Ints, Mask]:
         n = self.votes.n
         return np.array([assign(cost.reshape(n, n), 0.0).place + 1 for cost in sums]), _all(sums)
 
-    def _places(self, ranks: Ints) -> Floats:
-        return np.asarray(2 * mean_places(np.where(ranks > 0, ranks, self.votes.n + 1)))
+    def _row(self) -> int:
+        return self.votes.n**2
 
-    def _costs(self, ranks: Ints) -> Floats:
-        halves = self._places(ranks)[:, :, None]  # a half place is one half of each of its neighbours
+    def _table(self, ranks: Ints) -> Floats:
+        halves = super()._table(ranks)[:, :, None]  # a half place is one half of each of its neighbours
         place = np.arange(1, self.votes.n + 1)
         costs = np.abs(np.floor(halves / 2) - place) + np.abs(np.ceil(halves / 2) - place)
         return np.asarray(costs.reshape(len(ranks), -1))
@@ -321,17 +340,45 @@ def route_of(votes: Votes, T: Statistic, clock: Clock, *, both: bool = False) ->
 
     With `both` the weights that compare a pair are summed too, where pairs are.
     """
-    if T is kemeny or T is copeland or T is bradley_terry:
-        return _ByPairs(votes, T, clock, both=both or T is bradley_terry)
-    if T is mean_score and _sums_of_scores_fit(votes):
-        return _ByScores(votes, T, clock)
-    if T is borda and votes.unlisted == "observed" and votes.incomplete:
-        return _ByPairs(votes, T, clock, both=True)
-    if (T is borda or T is footrule) and votes.total * 2 * votes.n < 2**53:
-        return _ByPlaces(votes, T, clock)
     if isinstance(T, Robust) and T.theta != "auto":  # the best threshold is another one for every draw
         return _Merged(votes, T, T.theta, clock)
-    return Route(votes, T, clock)
+    draws: Draws | None = rule_of(T).draws
+    found = None if draws is None else draws(votes, T, clock, both)
+    return found or Route(votes, T, clock)
+
+
+Draws: TypeAlias = Callable[[Votes, Statistic, Clock, bool], Route | None]
+
+
+def _of_strengths(votes: Votes, T: Statistic, clock: Clock, both: bool) -> Route:  # noqa: ARG001
+    kind = _ByPairs if compares_all(votes) else _Strengths
+    return kind(votes, T, clock, both=True)
+
+
+def _of_points(votes: Votes, T: Statistic, clock: Clock, both: bool) -> Route | None:  # noqa: ARG001
+    if votes.unlisted == "observed" and votes.incomplete:
+        return _ByPairs(votes, T, clock, both=True)
+    return _ByPlaces(votes, T, clock) if _sums_of_places_fit(votes) else None
+
+
+def _of_costs(votes: Votes, T: Statistic, clock: Clock, both: bool) -> Route | None:  # noqa: ARG001
+    return _ByCosts(votes, T, clock) if _sums_of_places_fit(votes) else None
+
+
+def _of_scores(votes: Votes, T: Statistic, clock: Clock, both: bool) -> Route | None:  # noqa: ARG001
+    return _ByScores(votes, T, clock) if _sums_of_scores_fit(votes) else None
+
+
+equip("kemeny", draws=lambda votes, T, clock, both: _Kemeny(votes, T, clock, both=both))
+equip("copeland", draws=lambda votes, T, clock, both: _Copeland(votes, T, clock, both=both))
+equip("bradley-terry", draws=_of_strengths)
+equip("borda", draws=_of_points)
+equip("footrule", draws=_of_costs)
+equip("mean-score", draws=_of_scores)
+
+
+def _sums_of_places_fit(votes: Votes) -> bool:
+    return votes.total * 2 * votes.n < 2**53
 
 
 def _sums_of_scores_fit(votes: Votes) -> bool:

@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from holdrank.arrays.tolerances import SAME
 from holdrank.attacks.answers import check_goal
+from holdrank.attacks.engines import exact_engine
 from holdrank.attacks.goals import Aim, Distance, Goal, TierDistance
-from holdrank.attacks.judge import MOST_IN_CELLS, Case, exact_engine
+from holdrank.attacks.judge import MOST_IN_CELLS, Case
 from holdrank.attacks.plans import Found, Progress
 from holdrank.attacks.tiers.crossings import lower_bound
 from holdrank.errors import UsageError, quote, real_number
@@ -25,7 +26,7 @@ from holdrank.parallel.workers import Parcel
 from holdrank.rankings import Floats, Ranking
 from holdrank.rules.consensus import Consensus, Statistic, expect_seconds, expect_votes, kemeny, name_of
 from holdrank.rules.merges import Merge, Robust, consensus_of, merge_path
-from holdrank.rules.scores import copeland
+from holdrank.rules.registry import rule_of
 from holdrank.status import Clock, Status, Step, upward
 from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
@@ -286,13 +287,14 @@ def _robustness(
 
     `known` keeps what it takes to pass the items of the first tiers in the ranking below.
     """
-    if T.merge == "smith" and isinstance(goal, Distance):
-        return _smith_robustness(votes, T, median, goal)
+    asked = goal.aim(median.ranking, votes.items)
+    if T.merge == "smith" and asked.distance:
+        return _smith_robustness(votes, T, median, asked)
     engine = exact_engine(T, votes)
     if engine is None and T.merge != "smith":
         raise UsageError(f"breakdowns of merges exist for kemeny, borda and footrule, not for {name_of(T.base)}")
     before = T.merged(votes, median)
-    if engine is None or (votes.n > MOST_IN_CELLS and not isinstance(goal, Distance)):
+    if engine is None or (votes.n > MOST_IN_CELLS and not asked.distance):
         return _top_robustness(votes, T, median, before, goal, clock, known)
     case = Case(votes, T, before, Change.REPLACE, engine)
     (answer,) = case.answers([goal.aim(before.ranking, votes.items)], clock, None)
@@ -328,27 +330,27 @@ def _top_robustness(
     return lower_bound(votes, T, before.ranking, aim, Change.REPLACE, clock, base, strict=median.ranking), math.inf
 
 
-def _smith_robustness(votes: Votes, T: Robust, median: Consensus, goal: Distance) -> tuple[float, float]:
+def _smith_robustness(votes: Votes, T: Robust, median: Consensus, asked: Aim) -> tuple[float, float]:
     """Return bounds on the breakdown of the dominating sets with a margin.
 
     As long as every pair of different tiers keeps its margin, all borders stay and tiers are only split. A pair that
     has lost it shares a tier or is turned. So the pair that is nearest to that decides, and its cheapest loss is to
     turn ballots that have it in this order.
     """
-    if T.base is not kemeny and T.base is not copeland:
+    if not rule_of(T.base).majorities_first:
         raise UsageError(
             f"breakdowns of merge 'smith' exist for kemeny and copeland, not for {name_of(T.base)}; "
             "to repair: use one of these, which give the same tiers, or another rule"
         )
-    if goal.distance != "hausdorff_ns":
-        raise UsageError(f"breakdowns of merge 'smith' exist in the distance 'hausdorff_ns', not in {goal.distance!r}")
+    if asked.distance != "hausdorff_ns":
+        raise UsageError(f"breakdowns of merge 'smith' exist in the distance 'hausdorff_ns', not in {asked.distance!r}")
     before = T.merged(votes, median)
     if not before.status.is_exact:
         return 0.0, math.inf
     wins, ranks = votes.wins(), before.ranking.ranks
     lead = (wins - wins.T) / 2 - float(T.theta) * (wins + wins.T)
     lower = float(lead.min(where=ranks[:, None] < ranks, initial=math.inf)) / votes.total
-    one_pair = goal.delta * votes.n * (votes.n - 1) <= 2 + SAME
+    one_pair = asked.delta * votes.n * (votes.n - 1) <= 2 + SAME
     return max(lower, 0.0), max(lower, 0.0) if one_pair else math.inf
 
 

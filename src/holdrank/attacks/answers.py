@@ -13,17 +13,18 @@ import numpy as np
 
 from holdrank.arrays.tolerances import SAME
 from holdrank.attacks.batches import all_orders
+from holdrank.attacks.engines import Engine, exact_engine, inexact_engine, reaches
 from holdrank.attacks.goals import Aim, Distance, Goal, TierDistance
-from holdrank.attacks.judge import MOST_IN_CELLS, Answer, Case, Engine, exact_engine, inexact_engine, reaches
+from holdrank.attacks.judge import MOST_IN_CELLS, Answer, Case
 from holdrank.attacks.mirror import is_symmetric
 from holdrank.attacks.plans import Found, Plan, Progress
 from holdrank.attacks.results import Attack, Breakdown
 from holdrank.attacks.whole import votes_needed
 from holdrank.errors import UsageError, quote, real_number, show
 from holdrank.rankings import Floats, Ranking
-from holdrank.rules.consensus import Consensus, Statistic, borda, expect_seconds, footrule, kemeny, name_of
+from holdrank.rules.consensus import Consensus, Statistic, expect_seconds, kemeny, name_of
 from holdrank.rules.merges import Robust, ballots_for, consensus_of
-from holdrank.rules.scores import bradley_terry, copeland, mean_score
+from holdrank.rules.registry import rule_of
 from holdrank.status import Clock, Status
 from holdrank.votes.changes import Change, ChangeName, change_of
 from holdrank.votes.models import Seed, seed_of
@@ -31,7 +32,6 @@ from holdrank.votes.votes import Votes
 
 Method: TypeAlias = Literal["auto", "exact", "search", "bounds", "smooth"]
 
-_STRICT = (kemeny, borda, footrule, copeland, bradley_terry, mean_score)  # these never tie two items
 _METHODS = ("auto", "exact", "search", "bounds", "smooth")
 
 
@@ -282,7 +282,7 @@ def _smooth_engine(T: Statistic, distance: TierDistance, seed: int, device: str 
     from holdrank.attacks.estimator.engine import smoothed
 
     def find(votes: Votes, _before: Ranking, aims: Sequence[Aim], *_: object) -> list[Found]:
-        deltas = [aim.goal.delta for aim in aims if isinstance(aim.goal, Distance)]
+        deltas = [aim.delta for aim in aims if aim.distance]
         estimate = smoothed(votes, T, deltas, distance=distance, rng=seed, device=device)
         ranks = np.argsort(all_orders(votes.n), axis=1) + 1
         row_of = {row.tobytes(): k for k, row in enumerate(ranks)}
@@ -337,7 +337,7 @@ def numbers_of(deltas: Iterable[float]) -> list[float]:
 def _all_distances(before: Ranking, T: Statistic, distance: TierDistance) -> Floats:
     """Return the distances that a consensus may move by, from the nearest on."""
     pairs = before.n * (before.n - 1) // 2
-    if distance == "hausdorff_ns" or T in _STRICT:
+    if distance == "hausdorff_ns" or rule_of(T).is_strict:
         return np.arange(1, pairs + 1) / max(pairs, 1)
     tied = sum(len(bucket) * (len(bucket) - 1) // 2 for bucket in before.buckets)
     return np.arange(1, 2 * pairs - tied + 1) / max(2 * pairs, 1)  # a tie can only be broken, which is half a pair
@@ -366,7 +366,7 @@ def _notes(before: Consensus, answers: Sequence[Answer]) -> tuple[str, ...]:
     if not before.status.is_exact:
         notes.append("the consensus itself was not proved in time, so nothing is known about what breaks it")
     free = [answer for answer in answers if answer.is_free and before.unique is False]
-    far = max((a.aim.goal.delta for a in free if isinstance(a.aim.goal, Distance)), default=0.0)
+    far = max((a.aim.delta for a in free if a.aim.distance), default=0.0)
     if far:
         notes.append(f"the consensus is one of several optima; the breakdown is 0 up to the distance {far:.4g}")
     elif before.unique is False or free:

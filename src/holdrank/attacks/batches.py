@@ -21,8 +21,9 @@ import numpy.typing as npt
 from holdrank.arrays.tolerances import DECIMALS, TIED
 from holdrank.errors import LimitError, UsageError
 from holdrank.rankings import Floats, Ints, array_namespace
-from holdrank.rules.consensus import Statistic, borda, footrule, kemeny, name_of
+from holdrank.rules.consensus import Statistic, name_of
 from holdrank.rules.merges import Merge, Robust
+from holdrank.rules.registry import rule_of
 
 T = TypeVar("T", bound=np.generic)
 
@@ -98,10 +99,11 @@ def batch_form(statistic: Statistic, n: int, like: Any) -> BatchForm | None:
 
     None for a statistic of your own that offers `batch` instead; one that offers nothing is refused.
     """
-    if statistic is kemeny or statistic is footrule:
-        return Median(n, like, kendall=statistic is kemeny)
-    if statistic is borda:
+    median_of = rule_of(statistic).median_of
+    if median_of == "spearman_rho":
         return _Borda(n, like)
+    if median_of is not None:
+        return Median(n, like, kendall=median_of == "kendall")
     if isinstance(statistic, Robust) and statistic.merge != "smith":
         base = batch_form(statistic.base, n, like)
         if base is not None:

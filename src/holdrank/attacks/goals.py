@@ -24,7 +24,11 @@ CLAIMS = "'X wins', 'A above B' or 'top 3'"
 
 @runtime_checkable
 class Goal(Protocol):
-    """What an attack is for. All goals are of the classes below; they are values, compared by their contents."""
+    """What an attack is for. Goals are values, compared by their contents.
+
+    A goal of your own is a frozen dataclass with these three methods. Its aim must be one of those that `Aim` can
+    express; engines, search and proofs then take it as they take the goals of this module.
+    """
 
     def aim(self, before: Ranking, items: Sequence[str]) -> Aim:
         """Return what this goal means for items with these names, whose consensus is `before`."""
@@ -60,6 +64,11 @@ class Aim:
     leaver : tuple of int
         This item is not among the first `top`.
     top : int
+    other_set : bool
+        Among the first `top` stand other items than in `before`; `newcomers` are then all that stand outside.
+    distance : str
+        With `delta`: the consensus moves by at least `delta` in this distance, "hausdorff_ns" or "hausdorff_half".
+    delta : float
     """
 
     goal: Goal
@@ -69,6 +78,9 @@ class Aim:
     newcomers: tuple[int, ...] = ()
     leaver: tuple[int, ...] = ()
     top: int = 0
+    other_set: bool = False
+    distance: str = ""
+    delta: float = 0.0
 
     def renumbered(self, place: Ints) -> Aim:
         """Return the same with item i called ``place[i]``."""
@@ -83,14 +95,14 @@ class Aim:
 
         Place k means fewer than k items strictly above: tied items share the best of their places.
         """
-        if isinstance(self.goal, Distance):
-            far = float(DISTANCES[self.goal.distance](self.before, after))
-            return far >= self.goal.delta - SAME
+        if self.distance:
+            far = float(DISTANCES[self.distance](self.before, after))
+            return far >= self.delta - SAME
         if self.above:
             b, a = self.above
             return bool(after.ranks[b] < after.ranks[a])
         first = top_items(after, self.top)
-        if isinstance(self.goal, TopSet):
+        if self.other_set:
             return first != top_items(self.before, self.top)
         if self.leaver:
             return first.isdisjoint(self.leaver)
@@ -123,16 +135,16 @@ class Aim:
 
     def is_impossible(self) -> bool:
         """Whether no ranking at all fulfils the goal: a distance beyond the farthest, a newcomer where none is left."""
-        if isinstance(self.goal, Distance):
+        if self.distance:
             # The farthest ranking reverses every strict pair; a tie can only be broken, which counts half or nothing.
             return not self.reached(Ranking(-self.before.ranks * self.before.n + np.arange(self.before.n)))
-        return not (self.above or self.newcomers or self.leaver or isinstance(self.goal, TopSet))
+        return not (self.above or self.newcomers or self.leaver or self.other_set)
 
     def step(self) -> int:
         """Return the distance asked for in half pairs, rounded up: aims of one step are fulfilled together."""
-        if isinstance(self.goal, Distance) and self.goal.distance == "hausdorff_half":
+        if self.distance == "hausdorff_half":
             pairs = self.before.n * (self.before.n - 1) // 2
-            return math.ceil(2 * self.goal.delta * pairs - SAME)
+            return math.ceil(2 * self.delta * pairs - SAME)
         return 2 * self.flips
 
 
@@ -229,7 +241,7 @@ class TopSet:
     def aim(self, before: Ranking, items: Sequence[str]) -> Aim:
         """See `Goal`."""
         _check_place(self.k, items)
-        return Aim(self, before, newcomers=_outside(before, self.k), top=self.k)
+        return Aim(self, before, newcomers=_outside(before, self.k), top=self.k, other_set=True)
 
     def text(self) -> str:
         """See `Goal`."""
@@ -314,7 +326,8 @@ class Distance:
     def aim(self, before: Ranking, items: Sequence[str]) -> Aim:
         """See `Goal`."""
         pairs = len(items) * (len(items) - 1) // 2
-        return Aim(self, before, flips=max(math.ceil(self.delta * pairs - SAME), 0))
+        flips = max(math.ceil(self.delta * pairs - SAME), 0)
+        return Aim(self, before, flips=flips, distance=self.distance, delta=self.delta)
 
     def text(self, n: int = 0) -> str:
         """See `Goal`; with the number of items, as a number of pairs, where that is a whole one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import monotonic
@@ -12,19 +12,11 @@ from typing import Any
 import numpy as np
 
 from holdrank.arrays.tolerances import NUDGE, SAME
-from holdrank.attacks.borda import engine as borda_engine
-from holdrank.attacks.footrule import engine as footrule_engine
+from holdrank.attacks.engines import Engine, reaches, searching
 from holdrank.attacks.goals import Aim
-from holdrank.attacks.kemeny import engine as kemeny_engine
-from holdrank.attacks.mirror import mirrored
 from holdrank.attacks.plans import Found, Plan, Progress, nothing
 from holdrank.attacks.results import Attack
-from holdrank.attacks.sides import every_optimum_reaches
-from holdrank.attacks.tiers import engine as tiers_engine
-from holdrank.attacks.tiers.below import RankingBelow
 from holdrank.attacks.whole import (
-    Find,
-    FindWhole,
     Whole,
     in_whole_votes,
     plan_votes,
@@ -32,165 +24,25 @@ from holdrank.attacks.whole import (
     votes_needed,
     votes_to_decide,
 )
-from holdrank.errors import LimitError
-from holdrank.rankings import Ranking, footrule_maximum
 from holdrank.rules.consensus import (
     Consensus,
     Statistic,
-    borda,
-    borda_ties,
-    footrule,
-    footrule_optima,
-    kemeny,
-    kemeny_optima,
     name_of,
 )
 from holdrank.rules.merges import Robust, consensus_of
-from holdrank.rules.scores import bradley_terry, compares_all, scored_ties
+from holdrank.rules.registry import rule_of
 from holdrank.status import Clock, Status
 from holdrank.votes.changes import Change
 from holdrank.votes.forms.table import MAX_WEIGHT
 from holdrank.votes.votes import Votes
 
-_OPTIMA = 200  # looked through when a consensus is one of several
 _FOR_CHECKS = 0.3  # of the time left: not for the engine, but for running the statistic again
-_ONE_RUN = 2.0  # seconds for one run of the statistic in a search
 _LAST_SEARCH = 2.0  # seconds to find any attack when the time is over and the engine knows none
 _LAST_LOOK = 2.0  # seconds for that when the time is over
 _MANY_VOTES = 1e8
 _ROUNDING = 2e-11  # of shares that engines find, generously
 _TIES_TRIED = 3  # numbers of votes for which a change that ties is looked for
 MOST_IN_CELLS = 16  # items of tiers that can be gone through cell by cell
-
-
-@dataclass(frozen=True, slots=True)
-class Engine:
-    """What knows how to break a statistic.
-
-    Attributes
-    ----------
-    find : callable
-        Bounds and attacks in shares of votes.
-    whole : callable or None
-        The same in whole votes, where the engine knows more than rounding does.
-    by_search : bool
-        Whether attacks are only looked for, so that lower bounds are weak or 0.
-    """
-
-    find: Find
-    whole: FindWhole | None = None
-    by_search: bool = False
-
-
-_MEDIANS = (
-    (kemeny, Engine(kemeny_engine.find, kemeny_engine.whole)),
-    (borda, Engine(borda_engine.find, borda_engine.whole)),
-    (footrule, Engine(footrule_engine.find)),
-)
-
-
-def searching(T: Statistic) -> Engine:
-    """Return the search, for any statistic; it proves lower bounds for few of them."""
-    from holdrank.attacks.search import Search
-
-    def works(aim: Aim, votes: Callable[[], Votes], after: Consensus, weakly: bool) -> bool:
-        return reaches(aim, T, votes, after, Clock(_ONE_RUN), weakly=weakly)
-
-    search = Search(T, partial(consensus_of, T=T, time_limit=_ONE_RUN), works)
-    return Engine(search.find, search.whole, by_search=True)
-
-
-def inexact_engine(T: Statistic, votes: Votes) -> Engine:
-    """Return attacks by search; for tiers, with a lower bound from the ranking below them where there is one."""
-    by_search = searching(T)
-    if not isinstance(T, Robust):
-        return by_search
-    base = exact_engine(T.base, votes)
-    if base is None and T.merge != "smith":
-        return by_search
-
-    def find(
-        votes: Votes, before: Ranking, aims: Sequence[Aim], change: Change, clock: Clock, *rest: Any
-    ) -> list[Found]:
-        from holdrank.attacks.tiers.crossings import lower_bound
-
-        assert isinstance(T, Robust)
-        find_base = None if base is None else base.find
-        bounds = [lower_bound(votes, T, before, aim, change, clock, find_base, *rest) for aim in aims]
-        found = by_search.find(votes, before, aims, change, clock, *rest)
-        return [replace(one, lower=max(one.lower, bound)) for one, bound in zip(found, bounds, strict=True)]
-
-    return replace(by_search, find=find)
-
-
-def exact_engine(T: Statistic, votes: Votes) -> Engine | None:
-    """Return the exact engine of a statistic on these votes, if there is one; statistics of one's own have none."""
-    T = _twin(T, votes)
-    base = T.base if isinstance(T, Robust) else T
-    known = next((engine for rule, engine in _MEDIANS if base is rule), None)
-    if known is None or (isinstance(T, Robust) and T.merge == "smith"):
-        return None
-    if not isinstance(T, Robust):
-        return Engine(mirrored(known.find), None if known.whole is None else mirrored(known.whole))
-
-    def find(votes: Votes, *rest: Any) -> list[Found]:
-        return tiers_engine.find(votes, T, *rest)
-
-    return _from_below(T, votes, Engine(find))
-
-
-def _from_below(T: Robust, votes: Votes, engine: Engine) -> Engine:
-    """Return an engine for tiers that also uses what is known about the ranking below them."""
-    base = exact_engine(T.base, votes)
-    if base is None:
-        return engine
-    below = RankingBelow(T, base.find, base.whole)
-
-    def find(
-        votes: Votes, before: Ranking, aims: Sequence[Aim], change: Change, clock: Clock, progress: Progress | None
-    ) -> list[Found]:
-        return below.improve(votes, before, aims, change, clock, engine.find, progress)
-
-    return replace(engine, find=find, whole=below.whole)
-
-
-def _twin(T: Statistic, votes: Votes) -> Statistic:
-    """Return a statistic with the same rankings on these votes and all that they may become, and with an engine.
-
-    Where every ballot compares every pair, Bradley and Terry sort by pairwise wins, and so does Borda.
-    """
-    if isinstance(T, Robust):
-        return Robust(_twin(T.base, votes), T.theta, merge=T.merge)
-    return borda if T is bradley_terry and compares_all(votes) else T
-
-
-def reaches(
-    aim: Aim, T: Statistic, votes: Callable[[], Votes], after: Consensus, clock: Clock, *, weakly: bool = False
-) -> bool:
-    """Whether every optimum that the consensus was chosen from fulfils an aim; or, `weakly`, whether one of them does.
-
-    False where that could not be found out.
-    """
-    reported = aim.reached(after.ranking)
-    if not after.status.is_exact or after.unique is not False or reported is weakly:
-        return after.status.is_exact and reported
-    tied = borda_ties(votes()) if T is borda else scored_ties(votes(), T)
-    if tied is not None:
-        return aim.reached_by_some(tied) if weakly else aim.reached_by_all(tied)
-    optima = _optima(votes(), T)
-    if optima is not None:
-        return (any if weakly else all)(aim.reached(other) for other in optima)
-    return T is kemeny and not weakly and every_optimum_reaches(votes(), aim, after.ranking.order, clock)
-
-
-def _optima(votes: Votes, T: Statistic) -> list[Ranking] | None:
-    """Return every optimum of a median; None if they are too many, or not known."""
-    if T is footrule:
-        return footrule_optima(votes, _OPTIMA)
-    try:
-        return kemeny_optima(votes, most=_OPTIMA) if T is kemeny else None
-    except LimitError:
-        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,10 +259,10 @@ class Case:
         """Return a number of whole votes below which none make every optimum reach the aim."""
         if answer.aim.reached(self.before.ranking):
             return 0.0
-        one_ballot = _most_from_one_ballot(self.statistic, self.votes)
+        one_ballot = rule_of(self.statistic).on(self.votes).one_ballot
         if one_ballot is None:
             return 1.0
-        return votes_to_decide(answer.lower, self.votes.total, one_ballot, self.change)
+        return votes_to_decide(answer.lower, self.votes.total, one_ballot(self.votes.n), self.change)
 
     def _tying(self, answer: Answer, known: Whole, clock: Clock) -> Plan | None:
         """Return the smallest change of whole votes known with which some optimum reaches the aim, if it is smaller."""
@@ -473,18 +325,6 @@ def chained(answers: Sequence[Answer]) -> list[Answer]:
         known[k] = replace(known[k], lower=max(known[k].lower, known[k - 1].lower))
     # Where only rounding keeps the bounds apart they are one number: the one that is proved to be needed.
     return [replace(a, upper=a.lower) if a.upper - SAME <= a.lower < math.inf else a for a in known]
-
-
-def _most_from_one_ballot(T: Statistic, votes: Votes) -> int | None:
-    """Return by how much one ballot, at most, prefers one outcome to another; None for rules without such a limit.
-
-    Outcomes are orders and their distances in pairs (Kemeny) or places (footrule), or items and their points (Borda).
-    """
-    if T is kemeny:
-        return votes.n * (votes.n - 1) // 2
-    if T is footrule:
-        return footrule_maximum(votes.n)
-    return votes.n - 1 if T is borda or (T is bradley_terry and compares_all(votes)) else None
 
 
 def _both(one: Whole, other: Whole) -> Whole:

@@ -12,15 +12,15 @@ from holdrank.attacks.goals import Aim
 from holdrank.attacks.plans import Found, Plan
 from holdrank.attacks.whole import Whole
 from holdrank.rankings import Ints, Ranking
-from holdrank.rules.consensus import Statistic, borda, footrule, kemeny
-from holdrank.rules.scores import bradley_terry, compares_all
+from holdrank.rules.consensus import Statistic
+from holdrank.rules.registry import rule_of
 from holdrank.votes.ballots import DenseBallots
 from holdrank.votes.votes import Votes
 
 
 def is_symmetric(T: Statistic, votes: Votes) -> bool:
     """Whether votes upside down give the consensus upside down, whatever the votes become."""
-    return T is kemeny or (compares_all(votes) and (T is borda or T is footrule or T is bradley_terry))
+    return rule_of(T).is_symmetric(votes)
 
 
 def turned_votes(votes: Votes) -> Votes:

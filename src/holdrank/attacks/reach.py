@@ -11,15 +11,17 @@ import numpy as np
 from holdrank.arrays.tolerances import SAME
 from holdrank.attacks.answers import attack
 from holdrank.attacks.borda.points import UNIT, Points
+from holdrank.attacks.engines import exact_engine
 from holdrank.attacks.goals import Enters, Leaves
-from holdrank.attacks.judge import exact_engine
+from holdrank.attacks.pair_bounds import hints_of
 from holdrank.attacks.plans import Progress
-from holdrank.attacks.search import directions, pair_prices
+from holdrank.attacks.search import directions
 from holdrank.errors import UsageError, quote, real_number
 from holdrank.rankings import Floats, Ints, Ranking
-from holdrank.rules.consensus import Statistic, borda, expect_seconds, kemeny
+from holdrank.rules.consensus import Statistic, expect_seconds, kemeny
 from holdrank.rules.merges import Robust, ballots_for, consensus_of
-from holdrank.rules.scores import bradley_terry, compares_all, copeland
+from holdrank.rules.registry import rule_of
+from holdrank.rules.scores import compares_all
 from holdrank.status import Clock, Status, Step
 from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
@@ -219,20 +221,20 @@ def _limits(votes: Votes, T: Statistic, before: Ranking, budget: float) -> tuple
     if prices is not None:
         cannot_pass = prices > budget + SAME  # [b, a]: b stays below a
         best, worst = 1 + cannot_pass.sum(axis=1), n - cannot_pass.sum(axis=0)
-    if T is kemeny or T is copeland:
+    if rule_of(T).majorities_first:
         for first, last, group in _groups(votes, budget):
             best[group], worst[group] = np.maximum(best[group], first), np.minimum(worst[group], last)
     return best, worst
 
 
 def _prices(votes: Votes, T: Statistic, before: Ranking) -> Floats | None:
-    if (T is borda or T is bradley_terry) and compares_all(votes):
+    if compares_all(votes) and rule_of(T).on(votes).median_of == "spearman_rho":  # Borda's points
         points = Points(votes, before, Change.REPLACE)
         prices = np.zeros((votes.n, votes.n))
         order = list(points.order)
         prices[np.ix_(order, order)] = points.above / UNIT
         return prices
-    return pair_prices(votes, T, Change.REPLACE)
+    return hints_of(T).prices(votes, Change.REPLACE)
 
 
 def _groups(votes: Votes, budget: float) -> Iterator[tuple[int, int, Ints]]:

@@ -15,14 +15,13 @@ from typing import TypeAlias
 import numpy as np
 
 from holdrank.arrays.tolerances import SAME, STRICT
-from holdrank.attacks.borda.races import Races
 from holdrank.attacks.goals import Aim
+from holdrank.attacks.pair_bounds import hints_of, price_of, whole_race
 from holdrank.attacks.plans import Found, Plan, Progress, adds_battles
 from holdrank.attacks.whole import Whole, agreement, apportioned
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.rules.consensus import Consensus, Statistic
-from holdrank.rules.merges import Robust
-from holdrank.rules.scores import bradley_terry, copeland, mean_score, score_units, strength_pull
+from holdrank.rules.merges import base_of
 from holdrank.status import Clock, Step
 from holdrank.votes.changes import Change
 from holdrank.votes.forms.table import MAX_WEIGHT
@@ -34,12 +33,11 @@ _TARGETS = 12  # rankings to aim at for one goal
 _HALVINGS = 40  # of the interval between an attack that fails and one that works
 _SAME = 2e-10  # shares of votes that need not be told apart
 _MOST_ADDED = 64.0  # times the votes
-_SCORE_ROUNDING = 4e-12  # of the largest score: sums of scores that are no short decimals may be off by so much
 _BETTER = 0.995  # a further direction must do with less than this share of the best known
 
 
 class Search:
-    """The search for one statistic; an engine, see `cases`.
+    """The search for one statistic; an engine, see `engines`.
 
     Parameters
     ----------
@@ -52,6 +50,7 @@ class Search:
 
     def __init__(self, T: Statistic, run: Callable[[Votes], Consensus], reaches: Reaches) -> None:
         self._statistic, self._run, self._reaches = T, run, reaches
+        self._hints = hints_of(T)
         self._best: dict[Aim, _Direction] = {}
 
     def find(
@@ -64,8 +63,8 @@ class Search:
         progress: Progress | None,
     ) -> list[Found]:
         """Return bounds and attacks for each aim; the lower bound is 0 where pairs have none."""
-        prices = pair_prices(votes, self._statistic, change)
-        races = score_races(votes, change) if self._statistic is mean_score else None
+        prices = self._hints.prices(votes, change)
+        races = self._hints.races(votes, change)
         found = [Found(0.0 if prices is None else price_of(aim, prices)) for aim in aims]
         if races is not None:
             found = [Found(races.needed(aim, attrgetter("share")) / votes.total) for aim in aims]
@@ -100,11 +99,11 @@ class Search:
     ) -> list[Whole]:
         """Return whole votes in the same directions; of mean scores and Copeland's, also what is needed, exactly."""
         results = []
-        races = score_races(votes, change) if self._statistic is mean_score else None
-        behind = _copeland_votes(votes, change) if self._statistic is copeland else None
+        races = self._hints.races(votes, change)
+        behind = self._hints.whole_prices(votes, change)
         for aim, known in zip(aims, found, strict=True):
             if races is not None and races.works_for(aim) and races.pairs(aim):
-                results.append(_whole_race(votes, races, aim))
+                results.append(whole_race(votes, races, aim))
                 continue
             needed, decide = 0.0, 0.0
             if races is not None and races.works_for(aim):
@@ -214,16 +213,13 @@ class _Direction:
 
 def directions(votes: Votes, T: Statistic, before: Ranking, aim: Aim, change: Change) -> Iterator[_Direction]:
     """Yield directions that may reach an aim, the most promising first."""
-    base = T.base if isinstance(T, Robust) else T
+    hints = hints_of(base_of(T))
     for target in targets(votes, before, aim):
         wanted = _wanted(before, target)
-        pulls = [wanted - wanted.T]
-        if base is bradley_terry:
-            pulls.insert(0, strength_pull(votes, wanted.sum(axis=1) - wanted.sum(axis=0)))
-        if base is mean_score and votes.scores is not None:
+        if hints.by_scores and votes.scores is not None:
             yield _by_scores(votes, wanted, target, change)
             continue
-        for pull in pulls:
+        for pull in (*hints.pulls(votes, wanted), wanted - wanted.T):
             first = np.argsort(agreement(votes, pull), kind="stable")
             for ranks, shares in _incoming(votes, wanted, pull, target):
                 yield _Direction(votes, change, first, ranks, shares)
@@ -315,123 +311,3 @@ def _wanted(before: Ranking, target: Ranking) -> Floats:
     above = target.ranks[:, None] < target.ranks
     new = above & ~(before.ranks[:, None] < before.ranks)
     return np.asarray(new if new.any() else above, dtype=np.float64)
-
-
-def pair_prices(votes: Votes, T: Statistic, change: Change) -> Floats | None:
-    """Return an array whose entry [b, a] no attack that lifts b to a's height or above undercuts; None if not known."""
-    if T is copeland:
-        return _copeland_prices(votes, change)
-    if T is mean_score and votes.scores is not None and not np.isnan(votes.scores).any():
-        return _score_prices(votes, change)
-    return None
-
-
-def score_races(votes: Votes, change: Change) -> Races | None:
-    """Return the scores of votes as races between items; None where they are not whole numbers of some decimal unit."""
-    units = score_units(votes)
-    if units is None or not votes.is_counts or votes.scores is None or np.isnan(votes.scores).any():
-        return None
-    points = units[0]
-    gain = int(points.max()) - int(points.min())
-    if points.dtype == object or not Races.fit(points, votes.total, gain):
-        return None
-    return Races(points, np.rint(votes.weights).astype(np.int64), change, gain)
-
-
-def _whole_race(votes: Votes, races: Races, aim: Aim) -> Whole:
-    """Return the least numbers of votes for an aim that one race decides, with both attacks."""
-    assert votes.scores is not None
-    low, high = float(votes.scores.min()), float(votes.scores.max())
-    plans: list[Plan | None] = []
-    for name in ("decide", "tie"):
-        i, j = min(races.pairs(aim), key=lambda pair: float(getattr(races.race(*pair), name)))
-        size = float(getattr(races.race(i, j), name))
-        if not math.isfinite(size):
-            plans.append(None)
-            continue
-        scores = np.full((1, votes.n), low)
-        scores[0, i] = high
-        ranks = np.where(np.arange(votes.n) == i, 1, 2 if high > low else 1)[None].astype(np.int64)
-        put = np.array([size]) if races.change.puts else np.zeros(0)
-        plans.append(Plan(races.removed(i, j, size), ranks[: len(put)], put, scores[: len(put)]))
-    needed, decide = (races.needed(aim, attrgetter(name)) for name in ("tie", "decide"))
-    return Whole(needed, plans[0], plans[1], decide)
-
-
-def _copeland_prices(votes: Votes, change: Change) -> Floats:
-    """Return the share of votes from which on each item may have as many majorities as each other one."""
-    return _copeland_votes(votes, change) / votes.total
-
-
-def _copeland_votes(votes: Votes, change: Change) -> Floats:
-    """Return from how many votes on each item may at best have as many majorities as each other one at worst.
-
-    A replaced vote moves the margin of a pair by two votes at most, a vote dropped or added by one. So with a budget
-    eps the margins that are larger are safe, and all others are taken for lost. Of counts, margins are whole numbers.
-    """
-    n = votes.n
-    behind = np.maximum(votes.wins().T - votes.wins(), 0.0)
-    flips_at = behind / 2 if change.keeps_total else behind  # [i, j]: from here on i may beat j
-    np.fill_diagonal(flips_at, np.inf)
-    levels = np.unique(flips_at[np.isfinite(flips_at)])
-    by_item = np.sort(flips_at, axis=1)
-    most = np.array([np.searchsorted(row, levels, side="right") for row in by_item])  # [item, level]
-    fewest = n - 1 - np.array([np.searchsorted(row, levels, side="right") for row in np.sort(flips_at.T, axis=1)])
-    low = np.zeros((n, n), dtype=np.int64)
-    high = np.full((n, n), len(levels) - 1)  # at the last level everything may happen
-    b, a = np.indices((n, n))
-    while (low < high).any():
-        middle = (low + high) // 2
-        enough = most[b, middle] >= fewest[a, middle]
-        low, high = np.where(enough, low, middle + 1), np.where(enough, middle, high)
-    return np.asarray(levels[low])
-
-
-def _score_prices(votes: Votes, change: Change) -> Floats:
-    """Return what it takes at least to lift one mean score to another: a fractional knapsack for each pair.
-
-    Means within rounding are equal to the rule, so that the gap to close is smaller by as much.
-    """
-    assert votes.scores is not None
-    n, scores, weights = votes.n, votes.scores, votes.weights / votes.total
-    reach = float(scores.max() - scores.min())  # that one vote put in can do
-    means = weights @ scores
-    rounding = _SCORE_ROUNDING * float(np.abs(scores).max())
-    prices = np.zeros((n, n))
-    for b in range(n):
-        gap = means - means[b] - rounding  # for b to make good, against each other item
-        if not change.takes:
-            prices[b] = np.where(gap > 0, gap / reach if reach else np.inf, 0.0)
-            continue
-        gains = scores - scores[:, b : b + 1] + (reach if change.keeps_total else 0.0)
-        order = np.argsort(-gains, axis=0, kind="stable")
-        sorted_gains = np.take_along_axis(gains, order, axis=0)
-        taken = np.cumsum(weights[order], axis=0)
-        gained = np.cumsum(weights[order] * np.maximum(sorted_gains, 0.0), axis=0)
-        for a in np.flatnonzero(gap > 0).tolist():
-            if not change.puts and not (gains[:, a] <= rounding).any():
-                prices[b, a] = np.inf  # every ballot that could be left is for a
-                continue
-            at = min(int(np.searchsorted(gained[:, a], gap[a])), len(gained) - 1)
-            over = (gained[at, a] - gap[a]) / max(sorted_gains[at, a], rounding)
-            prices[b, a] = min(taken[at, a] - max(over, 0.0), 1.0)
-    return prices
-
-
-def price_of(aim: Aim, prices: Floats) -> float:
-    """Return the lower bound on an aim that the prices of pairs give, for statistics without ties.
-
-    To be among the first k, an item must get past all but k - 1 others; to be out of them, k others must get past
-    it; f flips take f pairs.
-    """
-    n = len(prices)
-    if aim.above:
-        return float(prices[aim.above])
-    if aim.newcomers:
-        passed = np.sort(np.array([np.delete(prices[x], x) for x in aim.newcomers]), axis=1)
-        return float(passed[:, n - aim.top - 1].min())
-    if aim.leaver:
-        return float(np.sort(np.delete(prices[:, aim.leaver[0]], aim.leaver[0]))[aim.top - 1])
-    ranks = aim.before.ranks
-    flips = np.sort(prices.T[ranks[:, None] < ranks])
-    return float(flips[aim.flips - 1]) if 0 < aim.flips <= len(flips) else 0.0

@@ -18,7 +18,8 @@ from holdrank.arrays.tolerances import SAME
 from holdrank.attacks.batches import closed
 from holdrank.errors import LimitError, UsageError
 from holdrank.rankings import Floats, Ints, Ranking
-from holdrank.rules.consensus import Statistic, borda, footrule, kemeny, name_of
+from holdrank.rules.consensus import Statistic, kemeny, name_of
+from holdrank.rules.registry import rule_of
 from holdrank.votes.votes import Votes
 
 _MOST_ENUMERATED = 8  # items: 40,320 targets
@@ -90,10 +91,11 @@ def theorem_bounds(votes: Votes, statistic: Statistic = kemeny, deltas: npt.Arra
     """
     if not isinstance(votes, Votes):
         raise UsageError(f"theorem_bounds takes Votes, not {type(votes).__name__}")
-    if statistic not in (kemeny, borda, footrule):
+    median_of = rule_of(statistic).median_of
+    if median_of is None:
         raise UsageError(f"the theorems are about medians: kemeny, borda or footrule, not {name_of(statistic)}")
     delta, flips = _flips(deltas, votes.n)
-    if votes.n > _MOST_ENUMERATED and statistic is not kemeny:
+    if votes.n > _MOST_ENUMERATED and median_of != "kendall":
         raise LimitError(
             f"the lower bound goes over all rankings of up to {_MOST_ENUMERATED} items for borda and footrule, "
             f"not {votes.n}; to repair: keep the items in question, or use kemeny"
@@ -101,19 +103,19 @@ def theorem_bounds(votes: Votes, statistic: Statistic = kemeny, deltas: npt.Arra
     before = statistic(votes).ranking
     notes = []
     if votes.n <= _MOST_ENUMERATED:
-        lower = _lower(votes, statistic, before)
+        lower = _lower(votes, median_of, before)
     else:
         lower = cheap_lower(votes, before)
         notes.append(f"lower: rivals reduced to the median and neighbours, above {_MOST_ENUMERATED} items")
     upper = np.full(len(lower), inf)
-    if statistic is not kemeny:
+    if median_of != "kendall":
         notes.append("upper: the theorem is about kemeny only")
     elif votes.n > _MOST_SUBSETS:
         notes.append(f"upper: not computed above {_MOST_SUBSETS} items")
     else:
         upper = _upper(_least_margins(_margins(votes, before)))
     valid = upper <= _share_of(votes, before) + 1e-12
-    if statistic is kemeny and not valid.all() and np.isfinite(upper).any():
+    if median_of == "kendall" and not valid.all() and np.isfinite(upper).any():
         notes.append("upper: not valid where it exceeds the share of ballots equal to the median")
 
     def at(values: Floats, beyond: float) -> Floats:
@@ -263,7 +265,7 @@ def _least_neighbours(margins: Floats) -> Floats:
 # eps- over all targets and rivals.
 
 
-def _lower(votes: Votes, statistic: Statistic, before: Ranking) -> Floats:
+def _lower(votes: Votes, median_of: str, before: Ranking) -> Floats:
     """Return eps- / 2 for k = 1, 2, ...: min over targets with k flipped pairs or more of max over rivals.
 
     Seen from a target, a rival is a rearrangement of its places, and the ratio of the theorem is linear in what the
@@ -272,9 +274,9 @@ def _lower(votes: Votes, statistic: Statistic, before: Ranking) -> Floats:
     """
     n = votes.n
     orders = np.array(list(permutations(range(n)))).reshape(-1, n)
-    if statistic is kemeny:
+    if median_of == "kendall":
         rivals, seen = _kendall_rivals(orders), _seen_by_pairs(_margins(votes, Ranking(range(n))), orders)
-    elif statistic is borda:
+    elif median_of == "spearman_rho":
         rivals, seen = _rho_rivals(orders), votes.mean_places()[orders]
     else:
         grid = np.arange(n)

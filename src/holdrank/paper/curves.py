@@ -18,6 +18,7 @@ from holdrank.plots import Data, number
 from holdrank.rankings import Ranking
 from holdrank.rules.consensus import Statistic, borda, footrule, kemeny
 from holdrank.rules.merges import Merge, Robust, merge_path
+from holdrank.rules.registry import rule_of
 from holdrank.status import Clock
 from holdrank.votes.models import Seed, seed_of
 from holdrank.votes.votes import Votes
@@ -135,7 +136,7 @@ def _curve(votes: Votes, T: Statistic, **about: Any) -> list[Data]:
         row = {**about, "pairs": k + 1, "delta": number(delta)}
         if theorem is not None:
             row["theorem_lower"] = number(float(theorem.lower[k]))
-        if T is kemeny and theorem is not None:
+        if theorem is not None and rule_of(T).median_of == "kendall":
             row["theorem_upper"] = number(float(theorem.upper[k]))
             row["theorem_upper_valid"] = bool(theorem.upper_valid[k])
         row["exact_lower"], row["exact_upper"] = number(float(exact.lower[k])), number(float(exact.upper[k]))

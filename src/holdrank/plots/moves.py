@@ -268,12 +268,12 @@ def _places(ranking: Ranking) -> list[int]:
 
 def _after(best: Attack, T: Statistic | None) -> Ranking:
     """Return the consensus after the attack, by running the statistic where the result does not hold it."""
-    from holdrank.rules.consensus import borda, footrule, kemeny
-    from holdrank.rules.scores import bradley_terry, copeland
+    from holdrank.rules.consensus import name_of
+    from holdrank.rules.registry import rules
 
     if best.after is not None:
         return best.after.ranking
-    known: dict[str, Statistic] = {rule.__name__: rule for rule in (kemeny, borda, footrule, copeland, bradley_terry)}
+    known = {name_of(rule.function): rule.function for rule in rules()}
     rule = known.get(best.statistic) if T is None else T
     if rule is None:
         raise UsageError(

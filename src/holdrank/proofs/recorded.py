@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from holdrank import __version__
-from holdrank.analysis.analyse import RULES, Analysis, curve_distances
+from holdrank.analysis.analyse import Analysis, curve_distances
 from holdrank.analysis.bootstrap import bootstrap
 from holdrank.analysis.records import Record, seal_of
 from holdrank.analysis.tradeoff import TOLERANCE
@@ -45,6 +45,7 @@ from holdrank.proofs.verdicts import Check
 from holdrank.rankings import Ranking
 from holdrank.rules.consensus import borda, name_of
 from holdrank.rules.merges import Robust
+from holdrank.rules.registry import rule_named, rules
 from holdrank.rules.scores import copeland
 from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
@@ -66,8 +67,9 @@ def analysis_checks(votes: Votes, analysis: Analysis) -> Iterator[Check]:
             repair="read the file with the same options as for the analysis",
         )
     rule = record["spec"]["rule"]
-    if rule not in RULES:
-        raise InputError("the analysis is by a rule that there is not", expected=", ".join(RULES), found=rule)
+    known = [known.name for known in rules()]
+    if rule not in known:
+        raise InputError("the analysis is by a rule that there is not", expected=", ".join(known), found=rule)
     if record["seal"] != seal_of(record):
         # What was asked for, and how long it took, no proof can tell.
         note = "it has no seal" if not record["seal"] else "its seal does not fit"
@@ -87,7 +89,7 @@ class _Recorded:
 
     def __init__(self, votes: Votes, record: Record) -> None:
         self.votes, self.record, self.n = votes, record, votes.n
-        base = RULES[record["spec"]["rule"]]
+        base = rule_named(record["spec"]["rule"]).function
         self.median = self.reported = Exactly(votes, base)
         self.told = self.shown = _told(record["consensus"], votes)
         if record["tiers"] is not None:
@@ -161,7 +163,7 @@ class _Recorded:
 
     def _other(self, other: Record) -> Check:
         """Check the ranking by another rule; its loss is Kendall's."""
-        T = RULES.get(other["rule"])
+        T = {rule.name: rule.function for rule in rules()}.get(other["rule"])
         claim = f"the ranking by {show(other['rule'], 40)} is as told"
         if T is None:
             return Check(claim, "refuted", "there is no such rule")
@@ -374,7 +376,7 @@ class _Recorded:
         if drawn["seed"] != spec["seed"] or not 0 < drawn["draws"] <= spec["draws"]:
             yield Check(claim, "refuted", "they are of another seed, or more than were asked for")
             return
-        again = bootstrap(self.votes, RULES[spec["rule"]], draws=drawn["draws"], rng=drawn["seed"])
+        again = bootstrap(self.votes, rule_named(spec["rule"]).function, draws=drawn["draws"], rng=drawn["seed"])
         same = all(getattr(again, name).tolist() == drawn[name] for name in ("best", "median", "worst", "first"))
         same = same and (again.level, again.unchanged) == (drawn["level"], drawn["unchanged"])
         yield Check(claim, "proved") if same else Check(claim, "refuted", "drawn again, they are others")
@@ -457,7 +459,7 @@ class _Recorded:
         ):
             yield Check(claim, "refuted", "it is of another form than an analysis makes")
             return
-        base, merge = RULES[self.record["spec"]["rule"]], self.record["spec"]["merge"]
+        base, merge = rule_named(self.record["spec"]["rule"]).function, self.record["spec"]["merge"]
         for theta, loss, lower, upper in zip(
             *(found[name] for name in ("theta", "loss", "lower", "upper")), strict=True
         ):

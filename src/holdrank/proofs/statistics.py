@@ -17,23 +17,25 @@ from holdrank.proofs.bounds import Amount, Ground, battles, extremes, rankings
 from holdrank.proofs.exact import Cheapest, ExactVotes, Order
 from holdrank.proofs.programs import Outcome, program, strict, tiers
 from holdrank.proofs.search import Proof, proves
-from holdrank.rules.consensus import Statistic, borda, footrule, kemeny
-from holdrank.rules.merges import Robust, ballots_for
-from holdrank.rules.scores import bradley_terry, compares_all, copeland, mean_score
+from holdrank.rules.consensus import Statistic
+from holdrank.rules.merges import Robust, ballots_for, base_of
+from holdrank.rules.registry import equip, rule_of
 from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 
 LISTED = 7  # items: up to here all optimal orders are listed
 _TIED = Fraction(TIED)
-_KNOWN: tuple[tuple[Statistic, str], ...] = (
-    (kemeny, "kemeny"),
-    (borda, "borda"),
-    (footrule, "footrule"),
-    (copeland, "copeland"),
-    (mean_score, "mean score"),
-)
 _BY_COST = {"kemeny": exact.pair_costs, "footrule": exact.place_costs}
 _BY_SCORES = {"borda": exact.borda_scores, "copeland": exact.copeland_scores, "mean score": exact.total_scores}
+for _name, _in_proofs in (
+    ("kemeny", "kemeny"),
+    ("borda", "borda"),
+    ("footrule", "footrule"),
+    ("copeland", "copeland"),
+    ("mean-score", "mean score"),
+):
+    equip(_name, proof=_in_proofs)
+
 _LARGEST = 2**52  # scores in whole units, so that their differences fit the tables
 
 
@@ -206,10 +208,7 @@ def _points(alone: ExactVotes, by_places: bool) -> list[int]:
 
 def known_base(T: Statistic, votes: Votes) -> str | None:
     """Return the name here of a statistic, or of the base of a merge; None if the proofs do not know it."""
-    base = T.base if isinstance(T, Robust) else T
-    if base is bradley_terry and compares_all(votes):
-        base = borda  # the same order, where every ballot compares every pair
-    name = next((name for known, name in _KNOWN if base is known), None)
+    name: str | None = rule_of(base_of(T)).on(votes).proof
     if name == "mean score" and not _has_plain_scores(votes):
         return None
     return None if name in ("copeland", "mean score") and isinstance(T, Robust) else name

@@ -27,8 +27,8 @@ import numpy.typing as npt
 from holdrank.arrays.tolerances import DECIMALS
 from holdrank.errors import UsageError, quote, real_number
 from holdrank.rankings import Floats, Ints, Ranking
-from holdrank.rules.consensus import Consensus, Statistic, borda, footrule, kemeny
-from holdrank.rules.scores import bradley_terry, copeland
+from holdrank.rules.consensus import Consensus, Statistic, kemeny
+from holdrank.rules.registry import rule_of
 from holdrank.status import Status, upward
 from holdrank.votes.pairs import PairCounts
 from holdrank.votes.votes import Votes
@@ -222,7 +222,13 @@ class Robust:
         return f"several rankings are equally good for {base}; the tiers come from the one it reports"
 
     def _sees_majorities_only(self, median: Consensus) -> bool:
-        return self.merge == "smith" and self.base is kemeny and median.status is Status.PROVED
+        majorities = rule_of(self.base).majorities_first
+        return self.merge == "smith" and majorities and median.status is Status.PROVED
+
+
+def base_of(T: Statistic) -> Statistic:
+    """Return the rule below tiers, or the statistic itself."""
+    return T.base if isinstance(T, Robust) else T
 
 
 def ballots_for(T: Statistic, votes: Votes) -> Votes:
@@ -230,18 +236,14 @@ def ballots_for(T: Statistic, votes: Votes) -> Votes:
 
     Fewer ballots differ then. What a statistic of one's own looks at is not known.
     """
-    base = T.base if isinstance(T, Robust) else T
-    ranks_only = any(base is rule for rule in (kemeny, borda, footrule, copeland, bradley_terry))
-    return votes.without_scores() if ranks_only else votes
+    return votes.without_scores() if rule_of(base_of(T)).needs in ("pairs", "places") else votes
 
 
 def consensus_of(votes: Votes, T: Statistic, time_limit: float | None) -> Consensus:
     """Run a statistic, within the time limit if it can be told one."""
-    if T is kemeny:
-        return kemeny(votes, time_limit=time_limit)
-    if isinstance(T, Robust) and T.base is kemeny:
-        return T.merged(votes, kemeny(votes, time_limit=time_limit))
-    return T(votes)
+    if isinstance(T, Robust):
+        return T.merged(votes, rule_of(T.base).run(votes, time_limit))
+    return rule_of(T).run(votes, time_limit)
 
 
 class _Borders:

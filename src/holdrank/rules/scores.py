@@ -18,7 +18,7 @@ import numpy.typing as npt
 from holdrank.arrays.tolerances import TIED
 from holdrank.errors import UsageError, quote
 from holdrank.rankings import Floats, Ranking
-from holdrank.rules.consensus import Consensus, Statistic, expect_votes, tied_by_scores
+from holdrank.rules.consensus import Consensus, expect_votes, tied_by_scores
 from holdrank.status import Status
 from holdrank.votes.limits import NUMBERS_AT_A_TIME
 from holdrank.votes.memo import close
@@ -260,22 +260,18 @@ def score_tolerance(means: Floats) -> float:
     return 1e-12 * float(np.abs(means).max(initial=0.0))
 
 
-def scored_ties(votes: Votes, T: Statistic) -> Ranking | None:
-    """Return the items by a rule of this room, tied where their scores are equal; None for other rules.
+def copeland_ties(votes: Votes) -> Ranking:
+    """Return the items by Copeland's scores, tied where these are equal."""
+    wins = votes.wins()
+    return tied_by_scores(majorities(wins - wins.T, _margin_tolerance(votes)), 0.0)
 
-    The rule itself puts equal items in the order of their numbers.
-    """
-    if T is copeland:
-        wins = votes.wins()
-        return tied_by_scores(majorities(wins - wins.T, _margin_tolerance(votes)), 0.0)
-    if T is bradley_terry:
-        if compares_all(votes):
-            return tied_by_scores(*_total_wins(votes))
-        fitted, _ = strengths(votes.wins() / votes.total, RIDGE)
-        return tied_by_scores(fitted, strength_tolerance(fitted))
-    if T is mean_score:
-        return tied_by_mean_score(votes)
-    return None
+
+def bradley_terry_ties(votes: Votes) -> Ranking:
+    """Return the items by strength, tied where strengths count as equal."""
+    if compares_all(votes):
+        return tied_by_scores(*_total_wins(votes))
+    fitted, _ = strengths(votes.wins() / votes.total, RIDGE)
+    return tied_by_scores(fitted, strength_tolerance(fitted))
 
 
 def _margin_tolerance(votes: Votes | PairCounts) -> float:

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from holdrank.analysis.analyse import RULES, Spec
+from holdrank.analysis.analyse import Spec
 from holdrank.errors import UsageError, quote
 from holdrank.files.options import FORMATS
+from holdrank.rules.registry import rule_named, rules
 from holdrank.studio.guard import check_token
 from holdrank.studio.limits import LABELS, Limits, StudioError
 
@@ -77,7 +78,7 @@ CHANGES = ("replace", "drop", "add")
 UPLOAD: Fields = {"file": FILE, "text": TEXT, "example": TEXT}
 READING: Fields = {field.name: tuple(value for value, _ in field.choices) for field in FIELDS}
 SETTINGS: Fields = {
-    "rule": tuple(RULES),
+    "rule": tuple(rule.name for rule in rules()),
     "tiers": TEXT,
     "merge": ("downward", "naive", "smith"),
     "k": TEXT,
@@ -97,7 +98,7 @@ CLAIM: Fields = {
     "time_limit": TEXT,
 }
 CURVE: Fields = {"of": OF, "time_limit": TEXT}
-PAIR: Fields = {"old": FILE, "new": FILE, "old_id": TEXT, "new_id": TEXT, "rule": tuple(RULES)}
+PAIR: Fields = {"old": FILE, "new": FILE, "old_id": TEXT, "new_id": TEXT, "rule": tuple(rule.name for rule in rules())}
 
 
 async def read_form(request: Request, token: str, limits: Limits) -> tuple[Values, Uploads]:
@@ -224,8 +225,7 @@ def seconds_of(values: Values, default: str, limits: Limits) -> float:
 def rule_of(values: Values) -> str:
     """Return the name of a rule; refuses unknown ones."""
     rule = values.get("rule", "kemeny")
-    if rule not in RULES:
-        raise UsageError(f"rule must be one of {', '.join(RULES)}, not {quote(rule)}")
+    rule_named(rule)  # refuses what is none
     return rule
 
 

@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import Any, get_args
 
 from holdrank import __version__
-from holdrank.analysis.analyse import RULES
+from holdrank.rules.registry import rules
 from holdrank.studio.forms import FILE, OF, Fields
 from holdrank.studio.jobs import State
 
@@ -238,7 +238,8 @@ def _schemas() -> Schema:
             id=TEXT, job=_named("job"),
             comparison=_or_none(_at_least(
                 items=_many(moved), only_old=_many(TEXT), only_new=_many(TEXT), moved=WHOLE, beyond_noise=WHOLE,
-                turned=WHOLE, pairs=WHOLE, draws=WHOLE, seed=WHOLE, level=NUMBER, rule=_one_of(RULES),
+                turned=WHOLE, pairs=WHOLE, draws=WHOLE, seed=WHOLE, level=NUMBER,
+                rule=_one_of([known.name for known in rules()]),
                 old=_named("votes"), new=_named("votes"),
             )),
         ),

@@ -9,9 +9,9 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from holdrank import __version__
-from holdrank.analysis.analyse import RULES
 from holdrank.analysis.records import Record
 from holdrank.errors import show
+from holdrank.rules.registry import rules
 from holdrank.studio.forms import FIELDS
 from holdrank.studio.jobs import Job
 from holdrank.studio.shelf import Asked, Opened
@@ -74,7 +74,7 @@ def templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.globals |= {"version": __version__, "rules": {name: rule_name(name) for name in RULES}}
+    found.globals |= {"version": __version__, "rules": {rule.name: rule_name(rule.name) for rule in rules()}}
     found.filters |= {"item": item_markup, "svg": markup_of, "in_text": in_text, "named": named, "show": show}
     found.filters["in_form"] = lambda name, form: bool(form.get(name))
     return found

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from holdrank.analysis.analyse import RULES, Spec, analyse
+from holdrank.analysis.analyse import Spec, analyse
 from holdrank.analysis.compare import compare
 from holdrank.analysis.records import Record, attack_record, curve_record, finite, votes_record
 from holdrank.attacks import goals
@@ -23,6 +23,7 @@ from holdrank.files.writers import fitting_type
 from holdrank.rankings import Ranking
 from holdrank.rules.consensus import Statistic
 from holdrank.rules.merges import Robust, consensus_of
+from holdrank.rules.registry import rule_named
 from holdrank.status import Status, Step
 from holdrank.votes.votes import Votes
 
@@ -148,7 +149,7 @@ def compared(job: Record, files: Sequence[bytes], say: Say) -> Record:
     say("progress", name="draws", done=0, total=1)
     return {
         "comparison": {
-            **compare(old, new, RULES[job["rule"]], job["draws"], job["seed"]),
+            **compare(old, new, rule_named(job["rule"]).function, job["draws"], job["seed"]),
             "rule": job["rule"],
             "old": votes_record(old),
             "new": votes_record(new),
@@ -186,7 +187,7 @@ def _read(job: Record, data: bytes, say: Say) -> Votes:
 
 def _statistic(job: Record) -> Statistic:
     """Return what a job is about: a rule, or its tiers at a threshold."""
-    rule = RULES[job["rule"]]
+    rule = rule_named(job["rule"]).function
     return rule if job["theta"] is None else Robust(rule, job["theta"], merge=job["merge"])
 
 

@@ -13,15 +13,14 @@ from holdrank.arrays.tolerances import SAME
 from holdrank.attacks.batches import Median, all_orders, all_places
 from holdrank.attacks.estimator.descent import Reach, softmax
 from holdrank.rankings import Floats, Ints
-from holdrank.rules.consensus import Statistic, borda, footrule, kemeny
 from holdrank.rules.merges import Robust
+from holdrank.rules.registry import rule_of
 from holdrank.rules.solvers.highs import Model
 from holdrank.status import Clock
 from holdrank.votes.votes import Votes
 
 _FEW_RANKINGS = 720  # up to here every ranking is tried as the start of an attack
 _MARGIN = 1e-7  # by how much, in pairs, an attack must beat every rival ranking; it costs less than that in votes
-_MEDIANS: tuple[Statistic, ...] = (kemeny, borda, footrule)
 
 
 def attacks(reach: Reach, many: list[Votes], average: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -78,7 +77,7 @@ def _rivals(reach: Reach, point: int, most: int = 64) -> Ints:
     if size <= _FEW_RANKINGS:
         return np.arange(size)
     far = reach.distance(reach.before[point], all_places(reach.n) + 1) >= reach.delta[point] - SAME
-    features, costs = _table(kemeny, reach.n)
+    features, costs = _tables("kendall", reach.n)
     order = np.argsort((reach.p[point] @ features) @ costs, kind="stable")
     return np.asarray(order[far[order]][:most])
 
@@ -88,17 +87,18 @@ def _trim(reach: Reach, point: int, start: Floats, rng: np.random.Generator) -> 
     statistic = reach.statistic
     merged = isinstance(statistic, Robust) and statistic.merge == "downward"
     base = statistic.base if isinstance(statistic, Robust) and merged else statistic
-    if not any(base is median for median in _MEDIANS):
+    median_of = rule_of(base).median_of
+    if median_of is None:
         return _search(reach, point, start, rng)
     if not isinstance(statistic, Robust):
         _, codes = reach.outcomes(point, start[None])
-        return _nearest(reach, point, base, int(codes[0]))
+        return _nearest(reach, point, median_of, int(codes[0]))
     best, value = start, np.abs(start - reach.p[point]).sum() / 2
     for _ in range(4):  # each program holds one way to keep the buckets apart; its solution may suggest another
         _, codes = reach.outcomes(point, best[None])
         target, joined = divmod(int(codes[0]), 1 << (reach.n - 1))
         buckets = _same_buckets(reach.n, target, joined, float(statistic.theta), best)
-        found = _nearest(reach, point, base, target, buckets)
+        found = _nearest(reach, point, median_of, target, buckets)
         distances, _ = reach.outcomes(point, found[None])
         found_value = np.abs(found - reach.p[point]).sum() / 2
         if distances[0] < reach.delta[point] - SAME or found_value >= value - _MARGIN:
@@ -108,7 +108,7 @@ def _trim(reach: Reach, point: int, start: Floats, rng: np.random.Generator) -> 
 
 
 def _nearest(
-    reach: Reach, point: int, median: Statistic, target: int, more: tuple[Floats, Floats] | None = None
+    reach: Reach, point: int, median_of: str, target: int, more: tuple[Floats, Floats] | None = None
 ) -> Floats:
     """Return the distribution nearest to p of which `target` is the only median: a linear program.
 
@@ -118,9 +118,9 @@ def _nearest(
     Rows that a merge adds are given as `more`: values for each ballot, and the least mean of each row.
     """
     p: Floats = reach.p[point]
-    features, costs = _table(median, reach.n)
+    features, costs = _tables(median_of, reach.n)
     support = np.flatnonzero(p > 0)
-    added = np.arange(len(p)) if more or reach.statistic is borda else np.array([target])
+    added = np.arange(len(p)) if more or rule_of(reach.statistic).median_of == "spearman_rho" else np.array([target])
     unit = 1e-3  # of mass: the solver's tolerances are absolute
     upper = np.concatenate((p[support] / unit, np.full(len(added), np.inf)))
     program = Model(np.concatenate((np.ones(len(support)), np.zeros(len(added)))), upper)
@@ -243,15 +243,11 @@ def _holds(reach: Reach, point: int, votes: Votes, q: Floats) -> bool:
     return (bool(after.unique) or not says) and reach.reached(point, after.ranking)
 
 
-def _table(median: Statistic, n: int) -> tuple[Floats, Floats]:
-    """Return two tables whose product is the distance between all rankings, but for a constant."""
-    return _tables(_MEDIANS.index(median), n)
-
-
 @cache
-def _tables(median: int, n: int) -> tuple[Floats, Floats]:
-    if _MEDIANS[median] is borda:
+def _tables(median_of: str, n: int) -> tuple[Floats, Floats]:
+    """Return two tables whose product is the distance between all rankings, but for a constant."""
+    if median_of == "spearman_rho":
         place = all_places(n).astype(np.float64)
         return place, -2 * place.T
-    form = Median(n, np.zeros(1), kendall=_MEDIANS[median] is kemeny)
+    form = Median(n, np.zeros(1), kendall=median_of == "kendall")
     return form.features, form.costs

@@ -15,13 +15,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from holdrank.arrays.tolerances import DECIMALS, NUDGE
-from holdrank.attacks.goals import Aim, Distance, TopSet, top_items
+from holdrank.attacks.goals import Aim, top_items
 from holdrank.attacks.plans import Found, Plan, Progress
 from holdrank.attacks.tiers.crossings import lower_bound
 from holdrank.attacks.whole import Find, FindWhole, Whole, plan_votes
 from holdrank.rankings import Ranking
-from holdrank.rules.consensus import kemeny
 from holdrank.rules.merges import Robust, consensus_of
+from holdrank.rules.registry import rule_of
 from holdrank.status import Clock
 from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
@@ -137,9 +137,10 @@ class RankingBelow:
         """Whether what some Kemeny ranking must cost, the tiers cost as well: see above; not for all goals."""
         # Merges round to twelve decimals; deviations of so few counted votes are larger, or none.
         exactly_even = votes.is_counts and votes.total < 10 ** (DECIMALS - 1)
-        if self.T.base is not kemeny or self.T.theta != 0 or self.T.merge == "smith" or not exactly_even:
+        kendall = rule_of(self.T.base).median_of == "kendall"
+        if not kendall or self.T.theta != 0 or self.T.merge == "smith" or not exactly_even:
             return False
-        if isinstance(aim.goal, Distance):
-            return aim.goal.distance == "hausdorff_ns"
+        if aim.distance:
+            return aim.distance == "hausdorff_ns"
         # A tie on the border may also come apart, so that fewer are first and nobody new.
-        return not isinstance(aim.goal, TopSet) or len(top_items(before, aim.top)) == aim.top
+        return not aim.other_set or len(top_items(before, aim.top)) == aim.top

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from holdrank.arrays.tolerances import STRICT
-from holdrank.attacks.goals import Aim, Distance, TopSet, top_items
+from holdrank.attacks.goals import Aim, top_items
 from holdrank.attacks.tiers.conditions import Altered, Field, Row
 from holdrank.rankings import Floats, Ranking
 from holdrank.rules.solvers.highs import Model
@@ -224,7 +224,7 @@ class Score:
         n = self.n = before.n
         self.better = [sum(1 << j for j in range(n) if self.ranks[j] < self.ranks[i]) for i in range(n)]
         self.same = [sum(1 << j for j in range(n) if self.ranks[j] == self.ranks[i] and j != i) for i in range(n)]
-        self.distance = aim.goal.distance if isinstance(aim.goal, Distance) else ""
+        self.distance = aim.distance
         # This distance does not see how a tier of `before` is split.
         self.free = self.distance == "hausdorff_ns"
         self.newcomers = sum(1 << i for i in aim.newcomers)
@@ -232,11 +232,11 @@ class Score:
 
     def need(self, aim: Aim) -> int:
         """Return the score that reaches an aim: half pairs for distances, 1 for others."""
-        if not isinstance(aim.goal, Distance):
+        if not aim.distance:
             return 1
         pairs = self.n * (self.n - 1) // 2
         # Rather too little than too much: what `Aim.reached` takes for far enough must have this score.
-        return max(math.ceil(2 * aim.goal.delta * pairs - 1e-7), 1)
+        return max(math.ceil(2 * aim.delta * pairs - 1e-7), 1)
 
     def top(self, rest: int) -> int:
         """Return the items of `rest` that no other of them beats in `before`."""
@@ -287,7 +287,7 @@ class Score:
                 return (1, 1) if tier & b and rest & a else (0, 0)
             return 0, 1
         ends = (placed | tier).bit_count() >= aim.top
-        if isinstance(aim.goal, TopSet):
+        if aim.other_set:
             if tier & ~self.first:
                 return 1, 1
             return (0, 1) if not ends else (1, 1) if placed | tier != self.first else (0, 0)

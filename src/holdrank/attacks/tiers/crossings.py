@@ -16,13 +16,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from holdrank.attacks.goals import Aim, Distance, TopSet, top_items
+from holdrank.attacks.goals import Aim, top_items
 from holdrank.attacks.mirror import is_symmetric
 from holdrank.attacks.plans import Found, Progress
 from holdrank.rankings import Floats, Ranking
-from holdrank.rules.consensus import kemeny
 from holdrank.rules.merges import Robust
-from holdrank.rules.scores import copeland
+from holdrank.rules.registry import rule_of
 from holdrank.status import Clock
 from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
@@ -65,12 +64,12 @@ def lower_bound(
     may_split = len(inside) > aim.top  # then the first k can become fewer without anybody coming
     outside = [x for x in range(votes.n) if x not in set(inside)]
     movers = [x for x in aim.newcomers if x in set(outside)]
-    if not outside or (not movers and not aim.leaver) or (may_split and (aim.leaver or isinstance(aim.goal, TopSet))):
+    if not outside or (not movers and not aim.leaver) or (may_split and (aim.leaver or aim.other_set)):
         return 0.0
     ties = tie_prices(votes, float(T.theta), change)
     if T.merge == "smith":
         # A border holds as long as all pairs across it keep their margins, and holds everybody on their side.
-        return float(ties[np.ix_(inside, outside)].min()) if T.base is kemeny or T.base is copeland else 0.0
+        return float(ties[np.ix_(inside, outside)].min()) if rule_of(T.base).majorities_first else 0.0
     if find_base is None or (aim.leaver and not is_symmetric(T.base, votes)):
         return 0.0
     # Pushed out, an item must be passed; a tie leaves it in.
@@ -90,8 +89,8 @@ def lower_bound(
 
 def _any_pair(votes: Votes, T: Robust, before: Ranking, aim: Aim, change: Change) -> float:
     """Return what any change of a strict pair takes with the rule of dominating sets; 0 for others."""
-    split_counts = isinstance(aim.goal, Distance) and aim.goal.distance != "hausdorff_ns"
-    if T.merge != "smith" or split_counts or not (T.base is kemeny or T.base is copeland):
+    split_counts = aim.distance not in ("", "hausdorff_ns")
+    if T.merge != "smith" or split_counts or not rule_of(T.base).majorities_first:
         return 0.0
     apart = before.ranks[:, None] < before.ranks
     return float(tie_prices(votes, float(T.theta), change).min(where=apart, initial=math.inf))

@@ -27,15 +27,15 @@ from itertools import combinations, pairwise, permutations
 import numpy as np
 
 from holdrank.arrays.tolerances import SAME
-from holdrank.attacks.goals import Aim, Distance
+from holdrank.attacks.goals import Aim
 from holdrank.attacks.plans import Found, Plan, Progress, nothing
 from holdrank.attacks.tiers.cells import Cell, Rows, Score, alone, items_of, masks_of, nearby
 from holdrank.attacks.tiers.conditions import Altered, Field, Row
 from holdrank.attacks.tiers.splits import Splitter
 from holdrank.rankings import Floats, Ranking
-from holdrank.rules.consensus import borda, kemeny
 from holdrank.rules.kemeny import cheapest_order
 from holdrank.rules.merges import MERGES, Robust
+from holdrank.rules.registry import rule_of
 from holdrank.status import Clock, Step
 from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
@@ -81,7 +81,7 @@ def find(
         elif float(statistic.theta) >= 0.5:  # everything is tied, whatever the votes
             found[number] = Found(math.inf)
         else:
-            shared = aim.goal.distance if isinstance(aim.goal, Distance) else str(number)
+            shared = aim.distance or str(number)
             together.setdefault(shared, []).append(number)
     for numbers in together.values():
         group = [aims[number] for number in numbers]
@@ -105,7 +105,7 @@ class _Search:
         self.votes, self.statistic, self.before, self.aims = votes, statistic, before, aims
         self.clock, self.progress = clock, progress
         self.field = Field(votes, change)
-        self.base = "kemeny" if statistic.base is kemeny else "borda" if statistic.base is borda else "other"
+        self.base = {"kendall": "kemeny", "spearman_rho": "borda"}.get(rule_of(statistic.base).median_of or "", "other")
         self.rows = Rows(self.field, float(statistic.theta), self.base)
         self.n = votes.n
         self.goal = Score(before, aims[0])

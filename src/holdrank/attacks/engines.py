@@ -1,0 +1,141 @@
+"""Who proposes attacks on a statistic: the exact engine of a rule, that of tiers, or a search.
+
+Every engine answers two questions, with one signature each: `find`, in shares of votes, and `whole`, in whole votes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from holdrank.attacks.borda import engine as borda_engine
+from holdrank.attacks.footrule import engine as footrule_engine
+from holdrank.attacks.goals import Aim
+from holdrank.attacks.kemeny import engine as kemeny_engine
+from holdrank.attacks.mirror import mirrored
+from holdrank.attacks.plans import Found, Progress
+from holdrank.attacks.search import Search
+from holdrank.attacks.sides import every_optimum_reaches
+from holdrank.attacks.tiers import engine as tiers_engine
+from holdrank.attacks.tiers.below import RankingBelow
+from holdrank.attacks.tiers.crossings import lower_bound
+from holdrank.attacks.whole import Find, FindWhole
+from holdrank.rankings import Ranking
+from holdrank.rules.consensus import Consensus, Statistic
+from holdrank.rules.merges import Robust, base_of, consensus_of
+from holdrank.rules.registry import equip, rule_of
+from holdrank.status import Clock
+from holdrank.votes.changes import Change
+from holdrank.votes.votes import Votes
+
+_OPTIMA = 200  # looked through when a consensus is one of several
+_ONE_RUN = 2.0  # seconds for one run of the statistic in a search
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What knows how to break a statistic.
+
+    Attributes
+    ----------
+    find : callable
+        Bounds and attacks in shares of votes: (votes, before, aims, change, clock, progress) to a `Found` for each aim.
+    whole : callable or None
+        The same in whole votes, where the engine knows more than rounding does: (votes, before, aims, change, found,
+        clock) to a `Whole` for each aim.
+    by_search : bool
+        Whether attacks are only looked for, so that lower bounds are weak or 0.
+    every_optimum : callable or None
+        (votes, aim, order, clock): whether every optimum reaches an aim, given one of them, where they are too many to
+        list.
+    """
+
+    find: Find
+    whole: FindWhole | None = None
+    by_search: bool = False
+    every_optimum: Callable[[Votes, Aim, Sequence[int], Clock], bool] | None = None
+
+
+equip(
+    "kemeny",
+    engine=Engine(mirrored(kemeny_engine.find), mirrored(kemeny_engine.whole), every_optimum=every_optimum_reaches),
+)
+equip("borda", engine=Engine(mirrored(borda_engine.find), mirrored(borda_engine.whole)))
+equip("footrule", engine=Engine(mirrored(footrule_engine.find)))
+
+
+def exact_engine(T: Statistic, votes: Votes) -> Engine | None:
+    """Return the exact engine of a statistic on these votes, if there is one; statistics of one's own have none."""
+    rule = rule_of(base_of(T)).on(votes)
+    engine: Engine | None = rule.engine
+    if engine is None or not isinstance(T, Robust):
+        return engine
+    if T.merge == "smith":
+        return None
+    tiers = Robust(rule.function, T.theta, merge=T.merge)
+
+    def find(
+        votes: Votes, before: Ranking, aims: Sequence[Aim], change: Change, clock: Clock, progress: Progress | None
+    ) -> list[Found]:
+        return tiers_engine.find(votes, tiers, before, aims, change, clock, progress)
+
+    below = RankingBelow(tiers, engine.find, engine.whole)
+
+    def improved(
+        votes: Votes, before: Ranking, aims: Sequence[Aim], change: Change, clock: Clock, progress: Progress | None
+    ) -> list[Found]:
+        return below.improve(votes, before, aims, change, clock, find, progress)
+
+    return Engine(improved, below.whole)
+
+
+def inexact_engine(T: Statistic, votes: Votes) -> Engine:
+    """Return attacks by search; for tiers, with a lower bound from the ranking below them where there is one."""
+    by_search = searching(T)
+    if not isinstance(T, Robust):
+        return by_search
+    base = exact_engine(T.base, votes)
+    if base is None and T.merge != "smith":
+        return by_search
+    tiers, find_base = T, None if base is None else base.find
+
+    def find(
+        votes: Votes, before: Ranking, aims: Sequence[Aim], change: Change, clock: Clock, progress: Progress | None
+    ) -> list[Found]:
+        bounds = [lower_bound(votes, tiers, before, aim, change, clock, find_base, progress) for aim in aims]
+        found = by_search.find(votes, before, aims, change, clock, progress)
+        return [replace(one, lower=max(one.lower, bound)) for one, bound in zip(found, bounds, strict=True)]
+
+    return replace(by_search, find=find)
+
+
+def searching(T: Statistic) -> Engine:
+    """Return the search, for any statistic; it proves lower bounds for few of them."""
+
+    def works(aim: Aim, votes: Callable[[], Votes], after: Consensus, weakly: bool) -> bool:
+        return reaches(aim, T, votes, after, Clock(_ONE_RUN), weakly=weakly)
+
+    search = Search(T, partial(consensus_of, T=T, time_limit=_ONE_RUN), works)
+    return Engine(search.find, search.whole, by_search=True)
+
+
+def reaches(
+    aim: Aim, T: Statistic, votes: Callable[[], Votes], after: Consensus, clock: Clock, *, weakly: bool = False
+) -> bool:
+    """Whether every optimum that the consensus was chosen from fulfils an aim; or, `weakly`, whether one of them does.
+
+    False where that could not be found out.
+    """
+    reported = aim.reached(after.ranking)
+    if not after.status.is_exact or after.unique is not False or reported is weakly:
+        return after.status.is_exact and reported
+    rule = rule_of(T)
+    if rule.tied is not None:
+        tied = rule.tied(votes())
+        return aim.reached_by_some(tied) if weakly else aim.reached_by_all(tied)
+    optima = None if rule.optima is None else rule.optima(votes(), _OPTIMA)
+    if optima is not None:
+        return (any if weakly else all)(aim.reached(other) for other in optima)
+    decides = None if rule.engine is None else rule.engine.every_optimum
+    return decides is not None and not weakly and decides(votes(), aim, after.ranking.order, clock)

@@ -1,0 +1,202 @@
+"""The registry of rules: one entry says all that the rest of the package needs to know about a rule.
+
+No other module asks which rule it has at hand; it asks what the rule can do. An entry of a rule of your own may be as
+short as its name and its function. What upper rooms can do for a rule (attack it, draw it many times, prove it) they
+add to its entry with `equip`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+from holdrank.errors import LimitError, UsageError, quote
+from holdrank.rankings import Ranking, footrule_maximum
+from holdrank.rules.consensus import (
+    Consensus,
+    Statistic,
+    borda,
+    borda_ties,
+    footrule,
+    footrule_optima,
+    kemeny,
+    kemeny_optima,
+    name_of,
+)
+from holdrank.rules.scores import (
+    bradley_terry,
+    bradley_terry_ties,
+    compares_all,
+    copeland,
+    copeland_ties,
+    mean_score,
+    tied_by_mean_score,
+)
+from holdrank.votes.counting import Distance
+from holdrank.votes.votes import Votes
+
+Needs: TypeAlias = Literal["pairs", "places", "scores", "ballots"]
+Symmetry: TypeAlias = Literal["always", "complete", "no"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """What is known about a rule. Every field but the first two may be left out.
+
+    Attributes
+    ----------
+    name : str
+        As in ``holdrank rank --rule NAME`` and in records.
+    function : Statistic
+        The rule itself: votes in, `Consensus` out.
+    needs : {"pairs", "places", "scores", "ballots"}
+        What it looks at: pairwise counts, places of items, the scores that voters gave, or anything.
+    is_strict : bool
+        Whether it never ties two items.
+    median_of : str or None
+        The distance that it minimises.
+    majorities_first : bool
+        Whether items that beat all others by a majority always stand before them.
+    symmetric : {"always", "complete", "no"}
+        Whether votes upside down give the consensus upside down: always, or where every ballot compares every pair.
+    timed : callable or None
+        The same with a time limit in seconds as second argument.
+    tied : callable or None
+        For rules that sort by a score: the items of the votes, tied where their scores are equal.
+    optima : callable or None
+        For medians: every ranking as good as the consensus; None where there are more than a given number.
+    one_ballot : callable or None
+        By how much one ballot of n items, at most, prefers one outcome to another: pairs, places or points.
+    twin : str
+        The name of a rule with the same rankings where every ballot compares every pair.
+    engine, hints, draws, proof : optional
+        What attacks, the search for attacks, the bootstrap and proofs add.
+    """
+
+    name: str
+    function: Statistic
+    needs: Needs = "ballots"
+    is_strict: bool = False
+    median_of: Distance | None = None
+    majorities_first: bool = False
+    symmetric: Symmetry = "no"
+    timed: Callable[[Votes, float | None], Consensus] | None = None
+    tied: Callable[[Votes], Ranking] | None = None
+    optima: Callable[[Votes, int], list[Ranking] | None] | None = None
+    one_ballot: Callable[[int], int] | None = None
+    twin: str = ""
+    engine: Any = None
+    hints: Any = None
+    draws: Any = None
+    proof: Any = None
+
+    def run(self, votes: Votes, time_limit: float | None) -> Consensus:
+        """Return the consensus, within the time limit if the rule can be given one."""
+        return self.function(votes) if self.timed is None else self.timed(votes, time_limit)
+
+    def is_symmetric(self, votes: Votes) -> bool:
+        """Whether these votes, and all that they may become, give the consensus upside down when turned upside down."""
+        return self.symmetric == "always" or (self.symmetric == "complete" and compares_all(votes))
+
+    def on(self, votes: Votes) -> Rule:
+        """Return the rule to ask in its place on these votes and all that they may become; mostly itself."""
+        return _rules[self.twin] if self.twin and compares_all(votes) else self
+
+
+def _kemeny_optima(votes: Votes, most: int) -> list[Ranking] | None:
+    try:
+        return kemeny_optima(votes, most=most)
+    except LimitError:
+        return None
+
+
+_ENTRIES = (
+    Rule(
+        name="kemeny",
+        function=kemeny,
+        needs="pairs",
+        is_strict=True,
+        median_of="kendall",
+        majorities_first=True,
+        symmetric="always",
+        timed=lambda votes, time_limit: kemeny(votes, time_limit=time_limit),
+        optima=_kemeny_optima,
+        one_ballot=lambda n: n * (n - 1) // 2,
+    ),
+    Rule(
+        name="borda",
+        function=borda,
+        needs="places",
+        is_strict=True,
+        median_of="spearman_rho",
+        symmetric="complete",
+        tied=borda_ties,
+        one_ballot=lambda n: n - 1,
+    ),
+    Rule(
+        name="footrule",
+        function=footrule,
+        needs="places",
+        is_strict=True,
+        median_of="footrule",
+        symmetric="complete",
+        optima=footrule_optima,
+        one_ballot=footrule_maximum,
+    ),
+    Rule(
+        name="copeland",
+        function=copeland,
+        needs="pairs",
+        is_strict=True,
+        majorities_first=True,
+        tied=copeland_ties,
+    ),
+    Rule(
+        name="bradley-terry",
+        function=bradley_terry,
+        needs="pairs",
+        is_strict=True,
+        symmetric="complete",
+        tied=bradley_terry_ties,
+        twin="borda",  # both then sort by pairwise wins
+    ),
+    Rule(name="mean-score", function=mean_score, needs="scores", is_strict=True, tied=tied_by_mean_score),
+)
+
+_rules = {rule.name: rule for rule in _ENTRIES}
+
+
+def register(rule: Rule) -> None:
+    """Add a rule; from then on it is asked for by its name, as every other."""
+    if rule.name in _rules:
+        raise UsageError(f"there is a rule {quote(rule.name)} already")
+    _rules[rule.name] = rule
+
+
+def forget(name: str) -> None:
+    """Take a rule out again."""
+    del _rules[name]
+
+
+def equip(name: str, **parts: Any) -> None:
+    """Add to the entry of a rule what an upper room can do for it."""
+    _rules[name] = replace(_rules[name], **parts)
+
+
+def rules() -> tuple[Rule, ...]:
+    """Return all rules."""
+    return tuple(_rules.values())
+
+
+def rule_named(name: str) -> Rule:
+    """Return the rule of this name."""
+    if name not in _rules:
+        raise UsageError(f"rule must be one of {', '.join(_rules)}, not {quote(str(name))}")
+    return _rules[name]
+
+
+def rule_of(T: Statistic) -> Rule:
+    """Return the entry of a rule; for a statistic that nobody registered, one that knows nothing but its name."""
+    known = next((rule for rule in _rules.values() if rule.function is T), None)
+    return known or Rule(name=name_of(T), function=T)
