@@ -15,9 +15,11 @@ LOCKED := -m pip install --quiet --require-hashes --only-binary :all: -r
 ITSELF := -m pip install --quiet --no-deps --no-build-isolation --editable .
 PIN = $(TOOLS)/bin/uv pip compile --quiet --upgrade --generate-hashes --no-emit-index-url --no-emit-find-links \
   --custom-compile-command "make lock" --python-version 3.11
+# Two processes; each starts with one half of the tests, in order, and then takes from what the other has left.
+TWO := -n 2 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-oldest test-pythons adversary forgery soak fuzz gpu lint docs bench peers lock sbom clean
+.PHONY: help demo check test test-oldest test-pythons adversary forgery soak fuzz gpu lint docs bench peers lock sbom clean
 
 help: ## list the verbs
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 15
@@ -25,12 +27,15 @@ help: ## list the verbs
 demo: $(VENV)/.demo ## analyse a generated example and write the results to holdrank-demo/
 	@$(BIN)/holdrank demo --out holdrank-demo
 
+check: $(VENV)/.test lint ## style, types and the tests that are quick: about a minute, for use while you work
+	$(BIN)/python -m pytest $(TWO) -m "not slow"
+
 test: $(VENV)/.test $(VENV)/.browser lint ## all tests, with types, style, coverage and documentation
 	@$(BIN)/python tools/pythons.py --this $(PYTHONS)
-	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered
+	$(BIN)/python -m pytest $(TWO) --cov --cov-report=term:skip-covered
 
 test-oldest: $(OLDEST)/.ready ## all tests but those of pages, with the oldest versions that pyproject.toml allows, on Python 3.11
-	$(OLDEST)/bin/python -m pytest -n 2 --ignore=tests/browser --ignore=tests/test_docs.py \
+	$(OLDEST)/bin/python -m pytest $(TWO) --ignore=tests/browser --ignore=tests/test_docs.py \
 	  -W default::DeprecationWarning -W default::ResourceWarning -W default::pytest.PytestUnraisableExceptionWarning
 
 test-pythons: ## all tests but the browser's on each of PYTHONS that is here: 3.11, 3.12, 3.13 and the system's own
@@ -38,15 +43,15 @@ test-pythons: ## all tests but the browser's on each of PYTHONS that is here: 3.
 	for version in $$(echo "$$here" | cut -d' ' -f1); do \
 	  python=$$(echo "$$here" | sed -n "s|^$$version ||p"); echo "Python $$version ($$python)"; \
 	  if $(MAKE) --no-print-directory PYTHON="$$python" VENV=.venvs/$$version .venvs/$$version/.test && \
-	    .venvs/$$version/bin/python -m pytest -n 2 --ignore=tests/browser; \
+	    .venvs/$$version/bin/python -m pytest $(TWO) --ignore=tests/browser; \
 	  then passed="$$passed $$version"; else failed="$$failed $$version"; fi; \
 	done; echo "passed on Python:$${passed:- none}; failed on:$${failed:- none}"; test -z "$$failed"
 
 adversary: $(VENV)/.test ## try every change of a few ballots against certified bounds, on 300 profiles of each kind
-	HOLDRANK_PROFILES=300 $(BIN)/python -m pytest -n 2 tests/attacks/test_adversary.py
+	HOLDRANK_PROFILES=300 $(BIN)/python -m pytest $(TWO) tests/attacks/test_adversary.py
 
 forgery: $(VENV)/.test ## change every number of 500 results and of their records; none may be proved
-	HOLDRANK_RESULTS=100 $(BIN)/python -m pytest -n 2 tests/proofs/test_forged_results.py
+	HOLDRANK_RESULTS=100 $(BIN)/python -m pytest $(TWO) tests/proofs/test_forged_results.py
 
 soak: $(VENV)/.test $(PEERS)/.ready ## compare all engines on random votes for half an hour; SECONDS=, SEED= (of the first profile)
 	$(BIN)/python tests/soak.py --seconds $(or $(SECONDS),1800) --seed $(or $(SEED),1)

@@ -18,6 +18,10 @@ ROOT = Path(__file__).resolve().parents[1]
 
 pytest.register_assert_rewrite("reading", "served", "studios", "vote_tables", "fuzz.targets")  # they judge for tests
 
+# Processes that tests start find compiled what others have compiled before.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 # Started in the background, a shell has Ctrl-C ignored; tests press it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

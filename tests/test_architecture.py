@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -48,14 +49,19 @@ def room_of(path: Path) -> str:
     return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
 def imports(path: Path, *, top_level_only: bool = False) -> list[str]:
     """Return the dotted names that a module imports, wherever it does, also by a string.
 
     At its top level only: what importing it costs.
     """
-    tree = ast.parse(path.read_text(encoding="utf-8"))
     found = []
-    todo: list[ast.AST] = list(tree.body)
+    todo: list[ast.AST] = list(tree_of(path).body)
     while todo:
         node = todo.pop()
         if isinstance(node, ast.Import):
@@ -116,7 +122,7 @@ def test_no_modules_need_each_other():
 def test_no_name_of_a_module_is_hidden_in_a_string():
     """An f-string that builds the name of a module is an import that nobody sees; the front door has the only two."""
     for path in MODULES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.JoinedStr) and path != SOURCE / "__init__.py":
                 assert "holdrank." not in ast.unparse(node).replace("holdrank.js", ""), path.name
 
@@ -167,7 +173,7 @@ def test_no_module_outgrows_its_room(path):
 
 
 def test_public_names_are_the_same_for_people_and_type_checkers():
-    tree = ast.parse((SOURCE / "__init__.py").read_text(encoding="utf-8"))
+    tree = tree_of(SOURCE / "__init__.py")
     block = next(node for node in tree.body if isinstance(node, ast.If))
     lines = [node for node in ast.walk(block) if isinstance(node, ast.ImportFrom)]
     seen_by_checkers = {(line.module, alias.name) for line in lines for alias in line.names}

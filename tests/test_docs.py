@@ -119,6 +119,8 @@ PAGES_WITH_CODE = [
 ]
 
 
+@pytest.mark.slow
+@pytest.mark.no_cover  # what pages show, tests of the rooms reach as well
 @pytest.mark.parametrize("page", PAGES_WITH_CODE, ids=named)
 def test_snippets_print_what_the_page_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -176,6 +178,8 @@ def test_extras_that_pages_name_exist():
     assert "io" in mentioned
 
 
+@pytest.mark.slow
+@pytest.mark.no_cover  # what pages show, tests of the rooms reach as well
 @pytest.mark.parametrize("script", EXAMPLES, ids=named)
 def test_examples_print_what_they_say(script, tmp_path):
     expected = stored_output(script)
@@ -273,6 +277,7 @@ def codes(element: Element) -> set[str]:
     return {"".join(code.itertext()) for code in element.iter("code")}
 
 
+@pytest.mark.slow
 def test_the_book_loads_nothing_from_elsewhere(book):
     for name, page in book.items():
         loaded = [element for tag in ("script", "link", "img", "iframe") for element in page.iter(tag)]
@@ -284,6 +289,7 @@ def test_the_book_loads_nothing_from_elsewhere(book):
 MATH = "{http://www.w3.org/1998/Math/MathML}math"
 
 
+@pytest.mark.slow
 def test_formulas_are_shown_as_formulas(book):
     written = {name: (ROOT / "docs" / f"{name}.md") for name in book}
     blocks_of_math = 0
@@ -304,6 +310,7 @@ def subclasses(kind: type) -> set[type]:
 EXIT_CODES = {"UsageError": 2, "InputError": 3, "LimitError": 3, "MissingExtraError": 2, "WorkerError": 1}
 
 
+@pytest.mark.slow
 def test_errors_and_their_exit_codes_are_on_the_page(book):
     for _, name, _ in pkgutil.walk_packages(holdrank.__path__, "holdrank."):
         if not name.endswith("__main__") and name != "holdrank.attacks.estimator.fused":
@@ -320,6 +327,7 @@ def test_errors_and_their_exit_codes_are_on_the_page(book):
             assert f"A command ends with exit code {EXIT_CODES[kind.__name__]}." in section, kind
 
 
+@pytest.mark.slow
 def test_every_exit_code_is_listed_once(book):
     from holdrank.cli import printing
 
@@ -331,6 +339,7 @@ def test_every_exit_code_is_listed_once(book):
     assert "../reference/errors.html#exit-codes" in {a.get("href") for a in book["how-to/pipelines"].iter("a")}
 
 
+@pytest.mark.slow
 def test_every_option_of_every_command_is_on_the_page(book):
     from holdrank.cli import cli
 
@@ -348,6 +357,7 @@ def test_every_option_of_every_command_is_on_the_page(book):
         assert not re.search(r"(?<!\w)–\w", text), f"{name}: an option outside of code has lost its dashes"
 
 
+@pytest.mark.slow
 def test_the_api_has_every_method_property_and_field_of_public_classes(book):
     page = book["reference/api"]
     looked_at = 0

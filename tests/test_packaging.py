@@ -59,6 +59,7 @@ def archive(tmp_path_factory) -> Path:
 # The wheel and the archive of the sources.
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     with zipfile.ZipFile(wheel) as content:
         names = content.namelist()
@@ -75,6 +76,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     assert kinds == {".py", ".typed", ".json", ".html", ".md", ".css", ".js"}
 
 
+@pytest.mark.slow
 def test_the_metadata_say_who_may_install_it(wheel):
     with zipfile.ZipFile(wheel) as content:
         (name,) = [name for name in content.namelist() if name.endswith(".dist-info/METADATA")]
@@ -91,6 +93,7 @@ def test_the_metadata_say_who_may_install_it(wheel):
     assert set(metadata.get_all("Provides-Extra")) == {"fast", "io", "plot", "studio", "cluster", "gpu", "all"}
 
 
+@pytest.mark.slow
 def test_the_archive_holds_sources_tests_and_pages_and_no_votes_of_others(archive):
     with tarfile.open(archive) as content:
         names = [name.split("/", 1)[1] for name in content.getnames()]
@@ -103,6 +106,7 @@ def test_the_archive_holds_sources_tests_and_pages_and_no_votes_of_others(archiv
     assert not [name for name in names if Path(name).suffix in votes and not name.startswith("tests/")]
 
 
+@pytest.mark.slow
 def test_no_real_vote_file_is_in_the_archive(archive, shared_data):
     theirs = {hashlib.sha256(path.read_bytes()).digest() for path in shared_data.rglob("*") if path.is_file()}
     with tarfile.open(archive) as content:
@@ -112,6 +116,7 @@ def test_no_real_vote_file_is_in_the_archive(archive, shared_data):
     assert not [ours[digest] for digest in theirs & set(ours)]
 
 
+@pytest.mark.slow
 def test_the_archive_builds_the_same_wheel(archive, wheel, tmp_path):
     with tarfile.open(archive) as content:
         content.extraction_filter = getattr(tarfile, "data_filter", None)  # which came with 3.11.4
@@ -204,6 +209,7 @@ def call(bare: Path, folder: Path, *args: str) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.slow
 @posix
 def test_the_package_works_with_no_extra(bare, wheel, tmp_path):
     version = wheel.name.split("-")[1]
@@ -239,6 +245,7 @@ def test_the_package_works_with_no_extra(bare, wheel, tmp_path):
         ),
     ],
 )
+@pytest.mark.slow
 def test_a_missing_extra_is_one_line_with_its_name(extra, package, args, bare, tmp_path):
     (tmp_path / "votes.soc").write_text(VOTES, encoding="utf-8")
     with zipfile.ZipFile(tmp_path / "votes.xlsx", "w") as book:
@@ -250,6 +257,7 @@ def test_a_missing_extra_is_one_line_with_its_name(extra, package, args, bare, t
     assert {path.name for path in tmp_path.iterdir()} == {"votes.soc", "votes.xlsx", "votes.parquet"}
 
 
+@pytest.mark.slow
 @posix
 def test_a_missing_gpu_extra_is_one_line_with_its_name(bare, tmp_path):
     code = (

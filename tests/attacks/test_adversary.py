@@ -56,6 +56,8 @@ def some_goals(rng, n):
     ]
 
 
+@pytest.mark.slow
+@pytest.mark.no_cover
 @pytest.mark.parametrize("change", list(hr.Change))
 @pytest.mark.parametrize("name", STATISTICS)
 def test_no_change_of_whole_ballots_beats_a_certified_bound(name, change):
@@ -107,6 +109,8 @@ def test_no_change_of_whole_ballots_beats_a_certified_bound(name, change):
     assert reached > 2 * profiles  # otherwise the bounds were never put to the test
 
 
+@pytest.mark.slow
+@pytest.mark.no_cover
 @pytest.mark.parametrize("change", list(hr.Change))
 def test_no_change_of_whole_voters_beats_a_certified_bound_on_mean_scores(change):
     """Voters who rank alike have scores of their own: whoever merges them is beaten here."""

@@ -15,6 +15,7 @@ import holdrank as hr
 api = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
 expect = api.expect
 expect.set_options(timeout=30_000)
+pytestmark = pytest.mark.slow
 
 # 61 of 101 put a above b: 11 must change sides before b is first.
 VOTES = "weight,rank1,rank2,rank3\n61,a,b,c\n40,b,a,c\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from functools import cache
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from holdrank.analysis.records import seal_of
 from holdrank.proofs.recorded import analysis_checks
 
 from strategies import KINDS, random_ranks, unlisted_rule
+
+pytestmark = pytest.mark.slow
 
 RESULTS = int(os.environ.get("HOLDRANK_RESULTS", "16"))  # a long run takes 500
 STATISTICS = [
@@ -162,6 +165,7 @@ SPECS = [
 ]
 
 
+@cache
 def a_record(number):
     """Return votes of three items and their analysis."""
     rng = np.random.default_rng([8, number])
