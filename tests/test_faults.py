@@ -588,7 +588,7 @@ def test_a_lack_of_memory_is_told_as_such(tmp_path, command_line, monkeypatch):
     book.active.append(["rank1", "rank2"])
     book.save(tmp_path / "votes.xlsx")
     monkeypatch.setattr(hr.Votes, "wins", fail)
-    monkeypatch.setattr("holdrank.files.containers.opening.sheet_rows", fail)
+    monkeypatch.setattr("holdrank.files.containers.spreadsheets.sheet_rows", fail)
     for name in ("votes.soc", "votes.xlsx"):
         code, out, err = command_line("rank", name, "-q")
         assert (code, out) == (3, "")

@@ -67,7 +67,7 @@ _ROOMS = {
         "sample_votes",
     ),
     "votes.pairs": ("PairCounts",),
-    "votes.reading": ("Reading",),
+    "votes.provenance": ("Reading",),
     "votes.votes": ("Votes",),
 }
 
@@ -184,5 +184,5 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.votes.models import exact_votes as exact_votes
     from holdrank.votes.models import sample_votes as sample_votes
     from holdrank.votes.pairs import PairCounts as PairCounts
-    from holdrank.votes.reading import Reading as Reading
+    from holdrank.votes.provenance import Reading as Reading
     from holdrank.votes.votes import Votes as Votes

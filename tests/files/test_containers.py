@@ -11,7 +11,7 @@ import pytest
 
 from holdrank.errors import InputError, LimitError, MissingExtraError, UsageError
 from holdrank.files import read_votes
-from holdrank.files.containers import opening as containers_room
+from holdrank.files.containers import spreadsheets
 
 from reading import RANKS_OR_SCORES, SAME, read, wins
 
@@ -129,7 +129,7 @@ def test_damaged_spreadsheets_and_bombs_are_refused(workbook, monkeypatch):
     for cut in (100, len(data) // 2, len(data) - 30):
         with pytest.raises(InputError):
             read(data[:cut])
-    monkeypatch.setattr(containers_room, "_LARGEST_SHEET", 100)
+    monkeypatch.setattr(spreadsheets, "_LARGEST_BOOK", 100)
     with pytest.raises(LimitError, match="unpacks to"):
         read(data)
 

@@ -18,8 +18,8 @@ from holdrank import Analysis, PairCounts, Spec, Votes, analyse
 from holdrank.errors import HoldrankError, InputError, LimitError, UsageError
 from holdrank.files import read_votes, validate
 from holdrank.files.containers import spreadsheets
-from holdrank.files.evidence import rank_evidence
 from holdrank.files.large import scan as scan_room
+from holdrank.files.ranks_or_scores import rank_evidence
 from holdrank.parallel.checkpoints import Checkpoint
 from holdrank.rules.scores import mean_scores
 
@@ -262,7 +262,7 @@ def test_lines_that_duckdb_may_lose_are_left_to_the_usual_reader(tmp_path, monke
 
 
 def test_columns_without_a_number_make_no_noise_when_they_are_told_from_rankings():
-    from holdrank.files.evidence import parts_of_rankings
+    from holdrank.files.ranks_or_scores import parts_of_rankings
 
     values = np.array([[1.0, np.nan], [3.0, np.nan], [7.0, np.nan]])
     assert not parts_of_rankings(values)

@@ -17,7 +17,7 @@ import pytest
 import holdrank as hr
 from holdrank.files import read_votes, sniff
 from holdrank.files.large import read_large, rows, scan
-from holdrank.files.options import ReadOptions
+from holdrank.files.read_options import ReadOptions
 from holdrank.votes.pairs import PairCounts
 
 from vote_tables import battles, multi_way, positions, rank_rows, score_rows, write

@@ -14,8 +14,8 @@ from scipy.stats import rankdata
 
 from holdrank.errors import HoldrankError
 from holdrank.files import read_votes, validate, write_votes
-from holdrank.files.evidence import rank_evidence
 from holdrank.files.preflib import reader as preflib
+from holdrank.files.ranks_or_scores import rank_evidence
 from holdrank.votes.forms.vocabulary import guard_name, restore_name
 from holdrank.votes.votes import Votes
 

@@ -179,7 +179,7 @@ def verify(result: str, file: str, require_proof: bool, as_json: bool, quiet: bo
     code 4 when one is refuted.
     """
     from holdrank.analysis.analyse import Analysis
-    from holdrank.files.containers.opening import open_source
+    from holdrank.files.containers.source import open_source
     from holdrank.proofs.verify import verify as checked
 
     analysis = Analysis.from_json(open_source(result).data, source=result)

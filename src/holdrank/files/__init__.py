@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdrank.files.options import FORMATS
+from holdrank.files.read_options import FORMATS
 from holdrank.files.reading import Validation, read_votes, validate
 from holdrank.files.writers import write_votes
 

@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdrank.errors import InputError, LimitError, show
-from holdrank.files.containers.opening import split_lines
+from holdrank.files.containers.source import split_lines
 from holdrank.votes.ballots.ranks import ranks_within
 from holdrank.votes.forms.notes import counted, name_notes
-from holdrank.votes.forms.options import TableOptions, ballot_choices
 from holdrank.votes.forms.raw import RawBallots, ranks_of_marks
 from holdrank.votes.forms.table import MAX_WEIGHT, Problems, Table, no_rows
+from holdrank.votes.forms.table_options import TableOptions, ballot_choices
 from holdrank.votes.forms.vocabulary import BALLOT_WEIGHT_NAMES, VOTER_NAMES, plain
 from holdrank.votes.limits import most_cells
 

@@ -8,12 +8,12 @@ from itertools import chain
 import numpy as np
 
 from holdrank.errors import InputError
-from holdrank.files.containers.opening import Source, split_lines
-from holdrank.files.options import ReadOptions
+from holdrank.files.containers.source import Source, split_lines
+from holdrank.files.read_options import ReadOptions
 from holdrank.votes.ballots.ranks import ranks_within
-from holdrank.votes.forms.options import ballot_choices
 from holdrank.votes.forms.raw import RawBallots, ranks_of_marks
 from holdrank.votes.forms.table import Problems, no_rows
+from holdrank.votes.forms.table_options import ballot_choices
 
 _MANY_ITEMS = 10_000  # that a file may declare without naming them
 

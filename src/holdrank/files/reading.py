@@ -13,19 +13,20 @@ from typing import Any, BinaryIO
 
 from holdrank.errors import InputError, UsageError
 from holdrank.files import sniff
-from holdrank.files.containers import opening as containers
-from holdrank.files.containers.opening import Source
+from holdrank.files.containers.delimited import Chunk, csv_chunks, find_delimiter, table_from_chunks
 from holdrank.files.containers.parquet import parquet_table
+from holdrank.files.containers.source import Source, container, decode, open_source
+from holdrank.files.containers.spreadsheets import xlsx_rows
 from holdrank.files.jsonl import read_jsonl
-from holdrank.files.options import ReadOptions, check_format
 from holdrank.files.order import read_order
 from holdrank.files.preflib.old import read_old_preflib
 from holdrank.files.preflib.reader import read_preflib
+from holdrank.files.read_options import ReadOptions, check_format
 from holdrank.files.tables import of_table
 from holdrank.status import Step
 from holdrank.votes.forms.raw import RawBallots
 from holdrank.votes.forms.table import Problems, Ref, Table, no_marks
-from holdrank.votes.reading import Reading
+from holdrank.votes.provenance import Reading
 from holdrank.votes.votes import Votes
 
 _TEXT_READERS = {"preflib": read_preflib, "preflib-old": read_old_preflib, "order": read_order}
@@ -176,7 +177,7 @@ def _read(
     source: str | os.PathLike[str] | BinaryIO, format: str | None, options: ReadOptions, problems: Problems
 ) -> Votes | None:
     check_format(format)
-    opened = containers.open_source(source)
+    opened = open_source(source)
     form, reason, raw = _raw_ballots(opened, format, options, problems)
     if problems.total:
         return None
@@ -190,7 +191,7 @@ def _raw_ballots(
     source: Source, format: str | None, options: ReadOptions, problems: Problems
 ) -> tuple[str, str, RawBallots]:
     """Return the form, the reason for it, and the ballots."""
-    kind = containers.container(source)
+    kind = container(source)
     if kind != "text" and format in _BALLOTS_OF_TEXT:
         raise UsageError(f"the format {format!r} is text, but {source.name} is {kind}")
     if kind != "xlsx" and options.sheet is not None:
@@ -200,10 +201,10 @@ def _raw_ballots(
     if kind == "parquet":
         return of_table(parquet_table(source), format, options, problems)
     if kind == "xlsx":
-        rows, lines, notes = containers.xlsx_rows(source, options.sheet)
+        rows, lines, notes = xlsx_rows(source, options.sheet)
         return _of_rows([(rows, lines)], notes, ",", source.name, format, options, problems)
 
-    text = containers.decode(source, options.encoding)
+    text = decode(source, options.encoding)
     if format in _BALLOTS_OF_TEXT:
         return _of_text(text, source, format, "as set", options, problems)
     if format is None:
@@ -212,8 +213,8 @@ def _raw_ballots(
             return _of_text(text, source, form, reason, options, problems)
     elif sniff.is_json_lines(text, source.extension):
         return _of_json(text, source.name, format, "as set", options, problems)
-    delimiter, notes = containers.find_delimiter(text, source.name, options.delimiter)
-    chunks = containers.csv_chunks(text, source.name, delimiter, problems)
+    delimiter, notes = find_delimiter(text, source.name, options.delimiter)
+    chunks = csv_chunks(text, source.name, delimiter, problems)
     return _of_rows(chunks, notes, delimiter, source.name, format, options, problems)
 
 
@@ -243,7 +244,7 @@ def _of_json(
 
 
 def _of_rows(
-    chunks: Iterable[containers.Chunk],
+    chunks: Iterable[Chunk],
     notes: list[str],
     delimiter: str,
     name: str,
@@ -251,7 +252,7 @@ def _of_rows(
     options: ReadOptions,
     problems: Problems,
 ) -> tuple[str, str, RawBallots]:
-    table = containers.table_from_chunks(
+    table = table_from_chunks(
         chunks,
         name,
         problems,

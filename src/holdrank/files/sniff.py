@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdrank.errors import InputError, quote, show
-from holdrank.files.evidence import may_be_ranks, odd_column, parts_of_rankings, rank_evidence
 from holdrank.files.preflib.reader import TYPES
+from holdrank.files.ranks_or_scores import may_be_ranks, odd_column, parts_of_rankings, rank_evidence
 from holdrank.votes.forms.battles import battle_columns, pair_count_columns
 from holdrank.votes.forms.marks import columns_of_items, long_columns, slot_columns
-from holdrank.votes.forms.options import TableOptions
 from holdrank.votes.forms.orders import position_columns
 from holdrank.votes.forms.scores import find_key
 from holdrank.votes.forms.table import Problems, Table, is_blank, is_number, no_name, weight_column
+from holdrank.votes.forms.table_options import TableOptions
 from holdrank.votes.forms.vocabulary import (
     BLANKS,
     FIRST_ITEM_NAMES,

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from holdrank.files import sniff
-from holdrank.files.options import ReadOptions
+from holdrank.files.read_options import ReadOptions
 from holdrank.votes.ballots.ranks import ballot_matrix
 from holdrank.votes.forms.battles import battles, pair_counts
 from holdrank.votes.forms.marks import item_columns, long_marks, multi_way

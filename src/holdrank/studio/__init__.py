@@ -56,7 +56,7 @@ def serve(file: str | None, port: int = 0, *, browser: bool = True, say: Callabl
 
 def _content(file: str) -> bytes:
     """Return the bytes of a file that is not too large for pages."""
-    from holdrank.files.containers.opening import open_source
+    from holdrank.files.containers.source import open_source
     from holdrank.studio.limits import Limits, StudioError, check_size
 
     data = open_source(file).data

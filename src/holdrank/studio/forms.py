@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdrank.analysis.analyse import Spec
 from holdrank.errors import UsageError, quote
-from holdrank.files.options import FORMATS
+from holdrank.files.read_options import FORMATS
 from holdrank.rules.registry import rule_named, rules
 from holdrank.studio.guard import check_token
 from holdrank.studio.limits import LABELS, Limits, StudioError

@@ -13,7 +13,7 @@ from holdrank.rankings import Floats, Ints, Ranking, footrule_maximum, rho_maxim
 from holdrank.votes.ballots import Ballots
 from holdrank.votes.limits import refuse_many_items
 from holdrank.votes.memo import Remembering
-from holdrank.votes.reading import Unlisted
+from holdrank.votes.provenance import Unlisted
 from holdrank.votes.wins import kendall_cost, least_cost, pair_shares
 
 Distance: TypeAlias = Literal["kendall", "spearman_rho", "footrule"]

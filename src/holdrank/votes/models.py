@@ -16,7 +16,7 @@ import numpy as np
 
 from holdrank.errors import LimitError, UsageError, quote, real_number, whole_number
 from holdrank.rankings import Floats, Ints, Ranking
-from holdrank.votes.reading import Reading
+from holdrank.votes.provenance import Reading
 from holdrank.votes.votes import Votes
 
 Seed: TypeAlias = "int | np.random.Generator | None"

@@ -23,7 +23,7 @@ from holdrank.votes.inputs import check_items, notes_on_dropped
 from holdrank.votes.limits import MAX_CELLS, MOST_ITEMS, NUMBERS_AT_A_TIME, refuse_many_items
 from holdrank.votes.memo import Remembering, close
 from holdrank.votes.pair_files import packed, refused, unpacked
-from holdrank.votes.reading import Reading, Unlisted
+from holdrank.votes.provenance import Reading, Unlisted
 from holdrank.votes.votes import Votes
 from holdrank.votes.wins import kendall_cost, least_cost, pair_shares
 from holdrank.words.numbers import number

@@ -29,7 +29,7 @@ from holdrank.votes.inputs import (
     table_of_ranks,
 )
 from holdrank.votes.memo import close
-from holdrank.votes.reading import UNLISTED_MEANS, Reading, Unlisted
+from holdrank.votes.provenance import UNLISTED_MEANS, Reading, Unlisted
 from holdrank.words.numbers import number
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from holdrank.errors import LimitError, MissingExtraError, show
 from holdrank.files.containers.footers import check_footer
-from holdrank.files.containers.opening import Source, damaged
+from holdrank.files.containers.source import Source, damaged
 from holdrank.votes.forms.notes import plural
 from holdrank.votes.forms.table import Column, Table, no_rows
 from holdrank.votes.limits import most_cells

@@ -6,16 +6,21 @@ nor that its rows ascend. No more than one piece of a part is held as it was wri
 
 from __future__ import annotations
 
+import io
 import posixpath
 import re
+import struct
 import zipfile
+import zlib
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import Any, NamedTuple, cast
 from xml.etree.ElementTree import Element, XMLPullParser
 from xml.parsers import expat
 
-from holdrank.errors import InputError, LimitError, quote, show
+from holdrank.errors import HoldrankError, InputError, LimitError, MissingExtraError, quote, show
+from holdrank.files.containers.source import Source, damaged
 from holdrank.votes.forms.notes import plural
 from holdrank.votes.limits import most_cells
 
@@ -26,9 +31,35 @@ _PIECES = 64  # a word that is as long as the part is looked at so many times, n
 _LEAST_PIECE = 1 << 16  # bytes
 _COORDINATE = re.compile(r"([A-Z]{1,3})([0-9]{1,9})")
 _WORKBOOK = re.compile(r"application/vnd\.(openxmlformats|ms-excel).*(sheet|template)\.(macroEnabled\.)?main\+xml")
+_LARGEST_BOOK = 2**31  # bytes of a spreadsheet once unpacked
+_SMALL_BOOK = 2**23  # bytes that any spreadsheet may have once unpacked
+_DENSEST_BOOK = 50  # bytes once unpacked for every byte before; three times what sheets of equal rows come to
 _STRINGS = "application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
 
 Rows = list[list[str]]
+
+
+def xlsx_rows(source: Source, sheet: str | int | None) -> tuple[Rows, list[int], list[str]]:
+    """Return the cells of a worksheet as text, the row number of each row, and notes."""
+    if not find_spec("openpyxl"):
+        raise MissingExtraError("reading a spreadsheet", "openpyxl", "io")
+    try:
+        with zipfile.ZipFile(io.BytesIO(source.data)) as archive:
+            entries = archive.infolist()
+            size = sum(entry.file_size for entry in entries)
+            most = min(_LARGEST_BOOK, max(_SMALL_BOOK, _DENSEST_BOOK * len(source.data)))
+            if size > most:
+                raise LimitError(f"{source.name}: the spreadsheet unpacks to {size:,} bytes; to repair: save it as CSV")
+            if any(entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for entry in entries):
+                raise ValueError("it is packed in a way that spreadsheets are not")
+            return sheet_rows(archive, source.name, sheet, len(source.data))
+    except HoldrankError:
+        raise
+    except (  # what the parsers of ZIP, XML, numbers and dates stumble with; not our own slips, nor a lack of memory
+        *(zipfile.BadZipFile, zlib.error, struct.error, SyntaxError, LookupError, ArithmeticError, ValueError),
+        *(OSError, EOFError, RuntimeError),
+    ) as error:
+        raise damaged(source.name, "spreadsheet", error) from error
 
 
 def sheet_rows(

@@ -30,7 +30,7 @@ from holdrank.files.large.rows import (
     plan_of,
 )
 from holdrank.files.large.scan import Engine, NotForDuckDB, Scan, UnreadableError, located, open_scan
-from holdrank.files.options import ReadOptions, check_format
+from holdrank.files.read_options import ReadOptions, check_format
 from holdrank.files.sniff import is_pattern, table_form
 from holdrank.files.tables import of_table
 from holdrank.parallel.executors import connect
@@ -41,7 +41,7 @@ from holdrank.votes.forms.battles import OF_PAIRS, tally_battles, tally_pair_cou
 from holdrank.votes.forms.raw import RawBallots
 from holdrank.votes.forms.table import Coded, Problems, Table, no_marks
 from holdrank.votes.pairs import PairCounts
-from holdrank.votes.reading import Reading
+from holdrank.votes.provenance import Reading
 from holdrank.votes.votes import Votes
 
 __all__ = ["PairCounts", "count_pairs", "read_large"]

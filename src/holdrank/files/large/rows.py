@@ -13,7 +13,7 @@ from holdrank.errors import InputError, UsageError
 from holdrank.files.containers.parquet import declared_rows, literal, number_column
 from holdrank.files.jsonl import check_head, json_text, json_value
 from holdrank.files.large.scan import Engine, NotForDuckDB, Scan, listing
-from holdrank.files.options import ReadOptions
+from holdrank.files.read_options import ReadOptions
 from holdrank.files.sniff import table_form
 from holdrank.files.tables import of_table
 from holdrank.status import Step

@@ -19,11 +19,11 @@ from typing import Any
 
 from holdrank.errors import InputError, LimitError, MissingExtraError, UsageError, quote, show
 from holdrank.files import sniff
-from holdrank.files.containers import opening as containers
 from holdrank.files.containers import parquet
+from holdrank.files.containers.delimited import find_delimiter
 from holdrank.files.containers.footers import check_footer
-from holdrank.files.containers.opening import Source, unreadable
 from holdrank.files.containers.parquet import BELIEVERS, identifier, literal
+from holdrank.files.containers.source import Source, container, damaged, decode, unreadable
 from holdrank.files.jsonl import json_objects
 from holdrank.status import Step
 from holdrank.votes.forms.table import Problems
@@ -311,7 +311,7 @@ def open_scan(
             mine, kinds = _parquet_columns(file, engine)
         elif kind == "csv":
             if number == 0:
-                sign, said = containers.find_delimiter(text, file, delimiter)
+                sign, said = find_delimiter(text, file, delimiter)
                 notes = tuple(said)
             if text.lstrip(" \t")[:1] in ("\r", "\n"):
                 raise NotForDuckDB("the file begins with an empty line")  # where DuckDB looks for the header
@@ -341,12 +341,12 @@ def open_scan(
 
 def _kind_of(head: Source, format: str | None) -> tuple[str, str]:
     """Return ``"parquet"``, ``"csv"`` or ``"json"`` by the beginning of a file, and that beginning if it is text."""
-    container = containers.container(head)
-    if container == "xlsx":
+    kind = container(head)
+    if kind == "xlsx":
         raise NotForDuckDB("spreadsheets are read from one file, in memory")
-    if container == "parquet":
-        return container, ""
-    text = containers.decode(head, None)
+    if kind == "parquet":
+        return kind, ""
+    text = decode(head, None)
     form = sniff.text_form(text, head.extension, head.name)[0] if format is None else "table"
     if sniff.is_json_lines(text, head.extension):
         return "json", text
@@ -388,10 +388,10 @@ def _parquet_columns(file: str, engine: Engine) -> tuple[tuple[str, ...], tuple[
         with open(file, "rb") as opened:
             check_footer(opened)
     except ValueError as error:
-        raise containers.damaged(file, "Parquet file", error) from error
+        raise damaged(file, "Parquet file", error) from error
     columns = engine.rows(f"DESCRIBE SELECT * FROM read_parquet({listing([file])}, hive_partitioning = false)", file)
     if (least := engine.rows(parquet.declared_rows(listing([file])), file)[0][1]) < 0:
-        raise containers.damaged(file, "Parquet file", ValueError(f"a group of {least} rows"))
+        raise damaged(file, "Parquet file", ValueError(f"a group of {least} rows"))
     return tuple(str(column) for column, *_ in columns), tuple(parquet.kind_of(kind) for _, kind, *_ in columns)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from holdrank.files.containers.opening import Source, split_lines
-from holdrank.files.options import ReadOptions
+from holdrank.files.containers.source import Source, split_lines
 from holdrank.files.preflib.reader import PrefLibFile, ballots_of
+from holdrank.files.read_options import ReadOptions
 from holdrank.votes.forms.raw import RawBallots
 from holdrank.votes.forms.table import Problems
 

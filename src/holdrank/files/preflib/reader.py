@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdrank.errors import InputError, UsageError, quote
-from holdrank.files.containers.opening import Source, line_feeds
-from holdrank.files.options import ReadOptions
+from holdrank.files.containers.source import Source, line_feeds
 from holdrank.files.preflib.bulk import Body, read_body
+from holdrank.files.read_options import ReadOptions
 from holdrank.votes.ballots.sparse import row_prints
 from holdrank.votes.forms.notes import listed_lines, name_notes, plural
-from holdrank.votes.forms.options import ballot_choices
 from holdrank.votes.forms.raw import RawBallots, ranks_of_marks
 from holdrank.votes.forms.table import MAX_WEIGHT, Problems, no_rows
+from holdrank.votes.forms.table_options import ballot_choices
 from holdrank.votes.limits import most_cells
 
 TYPES = {

@@ -3,8 +3,8 @@
 A `Table` holds named columns of text (or of numbers, where the source is typed) and knows the line of each
 row. One function per form turns it into `RawBallots`, which `holdrank.votes.votes` makes into `Votes`: `battles` and
 `pair_counts` in `battles`, `score_table` in `scores`, ballots of names in `orders`, ballots of numbers in `marks`;
-`frames` has the doors for data frames, `raw` the ranks that all of them end in. `options` is what they can be told,
-`notes` what they say.
+`frames` has the doors for data frames, `raw` the ranks that all of them end in. `table_options` is what they can be
+told, `notes` what they say.
 
 Each form takes a `Problems`: strict, it raises the first `InputError`; collecting, it goes on with the next.
 """

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from holdrank.errors import InputError, UsageError, quote
 from holdrank.votes.forms.notes import comparison_notes, counted, name_notes, plural
-from holdrank.votes.forms.options import DEFAULTS, TableOptions
 from holdrank.votes.forms.raw import RawBallots, ranks_of_marks
 from holdrank.votes.forms.table import MAX_WEIGHT, Problems, Ref, Table, find_weight, is_blank, is_number, read_weights
+from holdrank.votes.forms.table_options import DEFAULTS, TableOptions
 from holdrank.votes.forms.vocabulary import (
     BLANKS,
     COUNT_NAMES,

@@ -9,10 +9,10 @@ import numpy as np
 
 from holdrank.errors import UsageError
 from holdrank.votes.forms.battles import battle_columns, battles
-from holdrank.votes.forms.options import TableOptions
 from holdrank.votes.forms.raw import RawBallots
 from holdrank.votes.forms.scores import score_table
 from holdrank.votes.forms.table import Column, Problems, Ref, Table, find_weight, read_weights
+from holdrank.votes.forms.table_options import TableOptions
 
 FRAME = "data frame (rows count from 1)"
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from holdrank.errors import InputError, UsageError, quote
 from holdrank.votes.ballots.ranks import ranks_of_values, ranks_within
 from holdrank.votes.forms.notes import comparison_notes, counted, name_notes, plural
-from holdrank.votes.forms.options import DEFAULTS, TableOptions, ballot_choices
 from holdrank.votes.forms.orders import named_twice
 from holdrank.votes.forms.raw import RawBallots, ranks_of_marks, with_scores
 from holdrank.votes.forms.scores import (
@@ -23,6 +22,7 @@ from holdrank.votes.forms.scores import (
     refuse_text_columns,
 )
 from holdrank.votes.forms.table import Problems, Ref, Table, find_weight, named_like, no_name, read_weights
+from holdrank.votes.forms.table_options import DEFAULTS, TableOptions, ballot_choices
 from holdrank.votes.forms.vocabulary import (
     BALLOT_WEIGHT_NAMES,
     BLANKS,
@@ -156,53 +156,15 @@ def long_marks(table: Table, options: TableOptions, problems: Problems, *, score
     row_weights = read_weights(table, weight_column, problems)
     values = table.numbers(mark_column, problems, blanks=options.blanks_or(BLANKS), what=f"a {word}")
     names = item_names(table, key)
-    voters: dict[str, int] = {}
-    items: dict[str, int] = {}
-    marks: dict[tuple[int, int], tuple[float, int]] = {}
-    weights: list[float] = []
-    missing = merged = 0
+    marks = _LongMarks(table, found, weight_column, problems)
     for row, (who, name) in enumerate(zip(table.text(voter_column), names, strict=True)):
-        if is_blank_name(name):
-            problems.add(nameless(table, key, row))
-            continue
-        if not who.strip():
-            expected = "the voter, or task, that the mark belongs to"
-            repair = "fill the cell, or delete the row"
-            problems.add(table.fault("a mark has no voter", expected, repair, row=row, column=voter_column))
-            continue
-        if not scores and values[row] <= 0:
-            problems.add(_low_rank(table, row, mark_column))
-            continue
-        v = voters.setdefault(who, len(voters))
-        i = items.setdefault(name, len(items))
-        if v == len(weights):
-            weights.append(row_weights[row])
-        elif row_weights[row] != weights[v]:
-            problem = f"the voter had weight {weights[v]:g} on an earlier row"
-            expected = "the same weight on all rows of a voter"
-            repair = "mend the cell, or rename the column if it holds no weights"
-            problems.add(table.fault(problem, expected, repair, row=row, column=weight_column))
-        if values[row] != values[row]:
-            missing += 1
-            continue
-        known = marks.setdefault((v, i), (values[row], row))
-        if known[1] == row:
-            continue
-        if known[0] != values[row] and not keeps_first:
-            first = f"first on line {table.lines[known[1]]}"
-            problem = f"voter {quote(who, 30)} marks {quote(name, 30)} twice, and differently ({first})"
-            expected = "one mark for a voter and an item"
-            repair = 'delete a row, or set repeated="first" to keep the first'
-            problems.add(table.fault(problem, expected, repair, row=row, column=mark_column))
-        merged += 1
-    notes = list(table.notes)
-    if merged:
-        notes.append(f"{plural(merged, 'row repeats', 'rows repeat')} a voter and item; the first was kept")
-    if missing:
-        notes.append(f"{plural(missing, 'row')} without a {word}; the item is unlisted there")
-    low = _low_voters(voters, options.lower_is_better, table)
-    voter_at, item_at = np.array(list(marks), dtype=np.int64).reshape(-1, 2).T
-    amounts = np.array([value for value, _ in marks.values()], dtype=np.float64)
+        if marks.has_names(row, who, name) and (scores or marks.has_rank(row, values[row])):
+            marks.add(row, who, name, values[row], row_weights[row], keeps_first)
+    notes = [*table.notes, *marks.notes(word)]
+    voters, items = list(marks.voters), list(marks.items)
+    low = _low_voters(marks.voters, options.lower_is_better, table)
+    voter_at, item_at = np.array(list(marks.found), dtype=np.int64).reshape(-1, 2).T
+    amounts = np.array([value for value, _ in marks.found.values()], dtype=np.float64)
     if scores:
         amounts = np.where(np.isin(voter_at, low), amounts, -amounts)
     within = ranks_within(voter_at, amounts)
@@ -210,11 +172,82 @@ def long_marks(table: Table, options: TableOptions, problems: Problems, *, score
     if scores:
         ranks, scored = with_scores(ranks, voter_at, item_at, -amounts)
     rule = options.unlisted_or("observed" if scores else "bottom")
-    direction = direction_words(list(voters), low) if scores else "ranks: 1 is best"
+    direction = direction_words(voters, low) if scores else "ranks: 1 is best"
     choices |= ballot_choices(rule, direction, options.repeated)
     skip = {voter_column, mark_column, weight_column, *key}
-    notes += name_notes(list(items)) + _attribute_notes(table, names, skip)
-    return RawBallots(list(items), ranks, np.array(weights, dtype=np.float64), notes, choices, rule, scored)
+    notes += name_notes(items) + _attribute_notes(table, names, skip)
+    return RawBallots(items, ranks, np.array(marks.weights, dtype=np.float64), notes, choices, rule, scored)
+
+
+class _LongMarks:
+    """The marks of a long table, row after row: who marks what how, and what is wrong with a row."""
+
+    def __init__(
+        self, table: Table, columns: tuple[int, list[int], int], weight_column: int | None, problems: Problems
+    ) -> None:
+        self._table, self._weight_column, self._problems = table, weight_column, problems
+        self._voter_column, self._key, self._mark_column = columns
+        self.voters: dict[str, int] = {}
+        self.items: dict[str, int] = {}
+        self.found: dict[tuple[int, int], tuple[float, int]] = {}  # value and row by voter and item
+        self.weights: list[float] = []
+        self._missing = self._merged = 0
+
+    def has_names(self, row: int, who: str, name: str) -> bool:
+        """Whether a row names an item and a voter."""
+        if is_blank_name(name):
+            self._problems.add(nameless(self._table, self._key, row))
+            return False
+        if not who.strip():
+            expected = "the voter, or task, that the mark belongs to"
+            repair = "fill the cell, or delete the row"
+            self._fault("a mark has no voter", expected, repair, row, self._voter_column)
+            return False
+        return True
+
+    def has_rank(self, row: int, value: float) -> bool:
+        """Whether a rank is one, or missing."""
+        if value <= 0:
+            self._problems.add(_low_rank(self._table, row, self._mark_column))
+        return not value <= 0
+
+    def add(self, row: int, who: str, name: str, value: float, weight: float, keeps_first: bool) -> None:
+        """Add the mark of a row, which may be missing, or repeat an earlier one."""
+        v = self.voters.setdefault(who, len(self.voters))
+        i = self.items.setdefault(name, len(self.items))
+        if v == len(self.weights):
+            self.weights.append(weight)
+        elif weight != self.weights[v]:
+            problem = f"the voter had weight {self.weights[v]:g} on an earlier row"
+            expected = "the same weight on all rows of a voter"
+            repair = "mend the cell, or rename the column if it holds no weights"
+            self._fault(problem, expected, repair, row, self._weight_column)
+        if value != value:
+            self._missing += 1
+            return
+        known, first_row = self.found.setdefault((v, i), (value, row))
+        if first_row == row:
+            return
+        if known != value and not keeps_first:
+            first = f"first on line {self._table.lines[first_row]}"
+            problem = f"voter {quote(who, 30)} marks {quote(name, 30)} twice, and differently ({first})"
+            expected = "one mark for a voter and an item"
+            repair = 'delete a row, or set repeated="first" to keep the first'
+            self._fault(problem, expected, repair, row, self._mark_column)
+        self._merged += 1
+
+    def notes(self, word: str) -> list[str]:
+        """Return what was merged, and what is missing."""
+        notes = []
+        if self._merged:
+            repeats = plural(self._merged, "row repeats", "rows repeat")
+            notes.append(f"{repeats} a voter and item; the first was kept")
+        if self._missing:
+            notes.append(f"{plural(self._missing, 'row')} without a {word}; the item is unlisted there")
+        return notes
+
+    def _fault(self, problem: str, expected: str, repair: str, row: int, column: int | None) -> None:
+        self._problems.add(self._table.fault(problem, expected, repair, row=row, column=column))
 
 
 def _low_voters(voters: dict[str, int], lower: Collection[Ref] | bool, table: Table) -> list[int]:

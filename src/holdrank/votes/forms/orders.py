@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from holdrank.errors import InputError, quote
 from holdrank.votes.forms.notes import Note, counted, name_notes, on_all
-from holdrank.votes.forms.options import TableOptions, ballot_choices
 from holdrank.votes.forms.raw import RanksInPieces, RawBallots
 from holdrank.votes.forms.table import Coded, Problems, Table, find_weight, read_weights, unused_notes
+from holdrank.votes.forms.table_options import TableOptions, ballot_choices
 from holdrank.votes.forms.vocabulary import BALLOT_WEIGHT_NAMES, BLANKS, position_of, restore_name
 
 _ROWS_AT_A_TIME = 1 << 12

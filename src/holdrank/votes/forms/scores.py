@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from holdrank.errors import InputError, UsageError, quote
 from holdrank.votes.ballots.ranks import ranks_of_values
 from holdrank.votes.forms.notes import listed_lines, name_notes, plural
-from holdrank.votes.forms.options import TableOptions, ballot_choices
 from holdrank.votes.forms.raw import RawBallots
 from holdrank.votes.forms.table import Coded, Problems, Ref, Table, is_blank, no_name
+from holdrank.votes.forms.table_options import TableOptions, ballot_choices
 from holdrank.votes.forms.vocabulary import BLANKS, SUMMARY_NAMES
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from holdrank.errors import UsageError
-from holdrank.votes.forms.options import TableOptions
+from holdrank.votes.forms.table_options import TableOptions
 
 FORMATS = {
     "preflib": "PrefLib since 2022: .soc .soi .toc .toi .cat",

@@ -1,0 +1,185 @@
+"""The bytes of a file, what they are, and their text."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from holdrank.errors import InputError, UsageError, quote, reason
+
+_TEXT_EXTENSIONS = frozenset({".csv", ".tsv", ".txt", ".soc", ".soi", ".toc", ".toi", ".cat", ".jsonl", ".order"})
+_UNPACK = "unpack it first"
+_EXPORT = "export the votes from it as CSV"
+_SHOWN = "find the votes that it shows, and save them as CSV"
+_MAGIC = (
+    (b"PAR1", "parquet", ""),
+    (b"PK\x03\x04", "zip", _UNPACK),
+    (b"PK\x05\x06", "zip", _UNPACK),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a spreadsheet in the old Excel format (.xls)", "save it as .xlsx or as CSV"),
+    (b"\x1f\x8b", "a gzip archive", _UNPACK),
+    (b"BZh", "a bzip2 archive", _UNPACK),
+    (b"\xfd7zXZ\x00", "an xz archive", _UNPACK),
+    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", _UNPACK),
+    (b"\x28\xb5\x2f\xfd", "a Zstandard archive", _UNPACK),
+    (b"%PDF-", "a PDF document", _SHOWN),
+    (b"SQLite format 3\x00", "an SQLite database", _EXPORT),
+    (b"\x89PNG", "a PNG image", _SHOWN),
+    (b"\xff\xd8\xff", "a JPEG image", _SHOWN),
+    (b"GIF8", "a GIF image", _SHOWN),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The bytes of a file, its name for messages, and what its name ends in."""
+
+    name: str
+    data: bytes
+    extension: str
+    path: Path | None
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of the bytes, in hexadecimal."""
+        return hashlib.sha256(self.data).hexdigest()
+
+
+def open_source(source: str | os.PathLike[str] | BinaryIO) -> Source:
+    """Return the bytes of a path, of standard input (``"-"``), or of a binary file object."""
+    if isinstance(source, str) and source == "-":
+        return Source("standard input", sys.stdin.buffer.read(), "", None)
+    if isinstance(source, str | os.PathLike):
+        try:
+            path = Path(source)
+            return Source(str(path), path.read_bytes(), path.suffix.lower(), path)
+        except (OSError, ValueError) as error:
+            raise unreadable(os.fspath(source), error) from error
+    if not hasattr(source, "read"):
+        raise UsageError(f"source is a path, '-' or a binary file, not a {type(source).__name__}")
+    data = source.read()
+    if not isinstance(data, bytes | bytearray):
+        raise UsageError("source gives text; open the file in binary mode (mode 'rb')")
+    name = getattr(source, "name", None)
+    name = name if isinstance(name, str) else "binary file"
+    return Source(name, bytes(data), Path(name).suffix.lower(), None)
+
+
+def unreadable(path: str, error: OSError | ValueError) -> InputError:
+    """Return the error for a file that cannot be opened or read; a name with a NUL in it is a `ValueError`."""
+    return InputError(
+        f"the file cannot be read: {reason(error)}",
+        source=path,
+        expected="a file that exists and may be read",
+        repair=_near(path) or "check the path",
+    )
+
+
+def _near(path: str) -> str:
+    """Return a hint at a file of nearly that name, if there is one beside it."""
+    folder, name = os.path.split(path)
+    try:
+        near = difflib.get_close_matches(name, os.listdir(folder or "."), n=1, cutoff=0.75)
+    except (OSError, ValueError):
+        return ""
+    return f"did you mean {quote(near[0])}?" if near and near[0] != name else ""
+
+
+def container(source: Source) -> str:
+    """Return ``"text"``, ``"xlsx"`` or ``"parquet"`` by the first bytes; refuse anything else by what it is."""
+    if not source.data.strip():
+        raise _empty(source)
+    kind, repair = next(
+        ((kind, repair) for magic, kind, repair in _MAGIC if source.data.startswith(magic)), ("text", "")
+    )
+    if kind == "zip":
+        kind = "xlsx" if b"xl/workbook" in source.data else "a ZIP archive"
+    if kind == "text":
+        if source.extension in (".xlsx", ".parquet"):
+            raise _not_what_it_says(
+                source,
+                f"no {source.extension[1:]} file",
+                "the file that its name promises",
+                "rename it, such as to .csv",
+            )
+        return kind
+    if kind in ("xlsx", "parquet"):
+        if source.extension in _TEXT_EXTENSIONS:
+            what = "an Excel workbook" if kind == "xlsx" else "a Parquet file"
+            repair = f"rename it to .{kind}, or save it as CSV"
+            raise _not_what_it_says(source, what, f"text, as {source.extension} says", repair)
+        return kind
+    raise _not_what_it_says(source, kind, "votes as text, a spreadsheet (.xlsx) or Parquet", repair)
+
+
+def _empty(source: Source) -> InputError:
+    return InputError(
+        "the file is empty",
+        source=source.name,
+        found="",
+        expected="votes",
+        repair="check that the right file was saved",
+    )
+
+
+def _not_what_it_says(source: Source, what: str, expected: str, repair: str) -> InputError:
+    found = source.data[:8].decode("latin-1")
+    return InputError(f"this is {what}", source=source.name, found=found, expected=expected, repair=repair)
+
+
+def decode(source: Source, encoding: str | None) -> str:
+    """Return the text: UTF-8 unless an encoding is named; nothing is ever replaced in silence."""
+    name = encoding or "utf-8"
+    try:
+        text = source.data.decode(name)
+        if encoding is not None:
+            text.encode("utf-8")  # some encodings, such as unicode_escape, bring halves of character pairs
+    except LookupError as error:
+        raise UsageError(f"there is no encoding called {name!r}; such as utf-8, latin-1, cp1252") from error
+    except UnicodeError as error:
+        at = error.start if isinstance(error, UnicodeDecodeError) else 0
+        wide = source.data[:2] in (b"\xff\xfe", b"\xfe\xff")
+        byte = f"byte 0x{source.data[at]:02x} at offset {at}" if at < len(source.data) else f"offset {at}"
+        raise InputError(
+            f"the text is not {name}",
+            source=source.name,
+            line=source.data.count(b"\n", 0, at) + 1,
+            found=byte,
+            expected=f"text in {name}",
+            repair=f'name the encoding, such as encoding="{"utf-16" if wide else "latin-1"}"',
+        ) from error
+    text = text.removeprefix("\ufeff")
+    if not text or text.isspace():
+        raise _empty(source)
+    return text
+
+
+def line_feeds(text: str) -> str:
+    """Return a text in which a line feed ends every line, whatever did before."""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def split_lines(text: str) -> list[str]:
+    r"""Return the lines of `text`, whatever ends them; unlike `str.splitlines` only at CR and LF.
+
+    Examples
+    --------
+    >>> split_lines("a\r\nb\rc\x0bd")
+    ['a', 'b', 'c\x0bd']
+    """
+    return line_feeds(text).split("\n")
+
+
+def damaged(source: str, what: str, error: Exception) -> InputError:
+    """Return the error for bytes that are not what they begin as."""
+    return InputError(
+        f"the {what} cannot be read ({type(error).__name__})",
+        source=source,
+        found=str(error),
+        expected=f"a sound {what}",
+        repair="save it again, or save it as CSV",
+    )
