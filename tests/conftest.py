@@ -88,7 +88,7 @@ _proved = set()  # what this process has proved before
 @pytest.fixture(scope="session", autouse=True)
 def _listen():
     from holdrank.attacks import judge as cases
-    from holdrank.proofs.statements import FEW_ITEMS
+    from holdrank.proofs.lower import FEW_ITEMS
 
     told = cases.Case.attack
 
@@ -111,7 +111,8 @@ def _prove_again(_listen):
 
 
 def _prove(found):
-    from holdrank.proofs.statements import Amounts, Told, least_checks
+    from holdrank.proofs.claims import Amounts, Told
+    from holdrank.proofs.lower import least_checks
     from holdrank.proofs.statistics import Exactly
 
     together = {}  # results on the same votes share their proof

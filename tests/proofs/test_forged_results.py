@@ -12,7 +12,7 @@ import pytest
 import forging
 import holdrank as hr
 from holdrank.analysis.records import seal_of
-from holdrank.proofs.recorded import analysis_checks
+from holdrank.proofs.recorded.analysis import analysis_checks
 
 from strategies import KINDS, random_ranks, unlisted_rule
 

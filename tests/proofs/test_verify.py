@@ -294,6 +294,34 @@ def test_whoever_changes_a_number_is_found_out(analysis, place, value):
     assert hr.verify(VOTES, hr.Analysis(record)).refuted
 
 
+@pytest.mark.parametrize("part", [("attack",), ("claims", 0, "attack"), ("claims", 1, "attack")])
+def test_the_sentence_of_an_attack_must_be_that_of_its_numbers(analysis, part):
+    record = json.loads(analysis.to_json())
+    found = record
+    for key in part:
+        found = found[key]
+    said, found["text"] = found["text"], "1 of 111 votes changes the winner (0.901 %, proven minimum)."
+    record["seal"] = seal_of(record)  # whoever edits a record can seal it again
+    refuted = [check for check in hr.verify(VOTES, hr.Analysis(record)).checks if check.finding == "refuted"]
+    assert [check.note for check in refuted] == [f"its numbers say: {said}"]
+    record["version"] = "0.0.1"  # which may have had other words
+    record["seal"] = seal_of(record)
+    verdict = hr.verify(VOTES, hr.Analysis(record))
+    assert not verdict.refuted
+    assert not verdict.proved
+
+
+def test_notes_of_a_consensus_are_in_the_record_and_may_be_left_out():
+    level = hr.Votes.from_orders([list("abc"), list("bca"), list("cab")], weights=[5, 5, 5])
+    record = json.loads(hr.analyse(level, hr.Spec(theta=0.0, draws=0)).to_json())
+    assert record["tiers"]["notes"] == list(hr.Robust(hr.kemeny, 0.0)(level).notes) != []
+    assert record["consensus"]["notes"] == []
+    for part in ("consensus", "tiers"):  # as records were before
+        del record[part]["notes"]
+    record["seal"] = seal_of(record)
+    assert not hr.verify(level, hr.Analysis.from_json(json.dumps(record))).refuted
+
+
 def leaves(value, path=()):
     """All places of a record that hold no dict or list, and all lists."""
     if isinstance(value, dict):

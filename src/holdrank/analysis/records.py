@@ -64,6 +64,7 @@ def consensus_record(found: Consensus) -> Record:
         "exact": found.status.is_exact,
         "status": found.status.value,
         "proof": found.proof,
+        "notes": list(found.notes),
     }
 
 

@@ -9,8 +9,8 @@ from holdrank.attacks import answers
 from holdrank.attacks.goals import Goal
 from holdrank.attacks.results import Attack, Breakdown
 from holdrank.errors import UsageError
-from holdrank.proofs.recorded import analysis_checks
-from holdrank.proofs.statements import result_checks
+from holdrank.proofs.recorded.analysis import analysis_checks
+from holdrank.proofs.results import result_checks
 from holdrank.proofs.statistics import LISTED, Exactly, known_base
 from holdrank.proofs.verdicts import Verdict
 from holdrank.rankings import Ranking

@@ -1,0 +1,177 @@
+"""The statements of attacks: what they do when they are run, at what price, and whether nothing is left open."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+
+from holdrank.arrays.tolerances import NUDGE, SAME
+from holdrank.attacks.plans import Plan, adds_battles
+from holdrank.proofs.claims import NO_ATTACK, Amounts, Plans, Question, Told, ranking_text, slack_of, votes_are
+from holdrank.proofs.lower import least_checks
+from holdrank.proofs.statistics import LISTED, Exactly
+from holdrank.proofs.verdicts import Check
+from holdrank.rankings import Ranking
+from holdrank.votes.changes import Change
+from holdrank.votes.votes import Votes
+from holdrank.words.numbers import number, percent
+
+_SAME = Fraction(SAME)
+_ROOM = Fraction(NUDGE + SAME)  # what an attack may cost above the share that it stands for
+
+
+def amounts_checks(question: Question, told: Told, amounts: Amounts, plans: Plans) -> Iterator[Check]:
+    """Check all numbers that are told about one goal."""
+    yield from least_checks(question.checker, told, [(question.goal, amounts)], question.change)
+    yield from shown_checks(question, amounts, plans)
+    yield from settled_checks(question.checker.votes, question.goal.text(), amounts)
+
+
+def settled_checks(votes: Votes, what: str, told: Amounts) -> Iterator[Check]:
+    """Leave open what is not known yet, and refute what contradicts itself."""
+    if not told.lower <= told.upper:
+        yield Check(f"the least share for {what} is known", "refuted", "lower is above upper")
+    elif told.lower != told.upper:
+        yield Check(f"the least share for {what} is known", "open", _between(told.lower, told.upper, percent))
+    whole = (told.needed, told.ties, told.decides, told.sufficient)
+    if not votes.is_counts:
+        if not all(math.isnan(amount) for amount in whole):
+            yield Check(f"the number of votes for {what} is known", "refuted", "the votes are shares")
+        return
+    if any(math.isnan(amount) or (math.isfinite(amount) and amount != int(amount)) for amount in whole):
+        yield Check(f"the number of votes for {what} is known", "refuted", "there are no such numbers of votes")
+        return
+    most = Fraction(votes.total)
+    low = Fraction(told.lower) * most if math.isfinite(told.lower) else told.lower
+    in_order = told.needed <= told.ties <= told.sufficient and told.needed <= told.decides <= told.sufficient
+    if not in_order or told.sufficient < low - slack_of(votes):
+        yield Check(f"the number of votes for {what} is known", "refuted", "its bounds contradict each other")
+        return
+    for least, enough, how in ((told.needed, told.ties, "tie"), (told.decides, told.sufficient, "decide")):
+        if least != enough:
+            claim = f"the number of votes to {how} is known for {what}"
+            yield Check(claim, "open", _between(least, enough, number))
+
+
+def _between(least: float, most: float, text: Callable[[float], str]) -> str:
+    return f"at least {text(least)}" if math.isinf(most) else f"between {text(least)} and {text(most)}"
+
+
+def shown_checks(question: Question, told: Amounts, plans: Plans) -> Iterator[Check]:
+    """Check that attacks do what they say, in shares and in whole votes."""
+    votes, goal, aim = question.checker.votes, question.goal, question.aim
+    if aim.reached(Ranking(question.before)):  # so already, if only as one of several optima
+        free = told.lower == told.upper == 0 and (not votes.is_counts or not any(told[2:]))
+        claim = f"{goal.text()} takes no vote, for it is so already"
+        idle = not any(plan.removed.any() or plan.added.any() for plan in plans if plan is not None)
+        yield Check(claim, "proved") if free and idle else Check(claim, "refuted", "a price is told")
+        return
+    if math.isfinite(told.upper):
+        claim = f"the attack for {goal.text()} reaches it, and takes {percent(told.upper)}"
+        low, high = Fraction(told.upper) - _SAME, Fraction(told.upper) + _ROOM
+        yield _shown(question, plans.shares, claim, low, high)
+    if not votes.is_counts:
+        return
+    total = Fraction(votes.total)
+    if math.isfinite(told.sufficient):
+        claim = f"{votes_are(told.sufficient)} enough for {goal.text()}, as the attack shows"
+        price = Fraction(told.sufficient) / total
+        yield _shown(question, plans.whole, claim, price, price)
+    if math.isfinite(told.ties) and (told.ties != told.sufficient or plans.tie is not None):
+        claim = f"{votes_are(told.ties)} enough for {goal.text()} as one of several optima"
+        price = Fraction(told.ties) / total
+        yield _shown(question, plans.tie, claim, price, price, weakly=True)
+
+
+def _shown(
+    question: Question, plan: Plan | None, claim: str, low: Fraction, high: Fraction, *, weakly: bool = False
+) -> Check:
+    """Return whether an attack shows a claim: run on the votes, at a price between two shares."""
+    votes = question.checker.votes
+    if plan is None:
+        return Check(claim, "open", NO_ATTACK)
+    if fault := _malformed(plan, votes, low, high):
+        return Check(claim, "refuted", fault)
+    if plan.leaves_nothing(votes):
+        return Check(claim, "refuted", "it leaves no votes")
+    attacked = plan.applied(votes) if plan.removed.any() or plan.added.any() else votes
+    return attacked_check(question, attacked, (low, high), claim, weakly=weakly)
+
+
+def _malformed(plan: Plan, votes: Votes, low: Fraction, high: Fraction) -> str:
+    """Return what is wrong about an attack before it is run, or nothing."""
+    rounding = 0.0 if votes.is_counts and low == high else SAME * votes.total
+    if plan.removed.shape != votes.weights.shape or plan.ranks.shape != (len(plan.added), votes.n):
+        return "its ballots are not those of the votes"
+    if (plan.removed < 0).any() or (plan.removed > votes.weights + rounding).any() or (plan.added < 0).any():
+        return "it takes away more than there is, or less than nothing"
+    amount = Fraction(max(math.fsum(plan.removed.tolist()), math.fsum(plan.added.tolist()))) / Fraction(votes.total)
+    room = Fraction(rounding) / Fraction(votes.total)
+    return "" if low - room <= amount <= high + room else f"it changes {percent(float(amount))} of the votes"
+
+
+def attacked_check(
+    question: Question, attacked: Votes, price: tuple[Fraction, Fraction], claim: str, *, weakly: bool = False
+) -> Check:
+    """Check that votes can be made of others at a price, and that their consensus fulfils an aim, or may (`weakly`)."""
+    checker, aim = question.checker, question.aim
+    fault = _not_allowed(checker, attacked, question.change, *price)
+    if fault:
+        return Check(claim, "refuted", fault)
+    if checker.base is None or checker.votes.n > LISTED:
+        return Check(claim, "open", "only by running the statistic again")
+    outcomes = checker.outcomes(checker.exactly(attacked), counts=attacked.is_counts)
+    missed = [outcome for outcome in outcomes if not aim.reached(Ranking(outcome))]
+    if len(missed) < len(outcomes) if weakly else not missed:
+        return Check(claim, "proved")
+    if checker.theta is not None and not attacked.is_counts:
+        edge = checker.on_the_edge(checker.exactly(attacked))
+        if any(aim.reached(Ranking(other)) for other in edge):
+            return Check(claim, "open", "rounding decides which median is merged")
+    return Check(claim, "refuted", f"the votes may end with {ranking_text(missed[0], checker.votes)}")
+
+
+def _not_allowed(checker: Exactly, attacked: Votes, change: Change, low: Fraction, high: Fraction) -> str:
+    """Return why votes are not what an attacker may make of others at a price, or nothing."""
+    votes = checker.votes
+    old, new = checker.kinds(votes), checker.kinds(attacked)
+    total = sum(old.values())
+    slack = Fraction(0) if votes.is_counts and attacked.is_counts else _SAME * total
+    removed = sum((max(old[b] - new.get(b, Fraction(0)), Fraction(0)) for b in old), Fraction(0))
+    more = {b: new[b] - old.get(b, Fraction(0)) for b in new if new[b] > old.get(b, Fraction(0)) + slack}
+    added = sum(more.values(), Fraction(0))
+    if fault := _foreign(checker, list(more)):
+        return fault
+    if not change.puts and added > slack:
+        return "ballots were put in, not only dropped"
+    if not change.takes and removed > slack:
+        return "ballots were taken away, not only added"
+    if change.keeps_total and abs(added - removed) > max(slack, _SAME * total if slack else Fraction(0)):
+        return "not as many ballots were put in as taken away"
+    spent = added if not change.takes else removed
+    if spent > high * total + slack:
+        return f"it changes {percent(float(spent / total))} of the votes"
+    # An attack may put in some of what it takes away; then it changes less than it says.
+    return (
+        f"it changes no more than {percent(float(spent / total))} of the votes" if spent < low * total - slack else ""
+    )
+
+
+def _foreign(checker: Exactly, ballots: Sequence[tuple[Fraction | int, ...]]) -> str:
+    """Return why an attacker may not put in one of these ballots, or nothing."""
+    votes = checker.votes
+    if checker.base == "mean score":
+        given = [score for row in checker.kinds(votes) for score in row]
+        beyond = any(not min(given) <= score <= max(given) for row in ballots for score in row)
+        return "a ballot that was put in has a score beyond all that were given" if beyond else ""
+    if votes.scores is not None:  # a rule of one's own may look at anything
+        return ""
+    listed = (2,) if adds_battles(votes) else (votes.n, votes.n - 1)
+    for ballot in ballots:
+        places = sorted(rank for rank in ballot if rank)
+        if len(places) not in listed:
+            return "a ballot that was put in does not list what an attacker's ballots list"
+        if len(set(places)) < len(places):
+            return "a ballot that was put in has ties"
+    return ""

@@ -1,0 +1,80 @@
+"""The statements of a consensus: that it is one, that it is the only one, and its loss and bound."""
+
+from __future__ import annotations
+
+import math
+
+from holdrank.arrays.tolerances import SAME
+from holdrank.proofs import exact
+from holdrank.proofs.claims import NO_PROOF, Told, ranking_text
+from holdrank.proofs.programs import strict
+from holdrank.proofs.statistics import LISTED, Exactly
+from holdrank.proofs.verdicts import Check, Finding
+from holdrank.rules.consensus import name_of
+from holdrank.words.numbers import number
+
+
+def consensus_check(checker: Exactly, told: Told) -> Check:
+    """Check that a ranking is the consensus, that it is the only one if that is said, and its loss and bound."""
+    votes, unique = checker.votes, told.unique
+    if told.items != votes.items or len(told.ranks) != votes.n:
+        return Check("the consensus is one of these items", "refuted", "it is of other items")
+    only = "" if unique is None else ", the only one" if unique else ", one of several"
+    claim = f"{ranking_text(told.ranks, votes)} is the consensus by {name_of(checker.T)}{only}"
+    if checker.base is None:
+        return Check(claim, "open", NO_PROOF)
+    if votes.n > exact.MOST_ITEMS:
+        return Check(claim, "open", f"more than {exact.MOST_ITEMS} items")
+    medians = checker.medians(checker.exact)
+    if wrong := _wrong_loss(checker, told, medians.order):
+        return Check(claim, "refuted", wrong)
+    unproved: tuple[Finding, str] = ("open", "it was not proved, so that its bound may be anything below")
+    if checker.theta is None:
+        if votes.n <= LISTED and not votes.is_counts:  # optima within rounding
+            optima = checker.outcomes(checker.exact, counts=False)
+            count, fine = len(optima), told.ranks in optima
+        else:
+            order = tuple(sorted(range(votes.n), key=lambda i: told.ranks[i]))
+            count, fine = medians.count, strict(order) == told.ranks and checker.is_median(order)
+        if not fine:
+            return Check(claim, "refuted", f"{ranking_text(strict(medians.order), votes)} is better")
+        if unique is not None and unique != (count == 1):
+            return Check(claim, "refuted", f"{number(count)} rankings are optimal")
+        return Check(claim, "proved") if told.proved else Check(claim, *unproved)
+    found = checker.consensus()
+    if found == told.ranks:
+        if not told.proved:
+            return Check(claim, *unproved)
+        if unique is False and medians.count == 1:
+            return Check(claim, "refuted", "it is the only one")
+        # Whether other medians merge to the same tiers is not asked.
+        return (
+            Check(claim, "proved") if medians.count == 1 or unique is None else Check(claim, "open", "several medians")
+        )
+    if medians.count == 1:
+        return Check(claim, "refuted", f"it is {ranking_text(found, votes)}")
+    return Check(claim, "open", f"several medians; from one of them it is {ranking_text(found, votes)}")
+
+
+_MEDIAN_FOR = {"kemeny": "kendall", "borda": "spearman_rho", "footrule": "footrule"}
+
+
+def _wrong_loss(checker: Exactly, told: Told, median: exact.Order) -> str:
+    """Return what is wrong about a loss and its bound, or nothing."""
+    ranked = checker.ranked
+    loss = float(exact.loss(ranked, told.ranks, told.distance))
+    if not _same(loss, told.loss):
+        return f"its loss is {loss:.6g}, not {told.loss:.6g}"
+    if _MEDIAN_FOR.get(checker.base or "") == told.distance:
+        least = float(exact.loss(ranked, strict(median), told.distance))
+    else:
+        least = float(exact.majority_loss(ranked))  # what no ranking can go below
+    if told.bound > least + SAME:
+        return f"the bound {told.bound:.6g} is above the least loss, {least:.6g}"
+    if told.proved and not _same(least, told.bound):
+        return f"its bound is {least:.6g}, not {told.bound:.6g}"
+    return ""
+
+
+def _same(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=SAME, abs_tol=SAME)

@@ -1,0 +1,72 @@
+"""All statements of an analysis, from its record and the votes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from holdrank import __version__
+from holdrank.analysis.analyse import Analysis
+from holdrank.analysis.records import seal_of
+from holdrank.errors import InputError, show
+from holdrank.proofs.consensus import consensus_check
+from holdrank.proofs.recorded.attacks import against_the_top, attack_checks, claim_checks
+from holdrank.proofs.recorded.curves import curve_checks, tradeoff_checks
+from holdrank.proofs.recorded.cut import cut_checks, gap_checks
+from holdrank.proofs.recorded.layout import layout_checks, other_check, votes_checks
+from holdrank.proofs.recorded.places import bootstrap_checks, reach_checks
+from holdrank.proofs.recorded.record import Recorded, in_short
+from holdrank.proofs.verdicts import Check
+from holdrank.rules.registry import rules
+from holdrank.votes.votes import Votes
+from holdrank.words.headlines import headline
+
+
+def analysis_checks(votes: Votes, analysis: Analysis) -> Iterator[Check]:
+    """Check every number of an analysis; refuses an analysis of other votes."""
+    record = analysis.record
+    if list(votes.items) != record["items"] or votes.input_hash != record["votes"]["input_hash"]:
+        raise InputError(
+            "these are not the votes of the analysis",
+            expected=f"votes with the hash {record['votes']['input_hash'][:12]}",
+            found=votes.input_hash[:12],
+            repair="read the file with the same options as for the analysis",
+        )
+    rule = record["spec"]["rule"]
+    known = [known.name for known in rules()]
+    if rule not in known:
+        raise InputError("the analysis is by a rule that there is not", expected=", ".join(known), found=rule)
+    if record["seal"] != seal_of(record):
+        # What was asked for, and how long it took, no proof can tell.
+        note = "it has no seal" if not record["seal"] else "its seal does not fit"
+        yield Check("the record is as it was written", "refuted" if record["seal"] else "open", note)
+    passed = np.cumsum([step["seconds"] for step in record["steps"]])
+    if not np.allclose(passed, [step["ended"] for step in record["steps"]], rtol=0.0, atol=2e-3):
+        yield Check("the times of the steps add up", "refuted", "they do not")
+    if record["headline"] != headline(record):
+        here = record["version"] == __version__  # another one may have other words for the same
+        note = f"the record says: {headline(record)}"
+        yield Check(f"headline: {show(record['headline'], 200)}", "refuted" if here else "open", note)
+    yield from _statements(Recorded(votes, record))
+
+
+def _statements(recorded: Recorded) -> Iterator[Check]:
+    record = recorded.record
+    yield from votes_checks(recorded)
+    yield consensus_check(recorded.median, recorded.told)
+    if recorded.reported is not recorded.median:
+        yield consensus_check(recorded.reported, recorded.shown)
+    yield from layout_checks(recorded)
+    yield from attack_checks(recorded, recorded.reported, recorded.shown, record["attack"], against_the_top(recorded))
+    for row in record["claims"]:
+        yield from claim_checks(recorded, row)
+    yield from gap_checks(recorded)
+    yield from cut_checks(recorded)
+    for curve in record["curves"]:
+        yield from in_short(f"the curve of {show(curve['statistic'], 80)} is as told", curve_checks(recorded, curve))
+    for other in record["others"]:
+        yield other_check(recorded, other)
+    yield from bootstrap_checks(recorded)
+    yield from reach_checks(recorded)
+    yield from in_short("loss and robustness over all thresholds are as told", tradeoff_checks(recorded))

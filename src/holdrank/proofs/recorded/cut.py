@@ -1,0 +1,75 @@
+"""The gaps between tiers, and who is safe at the cut."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from holdrank.attacks import goals
+from holdrank.attacks.answers import attack
+from holdrank.attacks.goals import Goal
+from holdrank.attacks.reach import whole_budget
+from holdrank.errors import show
+from holdrank.proofs.claims import Amounts
+from holdrank.proofs.lower import least_checks
+from holdrank.proofs.recorded.attacks import number_checks
+from holdrank.proofs.recorded.record import LONGEST, Recorded, amounts_of, least_share
+from holdrank.proofs.statistics import LISTED
+from holdrank.proofs.verdicts import Check
+from holdrank.rankings import Ranking
+from holdrank.votes.changes import Change
+
+
+def gap_checks(recorded: Recorded) -> Iterator[Check]:
+    """Check what it takes to change who stands above each gap between tiers."""
+    sizes = [len(bucket) for bucket in Ranking(recorded.shown.ranks).buckets]
+    gaps = recorded.record["gaps"]
+    if len(gaps) != len(sizes) - 1 or not all(gap["known"] for gap in gaps):
+        yield Check("every gap between tiers was tested", "open", "some were not")
+    for k, gap in zip(np.cumsum(sizes)[:-1].tolist(), gaps, strict=False):
+        if gap["known"]:
+            yield from number_checks(recorded, recorded.reported, recorded.shown, goals.TopSet(k), gap)
+
+
+def cut_checks(recorded: Recorded) -> Iterator[Check]:
+    """Check who is above the cut, and who is safe there."""
+    cut, asked = recorded.record["cut"], recorded.record["spec"]["k"]
+    if cut is None:
+        if asked is not None and recorded.n > 1:
+            yield Check(f"the cut after {asked} was tested", "open", "it was not")
+        return
+    order, k, budget = (
+        recorded.record["consensus"]["order"],
+        cut["k"],
+        whole_budget(recorded.record["spec"]["budget"], recorded.votes),
+    )
+    if k != asked or cut["budget"] != budget or [row["item"] for row in cut["items"]] != order:
+        yield Check("the cut is the one asked for", "refuted", "it is another one")
+        return
+    whole = (
+        attack(recorded.median.votes, recorded.median.T, goals.TopSet(k), time_limit=LONGEST)
+        if recorded.n <= LISTED
+        else None
+    )
+    for place, row in enumerate(cut["items"], start=1):
+        name, inside = recorded.votes.items[row["item"]], place <= k
+        goal: Goal = goals.Leaves(name, k) if inside else goals.Enters(name, k)
+        if row["inside"] != inside:
+            yield Check(f"{show(name, 60)} is on its side of the cut", "refuted", "it is on the other one")
+        amounts = amounts_of(row, recorded.votes)
+        least = least_share(amounts, recorded.votes)
+        if whole is not None and row["safe"] != (max(least, least_share(Amounts.of(whole), recorded.votes)) > budget):
+            safe = "safe" if row["safe"] else "not safe"
+            yield Check(f"{show(name, 60)} is {safe} at the cut", "refuted", "its bounds say otherwise")
+        shown = any(row[name] is not None for name in ("upper", "ties", "sufficient"))
+        if whole is None or shown or math.isinf(amounts.lower):
+            yield from number_checks(recorded, recorded.median, recorded.told, goal, row)
+            continue
+        # Whoever crosses the cut changes the set above it: what that takes is told.
+        yield from least_checks(recorded.median, recorded.told, [(goal, amounts)], Change.REPLACE)
+        told = Amounts.of(whole)
+        same = (amounts.lower, amounts.needed, amounts.decides) == (told.lower, told.needed, told.decides)
+        if not (same and whole.exact):
+            yield Check(f"{goal.text()} takes what any change of the top {k} takes", "open", "it is not the same")

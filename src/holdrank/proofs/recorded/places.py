@@ -1,0 +1,106 @@
+"""Where items may stand: by chance, and by an attacker."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from holdrank.analysis.bootstrap import bootstrap
+from holdrank.arrays.tolerances import NUDGE, SAME
+from holdrank.attacks import goals
+from holdrank.attacks.answers import attack
+from holdrank.attacks.goals import Goal
+from holdrank.attacks.reach import whole_budget
+from holdrank.errors import show
+from holdrank.proofs.attacks import shown_checks
+from holdrank.proofs.claims import Amounts, Plans, Question, slack_of
+from holdrank.proofs.lower import FEW_ITEMS, least_checks
+from holdrank.proofs.recorded.record import LONGEST, Recorded
+from holdrank.proofs.verdicts import Check
+from holdrank.rankings import Ranking
+from holdrank.votes.changes import Change
+
+
+def bootstrap_checks(recorded: Recorded) -> Iterator[Check]:
+    """Check the draws by drawing them again."""
+    drawn, claim = recorded.record["bootstrap"], "the draws are those of the seed"
+    if drawn is None:
+        return
+    if recorded.n > FEW_ITEMS:
+        yield Check(claim, "open", f"more than {FEW_ITEMS} items: they were not drawn again")
+        return
+    spec = recorded.record["spec"]
+    if drawn["seed"] != spec["seed"] or not 0 < drawn["draws"] <= spec["draws"]:
+        yield Check(claim, "refuted", "they are of another seed, or more than were asked for")
+        return
+    again = bootstrap(recorded.votes, recorded.median.T, draws=drawn["draws"], rng=drawn["seed"])
+    same = all(getattr(again, name).tolist() == drawn[name] for name in ("best", "median", "worst", "first"))
+    same = same and (again.level, again.unchanged) == (drawn["level"], drawn["unchanged"])
+    yield Check(claim, "proved") if same else Check(claim, "refuted", "drawn again, they are others")
+
+
+def reach_checks(recorded: Recorded) -> Iterator[Check]:
+    """Check the places that an attacker can bring each item to."""
+    found, claim = recorded.record["reach"], "the places within reach are as told"
+    if found is None:
+        return
+    budget = whole_budget(recorded.record["spec"]["budget"], recorded.votes)
+    votes = budget * recorded.votes.total if recorded.votes.is_counts else None
+    if (found["budget"], found["votes"]) != (budget, votes):
+        yield Check(claim, "refuted", "they are for another budget")
+        return
+    if recorded.n > FEW_ITEMS or recorded.median.base is None:
+        yield Check(claim, "open", f"more than {FEW_ITEMS} items, or no proof of this kind for the rule")
+        return
+    place = np.argsort(Ranking(recorded.told.ranks).order) + 1
+    for item, name in enumerate(recorded.votes.items):
+        ends = {end: found[end][item] for end in ("best", "shown_best", "shown_worst", "worst")}
+        claim = f"{show(name, 60)} can be brought to the places {ends['best']} to {ends['worst']}, and no farther"
+        if (
+            not 1
+            <= ends["best"]
+            <= ends["shown_best"]
+            <= place[item]
+            <= ends["shown_worst"]
+            <= ends["worst"]
+            <= recorded.n
+        ):
+            yield Check(claim, "refuted", "these are no places that fit together")
+        elif ends["best"] != ends["shown_best"] or ends["worst"] != ends["shown_worst"]:
+            yield Check(claim, "open", "some places are neither shown nor excluded")
+        else:
+            yield _places(recorded, claim, name, ends["best"], ends["worst"], int(place[item]), budget)
+
+
+def _places(recorded: Recorded, claim: str, name: str, best: int, worst: int, place: int, budget: float) -> Check:
+    """Prove that a budget brings an item to these places and no farther."""
+    excluded: list[Goal] = [goals.Enters(name, best - 1)] if best > 1 else []
+    excluded += [goals.Leaves(name, worst)] if worst < recorded.n else []
+    shown: list[Goal] = [goals.Enters(name, best)] if best < place else []
+    shown += [goals.Leaves(name, worst - 1)] if worst > place else []
+    votes, findings = recorded.median.votes, list[str]()
+    total = Fraction(votes.total)
+    for goal in excluded:
+        lower = attack(votes, recorded.median.T, goal, time_limit=LONGEST).lower
+        # What is proved must be beyond the budget: at the budget itself there may be a tie.
+        if math.isfinite(lower) and Fraction(lower) * total - slack_of(votes) <= Fraction(budget) * total:
+            findings.append("open")
+            continue
+        asked = [(goal, Amounts(lower, math.inf, 0.0, math.inf, 0.0, math.inf))]
+        findings += [check.finding for check in least_checks(recorded.median, recorded.told, asked, Change.REPLACE)]
+    for goal in shown:
+        found = attack(votes, recorded.median.T, goal, time_limit=LONGEST)
+        plan = found.whole_plan if votes.is_counts else found.plan
+        if plan is None or plan.budget(votes) > budget + (0.0 if votes.is_counts else NUDGE) + SAME:
+            findings.append("open")
+            continue
+        question = Question(recorded.median, recorded.told.ranks, goal, Change.REPLACE)
+        findings += [check.finding for check in shown_checks(question, Amounts.of(found), Plans.of(found))]
+    if "refuted" in findings:
+        return Check(claim, "refuted", "an attack says otherwise")
+    if all(finding == "proved" for finding in findings):
+        return Check(claim, "proved")
+    return Check(claim, "open", "not all was shown")
