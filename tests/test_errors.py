@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 import holdrank as hr
+from conftest import ROOT
 from holdrank.errors import quote, show
 
 
@@ -34,3 +37,35 @@ def test_every_error_is_a_holdrank_error():
     assert str(missing) == "reading Parquet needs duckdb; to repair: pip install 'holdrank[io]'"
     with pytest.raises(ValueError, match="odd"):
         raise hr.InputError("odd")
+
+
+def test_options_in_messages_are_spelt_for_whoever_reads_them():
+    from holdrank.cli.options import as_option
+    from holdrank.errors import Message, Option
+    from holdrank.studio.limits import StudioError
+
+    inner = Message(Option("rank", 3), " and ", Option("lower_is_better", True))
+    error = hr.InputError(
+        'a cell holds format="x"', source="a.csv", line=2, found='rank="y"', repair=Message("set ", inner)
+    )
+    head = 'a.csv, line 2: a cell holds format="x"; found \'rank="y"\'; to repair: '
+    assert str(error) == f"{head}set rank=3 and lower_is_better=True"
+    assert error.told(as_option) == f"{head}set --rank-column 3 and --lower-is-better all"
+    assert StudioError.of(error).repair == "set “Rank column” to 3 and “Low is good” to all"
+    assert StudioError.of(error).message == 'a cell holds format="x"; found \'rank="y"\''
+
+
+def test_errors_keep_their_fields_on_the_way_home_from_a_worker():
+    from holdrank.errors import Message, Option
+
+    repair = Message("set ", Option("format"))
+    for error in (hr.UsageError("odd", repair=repair), hr.InputError("odd", line=3, repair=repair)):
+        back = pickle.loads(pickle.dumps(error))
+        assert (type(back), str(back), back.problem, back.place) == (type(error), str(error), "odd", error.place)
+        assert back.repair.parts == repair.parts
+
+
+def test_a_repair_is_a_field_and_no_part_of_the_text():
+    """Where a message held its repair as text, pages and pipelines had to take it apart again."""
+    for path in (ROOT / "src" / "holdrank").rglob("*.py"):
+        assert path.name == "errors.py" or "to repair:" not in path.read_text("utf-8"), path

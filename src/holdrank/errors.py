@@ -1,18 +1,101 @@
 """What can go wrong, as a small tree of exceptions with messages meant for people.
 
 Every error that leaves the package on purpose is a `HoldrankError`. Its text is one line: where, what was found,
-what was expected, and one way to repair it.
+what was expected, and one way to repair it. All of these are fields too, so that nobody takes the text apart.
 
 `whole_number` and `real_number` decide what counts as a number at the border; the caller words the refusal.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral, Real
+from typing import NamedTuple
+
+
+class Option(NamedTuple):
+    """An option of a reader that a message names.
+
+    It is spelt as in Python. The command line and the pages spell it their own way, see `HoldrankError.told`.
+
+    Examples
+    --------
+    >>> print(Option("format"), Option("format", "battles"), Option("lower_is_better", True))
+    format= format="battles" lower_is_better=True
+    """
+
+    name: str
+    value: str | int | bool | None = None
+
+    def __str__(self) -> str:
+        """See the class."""
+        value = f'"{self.value}"' if isinstance(self.value, str) else "" if self.value is None else self.value
+        return f"{self.name}={value}"
+
+
+class Message(str):
+    """Text that remembers which of its parts are options.
+
+    Examples
+    --------
+    >>> Message("set ", Option("format", "battles")).spelt(lambda option: f"--{option.name} {option.value}")
+    'set --format battles'
+    """
+
+    __slots__ = ("parts",)
+    parts: tuple[str | Option, ...]
+
+    def __new__(cls, *parts: str | Option) -> Message:
+        """Make one of texts and options; a message in it keeps its own options."""
+        message = super().__new__(cls, "".join(map(str, parts)))
+        nested = (part.parts if isinstance(part, Message) else (part,) for part in parts)
+        message.parts = tuple(part for some in nested for part in some)
+        return message
+
+    def __reduce__(self) -> tuple[type[Message], tuple[str | Option, ...]]:
+        return type(self), self.parts
+
+    def spelt(self, spell: Callable[[Option], str]) -> str:
+        """Return the text with its options in another spelling."""
+        return "".join(spell(part) if isinstance(part, Option) else part for part in self.parts)
 
 
 class HoldrankError(Exception):
-    """The parent of every error that holdrank raises on purpose."""
+    """The parent of every error that holdrank raises on purpose.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong, in a few words, e.g. ``"item 12 is not declared"``.
+    repair : str
+        One way to mend it.
+    """
+
+    def __init__(self, problem: str = "", *, repair: str = "") -> None:
+        self.problem, self.repair = problem, repair
+        super().__init__(self.told())
+
+    @property
+    def place(self) -> str:
+        """Where it is wrong: nowhere in particular."""
+        return ""
+
+    @property
+    def clues(self) -> str:
+        """What was found, and what was expected: nothing."""
+        return ""
+
+    def told(self, spell: Callable[[Option], str] = str) -> str:
+        """Return the error in one line; `spell` says how options are spelt."""
+        problem, repair = in_spelling(self.problem, spell), in_spelling(self.repair, spell)
+        text = ": ".join(filter(None, (self.place, problem)))
+        text = "; ".join(filter(None, (text, self.clues)))
+        return f"{text}; to repair: {repair}" if repair else text
+
+
+def in_spelling(text: str, spell: Callable[[Option], str]) -> str:
+    """Return a text with its options, if it knows of any, in another spelling."""
+    return text.spelt(spell) if isinstance(text, Message) else text
 
 
 class UsageError(HoldrankError, ValueError):
@@ -24,14 +107,14 @@ class InputError(HoldrankError, ValueError):
 
     Parameters
     ----------
-    problem : str
-        What is wrong, in a few words, e.g. ``"item 12 is not declared"``.
+    problem, repair : str
+        What is wrong, and one way to mend it.
     source : str
         Name of the file, or of what stands in for it.
     line, column : int or str, optional
         Where in the file; lines count from 1, a column may be its name.
-    found, expected, repair : str
-        The offending text, what should have stood there, one way to mend it.
+    found, expected : str
+        The offending text, and what should have stood there.
 
     Examples
     --------
@@ -51,24 +134,26 @@ class InputError(HoldrankError, ValueError):
         expected: str = "",
         repair: str = "",
     ) -> None:
-        self.problem, self.source, self.line, self.column = problem, source, line, column
-        self.found, self.expected, self.repair = found, expected, repair
-        where = [show(source, 200)] if source else []
-        if line is not None:
-            where.append(f"line {line}")
-        if column is not None:
-            where.append(f"column {column if isinstance(column, int) else quote(column)}")
-        text = f"{', '.join(where)}: {problem}" if where else problem
-        clues = [f"found {quote(found)}"] if found is not None else []
-        if expected:
-            clues.append(f"expected {expected}")
-        if clues:
-            text += f"; {', '.join(clues)}"
-        if repair:
-            text += f"; to repair: {repair}"
-        super().__init__(text)
+        self.source, self.line, self.column, self.found, self.expected = source, line, column, found, expected
+        super().__init__(problem, repair=repair)
 
-    def at(self, source: str, line: int) -> InputError:
+    @property
+    def place(self) -> str:
+        """Where it is wrong: file, line, column, as far as they are known."""
+        where = [show(self.source, 200)] if self.source else []
+        if self.line is not None:
+            where.append(f"line {self.line}")
+        if self.column is not None:
+            where.append(f"column {self.column if isinstance(self.column, int) else quote(self.column)}")
+        return ", ".join(where)
+
+    @property
+    def clues(self) -> str:
+        """What was found, and what was expected."""
+        clues = [f"found {quote(self.found)}"] if self.found is not None else []
+        return ", ".join([*clues, f"expected {self.expected}"] if self.expected else clues)
+
+    def at(self, source: str, line: int | None) -> InputError:
         """Return the same error at another place."""
         found, expected, repair = self.found, self.expected, self.repair
         return InputError(
@@ -84,7 +169,7 @@ class MissingExtraError(HoldrankError, ImportError):
     """An optional package is needed; the message names the extra that brings it."""
 
     def __init__(self, what: str, package: str, extra: str) -> None:
-        super().__init__(f"{what} needs {package}; to repair: pip install 'holdrank[{extra}]'")
+        super().__init__(f"{what} needs {package}", repair=f"pip install 'holdrank[{extra}]'")
         self._parts = what, package, extra
 
     def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str, str]]:

@@ -264,8 +264,8 @@ def _checked(
     seconds = expect_seconds(time_limit)
     if not votes.is_counts:
         raise UsageError(
-            "a bootstrap needs to know how many votes there are, and shares do not tell; "
-            "to repair: give counts as weights, whole numbers"
+            "a bootstrap needs to know how many votes there are, and shares do not tell",
+            repair="give counts as weights, whole numbers",
         )
     return number, share, seconds
 

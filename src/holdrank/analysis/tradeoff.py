@@ -339,8 +339,8 @@ def _smith_robustness(votes: Votes, T: Robust, median: Consensus, asked: Aim) ->
     """
     if not rule_of(T.base).majorities_first:
         raise UsageError(
-            f"breakdowns of merge 'smith' exist for kemeny and copeland, not for {name_of(T.base)}; "
-            "to repair: use one of these, which give the same tiers, or another rule"
+            f"breakdowns of merge 'smith' exist for kemeny and copeland, not for {name_of(T.base)}",
+            repair="use one of these, which give the same tiers, or another rule",
         )
     if asked.distance != "hausdorff_ns":
         raise UsageError(f"breakdowns of merge 'smith' exist in the distance 'hausdorff_ns', not in {asked.distance!r}")

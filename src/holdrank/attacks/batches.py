@@ -51,8 +51,8 @@ def all_orders(n: int) -> Ints:
     """Return the orders of n items, best first, one a row, in lexicographic order as in `all_rankings`."""
     if n > MOST_ITEMS:
         raise LimitError(
-            f"{n} items have {factorial(n):,} rankings; this takes up to {MOST_ITEMS} items; to repair: keep the items "
-            "in question, or use a bound or an exact method, which do not list all rankings"
+            f"{n} items have {factorial(n):,} rankings; this takes up to {MOST_ITEMS} items",
+            repair="keep the items in question, or use a bound or an exact method, which do not list all rankings",
         )
     return closed(np.array(list(permutations(range(n)))).reshape(-1, n))
 
@@ -111,8 +111,9 @@ def batch_form(statistic: Statistic, n: int, like: Any) -> BatchForm | None:
     elif isinstance(statistic, Batched):
         return None
     raise UsageError(
-        f"{name_of(statistic)} has no batch form; to repair: give it a method batch(shares) that returns the ranks for "
-        "many distributions over all rankings, or use kemeny, borda, footrule or Robust of one of them"
+        f"{name_of(statistic)} has no batch form",
+        repair="give it a method batch(shares) that returns the ranks for "
+        "many distributions over all rankings, or use kemeny, borda, footrule or Robust of one of them",
     )
 
 

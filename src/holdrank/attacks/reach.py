@@ -93,7 +93,7 @@ def reach(
     [('a', 1, 2), ('b', 1, 2), ('c', 3, 3)]
     """
     if isinstance(T, Robust):
-        raise UsageError("reach takes a rule without ties; to repair: give the base of the tiers")
+        raise UsageError("reach takes a rule without ties", repair="give the base of the tiers")
     share = real_number(budget)
     if share is None or not 0 < share < 1:
         raise UsageError(f"budget must be a share of the votes between 0 and 1, not {quote(str(budget))}")

@@ -98,7 +98,8 @@ def theorem_bounds(votes: Votes, statistic: Statistic = kemeny, deltas: npt.Arra
     if votes.n > _MOST_ENUMERATED and median_of != "kendall":
         raise LimitError(
             f"the lower bound goes over all rankings of up to {_MOST_ENUMERATED} items for borda and footrule, "
-            f"not {votes.n}; to repair: keep the items in question, or use kemeny"
+            f"not {votes.n}",
+            repair="keep the items in question, or use kemeny",
         )
     before = statistic(votes).ranking
     notes = []

@@ -31,9 +31,9 @@ from holdrank.cli.options import (
     VOTE_ENDINGS,
     ReadingCommand,
     Threshold,
+    as_option,
     check_output,
     checkpoint_option,
-    in_options,
     json_option,
     merge_option,
     quiet_option,
@@ -169,7 +169,7 @@ def _run() -> int:
         complain("interrupted")
         return EXIT_INTERRUPTED
     except HoldrankError as error:
-        complain(f"holdrank: {in_options(str(error))}")
+        complain(f"holdrank: {error.told(as_option)}")
         if isinstance(error, WorkerError):
             return EXIT_INTERNAL
         return EXIT_DATA if isinstance(error, InputError | LimitError) else EXIT_USAGE
@@ -178,12 +178,12 @@ def _run() -> int:
         repair = "check that it is there, may be used and has room"
         if _stands_nowhere():
             where, what, repair = "the current folder", "it is gone", "change to one that is there"
-        complain(f"holdrank: {where}: {what}; to repair: {repair}")
+        complain(f"holdrank: {HoldrankError(f'{where}: {what}', repair=repair)}")
         return EXIT_DATA
     except MemoryError as error:
         what = f" ({show(str(error), 200)})" if str(error) else ""
         repair = "keep fewer items or ballots, close other programs, or use a machine with more"
-        complain(f"holdrank: there is not enough memory{what}; to repair: {repair}")
+        complain(f"holdrank: {HoldrankError(f'there is not enough memory{what}', repair=repair)}")
         return EXIT_DATA
     except Exception as error:
         if os.environ.get("HOLDRANK_DEBUG"):
@@ -327,7 +327,7 @@ def validate(file: str, as_json: bool, reading: dict[str, Any]) -> int:
         click.echo("no problems found")
     else:
         for problem in result.problems:
-            click.echo(in_options(str(problem)))
+            click.echo(problem.told(as_option))
         more = f"; the first {len(result.problems)} are shown" if result.total > len(result.problems) else ""
         click.echo(f"{result.total} problem{'s' * (result.total != 1)}{more}")
     return EXIT_DATA if result.total else 0
@@ -430,7 +430,7 @@ def _if_possible(votes: Votes, rule: str, time_limit: float | None, quiet: bool)
     try:
         return _consensus(votes, rule, time_limit, quiet, False)
     except HoldrankError as error:
-        complain(f"note: no {rule}: {in_options(str(error))}")
+        complain(f"note: no {rule}: {error.told(as_option)}")
         return None
 
 

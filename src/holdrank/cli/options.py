@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from holdrank.cli.printing import complain, progress_line
-from holdrank.errors import quote, show
+from holdrank.errors import Option, quote, show
 
 if TYPE_CHECKING:
     from holdrank.rules.consensus import Statistic
@@ -96,13 +95,13 @@ def reading_options(command: F) -> F:
     return gather  # type: ignore[return-value]
 
 
-def in_options(message: str) -> str:
-    """Return a message of the library with its arguments spelt as options: ``rank=`` is ``--rank-column``."""
-    for option in READING_OPTIONS:
-        message = re.sub(rf"\b{option.name}=([\"'])(.+?)\1", rf"{option.opts[0]} \2", message)
-        message = re.sub(rf"\b{option.name}=True\b", f"{option.opts[0]} all", message)
-        message = re.sub(rf"\b{option.name}=", option.opts[0], message)
-    return message
+def as_option(option: Option) -> str:
+    """Return an option of a reader as the command line spells it: ``rank=`` is ``--rank-column``."""
+    known = {one.name: one.opts[0] for one in READING_OPTIONS}
+    if option.name not in known:
+        return str(option)
+    value = "all" if option.value is True else option.value
+    return known[option.name] if value is None else f"{known[option.name]} {value}"
 
 
 def _clean(reading: dict[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdrank.errors import InputError, LimitError, show
+from holdrank.errors import InputError, LimitError, Message, Option, show
 from holdrank.files.containers.source import split_lines
 from holdrank.votes.ballots.ranks import ranks_within
 from holdrank.votes.forms.notes import counted, name_notes
@@ -74,7 +74,7 @@ def ballots_of(
                     raise _fault("the item is not declared", name, "an item that the first line declares", repair)
                 item = items.setdefault(name, len(items))
                 if item in ballot and not keeps_first:
-                    repair = 'delete one mention, or set repeated="first"'
+                    repair = Message("delete one mention, or set ", Option("repeated", "first"))
                     raise _fault("the ballot names an item twice", name, "each item at most once", repair)
                 repeats = repeats or item in ballot
                 ballot.setdefault(item, rank)
@@ -181,8 +181,8 @@ def _records(objects: list[tuple[int, dict[str, Any]]], source: str, problems: P
         )
     if len(names) * len(objects) > most:
         raise LimitError(
-            f"{show(source, 200)}: the objects have {len(names):,} keys in all, and few of them each; to repair: "
-            'write ballots such as {"ranks": {"a": 1}}'
+            f"{show(source, 200)}: the objects have {len(names):,} keys in all, and few of them each",
+            repair='write ballots such as {"ranks": {"a": 1}}',
         )
     rows, lines = [], []
     for line, record in objects:

@@ -7,7 +7,7 @@ from itertools import chain
 
 import numpy as np
 
-from holdrank.errors import InputError
+from holdrank.errors import InputError, Message, Option
 from holdrank.files.containers.source import Source, split_lines
 from holdrank.files.read_options import ReadOptions
 from holdrank.votes.ballots.ranks import ranks_within
@@ -30,7 +30,7 @@ def read_order(text: str, source: Source, options: ReadOptions, problems: Proble
     words = lines[head].split()
     start = "the number of items and a 1, such as '10 1'"
     if not words or not all(re.fullmatch(r"[0-9]{1,7}", word) for word in words[:2]) or int(words[0]) < 1:
-        repair = "check the format, or set format= to the right one"
+        repair = Message("check the format, or set ", Option("format"), " to the right one")
         raise fault("the file does not start like an .order file", head + 1, start, repair)
     size = int(words[0])
     if size > max(_MANY_ITEMS, len(text)):

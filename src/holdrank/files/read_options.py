@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from holdrank.errors import UsageError
+from holdrank.errors import Message, Option, UsageError
 from holdrank.votes.forms.table_options import TableOptions
 
 FORMATS = {
@@ -91,21 +91,25 @@ class ReadOptions(TableOptions):
         """Return the options that `caller` was given by name; refuse those that do not exist."""
         unknown = sorted(options.keys() - {field.name for field in fields(cls)})
         if unknown:
-            raise UsageError(f"{caller} has no option {unknown[0]}=")
+            raise UsageError(Message(f"{caller} has no option ", Option(unknown[0])))
         return cls(**options)
 
     def _expect(self, name: str, sound: bool, what: str) -> None:
         if not sound:
-            raise UsageError(f"{name}= takes {what}, not {getattr(self, name)!r}")
+            raise UsageError(Message(Option(name), f" takes {what}, not {getattr(self, name)!r}"))
 
     def check(self, form: str) -> None:
         """Refuse an option that means nothing for the form: a setting without effect would mislead."""
         given = {field.name for field in fields(self) if getattr(self, field.name) != field.default}
         stray = sorted(given - _OPTIONS[form])
         if stray:
-            raise UsageError(f"{stray[0]}= means nothing for the format {form!r} ({FORMATS[form]})")
+            raise UsageError(Message(Option(stray[0]), f" means nothing for the format {form!r} ({FORMATS[form]})"))
         if form in ("battles", "pair-counts") and self.unlisted == "bottom":
-            raise UsageError(f"unlisted='bottom' makes no sense for {form}: a comparison speaks about two items")
+            raise UsageError(
+                Message(
+                    Option("unlisted", "bottom"), f" makes no sense for {form}: a comparison speaks about two items"
+                )
+            )
 
 
 def _whole(value: object) -> bool:

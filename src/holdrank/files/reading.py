@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-from holdrank.errors import InputError, UsageError
+from holdrank.errors import InputError, Message, Option, UsageError
 from holdrank.files import sniff
 from holdrank.files.containers.delimited import Chunk, csv_chunks, find_delimiter, table_from_chunks
 from holdrank.files.containers.parquet import parquet_table
@@ -195,9 +195,9 @@ def _raw_ballots(
     if kind != "text" and format in _BALLOTS_OF_TEXT:
         raise UsageError(f"the format {format!r} is text, but {source.name} is {kind}")
     if kind != "xlsx" and options.sheet is not None:
-        raise UsageError("sheet= means something for spreadsheets (.xlsx) only")
+        raise UsageError(Message(Option("sheet"), " means something for spreadsheets (.xlsx) only"))
     if kind != "text" and options.delimiter is not None:
-        raise UsageError("delimiter= means something for CSV files only")
+        raise UsageError(Message(Option("delimiter"), " means something for CSV files only"))
     if kind == "parquet":
         return of_table(parquet_table(source), format, options, problems)
     if kind == "xlsx":
@@ -233,12 +233,15 @@ def _of_json(
     """Read lines of ballots, or of records that make a table of the form `format`."""
     for option in ("delimiter", "header"):
         if getattr(options, option) is not None:
-            raise UsageError(f"{option}= means nothing for JSON Lines")
+            raise UsageError(Message(Option(option), " means nothing for JSON Lines"))
     found = read_jsonl(text, name, options, problems)
     if isinstance(found, Table):
         return of_table(found, format, options, problems)
     if format is not None:
-        raise UsageError(f"the format {format!r} is a table, but the lines of {name} are ballots; leave format= out")
+        raise UsageError(
+            f"the format {format!r} is a table, but the lines of {name} are ballots",
+            repair=Message("leave ", Option("format"), " out"),
+        )
     options.check("jsonl")
     return "jsonl", reason, found
 

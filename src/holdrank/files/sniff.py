@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from holdrank.errors import InputError, quote, show
+from holdrank.errors import InputError, Message, Option, quote, show
 from holdrank.files.preflib.reader import TYPES
 from holdrank.files.ranks_or_scores import may_be_ranks, odd_column, parts_of_rankings, rank_evidence
 from holdrank.votes.forms.battles import battle_columns, pair_count_columns
@@ -90,7 +90,9 @@ def text_form(text: str, extension: str, source: str) -> tuple[str, str]:
             line=1,
             found=first,
             expected="a file of type soc, soi, toc, toi, cat or csv",
-            repair="look for the .soc, .soi, .toc, .toi or .cat file of the same data set, or set format=",
+            repair=Message(
+                "look for the .soc, .soi, .toc, .toi or .cat file of the same data set, or set ", Option("format")
+            ),
         )
     named = extension.lstrip(".") in TYPES
     if first.startswith("#") and (named or any(_PREFLIB_KEY.match(line) for line in lines[:50])):
@@ -152,7 +154,13 @@ def named_form(table: Table) -> tuple[str, str] | None:
                 raise table.fault(
                     "no voter gives more than one mark, so nothing is compared",
                     "the same voter on several rows",
-                    "name the column of the voter with voter=, or set format= if a row is something else",
+                    Message(
+                        "name the column of the voter with ",
+                        Option("voter"),
+                        ", or set ",
+                        Option("format"),
+                        " if a row is something else",
+                    ),
                     row=1,
                     column=voter,
                 )
@@ -244,8 +252,12 @@ def _check_voters(table: Table, key: Sequence[int], options: TableOptions) -> No
             raise table.fault(
                 "low numbers may be the good ones in a column, and high ones would win",
                 "columns whose direction is known",
-                f'set lower_is_better="{show(table.names[low], 30)}" if low is good there, or name the columns of the '
-                "voters with columns=",
+                Message(
+                    "set ",
+                    Option("lower_is_better", show(table.names[low], 30)),
+                    " if low is good there, or name the columns of the voters with ",
+                    Option("columns"),
+                ),
                 column=low,
             )
     odd = next((k for k in used if plain(table.names[k]) in NO_ITEM_NAMES - LOW_WORDS), None)
@@ -253,7 +265,7 @@ def _check_voters(table: Table, key: Sequence[int], options: TableOptions) -> No
         raise table.fault(
             "a column may be no voter, and its numbers would be scores",
             "columns of voters",
-            "name the columns of the voters with columns=",
+            Message("name the columns of the voters with ", Option("columns")),
             column=odd,
         )
     names = {cell.strip() for cell in table.text(key[-1])}
@@ -261,8 +273,11 @@ def _check_voters(table: Table, key: Sequence[int], options: TableOptions) -> No
         raise table.fault(
             "the columns have the names of the items: this is a table of wins, not of scores",
             "one voter a column",
-            "write one pair a row with the columns i, j, wins_i, wins_j, or name the columns with columns= if they are "
-            "voters",
+            Message(
+                "write one pair a row with the columns i, j, wins_i, wins_j, or name the columns with ",
+                Option("columns"),
+                " if they are voters",
+            ),
             found=", ".join(table.names[k] for k in used[:12]),
         )
 
@@ -277,12 +292,20 @@ def _unclear(table: Table, text: int, blanks: Collection[str]) -> InputError:
     filled = [k for k, cell in enumerate(bare) if not is_blank(cell, blanks)]
     row = next((k for k in filled if not is_number(bare[k])), filled[0] if filled else 0)
     if text == 0 and all(table.is_numeric(k) for k in range(1, len(table.names))):
-        repair = (
-            'set format="score-table" if a row is an item, or voter= and format="rank-columns" '
-            'or format="score-columns" if a row is a voter'
+        repair = Message(
+            "set ",
+            Option("format", "score-table"),
+            " if a row is an item, or ",
+            Option("voter"),
+            " and ",
+            Option("format", "rank-columns"),
+            " or ",
+            Option("format", "score-columns"),
+            " if a row is a voter",
         )
     else:
-        repair = "set format= and name the columns to use, such as columns=, item=, voter=, rank="
+        roles = (part for name in ("item", "voter", "rank") for part in (", ", Option(name)))
+        repair = Message("set ", Option("format"), " and name the columns to use, such as ", Option("columns"), *roles)
     return table.fault(
         "the form of the table is not clear: a column holds text, and its name tells nothing",
         "a form of vote file, such as model_a, model_b, winner or rank1, rank2 or voter, item, rank",
@@ -322,12 +345,20 @@ def _ranks_or_scores(
         raise table.fault(
             "a column may be no item, and its numbers would be scores",
             "columns of items",
-            'name the columns of the items with columns=, and set format="score-columns" or format="rank-columns"',
+            Message(
+                "name the columns of the items with ",
+                Option("columns"),
+                ", and set ",
+                Option("format", "score-columns"),
+                " or ",
+                Option("format", "rank-columns"),
+            ),
             column=odd,
         )
-    forms = 'set format="rank-columns" or format="score-columns"'
+    forms = Message("set ", Option("format", "rank-columns"), " or ", Option("format", "score-columns"))
     if odd is not None or (not may_be_ranks(values) and may_be_ranks(values, spare=True)):
-        forms = f"name the columns of the items with columns=, for one may be no item, and {forms}"
+        columns = Option("columns")
+        forms = Message("name the columns of the items with ", columns, ", for one may be no item, and ", forms)
     raise table.fault(
         "the cells may be ranks (1 is best) or scores (high is best)",
         "rows that only one of the two readings fits",
@@ -365,17 +396,27 @@ def _check_score_table(
     parts = [np.delete(values, k, axis=1) for k in range(len(used))] if 2 < len(used) <= _MOST_VOTERS else []
     down = any(may_be_ranks(part.T, strict=True) for part in (values, *parts)) or parts_of_rankings(values)
     along = not shape_known and len(used) > 1 and may_be_ranks(values, strict=True)
-    low = ", and lower_is_better=True if low is best"
-    table_of = 'format="score-table"'
+    low = Message(", and ", Option("lower_is_better", True), " if low is best")
+    name, columns = show(table.names[key[-1]], 30), Option("columns")
+    table_of = Message(Option("format", "score-table"))
     if numbered:
-        table_of = f'item="{show(table.names[key[-1]], 30)}", columns= and {table_of}'
-    voter = f'voter="{show(table.names[key[-1]], 30)}"' if not numbered else "columns="
+        table_of = Message(Option("item", name), ", ", columns, " and ", table_of)
+    voter = columns if numbered else Option("voter", name)
     if along:
         raise table.fault(
             "a row may be an item with its scores, or a voter with ranks",
             "rows that only one of the two readings fits",
-            f"set {table_of} if a row is an item{low if down else ''}, or "
-            f'{voter} and format="rank-columns" if a row is a voter',
+            Message(
+                "set ",
+                table_of,
+                " if a row is an item",
+                low if down else "",
+                ", or ",
+                voter,
+                " and ",
+                Option("format", "rank-columns"),
+                " if a row is a voter",
+            ),
             row=0,
             found=", ".join(table.cell(k, 0) for k in (*key, *used[:20])),
         )
@@ -383,7 +424,7 @@ def _check_score_table(
         raise table.fault(
             "the columns may hold ranks (1 is best) or scores (high is best)",
             "columns that only one of the two readings fits",
-            f"set {table_of}{low}",
+            Message("set ", table_of, low),
             column=used[0],
             found=", ".join(table.text(used[0])[:20]),
         )
@@ -391,7 +432,15 @@ def _check_score_table(
         raise table.fault(
             "a row may be a thing with the marks that people gave it, or a person with marks for things",
             "a first column whose name tells what a row is, such as item or voter",
-            f'set {table_of} if a row is an item, or {voter} and format="score-columns" if a row is a voter',
+            Message(
+                "set ",
+                table_of,
+                " if a row is an item, or ",
+                voter,
+                " and ",
+                Option("format", "score-columns"),
+                " if a row is a voter",
+            ),
             row=0,
             column=key[-1],
         )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from holdrank.errors import InputError, UsageError, quote, reason
+from holdrank.errors import InputError, Message, Option, UsageError, quote, reason
 from holdrank.files.sniff import named_form
 from holdrank.parallel.checkpoints import replace_file
 from holdrank.votes.forms.table import Table
@@ -52,7 +52,8 @@ def write_votes(votes: Votes, path: str | os.PathLike[str], *, format: str | Non
     chosen = format or extension
     if chosen not in _FORMATS:
         raise UsageError(
-            f"cannot tell the format to write from {quote(str(path))}; set format= to one of {', '.join(_FORMATS)}"
+            f"cannot tell the format to write from {quote(str(path))}",
+            repair=Message("set ", Option("format"), f" to one of {', '.join(_FORMATS)}"),
         )
     if format in ("preflib", *_TYPES) and extension in _TYPES:
         if format != "preflib" and format != extension:
@@ -236,7 +237,7 @@ def _position_rows(votes: Votes, name: str) -> list[Sequence[str]]:
             source=name,
             found=fitting_type(votes),
             expected="strict orders that list every item at least once",
-            repair='write format="rank-columns" instead',
+            repair=Message("write ", Option("format", "rank-columns"), " instead"),
         )
     width = int(votes.ballots.largest_ranks().max())
     names = [guard_name(item) for item in votes.items]

@@ -121,7 +121,7 @@ def real(
         As in `figures`; each file is a task, and is read by the worker.
     """
     if not files:
-        raise UsageError("the figure 'real' needs vote files; to repair: name at least one")
+        raise UsageError("the figure 'real' needs vote files", repair="name at least one")
     options, time_limit = dict(reading or {}), expect_seconds(time_limit)
     work = {f"real, {source.key}": (source, options, time_limit) for source in sources(files, options, executor)}
     parameters = {"time_limit": time_limit, "reading": options}

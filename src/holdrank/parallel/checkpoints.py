@@ -93,8 +93,8 @@ class Checkpoint:
             raise
         except (OSError, ValueError) as error:
             raise UsageError(
-                f"the checkpoint {show(str(self.path), 200)} cannot be written: "
-                f"{reason(error)}; to repair: name a file in a folder that may be written"
+                f"the checkpoint {show(str(self.path), 200)} cannot be written: {reason(error)}",
+                repair="name a file in a folder that may be written",
             ) from error
         try:
             self._lock()

@@ -39,7 +39,7 @@ class Processes(ProcessPoolExecutor):
             os.getcwd()
         except FileNotFoundError:
             raise UsageError(
-                "the current folder is gone, and no process can start in it; to repair: change to one that is there"
+                "the current folder is gone, and no process can start in it", repair="change to one that is there"
             ) from None
         self.jobs = number
         fresh = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang
@@ -157,15 +157,15 @@ def connect(address: str, *, timeout: float = _CONNECT_SECONDS) -> Iterator[Exec
         client = Client(where, timeout=timeout, set_as_default=False)
     except (OSError, ValueError, KeyError) as error:
         raise UsageError(
-            f"no Dask scheduler answers at {quote(address)}: {show(str(error), 200)}; "
-            "to repair: start one with 'dask scheduler' and give the address that it prints"
+            f"no Dask scheduler answers at {quote(address)}: {show(str(error), 200)}",
+            repair="start one with 'dask scheduler' and give the address that it prints",
         ) from error
     try:
         try:
             client.wait_for_workers(1, timeout=timeout)
         except TimeoutError as error:
             raise UsageError(
-                f"the Dask scheduler at {quote(address)} has no workers; to repair: dask worker {show(address, 200)}"
+                f"the Dask scheduler at {quote(address)} has no workers", repair=f"dask worker {show(address, 200)}"
             ) from error
         _check_versions(client)
         yield Cluster(client)
@@ -191,15 +191,16 @@ def _check_versions(client: Any) -> None:
         found = client.run(_version)
     except ImportError as error:
         raise UsageError(
-            f"a worker of the cluster has no holdrank: {show(str(error), 200)}; to repair: install version "
-            f"{__version__} there"
+            f"a worker of the cluster has no holdrank: {show(str(error), 200)}",
+            repair=f"install version {__version__} there",
         ) from error
     other = {where: version for where, version in found.items() if version != __version__}
     if other:
         where, version = min(other.items())
         raise UsageError(
             f"{len(other)} of {len(found)} workers have another version of holdrank than {__version__}: {show(where)} "
-            f"has {show(str(version))}; to repair: install the same version on all machines"
+            f"has {show(str(version))}",
+            repair="install the same version on all machines",
         )
 
 

@@ -140,6 +140,6 @@ def expect_executor(executor: object) -> None:
     """Refuse what is no executor."""
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise UsageError(
-            f"executor must have the methods of concurrent.futures.Executor, not be {show(repr(executor))}; "
-            "to repair: make one with hr.clusters.local or hr.clusters.connect"
+            f"executor must have the methods of concurrent.futures.Executor, not be {show(repr(executor))}",
+            repair="make one with hr.clusters.local or hr.clusters.connect",
         )

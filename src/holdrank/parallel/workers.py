@@ -94,14 +94,14 @@ def explained(error: Exception, kept: Checkpoint | None) -> HoldrankError | None
             again = "run it again; with a checkpoint, finished points would be kept"
         else:
             again = f"run it again; finished points are kept in {show(str(kept.path), 200)}"
-        return WorkerError(f"a worker was lost, perhaps for want of memory ({what}); to repair: {again}")
+        return WorkerError(f"a worker was lost, perhaps for want of memory ({what})", repair=again)
     if isinstance(error, pickle.PicklingError) or any(words in str(error) for words in ("pickle", "local object")):
         return UsageError(
-            f"a task cannot be sent to another process ({what}); "
-            "to repair: define statistics of your own at the top of a module"
+            f"a task cannot be sent to another process ({what})",
+            repair="define statistics of your own at the top of a module",
         )
     if isinstance(error, RuntimeError) and "bootstrapping" in str(error):
         return UsageError("a script that shares its work must do it below the line  if __name__ == '__main__':")
     if isinstance(error, RuntimeError) and "shutdown" in str(error):
-        return UsageError("the executor was shut down and takes no more work; to repair: make a new one")
+        return UsageError("the executor was shut down and takes no more work", repair="make a new one")
     return None

@@ -114,7 +114,7 @@ def _gap(gap: Gap, total: float | None) -> Data | None:
     if not 0 <= lower <= upper:
         raise UsageError(f"a gap is a number from 0, or two with the smaller first, not {quote(str(gap))}")
     if total is None and any(1 < end < math.inf for end in (lower, upper)):
-        raise UsageError(f"a gap of {upper:g} is no share of the votes; to repair: give total, the number of all votes")
+        raise UsageError(f"a gap of {upper:g} is no share of the votes", repair="give total, the number of all votes")
     return {"lower": number(lower), "upper": number(upper), "label": _label(lower, upper, total is None)}
 
 

@@ -306,8 +306,8 @@ def expect_votes(votes: object, rule: str, *, pairs: bool = False) -> None:
     if isinstance(votes, PairCounts):
         if not pairs:
             raise UsageError(
-                f"{rule} needs ballots, and pair counts hold none; to repair: counts.as_votes() makes a ballot of "
-                "every comparison, if that is what you ask about"
+                f"{rule} needs ballots, and pair counts hold none",
+                repair="counts.as_votes() makes a ballot of every comparison, if that is what you ask about",
             )
     elif not isinstance(votes, Votes):
         raise UsageError(

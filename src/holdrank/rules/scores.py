@@ -99,7 +99,7 @@ def bradley_terry(votes: Votes | PairCounts, *, ridge: float = RIDGE) -> Consens
     shares = votes.wins() / votes.total
     connected = _connections(shares)
     if ridge == 0 and connected != _ALL:
-        raise UsageError(f"without a ridge there are no strengths: {connected}; to repair: give a ridge above 0")
+        raise UsageError(f"without a ridge there are no strengths: {connected}", repair="give a ridge above 0")
     if compares_all(votes):
         return _sorted(votes, *_total_wins(votes), f"sorted by strength, as by pairwise wins; {connected}", started)
     fitted, steps = strengths(shares, float(ridge))
@@ -251,7 +251,7 @@ def _exact_sums(votes: Votes) -> tuple[list[int], list[int]] | None:
 def scores_of(votes: Votes) -> Floats:
     """Return the scores of votes, or refuse votes that hold none."""
     if votes.scores is None:
-        raise UsageError("mean_score needs scores, and these votes hold rankings only; to repair: read a score table")
+        raise UsageError("mean_score needs scores, and these votes hold rankings only", repair="read a score table")
     return votes.scores
 
 
@@ -317,7 +317,7 @@ def strengths(shares: Floats, ridge: float) -> tuple[Floats, int]:
         if (reach <= _CONVERGED * _unit(s)).all():
             return s, steps
     raise UsageError(
-        f"the strengths did not converge in {_MOST_STEPS} steps with ridge={ridge:g}; to repair: use a larger one"
+        f"the strengths did not converge in {_MOST_STEPS} steps with ridge={ridge:g}", repair="use a larger one"
     )
 
 

@@ -63,7 +63,7 @@ def _content(file: str) -> bytes:
     try:
         check_size(data, Limits())
     except StudioError as problem:
-        raise LimitError(f"{problem.message}; to repair: {problem.repair}") from problem
+        raise LimitError(problem.message, repair=problem.repair) from problem
     return data
 
 
@@ -76,7 +76,7 @@ def _listening(port: int) -> socket:
     except (OSError, OverflowError) as error:
         door.close()
         raise UsageError(
-            f"port {port} cannot be used: {error}; to repair: leave the port out, or choose another"
+            f"port {port} cannot be used: {error}", repair="leave the port out, or choose another"
         ) from error
     return door
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from holdrank.errors import HoldrankError, InputError, LimitError, MissingExtraError, UsageError, quote, show
+from holdrank.errors import HoldrankError, LimitError, MissingExtraError, Option, UsageError, in_spelling
 
 Shape: TypeAlias = dict[str, str]
 
-_REPAIR = "; to repair: "
-
-# The names of options as the form of the studio labels them; messages of the library spell them as arguments.
+# The options of readers as the form of the studio labels them.
 LABELS = {
     "format": "Form",
     "unlisted": "Unlisted items",
@@ -129,23 +126,16 @@ class StudioError(Exception):
 
         Examples
         --------
-        >>> error = InputError("the delimiter is unclear", source="a.csv", line=1, repair="set delimiter=")
+        >>> from holdrank.errors import InputError, Message
+        >>> repair = Message("set ", Option("delimiter"))
+        >>> error = InputError("the delimiter is unclear", source="a.csv", line=1, repair=repair)
         >>> StudioError.of(error).shape()
         {'code': 'input', 'message': 'the delimiter is unclear', 'place': 'a.csv, line 1', 'repair': 'set “Delimiter”'}
         """
-        if isinstance(error, InputError):
-            place = [show(error.source, 200)] if error.source else []
-            place += [f"line {error.line}"] if error.line is not None else []
-            if error.column is not None:
-                place.append(f"column {error.column if isinstance(error.column, int) else quote(error.column)}")
-            clues = [f"found {quote(error.found)}"] if error.found is not None else []
-            clues += [f"expected {error.expected}"] if error.expected else []
-            message = error.problem + ("; " + ", ".join(clues) if clues else "")
-            return cls(422, "input", message, place=", ".join(place), repair=in_labels(error.repair))
         kinds = ((UsageError, "usage"), (LimitError, "limit"), (MissingExtraError, "missing-extra"))
         code = next((name for kind, name in kinds if isinstance(error, kind)), "input")
-        message, _, repair = str(error).partition(_REPAIR)
-        return cls(_STATUS[code], code, in_labels(message), repair=in_labels(repair))
+        message = "; ".join(filter(None, (in_spelling(error.problem, as_label), error.clues)))
+        return cls(_STATUS[code], code, message, place=error.place, repair=in_spelling(error.repair, as_label))
 
 
 _STATUS = {
@@ -159,20 +149,18 @@ _STATUS = {
 }
 
 
-def in_labels(message: str) -> str:
-    """Return a message of the library with its arguments spelt as the fields of the form.
+def as_label(option: Option) -> str:
+    """Return an option of a reader as the form of the studio labels it.
 
     Examples
     --------
-    >>> in_labels('set format="battles", or lower_is_better=True')
-    'set “Form” to battles, or “Low is good” to all'
+    >>> as_label(Option("format", "battles")), as_label(Option("lower_is_better", True))
+    ('“Form” to battles', '“Low is good” to all')
     """
-    for name, label in LABELS.items():
-        message = re.sub(rf"\bsuch as {name}=([\"'])(.+?)\1", r"such as to “\2”", message)
-        message = re.sub(rf"\b{name}=([\"'])(.+?)\1", rf"“{label}” to \2", message)
-        message = re.sub(rf"\b{name}=True\b", f"“{label}” to all", message)
-        message = re.sub(rf"\b{name}=", f"“{label}”", message)
-    return message
+    if option.name not in LABELS:
+        return str(option)
+    value = "all" if option.value is True else option.value
+    return f"“{LABELS[option.name]}”" if value is None else f"“{LABELS[option.name]}” to {value}"
 
 
 _SMALLER = "count equal ballots into a weight column, or use the command line, which has no such limit"

@@ -178,8 +178,8 @@ def _read(job: Record, data: bytes, say: Say) -> Votes:
     votes = read_votes(_named(data, PurePath(job["name"]).name or "votes"), **job["reading"])
     if votes.n > job["items"]:
         raise LimitError(
-            f"the file has {votes.n:,} items, and pages show up to {job['items']}; to repair: use the command line, "
-            "or choose some of the columns"
+            f"the file has {votes.n:,} items, and pages show up to {job['items']}",
+            repair="use the command line, or choose some of the columns",
         )
     say("votes", votes=votes_record(votes), items=list(votes.items))
     return votes
@@ -214,8 +214,7 @@ def _text(votes: Votes, extension: str) -> str:
         try:
             write_votes(votes, path)
         except InputError as error:  # it names a folder of this machine
-            found, expected, repair = error.found, error.expected, error.repair
-            raise InputError(error.problem, source=path.name, found=found, expected=expected, repair=repair) from error
+            raise error.at(path.name, None) from error
         with open(path, encoding="utf-8", newline="") as file:
             return file.read()
 

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from holdrank.arrays.kernels import whole_number_scale
-from holdrank.errors import UsageError, quote
+from holdrank.errors import Message, Option, UsageError, quote
 from holdrank.rankings import Floats, Ints, Ranking, footrule_maximum, rho_maximum
 from holdrank.votes.ballots import Ballots
 from holdrank.votes.limits import refuse_many_items
@@ -165,6 +165,6 @@ class WeightedBallots(Remembering):
     def _refuse_unknown_places(self) -> None:
         if self.unlisted == "observed" and self.incomplete:
             raise UsageError(
-                "places of unlisted items are unknown under unlisted='observed'; "
-                "to repair: use unlisted='bottom', or a rule that compares pairs (kemeny)"
+                Message("places of unlisted items are unknown under ", Option("unlisted", "observed")),
+                repair=Message("use ", Option("unlisted", "bottom"), ", or a rule that compares pairs (kemeny)"),
             )

@@ -28,8 +28,8 @@ def refuse_large_matrix(ballots: int, items: int, source: str = "") -> None:
     if ballots * items > MAX_CELLS:
         where = f"{source}: " if source else ""
         raise LimitError(
-            f"{where}{ballots:,} distinct ballots over {items:,} items need more than {MAX_CELLS:,} cells; "
-            "to repair: use fewer items or split the file"
+            f"{where}{ballots:,} distinct ballots over {items:,} items need more than {MAX_CELLS:,} cells",
+            repair="use fewer items or split the file",
         )
 
 
@@ -37,6 +37,6 @@ def refuse_many_items(n: int, named: str = "ballots list") -> None:
     """Refuse more items than a matrix of all pairs can hold."""
     if n > MOST_ITEMS:
         raise LimitError(
-            f"{n:,} items need a matrix of {n:,} x {n:,} numbers; the limit is {MOST_ITEMS:,} items; "
-            f"to repair: keep the items that enough {named}"
+            f"{n:,} items need a matrix of {n:,} x {n:,} numbers; the limit is {MOST_ITEMS:,} items",
+            repair=f"keep the items that enough {named}",
         )

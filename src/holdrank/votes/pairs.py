@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from holdrank.errors import LimitError, UsageError, quote, reason
+from holdrank.errors import LimitError, Message, Option, UsageError, quote, reason
 from holdrank.parallel.checkpoints import replace_file
 from holdrank.rankings import Floats, Ranking
 from holdrank.votes.forms.battles import PairTally
@@ -229,8 +229,9 @@ class PairCounts(Remembering):
         used = weights > 0
         if used.sum() * self.n > MAX_CELLS:
             raise LimitError(
-                f"{used.sum():,} kinds of comparisons over {self.n:,} items are too many to be ballots; to repair: "
-                "give the counts themselves to kemeny, copeland, bradley_terry, borda or Robust, or use fewer items"
+                f"{used.sum():,} kinds of comparisons over {self.n:,} items are too many to be ballots",
+                repair="give the counts themselves to kemeny, copeland, bradley_terry, borda or Robust, or use fewer "
+                "items",
             )
         high = np.concatenate([first, second, first])[used]
         low = np.concatenate([second, first, second])[used]
@@ -267,8 +268,8 @@ class PairCounts(Remembering):
             replace_file(Path(path), data)
         except (OSError, ValueError) as error:
             raise UsageError(
-                f"the counts cannot be written to {quote(str(path), 200)}: {reason(error)}; "
-                "to repair: choose a folder that exists, has room and may be written to"
+                f"the counts cannot be written to {quote(str(path), 200)}: {reason(error)}",
+                repair="choose a folder that exists, has room and may be written to",
             ) from error
 
     @classmethod
@@ -312,8 +313,8 @@ class PairCounts(Remembering):
             return NotImplemented
         if other.unlisted != self.unlisted and self.total and other.total:
             raise UsageError(
-                f"counts under unlisted={self.unlisted!r} and {other.unlisted!r} do not add up; "
-                "to repair: count both with the same unlisted="
+                Message("counts under ", Option("unlisted", self.unlisted), f" and {other.unlisted!r} do not add up"),
+                repair=Message("count both with the same ", Option("unlisted")),
             )
         names = {name: k for k, name in enumerate(self.items)}
         for name in other.items:

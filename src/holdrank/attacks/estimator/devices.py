@@ -39,8 +39,8 @@ def array_on(device: str) -> Any:
     except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0]
         raise UsageError(
-            f"torch cannot use the device {quote(device)}: {quote(reason)}; to repair: name one that it has, or leave "
-            "device out"
+            f"torch cannot use the device {quote(device)}: {quote(reason)}",
+            repair="name one that it has, or leave device out",
         ) from error
 
 

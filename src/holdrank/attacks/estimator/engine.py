@@ -146,7 +146,7 @@ def smoothed(
                                {"steps": steps, "samples": samples, "repeats": repeats}.items())  # fmt: skip
     gamma = _check_options(steps, samples, variant, distance, gamma, repeats)
     if device is not None and like is not None:
-        raise UsageError("device and like both say where to run; to repair: leave one of them out")
+        raise UsageError("device and like both say where to run", repair="leave one of them out")
     seed = seed_of(rng)
     generator = np.random.default_rng(seed)
     reach = Reach(statistic, many, p, delta, distance)
@@ -198,7 +198,7 @@ def _shares(many: list[Votes]) -> tuple[int, Floats]:
         raise UsageError("smoothed takes Votes or a list of them; make them with Votes.from_orders and the like")
     n = many[0].n
     if any(votes.n != n for votes in many):
-        raise UsageError("all votes of one call must have the same number of items; to repair: call once for each")
+        raise UsageError("all votes of one call must have the same number of items", repair="call once for each")
     number = {order: at for at, order in enumerate(map(tuple, all_orders(n).tolist()))}
     p = np.zeros((len(many), len(number)))
     for row, votes in zip(p, many, strict=True):

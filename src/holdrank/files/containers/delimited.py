@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 
-from holdrank.errors import InputError, LimitError, UsageError, show
+from holdrank.errors import InputError, LimitError, Message, Option, UsageError, show
 from holdrank.files.containers.spreadsheets import Rows
 from holdrank.votes.forms.notes import plural
 from holdrank.votes.forms.table import Problems, Table, no_rows
@@ -58,7 +58,7 @@ def find_delimiter(text: str, source: str, delimiter: str | None) -> tuple[str, 
             line=1,
             found=_line(lines, 1),
             expected="one delimiter",
-            repair='set delimiter=, such as delimiter=","',
+            repair=Message("set ", Option("delimiter", ","), ", or the other one"),
         )
     found = winners[0]
     if found == ",":
@@ -148,8 +148,8 @@ def table_from_chunks(
     width = len(names)
     if width > _MOST_COLUMNS:
         raise LimitError(
-            f"{show(source, 200)}: {width:,} columns are more than {_MOST_COLUMNS:,}; to repair: check delimiter=, or "
-            "write one mark a row: voter, item, rank"
+            f"{show(source, 200)}: {width:,} columns are more than {_MOST_COLUMNS:,}",
+            repair=Message("check ", Option("delimiter"), ", or write one mark a row: voter, item, rank"),
         )
     lenient = ragged(names) or skip == 0
     columns: list[list[str]] = [[] for _ in names]
@@ -161,8 +161,8 @@ def table_from_chunks(
             lacking += sum(width - len(row) for row in rows if len(row) < width)
             if lacking > most_cells(there) and (lenient or short_rows == "fill"):
                 raise LimitError(
-                    f"{show(source, 200)}: the header has {width:,} cells, and most rows have few; to repair: shorten "
-                    "the header, or write one mark a row: voter, item, rank"
+                    f"{show(source, 200)}: the header has {width:,} cells, and most rows have few",
+                    repair="shorten the header, or write one mark a row: voter, item, rank",
                 )
             kept: Rows = []
             kept_lines: list[int] = []
@@ -199,9 +199,9 @@ def _take_header(chunks: Iterator[Chunk], skip: int, source: str) -> tuple[list[
 
 def _wrong_width(source: str, line: int, row: list[str], width: int, delimiter: str) -> InputError:
     if len(row) > width:
-        repair = "quote cells that hold the delimiter (a decimal comma?), or set delimiter="
+        repair = Message("quote cells that hold the delimiter (a decimal comma?), or set ", Option("delimiter"))
     else:
-        repair = 'complete the row, or set short_rows="fill" to take the rest as missing'
+        repair = Message("complete the row, or set ", Option("short_rows", "fill"), " to take the rest as missing")
     return InputError(
         f"the row has {plural(len(row), 'cell')}, the header {width}",
         source=source,

@@ -91,7 +91,8 @@ def declared_rows(files: str) -> str:
 def _too_many_rows(source: Source, rows: int, columns: int) -> LimitError:
     return LimitError(
         f"{show(source.name, 200)}: {plural(rows, 'row')} of {plural(columns, 'column')} are too many for a file of "
-        f"{len(source.data):,} bytes to be held in memory; to repair: give its path to count_pairs"
+        f"{len(source.data):,} bytes to be held in memory",
+        repair="give its path to count_pairs",
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from holdrank.errors import InputError, UsageError, quote, reason
+from holdrank.errors import InputError, Message, Option, UsageError, quote, reason
 
 _TEXT_EXTENSIONS = frozenset({".csv", ".tsv", ".txt", ".soc", ".soi", ".toc", ".toi", ".cat", ".jsonl", ".order"})
 _UNPACK = "unpack it first"
@@ -150,7 +150,9 @@ def decode(source: Source, encoding: str | None) -> str:
             line=source.data.count(b"\n", 0, at) + 1,
             found=byte,
             expected=f"text in {name}",
-            repair=f'name the encoding, such as encoding="{"utf-16" if wide else "latin-1"}"',
+            repair=Message(
+                "set ", Option("encoding", "utf-16" if wide else "latin-1"), ", or the encoding that it has"
+            ),
         ) from error
     text = text.removeprefix("\ufeff")
     if not text or text.isspace():

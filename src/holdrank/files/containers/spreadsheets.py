@@ -49,7 +49,7 @@ def xlsx_rows(source: Source, sheet: str | int | None) -> tuple[Rows, list[int],
             size = sum(entry.file_size for entry in entries)
             most = min(_LARGEST_BOOK, max(_SMALL_BOOK, _DENSEST_BOOK * len(source.data)))
             if size > most:
-                raise LimitError(f"{source.name}: the spreadsheet unpacks to {size:,} bytes; to repair: save it as CSV")
+                raise LimitError(f"{source.name}: the spreadsheet unpacks to {size:,} bytes", repair="save it as CSV")
             if any(entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for entry in entries):
                 raise ValueError("it is packed in a way that spreadsheets are not")
             return sheet_rows(archive, source.name, sheet, len(source.data))
@@ -80,7 +80,8 @@ def sheet_rows(
         if (len(rows) + 1) * width > most_cells(size):
             raise LimitError(
                 f"{show(source, 200)}: the sheet is almost empty, but {len(rows) + 1:,} rows with {width:,} columns "
-                "make a large table; to repair: delete cells far from the others, or save it as CSV"
+                "make a large table",
+                repair="delete cells far from the others, or save it as CSV",
             )
         rows.append([row.get(column, "") for column in range(1, last + 1)])
         lines.append(number)

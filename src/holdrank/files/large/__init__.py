@@ -16,7 +16,7 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-from holdrank.errors import MissingExtraError, UsageError
+from holdrank.errors import Message, MissingExtraError, Option, UsageError
 from holdrank.files.jsonl import ballots_of, json_value
 from holdrank.files.large.rows import (
     COUNTED,
@@ -138,13 +138,18 @@ def read_large(
             return Votes.from_raw(raw, _reading(scan, plan, raw.choices))
     except NotForDuckDB as reason:
         if is_pattern(source):
-            raise UsageError(f"{os.fspath(source)}: {reason}; to repair: read the files one by one") from reason
+            raise _refused(source, reason, "read the files one by one") from reason
         return None
     except (MissingExtraError, UnreadableError) as error:
         # The usual reader takes more, or says on which line it does not; but what it reads must fit in memory.
         if is_pattern(source) or (isinstance(error, UnreadableError) and os.path.getsize(source) > _MOST_IN_MEMORY):
             raise
         return None
+
+
+def _refused(source: Source, reason: NotForDuckDB, repair: str) -> UsageError:
+    """Return the error for files that only DuckDB could count, and does not."""
+    return UsageError(Message(f"{os.fspath(source)}: ", *reason.args), repair=repair)
 
 
 def _opened(engine: Engine, source: Source, format: str | None, options: ReadOptions) -> tuple[Scan, Plan]:
@@ -165,9 +170,7 @@ def _count(
                 return _with_reading(_counts_of_scan(engine, scan, plan, options), scan, plan)
             parts = parts_of(engine, scan)
     except NotForDuckDB as reason:
-        raise UsageError(
-            f"{os.fspath(source)}: {reason}; to repair: read it with read_votes, and count with PairCounts.from_votes"
-        ) from reason
+        raise _refused(source, reason, "read it with read_votes, and count with PairCounts.from_votes") from reason
     work = {str(k): (part,) for k, part in enumerate(parts)}
     found: dict[str, PairCounts] = {}
     with Clock() as clock:
@@ -245,7 +248,7 @@ def _raw(table: Table, plan: Plan, options: ReadOptions) -> RawBallots:
                 raise piece.fault(
                     f"the first rows are read as {plan.form}, but here the rows look like {found}",
                     "rows that only one of the two readings fits",
-                    'set format="rank-columns" or format="score-columns"',
+                    Message("set ", Option("format", "rank-columns"), " or ", Option("format", "score-columns")),
                     row=0,
                 )
     return of_table(table, plan.form, options, Problems())[2]

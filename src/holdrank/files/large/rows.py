@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from holdrank.errors import InputError, UsageError
+from holdrank.errors import InputError, Message, Option, UsageError
 from holdrank.files.containers.parquet import declared_rows, literal, number_column
 from holdrank.files.jsonl import check_head, json_text, json_value
 from holdrank.files.large.scan import Engine, NotForDuckDB, Scan, listing
@@ -81,9 +81,9 @@ def expect_plain(options: ReadOptions) -> None:
     strange = {"encoding": not utf8, "header": o.header not in (None, 1), "short_rows": o.short_rows != "refuse"}
     for option, is_strange in strange.items():
         if is_strange:
-            raise NotForDuckDB(f"{option}= is for one file that fits in memory")
+            raise NotForDuckDB(Message(Option(option), " is for one file that fits in memory"))
     if o.sheet is not None:
-        raise NotForDuckDB("sheet= is for spreadsheets")
+        raise NotForDuckDB(Message(Option("sheet"), " is for spreadsheets"))
 
 
 def plan_of(engine: Engine, scan: Scan, format: str | None, options: ReadOptions) -> Plan:
@@ -92,7 +92,8 @@ def plan_of(engine: Engine, scan: Scan, format: str | None, options: ReadOptions
     if scan.kind == "json" and {"order", "ranks"} & set(scan.names):
         if format not in (None, "jsonl"):
             raise UsageError(
-                f"the format {format!r} is a table, but the lines of {scan.source} are ballots; leave format= out"
+                f"the format {format!r} is a table, but the lines of {scan.source} are ballots",
+                repair=Message("leave ", Option("format"), " out"),
             )
         o.check("jsonl")
         used = [k for k, key in enumerate(scan.names) if plain(key) not in VOTER_NAMES]

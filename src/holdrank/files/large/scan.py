@@ -17,7 +17,7 @@ from threading import Thread
 from types import TracebackType
 from typing import Any
 
-from holdrank.errors import InputError, LimitError, MissingExtraError, UsageError, quote, show
+from holdrank.errors import InputError, LimitError, Message, MissingExtraError, Option, UsageError, quote, show
 from holdrank.files import sniff
 from holdrank.files.containers import parquet
 from holdrank.files.containers.delimited import find_delimiter
@@ -213,8 +213,8 @@ class Engine:
             return self._connection.execute(query)
         except self._duckdb.OutOfMemoryException as error:
             raise LimitError(
-                f"{show(source, 200)}: DuckDB needs more memory or disk than it may use ({_first_line(error)}); "
-                "to repair: free some, or count the files one by one and add the counts"
+                f"{show(source, 200)}: DuckDB needs more memory or disk than it may use ({_first_line(error)})",
+                repair="free some, or count the files one by one and add the counts",
             ) from error
         except self._duckdb.OutOfRangeException as error:  # of the sums of weights: nothing else is added up
             raise InputError(
@@ -326,11 +326,11 @@ def open_scan(
             raise _unlike(file, ", ".join(mine[:12]), files[0], f"the columns {', '.join(names[:12])}")
     if kind == "json":
         if delimiter is not None:
-            raise UsageError("delimiter= means nothing for JSON Lines")
+            raise UsageError(Message(Option("delimiter"), " means nothing for JSON Lines"))
         names = _json_keys(files, engine, os.fspath(source))
         types = ("json",) * len(names)
     elif kind == "parquet" and delimiter is not None:
-        raise UsageError("delimiter= means something for CSV files only")
+        raise UsageError(Message(Option("delimiter"), " means something for CSV files only"))
     if len(names) > _MOST_COLUMNS:
         raise NotForDuckDB(f"{len(names):,} columns are too many")
     folded = [column.casefold() for column in names]

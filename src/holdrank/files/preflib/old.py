@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from holdrank.errors import Message, Option
 from holdrank.files.containers.source import Source, split_lines
 from holdrank.files.preflib.reader import PrefLibFile, ballots_of
 from holdrank.files.read_options import ReadOptions
@@ -24,7 +25,7 @@ def read_old_preflib(text: str, source: Source, options: ReadOptions, problems: 
             start + 1,
             lines[start],
             "the number of items alone on the first line",
-            "check the format, or set format= to the right one",
+            Message("check the format, or set ", Option("format"), " to the right one"),
         )
     named, rest = filled[1 : size + 1], filled[size + 1 :]
     for k in named:

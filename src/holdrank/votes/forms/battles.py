@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from holdrank.errors import InputError, UsageError, quote
+from holdrank.errors import InputError, Message, Option, UsageError, quote
 from holdrank.votes.forms.notes import comparison_notes, counted, name_notes, plural
 from holdrank.votes.forms.raw import RawBallots, ranks_of_marks
 from holdrank.votes.forms.table import MAX_WEIGHT, Problems, Ref, Table, find_weight, is_blank, is_number, read_weights
@@ -117,7 +117,7 @@ def tally_battles(
         raise table.lacks(
             "no columns of battles found",
             "columns such as model_a, model_b, winner or home_team, away_team and their scores",
-            "name the columns with first=, second= and winner=",
+            Message("name the columns with ", Option("first"), ", ", Option("second"), " and ", Option("winner")),
         )
     choices = {"form": "battles", "both bad": both_bad}
     weight_column = find_weight(table, options.weight, choices)
@@ -372,7 +372,7 @@ def tally_pair_counts(table: Table, options: TableOptions, problems: Problems) -
         raise table.lacks(
             "no columns of pair counts found",
             "i, j, wins_i, wins_j and perhaps ties",
-            "name the four or five columns in this order with columns=",
+            Message("name the four or five columns in this order with ", Option("columns")),
         )
     counts = np.column_stack([table.numbers(k, problems, blanks=(), what="a count") for k in used[2:]])
     if table.times is not None:

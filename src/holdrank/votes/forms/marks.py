@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from holdrank.errors import InputError, UsageError, quote
+from holdrank.errors import InputError, Message, Option, UsageError, quote
 from holdrank.votes.ballots.ranks import ranks_of_values, ranks_within
 from holdrank.votes.forms.notes import comparison_notes, counted, name_notes, plural
 from holdrank.votes.forms.orders import named_twice
@@ -36,11 +36,18 @@ from holdrank.votes.forms.vocabulary import (
     restore_name,
 )
 
+_NOT_A_RANK = Message(
+    "set ", Option("format", "long-scores"), " if high is best, or ", Option("blanks"), " if the cell means nothing"
+)
+
 
 def item_columns(table: Table, options: TableOptions, problems: Problems, *, scores: bool) -> RawBallots:
     """Read one voter a row and one item a column, the cells ranks (1 is best) or scores (high is best)."""
     if not isinstance(options.lower_is_better, bool) and options.lower_is_better:
-        raise UsageError("in score columns the direction is one for all items: set lower_is_better=True")
+        raise UsageError(
+            "in score columns the direction is one for all items",
+            repair=Message("set ", Option("lower_is_better", True)),
+        )
     blanks = options.blanks_or(BLANKS)
     choices = {"form": "item columns with scores" if scores else "item columns with ranks"}
     weight_column = find_weight(table, options.weight, choices)
@@ -52,9 +59,12 @@ def item_columns(table: Table, options: TableOptions, problems: Problems, *, sco
     for column, k in enumerate(used):
         values[:, column] = table.numbers(k, problems, blanks=blanks, what="a score" if scores else "a rank")
     if not scores:
-        repair = (
-            'set format="score-columns" if high is best, or blanks="0" if 0 means unlisted, or add 1 to all ranks if '
-            "they count from 0"
+        repair = Message(
+            "set ",
+            Option("format", "score-columns"),
+            " if high is best, or ",
+            Option("blanks", "0"),
+            " if 0 means unlisted, or add 1 to all ranks if they count from 0",
         )
         for row, k in map(np.ndarray.tolist, np.argwhere(values <= 0)):  # one at a time: there may be many
             problems.add(_low_rank(table, row, used[k], repair))
@@ -93,7 +103,9 @@ def columns_of_items(
         used = [k for k in range(len(table.names)) if k not in skip]
     if not used:
         raise table.lacks(
-            "there is no column for an item", "one column per item", "name the columns of the items with columns="
+            "there is no column for an item",
+            "one column per item",
+            Message("name the columns of the items with ", Option("columns")),
         )
     return used
 
@@ -110,7 +122,7 @@ def _column_items(table: Table, used: Sequence[int]) -> list[str]:
                 f"columns {where[name] + 1} and {k + 1} have the same name",
                 k,
                 "a name of its own for each item",
-                "rename one, or choose columns by position with columns=",
+                Message("rename one, or choose columns by position with ", Option("columns")),
             )
     return list(where)
 
@@ -148,7 +160,7 @@ def long_marks(table: Table, options: TableOptions, problems: Problems, *, score
         raise table.lacks(
             f"the columns of voter, item and {word} are not clear",
             f"columns called voter, item and {word}",
-            f"name them with voter=, item= and {word}=",
+            Message("name them with ", Option("voter"), ", ", Option("item"), " and ", Option(word)),
         )
     voter_column, key, mark_column = found
     choices = {"form": f"long {word}s"}
@@ -232,7 +244,7 @@ class _LongMarks:
             first = f"first on line {self._table.lines[first_row]}"
             problem = f"voter {quote(who, 30)} marks {quote(name, 30)} twice, and differently ({first})"
             expected = "one mark for a voter and an item"
-            repair = 'delete a row, or set repeated="first" to keep the first'
+            repair = Message("delete a row, or set ", Option("repeated", "first"), " to keep the first")
             self._fault(problem, expected, repair, row, self._mark_column)
         self._merged += 1
 
@@ -262,12 +274,7 @@ def _low_voters(voters: dict[str, int], lower: Collection[Ref] | bool, table: Ta
     return [voters[str(name)] for name in names]
 
 
-def _low_rank(
-    table: Table,
-    row: int,
-    column: int,
-    repair: str = 'set format="long-scores" if high is best, or blanks= if the cell means nothing',
-) -> InputError:
+def _low_rank(table: Table, row: int, column: int, repair: str = _NOT_A_RANK) -> InputError:
     expected = "1 for the best, an empty cell for an unlisted item"
     return table.fault("a rank must be 1 or more", expected, repair, row=row, column=column)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdrank.errors import InputError, quote
+from holdrank.errors import InputError, Message, Option, quote
 from holdrank.votes.forms.notes import Note, counted, name_notes, on_all
 from holdrank.votes.forms.raw import RanksInPieces, RawBallots
 from holdrank.votes.forms.table import Coded, Problems, Table, find_weight, read_weights, unused_notes
@@ -40,7 +40,7 @@ def positions(table: Table, options: TableOptions, problems: Problems) -> RawBal
         raise table.lacks(
             "no columns of positions found",
             "columns rank1, rank2, … that hold names of items",
-            "name the columns, best first, with columns=",
+            Message("name the columns, best first, with ", Option("columns")),
         )
     blanks = options.blanks_or(BLANKS)
     choices = {"form": "positions", "blanks": ", ".join(blanks) or "empty cells only"}
@@ -227,7 +227,7 @@ def named_twice(table: Table, row: int, column: int) -> InputError:
     return table.fault(
         "the ballot names an item twice",
         "each item at most once on a ballot",
-        'mend the row, or set repeated="first" to keep the first mention',
+        Message("mend the row, or set ", Option("repeated", "first"), " to keep the first mention"),
         row=row,
         column=column,
     )

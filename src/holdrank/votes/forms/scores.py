@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from holdrank.errors import InputError, UsageError, quote
+from holdrank.errors import InputError, Message, Option, UsageError, quote
 from holdrank.votes.ballots.ranks import ranks_of_values
 from holdrank.votes.forms.notes import listed_lines, name_notes, plural
 from holdrank.votes.forms.raw import RawBallots
@@ -32,7 +32,7 @@ def score_table(table: Table, options: TableOptions, problems: Problems, *, numb
         raise table.lacks(
             "there is no column of scores",
             "a column of items and at least one of scores",
-            f"name the columns of the voters with {which}=",
+            Message("name the columns of the voters with ", Option(which)),
         )
     blanks = options.blanks_or(BLANKS)
     if options.columns is None:
@@ -71,7 +71,7 @@ def _refuse_measurements(table: Table, column: int) -> None:
         raise table.fault(
             "the first column holds numbers, not names of items",
             "the names of the items in the first column",
-            f"name the column of the items with item={index}",
+            Message("name the column of the items with ", Option("item"), index),
             column=column,
             found=table.cell(column, int(np.flatnonzero(strange)[0])),
         )
@@ -111,7 +111,7 @@ def _distinct_items(
             keep.append(row)
         elif not keeps_first:
             problem = f"the item stands on two rows (first on line {first_line[name]})"
-            repair = 'delete a row, or set repeated="first" to keep the first'
+            repair = Message("delete a row, or set ", Option("repeated", "first"), " to keep the first")
             problems.add(table.fault(problem, "each item once", repair, row=row, column=key[0], found=name))
     return list(first_line), keep
 
@@ -133,15 +133,11 @@ def refuse_text_columns(table: Table, used: Sequence[int], blanks: Collection[st
         for row, cell in enumerate(table.text(k)):
             text = cell.strip()
             if not is_blank(text, blanks) and not _loose_number(text):
-                raise table.fault(
-                    "the column holds text, not numbers",
-                    "a number or an empty cell",
-                    "name the columns to use with voters="
-                    if table.frame
-                    else "name the columns to use with columns=, or set blanks= if the text means nothing",
-                    row=row,
-                    column=k,
-                )
+                repair = Message("name the columns to use with ", Option("voters" if table.frame else "columns"))
+                if not table.frame:
+                    repair = Message(repair, ", or set ", Option("blanks"), " if the text means nothing")
+                problem, expected = "the column holds text, not numbers", "a number or an empty cell"
+                raise table.fault(problem, expected, repair, row=row, column=k)
 
 
 def _loose_number(text: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdrank.errors import InputError, UsageError, quote, show
+from holdrank.errors import InputError, Message, Option, UsageError, quote, show
 from holdrank.votes.forms.vocabulary import BLANKS, VOTER_NAMES, WEIGHT_NAMES, plain
 
 MAX_WEIGHT = 2.0**46
@@ -243,7 +243,10 @@ class Table:
             return f"write plain numbers with a decimal point, such as {number}"
         if self.frame:
             return "mend the cell, or name the columns to use with voters="
-        return f'mend the cell, name the columns to use with columns=, or set blanks="{show(text)}" if it means nothing'
+        columns, blanks = Option("columns"), Option("blanks", show(text))
+        return Message(
+            "mend the cell, name the columns to use with ", columns, ", or set ", blanks, " if it means nothing"
+        )
 
     def _too_large(self, index: int, row: int, found: str, what: str) -> InputError:
         problem = f"{what} must be finite" if np.isinf(float(found)) else f"{what} is too large"
@@ -309,7 +312,7 @@ def weight_column(table: Table, weight: Ref | None, names: Collection[str] = WEI
         return table.find(weight, "weight")
     hits = named_like(table, names)
     if len(hits) > 1:
-        repair = f'name it with weight=, such as weight="{show(table.names[hits[0]], 30)}"'
+        repair = Message("set ", Option("weight", show(table.names[hits[0]], 30)), ", or the other one")
         found = ", ".join(table.names[k] for k in hits)
         problem = "more than one column may hold the weights"
         raise table.fault(problem, "one column of weights", repair, found=found)
@@ -327,7 +330,8 @@ def find_weight(
 
 def no_name(table: Table, column: int) -> InputError:
     """Return the error for a column without a name where it would be an item or a voter."""
-    elsewhere = "set header= to the row of the names, or choose columns by position with columns="
+    header, columns = Option("header"), Option("columns")
+    elsewhere = Message("set ", header, " to the row of the names, or choose columns by position with ", columns)
     repair = "name the column" if table.frame else elsewhere
     return table.name_fault(f"column {column + 1} has no name", column, "a name in the header", repair)
 
