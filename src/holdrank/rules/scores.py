@@ -151,7 +151,7 @@ def mean_score(votes: Votes) -> Consensus:
     """
     started = perf_counter()
     expect_votes(votes, "mean_score")
-    return _consensus(votes, tied_by_mean_score(votes), "sorted by mean score", started)
+    return sorted_consensus(votes, tied_by_mean_score(votes), "sorted by mean score", started)
 
 
 def tied_by_mean_score(votes: Votes) -> Ranking:
@@ -387,10 +387,14 @@ def _reached(edges: Mask, start: int = 0) -> Mask:
 
 
 def _sorted(votes: Votes | PairCounts, scores: Floats, tolerance: float, proof: str, started: float) -> Consensus:
-    return _consensus(votes, tied_by_scores(scores, tolerance), proof, started)
+    return sorted_consensus(votes, tied_by_scores(scores, tolerance), proof, started)
 
 
-def _consensus(votes: Votes | PairCounts, tied: Ranking, proof: str, started: float) -> Consensus:
+def sorted_consensus(votes: Votes | PairCounts, tied: Ranking, proof: str, started: float | None = None) -> Consensus:
+    """Return the consensus of a rule that sorts by a score, given the items tied where scores are equal.
+
+    `proof` says in words how the ranking was obtained; `started` is when, by `time.perf_counter`.
+    """
     ranking = Ranking.from_order(tied.order)  # tied items in the order of their numbers
     return Consensus(
         ranking=ranking,
@@ -401,5 +405,5 @@ def _consensus(votes: Votes | PairCounts, tied: Ranking, proof: str, started: fl
         status=Status.SORTED,
         unique=tied.is_strict,
         proof=proof,
-        seconds=perf_counter() - started,
+        seconds=0.0 if started is None else perf_counter() - started,
     )
