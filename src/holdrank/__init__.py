@@ -20,12 +20,15 @@ from holdrank.status import upward
 __version__ = "0.1.0"
 
 _ROOMS = {
-    "analysis.analyse": ("Analysis", "Spec", "analyse"),
+    "analysis.analyse": ("analyse",),
     "analysis.bootstrap": ("Bootstrap", "bootstrap"),
     "analysis.many": ("FileBreakdown", "breakdowns"),
+    "analysis.result": ("Analysis",),
+    "analysis.spec": ("Spec",),
     "analysis.tradeoff": ("Tradeoff", "tradeoff"),
     "attacks.answers": ("attack", "breakdown"),
-    "attacks.goals": ("Above", "Distance", "Enters", "Goal", "Leaves", "NewWinner", "TopSet", "Wins"),
+    "attacks.goals": ("Above", "Aim", "Distance", "Enters", "Goal", "Leaves", "NewWinner", "TopSet", "Wins"),
+    "attacks.plans": ("Plan",),
     "attacks.reach": ("Reach", "reach"),
     "attacks.results": ("Attack", "Breakdown"),
     "errors": ("HoldrankError", "InputError", "LimitError", "MissingExtraError", "UsageError", "WorkerError"),
@@ -60,6 +63,7 @@ _ROOMS = {
         "BucketMass",
         "Mallows",
         "Mixture",
+        "Model",
         "PlackettLuce",
         "PointMass",
         "Uniform",
@@ -109,18 +113,19 @@ def __dir__() -> list[str]:
 if TYPE_CHECKING:  # the same names for type checkers and editors, which read but do not run
     from holdrank import paper as paper
     from holdrank import plots as plots
-    from holdrank.analysis.analyse import Analysis as Analysis
-    from holdrank.analysis.analyse import Spec as Spec
     from holdrank.analysis.analyse import analyse as analyse
     from holdrank.analysis.bootstrap import Bootstrap as Bootstrap
     from holdrank.analysis.bootstrap import bootstrap as bootstrap
     from holdrank.analysis.many import FileBreakdown as FileBreakdown
     from holdrank.analysis.many import breakdowns as breakdowns
+    from holdrank.analysis.result import Analysis as Analysis
+    from holdrank.analysis.spec import Spec as Spec
     from holdrank.analysis.tradeoff import Tradeoff as Tradeoff
     from holdrank.analysis.tradeoff import tradeoff as tradeoff
     from holdrank.attacks.answers import attack as attack
     from holdrank.attacks.answers import breakdown as breakdown
     from holdrank.attacks.goals import Above as Above
+    from holdrank.attacks.goals import Aim as Aim
     from holdrank.attacks.goals import Distance as Distance
     from holdrank.attacks.goals import Enters as Enters
     from holdrank.attacks.goals import Goal as Goal
@@ -128,6 +133,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.attacks.goals import NewWinner as NewWinner
     from holdrank.attacks.goals import TopSet as TopSet
     from holdrank.attacks.goals import Wins as Wins
+    from holdrank.attacks.plans import Plan as Plan
     from holdrank.attacks.reach import Reach as Reach
     from holdrank.attacks.reach import reach as reach
     from holdrank.attacks.results import Attack as Attack
@@ -178,6 +184,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.votes.models import BucketMass as BucketMass
     from holdrank.votes.models import Mallows as Mallows
     from holdrank.votes.models import Mixture as Mixture
+    from holdrank.votes.models import Model as Model
     from holdrank.votes.models import PlackettLuce as PlackettLuce
     from holdrank.votes.models import PointMass as PointMass
     from holdrank.votes.models import Uniform as Uniform

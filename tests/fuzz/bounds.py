@@ -512,7 +512,7 @@ def deep_checkpoint(path: Path) -> None:
 def read(path: str) -> str:
     """Read a file in this process, with the reader that its name asks for; return what came of it."""
     from holdrank import HoldrankError, PairCounts, read_votes, validate
-    from holdrank.analysis.analyse import Analysis
+    from holdrank.analysis.result import Analysis
     from holdrank.parallel.checkpoints import Checkpoint
 
     try:

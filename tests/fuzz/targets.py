@@ -27,7 +27,9 @@ from unittest.mock import patch
 
 import numpy as np
 
-from holdrank.analysis.analyse import Analysis, Spec, analyse
+from holdrank.analysis.analyse import analyse
+from holdrank.analysis.result import Analysis
+from holdrank.analysis.spec import Spec
 from holdrank.attacks.goals import claimed, goal_against
 from holdrank.errors import HoldrankError
 from holdrank.files import read_votes, validate, write_votes

@@ -473,7 +473,7 @@ def test_the_report_and_the_analysis_can_be_taken_away(shared):
     report = shared.get(f"{shared.votes_url}/report.html")
     assert report.headers["content-disposition"].startswith('attachment; filename="votes-report.html"')
     assert HEADLINE in report.text
-    from holdrank.analysis.analyse import Analysis
+    from holdrank.analysis.result import Analysis
 
     text = shared.get(f"{shared.votes_url}/analysis.json").text
     assert Analysis.from_json(text).headline == HEADLINE

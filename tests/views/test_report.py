@@ -14,8 +14,10 @@ import pytest
 from test_svg import HOSTILE, large_record
 
 import holdrank as hr
-from holdrank.analysis.analyse import Analysis, Spec, analyse
+from holdrank.analysis.analyse import analyse
 from holdrank.analysis.records import mismatch
+from holdrank.analysis.result import Analysis
+from holdrank.analysis.spec import Spec
 from holdrank.errors import InputError, UsageError
 from holdrank.views.report import html, latex, markdown, write_report
 from holdrank.views.svg import PICTURES

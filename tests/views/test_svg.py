@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 import holdrank as hr
-from holdrank.analysis.analyse import Spec, analyse
+from holdrank.analysis.analyse import analyse
 from holdrank.analysis.records import mismatch
+from holdrank.analysis.spec import Spec
 from holdrank.views.svg import (
     PICTURES,
     attack,

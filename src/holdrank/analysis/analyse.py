@@ -6,13 +6,12 @@ the others go on. Everything that a report, a page or a picture shows is in the 
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import KW_ONLY, asdict, dataclass
+from dataclasses import asdict
 from time import perf_counter
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -27,24 +26,24 @@ from holdrank.analysis.records import (
     consensus_record,
     curve_record,
     least_share,
-    mismatch,
-    no_constant,
     pairs_record,
     seal_of,
     tradeoff_record,
     votes_record,
 )
+from holdrank.analysis.result import Analysis
+from holdrank.analysis.spec import Spec
 from holdrank.analysis.tradeoff import tradeoff
 from holdrank.attacks import goals
 from holdrank.attacks.answers import attack, breakdown
 from holdrank.attacks.reach import reach, whole_budget
 from holdrank.attacks.results import Attack
-from holdrank.errors import HoldrankError, InputError, UsageError, quote, real_number, whole_number
-from holdrank.rules.consensus import Statistic, borda, expect_seconds, kemeny
-from holdrank.rules.merges import Merge, Robust, consensus_of, merge_path
+from holdrank.errors import HoldrankError, UsageError
+from holdrank.rules.consensus import Statistic, borda
+from holdrank.rules.merges import Robust, consensus_of, merge_path
 from holdrank.rules.registry import rule_named, rules
 from holdrank.rules.scores import copeland
-from holdrank.status import Clock, Status, Step, upward
+from holdrank.status import Clock, Status, Step
 from holdrank.votes.votes import Votes
 from holdrank.words.headlines import headline
 
@@ -68,110 +67,6 @@ _SHARES = {
     "curves": 0.9,
     "others": 1.0,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Spec:
-    """What to analyse.
-
-    Parameters
-    ----------
-    rule : {"kemeny", "borda", "footrule", "copeland", "bradley-terry", "mean-score"}
-    theta : float, "auto" or None
-        Threshold of the tiers; "auto" is the best one by `tradeoff`, None is no tiers.
-    merge : {"downward", "naive", "smith"}
-    k : int or None
-        A cut after the first k items: who is safely in, safely out, undecided.
-    claims : tuple of str
-        What should hold: "X wins", "A above B" or "top 3".
-    budget : float
-        Share of the votes that an adversary may change, for places and for the cut.
-    draws : int
-        Of the bootstrap; 0 for none.
-    seed : int
-        Of the draws.
-    time_limit : float or None
-        Seconds for all steps together.
-    """
-
-    rule: str = "kemeny"
-    _: KW_ONLY
-    theta: float | Literal["auto"] | None = "auto"
-    merge: Merge = "downward"
-    k: int | None = None
-    claims: tuple[str, ...] = ()
-    budget: float = 0.01
-    draws: int = 1000
-    seed: int = 0
-    time_limit: float | None = 40.0
-
-    def __post_init__(self) -> None:
-        rule_named(self.rule)  # refuses what is none
-        plain: dict[str, object] = {"claims": tuple(self.claims)}
-        if self.theta is not None:
-            # Refuses what is no threshold or no merge.
-            plain["theta"] = Robust(kemeny, self.theta, merge=self.merge).theta
-        for name, least in (("k", 1), ("draws", 0), ("seed", 0)):
-            value = getattr(self, name)
-            plain[name] = number = whole_number(value)
-            if (number is None or number < least) and not (name == "k" and value is None):
-                raise UsageError(f"{name} must be a whole number from {least}, not {quote(str(value))}")
-        plain["budget"] = budget = real_number(self.budget)
-        if budget is None or not 0 < budget < 1:
-            raise UsageError(f"budget must be a share of the votes between 0 and 1, not {quote(str(self.budget))}")
-        seconds = expect_seconds(self.time_limit)
-        plain["time_limit"] = None if seconds == math.inf else seconds
-        for name, value in plain.items():  # numbers may be numpy's, and the record holds Python's
-            object.__setattr__(self, name, value)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Analysis:
-    """What `analyse` found, as plain data: lists, numbers and text, with items as numbers into `items`.
-
-    Attributes
-    ----------
-    record : dict
-        The data; `analysis.schema.json`, which is shipped with the package, describes every field. In numbers of
-        votes and shares None stands for infinity: as a lower bound "no change does it", as an upper one "none known".
-    """
-
-    record: Record
-
-    @property
-    def items(self) -> list[str]:
-        """Names of the items."""
-        names: list[str] = self.record["items"]
-        return names
-
-    @property
-    def headline(self) -> str:
-        """The result in one sentence."""
-        return str(self.record["headline"])
-
-    def to_json(self, indent: int | None = None) -> str:
-        """Return the record as JSON, the same for the same record."""
-        return json.dumps(self.record, indent=indent, allow_nan=False, ensure_ascii=False)
-
-    @classmethod
-    def from_json(cls, text: str | bytes, *, source: str = "") -> Analysis:
-        """Return an analysis from its JSON; refuses what does not fit the schema, in the name of its source."""
-        repair = "write the file with Analysis.to_json or `holdrank report -o result.json`"
-        try:
-            record = json.loads(text, parse_constant=no_constant)
-            json.dumps(record, ensure_ascii=False).encode("utf-8")  # `to_json` must be able to write it again
-        except (ValueError, RecursionError) as error:
-            raise InputError("this is no JSON", source=source, found=str(error)[:200], repair=repair) from error
-        problem = mismatch(record)
-        if problem:
-            raise InputError(f"this is no analysis: {problem}", source=source, expected=SCHEMA, repair=repair)
-        return cls(record)
-
-    def _repr_html_(self) -> str:
-        return upward.html_of(self)
-
-    def __repr__(self) -> str:
-        return f"Analysis({self.headline})"
 
 
 def analyse(

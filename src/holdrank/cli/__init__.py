@@ -369,7 +369,8 @@ def convert(file: str, output: str, to: str | None, quiet: bool, reading: dict[s
               help="Threshold of the tiers that are printed; the report chooses its own.")  # fmt: skip
 def demo(out: str, seed: int, theta: float) -> None:
     """Analyse a generated data set."""
-    from holdrank.analysis.analyse import Spec, analyse
+    from holdrank.analysis.analyse import analyse
+    from holdrank.analysis.spec import Spec
     from holdrank.attacks.answers import attack
     from holdrank.attacks.goals import NewWinner
     from holdrank.files import write_votes

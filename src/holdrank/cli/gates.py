@@ -178,7 +178,7 @@ def verify(result: str, file: str, require_proof: bool, as_json: bool, quiet: bo
     not reach bounds on more than 6 items, and where a lower and an upper bound differ the number is not known. Exit
     code 4 when one is refuted.
     """
-    from holdrank.analysis.analyse import Analysis
+    from holdrank.analysis.result import Analysis
     from holdrank.files.containers.source import open_source
     from holdrank.proofs.verify import verify as checked
 

@@ -61,7 +61,8 @@ def report(file: str, output: str | None, text: bool, rule: str, theta: float | 
     It holds the consensus, its tiers, how hard they are to break, six pictures and how it was all found; the page needs
     no network. Only the headline is printed, or with --text the pictures as text.
     """
-    from holdrank.analysis.analyse import Spec, analyse
+    from holdrank.analysis.analyse import analyse
+    from holdrank.analysis.spec import Spec
     from holdrank.views.report import write_report
 
     output = output or (None if text else "report.html")

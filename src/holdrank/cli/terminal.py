@@ -11,7 +11,7 @@ from holdrank.cli.printing import line_width, shows
 from holdrank.errors import show
 
 if TYPE_CHECKING:
-    from holdrank.analysis.analyse import Analysis
+    from holdrank.analysis.result import Analysis
 
 _NAME = 36  # columns for a name
 _BAR = 36

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import overload
 
-from holdrank.analysis.analyse import Analysis
+from holdrank.analysis.result import Analysis
 from holdrank.attacks import answers
 from holdrank.attacks.goals import Goal
 from holdrank.attacks.results import Attack, Breakdown

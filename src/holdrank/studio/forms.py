@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from holdrank.analysis.analyse import Spec
+from holdrank.analysis.spec import Spec
 from holdrank.errors import UsageError, quote
 from holdrank.files.read_options import FORMATS
 from holdrank.rules.registry import rule_named, rules

@@ -11,8 +11,8 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote as url_quote
 
-from holdrank.analysis.analyse import Analysis
 from holdrank.analysis.records import Record
+from holdrank.analysis.result import Analysis
 from holdrank.studio import forms, pages
 from holdrank.studio.jobs import Job, Jobs
 from holdrank.studio.limits import Limits, StudioError

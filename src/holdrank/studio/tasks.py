@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from holdrank.analysis.analyse import Spec, analyse
+from holdrank.analysis.analyse import analyse
 from holdrank.analysis.compare import compare
 from holdrank.analysis.records import Record, attack_record, curve_record, finite, votes_record
+from holdrank.analysis.spec import Spec
 from holdrank.attacks import goals
 from holdrank.attacks.answers import attack, breakdown
 from holdrank.attacks.plans import Plan

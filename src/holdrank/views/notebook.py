@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from importlib.resources import files
 from typing import Any
 
-from holdrank.analysis.analyse import Analysis
 from holdrank.analysis.records import Record, consensus_record, curve_record, tradeoff_record
+from holdrank.analysis.result import Analysis
 from holdrank.analysis.tradeoff import Tradeoff
 from holdrank.attacks.results import Breakdown, ballot_text
 from holdrank.errors import show

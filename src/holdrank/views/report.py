@@ -15,8 +15,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from holdrank.analysis.analyse import Analysis
 from holdrank.analysis.records import Record
+from holdrank.analysis.result import Analysis
 from holdrank.errors import UsageError, quote, show
 from holdrank.files.writers import write_whole
 from holdrank.views.svg import PICTURES, words
@@ -25,6 +25,8 @@ from holdrank.words.numbers import number, percent, plural
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
+
+__all__ = ["html", "latex", "markdown", "write_report"]
 
 _MOST_KINDS = 20  # of ballots to change that are shown
 _MOST_LISTED = 10  # items of a ballot that are shown

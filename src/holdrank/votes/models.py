@@ -41,7 +41,7 @@ class Model(Protocol):
         ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Mallows:
     """Mallows' model: a ranking at Kendall distance d (in pairs) from `order` has probability proportional to phi**d.
 
@@ -96,7 +96,7 @@ class Mallows:
         return np.asarray(mass / mass.sum())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PlackettLuce:
     """Plackett and Luce's model: places are filled from the top, each item chosen in proportion to its weight.
 
@@ -135,7 +135,7 @@ class PlackettLuce:
         return np.asarray((weights / left).prod(axis=1))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Uniform:
     """All strict rankings of n items equally likely."""
 
@@ -157,7 +157,7 @@ class Uniform:
         return np.full(count, 1 / count)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PointMass:
     """All mass on one strict ranking.
 
@@ -186,7 +186,7 @@ class PointMass:
         return np.asarray((_all_orders(self.n) == np.asarray(self.order)).all(axis=1), dtype=np.float64)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class BucketMass:
     """Mass on the strict rankings that break the ties of a bucket ranking.
 
@@ -236,7 +236,7 @@ class BucketMass:
         return mass
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Mixture:
     """Several models, each with its share.
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from holdrank import __version__
-from holdrank.analysis.analyse import Analysis
 from holdrank.analysis.records import seal_of
+from holdrank.analysis.result import Analysis
 from holdrank.errors import InputError, show
 from holdrank.proofs.consensus import consensus_check
 from holdrank.proofs.recorded.attacks import against_the_top, attack_checks, claim_checks

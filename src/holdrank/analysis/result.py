@@ -1,0 +1,59 @@
+"""What `analyse` returns: a record of plain data, to JSON and back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from holdrank.analysis.records import SCHEMA, Record, mismatch, no_constant
+from holdrank.errors import InputError
+from holdrank.status import upward
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Analysis:
+    """What `analyse` found, as plain data: lists, numbers and text, with items as numbers into `items`.
+
+    Attributes
+    ----------
+    record : dict
+        The data; `analysis.schema.json`, which is shipped with the package, describes every field. In numbers of
+        votes and shares None stands for infinity: as a lower bound "no change does it", as an upper one "none known".
+    """
+
+    record: Record
+
+    @property
+    def items(self) -> list[str]:
+        """Names of the items."""
+        names: list[str] = self.record["items"]
+        return names
+
+    @property
+    def headline(self) -> str:
+        """The result in one sentence."""
+        return str(self.record["headline"])
+
+    def to_json(self, indent: int | None = None) -> str:
+        """Return the record as JSON, the same for the same record."""
+        return json.dumps(self.record, indent=indent, allow_nan=False, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str | bytes, *, source: str = "") -> Analysis:
+        """Return an analysis from its JSON; refuses what does not fit the schema, in the name of its source."""
+        repair = "write the file with Analysis.to_json or `holdrank report -o result.json`"
+        try:
+            record = json.loads(text, parse_constant=no_constant)
+            json.dumps(record, ensure_ascii=False).encode("utf-8")  # `to_json` must be able to write it again
+        except (ValueError, RecursionError) as error:
+            raise InputError("this is no JSON", source=source, found=str(error)[:200], repair=repair) from error
+        problem = mismatch(record)
+        if problem:
+            raise InputError(f"this is no analysis: {problem}", source=source, expected=SCHEMA, repair=repair)
+        return cls(record)
+
+    def _repr_html_(self) -> str:
+        return upward.html_of(self)
+
+    def __repr__(self) -> str:
+        return f"Analysis({self.headline})"

@@ -1,0 +1,67 @@
+"""What to analyse, checked before anything is computed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import KW_ONLY, dataclass
+from typing import Literal
+
+from holdrank.errors import UsageError, quote, real_number, whole_number
+from holdrank.rules.consensus import expect_seconds, kemeny
+from holdrank.rules.merges import Merge, Robust
+from holdrank.rules.registry import rule_named
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """What to analyse.
+
+    Parameters
+    ----------
+    rule : {"kemeny", "borda", "footrule", "copeland", "bradley-terry", "mean-score"}
+    theta : float, "auto" or None
+        Threshold of the tiers; "auto" is the best one by `tradeoff`, None is no tiers.
+    merge : {"downward", "naive", "smith"}
+    k : int or None
+        A cut after the first k items: who is safely in, safely out, undecided.
+    claims : tuple of str
+        What should hold: "X wins", "A above B" or "top 3".
+    budget : float
+        Share of the votes that an adversary may change, for places and for the cut.
+    draws : int
+        Of the bootstrap; 0 for none.
+    seed : int
+        Of the draws.
+    time_limit : float or None
+        Seconds for all steps together.
+    """
+
+    rule: str = "kemeny"
+    _: KW_ONLY
+    theta: float | Literal["auto"] | None = "auto"
+    merge: Merge = "downward"
+    k: int | None = None
+    claims: tuple[str, ...] = ()
+    budget: float = 0.01
+    draws: int = 1000
+    seed: int = 0
+    time_limit: float | None = 40.0
+
+    def __post_init__(self) -> None:
+        rule_named(self.rule)  # refuses what is none
+        plain: dict[str, object] = {"claims": tuple(self.claims)}
+        if self.theta is not None:
+            # Refuses what is no threshold or no merge.
+            plain["theta"] = Robust(kemeny, self.theta, merge=self.merge).theta
+        for name, least in (("k", 1), ("draws", 0), ("seed", 0)):
+            value = getattr(self, name)
+            plain[name] = number = whole_number(value)
+            if (number is None or number < least) and not (name == "k" and value is None):
+                raise UsageError(f"{name} must be a whole number from {least}, not {quote(str(value))}")
+        plain["budget"] = budget = real_number(self.budget)
+        if budget is None or not 0 < budget < 1:
+            raise UsageError(f"budget must be a share of the votes between 0 and 1, not {quote(str(self.budget))}")
+        seconds = expect_seconds(self.time_limit)
+        plain["time_limit"] = None if seconds == math.inf else seconds
+        for name, value in plain.items():  # numbers may be numpy's, and the record holds Python's
+            object.__setattr__(self, name, value)
