@@ -331,6 +331,7 @@ def test_several_optima_break_for_free_and_the_notes_say_so():
 PROFILES = [(name, profile) for name, profile in truth_profiles.profiles() if "breakdown" in profile]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", [profile for _, profile in PROFILES], ids=[name for name, _ in PROFILES])
 def test_kemeny_needs_as_many_votes_as_an_integer_program_says(profile, shared_data):
     votes = truth_profiles.load(profile, shared_data)
@@ -379,6 +380,7 @@ def test_the_papers_bounds_as_a_method():
     assert (b.votes_sufficient == math.inf).all()
 
 
+@pytest.mark.slow
 def test_the_papers_estimate_as_a_method():
     b = hr.breakdown(VOTES, deltas=[1 / 3], method="smooth", rng=3)
     exact = hr.breakdown(VOTES, deltas=[1 / 3])

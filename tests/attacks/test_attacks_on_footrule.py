@@ -85,6 +85,7 @@ def test_all_distances_of_six_items_are_exact():
     assert [f.lower for f in found] == sorted(f.lower for f in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_many_items_get_certified_bounds_and_attacks(change):
     votes = random_votes(2, 14, 60, spread=1.0)
@@ -98,6 +99,7 @@ def test_many_items_get_certified_bounds_and_attacks(change):
             assert_strict(votes, aim, one)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_the_bounds_for_many_items_enclose_the_exact_values_of_few(change, monkeypatch):
     votes = random_votes(9, 6, 40, spread=0.8)

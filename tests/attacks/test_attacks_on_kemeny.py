@@ -107,6 +107,7 @@ def truths(shared_data: Path) -> Iterator[tuple[dict, hr.Votes, dict]]:
         yield case, votes, case["breakdown_tv"]["kemeny"]
 
 
+@pytest.mark.slow
 def test_the_known_breakdown_functions_are_met(shared_data):
     for case, votes, known in truths(shared_data):
         b = hr.breakdown(votes, method="exact")
@@ -158,6 +159,7 @@ def small_cases(change: str, kind: str) -> list[tuple[hr.Votes, tuple[int, ...],
     return cases
 
 
+@pytest.mark.slow
 @kinds
 @changes
 def test_bounds_are_certified_and_attacks_work(change, kind):
@@ -176,6 +178,7 @@ def test_bounds_are_certified_and_attacks_work(change, kind):
     assert attacks > 15
 
 
+@pytest.mark.slow
 @kinds
 @changes
 def test_lower_and_upper_are_those_of_programs_over_all_ballots(change, kind):
@@ -192,6 +195,7 @@ def test_lower_and_upper_are_those_of_programs_over_all_ballots(change, kind):
 # Whole votes.
 
 
+@pytest.mark.slow
 @kinds
 @changes
 def test_whole_votes_are_those_of_integer_programs(change, kind):
@@ -241,6 +245,7 @@ def walked(search, against, limit, *, above=(-1, -1), newcomers=(), top=0, sums=
     return {tuple(order): bound for order, bound in zip(found[:count].tolist(), bounds[:count], strict=True)}, nodes
 
 
+@pytest.mark.slow
 @kinds
 @changes
 def test_the_bound_of_swapped_blocks_never_exceeds_the_price_and_the_walk_misses_nothing(change, kind):
@@ -275,6 +280,7 @@ def test_the_bound_of_swapped_blocks_never_exceeds_the_price_and_the_walk_misses
     assert pruned > 10
 
 
+@pytest.mark.slow
 def test_parts_keep_apart_only_what_no_target_within_the_budget_mixes():
     apart = mixed = 0
     orders = list(permutations(range(5)))
@@ -297,6 +303,7 @@ def test_parts_keep_apart_only_what_no_target_within_the_budget_mixes():
     assert mixed > 100
 
 
+@pytest.mark.slow
 @kinds
 def test_compiled_loops_do_what_plain_ones_do(kind, monkeypatch):
     pytest.importorskip("numba")
@@ -324,6 +331,7 @@ def test_compiled_loops_do_what_plain_ones_do(kind, monkeypatch):
 # Laws.
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(
     votes=strategies.votes(most_items=4, most_ballots=6, counts=True),
@@ -372,6 +380,7 @@ class Impatient(Clock):
         return super().over()
 
 
+@pytest.mark.slow
 @changes
 def test_whenever_it_is_stopped_the_bounds_hold(change):
     rng = np.random.default_rng(17)
@@ -392,6 +401,7 @@ def test_whenever_it_is_stopped_the_bounds_hold(change):
     assert unfinished > 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [0, 0.003, 0.03])
 def test_a_time_limit_is_no_error_and_what_comes_back_holds(seconds, shared_data):
     for _, votes, truth in truths(shared_data):

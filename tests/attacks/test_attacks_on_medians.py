@@ -21,6 +21,8 @@ from holdrank.status import Clock
 import oracles
 import strategies
 
+pytestmark = pytest.mark.slow
+
 ENGINES = {"borda": (hr.borda, borda.find), "footrule": (hr.footrule, footrule.find)}
 CHANGES = list(hr.Change)
 TRUTHS = Path(__file__).resolve().parents[2].parent / "shared" / "truths" / "breakdown.json"

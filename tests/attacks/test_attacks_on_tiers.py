@@ -22,6 +22,8 @@ import oracles
 import strategies
 import truth_profiles
 
+pytestmark = pytest.mark.slow
+
 CHANGES = list(hr.Change)
 
 

@@ -17,6 +17,8 @@ from holdrank.attacks.estimator.engine import smoothed
 
 import oracles
 
+pytestmark = pytest.mark.slow
+
 ORDERS = {n: list(oracles.permutations(range(n))) for n in range(1, 7)}
 
 

@@ -16,6 +16,8 @@ from holdrank.attacks.theorems import cheap_lower, theorem_bounds
 import oracles
 from strategies import pair_matrices, strict_vectors, votes
 
+pytestmark = pytest.mark.slow
+
 
 def flipped_pairs(a, b):
     return oracles.discordant(a.order, b.order)

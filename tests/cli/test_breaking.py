@@ -114,6 +114,7 @@ def test_several_rankings_below_tiers_are_noted(run, tmp_path):
     assert "note" not in run("tiers", "votes.soc", "--theta", "0.1", "-q")[1]
 
 
+@pytest.mark.slow
 def test_halves_of_pairs_are_shown(run):
     how = ["--theta", "0.05", "--distance", "hausdorff_half", "-q"]
     code, out, _ = run("breakdown", "votes.soc", *how)
@@ -203,12 +204,12 @@ def test_require_proof_and_interruption_are_exit_codes(run, monkeypatch):
 def test_many_ballots_are_cut_short(run, tmp_path):
     votes = hr.sample_votes(hr.Mallows(range(6), 0.6), 300, rng=1)
     hr.write_votes(votes, tmp_path / "many.soc")
-    _, out, _ = run("attack", "many.soc", "--distance", "1", "-q")
+    _, out, _ = run("attack", "many.soc", "--rule", "borda", "--distance", "1", "-q")
     rows = [line for line in out.splitlines() if " - " in line or " + " in line]
     assert len(rows) == 20
     assert "more ballots; --json lists all" in out
     assert any(" + " in row for row in rows)
-    _, out, _ = run("attack", "many.soc", "--distance", "1", "-q", "--json")
+    _, out, _ = run("attack", "many.soc", "--rule", "borda", "--distance", "1", "-q", "--json")
     record = json.loads(out)["attack"]
     assert len(record["removed"]) + len(record["added"]) > 20
 
@@ -227,6 +228,7 @@ def test_verbose_says_how_long_it_took(run):
     assert run("attack", "votes.soc", "--new-winner", "-q", "-v")[2].startswith("exact: ")
 
 
+@pytest.mark.slow
 def test_the_estimate_keeps_its_seed(run):
     args = ["breakdown", "votes.soc", "--method", "smooth", "--delta", "0.1", "--json", "-q"]
     _, out, _ = run(*args, "--seed", "7")
@@ -303,6 +305,7 @@ def test_tradeoff_cuts_long_tiers_and_escapes_names(run, tmp_path):
     assert "exact" in err
 
 
+@pytest.mark.slow
 def test_numbers_of_a_breakdown_are_never_cut(run, monkeypatch):
     from holdrank.cli import printing
 

@@ -268,6 +268,7 @@ def test_an_unwritable_folder_is_one_line(run, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_demo_writes_what_it_says(run, tmp_path):
     code, out, _ = run("demo", "--seed", "1", "--out", "made/here")
     assert code == 0
@@ -310,6 +311,7 @@ def test_a_closed_pipe_is_no_error(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="closes descriptors by the shell")
 @pytest.mark.parametrize(("redirect", "code"), [(">&-", 2), ("<&-", 2), (">/dev/full", 3)])
 def test_closed_and_full_streams_are_one_line(redirect, code, tmp_path):
@@ -436,6 +438,7 @@ def test_the_line_of_progress_is_one_line_on_any_terminal(monkeypatch):
     assert cell_len(shown) == 59
 
 
+@pytest.mark.slow
 def test_tied_items_stand_in_the_order_of_the_ranking_everywhere(run):
     Path("back.soc").write_text(SOC.replace("5: 4,3,2,1", "200: 4,3,2,1"), encoding="utf-8")
     order = "Date palm, Cherry, Beech, Ash"
@@ -452,6 +455,7 @@ def test_tied_items_stand_in_the_order_of_the_ranking_everywhere(run):
     assert hr.analyse(votes, hr.Spec(theta=0.05)).headline.startswith("b and a share first place. ")
 
 
+@pytest.mark.slow
 def test_the_search_for_a_threshold_keeps_the_time_limit_and_says_what_it_left_open(run, monkeypatch):
     from dataclasses import replace
 

@@ -21,6 +21,8 @@ from holdrank import cli
 from holdrank.errors import HoldrankError, InputError
 from holdrank.files import read_votes, validate
 
+pytestmark = pytest.mark.slow
+
 SLOW = ("parquet", "large")
 QUICK = tuple(name for name in targets.TARGETS if name not in SLOW)
 

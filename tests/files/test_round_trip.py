@@ -19,6 +19,8 @@ from holdrank.files.ranks_or_scores import rank_evidence
 from holdrank.votes.forms.vocabulary import guard_name, restore_name
 from holdrank.votes.votes import Votes
 
+pytestmark = pytest.mark.slow
+
 # Names that mean something somewhere: to a spreadsheet, to a delimiter, to PrefLib, to a sniffing reader.
 TRAPS = [
     *(

@@ -14,6 +14,8 @@ import holdrank as hr
 from holdrank import paper
 from holdrank.paper import export
 
+pytestmark = pytest.mark.slow
+
 FEW = 50  # steps of the estimator: enough to run, not to be good
 
 

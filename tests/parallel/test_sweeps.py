@@ -26,6 +26,8 @@ from holdrank.parallel.spread import spread
 from holdrank.parallel.workers import Parcel
 from holdrank.status import Clock, Status
 
+pytestmark = pytest.mark.slow
+
 posix = pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
 
 

@@ -24,6 +24,7 @@ def kendall_unit(v):
     return v.total * oracles.pairs(v.n)
 
 
+@pytest.mark.slow
 @given(votes(counts=True))
 def test_kemeny_equals_trying_every_order(v):
     least, optima = oracles.kemeny(v.wins().tolist())
@@ -42,6 +43,7 @@ def test_kemeny_of_a_distribution_equals_trying_every_order(v):
     assert c.bound == c.loss
 
 
+@pytest.mark.slow
 @given(votes(counts=True))
 def test_components_are_the_strong_components_of_the_majority_relation(v):
     networkx = pytest.importorskip("networkx")
@@ -83,6 +85,7 @@ def test_ctrl_c_returns_what_is_known():
     assert c.seconds < 30
 
 
+@pytest.mark.slow
 @given(votes(rule="bottom"))
 def test_borda_sorts_by_mean_place_and_minimises_rho(v):
     places = [oracles.mean_places([r or v.n + 1 for r in row]) for row in v.ranks.tolist()]
@@ -121,6 +124,7 @@ def test_footrule_equals_trying_every_order(v):
         assert c.unique == (len(optima) == 1)
 
 
+@pytest.mark.slow
 @given(st.integers(1, 7), st.data())
 def test_assignment_equals_scipy_and_is_the_first_of_equals(n, data):
     from scipy.optimize import linear_sum_assignment
@@ -221,6 +225,7 @@ def test_real_files_have_the_known_borda_order(profile, shared_data):
 SOLVED = [(i, p) for i, p in TRUTHS if "kemeny" in p and p["n_items"] <= 62]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", [p for _, p in SOLVED], ids=[i for i, _ in SOLVED])
 def test_real_files_have_the_known_kemeny_cost_proved(profile, shared_data):
     v = truth_profiles.load(profile, shared_data)

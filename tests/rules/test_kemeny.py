@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from functools import cache
 from itertools import combinations, permutations
 
 import numpy as np
@@ -64,6 +65,7 @@ def test_subsets_equal_trying_every_order(v):
         assert solved.unique is not None
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(votes())
 def test_branch_and_bound_equals_trying_every_order(v):
@@ -82,6 +84,7 @@ def test_branch_and_bound_equals_trying_every_order(v):
         assert solved.proved
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(votes())
 def test_cycle_packing_is_a_valid_bound(v):
@@ -104,6 +107,7 @@ def test_hard_tournaments_need_branching_and_get_the_optimum(no_subsets):  # noq
     assert solved.cost == subsets.solve(paley(11), 0.0).cost
 
 
+@pytest.mark.slow
 def test_proofs_hold_without_the_help_of_the_search(monkeypatch):
     """From a poor start the tree does the work: its proofs must find what the whole engine finds."""
     cases = [np.random.default_rng(2), 50110]
@@ -599,14 +603,11 @@ def test_batch_refuses_what_is_no_stack_of_small_matrices():
         hr.kemeny_batch(np.zeros((1, 11, 11)))
 
 
-@pytest.mark.parametrize("layer", ["subsets", "branch and bound"])
-def test_five_thousand_votes_equal_trying_every_order(layer, monkeypatch):
-    """Ties between majorities, zero weights, unlisted items, whole and broken weights, up to eight items."""
-    if layer != "subsets":
-        monkeypatch.setattr(subsets, "ALWAYS_UP_TO", 1)
-        monkeypatch.setattr(subsets, "CLOSES_UP_TO", 1)
+@cache
+def five_thousand_votes():
+    """Costs, whether they are whole, and what trying every order says: the least cost, and how many orders have it."""
     rng = np.random.default_rng(99)
-    decided = 0
+    found = []
     for case in range(5000):
         n, m = int(rng.integers(2, 9)), int(rng.integers(1, 9))
         ranks = rng.integers(0, n + 1, (m, n)) if case % 2 else np.argsort(rng.random((m, n)), axis=1) + 1
@@ -614,9 +615,21 @@ def test_five_thousand_votes_equal_trying_every_order(layer, monkeypatch):
         if not (ranks.any(axis=1) & (weights > 0)).any():
             continue
         v = hr.Votes.from_ranks(ranks, weights, unlisted="observed" if case % 5 else "bottom")
-        solved = solve(v.wins().T, v.is_counts)
         tolerance = 0.0 if v.is_counts else 1e-9
-        least, count = oracles.kemeny_at_once(v.wins(), tolerance)
+        found.append((v.wins().T, v.is_counts, *oracles.kemeny_at_once(v.wins(), tolerance)))
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("layer", ["subsets", "branch and bound"])
+def test_five_thousand_votes_equal_trying_every_order(layer, monkeypatch):
+    """Ties between majorities, zero weights, unlisted items, whole and broken weights, up to eight items."""
+    if layer != "subsets":
+        monkeypatch.setattr(subsets, "ALWAYS_UP_TO", 1)
+        monkeypatch.setattr(subsets, "CLOSES_UP_TO", 1)
+    decided = 0
+    for cost, whole, least, count in five_thousand_votes():
+        solved = solve(cost, whole)
         assert solved.cost == pytest.approx(least, rel=1e-9, abs=1e-12)
         assert solved.proved
         if solved.unique is not None:

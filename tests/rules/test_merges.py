@@ -53,6 +53,7 @@ def test_figure_3_as_paths():
     assert [r for r in downward if r in (one, two, three, four)] == [one, two, three, four]
 
 
+@pytest.mark.slow
 @settings(max_examples=2500)
 @given(pair_matrices())
 def test_both_merges_equal_the_loops_of_the_paper(case):
@@ -62,6 +63,7 @@ def test_both_merges_equal_the_loops_of_the_paper(case):
         assert [list(b) for b in merge(P, start, theta).buckets] == expected
 
 
+@pytest.mark.slow
 @settings(max_examples=500)
 @given(pair_matrices())
 def test_smith_merge_keeps_a_border_where_all_above_beat_all_below(case):
@@ -80,6 +82,7 @@ def test_smith_merge_of_figure_3():
     ]
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(votes(most_items=5), st.floats(0, 0.5))
 def test_smith_merge_of_every_kemeny_ranking_and_of_copelands_is_the_dominating_sets(v, theta):
@@ -105,6 +108,7 @@ def test_smith_merge_is_unique_where_kemenys_ranking_is_not():
     assert hr.Robust(hr.borda, 0.1, merge="smith")(cycle).unique is None
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(pair_matrices(most=7))
 def test_the_path_holds_the_result_at_every_threshold(case):
@@ -126,6 +130,7 @@ def test_the_path_holds_the_result_at_every_threshold(case):
             assert [list(b) for b in current.buckets] == buckets
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(pair_matrices())
 def test_naive_and_smith_merge_are_monotone(case):
@@ -143,6 +148,7 @@ def test_downward_merge_is_not_monotone():
     assert not three <= two
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(pair_matrices())
 def test_reversing_everything_reverses_the_result(case):

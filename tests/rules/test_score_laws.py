@@ -6,11 +6,14 @@ import math
 from collections import Counter
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import holdrank as hr
 from holdrank.rules.registry import rule_of
+
+pytestmark = pytest.mark.slow
 
 RULES = [hr.kemeny, hr.copeland, hr.bradley_terry, hr.mean_score]
 

@@ -11,6 +11,8 @@ from holdrank.studio.app import create_app, description
 
 from studios import VOTES
 
+pytestmark = pytest.mark.slow
+
 
 def test_every_request_is_described_and_nothing_else():
     described = {

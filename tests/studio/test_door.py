@@ -16,6 +16,8 @@ from studios import VOTES, post_with_header, running, wait
 
 formparsers = pytest.importorskip("starlette.formparsers")
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_request_that_does_not_arrive_is_not_waited_for(tmp_path):
     with served(tmp_path, arrival=0.3, pause=0.3, sending=1.0) as studio:

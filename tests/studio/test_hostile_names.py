@@ -16,6 +16,8 @@ import holdrank as hr
 
 from studios import post_with_header, running, wait
 
+pytestmark = pytest.mark.slow
+
 NAMES = [
     "<img src=x onerror=alert(1)>", "</script><script>alert(1)</script>", "</style><svg onload=alert(1)>", "]]><x/>",
     "\" onmouseover=\"alert(1)", "' onfocus='alert(1)", "javascript:alert(1)", "{{ 7 * 7 }}", "{% raw %}", "&lt;b&gt;",

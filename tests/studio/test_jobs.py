@@ -18,6 +18,8 @@ from holdrank.studio.limits import Limits
 
 from studios import HERE, VOTES, is_error, opened, post, running, slow_votes, wait
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def client():

@@ -27,6 +27,8 @@ from holdrank.studio.limits import Limits
 from served import served
 from studios import post_with_header, running, wait
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 SLOW = "\n".join(
     json.dumps({"order": random.Random(k).sample([f"item {j}" for j in range(40)], 40)}) for k in range(101)
