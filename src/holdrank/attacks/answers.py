@@ -122,7 +122,8 @@ def breakdown(
     case = Case(votes, T, before, Change.REPLACE, engine)
     with Clock(_seconds_left(time_limit, started)) as clock:
         used = "smooth" if method == "smooth" else "search" if engine.by_search else "exact"
-        return _curve(case, at, distance, used, clock, time_limit, progress, started, seed)
+        curve = _curve(case, at, distance, used, clock, time_limit, progress, started)
+        return replace(curve, seed=seed)
 
 
 def attack(
@@ -206,7 +207,6 @@ def _curve(
     time_limit: float | None,
     progress: Progress | None,
     started: float,
-    seed: int | None = None,
 ) -> Breakdown:
     """Ask the engine of a case about all distances at once."""
     aims = [Distance(float(delta), distance).aim(case.before.ranking, case.votes.items) for delta in at]
@@ -238,7 +238,7 @@ def _curve(
         method=method,
         distance=distance,
         total=case.votes.total,
-        seed=seed,
+        seed=None,
         notes=notes,
         seconds=seconds,
     )

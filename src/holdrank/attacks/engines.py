@@ -103,7 +103,7 @@ def inexact_engine(T: Statistic, votes: Votes) -> Engine:
     def find(
         votes: Votes, before: Ranking, aims: Sequence[Aim], change: Change, clock: Clock, progress: Progress | None
     ) -> list[Found]:
-        bounds = [lower_bound(votes, tiers, before, aim, change, clock, find_base, progress) for aim in aims]
+        bounds = [lower_bound(votes, tiers, before, aim, change, clock, find_base) for aim in aims]
         found = by_search.find(votes, before, aims, change, clock, progress)
         return [replace(one, lower=max(one.lower, bound)) for one, bound in zip(found, bounds, strict=True)]
 

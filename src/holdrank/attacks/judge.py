@@ -164,13 +164,12 @@ class Case:
                 found[k] = Found(0.0)  # nothing is known about a consensus that is not known
         todo = [k for k in range(len(aims)) if k not in found]
         if todo:
+            left = clock.seconds_left()
+            part = Clock(None if math.isinf(left) else (1 - _FOR_CHECKS) * max(left, 0.0), within=clock)
             asked = [aims[k] for k in todo]
-            deadline = clock.deadline
-            if deadline is not None:
-                clock.deadline = deadline - _FOR_CHECKS * max(clock.seconds_left(), 0.0)
-            results = self.engine.find(self.votes, self.before.ranking, asked, self.change, clock, progress)
-            self._memo["cut short"] = clock.over()
-            clock.deadline = deadline
+            results = self.engine.find(self.votes, self.before.ranking, asked, self.change, part, progress)
+            self._memo["cut short"] = part.over()
+            clock.interrupted = part.interrupted
             found.update(zip(todo, results, strict=True))
         return [found[k] for k in range(len(aims))]
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from holdrank.attacks.goals import Aim, top_items
 from holdrank.attacks.mirror import is_symmetric
-from holdrank.attacks.plans import Found, Progress
+from holdrank.attacks.plans import Found
 from holdrank.rankings import Floats, Ranking
 from holdrank.rules.merges import Robust
 from holdrank.rules.registry import rule_of
@@ -37,7 +37,6 @@ def lower_bound(
     change: Change,
     clock: Clock,
     find_base: Callable[..., list[Found]] | None,
-    progress: Progress | None = None,
     strict: Ranking | None = None,
 ) -> float:
     """Return a share of the votes that the aim takes at least; 0 where this says nothing.
@@ -54,7 +53,6 @@ def lower_bound(
     clock : Clock
     find_base : callable or None
         The engine of the base of the tiers; None where it has none, which leaves rule "smith".
-    progress : callable, optional
     strict : Ranking, optional
         The ranking below the tiers, where it is known.
     """
@@ -83,7 +81,7 @@ def lower_bound(
         below = [replace(aim, before=strict, newcomers=tuple(movers), top=len(inside))]
     else:
         below = [replace(aim, before=strict, above=(x, s), newcomers=(), top=0) for x in movers for s in inside]
-    passing = min(found.lower for found in find_base(votes, strict, below, change, part, progress))
+    passing = min(found.lower for found in find_base(votes, strict, below, change, part, None))
     return min(passing, tie)
 
 
