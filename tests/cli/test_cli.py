@@ -464,9 +464,9 @@ def test_the_search_for_a_threshold_keeps_the_time_limit_and_says_what_it_left_o
     asked, real = {}, thresholds.tradeoff
 
     def cut_short(status):
-        def tradeoff(votes, *args, time_limit, progress):
+        def tradeoff(votes, base, *, time_limit, progress, **options):
             asked.update(time_limit=time_limit, progress=progress)
-            return replace(real(votes, *args), status=status)
+            return replace(real(votes, base, **options), status=status)
 
         return tradeoff
 

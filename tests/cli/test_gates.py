@@ -156,10 +156,10 @@ def test_a_comparison_that_was_interrupted_says_so(run, monkeypatch):
 
     real = comparing.bootstrap
 
-    def pressed(votes, statistic, draws, seed, **options):
+    def pressed(votes, statistic, *, draws, **options):
         if votes.total == 100:
-            return real(votes, statistic, draws, seed, **options)
-        return replace(real(votes, statistic, 7, seed, **options), status=Status.RESAMPLED_INTERRUPTED)
+            return real(votes, statistic, draws=draws, **options)
+        return replace(real(votes, statistic, draws=7, **options), status=Status.RESAMPLED_INTERRUPTED)
 
     monkeypatch.setattr(comparing, "bootstrap", pressed)
     Path("new.soc").write_text(VOTES.replace("53:", "54:"), encoding="utf-8")
