@@ -115,7 +115,9 @@ def rows(options: list[click.Option]) -> str:
 
 def exit_code(kind: type[HoldrankError]) -> int:
     """Return the exit code of a command that ends with such an error, as the command line itself decides it."""
-    with patch.object(cli, "main", side_effect=kind.__new__(kind)), redirect_stderr(StringIO()):
+    error = kind.__new__(kind)
+    HoldrankError.__init__(error)  # whatever its own arguments are
+    with patch.object(cli, "main", side_effect=error), redirect_stderr(StringIO()):
         return holdrank.cli._run()
 
 

@@ -67,23 +67,17 @@ class HoldrankError(Exception):
     ----------
     problem : str
         What is wrong, in a few words, e.g. ``"item 12 is not declared"``.
+    place : str
+        Where it is wrong; empty where there is no place to name.
+    clues : str
+        What was found, and what was expected, in words; may be empty.
     repair : str
         One way to mend it.
     """
 
-    def __init__(self, problem: str = "", *, repair: str = "") -> None:
-        self.problem, self.repair = problem, repair
+    def __init__(self, problem: str = "", *, place: str = "", clues: str = "", repair: str = "") -> None:
+        self.problem, self.place, self.clues, self.repair = problem, place, clues, repair
         super().__init__(self.told())
-
-    @property
-    def place(self) -> str:
-        """Where it is wrong: nowhere in particular."""
-        return ""
-
-    @property
-    def clues(self) -> str:
-        """What was found, and what was expected: nothing."""
-        return ""
 
     def told(self, spell: Callable[[Option], str] = str) -> str:
         """Return the error in one line; `spell` says how options are spelt."""
@@ -135,23 +129,15 @@ class InputError(HoldrankError, ValueError):
         repair: str = "",
     ) -> None:
         self.source, self.line, self.column, self.found, self.expected = source, line, column, found, expected
-        super().__init__(problem, repair=repair)
-
-    @property
-    def place(self) -> str:
-        """Where it is wrong: file, line, column, as far as they are known."""
-        where = [show(self.source, 200)] if self.source else []
-        if self.line is not None:
-            where.append(f"line {self.line}")
-        if self.column is not None:
-            where.append(f"column {self.column if isinstance(self.column, int) else quote(self.column)}")
-        return ", ".join(where)
-
-    @property
-    def clues(self) -> str:
-        """What was found, and what was expected."""
-        clues = [f"found {quote(self.found)}"] if self.found is not None else []
-        return ", ".join([*clues, f"expected {self.expected}"] if self.expected else clues)
+        place = [show(source, 200)] if source else []
+        if line is not None:
+            place.append(f"line {line}")
+        if column is not None:
+            place.append(f"column {column if isinstance(column, int) else quote(column)}")
+        clues = [f"found {quote(found)}"] if found is not None else []
+        if expected:
+            clues.append(f"expected {expected}")
+        super().__init__(problem, place=", ".join(place), clues=", ".join(clues), repair=repair)
 
     def at(self, source: str, line: int | None) -> InputError:
         """Return the same error at another place."""
