@@ -204,12 +204,12 @@ def test_require_proof_and_interruption_are_exit_codes(run, monkeypatch):
 def test_many_ballots_are_cut_short(run, tmp_path):
     votes = hr.sample_votes(hr.Mallows(range(6), 0.6), 300, rng=1)
     hr.write_votes(votes, tmp_path / "many.soc")
-    _, out, _ = run("attack", "many.soc", "--rule", "borda", "--distance", "1", "-q")
+    _, out, _ = run("attack", "many.soc", "--distance", "1", "-q")
     rows = [line for line in out.splitlines() if " - " in line or " + " in line]
     assert len(rows) == 20
     assert "more ballots; --json lists all" in out
     assert any(" + " in row for row in rows)
-    _, out, _ = run("attack", "many.soc", "--rule", "borda", "--distance", "1", "-q", "--json")
+    _, out, _ = run("attack", "many.soc", "--distance", "1", "-q", "--json")
     record = json.loads(out)["attack"]
     assert len(record["removed"]) + len(record["added"]) > 20
 
