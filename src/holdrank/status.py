@@ -46,9 +46,27 @@ class Status(StrEnum):
         return self in (*rankings, Status.LEAST, Status.OUT_OF_REACH)
 
     @property
+    def in_brief(self) -> str:
+        """How the result was obtained, in two or three words."""
+        return _IN_BRIEF[self]
+
+    @property
     def is_interrupted(self) -> bool:
         """Whether Ctrl-C ended the computation."""
         return self in (Status.INTERRUPTED, Status.BETWEEN_INTERRUPTED, Status.RESAMPLED_INTERRUPTED)
+
+
+_IN_BRIEF = {
+    Status.PROVED: "proved optimal",
+    **dict.fromkeys((Status.SCORED, Status.SORTED, Status.MERGED, Status.LEAST, Status.OUT_OF_REACH), "exact"),
+    Status.UNPROVED: "not proved",
+    Status.TOO_LARGE: "too large to prove",
+    **dict.fromkeys((Status.TIME_LIMIT, Status.BETWEEN_TIME_LIMIT, Status.RESAMPLED_TIME_LIMIT), "time limit reached"),
+    **dict.fromkeys((Status.INTERRUPTED, Status.BETWEEN_INTERRUPTED, Status.RESAMPLED_INTERRUPTED), "interrupted"),
+    Status.BETWEEN: "certified bounds",
+    Status.THEOREM: "bounds of theorems",
+    **dict.fromkeys((Status.ESTIMATE, Status.RESAMPLED), "estimate"),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -216,9 +216,9 @@ def test_results_are_read_only_and_show_themselves():
         b.above[0, 1] = 1
     assert repr(b) == "Bootstrap(kemeny, 10 draws, 1 distinct rankings, unchanged=1, seed=3)"
     assert b.text().splitlines() == [
-        "places, and where they lie in 0.95 of 10 draws",
-        "a\\x1b: 1 (1 to 1), first in 100.0%",
-        "b: 2 (2 to 2), first in 0.0%",
+        "places, and where they lie in 95 % of 10 draws",
+        "a\\x1b: 1 (1), first in 100 %",
+        "b: 2 (2), first in 0 %",
     ]
 
 

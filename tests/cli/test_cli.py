@@ -16,6 +16,7 @@ import pytest
 
 import holdrank as hr
 from holdrank import cli, files
+from holdrank.cli import options
 from holdrank.rules import consensus
 from holdrank.status import Status, Step
 
@@ -73,11 +74,11 @@ def test_json_goes_to_stdout_and_messages_to_stderr(run):
     code, out, err = run("rank", "votes.soc", "--json")
     record = json.loads(out)
     assert code == 0
-    assert record["consensus"]["tiers"] == [["Ash"], ["Beech"], ["Cherry"], ["Date palm"]]
-    assert record["consensus"]["ranks"]["Date palm"] == 4
+    assert [record["items"][i] for i in record["consensus"]["order"]] == ["Ash", "Beech", "Cherry", "Date palm"]
+    assert record["consensus"]["ranks"][record["items"].index("Date palm")] == 4
     assert record["consensus"]["status"] == "proved optimal"
     assert record["consensus"]["bound"] == record["consensus"]["loss"]
-    assert record["votes"]["ballots"] == 100
+    assert record["votes"]["total"] == 100
     assert len(record["votes"]["sha256"]) == 64
     assert "items: 4" in err
 
@@ -88,25 +89,23 @@ def test_rules_by_score_say_that_they_minimise_nothing(run, rule, title):
     assert code == 0
     assert out.startswith(f"{title} consensus: 100 ballots")
     assert out.endswith("exact: sorted by score, minimises no distance; all scores differ\n")
-    assert json.loads(run("tiers", "votes.soc", "--rule", rule, "--json", "-q")[1])["rule"] == rule
+    assert json.loads(run("tiers", "votes.soc", "--rule", rule, "--json", "-q")[1])["consensus"]["rule"] == rule
 
 
 def test_tiers_as_json(run):
     _, out, _ = run("tiers", "votes.soc", "--json", "--theta", "0.15", "-q")
-    assert json.loads(out)["consensus"]["tiers"] == [["Ash"], ["Beech", "Cherry"], ["Date palm"]]
+    assert json.loads(out)["items"] == ["Ash", "Beech", "Cherry", "Date palm"]
+    assert json.loads(out)["tiers"]["ranks"] == [1, 2, 2, 3]
     _, out, err = run("tiers", "votes.soc", "--json", "--path", "--merge", "naive", "-q")
-    path = json.loads(out)["path"]
-    assert path[0] == {"theta": 0.0, "tiers": [["Ash"], ["Beech"], ["Cherry"], ["Date palm"]]}
-    assert path[-1]["tiers"] == [["Ash", "Beech", "Cherry", "Date palm"]]
+    path, order = json.loads(out)["path"], json.loads(out)["consensus"]["order"]
+    assert (order, path["theta"][0], path["sizes"][0]) == ([0, 1, 2, 3], 0.0, [1, 1, 1, 1])
+    assert path["sizes"][-1] == [4]
     assert err == ""
     # Ash beats Beech by 70 to 30, Beech beats Cherry by 65 to 35; every tree beats the date palm by 95 to 5.
     _, out, _ = run("tiers", "votes.soc", "--json", "--path", "--merge", "smith", "-q")
-    path = [(step["theta"], step["tiers"]) for step in json.loads(out)["path"][1:]]
-    assert path == [
-        (0.15, [["Ash"], ["Beech", "Cherry"], ["Date palm"]]),
-        (0.2, [["Ash", "Beech", "Cherry"], ["Date palm"]]),
-        (0.45, [["Ash", "Beech", "Cherry", "Date palm"]]),
-    ]
+    path = json.loads(out)["path"]
+    assert path["theta"][1:] == [0.15, 0.2, 0.45]
+    assert path["sizes"][1:] == [[1, 2, 1], [3, 1], [4]]
 
 
 def test_stdin_is_a_dash(run):
@@ -167,8 +166,11 @@ def test_validate_lists_problems_and_the_total(run, tmp_path):
     assert lines[0].startswith("bad.soc, line 11: ")
     assert lines[-1] == "25 problems; the first 20 are shown"
     code, out, _ = run("validate", "bad.soc", "--json")
-    assert json.loads(out)["total"] == 25
-    assert json.loads(run("validate", "votes.soc", "--json")[1])["votes"]["items"][0] == "Ash"
+    found = json.loads(out)
+    assert (found["total"], len(found["problems"])) == (25, 20)
+    assert (found["problems"][0]["source"], found["problems"][0]["line"]) == ("bad.soc", 11)
+    assert found["problems"][0]["text"] == lines[0]
+    assert json.loads(run("validate", "votes.soc", "--json")[1])["items"][0] == "Ash"
 
 
 def test_reading_options_reach_the_reader(run, monkeypatch):
@@ -193,7 +195,7 @@ def test_reading_options_reach_the_reader(run, monkeypatch):
 
 
 def test_the_formats_offered_are_the_formats_read():
-    assert set(cli.FORMATS) == set(files.FORMATS)
+    assert set(options.FORMATS) == set(files.FORMATS)
 
 
 def test_hostile_names_do_not_reach_the_terminal(run, tmp_path):
@@ -277,7 +279,8 @@ def test_demo_writes_what_it_says(run, tmp_path):
     assert record["generated"] is True
     votes = hr.read_votes(tmp_path / "made" / "here" / "votes.soc")
     assert votes.total == 500
-    assert [[i] for i in votes.items] == sorted(record["consensus"]["tiers"])
+    assert list(votes.items) == record["items"]
+    assert sorted(record["consensus"]["order"]) == list(range(votes.n))
     assert (tmp_path / "made" / "here" / "report.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
 
@@ -330,7 +333,7 @@ def test_json_is_json_on_any_terminal(tmp_path):
         [sys.executable, "-m", "holdrank", "rank", "e.soc", "-q", "--json"],
         capture_output=True, cwd=tmp_path, env={**os.environ, "PYTHONIOENCODING": "cp1252"}, check=True,
     )  # fmt: skip
-    assert json.loads(done.stdout)["votes"]["items"][0] == "😀"
+    assert json.loads(done.stdout)["items"][0] == "😀"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
@@ -445,12 +448,10 @@ def test_tied_items_stand_in_the_order_of_the_ranking_everywhere(run):
     assert order in run("tiers", "back.soc", "--theta", "0.5", "-q")[1]
     assert f"{{{order}}}" in run("tiers", "back.soc", "--path", "-q")[1]
     assert f"{{{order}}}" in run("tradeoff", "back.soc", "-q")[1]
-    assert json.loads(run("tiers", "back.soc", "--theta", "0.5", "--json", "-q")[1])["consensus"]["tiers"] == [
-        order.split(", ")
-    ]
-    assert json.loads(run("tradeoff", "back.soc", "--json", "-q")[1])["tradeoff"]["points"][-1]["tiers"] == [
-        order.split(", ")
-    ]
+    for command in (["tiers", "--theta", "0.5"], ["tradeoff"]):
+        told = json.loads(run(*command, "back.soc", "--json", "-q")[1])
+        assert [told["items"][i] for i in told["consensus"]["order"]] == order.split(", ")
+    assert told["tradeoff"]["sizes"][-1] == [4]
     votes = hr.Votes.from_orders([["b", "a", "c"], ["a", "b", "c"]], weights=[51, 49], items=["a", "b", "c"])
     assert hr.analyse(votes, hr.Spec(theta=0.05)).headline.startswith("b and a share first place. ")
 
@@ -517,8 +518,9 @@ def test_comparison_as_json_has_every_rule(run):
     code, out, _ = run("rank", "votes.soc", "--compare", "--json", "-q")
     found = json.loads(out)
     assert code == 0
-    assert list(found["rules"]) == ["kemeny", "borda", "footrule", "copeland", "bradley-terry"]
-    assert found["rules"]["kemeny"]["tiers"] == found["consensus"]["tiers"]
+    assert found["consensus"]["rule"] == "kemeny"
+    assert [other["rule"] for other in found["others"]] == ["borda", "footrule", "copeland", "bradley-terry"]
+    assert all(sorted(other["ranks"]) == [1, 2, 3, 4] for other in found["others"])
 
 
 def test_draws_are_shown_beside_the_places(run):
@@ -528,8 +530,9 @@ def test_draws_are_shown_beside_the_places(run):
     header, *rows = out.splitlines()[1:6]
     assert "95 % of draws" in header
     for place, (item, row) in enumerate(zip(drawn.consensus.ranking.order, rows, strict=True), start=1):
-        words = [str(place), f"{drawn.best[item]:g} to {drawn.worst[item]:g}", f"{drawn.first[item]:.1%}"]
-        assert row.split()[:5] == " ".join(words).split()
+        best, worst = drawn.best[item], drawn.worst[item]
+        words = [str(place), f"{best:g}–{worst:g}" if best < worst else f"{best:g}", f"{100 * drawn.first[item]:g} %"]
+        assert row.split()[:4] == " ".join(words).split()
     assert "50 draws of the votes" in out
     code, out, _ = run("rank", "votes.soc", "--draws", "50", "--seed", "3", "-q", "--json")
     assert json.loads(out)["bootstrap"]["unchanged"] == drawn.unchanged

@@ -123,14 +123,15 @@ def test_a_move_that_drawing_again_explains_is_told_from_one_that_it_does_not(ru
     assert "+3" in line["Elm"]
     assert out.splitlines()[-1] == "3 of 4 items moved, 2 beyond noise; 4 of 6 pairs changed their order"
     code, out, _ = run("diff", "votes.soc", "new.soc", "-q", "--json")
-    found = json.loads(out)
-    assert [row["item"] for row in found["items"]] == ["Elm", "Beech", "Ash", "Oak above all"]
-    assert found["items"][0]["old"] == {"place": 4, "best": 4, "worst": 4}
-    assert found["items"][0]["beyond_noise"]
-    assert found["items"][0]["undone_by"]["sufficient"] == 51  # of 100 ballots that all put Elm first
+    found = json.loads(out)["comparison"]
+    names = [found["items"][row["item"]] for row in found["moves"]]
+    assert names == ["Elm", "Beech", "Ash", "Oak above all"]
+    assert found["moves"][0]["old"] == {"place": 4, "best": 4, "worst": 4}
+    assert found["moves"][0]["beyond_noise"]
+    assert found["moves"][0]["undone_by"]["sufficient"] == 51  # of 100 ballots that all put Elm first
     code, out, _ = run("diff", "votes.soc", "new.soc", "-q", "--json", "--time-limit", "0")
     assert code == 0
-    assert [row["undone_by"] for row in json.loads(out)["items"]] == [None] * 4  # no time to look
+    assert [row["undone_by"] for row in json.loads(out)["comparison"]["moves"]] == [None] * 4  # no time to look
 
 
 def test_nothing_moves_between_a_file_and_itself(run):
@@ -166,7 +167,7 @@ def test_a_comparison_that_was_interrupted_says_so(run, monkeypatch):
     assert run("diff", "new.soc", "votes.soc", "-q")[:2] == (130, "")
     code, out, err = run("diff", "votes.soc", "new.soc", "--json", "-q")
     assert code == 130
-    assert json.loads(out)["draws"] == 7
+    assert json.loads(out)["comparison"]["draws"] == 7
     assert err == "note: interrupted after 7 of 1,000 draws\n"
 
 

@@ -88,8 +88,8 @@ def test_a_curve_without_points_is_no_error():
 def test_a_curve_is_named_where_it_ends_and_never_has_a_level():
     ax = plots.breakdown(hr.breakdown(ABC), hr.breakdown(ABC, TIERS), labels=["strict", "tiers"])
     assert {"strict", "tiers"} <= set(texts(ax))
-    assert heights(ax)[-1] == "never"
-    assert "never" not in heights(plots.breakdown(hr.breakdown(ABC)))
+    assert heights(ax)[-1] == "cannot be broken"
+    assert "cannot be broken" not in heights(plots.breakdown(hr.breakdown(ABC)))
     assert ax.get_xlabel() == "pairs out of 3 that the consensus changes"
 
 
@@ -154,7 +154,7 @@ def test_a_tradeoff_is_drawn_from_its_own_numbers():
     assert data["best"] == 1
     ax = plots.tradeoff(found)
     assert set(texts(ax)) == {"best: θ = 0.01\n2 tiers", "no merge"}
-    assert heights(ax)[-1] == "never"
+    assert heights(ax)[-1] == "cannot be broken"
 
 
 def test_a_heatmap_is_the_pairwise_matrix_in_the_order_of_the_tiers():

@@ -103,7 +103,7 @@ def test_a_ladder_has_places_names_and_gaps():
         ((math.inf, math.inf), None, "cannot be broken"),
         (0, 100, "0"),
         (0.125, None, "12.5 %"),
-        ((0.09, 0.14), None, "9 to 14 %"),
+        ((0.09, 0.14), None, "9 % to 14 %"),
         ((0.09, math.inf), None, "at least 9 %"),
     ],
 )
@@ -247,7 +247,7 @@ def test_ranges_have_their_numbers_beside_them(drawn_again):
     ax = plots.ranges(drawn_again, [[1, 3], [1, 2], [2, 3]], budget_label="6 votes")
     rows = {row: [one.get_text() for one in ax.texts if one.xy == (1, row) and one.xycoords[1] == "data"]
             for row in range(3)}  # fmt: skip
-    assert rows == {0: ["1", "1 to 2", "1 to 2"], 1: ["2", "1 to 2", "1 to 3"], 2: ["3", "3", "2 to 3"]}
+    assert rows == {0: ["1", "1–2", "1–2"], 1: ["2", "1–2", "1–3"], 2: ["3", "3", "2–3"]}
     assert {"consensus", "by chance, 95 %\nof 500 draws", "by attack, with\n6 votes"} <= set(texts(ax))
 
 
@@ -338,7 +338,7 @@ def test_an_attack_is_the_order_before_and_after_in_whole_votes(cherry):
         (hr.TopSet(2), "replace", "21 of 100 votes changed: the top 2 changes", "proven minimum; 20 tie it"),
         (hr.Enters("Dogwood", 3), "replace", "19 of 100 votes changed: Dogwood is in the top 3",
          "proven minimum; 18 tie it"),
-        (hr.Distance(0.5), "replace", "24 of 100 votes changed: the consensus moves by at least 0.5 of the pairs",
+        (hr.Distance(0.5), "replace", "24 of 100 votes changed: the consensus moves by at least 3 of 6 pairs",
          "proven minimum"),
     ],
 )  # fmt: skip

@@ -134,7 +134,7 @@ def test_files_are_compared_each_in_its_own_way():
     files = [{"name": "old.csv", "reading": {"delimiter": ";"}}, {"name": "new.csv", "reading": {}}]
     found, _ = run("compare", old, new, files=files, draws=20, seed=0)
     comparison = found["comparison"]
-    assert [row["item"] for row in comparison["items"]] == ["b", "a"]
+    assert [comparison["items"][row["item"]] for row in comparison["moves"]] == ["b", "a"]
     assert comparison["beyond_noise"] == 2
     assert (comparison["old"]["source"], comparison["new"]["source"]) == ("old.csv", "new.csv")
 

@@ -38,7 +38,7 @@ def test_votes_show_sizes_and_the_commonest_ballots():
     assert '<td style="text-align:left;vertical-align:top"><bdi>60</bdi></td>' in page
     assert "100 (2 distinct)" in page
     many = hr.sample_votes(hr.Uniform(5), 300, rng=1)
-    assert f"and {many.distinct - 12} more kinds of ballots" in many._repr_html_()
+    assert f"and {many.distinct - 12} more distinct ballots" in many._repr_html_()
 
 
 def test_a_consensus_shows_its_tiers_with_places():

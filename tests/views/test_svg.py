@@ -33,8 +33,10 @@ from holdrank.views.svg import (
     tradeoff_text,
 )
 from holdrank.views.svg.canvas import Canvas, fitted, ticks, width_of
-from holdrank.views.svg.words import buckets, in_text, price
+from holdrank.words.ladders import buckets, slider_data
+from holdrank.words.names import in_text, named
 from holdrank.words.numbers import percent
+from holdrank.words.prices import price
 
 HOSTILE = ["<img src=x onerror=alert(1)>", "a" * 900, "tab\there\x1b[31m", "\u202eright-to-left", "\"q\" & 'p'",
            "$m$ </script><script>alert(2)</script>", "שלום"]  # fmt: skip
@@ -117,7 +119,10 @@ def large_record(n: int) -> dict:
     ballot = {"ranks": [n - i for i in order], "weight": 1.0}
     record["attack"] |= {"before": ranks, "after": ranks[::-1], "removed": {"kinds": 300, "listed": [ballot] * 30},
                          "added": {"kinds": 30, "listed": [ballot] * 30}}  # fmt: skip
-    record["others"] = [{"rule": rule, "ranks": place, "loss": 0.3} for rule in ("kemeny", "footrule", "copeland")]
+    record["others"] = [
+        {"rule": rule, "ranks": place, "loss": 0.3, "status": "proved optimal"}
+        for rule in ("kemeny", "footrule", "copeland")
+    ]
     known = {"lower": 0.1, "upper": None, "needed": 9.0, "ties": None, "decides": 9.0, "sufficient": None}
     rows = [{"item": i, "inside": i < 10, "safe": i % 3 > 0, **known} for i in order]
     record["cut"] = {"k": 10, "budget": 0.01, "items": rows}
@@ -149,7 +154,7 @@ def test_the_words_of_a_strict_ranking(strict):
     ]
     assert "Kemeny: 1 pair: 11 votes (11 %); 2 pairs: 51 votes (51 %)" in breakdown_text(strict)
     assert tradeoff_text(strict) == "There is no trade-off: no tiers were asked for."
-    assert attack_text(strict).splitlines()[1] == "Places that change: a from 1 to 2, b from 2 to 1."
+    assert attack_text(strict).splitlines()[1] == "Places that change: a from 1 to 2 and b from 2 to 1."
 
 
 def test_the_words_of_tiers(tied):
@@ -272,9 +277,9 @@ def test_what_nothing_is_known_of_is_said_and_not_drawn(strict):
 def test_what_never_breaks_stands_above_all(chosen):
     record = copy.deepcopy(chosen)
     assert record["tradeoff"]["lower"][-1] is None  # a tie of all
-    assert "never" in texts(tradeoff(record))
+    assert "cannot be broken" in texts(tradeoff(record))
     record["tradeoff"] |= {"best": len(record["tradeoff"]["theta"]) - 1}
-    assert "breaks at never" in tradeoff_text(record)
+    assert "loss 0.5, cannot be broken." in tradeoff_text(record)
     record["tradeoff"] |= {name: [0.0, *[None] * (len(record["tradeoff"]["theta"]) - 1)] for name in ("lower",)}
     record["tradeoff"]["upper"] = [None] * len(record["tradeoff"]["theta"])
     assert "was not found in time" in tradeoff_text(record)
@@ -328,7 +333,7 @@ PRICES = [
     ((0.002, 0.002, 1, 1), True, ["1 vote", "0.2 %"]),
     ((0.07, None, 36, None), True, ["at least 36 votes", "7.2 %"]),
     ((0.0, 0.01, 0, 5), True, ["at most 5 votes", "1 %"]),
-    ((None, None, None, None), True, ["never breaks", ""]),
+    ((None, None, None, None), True, ["cannot be broken", ""]),
     ((0.0, None, 0, None), True, None),
     ((0.1, 0.1 + 1e-12, None, None), False, ["10 %", ""]),
     ((0.1, 0.25, None, None), False, ["10 % to 25 %", ""]),
@@ -353,7 +358,7 @@ def found_of(numbers):
 @pytest.mark.parametrize(("numbers", "counts", "expected"), PRICES)
 def test_prices_in_words(numbers, counts, expected):
     got = price(found_of(numbers), {"counts": counts, "total": 500.0 if counts else 1.0})
-    assert (None if got is None else list(got)) == expected
+    assert (None if got is None else [got.votes, got.share]) == expected
 
 
 @pytest.mark.parametrize(("share", "expected"), SHARES)
@@ -365,19 +370,10 @@ def test_shares_in_words(share, expected):
 def test_the_script_says_the_same(tmp_path: Path):
     module = tmp_path / "holdrank.mjs"
     module.write_text(files("holdrank").joinpath("views/static/holdrank.js").read_text("utf-8"), "utf-8")
-    asked = {
-        "prices": [
-            [found_of(numbers), {"counts": counts, "total": 500 if counts else 1}] for numbers, counts, _ in PRICES
-        ],
-        "shares": [share for share, _ in SHARES],
-        "names": [name for name, _ in NAMES],
-    }
     (tmp_path / "ask.mjs").write_text(
-        'import { price, percent, named, reportedTiers } from "./holdrank.mjs";\n'
-        f"const asked = {json.dumps(asked)};\n"
-        "const both = (one) => one && [one.votes, one.share];\n"
-        "console.log(JSON.stringify({ prices: asked.prices.map(([found, votes]) => both(price(found, votes))),\n"
-        "  shares: asked.shares.map(percent), names: asked.names.map((name) => named(name)),\n"
+        'import { named, reportedTiers } from "./holdrank.mjs";\n'
+        f"const names = {json.dumps([name for name, _ in NAMES])};\n"
+        "console.log(JSON.stringify({ names: names.map((name) => named(name)),\n"
         "  tiers: reportedTiers({ tiers: { ranks: [2, 1, 2] }, consensus: { order: [1, 2, 0] } }) }));\n",
         "utf-8",
     )
@@ -385,14 +381,31 @@ def test_the_script_says_the_same(tmp_path: Path):
         ["node", "ask.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True, encoding="utf-8"
     )
     said = json.loads(done.stdout)
-    assert said["prices"] == [expected for _, _, expected in PRICES]
-    assert said["shares"] == [expected for _, expected in SHARES]
     assert said["names"] == [expected for _, expected in NAMES]
     assert said["tiers"] == [[1], [2, 0]]
 
 
+@pytest.mark.parametrize(("numbers", "counts", "expected"), PRICES)
+def test_the_slider_is_given_the_same_words(numbers, counts, expected):
+    record = {
+        "items": ["a", "b"],
+        "consensus": {"ranks": [1, 2], "order": [0, 1]},
+        "votes": {"counts": counts, "total": 500.0 if counts else 1.0},
+        "gaps": [found_of(numbers)],
+        **dict.fromkeys(("tiers", "path", "tradeoff")),
+    }
+    (said,) = slider_data(record)["prices"]
+    assert (None if said is None else [said["votes"], said["share"]]) == expected
+
+
+def test_the_slider_is_told_what_each_threshold_costs_and_buys(chosen):
+    said = slider_data(chosen)["weighed"]
+    assert len(said) == len(chosen["path"]["theta"])
+    assert said[0] == "loss 0.1633; first change at 1 % of the votes" or said[0].startswith("loss 0.")
+    assert said[-1] == "loss 0.5; cannot be broken"
+
+
 def test_names_in_python_are_those_of_the_script():
-    from holdrank.views.svg.words import named
 
     assert [named(name) for name, _ in NAMES] == [expected for _, expected in NAMES]
 

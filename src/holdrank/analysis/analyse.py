@@ -20,14 +20,16 @@ from holdrank.analysis.bootstrap import bootstrap
 from holdrank.analysis.records import (
     SCHEMA,
     Record,
-    amounts,
     attack_record,
     bootstrap_record,
-    consensus_record,
     curve_record,
     least_share,
+    other_record,
     pairs_record,
+    path_record,
+    ranking_record,
     seal_of,
+    tiers_record,
     tradeoff_record,
     votes_record,
 )
@@ -37,7 +39,7 @@ from holdrank.analysis.tradeoff import tradeoff
 from holdrank.attacks import goals
 from holdrank.attacks.answers import attack, breakdown
 from holdrank.attacks.reach import reach, whole_budget
-from holdrank.attacks.results import Attack
+from holdrank.attacks.results import Attack, amounts
 from holdrank.errors import HoldrankError, UsageError
 from holdrank.rules.consensus import Statistic, borda
 from holdrank.rules.merges import Robust, consensus_of, merge_path
@@ -146,15 +148,11 @@ class _Run:
         self.statistic: Statistic = rule_named(self.spec.rule).function
         self.reported = self.median
         order = list(self.median.ranking.order)
-        self.record["consensus"] = {"rule": self.spec.rule, "order": order, **consensus_record(self.median)}
+        self.record["consensus"] = ranking_record(self.spec.rule, self.median)
         P = self.votes.pairwise()
         self.record["pairs"] = pairs_record(self.votes, order)
         if self.votes.n > 1:
-            path = merge_path(P, self.median.ranking, merge=self.spec.merge)
-            self.record["path"] = {
-                "theta": [theta for theta, _ in path],
-                "sizes": [[len(bucket) for bucket in ranking.buckets] for _, ranking in path],
-            }
+            self.record["path"] = path_record(merge_path(P, self.median.ranking, merge=self.spec.merge))
 
     def _tiers(self) -> None:
         spec = self.spec
@@ -165,12 +163,7 @@ class _Run:
             theta = self._best_threshold()
         T = Robust(base, theta, merge=spec.merge)
         self.statistic, self.reported = T, T.merged(self.votes, self.median)
-        self.record["tiers"] = {
-            "theta": theta,
-            "auto": spec.theta == "auto",
-            "merge": spec.merge,
-            **consensus_record(self.reported),
-        }
+        self.record["tiers"] = tiers_record(theta, spec.merge, self.reported, auto=spec.theta == "auto")
 
     def _best_threshold(self) -> float:
         # For many items only the robustness of the top can be bounded.
@@ -329,6 +322,7 @@ class _Run:
             self.record["curves"].append(curve_record(curve))
 
     def _others(self) -> None:
+        missing = []
         for rule in rules():
             name = rule.name
             if name == self.spec.rule or (rule.needs == "scores" and not self.votes.ballots.has_scores):
@@ -336,11 +330,10 @@ class _Run:
             try:
                 found = rule.run(self.votes, self._seconds())
             except HoldrankError as error:  # a rule that these votes do not have
-                step = self.record["steps"][-1]
-                step["note"] = f"{step['note']}; no {name}: {error}".removeprefix("; ")
+                missing.append(f"no {name}: {error}")
                 continue
-            loss = self.votes.loss(found.ranking)
-            self.record["others"].append({"rule": name, "ranks": found.ranking.ranks.tolist(), "loss": loss})
+            self.record["others"].append(other_record(name, found, self.votes))
+        self.record["steps"][-1]["note"] = "; ".join(missing)
 
     # What all steps share.
 
@@ -373,7 +366,8 @@ class _Run:
         return None if math.isinf(left) else max(left, 0.0)
 
     def _note(self, status: Status) -> None:
-        self.record["steps"][-1] |= {"state": "cut short", "note": status.value}
+        state = "interrupted" if status.is_interrupted else "cut short"
+        self.record["steps"][-1] |= {"state": state, "note": status.value}
 
     def _note_if_open(self, status: Status) -> None:
         if status in (Status.BETWEEN_TIME_LIMIT, Status.BETWEEN_INTERRUPTED):

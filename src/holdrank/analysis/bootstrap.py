@@ -17,11 +17,21 @@ from holdrank.parallel.checkpoints import Keep, opened
 from holdrank.parallel.spread import expect_executor, spread
 from holdrank.parallel.workers import Parcel
 from holdrank.rankings import Floats, Ints, mean_places
-from holdrank.rules.consensus import Consensus, Statistic, expect_seconds, expect_votes, kemeny, name_of
+from holdrank.rules.consensus import (
+    Consensus,
+    Statistic,
+    StatisticName,
+    expect_seconds,
+    expect_votes,
+    kemeny,
+    name_of,
+)
 from holdrank.rules.merges import Robust, ballots_for, consensus_of
 from holdrank.status import Clock, Status, Step
 from holdrank.votes.models import Seed, seed_of
 from holdrank.votes.votes import Votes
+from holdrank.words.numbers import percent
+from holdrank.words.results import place_text
 
 _FIRST_CHUNK, _QUICK, _SLOW = 16, 0.2, 1.0  # draws; seconds for a chunk that should be longer, or shorter
 
@@ -36,7 +46,7 @@ class Bootstrap:
         Names of the items.
     consensus : Consensus
         Of the votes themselves.
-    statistic : str
+    statistic : StatisticName
         Name of the rule.
     draws : int
         Number of draws that were ranked.
@@ -69,7 +79,7 @@ class Bootstrap:
 
     items: tuple[str, ...]
     consensus: Consensus
-    statistic: str
+    statistic: StatisticName
     draws: int
     level: float
     best: Floats
@@ -92,13 +102,12 @@ class Bootstrap:
 
     def text(self) -> str:
         """Return the intervals for people, one item a line, in the order of the consensus."""
-        places = self.consensus.ranking.places
-        lines = [
-            f"{show(self.items[i])}: {places[i]:g} ({self.best[i]:g} to {self.worst[i]:g}), "
-            f"first in {self.first[i]:.1%}"
-            for i in self.consensus.ranking.order
+        ranking = self.consensus.ranking
+        rows = [
+            place_text(self.items[i], ranking.places[i], self.best[i], self.worst[i], self.first[i])
+            for i in ranking.order
         ]
-        return "\n".join([f"places, and where they lie in {self.level:.4g} of {self.draws:,} draws", *lines])
+        return "\n".join([f"places, and where they lie in {percent(self.level)} of {self.draws:,} draws", *rows])
 
     def __repr__(self) -> str:
         return (

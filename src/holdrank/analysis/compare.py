@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from concurrent.futures import Executor
-from typing import Any
 
 from holdrank.analysis.bootstrap import bootstrap
-from holdrank.analysis.records import finite
+from holdrank.analysis.records import Record, votes_record
 from holdrank.attacks.answers import attack
 from holdrank.attacks.goals import Above
+from holdrank.attacks.results import amounts
 from holdrank.errors import UsageError, quote
 from holdrank.rankings import Ranking, kendall
 from holdrank.rules.consensus import Statistic, expect_seconds
@@ -28,7 +28,7 @@ def compare(
     time_limit: float = 10.0,
     *,
     executor: Executor | None = None,
-) -> dict[str, Any]:
+) -> Record:
     """Return the places of the items that both have, as plain data, those placed first in `new` first.
 
     A move is beyond noise when the intervals of places, which hold 95 % of the draws, do not touch. What undoes it is
@@ -54,14 +54,14 @@ def compare(
     if before.status.is_interrupted:
         raise KeyboardInterrupt  # nothing to compare with
     after = bootstrap(new.only(common), statistic, draws=draws, rng=seed, executor=executor)
-    rows: list[dict[str, Any]] = []
-    for i, item in enumerate(common):
+    rows: list[Record] = []
+    for i in range(len(common)):
         was, now = (
             {"place": float(one.consensus.ranking.places[i]), "best": float(one.best[i]), "worst": float(one.worst[i])}
             for one in (before, after)
         )
         apart = was["worst"] < now["best"] or now["worst"] < was["best"]
-        rows.append({"item": item, "old": was, "new": now, "beyond_noise": apart})
+        rows.append({"item": i, "old": was, "new": now, "beyond_noise": apart})
     turned = before.consensus.ranking, after.consensus.ranking
     undone = {} if after.status.is_interrupted else _margins(new.only(common), statistic, *turned, time_limit)
     for i, row in enumerate(rows):
@@ -70,24 +70,24 @@ def compare(
     pairs = len(common) * (len(common) - 1) // 2
     shared = set(common)
     return {
-        "statistic": before.statistic,
-        "level": before.level,
-        "draws": min(before.draws, after.draws),
-        "seed": before.seed,
-        "items": rows,
+        **before.statistic.facts(),
+        "items": common,
+        "moves": rows,
         "moved": sum(row["old"]["place"] != row["new"]["place"] for row in rows),
         "beyond_noise": sum(row["beyond_noise"] for row in rows),
         "turned": round(float(kendall(before.consensus.ranking, after.consensus.ranking)) * pairs),
         "pairs": pairs,
         "only_old": [item for item in old.items if item not in shared],
         "only_new": [item for item in new.items if item not in shared],
-        "votes": new.total if new.is_counts else None,
+        "level": before.level,
+        "draws": min(before.draws, after.draws),
+        "seed": before.seed,
+        "old": votes_record(old),
+        "new": votes_record(new),
     }
 
 
-def _margins(
-    votes: Votes, statistic: Statistic, old: Ranking, new: Ranking, time_limit: float
-) -> dict[int, dict[str, float | None]]:
+def _margins(votes: Votes, statistic: Statistic, old: Ranking, new: Ranking, time_limit: float) -> dict[int, Record]:
     """Return for items that moved what brings one of their turned pairs back, the nearest pairs first."""
     P = votes.pairwise()
     turned = [
@@ -97,15 +97,20 @@ def _margins(
         if old.ranks[a] < old.ranks[b] and new.ranks[b] < new.ranks[a]
     ]
     clock = Clock(expect_seconds(time_limit))
-    found: dict[int, dict[str, float | None]] = {}
+    found: dict[int, Record] = {}
+    enough = "sufficient" if votes.is_counts else "upper"
     for _, b, a in sorted(turned)[:_MOST_PAIRS]:
         left = clock.seconds_left()
         if left <= 0:
             break
         back = attack(votes, statistic, Above(votes.items[a], votes.items[b]), time_limit=left / 2)
-        needed, enough = (back.votes_to_decide, back.votes_sufficient) if votes.is_counts else (back.lower, back.upper)
+        margin = amounts(back)
         for item in (a, b):
             known = found.get(item)
-            if known is None or (known["sufficient"] or math.inf) > enough:
-                found[item] = {"needed": finite(needed), "sufficient": finite(enough)}
+            if known is None or _endless(known[enough]) > _endless(margin[enough]):
+                found[item] = margin
     return found
+
+
+def _endless(amount: float | None) -> float:
+    return math.inf if amount is None else amount

@@ -13,12 +13,13 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+from holdrank import __version__
 from holdrank.analysis.bootstrap import Bootstrap
 from holdrank.analysis.tradeoff import Tradeoff
-from holdrank.attacks.results import Attack, Breakdown
-from holdrank.errors import quote, show
+from holdrank.attacks.results import Attack, Breakdown, amounts
+from holdrank.errors import InputError, quote, show
 from holdrank.rankings import Floats, Ints, Ranking
-from holdrank.rules.consensus import Consensus
+from holdrank.rules.consensus import Consensus, StatisticName
 from holdrank.votes.votes import Votes
 from holdrank.votes.wins import pair_shares
 
@@ -68,6 +69,38 @@ def consensus_record(found: Consensus) -> Record:
     }
 
 
+def ranking_record(rule: str, found: Consensus) -> Record:
+    """Return the consensus of a rule, with the order of its items."""
+    return {"rule": rule, "order": list(found.ranking.order), **consensus_record(found)}
+
+
+def tiers_record(theta: float, merge: str, found: Consensus, *, auto: bool) -> Record:
+    """Return the tiers of a consensus at a threshold, which was chosen or given."""
+    return {"theta": theta, "auto": auto, "merge": merge, **consensus_record(found)}
+
+
+def reported_record(found: Consensus, statistic: StatisticName, *, auto: bool = False) -> Record:
+    """Return what a statistic reports: ``consensus``, or ``tiers`` where it is a merge."""
+    if statistic.theta is None or statistic.merge is None:
+        return {"consensus": ranking_record(statistic.rule, found)}
+    return {"tiers": tiers_record(statistic.theta, statistic.merge, found, auto=auto)}
+
+
+def path_record(path: Sequence[tuple[float, Ranking]]) -> Record:
+    """Return the tiers at every threshold of a merge: their sizes along the order of the consensus."""
+    return {"theta": [theta for theta, _ in path], "sizes": [_sizes(ranking) for _, ranking in path]}
+
+
+def _sizes(ranking: Ranking) -> list[int]:
+    return [len(bucket) for bucket in ranking.buckets]
+
+
+def other_record(rule: str, found: Consensus, votes: Votes) -> Record:
+    """Return the ranking of another rule, with its Kendall loss."""
+    ranks = found.ranking.ranks.tolist()
+    return {"rule": rule, "ranks": ranks, "loss": votes.loss(found.ranking), "status": found.status.value}
+
+
 def pairs_record(votes: Votes, order: Sequence[int]) -> Record:
     """Return the pairwise shares in the order of the consensus, and how many votes compare each pair."""
     wins = votes.wins()[np.ix_(order, order)]
@@ -80,27 +113,15 @@ def pairs_record(votes: Votes, order: Sequence[int]) -> Record:
     }
 
 
-def amounts(found: Attack) -> Record:
-    """Return the bounds of an attack, as shares and as whole votes."""
-    return {
-        "lower": finite(found.lower),
-        "upper": finite(found.upper),
-        "needed": finite(found.votes_needed),
-        "ties": finite(found.votes_to_tie),
-        "decides": finite(found.votes_to_decide),
-        "sufficient": finite(found.votes_sufficient),
-    }
-
-
 def least_share(found: Attack) -> float:
     """Return the share that is proved to be needed."""
     return found.votes_needed / found.original.total if found.original.is_counts else found.lower
 
 
-def attack_record(found: Attack, after: Ranking | None) -> Record:
+def attack_record(found: Attack, after: Ranking | None, *, most: int | None = _MOST_BALLOTS) -> Record:
     """Return an attack with the ballots to change: whole votes where they are known.
 
-    `after` is the consensus after just that attack.
+    `after` is the consensus after just that attack, `most` how many distinct ballots are listed, None for all.
     """
     best = found.whole or found
     plan = best.plan
@@ -108,7 +129,7 @@ def attack_record(found: Attack, after: Ranking | None) -> Record:
         "goal": found.goal.text(),
         "text": found.text(),
         "change": found.change,
-        "statistic": found.statistic,
+        **found.statistic.facts(),
         **amounts(found),
         "verified": found.verified,
         "exact": found.exact,
@@ -117,17 +138,19 @@ def attack_record(found: Attack, after: Ranking | None) -> Record:
         "before": found.before.ranking.ranks.tolist(),
         "after": None if after is None else after.ranks.tolist(),
         "whole": found.whole is not None,
-        "removed": _ballots(found.original.ranks, np.zeros(0) if plan is None else plan.removed, found.original.scores),
-        "added": {"kinds": 0, "listed": []} if plan is None else _ballots(plan.ranks, plan.added, plan.scores),
+        "removed": _ballots(
+            found.original.ranks, np.zeros(0) if plan is None else plan.removed, found.original.scores, most
+        ),
+        "added": {"kinds": 0, "listed": []} if plan is None else _ballots(plan.ranks, plan.added, plan.scores, most),
     }
 
 
-def _ballots(ranks: Ints, weights: Floats, scores: Floats | None) -> Record:
+def _ballots(ranks: Ints, weights: Floats, scores: Floats | None, most: int | None) -> Record:
     """Return ballots by falling weight: the first of them, and how many there are."""
     rows = np.flatnonzero(weights > 0)
     rows = rows[np.argsort(-weights[rows], kind="stable")]
     listed: list[Record] = []
-    for row in rows[:_MOST_BALLOTS].tolist():
+    for row in rows[:most].tolist():
         listed.append({"ranks": ranks[row].tolist(), "weight": float(weights[row])})
         if scores is not None:
             listed[-1]["scores"] = [finite(score) for score in scores[row].tolist()]
@@ -149,8 +172,10 @@ def bootstrap_record(drawn: Bootstrap) -> Record:
 def curve_record(found: Breakdown) -> Record:
     """Return a breakdown curve."""
     return {
-        "statistic": found.statistic,
+        **found.statistic.facts(),
         "method": found.method,
+        "distance": found.distance,
+        "seed": found.seed,
         "delta": found.delta.tolist(),
         "lower": [finite(x) for x in found.lower.tolist()],
         "upper": [finite(x) for x in found.upper.tolist()],
@@ -171,12 +196,28 @@ def tradeoff_record(found: Tradeoff) -> Record:
         "lower": [finite(x) for x in found.lower.tolist()],
         "upper": [finite(x) for x in found.upper.tolist()],
         "pareto": found.pareto.tolist(),
+        "sizes": [_sizes(ranking) for ranking in found.rankings],
         "best": found.best,
         "tolerance": found.tolerance,
         "delta": finite(found.delta),
+        "distance": found.distance,
         "goal": None if found.goal is None else found.goal.text(),
         "status": found.status.value,
     }
+
+
+def flaw_record(found: InputError) -> Record:
+    """Return what is wrong with a file, and where."""
+    names = ("problem", "source", "line", "column", "found", "expected", "repair")
+    return {"text": str(found), **{name: getattr(found, name) for name in names}}
+
+
+def command_record(command: str, votes: Votes | None, **parts: Any) -> Record:
+    """Return the JSON of a command: parts of the record of an analysis, under the same names."""
+    head: Record = {"schema": SCHEMA, "version": __version__, "command": command}
+    if votes is not None:
+        head |= {"items": list(votes.items), "votes": votes_record(votes)}
+    return {**head, **parts}
 
 
 def seal_of(record: Record) -> str:
@@ -216,6 +257,11 @@ def mismatch(record: object) -> str:
     if isinstance(record, dict) and record.get("schema", SCHEMA) != SCHEMA:
         return f"schema is not {SCHEMA!r}"  # all else would follow from this
     return _mismatch(record, schema(), "") or _misfit(cast("Record", record))
+
+
+def command_mismatch(record: Record) -> str:
+    """Return where and how the JSON of a command does not fit its part of the schema; empty if it does."""
+    return _mismatch(record, schema()["$defs"][f"command-{record['command']}"], "")
 
 
 def _misfit(record: Record) -> str:

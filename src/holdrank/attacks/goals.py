@@ -14,7 +14,8 @@ import numpy as np
 from holdrank.arrays.tolerances import SAME
 from holdrank.errors import UsageError, quote, real_number, show, whole_number
 from holdrank.rankings import Ints, Ranking, hausdorff_half, hausdorff_ns
-from holdrank.words.numbers import percent
+from holdrank.words import goals as words
+from holdrank.words.goals import Deed
 
 TierDistance: TypeAlias = Literal["hausdorff_ns", "hausdorff_half"]
 
@@ -38,8 +39,8 @@ class Goal(Protocol):
         """Return the goal in words, as a noun: "another winner"."""
         ...
 
-    def deed(self, n: int) -> str:
-        """Return the goal in words, as what votes on `n` items do: "change the winner"."""
+    def deed(self, n: int) -> Deed:
+        """Return the goal in the forms that sentences about `n` items need."""
         ...
 
 
@@ -148,6 +149,11 @@ class Aim:
         return 2 * self.flips
 
 
+def deed_of(goal: Goal, n: int) -> Deed:
+    """Return a goal in the forms that sentences need; one of somebody's own may do with its text."""
+    return goal.deed(n) if hasattr(goal, "deed") else words.own(goal.text())
+
+
 def top_items(ranking: Ranking, k: int) -> set[int]:
     """Return the items with fewer than `k` items strictly above them.
 
@@ -180,11 +186,11 @@ class NewWinner:
 
     def text(self) -> str:
         """See `Goal`."""
-        return "another winner"
+        return self.deed(0).noun
 
-    def deed(self, n: int) -> str:  # noqa: ARG002
+    def deed(self, n: int) -> Deed:  # noqa: ARG002
         """See `Goal`."""
-        return "change the winner"
+        return words.new_winner()
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,11 +205,11 @@ class Wins:
 
     def text(self) -> str:
         """See `Goal`."""
-        return f"making {show(self.item)} win"
+        return self.deed(0).noun
 
-    def deed(self, n: int) -> str:  # noqa: ARG002
+    def deed(self, n: int) -> Deed:  # noqa: ARG002
         """See `Goal`."""
-        return f"make {show(self.item)} win"
+        return words.wins(self.item)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,11 +228,11 @@ class Above:
 
     def text(self) -> str:
         """See `Goal`."""
-        return f"putting {show(self.upper)} above {show(self.lower)}"
+        return self.deed(0).noun
 
-    def deed(self, n: int) -> str:  # noqa: ARG002
+    def deed(self, n: int) -> Deed:  # noqa: ARG002
         """See `Goal`."""
-        return f"put {show(self.upper)} above {show(self.lower)}"
+        return words.above(self.upper, self.lower)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,11 +251,11 @@ class TopSet:
 
     def text(self) -> str:
         """See `Goal`."""
-        return f"changing the top {self.k}"
+        return self.deed(0).noun
 
-    def deed(self, n: int) -> str:  # noqa: ARG002
+    def deed(self, n: int) -> Deed:  # noqa: ARG002
         """See `Goal`."""
-        return f"change the top {self.k}"
+        return words.top_set(self.k)
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,11 +275,11 @@ class Enters:
 
     def text(self) -> str:
         """See `Goal`."""
-        return f"bringing {show(self.item)} into the top {self.k}"
+        return self.deed(0).noun
 
-    def deed(self, n: int) -> str:  # noqa: ARG002
+    def deed(self, n: int) -> Deed:  # noqa: ARG002
         """See `Goal`."""
-        return f"bring {show(self.item)} into the top {self.k}"
+        return words.enters(self.item, self.k)
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,11 +299,11 @@ class Leaves:
 
     def text(self) -> str:
         """See `Goal`."""
-        return f"pushing {show(self.item)} out of the top {self.k}"
+        return self.deed(0).noun
 
-    def deed(self, n: int) -> str:  # noqa: ARG002
+    def deed(self, n: int) -> Deed:  # noqa: ARG002
         """See `Goal`."""
-        return f"push {show(self.item)} out of the top {self.k}"
+        return words.leaves(self.item, self.k)
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,15 +337,13 @@ class Distance:
 
     def text(self, n: int = 0) -> str:
         """See `Goal`; with the number of items, as a number of pairs, where that is a whole one."""
-        pairs = n * (n - 1) // 2
-        if not pairs or self.distance == "hausdorff_half":
-            return f"moving the consensus by {percent(self.delta)} of the pairs"
-        flips = math.ceil(self.delta * pairs - SAME) if self.delta > SAME else 0
-        return f"moving the consensus by {flips} of {pairs} pair{'s' * (pairs != 1)}"
+        return self.deed(n).noun
 
-    def deed(self, n: int) -> str:
+    def deed(self, n: int) -> Deed:
         """See `Goal`."""
-        return f"move{self.text(n).removeprefix('moving')}"
+        pairs = 0 if self.distance == "hausdorff_half" else n * (n - 1) // 2
+        flips = math.ceil(self.delta * pairs - SAME) if self.delta > SAME else 0
+        return words.moves(self.delta, flips, pairs)
 
 
 def claimed(claim: str, items: Sequence[str]) -> Wins | Above | TopSet:

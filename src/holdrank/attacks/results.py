@@ -10,15 +10,16 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from holdrank.attacks.goals import Goal, TierDistance
+from holdrank.attacks.goals import Goal, TierDistance, deed_of
 from holdrank.attacks.plans import Plan
-from holdrank.errors import show
 from holdrank.rankings import Floats, Ints
-from holdrank.rules.consensus import Consensus
+from holdrank.rules.consensus import Consensus, StatisticName
 from holdrank.status import Status, upward
 from holdrank.votes.changes import Change, change_of
 from holdrank.votes.votes import Votes
-from holdrank.words.numbers import number, percent
+from holdrank.words.attacks import Told, attack_text, interval_text, told
+from holdrank.words.names import ballot_text
+from holdrank.words.numbers import plural
 
 Ballots: TypeAlias = list[tuple[str, float]]
 
@@ -52,8 +53,8 @@ class Attack:
         known. ``votes_needed <= votes_to_tie <= votes_sufficient`` and
         ``votes_needed <= votes_to_decide <= votes_sufficient``.
     status : Status
-    statistic : str
-        Name of the statistic.
+    statistic : StatisticName
+        Name of the statistic: a text that also holds its `rule`, `theta` and `merge`.
     before, after : Consensus, Consensus or None
         Of the votes as they are, and after the attack.
     plan : Plan or None
@@ -80,7 +81,7 @@ class Attack:
     votes_to_decide: float
     votes_sufficient: float
     status: Status
-    statistic: str
+    statistic: StatisticName
     before: Consensus
     after: Consensus | None
     plan: Plan | None
@@ -147,106 +148,29 @@ class Attack:
         >>> attack(votes, kemeny, Above("b", "a")).text()
         '10 of 100 votes tie it, 11 put b above a (11 %, proven minimum).'
         """
-        deed = self.goal.deed(self.original.n)
-        if math.isinf(self.lower):
-            return f"No number of {_CHANGED[self.change]} votes can {deed} (proven)."
-        if not self.original.is_counts:
-            return self._in_shares(deed)
-        needed, ties, decides, enough = (
-            self.votes_needed, self.votes_to_tie, self.votes_to_decide, self.votes_sufficient,
-        )  # fmt: skip
-        if enough == 0:
-            return f"No vote is needed to {deed}: it is so already."
+        return attack_text(self.told())
+
+    def told(self) -> Told:
+        """Return the facts that sentences about the attack are made of."""
+        votes = {"counts": self.original.is_counts, "total": self.original.total}
         estimate = self.status is Status.ESTIMATE
-        if math.isinf(ties) and (not needed or estimate):
-            return f"No attack found to {deed}; none ruled out."
-        share = "" if math.isinf(enough) else percent(enough / self.original.total)
-        if estimate and not math.isinf(enough):
-            return f"{self._doing(enough, deed)} ({share}); cheaper attacks may exist."
-        if math.isfinite(enough) and decides == enough:
-            least = f" ({share}, proven minimum)."
-            return self._tying(ties, enough, deed) + least if ties < enough else self._doing(enough, deed) + least
-        if math.isinf(enough) and ties == needed:
-            never = f"no number of {_CHANGED[self.change]} votes can {deed} outright (proven)"
-            outright = never if math.isinf(decides) else f"no attack found to {deed} outright"
-            return f"{self._tied(ties)} (proven minimum); {outright}."
-        some, total = decides if math.isfinite(decides) else max(needed, 1.0), number(self.original.total)
-        least = {
-            "replace": f"At least {number(some)} of {total} votes must change",
-            "drop": f"At least {number(some)} of {total} votes must be dropped",
-            "add": f"At least {_votes(some)} must be added to {total}",
-        }[self.change] + f" to {deed}"
-        if math.isinf(ties):
-            return f"{least} ({percent(some / self.original.total)}, proven); no attack found."
-        if math.isinf(enough):
-            return f"{least} outright; {number(ties)} tie it."
-        tie = f"; {_votes(ties)} tie{'s' * (ties == 1)} it" if ties < enough else ""
-        return f"{least} (proven); {number(enough)} {'is' if enough == 1 else 'are'} enough ({share}){tie}."
-
-    def _in_shares(self, deed: str) -> str:
-        """Return the answer for votes that are shares of all."""
-
-        def doing(share: float) -> str:
-            if self.change.keeps_total:
-                return f"{percent(share)} of the votes {deed}"
-            how = {"drop": "Dropping {} of the votes", "add": "Adding {} more votes"}[self.change]
-            return f"{how.format(percent(share))} {_third_person(deed)}"
-
-        must = {"replace": "must change", "drop": "must be dropped", "add": "must be added"}[self.change]
-        least = f"At least {percent(self.lower)} of the votes {must} to {deed}"
-        if math.isinf(self.upper):
-            return (
-                f"{least} (proven); no attack found." if self.lower else f"No attack found to {deed}; none ruled out."
-            )
-        if self.exact:
-            return f"{doing(self.upper)} (proven minimum)."
-        if self.status is Status.ESTIMATE or not self.lower:
-            return f"{doing(self.upper)}; cheaper attacks may exist."
-        return f"{least} (proven); {percent(self.upper)} are enough."
-
-    def _doing(self, amount: float, deed: str) -> str:
-        """Return that so many votes do it."""
-        amount_text, total = number(amount), number(self.original.total)
-        if self.change.keeps_total:
-            return f"{amount_text} of {total} votes {_third_person(deed) if amount == 1 else deed}"
-        if not self.change.puts:
-            return f"Dropping {amount_text} of {total} votes {_third_person(deed)}"
-        return f"Adding {_votes(amount)} to {total} {_third_person(deed)}"
-
-    def _tied(self, ties: float) -> str:
-        """Return that so many votes tie it."""
-        return "It is tied already" if ties == 0 else self._doing(ties, "tie it")
-
-    def _tying(self, ties: float, enough: float, deed: str) -> str:
-        """Return that fewer votes tie it and so many decide."""
-        if ties == 0:
-            return f"It is tied already; {self._doing(enough, deed)[0].lower()}{self._doing(enough, deed)[1:]}"
-        if self.change.keeps_total:
-            return f"{self._tied(ties)}, {number(enough)} {deed}"
-        verb = {"drop": "dropping", "add": "adding"}[self.change]
-        return f"{self._tied(ties)}, {verb} {number(enough)} {_third_person(deed)}"
+        return told(amounts(self), votes, deed_of(self.goal, self.original.n), self.change, estimate=estimate)
 
     def __repr__(self) -> str:
-        return f"Attack({self.goal.text()}: {_interval(self.lower, self.upper)}, {self.status})"
+        return f"Attack({self.goal.text()}: {interval_text(self.lower, self.upper)}, {self.status})"
 
 
-_CHANGED = {"replace": "replaced", "drop": "dropped", "add": "added"}
-
-
-def _votes(amount: float) -> str:
-    return "1 vote" if amount == 1 else f"{number(amount)} votes"
-
-
-def _third_person(deed: str) -> str:
-    """Return a deed as one vote does it: "change the winner" becomes "changes the winner".
-
-    Examples
-    --------
-    >>> _third_person("push a out of the top 3")
-    'pushes a out of the top 3'
-    """
-    verb, _, rest = deed.partition(" ")
-    return f"{verb}{'es' if verb.endswith('sh') else 's'} {rest}"
+def amounts(found: Attack) -> dict[str, float | None]:
+    """Return the bounds of an attack, as shares and as whole votes; None for infinity, and for what votes lack."""
+    ends = {
+        "lower": found.lower,
+        "upper": found.upper,
+        "needed": found.votes_needed,
+        "ties": found.votes_to_tie,
+        "decides": found.votes_to_decide,
+        "sufficient": found.votes_sufficient,
+    }
+    return {name: float(end) if math.isfinite(end) else None for name, end in ends.items()}
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -269,8 +193,8 @@ class Breakdown:
         for all of them; enough. Infinite where there is none, nan where the votes are shares and not counts.
     status : Status
         Of the curve as a whole.
-    statistic : str
-        Name of the statistic.
+    statistic : StatisticName
+        Name of the statistic: a text that also holds its `rule`, `theta` and `merge`.
     consensus : Consensus
         Of the votes as they are.
     method : {"exact", "search", "bounds", "smooth"}
@@ -295,7 +219,7 @@ class Breakdown:
     votes_to_decide: Floats
     votes_sufficient: Floats
     status: Status
-    statistic: str
+    statistic: StatisticName
     consensus: Consensus
     method: str
     distance: TierDistance
@@ -315,9 +239,9 @@ class Breakdown:
     def __repr__(self) -> str:
         if not len(self.delta):
             return f"Breakdown({self.statistic}: no distances)"
-        first = _interval(float(self.lower[0]), float(self.upper[0]))
+        first = interval_text(float(self.lower[0]), float(self.upper[0]))
         return (
-            f"Breakdown({self.statistic}: {len(self.delta)} distance{'s' * (len(self.delta) != 1)}, "
+            f"Breakdown({self.statistic}: {plural(len(self.delta), 'distance')}, "
             f"{first} at {self.delta[0]:.4g}, {self.status})"
         )
 
@@ -327,23 +251,3 @@ def _listed(items: Sequence[str], ranks: Ints, weights: Floats) -> Ballots:
     rows = np.flatnonzero(weights > 0)
     rows = rows[np.argsort(-weights[rows], kind="stable")]
     return [(ballot_text(ranks[row].tolist(), items), float(weights[row])) for row in rows.tolist()]
-
-
-def ballot_text(ranks: Sequence[int], items: Sequence[str], width: int = 80) -> str:
-    """Return a ballot as text; items that it does not list are left out, long names are cut.
-
-    Examples
-    --------
-    >>> ballot_text([2, 1, 2, 0], ["a", "b", "c", "d"])
-    'b > {a, c}'
-    """
-    levels: dict[int, list[str]] = {}
-    for rank, item in sorted((rank, item) for item, rank in enumerate(ranks) if rank):
-        levels.setdefault(rank, []).append(show(items[item], width))
-    return " > ".join(part[0] if len(part) == 1 else "{" + ", ".join(part) + "}" for part in levels.values())
-
-
-def _interval(lower: float, upper: float) -> str:
-    if lower == upper:
-        return "out of reach" if math.isinf(lower) else f"{lower:.6g}"
-    return f"{lower:.6g} to {'?' if math.isinf(upper) else f'{upper:.6g}'}"

@@ -15,7 +15,8 @@ from holdrank.cli.printing import complain, progress_line
 from holdrank.errors import Option, quote, show
 
 if TYPE_CHECKING:
-    from holdrank.rules.consensus import Statistic
+    from holdrank.rules.consensus import Consensus, Statistic
+    from holdrank.rules.merges import Robust
     from holdrank.votes.votes import Votes
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -177,6 +178,15 @@ merge_option = click.option(
 )
 
 
+theta_option = click.option(
+    "--theta",
+    type=Threshold(),
+    metavar="T",
+    help="Break the tiers at this threshold, or at the one of tradeoff (auto); without it, the strict ranking.",
+)
+search_time_option = click.option("--time-limit", type=click.FloatRange(min=0), help="Seconds for the search.")
+
+
 def result_options(command: F) -> F:
     """Add what commands with one result share: how sure it must be, how it is told, how FILE is read."""
     for add in (reading_options, verbose_option, quiet_option, json_option, require_proof_option):
@@ -187,7 +197,7 @@ def result_options(command: F) -> F:
 MEDIANS = ("kemeny", "borda", "footrule")
 RULES = (*MEDIANS, "copeland", "bradley-terry", "mean-score")
 rule_option = click.option(
-    "--rule", type=click.Choice(RULES), default="kemeny", show_default=True, help="Which consensus."
+    "--rule", type=click.Choice(RULES), default="kemeny", show_default=True, help="Aggregation rule."
 )
 
 
@@ -198,6 +208,30 @@ def statistic(rule: str) -> Statistic:
 
     found: Statistic = getattr(consensus if rule in MEDIANS else scoring, rule.replace("-", "_"))
     return found
+
+
+def statistic_of(rule: str, theta: float | str | None, merge: str, votes: Votes, time_limit: float | None,
+                 quiet: bool) -> Statistic:  # fmt: skip
+    """Return what is to be broken: a median, or its tiers at a threshold."""
+    return statistic(rule) if theta is None else tiers_of(rule, theta, merge, votes, time_limit, quiet)[0]
+
+
+def tiers_of(rule: str, theta: float | str, merge: str, votes: Votes, time_limit: float | None,
+             quiet: bool) -> tuple[Robust, Consensus | None]:  # fmt: skip
+    """Return the tiers of a rule at a threshold; where auto chooses it for these votes, also the ranking below them."""
+    from holdrank.analysis.tradeoff import tradeoff
+    from holdrank.rules.merges import Robust
+
+    base, median = statistic(rule), None
+    if theta == "auto":
+        with progress_line(quiet) as progress:
+            found = tradeoff(votes, base, merge=merge, time_limit=time_limit, progress=progress)  # type: ignore[arg-type]
+        if found.status.is_interrupted:
+            raise KeyboardInterrupt
+        if not found.status.is_exact:
+            complain("note: the time limit cut the search for the best threshold short; this is the best that is known")
+        theta, median = float(found.theta[found.best]), found.base
+    return Robust(base, theta, merge=merge), median  # type: ignore[arg-type]
 
 
 VOTE_ENDINGS = (".soc", ".soi", ".toc", ".toi", ".csv", ".jsonl")

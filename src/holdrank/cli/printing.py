@@ -13,15 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdrank import __version__
-from holdrank.errors import show
+from holdrank.words.numbers import plural
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from holdrank.analysis.bootstrap import Bootstrap
-    from holdrank.rankings import Ranking
-    from holdrank.rules.consensus import Consensus
     from holdrank.status import Status, Step
     from holdrank.votes.votes import Votes
 
@@ -97,80 +93,11 @@ def exit_code(status: Status, require_proof: bool) -> int:
     return EXIT_NOT_PROVED if require_proof and not status.is_exact else 0
 
 
-def tier_names(tiers: Ranking, median: Ranking, items: Sequence[str]) -> list[list[str]]:
-    """Return the names in each tier; tied items stand in the order of the median, as in the report."""
-    from holdrank.views.svg.words import buckets
+def print_json(command: str, votes: Votes | None, **parts: Any) -> None:
+    """Print the result of a command as JSON."""
+    from holdrank.analysis.records import command_record
 
-    return [[items[i] for i in bucket] for bucket in buckets(tiers.ranks.tolist(), median.order)]
-
-
-def tiers_text(tiers: Ranking, median: Ranking, items: Sequence[str]) -> str:
-    """Return tiers on one line, as `Ranking.text` does, but tied items in the order of the median."""
-    shown = [[show(name) for name in names] for names in tier_names(tiers, median, items)]
-    return " > ".join(names[0] if len(names) == 1 else f"{{{', '.join(names)}}}" for names in shown)
-
-
-def consensus_json(consensus: Consensus, median: Consensus | None = None) -> dict[str, Any]:
-    """Return a consensus as plain data; tied items stand in the order of the median, or of the file."""
-    return {
-        "tiers": tier_names(consensus.ranking, (median or consensus).ranking, consensus.items),
-        "ranks": dict(zip(consensus.items, consensus.ranking.ranks.tolist(), strict=True)),
-        "loss": consensus.loss,
-        "bound": consensus.bound,
-        "distance": consensus.distance,
-        "status": consensus.status.value,
-        "unique": consensus.unique,
-        "proof": consensus.proof,
-        "notes": list(consensus.notes),
-        "seconds": round(consensus.seconds, 6),
-    }
-
-
-def bootstrap_json(drawn: Bootstrap) -> dict[str, Any]:
-    """Return a bootstrap as plain data."""
-    names = ("best", "median", "worst", "first")
-    rows = zip(drawn.items, *(getattr(drawn, name).tolist() for name in names), strict=True)
-    return {
-        "draws": drawn.draws,
-        "level": drawn.level,
-        "seed": drawn.seed,
-        "unchanged": drawn.unchanged,
-        "items": {item: dict(zip(names, row, strict=True)) for item, *row in rows},
-        "status": drawn.status.value,
-        "seconds": round(drawn.seconds, 6),
-    }
-
-
-def votes_json(votes: Votes) -> dict[str, Any]:
-    """Return what was read as plain data, without the ballots."""
-    return {
-        "source": votes.reading.source,
-        "sha256": votes.reading.sha256,
-        "input_hash": votes.input_hash,
-        "format": votes.reading.format,
-        "items": list(votes.items),
-        "ballots": votes.total,
-        "distinct": votes.distinct,
-        "with_ties": votes.with_ties,
-        "incomplete": votes.incomplete,
-        "choices": dict(votes.reading.choices),
-        "notes": list(votes.notes),
-    }
-
-
-def record(command: str, votes: Votes) -> dict[str, Any]:
-    """Return what every JSON result begins with."""
-    return {"holdrank": __version__, "command": command, "votes": votes_json(votes)}
-
-
-def print_json(command: str, votes: Votes, **parts: Any) -> None:
-    """Print a result as JSON."""
-    click.echo(json.dumps({**record(command, votes), **parts}, indent=2))
-
-
-def print_record(command: str, **parts: Any) -> None:
-    """Print a result about several files as JSON."""
-    click.echo(json.dumps({"holdrank": __version__, "command": command, **parts}, indent=2))
+    click.echo(json.dumps(command_record(command, votes, **parts), indent=2, allow_nan=False))
 
 
 def shows(text: str) -> bool:
@@ -207,86 +134,10 @@ def print_table(title: str, votes: Votes | None, table: Table) -> None:
     """Print a title and a table."""
     from rich.console import Console
 
-    from holdrank.words.numbers import number
-
     if votes is not None:
-        many = "s" * (votes.total != 1), "s" * (votes.n != 1)
-        title += f": {number(votes.total)} ballot{many[0]}, {votes.n} item{many[1]}"
+        title += f": {plural(votes.total, 'ballot')}, {plural(votes.n, 'item')}"
     click.echo(title)
     console = Console(width=line_width(), highlight=False, markup=False, emoji=False)
     with console.capture() as page:
         console.print(table)
     click.echo("\n".join(line.rstrip() for line in page.get().splitlines()))
-
-
-def print_ranking(votes: Votes, consensus: Consensus, title: str, drawn: Bootstrap | None = None) -> None:
-    """Print a strict consensus, each item with its majority over the next, and where it lies in draws of the votes."""
-    from holdrank.words.numbers import number
-
-    table = plain_table("place", *(() if drawn is None else (f"{100 * drawn.level:.3g} % of draws", "first")))
-    table.add_column("item", overflow="fold")
-    table.add_column("preferred to the next by", overflow="fold")
-    order = consensus.ranking.order
-    wins = votes.wins()
-    for place, item in enumerate(order, start=1):
-        margin = ""
-        if place < len(order):
-            for_it, against = wins[item, order[place]], wins[order[place], item]
-            both = for_it + against
-            margin = f"{number(for_it)} of {number(both)} ({for_it / both:.1%})" if both else "never compared"
-        spread = []
-        if drawn is not None:
-            spread = [f"{drawn.best[item]:g} to {drawn.worst[item]:g}", f"{drawn.first[item]:.1%}"]
-        table.add_row(str(place), *spread, show(votes.items[item], 60), margin)
-    print_table(title, votes, table)
-    click.echo(verdict(consensus))
-    if drawn is not None:
-        draws = f"{drawn.draws:,} draw{'s' * (drawn.draws != 1)} of the votes"
-        click.echo(f"{draws}, {drawn.unchanged:.1%} with this very order; {drawn.status}")
-
-
-def print_comparison(votes: Votes, found: dict[str, Consensus]) -> None:
-    """Print the places of the items by several rules, in the order of the first, and the loss of each rule."""
-    table = plain_table(*found)
-    table.add_column("item", overflow="fold")
-    first = next(iter(found.values()))
-    places = [one.ranking.places for one in found.values()]
-    for item in first.ranking.order:
-        table.add_row(*(f"{place[item]:g}" for place in places), show(votes.items[item], 60))
-    table.add_row(*(f"{votes.loss(one.ranking):.4g}" for one in found.values()), "loss (Kendall)")
-    print_table("Places by rule", votes, table)
-    for rule, one in found.items():
-        if not one.status.is_exact:
-            click.echo(f"{rule}: {one.status}")
-
-
-def print_tiers(votes: Votes, merged: Consensus, median: Consensus, title: str) -> None:
-    """Print a consensus with ties, one line a tier, tied items in the order of the median."""
-    table = plain_table("tier")
-    table.add_column("items", overflow="fold")
-    for tier, items in enumerate(tier_names(merged.ranking, median.ranking, votes.items), start=1):
-        table.add_row(str(tier), ", ".join(show(item, 60) for item in items))
-    print_table(title, votes, table)
-    for note in merged.notes:
-        click.echo(f"note: {note}")
-    click.echo(verdict(merged))
-
-
-def verdict(consensus: Consensus) -> str:
-    """Return loss, status and uniqueness in one line."""
-    from holdrank.status import Status
-
-    optima = {True: "the only optimum", False: "one of several optima", None: "other optima not excluded"}
-    scores = {True: "all scores differ", False: "equal scores in the order of the file"}
-    if consensus.status in (Status.SCORED, Status.SORTED):
-        alone = scores[bool(consensus.unique)]
-    elif consensus.status is Status.MERGED and consensus.unique:
-        # By dominating sets the tiers are the same from every median (`smith_merge`).
-        alone = "the only tiers" if consensus.proof.startswith("smith") else "the median is the only optimum"
-    elif consensus.status is Status.MERGED and consensus.notes:
-        alone = "other tiers not excluded"
-    else:
-        alone = optima[consensus.unique]
-    gap = "" if consensus.status.is_exact else f", no ranking is below {consensus.bound:.6g}"
-    distance = consensus.distance.replace("_", " ").replace("spearman", "Spearman").replace("kendall", "Kendall")
-    return f"loss {consensus.loss:.6g} ({distance}{gap}); {consensus.status}; {alone}"

@@ -47,8 +47,10 @@ class _ThresholdOrNone(Threshold):
               help=f"What should hold: {CLAIMS}; may be repeated.")  # fmt: skip
 @click.option("--budget", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.01, show_default=True,
               help="Share of the votes that an adversary may change, for places and for --k.")  # fmt: skip
-@click.option("--draws", type=click.IntRange(min=0), default=1000, show_default=True, help="Of the bootstrap; 0: none.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draws.")
+@click.option(
+    "--draws", type=click.IntRange(min=0), default=1000, show_default=True, help="Bootstrap samples; 0 for none."
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Bootstrap seed.")
 @click.option("--time-limit", type=click.FloatRange(min=0), default=40.0, show_default=True,
               help="Seconds for everything.")  # fmt: skip
 @quiet_option
@@ -94,5 +96,5 @@ def report(file: str, output: str | None, text: bool, rule: str, theta: float | 
             complain(f"note: {step['name']}: {step['state']}; {show(step['note'], 200)}")
     if output is not None and not quiet:
         complain(f"wrote {show(output, 200)}")
-    interrupted = any(step["note"].startswith("interrupted") for step in found.record["steps"])
+    interrupted = any(step["state"] == "interrupted" for step in found.record["steps"])
     return EXIT_INTERRUPTED if interrupted else 0

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
 from holdrank.cli.printing import line_width, shows
 from holdrank.errors import show
+from holdrank.words.ladders import ladder_of
+from holdrank.words.names import ballot_text, curve_name
+from holdrank.words.numbers import number, percent, plural, span
+from holdrank.words.prices import NOT_KNOWN, budget_text, price, price_text
 
 if TYPE_CHECKING:
     from holdrank.analysis.result import Analysis
+
+Record: TypeAlias = dict[str, Any]
 
 _NAME = 36  # columns for a name
 _BAR = 36
 _MOST_IN_HEATMAP = 30  # items; more do not fit a line
 _MOST_ROWS = 60  # of places
 _BALLOTS = 8
-_NEVER, _UNKNOWN = "cannot be broken", "not known"
 
 
 def print_analysis(analysis: Analysis) -> None:
@@ -42,64 +47,30 @@ def print_analysis(analysis: Analysis) -> None:
                 click.echo(line.rstrip())
 
 
-def votes_words(found: dict[str, Any], counts: bool) -> str:
-    """Return what is known about a number of votes, or a share of them: ``11``, ``9 to 14``, ``at least 9``."""
-    from holdrank.views.svg.words import to_decide
-    from holdrank.words.numbers import number, percent
-
-    low, high = (to_decide(found), found["sufficient"]) if counts else (found["lower"], found["upper"])
-    if found["lower"] is None:
-        return _NEVER
-
-    def text(amount: float) -> str:
-        return number(amount) if counts else percent(amount)
-
-    if high is None:
-        return f"at least {text(low)}" if low else _UNKNOWN
-    if low == high:
-        return text(high)
-    return f"{text(low)} to {text(high)}" if low else f"at most {text(high)}"
-
-
 def glyphs(unicode: str, plain: str) -> str:
     """Return the characters that the terminal can show."""
     return unicode if shows(unicode) else plain
 
 
-def _amount(found: dict[str, Any], record: dict[str, Any]) -> str:
-    """Return what is known about a number of votes, and of how many: ``9 to 14 of 100 votes``."""
-    from holdrank.words.numbers import number
-
-    votes = record["votes"]
-    words = votes_words(found, votes["counts"])
-    if words in (_NEVER, _UNKNOWN):
-        return words
-    return f"{words} of {number(votes['total'])} votes" if votes["counts"] else f"{words} of the votes"
-
-
-def _ladder(record: dict[str, Any]) -> list[str]:
-    from holdrank.views.svg.words import spans, tiers_of
-
-    tiers = tiers_of(record)
+def _ladder(record: Record) -> list[str]:
     dash, dot, rule = tuple(glyphs("–·┄", "-,."))
     lines = []
     room = max(line_width() - 10, 30)
-    for number, (tier, places) in enumerate(zip(tiers, spans(tiers), strict=True)):
-        place = places.replace("–", dash)
+    for rung in ladder_of(record):
         rows = [""]
-        for item in tier:
+        for item in rung.items:
             name = show(record["items"][item], _NAME)
             if rows[-1] and len(rows[-1]) + 3 + len(name) > room:
                 rows.append("")
             rows[-1] += f" {dot} {name}" if rows[-1] else name
+        place = span(rung.first, rung.last, dash)
         lines += [f"{place if row == 0 else '':>7}  {text}" for row, text in enumerate(rows)]
-        gap = record["gaps"][number] if number < len(record["gaps"]) else None
-        if gap is not None and number + 1 < len(tiers):
-            lines.append(f"{'':>7}  {rule * 3} {_amount(gap, record)}" if gap["known"] else "")
+        if rung.gap is not None:
+            lines.append(f"{'':>7}  {rule * 3} {rung.gap}")
     return lines
 
 
-def _ranges(record: dict[str, Any]) -> list[str]:
+def _ranges(record: Record) -> list[str]:
     drawn, reach = record["bootstrap"], record["reach"]
     if drawn is None and reach is None:
         return []
@@ -107,7 +78,7 @@ def _ranges(record: dict[str, Any]) -> list[str]:
     n = len(order)
     width = max(len(show(record["items"][item], _NAME)) for item in order)
     room = min(max(line_width() - width - 34, 10), 60)
-    pale, thin, point = tuple(glyphs("░─●", ".-o"))
+    pale, thin, point, dash = tuple(glyphs("░─●–", ".-o-"))
 
     def at(place: float) -> int:
         return round((place - 1) / max(n - 1, 1) * (room - 1))
@@ -119,29 +90,24 @@ def _ranges(record: dict[str, Any]) -> list[str]:
         if reach is not None:
             low, high = reach["best"][item], reach["worst"][item]
             cells[at(low) : at(high) + 1] = pale * (at(high) - at(low) + 1)
-            words.append(f"attack {_span(low, high)}")
+            words.append(f"attack {span(low, high, dash)}")
         if drawn is not None:
             low, high = drawn["best"][item], drawn["worst"][item]
             cells[at(low) : at(high) + 1] = thin * (at(high) - at(low) + 1)
-            words.insert(0, f"chance {_span(low, high)}")
+            words.insert(0, f"chance {span(low, high, dash)}")
         cells[at(place)] = point
         lines.append(f"{show(record['items'][item], _NAME):<{width}}  {''.join(cells)}  {place:>3}  {', '.join(words)}")
     if n > _MOST_ROWS:
         lines.append(f"and {n - _MOST_ROWS} more items")
     told = []
     if drawn is not None:
-        told.append(f"chance: {100 * drawn['level']:.3g} % of {drawn['draws']:,} draws of the votes")
+        told.append(f"chance: {percent(drawn['level'])} of {plural(drawn['draws'], 'draw')} of the votes")
     if reach is not None:
-        budget = f"{reach['votes']:,.0f} votes" if reach["votes"] is not None else f"{100 * reach['budget']:.3g} %"
-        told.append(f"attack: places not excluded for {budget} changed")
+        told.append(f"attack: places not excluded for a change of {budget_text(reach['budget'], reach['votes'])}")
     return [*lines, "; ".join(told)]
 
 
-def _span(low: float, high: float) -> str:
-    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
-
-
-def _heatmap(record: dict[str, Any]) -> list[str]:
+def _heatmap(record: Record) -> list[str]:
     shares, order = record["pairs"]["share"], record["consensus"]["order"]
     if not 1 < len(order) <= _MOST_IN_HEATMAP:
         return []
@@ -157,18 +123,18 @@ def _heatmap(record: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _curves(record: dict[str, Any]) -> list[str]:
+def _curves(record: Record) -> list[str]:
     n = len(record["items"])
     pairs = n * (n - 1) // 2
     full, light = tuple(glyphs("█░", "#-"))
     lines = []
-    counts = record["votes"]["counts"]
+    votes = record["votes"]
     known = [x for curve in record["curves"] for x in (*curve["upper"], *curve["lower"]) if x is not None]
     longest = max(known, default=0.0)
     for curve in record["curves"]:
-        lines.append(f"{show(curve['statistic'], 60)}: {curve['status']}")
+        lines.append(f"{curve_name(curve['rule'], curve['theta'])}: {curve['status']}")
         columns = ("delta", "lower", "upper", "needed", "decides", "sufficient")
-        last: dict[str, Any] = {}
+        last: Record = {}
         for delta, *values in zip(*(curve[name] for name in columns), strict=True):
             found = dict(zip(columns[1:], values, strict=True))
             if found == last:  # only where the curve rises
@@ -182,37 +148,37 @@ def _curves(record: dict[str, Any]) -> list[str]:
                 ]
                 bar = full * ends[0] + (light * (ends[1] - ends[0]) if high is not None else " ...")
             flips = math.ceil(delta * pairs - 1e-9)
-            lines.append(f"{flips:>7} pair{'s' * (flips != 1):<1}  {bar:<{_BAR}}  {votes_words(found, counts)}")
+            cost = price(found, votes)
+            told = NOT_KNOWN if cost is None else cost.amount
+            lines.append(f"{flips:>7} pair{'s' * (flips != 1):<1}  {bar:<{_BAR}}  {told}")
     return lines
 
 
-def _cut(record: dict[str, Any]) -> list[str]:
+def _cut(record: Record) -> list[str]:
     cut = record["cut"]
     if cut is None:
         return []
-    lines = [f"the first {cut['k']} of the ranking without ties, against {100 * cut['budget']:.3g} % of the votes"]
-    groups: dict[str, list[dict[str, Any]]] = {"safely in": [], "undecided": [], "safely out": []}
+    lines = [f"the first {cut['k']} of the ranking without ties, against {budget_text(cut['budget'], None)}"]
+    groups: dict[str, list[Record]] = {"safely in": [], "undecided": [], "safely out": []}
     for row in cut["items"]:
         groups["undecided" if not row["safe"] else "safely in" if row["inside"] else "safely out"].append(row)
     for title, rows in groups.items():
         lines.append(f"{title}: {len(rows)}")
         lines += [
-            f"  {show(record['items'][row['item']], _NAME)}  ({_amount(row, record)})" for row in rows[:_MOST_ROWS]
+            f"  {show(record['items'][row['item']], _NAME)}  ({price_text(row, record['votes'])})"
+            for row in rows[:_MOST_ROWS]
         ]
     return lines
 
 
-def _claims(record: dict[str, Any]) -> list[str]:
+def _claims(record: Record) -> list[str]:
     return [
         f"{show(row['claim'], 200)}: " + (row["attack"]["text"] if row["holds"] and row["attack"] else "does not hold")
         for row in record["claims"]
     ]
 
 
-def _attack(record: dict[str, Any]) -> list[str]:
-    from holdrank.attacks.results import ballot_text
-    from holdrank.words.numbers import number
-
+def _attack(record: Record) -> list[str]:
     found = record["attack"]
     if found is None:
         return []
@@ -223,9 +189,9 @@ def _attack(record: dict[str, Any]) -> list[str]:
             for ballot in part["listed"][:_BALLOTS]
         ]
         if part["kinds"] > _BALLOTS:
-            lines.append(f"{'':>9}  and {part['kinds'] - _BALLOTS} more kinds of ballots")
+            lines.append(f"{'':>9}  and {plural(part['kinds'] - _BALLOTS, 'more distinct ballot')}")
     return lines
 
 
-def _open_steps(record: dict[str, Any]) -> list[str]:
+def _open_steps(record: Record) -> list[str]:
     return [f"{step['name']}: {show(step['note'], 300)}" for step in record["steps"] if step["state"] != "done"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from holdrank.plots.attacks import attack, attack_data
 from holdrank.plots.curves import (
     breakdown,
     breakdown_data,
@@ -21,7 +22,7 @@ from holdrank.plots.curves import (
 )
 from holdrank.plots.ladders import draw_merges, ladder, ladder_data, merges, merges_data
 from holdrank.plots.matrices import draw_pairs, heatmap, heatmap_data
-from holdrank.plots.moves import attack, attack_data, ranges, ranges_data
+from holdrank.plots.ranges import ranges, ranges_data
 from holdrank.plots.style import (
     BLACK,
     BLUE,

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from holdrank.errors import UsageError, show
 from holdrank.plots.style import BLUE, COLOURS, GREY, PALE, VERMILLION, Data, axes_or_new, number, styled
+from holdrank.words.numbers import percent, plural
+from holdrank.words.prices import CANNOT_BREAK
 
 if TYPE_CHECKING:
     from holdrank.analysis.tradeoff import Tradeoff
@@ -31,7 +33,7 @@ def breakdown(*curves: Breakdown, ax: Axes | None = None, labels: Sequence[str] 
     -------
     Axes
         With a second axis in votes where the curves are of the same number of votes. What no change of votes can break
-        stands at the level "never".
+        stands at a level of its own on top.
 
     Notes
     -----
@@ -170,7 +172,7 @@ def draw_tradeoff(data: Data, ax: Axes) -> Axes:
             ax.scatter([loss[k] for k in chosen], [lower[k] for k in chosen], **dots)
         ax.scatter([loss[best]], [lower[best]], s=90, marker="*", color=VERMILLION, zorder=4)
         many = data["tiers"][best]
-        text = f"best: θ = {data['theta'][best]:.3g}\n{many} tier{'s' * (many != 1)}"
+        text = f"best: θ = {data['theta'][best]:.3g}\n{plural(many, 'tier')}"
         _beside(ax, loss[best], lower[best], text, VERMILLION)
         if best:
             _beside(ax, loss[0], lower[0], "no merge", BLUE)
@@ -182,7 +184,7 @@ def draw_tradeoff(data: Data, ax: Axes) -> Axes:
 
 
 def share_axis(ax: Axes, highest: float, *, endless: bool, least: float = 0.0, log: bool = False) -> float:
-    """Make the vertical axis one of shares of votes up to `highest`; return the level that stands for "never"."""
+    """Make the vertical axis one of shares of votes up to `highest`; return the level of what cannot be broken."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
     if log:
@@ -201,7 +203,7 @@ def share_axis(ax: Axes, highest: float, *, endless: bool, least: float = 0.0, l
     ax.yaxis.set_minor_locator(NullLocator())
 
     def text(value: float, _: object = None) -> str:
-        return "never" if endless and value == never else f"{100 * value:.3g} %"
+        return CANNOT_BREAK if endless and value == never else percent(float(value))
 
     ax.yaxis.set_major_formatter(FuncFormatter(text))
     ax.set_ylabel("votes to change")

@@ -19,13 +19,14 @@ from holdrank.plots.style import (
     axes_or_new,
     drawn,
     name_ticks,
-    named,
     number,
-    spans,
     styled,
     width_of,
 )
+from holdrank.words.ladders import rungs
+from holdrank.words.names import named
 from holdrank.words.numbers import number as amount
+from holdrank.words.prices import price
 
 if TYPE_CHECKING:
     from holdrank.plots.style import Axes, Sheet
@@ -81,7 +82,8 @@ def ladder_data(consensus: Consensus, gaps: Sequence[Gap] | None = None, *, tota
     >>> data["gaps"], data["unit"]
     ([{'lower': 9.0, 'upper': 14.0, 'label': '9 to 14'}], 'votes that break the gap (of 100)')
     """
-    buckets = consensus.ranking.buckets
+    ranking = consensus.ranking
+    buckets = ranking.buckets
     if gaps is not None and len(gaps) != len(buckets) - 1:
         raise UsageError(f"{len(buckets)} tiers have {len(buckets) - 1} gaps between them, not {len(gaps)}")
     if total is not None and not 0 < total < math.inf:
@@ -90,8 +92,8 @@ def ladder_data(consensus: Consensus, gaps: Sequence[Gap] | None = None, *, tota
     unit = "share of votes that breaks the gap" if total is None else f"votes that break the gap (of {amount(total)})"
     return {
         "tiers": [
-            {"places": places, "items": [named(consensus.items[i]) for i in bucket]}
-            for places, bucket in zip(spans(buckets), buckets, strict=True)
+            {"places": rung.places, "items": [named(consensus.items[i]) for i in rung.items]}
+            for rung in rungs(ranking.ranks.tolist(), ranking.order)
         ],
         "gaps": found,
         "unit": unit if any(found) else None,
@@ -115,16 +117,11 @@ def _gap(gap: Gap, total: float | None) -> Data | None:
         raise UsageError(f"a gap is a number from 0, or two with the smaller first, not {quote(str(gap))}")
     if total is None and any(1 < end < math.inf for end in (lower, upper)):
         raise UsageError(f"a gap of {upper:g} is no share of the votes", repair="give total, the number of all votes")
-    return {"lower": number(lower), "upper": number(upper), "label": _label(lower, upper, total is None)}
-
-
-def _label(lower: float, upper: float, shares: bool) -> str:
-    if math.isinf(lower):
-        return "cannot be broken"
-    if math.isinf(upper):
-        return f"at least {100 * lower:.3g} %" if shares else f"at least {amount(lower)}"
-    low, high = (f"{100 * end:.3g}" if shares else amount(end) for end in (lower, upper))
-    return (low if low == high else f"{low} to {high}") + " %" * shares
+    low, high = number(lower), number(upper)
+    # What is known of a gap, in the words of all ladders; one that no bound is known of has no label.
+    known = dict(zip(("lower", "upper", "needed", "decides", "sufficient"), (low, high, low, low, high), strict=True))
+    cost = price(known, {"counts": total is not None, "total": total})
+    return None if cost is None else {"lower": low, "upper": high, "label": cost.amount}
 
 
 class _Ladder:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from itertools import combinations, permutations
 from typing import TYPE_CHECKING
 
-from holdrank.plots.style import BLACK, BLUE, GREY, PALE, Data, axes_or_new, blocks, name_ticks, named, number, styled
+from holdrank.plots.style import BLACK, BLUE, GREY, PALE, Data, axes_or_new, blocks, name_ticks, number, styled
+from holdrank.words.names import named
 
 if TYPE_CHECKING:
     import numpy.typing as npt

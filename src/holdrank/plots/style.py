@@ -13,7 +13,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from holdrank.errors import MissingExtraError, show
+from holdrank.errors import MissingExtraError
 from holdrank.files.writers import write_whole
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ _STYLE: Data = {
     "pdf.fonttype": 42,
 }  # fmt: skip
 _UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None, "ModDate": None}, "png": {"Software": None}}
-_LONGEST_NAME = 40  # characters
 _HINTED = 1.04  # on a screen, text may be so much wider than in print
 _MARGIN = 3.0  # points around a drawing, what the layout of a figure leaves free
 _SMALLEST = 0.2  # scale below which a drawing is not made smaller: nobody could read it
@@ -90,11 +89,6 @@ def number(value: float) -> float | None:
     return round(float(value), 9) if math.isfinite(value) else None
 
 
-def named(name: str) -> str:
-    """Return the name of an item as all pictures show it: on one line, not too long."""
-    return show(name, _LONGEST_NAME)
-
-
 def starts(tiers: Sequence[Sequence[int]]) -> list[int]:
     """Return the first place of each tier."""
     return list(accumulate(map(len, tiers[:-1]), initial=1))
@@ -109,18 +103,6 @@ def blocks(tiers: Sequence[Sequence[int]]) -> list[list[int]]:
     [[0, 1], [1, 3]]
     """
     return [[first - 1, len(tier)] for first, tier in zip(starts(tiers), tiers, strict=True)]
-
-
-def spans(tiers: Sequence[Sequence[int]]) -> list[str]:
-    """Return the places of each tier as text.
-
-    Examples
-    --------
-    >>> spans([[2], [0, 3, 1]])
-    ['1', '2–4']
-    """
-    ends = accumulate(map(len, tiers))
-    return [f"{first}–{last}" if first < last else str(first) for first, last in zip(starts(tiers), ends, strict=True)]
 
 
 def name_ticks(axis: Axis, at: Sequence[float], names: Sequence[str], **look: Any) -> None:

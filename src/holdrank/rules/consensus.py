@@ -18,6 +18,7 @@ from holdrank.status import Clock, Status, Step, upward
 from holdrank.votes.counting import Distance
 from holdrank.votes.pairs import PairCounts
 from holdrank.votes.votes import Votes
+from holdrank.words.names import statistic_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +84,45 @@ class Statistic(Protocol):
         ...
 
 
-def name_of(T: Statistic) -> str:
-    """Return the name of a statistic for people."""
-    return str(getattr(T, "__name__", type(T).__name__))
+class StatisticName(str):
+    """The name of a statistic, with the facts behind it.
+
+    Attributes
+    ----------
+    rule : str
+        Name of the rule, or of the rule below the tiers.
+    theta : float or None
+        Threshold of the tiers; None without tiers, and where it is chosen by itself.
+    merge : str or None
+        How the tiers are merged; None without tiers.
+    """
+
+    rule: str
+    theta: float | None
+    merge: str | None
+    _made_of: tuple[str, float | None, str | None]
+
+    def __new__(cls, rule: str, theta: float | None = None, merge: str | None = None) -> StatisticName:
+        """Return the name."""
+        found = super().__new__(cls, statistic_name(rule, theta, merge))
+        found.rule, found.theta, found.merge = "-".join(rule.split("_")), theta, merge
+        found._made_of = rule, theta, merge
+        return found
+
+    def __reduce__(self) -> tuple[type[StatisticName], tuple[str, float | None, str | None]]:
+        return type(self), self._made_of
+
+    def facts(self) -> dict[str, Any]:
+        """Return the name and the facts as plain data."""
+        return {"statistic": str(self), "rule": self.rule, "theta": self.theta, "merge": self.merge}
+
+
+def name_of(T: Statistic) -> StatisticName:
+    """Return the name of a statistic for people, and what it is made of."""
+    base, theta, merge = (getattr(T, part, None) for part in ("base", "theta", "merge"))
+    if callable(base) and merge is not None:  # `Robust`
+        return StatisticName(name_of(base), None if theta == "auto" else theta, merge)
+    return StatisticName(str(getattr(T, "__name__", type(T).__name__)))
 
 
 def kemeny(

@@ -25,7 +25,7 @@ import numpy.typing as npt
 from holdrank.arrays.tolerances import DECIMALS
 from holdrank.errors import UsageError, quote, real_number
 from holdrank.rankings import Ranking
-from holdrank.rules.consensus import Consensus, Statistic, kemeny
+from holdrank.rules.consensus import Consensus, Statistic, kemeny, name_of
 from holdrank.rules.deviations import Borders, Deviations
 from holdrank.rules.registry import rule_of
 from holdrank.status import Status, upward
@@ -178,8 +178,7 @@ class Robust:
 
     @property
     def __name__(self) -> str:
-        at = "the best threshold" if self.theta == "auto" else f"{self.theta:g}"
-        return f"{self.merge} merge of {self.base.__name__} at {at}"
+        return str(name_of(self))
 
     def __call__(self, votes: Votes | PairCounts, /) -> Consensus:
         """Return the merged consensus of the votes; pair counts will do where they do for the base."""

@@ -31,7 +31,6 @@ RIDGE = 1e-6
 _CONVERGED = 1e-10  # largest last step, as a share of the range of the strengths (at least of 1)
 _EQUAL = 1e-8  # strengths closer than this, in the same unit, are not told apart
 _MOST_STEPS = 200
-_ALL = "wins connect all items"
 _MOST_DECIMALS = 12  # of scores that are added up exactly
 
 
@@ -97,8 +96,8 @@ def bradley_terry(votes: Votes | PairCounts, *, ridge: float = RIDGE) -> Consens
     if not (isinstance(ridge, int | float | np.number) and math.isfinite(ridge) and ridge >= 0):
         raise UsageError(f"ridge must be a number from 0, not {quote(str(ridge))}")
     shares = votes.wins() / votes.total
-    connected = _connections(shares)
-    if ridge == 0 and connected != _ALL:
+    enough, connected = _connections(shares)
+    if ridge == 0 and not enough:
         raise UsageError(f"without a ridge there are no strengths: {connected}", repair="give a ridge above 0")
     if compares_all(votes):
         return _sorted(votes, *_total_wins(votes), f"sorted by strength, as by pairwise wins; {connected}", started)
@@ -356,8 +355,8 @@ def _unit(s: Floats) -> Floats:
     return np.asarray(np.maximum(np.ptp(s, axis=-1, keepdims=True), 1.0))
 
 
-def _connections(wins: Floats) -> str:
-    """Return what the wins say about the existence of strengths, in words.
+def _connections(wins: Floats) -> tuple[bool, str]:
+    """Return whether strengths exist without a ridge, and what the wins say about that, in words.
 
     They exist without a ridge exactly when every item can be reached from every other along wins (Ford 1957).
     """
@@ -368,11 +367,11 @@ def _connections(wins: Floats) -> str:
         left &= ~_reached(compared, int(left.argmax()))
         groups += 1
     if groups > 1:
-        return f"no ballot connects {groups} groups of items, whose order rests on the ridge"
+        return False, f"no ballot connects {groups} groups of items, whose order rests on the ridge"
     beats = wins > 0
     if _reached(beats).all() and _reached(beats.T).all():
-        return _ALL
-    return "some items never lose to the rest, how far they are ahead rests on the ridge"
+        return True, "wins connect all items"
+    return False, "some items never lose to the rest, how far they are ahead rests on the ridge"
 
 
 def _reached(edges: Mask, start: int = 0) -> Mask:

@@ -13,7 +13,6 @@ from importlib.resources import files
 from typing import Any, get_args
 
 from holdrank import __version__
-from holdrank.rules.registry import rules
 from holdrank.studio.forms import FILE, OF, Fields
 from holdrank.studio.jobs import State
 
@@ -202,14 +201,10 @@ def _schemas() -> Schema:
     record = json.loads(files("holdrank").joinpath("analysis/analysis.schema.json").read_text("utf-8"))
     parts = _moved(record.pop("$defs"))
     record.pop("$schema")
-    place = _shape(place=NUMBER, best=NUMBER, worst=NUMBER)
-    moved = _at_least(item=TEXT, old=place, new=place, beyond_noise=FLAG)
     step = _or_none(_shape(name=TEXT, done=WHOLE, total=WHOLE))
-    votes = _moved(record["properties"]["votes"])
     return {
         **parts,
         "record": _moved(record),
-        "votes": votes,
         "trouble": _shape(code=TEXT, message={"type": "string", "minLength": 1}, place=TEXT, repair=TEXT),
         "problem": _shape(error=_named("trouble")),
         "job": _shape(
@@ -236,12 +231,7 @@ def _schemas() -> Schema:
         ),
         "comparison": _shape(
             id=TEXT, job=_named("job"),
-            comparison=_or_none(_at_least(
-                items=_many(moved), only_old=_many(TEXT), only_new=_many(TEXT), moved=WHOLE, beyond_noise=WHOLE,
-                turned=WHOLE, pairs=WHOLE, draws=WHOLE, seed=WHOLE, level=NUMBER,
-                rule=_one_of([known.name for known in rules()]),
-                old=_named("votes"), new=_named("votes"),
-            )),
+            comparison=_or_none(_named("compared")),
         ),
     }  # fmt: skip
 

@@ -17,8 +17,13 @@ from holdrank.studio.jobs import Job
 from holdrank.studio.shelf import Asked, Opened
 from holdrank.views.report import attack_tables, item_markup, markup_of, page_view
 from holdrank.views.svg import PICTURES, attack, attack_text
-from holdrank.views.svg.words import buckets, in_text, named, span, tiers_of
-from holdrank.words.numbers import number, percent, plural
+from holdrank.words.attacks import CHANGED
+from holdrank.words.headlines import lead_text
+from holdrank.words.ladders import buckets, slider_data, tiers_of
+from holdrank.words.names import in_text, named, rule_name
+from holdrank.words.numbers import number, plural, span
+from holdrank.words.prices import budget_text
+from holdrank.words.votes import part_text
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -44,7 +49,6 @@ _ENDS = {
     "left alone": "Stopped when its page was closed. What was known by then is shown.",
     "out of time": "Ended for lack of time. What was known by then is shown.",
 }
-_RULES = {"kemeny": "Kemeny", "borda": "Borda", "bradley-terry": "Bradley-Terry"}
 _MOST_TIERS = 12  # of an order in words
 _PEEK = (8, 160)  # lines of a file, and characters of a line, that are shown beside an error
 
@@ -83,11 +87,6 @@ def templates() -> Environment:
 def filled(template: str, **parts: Any) -> str:
     """Return a page."""
     return templates().get_template(template).render(**parts)
-
-
-def rule_name(rule: str) -> str:
-    """Return the name of a rule for people."""
-    return _RULES.get(rule, rule.replace("-", " ").capitalize())
 
 
 def in_script(value: object) -> str:
@@ -175,11 +174,8 @@ def headline(record: Record | None, job: Job | None) -> str:
     done = {step["name"] for step in record["steps"]}
     if "attack" in done or len(record["items"]) == 1:
         return str(record["headline"])
-    top = tiers_of(record)[0]
-    first = ", ".join(named(record["items"][item]) for item in top[:4])
-    more = f" and {len(top) - 4} more" * (len(top) > 4)
-    doing = "is being worked out" if job is not None and not job.over else "was not worked out"
-    return f"{first}{more} {'leads' if len(top) == 1 else 'lead'}; how long that holds {doing}"
+    top = [named(record["items"][item]) for item in tiers_of(record)[0]]
+    return lead_text(top, running=job is not None and not job.over)
 
 
 def seen_so_far(record: Record) -> Record:
@@ -204,8 +200,8 @@ def reading_facts(votes: Record | None, items: Sequence[str]) -> list[tuple[str,
         ("source", show(votes["source"], 200)),
         ("items", f"{len(items):,}: {', '.join(named(item, 30) for item in items[:8])}{', …' * (len(items) > 8)}"),
         ("ballots", f"{number(total)} ({votes['distinct']:,} distinct)"),
-        ("with ties", f"{number(votes['with_ties'])} ({percent(votes['with_ties'] / total)})"),
-        ("incomplete", f"{number(votes['incomplete'])} ({percent(votes['incomplete'] / total)})"),
+        ("with ties", part_text(votes["with_ties"], total)),
+        ("incomplete", part_text(votes["incomplete"], total)),
     ]
     facts += [(name, show(text, 300)) for name, text in votes["choices"].items() if name != "form"]
     return facts
@@ -261,13 +257,6 @@ def _missing(name: str, record: Record, *, running: bool) -> str:
     return "This comes in a moment." if running else "This was not computed."
 
 
-def slider_data(record: Record) -> Record:
-    """Return the part of a record that the threshold slider needs: the whole path is in the page."""
-    votes = {name: record["votes"][name] for name in ("counts", "total")}
-    parts = {name: record[name] for name in ("items", "consensus", "tiers", "path", "gaps", "tradeoff")}
-    return {**parts, "votes": votes}
-
-
 # Attacks and claims
 
 
@@ -283,9 +272,7 @@ def replayed(record: Record, row: Record | None, steps: Sequence[Record] | None)
         steps.append({"changed": last, "share": share, "ranks": row["after"]})
     frames = []
     for step in steps:
-        amount = (
-            plural(step["changed"], "vote") if counts and row["whole"] else f"{percent(step['share'])} of the votes"
-        )
+        amount = plural(step["changed"], "vote") if counts and row["whole"] else budget_text(step["share"], None)
         part = {
             **dict.fromkeys(("needed", "ties", "decides", "sufficient"), step["changed"]),
             "lower": step["share"],
@@ -295,8 +282,7 @@ def replayed(record: Record, row: Record | None, steps: Sequence[Record] | None)
         tiers = buckets(step["ranks"], record["consensus"]["order"])
         shown = {"tiers": tiers[:_MOST_TIERS], "more": max(len(tiers) - _MOST_TIERS, 0)}
         frames.append({"amount": amount, "moved": moved_items(row["before"], step["ranks"]), "svg": svg, **shown})
-    verb = {"replace": "replaced", "drop": "dropped", "add": "added"}[row["change"]]
-    return {"frames": frames, "verb": verb}
+    return {"frames": frames, "verb": CHANGED[row["change"]]}
 
 
 def moved_items(before: Sequence[int], after: Sequence[int]) -> int:
@@ -346,7 +332,7 @@ def claim_page(asked: Asked) -> Record:
 def compare_rows(comparison: Record) -> list[Record]:
     """Return the rows of a comparison in words."""
     rows = []
-    for row in comparison["items"]:
+    for row in comparison["moves"]:
         moved = row["old"]["place"] - row["new"]["place"]
         verdict = "beyond noise" if row["beyond_noise"] else "within noise" if moved else ""
         places = {
@@ -355,7 +341,7 @@ def compare_rows(comparison: Record) -> list[Record]:
         }
         rows.append(
             {
-                "item": row["item"],
+                "item": comparison["items"][row["item"]],
                 **places,
                 "moved": f"{moved:+g}".replace("-", "−") if moved else "",
                 "verdict": verdict,

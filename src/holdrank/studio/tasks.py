@@ -148,14 +148,7 @@ def compared(job: Record, files: Sequence[bytes], say: Say) -> Record:
     """Compare two files."""
     old, new = (_read({**job, **job["files"][k]}, data, say) for k, data in enumerate(files))
     say("progress", name="draws", done=0, total=1)
-    return {
-        "comparison": {
-            **compare(old, new, rule_named(job["rule"]).function, job["draws"], job["seed"]),
-            "rule": job["rule"],
-            "old": votes_record(old),
-            "new": votes_record(new),
-        }
-    }
+    return {"comparison": compare(old, new, rule_named(job["rule"]).function, job["draws"], job["seed"])}
 
 
 def written(job: Record, files: Sequence[bytes], say: Say) -> Record:  # noqa: ARG001 - all tasks are called alike

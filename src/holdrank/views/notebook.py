@@ -13,14 +13,15 @@ from typing import Any
 from holdrank.analysis.records import Record, consensus_record, curve_record, tradeoff_record
 from holdrank.analysis.result import Analysis
 from holdrank.analysis.tradeoff import Tradeoff
-from holdrank.attacks.results import Breakdown, ballot_text
+from holdrank.attacks.results import Breakdown
 from holdrank.errors import show
 from holdrank.rules.consensus import Consensus
 from holdrank.views import svg as pictures
 from holdrank.views.report import html as report_html
-from holdrank.views.svg.words import spans
 from holdrank.votes.votes import Votes
-from holdrank.words.numbers import number
+from holdrank.words.ladders import rungs
+from holdrank.words.names import ballot_text
+from holdrank.words.numbers import number, plural
 
 _MOST_ROWS = 12  # of ballots, of tiers
 
@@ -39,8 +40,7 @@ def html_of(found: object) -> str:
 
 def votes_html(votes: Votes) -> str:
     """Return what votes are: sizes, choices, notes, and the commonest ballots."""
-    facts = [line.partition(": ") for line in votes.summary().splitlines()]
-    head = _table(["", ""], [(name, value) for name, _, value in facts])
+    head = _table(["", ""], votes.facts())
     shown = votes.without_scores()
     commonest = shown.ballots.take(slice(_MOST_ROWS)).matrix().tolist()
     ballots = [
@@ -48,15 +48,17 @@ def votes_html(votes: Votes) -> str:
         for ranks, weight in zip(commonest, shown.weights[:_MOST_ROWS].tolist(), strict=True)
     ]
     more = shown.distinct - len(ballots)
-    rest = [("", f"and {more:,} more kinds of ballots")] if more > 0 else []
+    rest = [("", f"and {plural(more, 'more distinct ballot')}")] if more > 0 else []
     return head + _table(["votes", "ballot"], [*ballots, *rest])
 
 
 def consensus_html(found: Consensus) -> str:
     """Return a consensus, one row a tier."""
-    buckets = found.ranking.buckets
-    names = [", ".join(show(found.items[i], 60) for i in bucket) for bucket in buckets]
-    rows = list(zip(spans(buckets), names, strict=True))
+    ranking = found.ranking
+    rows = [
+        (rung.places, ", ".join(show(found.items[i], 60) for i in rung.items))
+        for rung in rungs(ranking.ranks.tolist(), ranking.order)
+    ]
     more = len(rows) - 4 * _MOST_ROWS
     rest = [("", f"and {more} more places")] if more > 0 else []
     told = f"loss {found.loss:.6g} ({found.distance}); {found.status}"

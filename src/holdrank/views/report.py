@@ -19,8 +19,12 @@ from holdrank.analysis.records import Record
 from holdrank.analysis.result import Analysis
 from holdrank.errors import UsageError, quote, show
 from holdrank.files.writers import write_whole
-from holdrank.views.svg import PICTURES, words
-from holdrank.words.numbers import number, percent, plural
+from holdrank.status import Status
+from holdrank.views.svg import PICTURES
+from holdrank.words.ladders import ladder_of, slider_words
+from holdrank.words.names import curve_name, in_text, named
+from holdrank.words.numbers import number, percent, plural, span
+from holdrank.words.prices import NOT_KNOWN, budget_text, price, price_text
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -41,9 +45,8 @@ _PAPER = (
 _SCRIPTS = "<!-- scripts -->"
 # The call stands outside the module, which the studio uses as well.
 _START = """
-const record = document.getElementById("holdrank-record");
-const box = document.getElementById("ladder-box");
-if (record && box) ladderSlider(box, JSON.parse(record.textContent));
+const [record, words, box] = ["holdrank-record", "ladder-words", "ladder-box"].map((id) => document.getElementById(id));
+if (record && words && box) ladderSlider(box, { ...JSON.parse(record.textContent), ...JSON.parse(words.textContent) });
 """
 
 
@@ -73,6 +76,7 @@ def html(analysis: Analysis) -> str:
     # A number and its sign stay on one line; what scripts read is added after that.
     page = re.sub(r"(?<=\d) %", "\u00a0%", page)
     data = f'<script type="application/json" id="holdrank-record">{_json(analysis.record)}</script>'
+    data += f'\n<script type="application/json" id="ladder-words">{_json(slider_words(analysis.record))}</script>'
     return page.replace(_SCRIPTS, f'{data}\n<script type="module">{script}</script>')
 
 
@@ -152,7 +156,7 @@ def page_view(record: Record) -> dict[str, Any]:
         "with_reach": reach is not None,
         "wide_reach": reach is not None and any(reach[end] != reach[f"shown_{end}"] for end in ("best", "worst")),
         "chance_words": "" if drawn is None else f"{percent(drawn['level'])} of {drawn['draws']:,} draws",
-        "budget_words": "" if reach is None else words.budget_words(record),
+        "budget_words": "" if reach is None else budget_text(reach["budget"], reach["votes"]),
         "pictures": PICTURES,
         "chance": _chance(record),
         "claims": [_claim(row, votes) for row in record["claims"]],
@@ -171,9 +175,9 @@ def page_view(record: Record) -> dict[str, Any]:
 def _key_numbers(record: Record) -> list[tuple[str, str, str]]:
     """Return (what, number, remark)."""
     votes, found = record["votes"], record["attack"]
-    tiers = words.tiers_of(record)
+    tiers = ladder_of(record)
     rows = [
-        ("votes", number(votes["total"]) if votes["counts"] else "shares", f"{votes['distinct']:,} kinds of ballots")
+        ("votes", number(votes["total"]) if votes["counts"] else "shares", plural(votes["distinct"], "distinct ballot"))
     ]
     rows.append(("items", str(len(record["items"])), ""))
     if record["tiers"] is None:
@@ -181,16 +185,14 @@ def _key_numbers(record: Record) -> list[tuple[str, str, str]]:
     else:
         how = "chosen" if record["tiers"]["auto"] else "given"
         rows.append(("tiers", str(len(tiers)), f"threshold {record['tiers']['theta']:.4g}, {how}"))
-    cost = None if found is None else words.price(found, votes)
     if found is not None:
         what = "votes to bring another to the top" if len(tiers) > 1 else "votes that split the tie"
-        rows.append(
-            (what, "not known" if cost is None else cost.votes.removesuffix(" votes"), cost.share if cost else "")
-        )
+        cost = price(found, votes)
+        rows.append((what, NOT_KNOWN, "") if cost is None else (what, cost.amount, cost.share))
     drawn = record["bootstrap"]
     if drawn is not None:
         rows.append(("same order by chance", percent(drawn["unchanged"]), f"of {drawn['draws']:,} draws of the votes"))
-    rows.append(("loss", f"{record['consensus']['loss']:.4g}", record["consensus"]["status"].partition(":")[0]))
+    rows.append(("loss", f"{record['consensus']['loss']:.4g}", Status(record["consensus"]["status"]).in_brief))
     return rows
 
 
@@ -204,7 +206,7 @@ def _reading(record: Record) -> list[tuple[str, str, bool]]:
     if votes["format"] and "form" not in votes["choices"]:
         rows.append(("form", show(votes["format"]), False))
     many = number(votes["total"]) if votes["counts"] else "shares"
-    rows.append(("votes", f"{many}, {plural(votes['distinct'], 'kind')} of ballots", False))
+    rows.append(("votes", f"{many}, {plural(votes['distinct'], 'distinct ballot')}", False))
     rows.append(("with ties", number(votes["with_ties"]), False))
     rows.append(("incomplete", number(votes["incomplete"]), False))
     rows += [(show(name), show(value, 200), False) for name, value in votes["choices"].items()]
@@ -213,25 +215,24 @@ def _reading(record: Record) -> list[tuple[str, str, bool]]:
 
 def _tier_rows(record: Record) -> list[Record]:
     """Return the tiers with a row for each item; the last row of a tier has what breaks the gap below."""
-    tiers, names, votes = words.tiers_of(record), record["items"], record["votes"]
+    names = record["items"]
     drawn, reach = record["bootstrap"], record["reach"]
     place = {item: k + 1 for k, item in enumerate(record["consensus"]["order"])}
     found = []
-    for k, (tier, places) in enumerate(zip(tiers, words.spans(tiers), strict=True)):
-        gap = words.price(record["gaps"][k], votes) if k < len(record["gaps"]) else None
+    for k, rung in enumerate(ladder_of(record)):
         rows = [
             {
                 "item": item,
-                "name": words.named(names[item]),
+                "name": named(names[item]),
                 "place": place[item],
-                "gap": str(gap) if gap is not None else None,
-                "chance": "" if drawn is None else words.span(drawn["best"][item], drawn["worst"][item]),
-                "reach": "" if reach is None else words.span(reach["shown_best"][item], reach["shown_worst"][item]),
-                "possible": "" if reach is None else words.span(reach["best"][item], reach["worst"][item]),
+                "gap": str(rung.gap) if rung.gap is not None else None,
+                "chance": "" if drawn is None else span(drawn["best"][item], drawn["worst"][item]),
+                "reach": "" if reach is None else span(reach["shown_best"][item], reach["shown_worst"][item]),
+                "possible": "" if reach is None else span(reach["best"][item], reach["worst"][item]),
             }
-            for item in tier
+            for item in rung.items
         ]
-        found.append({"number": k + 1, "places": places, "rows": rows})
+        found.append({"number": k + 1, "places": rung.places, "rows": rows})
     return found
 
 
@@ -268,8 +269,8 @@ def _claim(row: Record, votes: Record) -> tuple[str, str, str]:
         return claim, "does not hold", "It is not so in this consensus."
     if found is None:
         return claim, "holds", "What breaks it was not computed."
-    cost = words.price(found, votes)
-    return claim, "holds", show(found["text"], _LONGEST_TEXT) if cost else "What breaks it is not known."
+    known = price(found, votes) is not None
+    return claim, "holds", show(found["text"], _LONGEST_TEXT) if known else f"What breaks it is {NOT_KNOWN}."
 
 
 def _cut(record: Record) -> Record | None:
@@ -279,11 +280,9 @@ def _cut(record: Record) -> Record | None:
     rows: dict[str, list[tuple[int, str]]] = {"in": [], "open": [], "out": []}
     for row in found["items"]:
         where = "open" if not row["safe"] else "in" if row["inside"] else "out"
-        rows[where].append((row["item"], str(words.price(row, record["votes"]) or "not known")))
-    votes, total = record["votes"], record["votes"]["total"]
-    many = round(found["budget"] * total, 6)
-    share = percent(found["budget"])
-    budget = f"{plural(many, 'vote')} ({share})" if votes["counts"] else f"{share} of the votes"
+        rows[where].append((row["item"], price_text(row, record["votes"])))
+    votes, share = record["votes"], found["budget"]
+    budget = budget_text(share, share * votes["total"] if votes["counts"] else None)
     long = max(map(len, rows.values())) > _SIDE_BY_SIDE
     return {"k": found["k"], "budget": budget, "long": long, **rows}
 
@@ -304,7 +303,7 @@ def attack_tables(record: Record) -> Record | None:
     return {
         "text": show(found["text"], _LONGEST_TEXT),
         "goal": show(found["goal"], 200),
-        "statistic": words.curve_name(found["statistic"]),
+        "statistic": curve_name(found["rule"], found["theta"]),
         "status": found["status"],
         "notes": [show(note, _LONGEST_TEXT) for note in found["notes"]],
         "tables": [table for table in tables if table["ballots"]],
@@ -370,7 +369,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(item=item_markup, svg=markup_of, md=_markdown, in_text=words.in_text, percent=percent)
+    environment.filters.update(item=item_markup, svg=markup_of, md=_markdown, in_text=in_text, percent=percent)
     return environment
 
 
@@ -383,7 +382,7 @@ def markup_of(markup: str) -> Markup:
 
 def item_markup(name: str) -> Markup:
     """Return a name for the page: by itself in its direction, in full for whoever points at it."""
-    short, full = words.named(name), words.named(name, 400)
+    short, full = named(name), named(name, 400)
     title = f' title="{html_.escape(full)}"' if full != short else ""
     return markup_of(f"<bdi{title}>{html_.escape(short)}</bdi>")
 

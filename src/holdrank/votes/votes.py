@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from holdrank.arrays.tolerances import FAINT
-from holdrank.errors import UsageError, quote, show
+from holdrank.errors import UsageError, quote
 from holdrank.rankings import Floats, Ints
 from holdrank.status import upward
 from holdrank.votes.ballots import Ballots, DenseBallots
@@ -30,7 +30,8 @@ from holdrank.votes.inputs import (
 )
 from holdrank.votes.memo import close
 from holdrank.votes.provenance import UNLISTED_MEANS, Reading, Unlisted
-from holdrank.words.numbers import number
+from holdrank.words.numbers import plural
+from holdrank.words.votes import reading_facts
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -207,22 +208,24 @@ class Votes(WeightedBallots):
         """SHA-256 of items, rule and ballots, the same for any order of the ballots and any file format."""
         return self._remember("hash", self._content_hash)
 
+    def facts(self) -> list[tuple[str, str]]:
+        """Return what was read, for people: sizes, choices and notes, each with its name."""
+        about = {
+            "source": self.reading.source,
+            "items": self.n,
+            "total": self.total,
+            "distinct": self.distinct,
+            "with_ties": self.with_ties,
+            "incomplete": self.incomplete,
+            "unlisted": UNLISTED_MEANS[self.unlisted],
+            "choices": self.reading.choices,
+            "notes": self.notes,
+        }
+        return reading_facts(about)
+
     def summary(self) -> str:
-        """Return what was read, for people: sizes, choices, notes; one fact a line."""
-        total = self.total
-        lines = [
-            f"source: {show(self.reading.source, 200)}",
-            f"items: {self.n}",
-            f"ballots: {number(total)} ({self.distinct} distinct)",
-            f"with ties: {number(self.with_ties)} ({self.with_ties / total:.1%})",
-            f"incomplete: {number(self.incomplete)} ({self.incomplete / total:.1%})",
-            f"unlisted items: {UNLISTED_MEANS[self.unlisted]}",
-            "ties in ballots: one half each way",
-        ]
-        said = ("unlisted", "ties", "form") if "format" in self.reading.choices else ("unlisted", "ties")
-        lines += [f"{name}: {show(text, 200)}" for name, text in self.reading.choices.items() if name not in said]
-        lines += [f"note: {show(note, 300)}" for note in self.notes]
-        return "\n".join(lines)
+        """Return what was read, for people: sizes, choices, notes; one fact per line."""
+        return "\n".join(f"{name}: {text}" for name, text in self.facts())
 
     def total_variation(self, other: Votes) -> float:
         """Return the share of votes that differ: half the sum of abs(p - q) over all ballots.
@@ -349,4 +352,4 @@ def _restored(items: tuple[str, ...], ballots: Ballots, weights: Floats, *rest: 
 
 
 def _ballots(count: float) -> str:
-    return f"{number(count)} ballot{'s' * (count != 1)}"
+    return plural(count, "ballot")

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from holdrank.errors import show
+from holdrank.words.names import listed
 from holdrank.words.numbers import number, percent
+from holdrank.words.prices import tie_text
 
 Record = dict[str, Any]  # of an analysis
 
@@ -29,7 +31,7 @@ def headline(record: Record) -> str:
     elif len(top) == len(ranks):
         said, undoing = f"All {len(ranks)} items share first place", "Separating any two of them"
     else:
-        said, undoing = f"{_listed(top)} share first place", "Bringing in anyone else"
+        said, undoing = f"{listed(top, _NAMED)} share first place", "Bringing in anyone else"
     if found is None:
         return f"{said}; how firmly was not tested within the time limit."
     return f"{said}. {_price(undoing, found, record['votes'])}."
@@ -77,9 +79,8 @@ def _ends(found: Record, votes: Record) -> tuple[float | None, float | None]:
 
 def _tie(found: Record, votes: Record) -> str:
     """Return how many votes make a tie, where fewer do than decide."""
-    if not votes["counts"] or not found["ties"] or found["ties"] == found["sufficient"]:
-        return ""
-    return f"; {number(found['ties'])} tie{'s' * (found['ties'] == 1)} it"
+    tie = tie_text(found["ties"], found["sufficient"], " it") if votes["counts"] and found["ties"] else ""
+    return f"; {tie}" if tie else ""
 
 
 def _amount(amount: float, votes: Record, *notes: str, verb: str = "") -> str:
@@ -92,8 +93,13 @@ def _amount(amount: float, votes: Record, *notes: str, verb: str = "") -> str:
     return words + verb + (f" ({', '.join(notes)})" if notes else "")
 
 
-def _listed(names: list[str]) -> str:
-    """Return names as a list in words, the first few of many."""
-    if len(names) > _NAMED:
-        return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+def lead_text(names: list[str], *, running: bool) -> str:
+    """Return who leads while it is not known yet how long that holds.
+
+    Examples
+    --------
+    >>> lead_text(["a"], running=True)
+    'a leads; how long that holds is being worked out'
+    """
+    doing = "is being worked out" if running else "was not worked out"
+    return f"{listed(names, _NAMED)} {'leads' if len(names) == 1 else 'lead'}; how long that holds {doing}"

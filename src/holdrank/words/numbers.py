@@ -35,3 +35,14 @@ def plural(count: float, noun: str) -> str:
     ('1 vote', '2,000 votes')
     """
     return f"{number(count)} {noun}{'s' * (count != 1)}"
+
+
+def span(first: float, last: float, dash: str = "–") -> str:
+    """Return a range of places, one number if it is one place.
+
+    Examples
+    --------
+    >>> span(2, 4), span(3.5, 3.5)
+    ('2–4', '3.5')
+    """
+    return f"{first:g}" if first == last else f"{first:g}{dash}{last:g}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +17,8 @@ from holdrank.analysis.records import Record
 from holdrank.arrays.tolerances import NUDGE, SAME
 from holdrank.attacks import goals
 from holdrank.attacks.answers import attack
-from holdrank.attacks.goals import Goal
+from holdrank.attacks.goals import Goal, deed_of
 from holdrank.attacks.plans import Plan
-from holdrank.attacks.results import Attack
 from holdrank.attacks.whole import plan_votes
 from holdrank.errors import HoldrankError, show
 from holdrank.proofs.attacks import amounts_checks
@@ -28,11 +27,12 @@ from holdrank.proofs.recorded.record import LONGEST, Recorded, amounts_of
 from holdrank.proofs.statistics import LISTED, Exactly
 from holdrank.proofs.verdicts import Check
 from holdrank.rankings import Ranking
-from holdrank.rules.consensus import Consensus, name_of
+from holdrank.rules.consensus import name_of
 from holdrank.status import Status
 from holdrank.votes.changes import Change
-from holdrank.votes.counting import Distance
 from holdrank.votes.votes import Votes
+from holdrank.words.attacks import attack_text
+from holdrank.words.attacks import told as facts_of
 
 
 def against_the_top(recorded: Recorded) -> Goal:
@@ -65,7 +65,7 @@ def attack_checks(
     if goal is None:
         yield Check(claim, "refuted", "the claim does not hold as it is")
         return
-    if found["goal"] != goal.text() or found["statistic"] != name_of(checker.T):
+    if found["goal"] != goal.text() or not is_of(found, checker):
         yield Check(claim, "refuted", "it is for something else")
     if tuple(found["before"]) != told.ranks:
         yield Check(claim, "refuted", "it is against another consensus")
@@ -73,7 +73,7 @@ def attack_checks(
     if found["exact"] != (amounts.lower == amounts.upper):
         yield Check(claim, "refuted", "lower and upper differ where it says that they do not, or the other way round")
     question = Question(checker, told.ranks, goal, Change(found["change"]))
-    if (said := _sentence(question, told, found, amounts)) != found["text"]:
+    if (said := _sentence(question, found)) != found["text"]:
         here = recorded.record["version"] == __version__  # another one may have other words for the same
         yield Check(claim, "refuted" if here else "open", f"its numbers say: {said}")
     plans = proposed(recorded, question, amounts)
@@ -91,40 +91,20 @@ def attack_checks(
             yield Check(claim, "refuted", "the consensus after it is another one")
 
 
-def _sentence(question: Question, told: Told, found: Record, amounts: Amounts) -> str:
+def is_of(found: Record, checker: Exactly) -> bool:
+    """Whether a part of a record is of the statistic that is checked, by its name and by the facts behind it."""
+    facts = name_of(checker.T).facts()
+    return {name: found[name] for name in facts} == facts
+
+
+def _sentence(question: Question, found: Record) -> str:
     """Return the sentence that the numbers of an attack make."""
     if found["status"] not in list(Status):
         return f"there is no status {show(found['status'], 80)}"
-    before = Consensus(
-        ranking=Ranking(told.ranks),
-        items=told.items,
-        loss=told.loss,
-        bound=told.bound,
-        distance=cast("Distance", told.distance),
-        status=Status.PROVED if told.proved else Status.UNPROVED,
-        unique=told.unique,
-        proof="",
-        seconds=0.0,
-    )
-    return Attack(
-        goal=question.goal,
-        change=question.change,
-        lower=amounts.lower,
-        upper=amounts.upper,
-        verified=found["verified"],
-        votes_needed=amounts.needed,
-        votes_to_tie=amounts.ties,
-        votes_to_decide=amounts.decides,
-        votes_sufficient=amounts.sufficient,
-        status=Status(found["status"]),
-        statistic=found["statistic"],
-        before=before,
-        after=None,
-        plan=None,
-        whole_plan=None,
-        tie_plan=None,
-        original=question.checker.votes,
-    ).text()
+    votes = question.checker.votes
+    about = {"counts": votes.is_counts, "total": votes.total}
+    estimate = Status(found["status"]) is Status.ESTIMATE
+    return attack_text(facts_of(found, about, deed_of(question.goal, votes.n), found["change"], estimate=estimate))
 
 
 def _listed_plan(checker: Exactly, found: Record) -> tuple[Plan | None, tuple[Any, str] | None]:

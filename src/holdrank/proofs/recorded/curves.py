@@ -15,7 +15,7 @@ from holdrank.errors import show
 from holdrank.proofs.attacks import settled_checks, shown_checks
 from holdrank.proofs.claims import Amounts, Question, Told
 from holdrank.proofs.lower import FEW_ITEMS, least_checks
-from holdrank.proofs.recorded.attacks import proposed
+from holdrank.proofs.recorded.attacks import is_of, proposed
 from holdrank.proofs.recorded.record import NAMES, Recorded, amounts_of, told_by
 from holdrank.proofs.statistics import Exactly
 from holdrank.proofs.verdicts import Check
@@ -36,6 +36,9 @@ def curve_checks(recorded: Recorded, curve: Record) -> Iterator[Check]:
     }
     claim = f"the curve of {show(curve['statistic'], 80)} is as told"
     checker, told = known.get(curve["statistic"], (None, None))
+    if checker is not None and not is_of(curve, checker):
+        yield Check(claim, "refuted", "it is of another statistic")
+        return
     if checker is None or checker.base is None:
         yield Check(claim, "open", "there is no proof of this kind for the rule")
         return

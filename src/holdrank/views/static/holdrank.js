@@ -45,35 +45,6 @@ function fitted(text, width) {
   return cut.join("").trimEnd() + "…";
 }
 
-/** Return a share in percent, three digits of it. */
-export function percent(share) {
-  const value = 100 * share;
-  return value > 0 && value < 1e-4 ? "under 0.0001 %" : `${Number(value.toPrecision(3))} %`;
-}
-
-/** Return a number of votes, with separators between thousands. */
-export function count(value) {
-  return Number.isInteger(value) ? value.toLocaleString("en") : String(Number(value.toPrecision(4)));
-}
-
-/** Return what breaks something as {votes, share}, both text; null when nothing is known. */
-export function price(found, votes) {
-  if (!found || found.known === false) return null;
-  if (found.lower === null) return { votes: "never breaks", share: "" };
-  const [least, most] = votes.counts ? [found.decides ?? found.needed, found.sufficient] : [found.lower, found.upper];
-  if (!least && most === null) return null;
-  const part = votes.counts ? votes.total : 1;
-  const both = (words, ...amounts) => {
-    const shares = amounts.map((amount) => percent(amount / part)).join(" to ");
-    if (!votes.counts) return { votes: `${words} ${shares}`.trim(), share: "" };
-    const plural = amounts.at(-1) === 1 ? "" : "s";
-    return { votes: `${words} ${amounts.map(count).join(" to ")} vote${plural}`.trim(), share: shares };
-  };
-  if (most === null) return both("at least", least);
-  if (!least && most) return both("at most", most);
-  return most - least <= 1e-9 * part ? both("", most) : both("", least, most);
-}
-
 /** Return the tiers that the record reports, as lists of items, best first. */
 export function reportedTiers(record) {
   const ranks = (record.tiers || record.consensus).ranks;
@@ -109,7 +80,7 @@ function shape(parent, tag, look, places, text) {
 
 /**
  * Return the tier ladder as an SVG element.
- * tiers: lists of items, best first; prices: for each gap what `price` gives, or null; label: the same in words.
+ * tiers: lists of items, best first; prices: for each gap {votes, share}, or null; label: the same in words.
  */
 export function drawLadder(record, tiers, prices = [], width = WIDEST, label = "") {
   const dense = tiers.length > MANY, brief = dense && width < NARROW_PAGE;
@@ -195,24 +166,13 @@ function said(record, one) {
   return `${what}: ${many(one.tiers.length, "tier")}`;
 }
 
-function weighed(record, one) {
-  const found = record.tradeoff;
-  if (!found || one.k < 0 || found.theta.length !== record.path.theta.length) return "";
-  const low = found.lower[one.k], loss = Number(found.loss[one.k].toPrecision(4));
-  const high = found.upper[one.k], what = found.goal === null ? "first change" : named(found.goal, 100);
-  if (low === null) return `loss ${loss}; never breaks`;
-  if (low) return `loss ${loss}; ${what} at ${percent(low)} of the votes`;
-  return high === null ? `loss ${loss}` : `loss ${loss}; ${what} at ${percent(high)} of the votes or less`;
-}
-
 /**
  * Put the threshold slider, and the ladder that follows it, into a container; a ladder that is there is replaced.
  * Returns {input, show(position)}, or null where there is only one position.
  */
-export function ladderSlider(container, record) {
+export function ladderSlider(container, record) { // what `ladders.slider_data` gives
   if (!record.path || record.path.theta.length < 2) return null;
   const { found, start } = positions(record);
-  const prices = record.gaps.map((gap) => price(gap, record.votes));
   const before = container.querySelector("svg.ladder");
   const original = before ? before.getAttribute("aria-label") : "";
   const stage = document.createElement("div");
@@ -233,14 +193,14 @@ export function ladderSlider(container, record) {
 
   let drawn = "";
   function show(position) {
-    const one = found[position], told = said(record, one), more = weighed(record, one);
+    const one = found[position], told = said(record, one), more = record.weighed[one.k] || "";
     const wide = Math.round(Math.min(Math.max(container.clientWidth || WIDEST, NARROWEST), WIDEST));
     if (drawn === `${position} ${wide}`) return;
     drawn = `${position} ${wide}`;
     const names = (tier) => tier.map((item) => named(record.items[item])).join(", ");
     const words = position === start && original ? original : `${told}.\n${one.tiers.map(names).join("\n")}`;
     // What breaks a gap is known for the tiers that are reported.
-    stage.replaceChildren(drawLadder(record, one.tiers, position === start ? prices : [], wide, words));
+    stage.replaceChildren(drawLadder(record, one.tiers, position === start ? record.prices : [], wide, words));
     input.value = String(position);
     input.setAttribute("aria-valuetext", told);
     text.textContent = more ? `${told}; ${more}` : told;

@@ -10,17 +10,17 @@ from typing import NamedTuple
 
 from holdrank.analysis.records import Record
 from holdrank.views.svg.curves import breakdown as breakdown
-from holdrank.views.svg.curves import breakdown_text as breakdown_text
 from holdrank.views.svg.curves import tradeoff as tradeoff
-from holdrank.views.svg.curves import tradeoff_text as tradeoff_text
 from holdrank.views.svg.ladders import ladder as ladder
-from holdrank.views.svg.ladders import ladder_text as ladder_text
 from holdrank.views.svg.matrices import heatmap as heatmap
-from holdrank.views.svg.matrices import heatmap_text as heatmap_text
 from holdrank.views.svg.places import attack as attack
-from holdrank.views.svg.places import attack_text as attack_text
 from holdrank.views.svg.places import ranges as ranges
-from holdrank.views.svg.places import ranges_text as ranges_text
+from holdrank.words.ladders import ladder_text as ladder_text
+from holdrank.words.pictures import attack_text as attack_text
+from holdrank.words.pictures import breakdown_text as breakdown_text
+from holdrank.words.pictures import heatmap_text as heatmap_text
+from holdrank.words.pictures import ranges_text as ranges_text
+from holdrank.words.pictures import tradeoff_text as tradeoff_text
 
 
 class Picture(NamedTuple):

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from math import ceil
 
 from holdrank.analysis.records import Record
-from holdrank.errors import show
 from holdrank.views.svg.canvas import Canvas, digits, sentence, ticks, width_of
-from holdrank.views.svg.words import curve_name, price
+from holdrank.words.names import curve_name
 from holdrank.words.numbers import number, percent, plural
+from holdrank.words.pictures import (
+    any_bound,
+    breakdown_text,
+    broken_text,
+    in_halves,
+    known_curves,
+    robustness_text,
+    tradeoff_text,
+)
+from holdrank.words.prices import CANNOT_BREAK
 
 _WIDTH, _HEIGHT = 680.0, 380.0
 _LEFT, _TOP, _BOTTOM = 112.0, 34.0, 52.0
@@ -39,7 +47,7 @@ class _Frame:
             sheet.text(_LEFT - 8, y + 4, percent(tick / scale), "small soft end")
         if endless:
             sheet.line([(_LEFT, self.never), (right, self.never)], "grid dashed")
-            sheet.text(_LEFT - 8, self.never + 4, "never", "small soft end")
+            sheet.text(_LEFT - 8, self.never + 4, CANNOT_BREAK, "small soft end")
 
     def y(self, share: float | None) -> float:
         """Return the height of a share; None is never."""
@@ -50,12 +58,12 @@ class _Frame:
 
 def breakdown(record: Record) -> str:
     """Return the breakdown curves: for each distance, the share of votes that must change to move so far."""
-    curves = _known(record)
+    curves = known_curves(record)
     if not curves:
         return sentence("breakdown", breakdown_text(record))
     known = [value for curve in curves for end in ("lower", "upper") for value in curve[end] if value is not None]
     endless = any(value is None for curve in curves for value in curve["lower"])
-    labels = [curve_name(curve["statistic"]) for curve in curves]
+    labels = [curve_name(curve["rule"], curve["theta"]) for curve in curves]
     right = _WIDTH - max(width_of(label, 13) for label in labels) - 22
     sheet = Canvas("breakdown", _WIDTH)
     frame = _Frame(sheet, record, right, max(known, default=1.0), endless=endless)
@@ -71,7 +79,7 @@ def breakdown(record: Record) -> str:
                "small middle")  # fmt: skip
     ends = []
     for k, curve in reversed(list(enumerate(curves))):
-        every = round(curve["delta"][-1] * 2 * pairs) if _in_halves(curve) else pairs
+        every = round(curve["delta"][-1] * 2 * pairs) if in_halves(curve) else pairs
         ends.append((_curve(sheet, frame, curve, x, k, dense=len(curve["delta"]) == every), labels[k], k))
     _label_ends(sheet, ends, right, frame)
     return sheet.done(_HEIGHT, breakdown_text(record))
@@ -118,48 +126,13 @@ def _label_ends(sheet: Canvas, ends: Sequence[tuple[float, str, int]], right: fl
         sheet.text(right + 14, height + 4, label, f"label s{k % 4}")
 
 
-def breakdown_text(record: Record) -> str:
-    """Return the curves in words: what moves one pair, and what moves half of all."""
-    curves = _known(record)
-    if not curves:
-        why = "no bound was found in time" if record["curves"] else "with one item, or out of time, none was computed"
-        return f"There are no breakdown curves: {why}."
-    pairs = len(record["items"]) * (len(record["items"]) - 1) // 2
-    lines = ["Votes that must change to move the consensus."]
-    for curve in curves:
-        chosen = {0: curve["delta"][0], _nearest(curve["delta"], 0.1): 0.1, _nearest(curve["delta"], 0.5): 0.5}
-        parts = []
-        for k in sorted(chosen):
-            names = ("lower", "upper", "needed", "decides", "sufficient")
-            cost = price({name: curve[name][k] for name in names}, record["votes"])
-            halves = 2 if _in_halves(curve) else 1
-            moved = plural(ceil(halves * curve["delta"][k] * pairs - 1e-9) / halves, "pair")
-            parts.append(f"{moved}: {cost or 'not known'}")
-        lines.append(f"{curve_name(curve['statistic'])}: {'; '.join(parts)}.")
-    return "\n".join(lines)
-
-
-def _in_halves(curve: Record) -> bool:
-    """Whether a tie counts half a pair; the record of an analysis has no such curves."""
-    return bool(curve.get("distance") == "hausdorff_half")
-
-
-def _known(record: Record) -> list[Record]:
-    """Return the curves that say anything."""
-    return [curve for curve in record["curves"] if any(curve["lower"]) or any(x is not None for x in curve["upper"])]
-
-
-def _nearest(values: Sequence[float], wanted: float) -> int:
-    return min(range(len(values)), key=lambda k: abs(values[k] - wanted))
-
-
 # The trade-off.
 
 
 def tradeoff(record: Record) -> str:
     """Return loss against robustness for every threshold, the steps of the Pareto front, and the best threshold."""
     found = record["tradeoff"]
-    if found is None or not _any_bound(found):
+    if found is None or not any_bound(found):
         return sentence("tradeoff", tradeoff_text(record))
     loss, lower, upper, best = found["loss"], found["lower"], found["upper"], found["best"]
     known = [value for value in (*lower, *upper) if value is not None]
@@ -172,7 +145,7 @@ def tradeoff(record: Record) -> str:
     def x(value: float) -> float:
         return _LEFT + 16 + (value - least) / span * (right - _LEFT - 32)
 
-    sheet.text(right, 14, f"votes until {_broken(record)}", "small soft end")
+    sheet.text(right, 14, f"votes until {broken_text(record)}", "small soft end")
     allowed = min(x(least + found["tolerance"]), right)
     sheet.box(_LEFT, frame.high - 6, allowed - _LEFT, frame.low - frame.high + 6, "allowed")
     for value in ticks(least + span, least):
@@ -196,58 +169,9 @@ def tradeoff(record: Record) -> str:
 def _mark_best(sheet: Canvas, record: Record, x: float, y: float) -> None:
     found = record["tradeoff"]
     sheet.dot(x, y, 7, "best")
-    lines = [f"best: θ = {found['theta'][found['best']]:.4g}", _robustness(record, found["best"])]
+    lines = [f"best: θ = {found['theta'][found['best']]:.4g}", robustness_text(record, found["best"])]
     wide = max(width_of(line, 12) for line in lines)
     across, look = (x - 12, "label s1 end") if x + 12 + wide > _WIDTH - 8 else (x + 12, "label s1")
     up = y - 28 if y > _TOP + 60 else y + 14
     for k, line in enumerate(lines):
         sheet.text(across, up + 16 * k, line, look)
-
-
-def tradeoff_text(record: Record) -> str:
-    """Return the trade-off in words: the best threshold beside no ties at all."""
-    found = record["tradeoff"]
-    if found is None:
-        if record["spec"]["theta"] is None:
-            return "There is no trade-off: no tiers were asked for."
-        if record["spec"]["theta"] != "auto":
-            return f"There is no trade-off: the threshold {record['spec']['theta']:g} was given, not chosen."
-        return "There is no trade-off: it was not computed."
-    if not _any_bound(found):
-        return "There is no trade-off to draw: how robust the tiers are was not found in time."
-    best = found["best"]
-    lines = [
-        f"Loss against robustness over {plural(len(found['theta']), 'threshold')}; to break means: {_broken(record)}.",
-        f"Best: θ = {found['theta'][best]:.4g}, loss {found['loss'][best]:.4g}, breaks at {_robustness(record, best)}.",
-    ]
-    if best:
-        lines.append(f"At θ = 0: loss {found['loss'][0]:.4g}, breaks at {_robustness(record, 0)}.")
-    return "\n".join(lines)
-
-
-def _broken(record: Record) -> str:
-    """Return what counts as broken: a goal, or pairs whose order changes."""
-    found, n = record["tradeoff"], len(record["items"])
-    if found["goal"] is not None:
-        return show(found["goal"], 100)
-    moved = ceil((found["delta"] or 0.0) * n * (n - 1) / 2 - 1e-9)
-    return f"the order of {plural(max(moved, 1), 'pair')} changes"
-
-
-def _any_bound(found: Record) -> bool:
-    """Whether anything is known of how robust a threshold is, but that a tie of all is never broken."""
-    return any(found["lower"]) or any(
-        high is not None and low is not None for low, high in zip(found["lower"], found["upper"], strict=True)
-    )
-
-
-def _robustness(record: Record, k: int) -> str:
-    """Return the votes that break what a threshold gives: of shares, which bound whole votes."""
-    found, votes = record["tradeoff"], record["votes"]
-    low, high = found["lower"][k], found["upper"][k]
-    if low is None:
-        return "never"
-    # An infimum: so many whole votes are needed, and as many are enough but for a hair.
-    needed, sufficient = (None if end is None else ceil(end * votes["total"] - 1e-6) for end in (low, high))
-    known = {"lower": low, "upper": high, "needed": needed, "decides": needed, "sufficient": sufficient}
-    return str(price(known, votes) or "not known")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import combinations, pairwise
+from itertools import pairwise
 
 from holdrank.analysis.records import Record
 from holdrank.views.svg.canvas import Canvas, fitted, sentence, width_of
-from holdrank.views.svg.words import in_text, named, tiers_of
-from holdrank.words.numbers import percent, plural
+from holdrank.words.ladders import tiers_of
+from holdrank.words.names import named
+from holdrank.words.pictures import compared, heatmap_text
 
 _STEPS = 10  # colours from 0 to 100 %, and one between them for a tie
 _TIE = 0.005  # a share so near to one half has the colour of a tie
@@ -111,13 +112,6 @@ def _few(record: Record) -> float:
     return _FEW if record["votes"]["counts"] and most >= 4 * _FEW else 1e-12
 
 
-def compared(record: Record, i: int, j: int) -> float:
-    """Return the weight of the votes that compare the items at two places of the consensus."""
-    table = record["pairs"]["compared"]
-    found: float = table[0][0] if len(table) == 1 else table[i][j]
-    return found
-
-
 def _step(share: float) -> int:
     if abs(share - 0.5) <= _TIE:
         return _STEPS
@@ -136,29 +130,3 @@ def _numbers(sheet: Canvas, record: Record, left: float, top: float, cell: float
             if i != j and compared(record, i, j):
                 look = "middle small on-far" if not 0.2 <= share < 0.8 else "middle small on-near"
                 sheet.text(left + (j + 0.5) * cell, top + (i + 0.5) * cell + 4, f"{100 * share:.0f}", look)
-
-
-def heatmap_text(record: Record) -> str:
-    """Return what the matrix shows in words: the closest pair, the clearest, and pairs that nothing compares."""
-    order, names, n = record["consensus"]["order"], record["items"], len(record["items"])
-    if n < 2:
-        return "There are no pairs: there is one item."
-    share = record["pairs"]["share"]
-    pairs = [(i, j) for i, j in combinations(range(n), 2) if compared(record, i, j)]
-    total = n * (n - 1) // 2
-    lines = [f"{plural(n, 'item')}, {plural(total, 'pair')}, in the order of the consensus."]
-
-    def told(i: int, j: int) -> str:
-        if share[i][j] < 0.5:
-            i, j = j, i
-        return f"{percent(share[i][j])} prefer {in_text(names[order[i]])} to {in_text(names[order[j]])}"
-
-    if pairs:
-        closest = min(pairs, key=lambda pair: abs(share[pair[0]][pair[1]] - 0.5))
-        clearest = max(pairs, key=lambda pair: abs(share[pair[0]][pair[1]] - 0.5))
-        against = sum(share[i][j] < 0.5 for i, j in pairs)
-        lines.append(f"Closest: {told(*closest)}. Clearest: {told(*clearest)}.")
-        lines.append(f"Majorities against the consensus: {against} of {plural(len(pairs), 'pair')}.")
-    if len(pairs) < total:
-        lines.append(f"Never compared: {plural(total - len(pairs), 'pair')}.")
-    return "\n".join(lines)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 
 from holdrank.analysis.records import Record
-from holdrank.errors import show
 from holdrank.views.svg.canvas import SIZE, Canvas, fitted, sentence, width_of
-from holdrank.views.svg.words import Price, buckets, budget_words, in_text, listed, named, price, span, spans, tiers_of
+from holdrank.words.ladders import buckets, tiers_of
+from holdrank.words.names import named
 from holdrank.words.numbers import percent, plural
+from holdrank.words.pictures import attack_text, budget_of, places_of_items, ranges_text
+from holdrank.words.prices import budget_text
 
 _WIDTH = 680.0
 _WIDEST_NAME = 230.0
@@ -69,7 +71,7 @@ def _ranges_key(sheet: Canvas, record: Record) -> float:
     if record["bootstrap"] is not None:
         signs.append(("noise", f"{percent(record['bootstrap']['level'])} of draws of the votes"))
     if record["reach"] is not None:
-        signs += [("shown", f"reached by changing {budget_words(record)}"), ("reach", "not excluded with as many")]
+        signs += [("shown", f"reached by changing {budget_of(record)}"), ("reach", "not excluded with as many")]
     x, y = 6.0, 12.0
     for look, text in signs:
         wide = 30 + width_of(text, 11.5) + 18
@@ -84,34 +86,6 @@ def _ranges_key(sheet: Canvas, record: Record) -> float:
         sheet.text(x + 28, y + 4, text, "small")
         x += wide
     return y
-
-
-def ranges_text(record: Record) -> str:
-    """Return the ranges in words, a line for each of the first items."""
-    order, names = record["consensus"]["order"], record["items"]
-    drawn, reach = record["bootstrap"], record["reach"]
-    known = ["place in the consensus"]
-    if drawn is not None:
-        known.append(f"places in {percent(drawn['level'])} of {drawn['draws']:,} draws of the votes")
-    if reach is not None:
-        known.append(f"places that changing {budget_words(record)} can reach")
-    lines = [f"{'; '.join(known)}.".capitalize()]
-    for row, item in enumerate(order[:_MOST_TOLD]):
-        parts = [f"{row + 1}"]
-        if drawn is not None:
-            parts.append(f"{span(drawn['best'][item], drawn['worst'][item])} by chance")
-        if reach is not None:
-            parts.append(reach_words(reach, item))
-        lines.append(f"{in_text(names[item])}: {'; '.join(parts)}.")
-    more = len(order) - _MOST_TOLD
-    return "\n".join([*lines, f"And {plural(more, 'more item')}, in the table."] if more > 0 else lines)
-
-
-def reach_words(reach: Record, item: int) -> str:
-    """Return the places that an adversary reached, and those that are not excluded where they are more."""
-    shown = span(reach["shown_best"][item], reach["shown_worst"][item])
-    possible = span(reach["best"][item], reach["worst"][item])
-    return f"{shown} by attack" if shown == possible else f"{shown} by attack, {possible} not excluded"
 
 
 def _tier_ends(record: Record) -> set[int]:
@@ -152,7 +126,7 @@ def attack(record: Record) -> str:
     sides = []
     for ranks, x, look in ((found["before"], left, "end"), (found["after"], right, "")):
         groups = buckets(ranks, order)
-        places = dict(zip((item for group in groups for item in group), _repeated(groups), strict=True))
+        places = places_of_items(groups)
         heights: dict[int, float] = {}
         for group in groups:
             kept = [item for item in group if item in rows]
@@ -216,38 +190,10 @@ def _middles(groups: list[list[int]]) -> dict[int, float]:
     return found
 
 
-def _repeated(groups: list[list[int]]) -> list[str]:
-    """Return the places of each item, group by group."""
-    return [places for group, places in zip(groups, spans(groups), strict=True) for _ in group]
-
-
 def _cost(record: Record) -> str:
     """Return what the attack that was run changes."""
     found, votes = record["attack"], record["votes"]
     most = found["sufficient"] if found["whole"] and votes["counts"] else None
     if most is not None:
-        return str(Price(plural(most, "vote"), percent(most / votes["total"])))
-    return "" if found["upper"] is None else f"{percent(found['upper'])} of the votes"
-
-
-def attack_text(record: Record) -> str:
-    """Return the attack in words: what it takes, and who moves where."""
-    found, names = record["attack"], record["items"]
-    if found is None:
-        return "There is no attack to show: with one item, or out of time, none was searched."
-    text = show(found["text"], 600)
-    if found["after"] is None:
-        known = price(found, record["votes"]) is not None and found["upper"] is not None
-        why = "The order after it was not computed in time." if known else "So there is nothing to draw."
-        return f"{text} {why}"
-    order = record["consensus"]["order"]
-    sides = [buckets(found[side], order) for side in ("before", "after")]
-    before, after = (
-        dict(zip((item for group in groups for item in group), _repeated(groups), strict=True)) for groups in sides
-    )
-    moved = [
-        f"{in_text(names[item])} from {before[item]} to {after[item]}" for item in order if before[item] != after[item]
-    ]
-    if not moved:
-        return f"{text}\nNo item changes its place."
-    return f"{text}\nPlaces that change: {listed(moved, _MOST_TOLD)}."
+        return budget_text(most / votes["total"], most)
+    return "" if found["upper"] is None else budget_text(found["upper"], None)

@@ -110,7 +110,7 @@ def test_several_rankings_below_tiers_are_noted(run, tmp_path):
         code, out, _ = run(*command, "circle.csv", "--theta", "0.1", "-q")
         assert (code, out.count(f"note: {note}\n")) == (0, 1), command
     told = json.loads(run("tiers", "circle.csv", "--theta", "0.1", "-q", "--json")[1])
-    assert told["consensus"]["notes"] == [note]
+    assert told["tiers"]["notes"] == [note]
     assert "note" not in run("tiers", "votes.soc", "--theta", "0.1", "-q")[1]
 
 
@@ -127,24 +127,26 @@ def test_halves_of_pairs_are_shown(run):
 
 def test_breakdown_as_json(run):
     code, out, err = run("breakdown", "votes.soc", "--json", "-q")
-    record = json.loads(out)["breakdown"]
+    record = json.loads(out)
     assert (code, err) == (0, "")
-    assert record["statistic"] == "kemeny"
-    assert record["consensus"]["tiers"] == [["Ash"], ["Beech"], ["Cherry"], ["Date palm"]]
+    assert [record["items"][i] for i in record["consensus"]["order"]] == ["Ash", "Beech", "Cherry", "Date palm"]
+    curve = record["breakdown"]
+    assert (curve["statistic"], curve["rule"], curve["theta"], curve["merge"]) == ("kemeny", "kemeny", None, None)
     # 65 of 100 prefer Beech to Cherry: 15 votes make it even, 16 turn it.
-    first = record["points"][0]
-    assert first["delta"] == pytest.approx(1 / 6)
-    assert first["lower"] == pytest.approx(0.15)
-    assert (first["exact"], first["votes_needed"], first["votes_sufficient"]) == (True, 15, 16)
-    assert len(record["points"]) == 6
+    assert curve["delta"][0] == pytest.approx(1 / 6)
+    assert curve["lower"][0] == pytest.approx(0.15)
+    assert curve["upper"][0] == curve["lower"][0]
+    assert (curve["needed"][0], curve["sufficient"][0]) == (15, 16)
+    assert len(curve["delta"]) == 6
 
 
 def test_json_has_no_infinities(run):
     _, out, _ = run("breakdown", "votes.soc", "--theta", "0.5", "--json", "-q")
     assert "Infinity" not in out
-    points = json.loads(out)["breakdown"]["points"]
-    assert points[0]["lower"] is None
-    assert points[0]["exact"] is True
+    record = json.loads(out)
+    assert record["breakdown"]["lower"][0] is None
+    assert record["breakdown"]["upper"][0] is None
+    assert (record["tiers"]["theta"], record["tiers"]["auto"], record["tiers"]["merge"]) == (0.5, False, "downward")
 
 
 def test_attack_as_json(run):
@@ -152,10 +154,11 @@ def test_attack_as_json(run):
     record = json.loads(out)["attack"]
     assert code == 0
     assert record["verified"] is True
-    assert record["whole_votes"] is True
+    assert record["whole"] is True
     assert record["goal"] == "putting Cherry above Beech"
-    assert sum(entry["weight"] for entry in record["removed"]) == record["votes_sufficient"] == 16
-    assert record["added"] == [{"ballot": "Ash > Cherry > Beech > Date palm", "weight": 16.0}]
+    assert sum(entry["weight"] for entry in record["removed"]["listed"]) == record["sufficient"] == 16
+    assert record["added"] == {"kinds": 1, "listed": [{"ranks": [1, 3, 2, 4], "weight": 16.0}]}
+    assert (record["before"], record["after"]) == ([1, 2, 3, 4], [1, 3, 2, 4])
 
 
 def test_the_attacked_votes_can_be_written_and_do_what_is_said(run, tmp_path):
@@ -211,7 +214,8 @@ def test_many_ballots_are_cut_short(run, tmp_path):
     assert any(" + " in row for row in rows)
     _, out, _ = run("attack", "many.soc", "--distance", "1", "-q", "--json")
     record = json.loads(out)["attack"]
-    assert len(record["removed"]) + len(record["added"]) > 20
+    assert len(record["removed"]["listed"]) + len(record["added"]["listed"]) > 20
+    assert all(len(record[part]["listed"]) == record[part]["kinds"] for part in ("removed", "added"))
 
 
 def test_hostile_names_do_not_reach_the_terminal(run, tmp_path):
@@ -288,9 +292,9 @@ def test_tradeoff_as_json(run):
     t = hr.tradeoff(hr.read_votes("votes.soc"))
     assert code == 0
     assert found["best"] == t.best
-    assert [point["theta"] for point in found["points"]] == t.theta.tolist()
-    assert found["points"][-1]["lower"] is None  # all tied: never
-    assert found["points"][0]["tiers"] == [[t.base.items[i] for i in bucket] for bucket in t.rankings[0].buckets]
+    assert found["theta"] == t.theta.tolist()
+    assert found["lower"][-1] is None  # all tied: never
+    assert found["sizes"] == [[len(bucket) for bucket in ranking.buckets] for ranking in t.rankings]
 
 
 def test_tradeoff_cuts_long_tiers_and_escapes_names(run, tmp_path):
@@ -321,6 +325,6 @@ def test_numbers_of_a_breakdown_are_never_cut(run, monkeypatch):
     out = run("breakdown", "wide.soc", "-q")[1]
     rows = [row for row in out.splitlines() if " theorem " in row]
     assert len(rows) == 15
-    assert "52,124 to 652,124   2.606% to 32.606%" in rows[0]
+    assert "52,124 to 652,124   2.61 % to 32.6 %" in rows[0]
     assert "…" not in out
     assert max(map(len, rows)) <= 80

@@ -1,0 +1,265 @@
+"""The commands `breakdown` and `tradeoff`: what it takes to move the consensus, and what robustness costs."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdrank.cli.options import (
+    ReadingCommand,
+    checkpoint_option,
+    merge_option,
+    read,
+    result_options,
+    rule_option,
+    search_time_option,
+    statistic,
+    statistic_of,
+    theta_option,
+    worker_options,
+)
+from holdrank.cli.printing import (
+    complain,
+    exit_code,
+    plain_table,
+    print_json,
+    print_table,
+    progress_line,
+    room_beside,
+    shows,
+)
+from holdrank.cli.rank import tiers_text
+from holdrank.errors import show
+from holdrank.words.numbers import number, plural
+from holdrank.words.prices import NOT_KNOWN, price, share_price, tie_text
+from holdrank.words.results import best_text, certainty
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from holdrank.analysis.tradeoff import Tradeoff
+    from holdrank.votes.votes import Votes
+
+_BAR, _SHORT_BAR, _SHORTEST_BAR = 30, 16, 4  # columns
+_BOUNDS = ("lower", "upper", "needed", "ties", "decides", "sufficient")
+
+
+@click.command(cls=ReadingCommand)
+@click.argument("file")
+@click.argument("files", nargs=-1, metavar="[FILE]...")
+@rule_option
+@theta_option
+@merge_option
+@click.option("--delta", "deltas", type=click.FloatRange(0, 1), multiple=True,
+              help="Distance as a share of the pairs, may be repeated; all if not given.")  # fmt: skip
+@click.option("--method", type=click.Choice(["auto", "exact", "search", "bounds", "smooth"]), default="auto",
+              show_default=True, help="Certified values, attacks by search, or the paper's methods.")  # fmt: skip
+@click.option("--distance", type=click.Choice(["hausdorff_ns", "hausdorff_half"]), default="hausdorff_ns",
+              show_default=True, help="Between rankings with ties.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), help="Of the random numbers of --method smooth.")
+@search_time_option
+@worker_options
+@checkpoint_option
+@result_options
+def breakdown(file: str, files: tuple[str, ...], rule: str, theta: float | str | None, merge: str,
+              deltas: tuple[float, ...], method: str, distance: str, seed: int | None, time_limit: float | None,
+              executor: Executor | None, checkpoint: str | None, require_proof: bool, as_json: bool, quiet: bool,
+              verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
+    """Tell how many votes of FILE must change to move the consensus.
+
+    For every distance, as a number of pairs of items whose order changes: the votes that must be replaced. Of several
+    files the first distance is shown, or those of --delta; --jobs and --scheduler share the files out, and the time
+    limit is for each.
+    """
+    from holdrank.analysis.records import curve_record, reported_record
+    from holdrank.attacks.answers import breakdown as compute
+
+    how: dict[str, Any] = {"deltas": deltas or None, "method": method, "distance": distance, "rng": seed}
+    asked = {"rule": rule, "theta": theta, "merge": merge}
+    spec = {**asked, "deltas": list(deltas) or None, "method": method, "distance": distance, "seed": seed,
+            "time_limit": time_limit}  # fmt: skip
+    if files or executor is not None or checkpoint is not None:
+        means: dict[str, Any] = {"executor": executor, "checkpoint": checkpoint, "time_limit": time_limit}
+        name, found = _breakdowns((file, *files), asked, {**how, **means, "reading": reading}, quiet)
+        if as_json:
+            print_json("breakdowns", None, spec=spec, files=found)
+        else:
+            _print_breakdowns(name, found, every=bool(deltas))
+        return _worst_code(found, require_proof)
+    votes = read(file, reading, quiet)
+    T = statistic_of(rule, theta, merge, votes, time_limit, quiet)
+    with progress_line(quiet) as progress:
+        one = compute(votes, T, **how, time_limit=time_limit, progress=progress)
+    if verbose:
+        complain(f"{one.status}: method {one.method}; {one.seconds:.3f} s")
+    curve = curve_record(one)
+    if as_json:
+        reported = reported_record(one.consensus, one.statistic, auto=theta == "auto")
+        print_json("breakdown", votes, spec=spec, **reported, breakdown=curve, seconds=round(one.seconds, 6))
+    else:
+        _print_breakdown(votes, curve)
+    return exit_code(one.status, require_proof)
+
+
+@click.command(cls=ReadingCommand)
+@click.argument("file")
+@rule_option
+@merge_option
+@click.option("--delta", type=click.FloatRange(0, 1, min_open=True),
+              help="Distance that counts as broken, as a share of the pairs; one pair if not given.")  # fmt: skip
+@click.option("--tolerance", type=click.FloatRange(min=0), default=0.02, show_default=True,
+              help="Loss that the best threshold may add to that of the ranking without ties.")  # fmt: skip
+@search_time_option
+@worker_options
+@checkpoint_option
+@result_options
+def tradeoff(file: str, rule: str, merge: str, delta: float | None, tolerance: float, time_limit: float | None,
+             executor: Executor | None, checkpoint: str | None, require_proof: bool, as_json: bool, quiet: bool,
+             verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
+    """Weigh loss against robustness for the tiers of FILE.
+
+    For every threshold at which the tiers change: what the ties cost, and the votes that must change to break them.
+    """
+    from holdrank.analysis.records import ranking_record, tradeoff_record
+    from holdrank.analysis.tradeoff import tradeoff as compute
+
+    votes = read(file, reading, quiet)
+    with progress_line(quiet) as progress:
+        limits: dict[str, Any] = {"tolerance": tolerance, "time_limit": time_limit, "progress": progress}
+        means: dict[str, Any] = {"executor": executor, "checkpoint": checkpoint}
+        found = compute(votes, statistic(rule), merge=merge, delta=delta, **limits, **means)  # type: ignore[arg-type]
+    if verbose:
+        complain(f"{found.status}; {found.seconds:.3f} s")
+    if as_json:
+        spec = {"rule": rule, "merge": merge, "delta": delta, "tolerance": tolerance, "time_limit": time_limit}
+        parts = {"consensus": ranking_record(rule, found.base), "tradeoff": tradeoff_record(found)}
+        print_json("tradeoff", votes, spec=spec, **parts, seconds=round(found.seconds, 6))
+    else:
+        _print_tradeoff(votes, found, rule)
+    return exit_code(found.status, require_proof)
+
+
+def _breakdowns(
+    files: tuple[str, ...], asked: dict[str, Any], how: dict[str, Any], quiet: bool
+) -> tuple[str, list[Any]]:
+    """Return the name of the statistic, and the breakdown of every file."""
+    from holdrank.analysis.many import breakdowns
+    from holdrank.rules.consensus import name_of
+    from holdrank.rules.merges import Robust
+
+    T = statistic(asked["rule"])
+    if asked["theta"] is not None:
+        T = Robust(T, asked["theta"], merge=asked["merge"])
+    with progress_line(quiet) as progress:
+        found = breakdowns(files, T, **how, progress=progress)
+    return name_of(T), [one.record for one in found]
+
+
+def _worst_code(found: list[Any], require_proof: bool) -> int:
+    from holdrank.status import Status
+
+    return max((exit_code(Status(one["breakdown"]["status"]), require_proof) for one in found), default=0)
+
+
+# Tables
+
+
+def _print_breakdowns(name: str, found: list[Any], *, every: bool) -> None:
+    table = plain_table("ballots", "items", "pairs", "votes", "share")
+    table.add_column("status", no_wrap=True)
+    table.add_column("file", overflow="fold")
+    for one in found:
+        curve, n = one["breakdown"], len(one["items"])
+        sizes = number(one["votes"]["total"]), str(n)
+        for k in range(len(curve["delta"]) if every else min(len(curve["delta"]), 1)):
+            table.add_row(*sizes, *_cells(curve, k, n, one["votes"]), show(one["file"], 200))
+    print_table(f"Breakdown of {name}: {plural(len(found), 'file')}", None, table)
+
+
+def _cells(curve: dict[str, Any], k: int, n: int, votes: dict[str, Any]) -> tuple[str, str, str, str]:
+    """Return what a table shows of one distance: pairs, votes, share, and how sure that is."""
+    known = {name: curve[name][k] for name in _BOUNDS}
+    cost, share = price(known, votes), share_price(known["lower"], known["upper"])
+    whole = share.amount
+    if votes["counts"]:
+        tie = tie_text(known["ties"], known["sufficient"])
+        whole = (NOT_KNOWN if cost is None else cost.amount) + (f" ({tie})" if tie else "")
+    status = certainty(known["lower"], known["upper"], curve["method"])
+    pairs = _pairs_moved(curve["delta"][k], n, curve["distance"])
+    endless = known["lower"] is None
+    return pairs, whole if votes["counts"] or endless else "", "" if endless else share.amount, status
+
+
+def _pairs_moved(delta: float, n: int, distance: str) -> str:
+    """Return a distance as a number of pairs, rounded up to the next that there is: halves where ties count half."""
+    halves = 2 if distance == "hausdorff_half" else 1
+    return f"{math.ceil(halves * delta * n * (n - 1) / 2 - 1e-9) / halves:.12g}"
+
+
+def _print_breakdown(votes: Votes, curve: dict[str, Any]) -> None:
+    from holdrank.analysis.records import votes_record
+
+    about = votes_record(votes)
+    rows = [(f"{delta:.4f}", *_cells(curve, k, votes.n, about)) for k, delta in enumerate(curve["delta"])]
+    headings = ("distance", "pairs", "votes", "share", "status")
+    table = plain_table(*headings[:-1])
+    table.add_column(headings[-1], no_wrap=True)
+    table.add_column("curve", no_wrap=True)
+    # Only the bars give way when the line is full.
+    width = max(min(room_beside(headings, rows), _BAR), _SHORTEST_BAR)
+    for row, bar in zip(rows, _bars(curve, width), strict=True):
+        table.add_row(*row, bar)
+    print_table(f"Breakdown of {curve['statistic']}", votes, table)
+    for note in curve["notes"]:
+        click.echo(f"note: {note}")
+    click.echo(curve["status"])
+
+
+def _print_tradeoff(votes: Votes, found: Tradeoff, rule: str) -> None:
+    from rich.text import Text
+
+    from holdrank.analysis.records import tradeoff_record
+
+    record = tradeoff_record(found)
+    bars = _bars(record, _SHORT_BAR)
+    rows = [
+        (
+            f"{theta:.4f}",
+            f"{record['loss'][k]:.4f}",
+            share_price(record["lower"][k], record["upper"][k]).amount,
+            bars[k],
+            "best" if k == found.best else "front" if found.pareto[k] else "",
+        )
+        for k, theta in enumerate(record["theta"])
+    ]
+    headings = ("theta", "loss", "breaks at", "robustness", "")
+    table = plain_table(*headings[:3])
+    for heading in (*headings[3:], "tiers"):
+        table.add_column(heading, no_wrap=True)
+    room = room_beside(headings, rows)
+    for row, ranking in zip(rows, found.rankings, strict=True):
+        tiers = tiers_text(ranking, found.base.ranking, votes)
+        # Only the tiers, which may be long, give way when the line is full.
+        table.add_row(*row, Text(tiers if len(tiers) <= room else f"{tiers[: max(room - 4, 0)]} ..."))
+    print_table(f"Trade-off of {rule} by {found.merge} merge", votes, table)
+    extra = float(found.loss[found.best]) - votes.loss(found.base.ranking)
+    click.echo(best_text(record, extra, strict=len(found.rankings[0].buckets) == votes.n))
+    click.echo(record["status"])
+
+
+def _bars(found: dict[str, Any], width: int) -> list[str]:
+    """Return a bar for each row: up to the lower bound, lighter up to the upper."""
+    longest = max((end for name in ("lower", "upper") for end in found[name] if end is not None), default=0.0)
+    full, light = "█░" if shows("█░") else "#-"
+    bars = []
+    for low, high in zip(found["lower"], found["upper"], strict=True):
+        if low is None or not longest:
+            bars.append("")
+            continue
+        # The last digits of a share must not decide the length: halves go up.
+        ends = (low, longest if high is None else min(high, longest))
+        solid, whole = (math.floor(end / longest * width + 0.5 + 1e-6) for end in ends)
+        bars.append(full * solid + light * (whole - solid))
+    return bars

@@ -1,0 +1,77 @@
+"""The commands `validate` and `convert`: what is wrong with a file, and the same votes in another form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from holdrank.cli.options import (
+    VOTE_ENDINGS,
+    ReadingCommand,
+    as_option,
+    check_output,
+    json_option,
+    quiet_option,
+    read,
+    reading_options,
+)
+from holdrank.cli.printing import EXIT_DATA, complain, print_json
+from holdrank.errors import show
+from holdrank.words.numbers import plural
+
+
+@click.command(cls=ReadingCommand)
+@click.argument("file")
+@json_option
+@reading_options
+def validate(file: str, as_json: bool, reading: dict[str, Any]) -> int:
+    """Check FILE and list its problems.
+
+    The first 20 are shown with their lines, and the total; without any, what was read.
+    """
+    from holdrank.analysis.records import flaw_record
+    from holdrank.files import validate as check
+
+    result = check(file, **reading)
+    if as_json:
+        problems = [flaw_record(problem) for problem in result.problems]
+        print_json("validate", result.votes, file=file, problems=problems, total=result.total)
+    elif result.votes is not None:
+        click.echo(result.votes.summary())
+        click.echo("no problems found")
+    else:
+        for problem in result.problems:
+            click.echo(problem.told(as_option))
+        more = f"; the first {len(result.problems)} are shown" if result.total > len(result.problems) else ""
+        click.echo(f"{plural(result.total, 'problem')}{more}")
+    return EXIT_DATA if result.total else 0
+
+
+@click.command(cls=ReadingCommand)
+@click.argument("file")
+@click.argument("output")
+@click.option(
+    "--to",
+    type=click.Choice(["preflib", "positions", "rank-columns", "jsonl"]),
+    help="Form of OUTPUT; told by its ending if not given.",
+)
+@quiet_option
+@reading_options
+def convert(file: str, output: str, to: str | None, quiet: bool, reading: dict[str, Any]) -> None:
+    """Write the votes of FILE to OUTPUT.
+
+    The ending of OUTPUT tells the form: .soc .soi .toc .toi .csv .jsonl; - is stdout.
+    """
+    from holdrank.files import write_votes
+
+    if output == "-" and to is None:
+        raise click.UsageError("OUTPUT - has no ending that tells its form; give --to.")
+    if output != "-":
+        check_output("OUTPUT", output, file, VOTE_ENDINGS if to is None else ())
+    votes = read(file, reading, quiet)
+    write_votes(votes, output, format=to)
+    if votes.unlisted == "observed" and votes.incomplete and not output.endswith(".jsonl") and to != "jsonl":
+        complain("note: this form cannot hold the rule for unlisted items; read it with --unlisted observed")
+    if output != "-" and not quiet:
+        complain(f"wrote {show(output, 200)}")

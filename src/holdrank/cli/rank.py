@@ -1,0 +1,230 @@
+"""The commands `rank` and `tiers`: a consensus, strict or with honest ties."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdrank.cli.options import (
+    RULES,
+    ReadingCommand,
+    Threshold,
+    as_option,
+    checkpoint_option,
+    merge_option,
+    read,
+    result_options,
+    rule_option,
+    statistic,
+    tiers_of,
+    worker_options,
+)
+from holdrank.cli.printing import (
+    EXIT_INTERRUPTED,
+    complain,
+    exit_code,
+    plain_table,
+    print_json,
+    print_table,
+    progress_line,
+)
+from holdrank.errors import show
+from holdrank.words.ladders import rungs
+from holdrank.words.names import order_text
+from holdrank.words.numbers import percent, span
+from holdrank.words.results import consensus_text, draws_text, majority_text
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from holdrank.analysis.bootstrap import Bootstrap
+    from holdrank.rankings import Ranking
+    from holdrank.rules.consensus import Consensus
+    from holdrank.votes.votes import Votes
+
+
+@click.command(cls=ReadingCommand)
+@click.argument("file")
+@rule_option
+@click.option("--compare", is_flag=True, help="Show the places by every other rule beside these.")
+@click.option("--draws", type=click.IntRange(min=1),
+              help="Draw the votes again so many times, and show where places then lie.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Bootstrap seed.")
+@worker_options
+@checkpoint_option
+@click.option("--time-limit", type=click.FloatRange(min=0), help="Seconds for the exact median, and for the draws.")
+@result_options
+def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, executor: Executor | None,
+         checkpoint: str | None, time_limit: float | None, require_proof: bool, as_json: bool, quiet: bool,
+         verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
+    """Rank the items of FILE by a consensus."""
+    from holdrank.analysis import records
+
+    if compare and draws:
+        raise click.UsageError("Give --compare or --draws, not both.")
+    if not draws and (executor is not None or checkpoint is not None):
+        raise click.UsageError("--jobs, --scheduler and --checkpoint are for --draws.")
+    votes = read(file, reading, quiet)
+    consensus = _consensus(votes, rule, time_limit, quiet, verbose)
+    drawn = None
+    if draws and not consensus.status.is_interrupted:
+        drawn = _bootstrap(votes, rule, draws, seed, time_limit, executor, checkpoint, quiet)
+    others = _others(votes, rule, time_limit, quiet) if compare else {}
+    if as_json:
+        parts: dict[str, Any] = {"consensus": records.ranking_record(rule, consensus)}
+        if drawn is not None:
+            parts["bootstrap"] = records.bootstrap_record(drawn)
+        if compare:
+            parts["others"] = [records.other_record(name, one, votes) for name, one in others.items()]
+        spec = {"rule": rule, "draws": draws or 0, "seed": seed, "time_limit": time_limit}
+        print_json("rank", votes, spec=spec, **parts, seconds=round(consensus.seconds, 6))
+    elif compare:
+        print_comparison(votes, {rule: consensus, **others})
+    else:
+        print_ranking(votes, consensus, f"{rule.title()} consensus", drawn)
+    ended = drawn is not None and drawn.status.is_interrupted
+    return EXIT_INTERRUPTED if ended else exit_code(consensus.status, require_proof)
+
+
+@click.command(cls=ReadingCommand)
+@click.argument("file")
+@click.option(
+    "--theta",
+    type=Threshold(),
+    metavar="T",
+    default=0.05,
+    show_default=True,
+    help="Deviation from 50 % up to which items count as tied, or auto: the best one by tradeoff.",
+)
+@merge_option
+@click.option("--path", is_flag=True, help="Show the tiers at every threshold where they change.")
+@rule_option
+@click.option("--time-limit", type=click.FloatRange(min=0),
+              help="Seconds for the exact median, and for the threshold where it is auto.")  # fmt: skip
+@result_options
+def tiers(file: str, theta: float | str, merge: str, path: bool, rule: str, time_limit: float | None,
+          require_proof: bool, as_json: bool, quiet: bool, verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
+    """Sort the items of FILE into honest tiers.
+
+    Items stay tied where the votes do not tell them apart.
+    """
+    from holdrank.analysis import records
+    from holdrank.rules.merges import merge_path
+
+    votes = read(file, reading, quiet)
+    spec = {"rule": rule, "theta": theta, "merge": merge, "time_limit": time_limit}
+    if path:
+        median = _consensus(votes, rule, time_limit, quiet, verbose)
+        steps = merge_path(votes.pairwise(), median.ranking, merge=merge)  # type: ignore[arg-type]
+        if as_json:
+            parts = {"consensus": records.ranking_record(rule, median), "path": records.path_record(steps)}
+            print_json("tiers", votes, spec=spec, **parts, seconds=round(median.seconds, 6))
+        else:
+            for at, one in steps:
+                click.echo(f"{at:<8.4g} {tiers_text(one, median.ranking, votes)}")
+        return exit_code(median.status, require_proof)
+    T, known = tiers_of(rule, theta, merge, votes, time_limit, quiet)
+    median = known or _consensus(votes, rule, time_limit, quiet, verbose)
+    merged = T.merged(votes, median)
+    if as_json:
+        found = records.tiers_record(float(T.theta), merge, merged, auto=theta == "auto")
+        parts = {"consensus": records.ranking_record(rule, median), "tiers": found}
+        print_json("tiers", votes, spec=spec, **parts, seconds=round(median.seconds + merged.seconds, 6))
+    else:
+        print_tiers(votes, merged, median, f"Tiers of {rule} by {merge} merge at theta = {T.theta:.4g}", merge)
+    return exit_code(merged.status, require_proof)
+
+
+def _consensus(votes: Votes, rule: str, time_limit: float | None, quiet: bool, verbose: bool) -> Consensus:
+    from holdrank.rules.consensus import kemeny
+
+    with progress_line(quiet) as progress:
+        exact = rule == "kemeny"
+        found = kemeny(votes, time_limit=time_limit, progress=progress) if exact else statistic(rule)(votes)
+    if verbose:
+        complain(f"{found.status}: {found.proof}; {found.seconds:.3f} s")
+    return found
+
+
+def _others(votes: Votes, rule: str, time_limit: float | None, quiet: bool) -> dict[str, Consensus]:
+    """Return the consensus of every other rule; with a note for those that these votes do not have."""
+    from holdrank.errors import HoldrankError
+
+    found = {}
+    for other in RULES:
+        if other == rule or (other == "mean-score" and not votes.ballots.has_scores):
+            continue
+        try:
+            found[other] = _consensus(votes, other, time_limit, quiet, False)
+        except HoldrankError as error:
+            complain(f"note: no {other}: {error.told(as_option)}")
+    return found
+
+
+def _bootstrap(votes: Votes, rule: str, draws: int, seed: int, time_limit: float | None, executor: Executor | None,
+               checkpoint: str | None, quiet: bool) -> Bootstrap:  # fmt: skip
+    from holdrank.analysis.bootstrap import bootstrap
+
+    with progress_line(quiet) as progress:
+        means: dict[str, Any] = {"executor": executor, "checkpoint": checkpoint, "progress": progress}
+        return bootstrap(votes, statistic(rule), draws=draws, rng=seed, time_limit=time_limit, **means)
+
+
+# Tables
+
+
+def tiers_text(tiers: Ranking, median: Ranking, votes: Votes) -> str:
+    """Return tiers on one line, tied items in the order of the median."""
+    return order_text([rung.items for rung in rungs(tiers.ranks.tolist(), median.order)], votes.items)
+
+
+def print_ranking(votes: Votes, consensus: Consensus, title: str, drawn: Bootstrap | None = None) -> None:
+    """Print a strict consensus, each item with its majority over the next, and where it lies in draws of the votes."""
+    from holdrank.analysis.records import consensus_record
+
+    table = plain_table("place", *(() if drawn is None else (f"{percent(drawn.level)} of draws", "first")))
+    table.add_column("item", overflow="fold")
+    table.add_column("preferred to the next by", overflow="fold")
+    order = consensus.ranking.order
+    wins = votes.wins()
+    for place, item in enumerate(order, start=1):
+        following = order[place] if place < len(order) else None
+        margin = "" if following is None else majority_text(wins[item, following], wins[following, item])
+        spread = []
+        if drawn is not None:
+            spread = [span(float(drawn.best[item]), float(drawn.worst[item])), percent(float(drawn.first[item]))]
+        table.add_row(str(place), *spread, show(votes.items[item], 60), margin)
+    print_table(title, votes, table)
+    click.echo(consensus_text(consensus_record(consensus)))
+    if drawn is not None:
+        click.echo(draws_text(drawn.draws, drawn.unchanged, drawn.status.value))
+
+
+def print_comparison(votes: Votes, found: dict[str, Consensus]) -> None:
+    """Print the places of the items by several rules, in the order of the first, and the loss of each rule."""
+    table = plain_table(*found)
+    table.add_column("item", overflow="fold")
+    first = next(iter(found.values()))
+    places = [one.ranking.places for one in found.values()]
+    for item in first.ranking.order:
+        table.add_row(*(f"{place[item]:g}" for place in places), show(votes.items[item], 60))
+    table.add_row(*(f"{votes.loss(one.ranking):.4g}" for one in found.values()), "loss (Kendall)")
+    print_table("Places by rule", votes, table)
+    for rule, one in found.items():
+        if not one.status.is_exact:
+            click.echo(f"{rule}: {one.status}")
+
+
+def print_tiers(votes: Votes, merged: Consensus, median: Consensus, title: str, merge: str) -> None:
+    """Print a consensus with ties, one line per tier, tied items in the order of the median."""
+    from holdrank.analysis.records import consensus_record
+
+    table = plain_table("tier")
+    table.add_column("items", overflow="fold")
+    for tier, rung in enumerate(rungs(merged.ranking.ranks.tolist(), median.ranking.order), start=1):
+        table.add_row(str(tier), ", ".join(show(votes.items[item], 60) for item in rung.items))
+    print_table(title, votes, table)
+    for note in merged.notes:
+        click.echo(f"note: {note}")
+    click.echo(consensus_text(consensus_record(merged), merge))

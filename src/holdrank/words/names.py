@@ -1,0 +1,107 @@
+"""Names for people: items that stay text, lists of them, ballots, rules and what their tiers are called."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+from holdrank.errors import show
+
+LONGEST = 40  # characters of a name
+_RIGHT_TO_LEFT = {"R", "AL", "AN"}
+_RULES = {"kemeny": "Kemeny", "borda": "Borda", "copeland": "Copeland", "bradley-terry": "Bradley-Terry"}
+_DISTANCES = {"kendall": "Kendall", "spearman_rho": "Spearman rho", "footrule": "footrule"}
+
+
+def named(name: str, width: int = LONGEST) -> str:
+    """Return the name of an item on one line, not too long, without anything that controls its surroundings."""
+    return show(name, width) or "(no name)"
+
+
+def in_text(name: str) -> str:
+    """Return a name for the middle of a sentence: one that runs from right to left does not turn its neighbours."""
+    text = named(name)
+    turns = any(unicodedata.bidirectional(sign) in _RIGHT_TO_LEFT for sign in text)
+    return f"\u2068{text}\u2069" if turns else text
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """Return names as a list in words; those beyond `most` are counted.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c", "d"], 2), listed(["a", "b", "c"], 2), listed(["a"], 2)
+    ('a, b and 2 more', 'a, b and c', 'a')
+    """
+    more = len(names) - most
+    if more > 1:  # one name takes no more room than the words that would stand for it
+        return f"{', '.join(names[:most])} and {more} more"
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
+
+
+def order_text(tiers: Sequence[Sequence[int]], items: Sequence[str], width: int = 80) -> str:
+    """Return an order with ties on one line; long names are cut.
+
+    Examples
+    --------
+    >>> order_text([[1], [0, 2]], ["a", "b", "c"])
+    'b > {a, c}'
+    """
+    shown = [[show(items[item], width) for item in tier] for tier in tiers]
+    return " > ".join(names[0] if len(names) == 1 else f"{{{', '.join(names)}}}" for names in shown)
+
+
+def ballot_text(ranks: Sequence[int], items: Sequence[str], width: int = 80) -> str:
+    """Return a ballot as text; items that it does not list are left out, long names are cut.
+
+    Examples
+    --------
+    >>> ballot_text([2, 1, 2, 0], ["a", "b", "c", "d"])
+    'b > {a, c}'
+    """
+    levels: dict[int, list[int]] = {}
+    for rank, item in sorted((rank, item) for item, rank in enumerate(ranks) if rank):
+        levels.setdefault(rank, []).append(item)
+    return order_text(list(levels.values()), items, width)
+
+
+def rule_name(rule: str) -> str:
+    """Return the name of a rule for people.
+
+    Examples
+    --------
+    >>> rule_name("kemeny"), rule_name("bradley-terry"), rule_name("mean-score")
+    ('Kemeny', 'Bradley-Terry', 'Mean score')
+    """
+    return _RULES.get(rule) or show(" ".join(rule.split("-")), 30).capitalize()
+
+
+def statistic_name(rule: str, theta: float | None, merge: str | None) -> str:
+    """Return the full name of a statistic: a rule, or the tiers of one; `theta` is None where it is chosen by itself.
+
+    Examples
+    --------
+    >>> statistic_name("kemeny", None, None), statistic_name("borda", 0.05, "naive")
+    ('kemeny', 'naive merge of borda at 0.05')
+    >>> statistic_name("borda", None, "naive")
+    'naive merge of borda at the best threshold'
+    """
+    if merge is None:
+        return rule
+    return f"{merge} merge of {rule} at {'the best threshold' if theta is None else f'{theta:g}'}"
+
+
+def curve_name(rule: str, theta: float | None) -> str:
+    """Return what a statistic is called beside its curve.
+
+    Examples
+    --------
+    >>> curve_name("kemeny", 0.042), curve_name("kemeny", None)
+    ('tiers at θ = 0.042', 'Kemeny')
+    """
+    return rule_name(rule) if theta is None else f"tiers at θ = {theta:g}"
+
+
+def distance_name(distance: str) -> str:
+    """Return the name of a distance for people."""
+    return _DISTANCES[distance]

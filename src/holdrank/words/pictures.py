@@ -1,0 +1,214 @@
+"""The pictures of a page in words: what each shows, for whoever cannot see it; also its label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from math import ceil
+from typing import Any, TypeAlias
+
+from holdrank.errors import show
+from holdrank.words.ladders import buckets, spans
+from holdrank.words.names import curve_name, in_text, listed
+from holdrank.words.numbers import percent, plural, span
+from holdrank.words.prices import budget_text, price, price_text
+
+Record: TypeAlias = dict[str, Any]
+
+_MOST_TOLD = 12  # items in words
+
+
+# Places
+
+
+def ranges_text(record: Record) -> str:
+    """Return the ranges in words, a line for each of the first items."""
+    order, names = record["consensus"]["order"], record["items"]
+    drawn, reach = record["bootstrap"], record["reach"]
+    known = ["place in the consensus"]
+    if drawn is not None:
+        known.append(f"places in {percent(drawn['level'])} of {drawn['draws']:,} draws of the votes")
+    if reach is not None:
+        known.append(f"places that changing {budget_of(record)} can reach")
+    lines = [f"{'; '.join(known)}.".capitalize()]
+    for row, item in enumerate(order[:_MOST_TOLD]):
+        parts = [f"{row + 1}"]
+        if drawn is not None:
+            parts.append(f"{span(drawn['best'][item], drawn['worst'][item])} by chance")
+        if reach is not None:
+            parts.append(_reach_words(reach, item))
+        lines.append(f"{in_text(names[item])}: {'; '.join(parts)}.")
+    more = len(order) - _MOST_TOLD
+    return "\n".join([*lines, f"And {plural(more, 'more item')}, in the table."] if more > 0 else lines)
+
+
+def budget_of(record: Record) -> str:
+    """Return the budget of the adversary who moves places."""
+    return budget_text(record["reach"]["budget"], record["reach"]["votes"])
+
+
+def _reach_words(reach: Record, item: int) -> str:
+    """Return the places that an adversary reached, and those that are not excluded where they are more."""
+    shown = span(reach["shown_best"][item], reach["shown_worst"][item])
+    possible = span(reach["best"][item], reach["worst"][item])
+    return f"{shown} by attack" if shown == possible else f"{shown} by attack, {possible} not excluded"
+
+
+# Pairs
+
+
+def heatmap_text(record: Record) -> str:
+    """Return what the matrix shows in words: the closest pair, the clearest, and pairs that nothing compares."""
+    order, names, n = record["consensus"]["order"], record["items"], len(record["items"])
+    if n < 2:
+        return "There are no pairs: there is one item."
+    share = record["pairs"]["share"]
+    pairs = [(i, j) for i, j in combinations(range(n), 2) if compared(record, i, j)]
+    total = n * (n - 1) // 2
+    lines = [f"{plural(n, 'item')}, {plural(total, 'pair')}, in the order of the consensus."]
+
+    def told(i: int, j: int) -> str:
+        if share[i][j] < 0.5:
+            i, j = j, i
+        return f"{percent(share[i][j])} prefer {in_text(names[order[i]])} to {in_text(names[order[j]])}"
+
+    if pairs:
+        closest = min(pairs, key=lambda pair: abs(share[pair[0]][pair[1]] - 0.5))
+        clearest = max(pairs, key=lambda pair: abs(share[pair[0]][pair[1]] - 0.5))
+        against = sum(share[i][j] < 0.5 for i, j in pairs)
+        lines.append(f"Closest: {told(*closest)}. Clearest: {told(*clearest)}.")
+        lines.append(f"Majorities against the consensus: {against} of {plural(len(pairs), 'pair')}.")
+    if len(pairs) < total:
+        lines.append(f"Never compared: {plural(total - len(pairs), 'pair')}.")
+    return "\n".join(lines)
+
+
+def compared(record: Record, i: int, j: int) -> float:
+    """Return the weight of the votes that compare the items at two places of the consensus."""
+    table = record["pairs"]["compared"]
+    found: float = table[0][0] if len(table) == 1 else table[i][j]
+    return found
+
+
+# Breakdown curves
+
+
+def breakdown_text(record: Record) -> str:
+    """Return the curves in words: what moves one pair, and what moves half of all."""
+    curves = known_curves(record)
+    if not curves:
+        why = "no bound was found in time" if record["curves"] else "with one item, or out of time, none was computed"
+        return f"There are no breakdown curves: {why}."
+    pairs = len(record["items"]) * (len(record["items"]) - 1) // 2
+    lines = ["Votes that must change to move the consensus."]
+    for curve in curves:
+        chosen = {0: curve["delta"][0], _nearest(curve["delta"], 0.1): 0.1, _nearest(curve["delta"], 0.5): 0.5}
+        parts = []
+        for k in sorted(chosen):
+            names = ("lower", "upper", "needed", "decides", "sufficient")
+            cost = price_text({name: curve[name][k] for name in names}, record["votes"])
+            halves = 2 if in_halves(curve) else 1
+            moved = plural(ceil(halves * curve["delta"][k] * pairs - 1e-9) / halves, "pair")
+            parts.append(f"{moved}: {cost}")
+        lines.append(f"{curve_name(curve['rule'], curve['theta'])}: {'; '.join(parts)}.")
+    return "\n".join(lines)
+
+
+def in_halves(curve: Record) -> bool:
+    """Whether a tie counts half a pair; the record of an analysis has no such curves."""
+    return bool(curve.get("distance") == "hausdorff_half")
+
+
+def known_curves(record: Record) -> list[Record]:
+    """Return the curves that say anything."""
+    return [curve for curve in record["curves"] if any(curve["lower"]) or any(x is not None for x in curve["upper"])]
+
+
+def _nearest(values: Sequence[float], wanted: float) -> int:
+    return min(range(len(values)), key=lambda k: abs(values[k] - wanted))
+
+
+# Trade-offs
+
+
+def tradeoff_text(record: Record) -> str:
+    """Return the trade-off in words: the best threshold beside no ties at all."""
+    found = record["tradeoff"]
+    if found is None:
+        if record["spec"]["theta"] is None:
+            return "There is no trade-off: no tiers were asked for."
+        if record["spec"]["theta"] != "auto":
+            return f"There is no trade-off: the threshold {record['spec']['theta']:g} was given, not chosen."
+        return "There is no trade-off: it was not computed."
+    if not any_bound(found):
+        return "There is no trade-off to draw: how robust the tiers are was not found in time."
+    best = found["best"]
+    lines = [
+        f"Loss against robustness over {plural(len(found['theta']), 'threshold')}; "
+        f"to break means: {broken_text(record)}.",
+        f"Best: θ = {found['theta'][best]:.4g}, loss {found['loss'][best]:.4g}, {_breaking(record, best)}.",
+    ]
+    if best:
+        lines.append(f"At θ = 0: loss {found['loss'][0]:.4g}, {_breaking(record, 0)}.")
+    return "\n".join(lines)
+
+
+def _breaking(record: Record, k: int) -> str:
+    """Return what it takes to break the tiers of a threshold, in a sentence."""
+    text = robustness_text(record, k)
+    return text if record["tradeoff"]["lower"][k] is None else f"breaks at {text}"
+
+
+def broken_text(record: Record) -> str:
+    """Return what counts as broken: a goal, or pairs whose order changes."""
+    found, n = record["tradeoff"], len(record["items"])
+    if found["goal"] is not None:
+        return show(found["goal"], 100)
+    moved = ceil((found["delta"] or 0.0) * n * (n - 1) / 2 - 1e-9)
+    return f"the order of {plural(max(moved, 1), 'pair')} changes"
+
+
+def any_bound(found: Record) -> bool:
+    """Whether anything is known of how robust a threshold is, but that a tie of all is never broken."""
+    return any(found["lower"]) or any(
+        high is not None and low is not None for low, high in zip(found["lower"], found["upper"], strict=True)
+    )
+
+
+def robustness_text(record: Record, k: int) -> str:
+    """Return the votes that break what a threshold gives: of shares, which bound whole votes."""
+    found, votes = record["tradeoff"], record["votes"]
+    low, high = found["lower"][k], found["upper"][k]
+    # An infimum: so many whole votes are needed, and as many are enough but for a hair.
+    needed, sufficient = (None if end is None else ceil(end * votes["total"] - 1e-6) for end in (low, high))
+    known = {"lower": low, "upper": high, "needed": needed, "decides": needed, "sufficient": sufficient}
+    return price_text(known, votes)
+
+
+# Attacks
+
+
+def attack_text(record: Record) -> str:
+    """Return the attack in words: what it takes, and who moves where."""
+    found, names = record["attack"], record["items"]
+    if found is None:
+        return "There is no attack to show: with one item, or out of time, none was searched."
+    text = show(found["text"], 600)
+    if found["after"] is None:
+        known = price(found, record["votes"]) is not None and found["upper"] is not None
+        why = "The order after it was not computed in time." if known else "So there is nothing to draw."
+        return f"{text} {why}"
+    order = record["consensus"]["order"]
+    sides = [buckets(found[side], order) for side in ("before", "after")]
+    before, after = (places_of_items(groups) for groups in sides)
+    moved = [
+        f"{in_text(names[item])} from {before[item]} to {after[item]}" for item in order if before[item] != after[item]
+    ]
+    if not moved:
+        return f"{text}\nNo item changes its place."
+    return f"{text}\nPlaces that change: {listed(moved, _MOST_TOLD)}."
+
+
+def places_of_items(groups: list[list[int]]) -> dict[int, str]:
+    """Return the places of each item as text; tied items share theirs."""
+    return {item: places for group, places in zip(groups, spans(groups), strict=True) for item in group}

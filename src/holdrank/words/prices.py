@@ -1,0 +1,127 @@
+"""What it takes to break something: whole votes first, their share second, and how sure that is.
+
+Bounds come as in the record of an analysis: ``lower`` and ``upper`` are shares of the votes; ``needed``, ``ties``,
+``decides`` and ``sufficient`` are whole votes. None stands for infinity, and for whole votes where votes are shares.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from holdrank.words.numbers import number, percent, plural
+
+Facts = Mapping[str, Any]
+
+CANNOT_BREAK = "cannot be broken"
+NOT_KNOWN = "not known"
+
+
+class Price(NamedTuple):
+    """What it takes to break something, as text; parts that do not apply are empty.
+
+    Attributes
+    ----------
+    amount : str
+        A number, or a range: ``37``, ``37 to 39``, ``at least 36``, ``7.4 %``, or that it cannot be broken.
+    unit : str
+        ``vote`` or ``votes``; empty after a share.
+    share : str
+        The same as a share of all votes.
+    of : str
+        ``of the votes``, where the amount is a share.
+    """
+
+    amount: str
+    unit: str = ""
+    share: str = ""
+    of: str = ""
+
+    @property
+    def votes(self) -> str:
+        """The amount with its unit."""
+        return f"{self.amount} {self.unit}".rstrip()
+
+    def __str__(self) -> str:
+        return f"{self.votes} ({self.share})" if self.share else f"{self.amount} {self.of or self.unit}".rstrip()
+
+
+def price(found: Facts, votes: Facts) -> Price | None:
+    """Return what the bounds of an attack, a gap or an item at the cut say; None when they say nothing.
+
+    Examples
+    --------
+    >>> votes = {"counts": True, "total": 500.0}
+    >>> found = {"lower": 0.07, "upper": 0.07, "needed": 36, "ties": 36, "decides": 37, "sufficient": 37}
+    >>> str(price(found, votes)), str(price({**found, "sufficient": 39}, votes))
+    ('37 votes (7.4 %)', '37 to 39 votes (7.4 % to 7.8 %)')
+    >>> str(price({**found, "upper": None, "decides": 36, "sufficient": None}, votes))
+    'at least 36 votes (7.2 %)'
+    >>> str(price({**found, "lower": None}, votes))
+    'cannot be broken'
+    """
+    if found.get("known") is False:
+        return None
+    if found["lower"] is None:
+        return Price(CANNOT_BREAK)
+    counts, part = votes["counts"], votes["total"] if votes["counts"] else 1.0
+    least, most = (to_decide(found), found["sufficient"]) if counts else (found["lower"], found["upper"])
+    if not least and most is None:
+        return None
+
+    def both(words: str, *amounts: float) -> Price:
+        shares = " to ".join(percent(amount / part) for amount in amounts)
+        if not counts:
+            return Price(words + shares, of="of the votes")
+        many = " to ".join(number(amount) for amount in amounts)
+        return Price(words + many, "vote" if amounts[-1] == 1 else "votes", shares)
+
+    if most is None:
+        return both("at least ", least)
+    if not least and most:
+        return both("at most ", most)
+    # A share is known to some nine digits, so that equal ends may differ by a hair.
+    return both("", most) if most - least <= 1e-9 * part else both("", least, most)
+
+
+def price_text(found: Facts, votes: Facts) -> str:
+    """Return what the bounds say, or that nothing is known."""
+    return str(price(found, votes) or NOT_KNOWN)
+
+
+def share_price(lower: float | None, upper: float | None) -> Price:
+    """Return what bounds on a share of the votes say."""
+    return price({"lower": lower, "upper": upper}, {"counts": False}) or Price(NOT_KNOWN)
+
+
+def to_decide(found: Facts) -> Any:
+    """Return the votes that are needed to decide; to tie, where no number is known to decide."""
+    return found["needed"] if found.get("decides") is None else found["decides"]
+
+
+def tie_text(ties: float | None, enough: float | None, what: str = "") -> str:
+    """Return how many whole votes make a tie, where fewer do than decide; else nothing.
+
+    Examples
+    --------
+    >>> tie_text(10, 11, " it"), tie_text(1, None), tie_text(11, 11), tie_text(0, 1)
+    ('10 tie it', '1 ties', '', 'tied now')
+    """
+    if ties is None or ties == math.inf or (enough is not None and ties >= enough):
+        return ""
+    return "tied now" if ties == 0 else f"{number(ties)} tie{'s' * (ties == 1)}{what}"
+
+
+def budget_text(share: float, votes: float | None) -> str:
+    """Return the budget of an adversary: ``5 votes (1 %)``, or the share alone.
+
+    Examples
+    --------
+    >>> budget_text(0.01, 5.0), budget_text(0.01, None)
+    ('5 votes (1 %)', '1 % of the votes')
+    """
+    if votes is None:
+        return f"{percent(share)} of the votes"
+    # The share of a whole number of votes, times their number, may miss it by a hair.
+    return f"{plural(round(votes, 6), 'vote')} ({percent(share)})"

@@ -1,0 +1,95 @@
+"""Lines about a result: loss and status of a consensus, how sure a bound is, what the best threshold buys."""
+
+from __future__ import annotations
+
+from holdrank.errors import show
+from holdrank.status import Status
+from holdrank.words.names import distance_name
+from holdrank.words.numbers import number, percent, plural, span
+from holdrank.words.prices import CANNOT_BREAK, Facts
+
+_OPTIMA = {True: "the only optimum", False: "one of several optima", None: "other optima not excluded"}
+
+
+def consensus_text(found: Facts, merge: str | None = None) -> str:
+    """Return loss, status and uniqueness in one line; `merge` says how tiers came about.
+
+    Parameters
+    ----------
+    found : mapping
+        As in the record of a consensus.
+    merge : {"downward", "naive", "smith"}, optional
+    """
+    status, unique = Status(found["status"]), found["unique"]
+    if status in (Status.SCORED, Status.SORTED):
+        alone = "all scores differ" if unique else "equal scores in the order of the file"
+    elif status is Status.MERGED and unique:
+        # By dominating sets the tiers are the same from every median (`smith_merge`).
+        alone = "the only tiers" if merge == "smith" else "the median is the only optimum"
+    elif status is Status.MERGED and found["notes"]:
+        alone = "other tiers not excluded"
+    else:
+        alone = _OPTIMA[unique]
+    gap = "" if status.is_exact else f", no ranking is below {found['bound']:.6g}"
+    return f"loss {found['loss']:.6g} ({distance_name(found['distance'])}{gap}); {status}; {alone}"
+
+
+def majority_text(for_it: float, against: float) -> str:
+    """Return by how many votes an item is preferred to another."""
+    both = for_it + against
+    return f"{number(for_it)} of {number(both)} ({percent(for_it / both)})" if both else "never compared"
+
+
+def draws_text(draws: int, unchanged: float, status: str) -> str:
+    """Return how often the votes were drawn again, and how often the order stayed."""
+    return f"{plural(draws, 'draw')} of the votes, {percent(unchanged)} with this very order; {status}"
+
+
+def place_text(name: str, place: float, best: float, worst: float, first: float) -> str:
+    """Return where an item lies when the votes are drawn again, and how often it is first.
+
+    Examples
+    --------
+    >>> place_text("a", 1.0, 1.0, 2.0, 0.813)
+    'a: 1 (1–2), first in 81.3 %'
+    """
+    return f"{show(name)}: {place:g} ({span(best, worst)}), first in {percent(float(first))}"
+
+
+def certainty(lower: float | None, upper: float | None, method: str) -> str:
+    """Return how sure a row of a breakdown is, in a word or two; None stands for infinity.
+
+    Examples
+    --------
+    >>> certainty(0.1, 0.1, "exact"), certainty(None, None, "exact"), certainty(0.1, 0.2, "bounds")
+    ('exact', 'exact', 'theorem')
+    >>> certainty(0.0, 0.2, "search"), certainty(0.1, None, "exact")
+    ('attack only', 'bounds')
+    """
+    if lower == upper:
+        return "exact"
+    if method == "search" and not lower:
+        return "attack only"
+    return {"bounds": "theorem", "smooth": "estimate"}.get(method, "bounds")
+
+
+def best_text(found: Facts, extra: float, *, strict: bool) -> str:
+    """Return what the best threshold of a trade-off buys, and for how much more loss.
+
+    `strict` says whether there are no ties at the threshold 0.
+
+    Examples
+    --------
+    >>> found = {"theta": [0, 0.01, 0.5], "lower": [0.01, 0.49, None], "best": 1, "tolerance": 0.02}
+    >>> best_text(found, 0.0035, strict=True)
+    'best: theta = 0.01 breaks at 49 % of the votes, without ties at 1 %, for 0.0035 more loss (up to 0.02 allowed)'
+    """
+    after, before = (found["lower"][k] for k in (found["best"], 0))
+    chosen = CANNOT_BREAK if after is None else f"breaks at {percent(after)} of the votes"
+    plain = CANNOT_BREAK if before is None else f"at {percent(before)}"
+    if after is None and before is not None:
+        plain = f"it breaks at {percent(before)} of the votes"
+    return (
+        f"best: theta = {found['theta'][found['best']]:.4g} {chosen}, {'without ties' if strict else 'at theta = 0'} "
+        f"{plain}, for {extra:.4f} more loss (up to {found['tolerance']:g} allowed)"
+    )

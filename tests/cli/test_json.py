@@ -1,0 +1,98 @@
+"""One JSON: what every command prints fits the schema of an analysis, and says the same under the same names."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import pytest
+
+from holdrank.analysis.records import command_mismatch, schema
+
+SOC = """\
+# FILE NAME: votes.soc
+# TITLE: trees
+# NUMBER ALTERNATIVES: 4
+# ALTERNATIVE NAME 1: Ash
+# ALTERNATIVE NAME 2: Beech
+# ALTERNATIVE NAME 3: Cherry
+# ALTERNATIVE NAME 4: Date palm
+60: 1,2,3,4
+30: 2,3,1,4
+5: 3,1,2,4
+5: 4,3,2,1
+"""
+
+COMMANDS = [
+    ["rank", "votes.soc"],
+    ["rank", "votes.soc", "--draws", "20"],
+    ["rank", "votes.soc", "--compare"],
+    ["tiers", "votes.soc", "--theta", "auto"],
+    ["tiers", "votes.soc", "--path"],
+    ["breakdown", "votes.soc"],
+    ["breakdown", "votes.soc", "--theta", "0.5"],
+    ["breakdown", "votes.soc", "--method", "smooth", "--seed", "1", "--delta", "0.1"],
+    ["breakdown", "votes.soc", "new.soc"],
+    ["attack", "votes.soc", "--new-winner"],
+    ["attack", "votes.soc", "--new-winner", "--theta", "0.5"],
+    ["attack", "votes.soc", "--wins", "Cherry", "--change", "add"],
+    ["tradeoff", "votes.soc"],
+    ["check", "votes.soc"],
+    ["check", "votes.soc", "--claim", "Ash wins", "--claim", "Cherry wins", "--theta", "0.01"],
+    ["diff", "votes.soc", "new.soc"],
+    ["validate", "votes.soc"],
+    ["validate", "bad.soc"],
+]
+
+
+@pytest.fixture
+def printed(command_line, tmp_path):
+    (tmp_path / "votes.soc").write_text(SOC, encoding="utf-8")
+    (tmp_path / "new.soc").write_text(SOC.replace("60: 1,2,3,4", "10: 1,2,3,4"), encoding="utf-8")
+    (tmp_path / "bad.soc").write_text(SOC + "7: 1,9\n", encoding="utf-8")
+
+    def run(*args):
+        _, out, _ = command_line(*args, "--json", *(["-q"] if args[0] != "validate" else []))
+        return json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+
+    return run
+
+
+@pytest.fixture
+def result(command_line, tmp_path):
+    """The record of a whole analysis, which no time limit cuts short."""
+    (tmp_path / "votes.soc").write_text(SOC, encoding="utf-8")
+    command_line("report", "votes.soc", "-q", "--draws", "0", "--time-limit", "600", "-o", "result.json")
+    return json.loads((tmp_path / "result.json").read_text("utf-8"))
+
+
+def fits(record):
+    assert command_mismatch(record) == ""
+    rule = {"$ref": f"#/$defs/command-{record['command']}", "$defs": schema()["$defs"]}
+    jsonschema.Draft202012Validator(rule).validate(record)
+
+
+@pytest.mark.parametrize("args", COMMANDS, ids=" ".join)
+def test_every_command_fits_the_schema(printed, args):
+    fits(printed(*args))
+
+
+@pytest.mark.usefixtures("result")
+def test_a_verdict_fits_the_schema(printed):
+    fits(printed("verify", "result.json", "votes.soc"))
+
+
+def test_what_the_demo_writes_fits_the_schema(command_line, tmp_path):
+    command_line("demo", "--out", "made")
+    fits(json.loads((tmp_path / "made" / "consensus.json").read_text("utf-8")))
+
+
+def test_commands_and_analyses_say_the_same_under_the_same_names(printed, result):
+    ranked = printed("rank", "votes.soc", "--compare")
+    for name in ("schema", "version", "items", "votes", "consensus", "others"):
+        assert ranked[name] == result[name], name
+    assert printed("tiers", "votes.soc", "--theta", "auto")["tiers"] == result["tiers"]
+    assert printed("tiers", "votes.soc", "--path")["path"] == result["path"]
+    assert printed("breakdown", "votes.soc")["breakdown"] == result["curves"][0]
+    assert printed("tradeoff", "votes.soc")["tradeoff"] == result["tradeoff"]
+    assert printed("attack", "votes.soc", "--new-winner", "--theta", "auto")["attack"] == result["attack"]
