@@ -1,7 +1,7 @@
 """`read_votes` and `validate`: the only reader of vote files.
 
-A file goes one way: bytes, text or table (`containers`), what form it has (`sniff`), ballots (`preflib`, `jsonl`,
-`votes/forms`), `Votes`. Every choice on the way is recorded in ``votes.reading.choices``.
+A file goes one way: bytes, text or table (`containers`), what form it has (`sniff`, `table_form`), ballots (`preflib`,
+`jsonl`, `votes/forms`), `Votes`. Every choice on the way is recorded in ``votes.reading.choices``.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from holdrank.files.order import read_order
 from holdrank.files.preflib.old import read_old_preflib
 from holdrank.files.preflib.reader import read_preflib
 from holdrank.files.read_options import ReadOptions, check_format
+from holdrank.files.table_form import looks_like_lists
 from holdrank.files.tables import of_table
 from holdrank.status import Step
 from holdrank.votes.forms.raw import RawBallots
@@ -261,7 +262,7 @@ def _of_rows(
         problems,
         header=options.header,
         short_rows=options.short_rows,
-        ragged=lambda names: format == "lists" or (format is None and sniff.looks_like_lists(names)),
+        ragged=lambda names: format == "lists" or (format is None and looks_like_lists(names)),
         delimiter=delimiter,
     )
     table.notes += notes

@@ -7,8 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from holdrank.files import sniff
 from holdrank.files.read_options import ReadOptions
+from holdrank.files.table_form import item_column, table_form
 from holdrank.votes.ballots.ranks import ballot_matrix
 from holdrank.votes.forms.battles import battles, pair_counts
 from holdrank.votes.forms.marks import item_columns, long_marks, multi_way
@@ -35,10 +35,10 @@ def of_table(table: Table, format: str | None, options: ReadOptions, problems: P
     """Return the form of a table, the reason for it, and the ballots."""
     if not table.rows:  # every row was faulty and has been reported
         return "", "", RawBallots([], ballot_matrix(0, 0), np.zeros(0), [], {}, "")
-    form, reason = (format, "as set") if format else sniff.table_form(table, options)
+    form, reason = (format, "as set") if format else table_form(table, options)
     options.check(form)
     if form != "score-table":
         return form, reason, _TABLE_READERS[form](table, options, problems)
     told = format is not None or options.item is not None
-    names = None if told else sniff.item_column(table, options.blanks_or(BLANKS))
+    names = None if told else item_column(table, options.blanks_or(BLANKS))
     return form, reason, score_table(table, options, problems, numbering=names or 0)

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from holdrank.errors import InputError, Message, Option, UsageError, quote, reason
-from holdrank.files.sniff import named_form
+from holdrank.files.table_form import named_form
 from holdrank.parallel.checkpoints import replace_file
 from holdrank.votes.forms.table import Table
 from holdrank.votes.forms.vocabulary import guard_name

@@ -31,7 +31,8 @@ from holdrank.files.large.rows import (
 )
 from holdrank.files.large.scan import Engine, NotForDuckDB, Scan, UnreadableError, located, open_scan
 from holdrank.files.read_options import ReadOptions, check_format
-from holdrank.files.sniff import is_pattern, table_form
+from holdrank.files.sniff import is_pattern
+from holdrank.files.table_form import table_form
 from holdrank.files.tables import of_table
 from holdrank.parallel.executors import connect
 from holdrank.parallel.spread import expect_executor, spread

@@ -14,7 +14,7 @@ from holdrank.files.containers.parquet import declared_rows, literal, number_col
 from holdrank.files.jsonl import check_head, json_text, json_value
 from holdrank.files.large.scan import Engine, NotForDuckDB, Scan, listing
 from holdrank.files.read_options import ReadOptions
-from holdrank.files.sniff import table_form
+from holdrank.files.table_form import table_form
 from holdrank.files.tables import of_table
 from holdrank.status import Step
 from holdrank.votes.forms.battles import battle_columns, pair_count_columns
