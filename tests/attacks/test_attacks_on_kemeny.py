@@ -20,6 +20,7 @@ import holdrank as hr
 from holdrank.arrays.kernels import compiled
 from holdrank.attacks.kemeny import engine as engine
 from holdrank.attacks.kemeny import siege, walks
+from holdrank.attacks.kemeny.orders import block_bound_of
 from holdrank.attacks.plans import Found, adds_battles
 from holdrank.status import Clock, Status
 
@@ -234,15 +235,14 @@ def against_of(votes: hr.Votes, change: str, items: list[int]) -> np.ndarray:
 def walked(search, against, limit, *, above=(-1, -1), newcomers=(), top=0, sums=False, budget=np.inf):
     """All orders that the walk finds, with their bounds."""
     n = len(against)
-    found, bounds, flips = np.zeros((200, n), np.int64), np.zeros(200), np.zeros(200, np.int64)
+    found = walks.room_for(200, n)
     limits, ends = np.full(n * (n - 1) // 2 + 1, limit), walks.parts_of(against, budget)
-    count, nodes, finished = search(
-        against, limits, ends, np.array(above), np.isin(np.arange(n), newcomers), top, sums, walks.new_walk(n), found,
-        bounds, flips, 10**6, False,
-    )  # fmt: skip
+    wanted = walks.Wanted(against, ends, np.array(above), np.isin(np.arange(n), newcomers), top, sums)
+    nodes, finished = search(wanted, limits, walks.new_walk(n), found, 10**6, False)
     assert finished
-    assert flips[:count].tolist() == [oracles.discordant(order, range(n)) for order in found[:count].tolist()]
-    return {tuple(order): bound for order, bound in zip(found[:count].tolist(), bounds[:count], strict=True)}, nodes
+    orders, bounds, flips = (part[: found.filled[0]].tolist() for part in found[:3])
+    assert flips == [oracles.discordant(order, range(n)) for order in orders]
+    return {tuple(order): bound for order, bound in zip(orders, bounds, strict=True)}, nodes
 
 
 @pytest.mark.slow
@@ -256,7 +256,7 @@ def test_the_bound_of_swapped_blocks_never_exceeds_the_price_and_the_walk_misses
         price = {tuple(map(items.index, order)): share for order, share in prices(votes, change).items()}
         against, sums = against_of(votes, change, items), adds_battles(votes)
         for order, share in price.items():
-            bound = engine._block_bound(against, np.array(order), sums)
+            bound = block_bound_of(against, np.array(order), sums)
             assert bound <= share + 1e-9
             tight += abs(bound - share) < 1e-9 < share
             positive += bound > 1e-9
@@ -323,7 +323,7 @@ def test_compiled_loops_do_what_plain_ones_do(kind, monkeypatch):
         against, sums = against_of(votes, change, items), adds_battles(votes)
         for wish in ({}, {"above": (4, 0)}, {"newcomers": (3, 4), "top": 2}):
             plain, nodes = walked(walks.search_orders, against, 0.3, sums=sums, **wish)
-            fast, as_many = walked(compiled(walks.search_orders, walks.block_bound), against, 0.3, sums=sums, **wish)
+            fast, as_many = walked(compiled(walks.search_orders, *walks.PARTS), against, 0.3, sums=sums, **wish)
             assert plain == pytest.approx(fast, abs=1e-12)
             assert nodes == as_many
 

@@ -2,7 +2,7 @@
 
 Upper bounds come from targets. A target that is cheaper than every order that misses the goal is enough, whether or
 not it is the median itself, so its price is a linear program whose rivals all miss the goal. Lower bounds come from
-the prices of those rivals: with fixed weights on them the least cost of any attack is a sum over pairs, and its
+the duals of those rivals: with fixed weights on them the least cost of any attack is a sum over pairs, and its
 minimum over all orders that reach the goal is again a median problem, relaxed to a linear program. Proofs:
 docs/theory/breakdown.md.
 """
@@ -19,7 +19,9 @@ import numpy as np
 
 from holdrank.arrays.tolerances import STRICT
 from holdrank.attacks.goals import Aim
-from holdrank.attacks.kemeny.siege import SOLVED, UNIT, Program, Siege, cheapest_rival, signs
+from holdrank.attacks.kemeny.counted import whole_price
+from holdrank.attacks.kemeny.orders import cheapest_rival, signs
+from holdrank.attacks.kemeny.siege import SOLVED, UNIT, Optimum, Siege
 from holdrank.attacks.plans import Found, Plan, Progress
 from holdrank.attacks.sides import Side, missing, one_pair, reaching
 from holdrank.attacks.whole import Whole, votes_needed
@@ -45,7 +47,7 @@ class Claim:
         self.rivals: list[Ints] = [np.arange(siege.n)]
         self.lower, self.upper = 0.0, math.inf
         self.target: Ints | None = None
-        self.price_of_target: Program | None = None
+        self.price_of_target: Optimum | None = None
         self._met: set[bytes] = set()
         # Of battles alone: how many there are of each kind, the winner first.
         self.battles = np.zeros((siege.n, siege.n))
@@ -128,7 +130,7 @@ class Claim:
         first = set(self.siege.items[target[: self.aim.top]].tolist())
         return not first.isdisjoint(self.aim.newcomers)
 
-    def price(self, target: Ints, slack: float, clock: Clock) -> Program | None:
+    def price(self, target: Ints, slack: float, clock: Clock) -> Optimum | None:
         """Return the least budget with which every order that misses the goal loses to the target by `slack`."""
         toward = signs(target)
 
@@ -162,8 +164,8 @@ class Claim:
         bound = self.siege.chain_bound(starts, stops, self.upper / UNIT, clock) * UNIT
         self.lower = max(self.lower, min(bound, self.upper))
 
-    def _raise_by_weights(self, price: Program, clock: Clock) -> list[tuple[int, int]]:
-        """Raise the lower bound by the weights on rivals that a target's price came with.
+    def _raise_by_weights(self, price: Optimum, clock: Clock) -> list[tuple[int, int]]:
+        """Raise the lower bound by the duals of the rivals that a target's price came with.
 
         Where one of several arcs is enough, the arcs with the least bound are split until that no longer helps.
         Returns the arcs that are most likely to be part of a better target.
@@ -248,7 +250,7 @@ class Claim:
         if not len(target):
             return Whole(votes_needed(lower, self.siege.votes.total))
         rivals = np.array(self.rivals, dtype=np.int64)
-        _, plan, _ = self.siege.whole_price(target, True, rivals, math.inf, clock, self.miss)
+        _, plan, _ = whole_price(self.siege, target, True, rivals, math.inf, clock, self.miss)
         return Whole(votes_needed(lower, self.siege.votes.total), plan)
 
 

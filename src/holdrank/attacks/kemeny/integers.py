@@ -70,7 +70,7 @@ def contradict(rows: Ints) -> bool:
     return all(total < 0 for total in sums)
 
 
-def least(
+def least_cost(
     gains: Floats, needs: Floats, cap: Floats, cost: Floats, whole: bool, stop: float, clock: Clock
 ) -> Floats | None:
     """Return ``0 <= z <= cap`` with ``gains @ z >= needs`` and the least ``cost @ z``, in whole numbers or not.

@@ -8,22 +8,21 @@ as they are needed.
 from __future__ import annotations
 
 import itertools
-import math
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from holdrank.arrays.kernels import compiled
 from holdrank.arrays.tolerances import STRICT
 from holdrank.attacks.kemeny import pricing, walks
-from holdrank.attacks.kemeny.integers import UndecidedError, least, leaves_nothing
+from holdrank.attacks.kemeny.integers import leaves_nothing
+from holdrank.attacks.kemeny.orders import cheapest_rival, signs, widest_path
+from holdrank.attacks.kemeny.pricing import Outcome, Prices, Targets
+from holdrank.attacks.kemeny.simplex import MOST_ROWS
 from holdrank.attacks.plans import Plan, adds_battles, replacing
-from holdrank.attacks.sides import Side
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.rules.kemeny import cheapest_order
 from holdrank.rules.solvers.highs import Model
@@ -35,7 +34,6 @@ SUBSETS_UP_TO = 12  # items: above, the rivals of a target come from the branch 
 _WALK = 400_000  # orders of 12 items visited between two looks at the clock, some hundredths of a second
 UNIT = 1e5  # all votes together in programs whose solver knows absolute tolerances of 1e-7 only
 SOLVED = 1e-5  # in that unit: what counts as no rival
-_ROWS = pricing.MOST_ROWS  # rivals of one target that the compiled loop takes
 _MOST_RIVALS = 400  # of one target in such a program; a tenth of that is usual
 _COMPILING_PAYS = 2e4  # ballots times the cube of the items: below, plain Python is done sooner
 
@@ -46,26 +44,26 @@ class Priced:
 
     order: Ints
     value: float
-    kind: int
+    outcome: Outcome
     rivals: Ints
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class Optimum:
     """The optimum of the linear program of one target, all shares in `UNIT` for the votes together.
 
     Attributes
     ----------
     value : float
-        The least budget, proved from below by the prices.
+        The least budget, proved from below by the duals.
     taken : array
         Of each column.
     rivals : list of arrays
         One for each row.
     weights : array
-        Prices of the rivals, for margins summed over pairs.
+        Duals of the rivals, for margins summed over pairs.
     balance : float
-        Price of a battle put in, where as many must be taken away.
+        Dual of a battle put in, where as many must be taken away.
     """
 
     value: float
@@ -110,11 +108,14 @@ class Siege:
         self.cost = np.concatenate((np.ones(self.takes), np.full(puts, 1.0 if not change.takes else 0.0)))
         # Battles put in need as many taken away.
         balanced = change.keeps_total and self.battles
-        self.first_row = np.concatenate((np.ones(self.takes), -np.ones(puts))) if balanced else np.empty(0)
+        self.balance_row = np.concatenate((np.ones(self.takes), -np.ones(puts))) if balanced else np.empty(0)
         # One changed vote moves a margin by two when it is replaced, by one when it comes or goes.
         self.against: Floats = -self.margins / change.pull
         fast = n > 6 or len(self.cap) * n**3 > _COMPILING_PAYS
-        self.walk = compiled(walks.search_orders, walks.block_bound) if fast else walks.search_orders
+        self.attacker = pricing.Attacker(
+            self.ranks, self.pair, self.margin, self.cap, self.cost, self.balance_row, self.swaps
+        )
+        self.walk = compiled(walks.search_orders, *walks.PARTS) if fast else walks.search_orders
         self._price = compiled(pricing.price_orders, *pricing.PARTS) if fast else pricing.price_orders
         self.chains = compiled(walks.search_chains, walks.block_bound) if fast else walks.search_chains
         # A visit takes time in proportion to n**2.
@@ -126,12 +127,11 @@ class Siege:
 
     def price(self, targets: Ints, stops: Floats, clock: Clock) -> list[Priced]:
         """Return the price of each target, or a bound as soon as that reaches its stop."""
-        rows = np.full((len(targets), 48, self.n), -1, dtype=np.int64)
-        values, kinds = np.zeros(len(targets)), np.zeros(len(targets), dtype=np.int64)
+        prices = pricing.new_prices(len(targets), self.n)
 
         def work(part: slice) -> None:
-            first_rivals = np.broadcast_to(np.arange(self.n), (len(values[part]), 1, self.n)).copy()
-            self._solve(targets[part], stops[part], first_rivals, 0.0, values[part], kinds[part], None, rows[part])
+            first_rivals = np.broadcast_to(np.arange(self.n), (len(targets[part]), 1, self.n)).copy()
+            self._solve(Targets(targets[part], stops[part], first_rivals), 0.0, _rows_of(prices, part))
 
         threads = min(self._threads, 1 + len(targets) // 16)
         edges = np.linspace(0, len(targets), threads + 1).astype(int)
@@ -143,51 +143,42 @@ class Siege:
                 list(pool.map(work, slices))
         priced = []
         for at in range(len(targets)):
-            kind, value, rivals = int(kinds[at]), float(values[at]), rows[at][rows[at, :, 0] >= 0]
-            if kind == pricing.OPEN and not clock.over():
-                kind, value, rivals, _ = self._settle(targets[at], float(stops[at]), 0.0, rivals, clock)
-            priced.append(Priced(targets[at], value, kind, rivals))
+            outcome, value = Outcome(prices.outcomes[at]), float(prices.values[at])
+            rivals = _used(prices.rivals[at])
+            if outcome == Outcome.OPEN and not clock.over():
+                outcome, value, rivals, _ = self._settle(targets[at], float(stops[at]), 0.0, rivals, clock)
+            priced.append(Priced(targets[at], value, outcome, rivals))
         return priced
 
-    def _solve(
-        self, targets: Ints, stops: Floats, rivals: Ints, slack: float, values: Floats, kinds: Ints,
-        taken: Floats | None, rows: Ints | None,
-    ) -> None:  # fmt: skip
-        none, no_rows = np.empty((0, 0)), np.empty((0, 0, 0), dtype=np.int64)
-        self._price(
-            targets, stops, rivals, self.ranks, self.pair, self.margin, self.cap, self.cost, self.first_row,
-            self.swaps, self.takes, slack, self.n <= SUBSETS_UP_TO, values, kinds, none if taken is None else taken,
-            no_rows if rows is None else rows,
-        )  # fmt: skip
+    def _solve(self, targets: Targets, slack: float, prices: Prices) -> None:
+        self._price(self.attacker, targets, slack, self.n <= SUBSETS_UP_TO, prices)
 
     def _settle(
         self, target: Ints, stop: float, slack: float, rivals: Ints, clock: Clock
-    ) -> tuple[int, float, Ints, Floats]:
+    ) -> tuple[Outcome, float, Ints, Floats]:
         """Price one target with rivals found by the branch and bound of the median; return what is taken, too."""
         rivals = np.concatenate((np.arange(self.n)[None], rivals))
         best = 0.0
         while True:
-            if len(rivals) > _ROWS - 10:
+            if len(rivals) > MOST_ROWS - 10:
                 return self._settle_by_program(target, slack, rivals, best, clock)
-            values, kinds = np.zeros(1), np.zeros(1, dtype=np.int64)
-            taken = np.zeros((1, len(self.cap)))
-            rows = np.full((1, 48, self.n), -1, dtype=np.int64)
-            self._solve(target[None], np.array([stop]), rivals[None], slack, values, kinds, taken, rows)
-            best = max(best, float(values[0]))
-            rivals = np.concatenate((rivals, rows[0][rows[0, :, 0] >= 0]))
-            if kinds[0] != pricing.OPEN or clock.over():
-                return int(kinds[0]), best, rivals, taken[0]
-            after = self.margins_after(target, taken[0]) - slack * signs(target)
+            prices = pricing.new_prices(1, self.n, len(self.cap))
+            self._solve(Targets(target[None], np.array([stop]), rivals[None]), slack, prices)
+            outcome, taken = Outcome(prices.outcomes[0]), prices.taken[0]
+            best = max(best, float(prices.values[0]))
+            rivals = np.concatenate((rivals, _used(prices.rivals[0])))
+            if outcome != Outcome.OPEN or clock.over():
+                return outcome, best, rivals, taken
+            after = self.margins_after(target, taken) - slack * signs(target)
             rival, proved = cheapest_rival(after, False, None, clock)
             gained = float((after * (signs(rival) - signs(target))).sum()) / 4
             if gained <= 1e-10:
-                kind = pricing.PRICED if proved else pricing.OPEN
-                return kind, best, rivals, taken[0]
+                return (Outcome.PRICED if proved else Outcome.OPEN), best, rivals, taken
             rivals = np.concatenate((rivals, rival[None]))
 
     def _settle_by_program(
         self, target: Ints, slack: float, rivals: Ints, best: float, clock: Clock
-    ) -> tuple[int, float, Ints, Floats]:
+    ) -> tuple[Outcome, float, Ints, Floats]:
         """Price one target that has more rivals than the compiled loop takes, as battles may."""
         toward = signs(target)
 
@@ -200,8 +191,8 @@ class Siege:
         different = [rival for rival in rivals if (rival != target).any()]
         solved = self.program(target, different, lambda size: slack * UNIT * size, rival_of, clock)
         if solved is None:
-            return pricing.OPEN, best, rivals, np.zeros(len(self.cap))
-        return pricing.PRICED, max(best, solved.value / UNIT), np.array(solved.rivals), solved.taken / UNIT
+            return Outcome.OPEN, best, rivals, np.zeros(len(self.cap))
+        return Outcome.PRICED, max(best, solved.value / UNIT), np.array(solved.rivals), solved.taken / UNIT
 
     def margins_after(self, target: Ints, taken: Floats) -> Floats:
         """Return the matrix of margins after the attack, in shares of the votes before it."""
@@ -229,8 +220,8 @@ class Siege:
         key = priced.order.tobytes()
         if key not in self._plans:
             patient = clock if not clock.over() else Clock(2.0)  # the last step of a search that was stopped
-            kind, _, _, taken = self._settle(priced.order, np.inf, self.slack, priced.rivals, patient)
-            works = kind == pricing.PRICED
+            outcome, _, _, taken = self._settle(priced.order, np.inf, self.slack, priced.rivals, patient)
+            works = outcome == Outcome.PRICED
             self._plans[key] = self.as_plan(priced.order, taken * self.votes.total) if works else None
         return self._plans[key]
 
@@ -241,7 +232,7 @@ class Siege:
         room: Callable[[int], float],
         rival_of: Callable[[Floats], tuple[Ints | None, bool]],
         clock: Clock,
-    ) -> Program | None:
+    ) -> Optimum | None:
         """Solve the program of one target with as many rivals as it takes; None if it has no solution or no end.
 
         Parameters
@@ -258,9 +249,9 @@ class Siege:
         margin = self.margin * UNIT
         model = Model(self.cost, self.cap * UNIT, presolve=False)
         columns = np.arange(len(self.cap))[None]
-        balanced = len(self.first_row) > 0
+        balanced = len(self.balance_row) > 0
         if balanced:
-            model.add_rows(columns, self.first_row[None], 0.0, np.inf)
+            model.add_rows(columns, self.balance_row[None], 0.0, np.inf)
         met: list[Ints] = []
         sizes: list[int] = []
         waiting = list(rivals)
@@ -276,9 +267,9 @@ class Siege:
                 return None
             found, proved = rival_of(self.margins_after(target, solved.x / UNIT) * UNIT)
             if found is None:
-                prices = np.maximum(solved.prices, 0.0)
-                weights, balance = prices[int(balanced) :] / np.array(sizes), float(prices[: int(balanced)].sum())
-                return Program(max(solved.bound, 0.0), solved.x, met, weights, balance) if proved else None
+                duals = np.maximum(solved.prices, 0.0)
+                weights, balance = duals[int(balanced) :] / np.array(sizes), float(duals[: int(balanced)].sum())
+                return Optimum(max(solved.bound, 0.0), solved.x, met, weights, balance) if proved else None
             if any((found == known).all() for known in met):
                 return None  # rounding of the solver
             waiting = [found]
@@ -286,19 +277,19 @@ class Siege:
 
     def weak_plan(self, priced: Priced, clock: Clock) -> Plan | None:
         """Return the attack after which a target is one of the optima."""
-        kind, _, _, taken = self._settle(priced.order, np.inf, 0.0, priced.rivals, clock)
-        return self.as_plan(priced.order, taken * self.votes.total) if kind == pricing.PRICED else None
+        outcome, _, _, taken = self._settle(priced.order, np.inf, 0.0, priced.rivals, clock)
+        return self.as_plan(priced.order, taken * self.votes.total) if outcome == Outcome.PRICED else None
 
     def works(self, priced: Priced, clock: Clock) -> bool:
         """Whether a target was priced and can be made the only optimum: the two differ where votes are dropped only."""
-        if self.change.puts or priced.kind != pricing.PRICED:
-            return priced.kind == pricing.PRICED
+        if self.change.puts or priced.outcome != Outcome.PRICED:
+            return priced.outcome == Outcome.PRICED
         return not (self.leaves_nothing(priced) or clock.over()) and self.plan(priced, clock) is not None
 
     def leaves_open(self, priced: Priced) -> bool:
         """Whether the value of a target bounds what is known from below: it may be as cheap as that."""
-        dropped = not self.change.puts and priced.kind == pricing.PRICED and not self.leaves_nothing(priced)
-        return priced.kind == pricing.OPEN or dropped
+        dropped = not self.change.puts and priced.outcome == Outcome.PRICED and not self.leaves_nothing(priced)
+        return priced.outcome == Outcome.OPEN or dropped
 
     def leaves_nothing(self, priced: Priced) -> bool:
         """Whether a target is a median only once all votes are dropped, when it is none."""
@@ -331,59 +322,6 @@ class Siege:
             gain[self.takes :] = np.abs(way) if self.battles else len(differ)
         return gain, float(way @ margin), len(differ)
 
-    def whole_price(
-        self, target: Ints, strictly: bool, rivals: Ints, stop: float, clock: Clock, miss: Side | None = None
-    ) -> tuple[float, Plan | None, Ints]:
-        """Return the least number of whole votes that make the target an optimum, or the only one; with the plan.
-
-        The number is infinite when it is not below `stop`, nan when it could not be found. Also returns the rivals met.
-        The same program in whole numbers: margins of counts are whole, so to win strictly is to win by one. With a side
-        `miss`, the target has to win against the orders of that side only.
-        """
-        total = self.votes.total
-        margin = np.rint(self.margin * total)
-        toward = signs(target)
-        cap = np.concatenate((np.rint(self.cap[: self.takes] * total), np.full(len(self.cap) - self.takes, 4 * total)))
-        rows = [*([] if miss else [np.arange(self.n)]), *rivals]
-        whole = False  # first the rivals that shares of votes meet, which costs next to nothing
-        while True:
-            gains, needs = [], []
-            for rival in rows:
-                gain, need, size = self.row(target, np.asarray(rival), margin)
-                if size:
-                    gains.append(gain)
-                    needs.append(need + strictly)
-            if len(self.first_row):
-                gains.append(self.first_row)
-                needs.append(0.0)
-            if not self.change.puts:  # one vote must be left
-                gains.append(-np.ones(len(cap)))
-                needs.append(1 - total)
-            table = np.array(gains).reshape(-1, len(cap))
-            met = np.array(rows if miss else rows[1:], dtype=np.int64).reshape(-1, self.n)
-            try:
-                taken = least(table, np.array(needs), cap, self.cost, whole, stop, clock)
-            except UndecidedError:
-                return math.nan, None, met
-            if taken is None:
-                return math.inf, None, met
-            after = self.margins_after(target, taken / total) * total
-            if whole:
-                after = np.rint(after)
-            # To win against every rival by one is to win by less than nothing after a push by one in all pairs.
-            wished = after * (len(margin) + 1) - toward if strictly else after
-            rival, proved = cheapest_rival(wished, whole, miss, clock)
-            if not proved:
-                return math.nan, None, met
-            if float((wished * (signs(rival) - toward)).sum()) / 4 >= (0.5 if whole else 1e-6):
-                if any((rival == known).all() for known in rows):
-                    return math.nan, None, met  # rounding of the solver; no answer is better than a wrong one
-                rows.append(rival)
-            elif whole:
-                return float(self.cost @ taken), self.as_plan(target, taken), met
-            else:
-                whole = True
-
     def as_plan(self, order: Ints, taken: Floats) -> Plan:
         """Return the plan of a target and what is taken of each column, in the unit of the weights."""
         removed = taken[: self.takes] if self.takes else np.zeros(self.votes.distinct)
@@ -412,7 +350,7 @@ class Siege:
         """
         start, stop = np.zeros(self.n, dtype=np.bool_), np.zeros(self.n, dtype=np.bool_)
         start[list(starts)], stop[list(stops)] = True, True
-        best = _widest_path(self.against, start, stop)
+        best = widest_path(self.against, start, stop)
         if best >= upper or clock.over():
             return min(best, upper)
         least, finished = self.chains(self.against, start, stop, upper, self.battles, _WALK)
@@ -435,39 +373,11 @@ class Siege:
         return np.array(sorted(orders), dtype=np.int64).reshape(-1, self.n)
 
 
-def cheapest_rival(ahead: Floats, whole: bool, miss: Side | None, clock: Clock) -> tuple[Ints, bool]:
-    """Return the best order, of one side or of all, under a matrix of margins, and whether that is proved."""
-    cost = np.maximum(-ahead, 0.0)
-    if miss is not None:
-        found = miss.cheapest(cost, whole, clock)
-        return found.order, found.proved
-    solved = cheapest_order(cost, whole=whole, clock=clock)
-    return np.asarray(solved.order), solved.proved
+def _rows_of(prices: Prices, part: slice) -> Prices:
+    """Return the room for some of the targets."""
+    return Prices(prices.values[part], prices.outcomes[part], prices.taken[part], prices.rivals[part])
 
 
-def flips(orders: Ints) -> Ints:
-    """Return the number of flipped pairs of each order of items numbered by the median."""
-    if not len(orders):
-        return np.zeros(0, dtype=np.int64)
-    first, second = np.triu_indices(orders.shape[1], 1)
-    return np.asarray((orders[:, first] > orders[:, second]).sum(axis=1))
-
-
-def signs(order: npt.NDArray[Any]) -> Floats:
-    """Return the matrix with +1 where the order places the row before the column, -1 where after."""
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    return np.asarray(np.sign(place[None, :] - place[:, None]), dtype=np.float64)
-
-
-def _widest_path(against: Floats, starts: npt.NDArray[np.bool_], stops: npt.NDArray[np.bool_]) -> float:
-    """Return the least budget that allows a chain of neighbours from a start to a stop: its worst link counts."""
-    reach = np.where(starts, 0.0, np.inf)
-    open_ = np.ones(len(against), dtype=np.bool_)
-    while open_.any():
-        here = int(np.argmin(np.where(open_, reach, np.inf)))
-        if stops[here] or not np.isfinite(reach[here]):
-            return float(max(reach[here], 0.0))
-        open_[here] = False
-        reach = np.where(open_, np.minimum(reach, np.maximum(reach[here], against[here])), reach)
-    return math.inf
+def _used(rivals: Ints) -> Ints:
+    """Return the lines that hold a rival."""
+    return np.asarray(rivals[rivals[:, 0] >= 0])

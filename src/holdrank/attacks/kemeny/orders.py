@@ -1,0 +1,71 @@
+"""Orders of items that are numbered by the median under attack: what tells them apart, and bounds on reaching them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from holdrank.attacks.sides import Side
+from holdrank.rankings import Floats, Ints
+from holdrank.rules.kemeny import cheapest_order
+from holdrank.status import Clock
+
+
+def flips(orders: Ints) -> Ints:
+    """Return the number of flipped pairs of each order of items numbered by the median."""
+    if not len(orders):
+        return np.zeros(0, dtype=np.int64)
+    first, second = np.triu_indices(orders.shape[1], 1)
+    return np.asarray((orders[:, first] > orders[:, second]).sum(axis=1))
+
+
+def signs(order: npt.NDArray[Any]) -> Floats:
+    """Return the matrix with +1 where the order places the row before the column, -1 where after."""
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return np.asarray(np.sign(place[None, :] - place[:, None]), dtype=np.float64)
+
+
+def cheapest_rival(ahead: Floats, whole: bool, miss: Side | None, clock: Clock) -> tuple[Ints, bool]:
+    """Return the best order, of one side or of all, under a matrix of margins, and whether that is proved."""
+    cost = np.maximum(-ahead, 0.0)
+    if miss is not None:
+        found = miss.cheapest(cost, whole, clock)
+        return found.order, found.proved
+    solved = cheapest_order(cost, whole=whole, clock=clock)
+    return np.asarray(solved.order), solved.proved
+
+
+def block_bound_of(against: Floats, order: Ints, sums: bool) -> float:
+    """Return the largest bound of two neighbouring blocks of the order."""
+    table = against[np.ix_(order, order)]
+    n = len(order)
+    corner = np.zeros((n + 1, n + 1))
+    corner[1:, 1:] = table.cumsum(axis=0).cumsum(axis=1)
+    best = 0.0
+    for middle in range(1, n):
+        starts, stops = np.arange(middle), np.arange(middle + 1, n + 1)
+        total = (
+            corner[middle, stops][None, :]
+            - corner[starts][:, stops]
+            - corner[middle, middle]
+            + corner[starts, middle][:, None]
+        )
+        best = max(best, float((total if sums else total / np.outer(middle - starts, stops - middle)).max()))
+    return best
+
+
+def widest_path(against: Floats, starts: npt.NDArray[np.bool_], stops: npt.NDArray[np.bool_]) -> float:
+    """Return the least budget that allows a chain of neighbours from a start to a stop: its worst link counts."""
+    reach = np.where(starts, 0.0, np.inf)
+    open_ = np.ones(len(against), dtype=np.bool_)
+    while open_.any():
+        here = int(np.argmin(np.where(open_, reach, np.inf)))
+        if stops[here] or not np.isfinite(reach[here]):
+            return float(max(reach[here], 0.0))
+        open_[here] = False
+        reach = np.where(open_, np.minimum(reach, np.maximum(reach[here], against[here])), reach)
+    return math.inf
