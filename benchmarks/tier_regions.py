@@ -18,7 +18,7 @@ import numpy as np
 
 import holdrank as hr
 from holdrank.rankings import Ranking
-from holdrank.rules.solvers.highs import Model
+from holdrank.rules.solvers.highs import LinearProgram
 from holdrank.status import Clock
 
 Ranks = tuple[int, ...]
@@ -226,14 +226,14 @@ class Space:
         self.rankings = self.orders.sign[: self.orders.strict] / 2
         self.shares = votes.weights / votes.total
         self.margins = self.shares @ self.ballots
-        self._boxes: Model | None = None
+        self._boxes: LinearProgram | None = None
         self.programs = 0
 
-    def model(self) -> Model:
+    def model(self) -> LinearProgram:
         taken, put, pairs = len(self.ballots), len(self.rankings), len(self.margins)
         wide = taken + put + pairs
         cost = np.concatenate((np.ones(taken), np.zeros(put + pairs)))
-        model = Model(cost, self._bounds(-0.5, 0.5)[1], presolve=False)
+        model = LinearProgram(cost, self._bounds(-0.5, 0.5)[1], presolve=False)
         rows = np.zeros((1 + pairs, wide))
         rows[0, :taken], rows[0, taken : taken + put] = 1, -1
         rows[1:, :taken], rows[1:, taken : taken + put] = self.ballots.T, -self.rankings.T

@@ -9,7 +9,8 @@ import pytest
 
 import holdrank as hr
 from holdrank.attacks.borda import engine as engine
-from holdrank.attacks.borda.points import GrowingProgram, Points, Program, mixture
+from holdrank.attacks.borda.points import Points, mixture
+from holdrank.attacks.borda.programs import ColumnProgram, FacetProgram
 from holdrank.attacks.goals import Above, Distance, Enters, NewWinner, TopSet, Wins
 from holdrank.status import Clock
 
@@ -172,8 +173,8 @@ def test_a_program_that_grows_gives_the_same_as_one_with_all_rows(change, kind):
     for pairs in ([(5, j) for j in range(5)], [(4, 3), (3, 2), (2, 1)], [(5, 4), (2, 1)]):
         asked = np.ones(len(pairs), dtype=int)
         for slack in (0.0, points.strict):
-            whole = Program(points, pairs).solve(asked, Clock(), slack)
-            grown = GrowingProgram(points, pairs).solve(asked, Clock(), slack)
+            whole = FacetProgram(points, pairs).solve(asked, Clock(), slack)
+            grown = ColumnProgram(points, pairs).solve(asked, Clock(), slack)
             assert grown.value == pytest.approx(whole.value, abs=1e-5)
             assert grown.bound == pytest.approx(whole.bound, abs=1e-5)
             if math.isfinite(whole.value):

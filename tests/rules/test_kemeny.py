@@ -17,7 +17,7 @@ from holdrank.arrays.insertions import descend, descend_by_rows
 from holdrank.arrays.subsets import order_subsets, order_subsets_by_size
 from holdrank.rules import kemeny
 from holdrank.rules.kemeny import batch, branch, packing, parts, search, subsets, triangles
-from holdrank.rules.solvers.highs import Model, Solution
+from holdrank.rules.solvers.highs import LinearProgram, Solution
 from holdrank.status import Clock, Status, Step
 
 import oracles
@@ -340,19 +340,19 @@ def test_differences_that_are_only_rounding_are_ties():
 
 def test_a_solver_that_gives_up_is_no_time_limit(monkeypatch):
     monkeypatch.setattr(subsets, "CLOSES_UP_TO", 1)
-    monkeypatch.setattr(Model, "solve", lambda *_: Solution(False, -np.inf, np.empty(0), np.empty(0)))
+    monkeypatch.setattr(LinearProgram, "solve", lambda *_: Solution(False, -np.inf, np.empty(0), np.empty(0)))
     assert hr.kemeny(uniform(20, 100, 1)).status is Status.UNPROVED
 
 
 def test_a_solver_that_calls_a_fitting_branch_empty_is_not_believed(no_subsets, monkeypatch):  # noqa: ARG001
     calls = []
-    real = Model.solve
+    real = LinearProgram.solve
 
     def wrong(self, clock):
         calls.append(1)
         return real(self, clock) if len(calls) < 4 else Solution(True, np.inf, np.empty(0), np.empty(0))
 
-    monkeypatch.setattr(Model, "solve", wrong)
+    monkeypatch.setattr(LinearProgram, "solve", wrong)
     solved = solve(paley(11))
     assert not solved.proved
 
@@ -434,7 +434,7 @@ def test_a_time_limit_inside_the_search_tree_keeps_the_bound(no_subsets):  # noq
 
 def test_a_solver_that_gives_up_proves_nothing(no_subsets, monkeypatch):  # noqa: ARG001
     calls = []
-    real = Model.solve
+    real = LinearProgram.solve
 
     def fail_later(self, clock):
         calls.append(1)
@@ -444,14 +444,14 @@ def test_a_solver_that_gives_up_proves_nothing(no_subsets, monkeypatch):  # noqa
     def branch_free_failure(solution):
         return type(solution)(False, -np.inf, np.empty(0), np.empty(0))
 
-    monkeypatch.setattr(Model, "solve", fail_later)
+    monkeypatch.setattr(LinearProgram, "solve", fail_later)
     solved = solve(paley(11))
     assert not solved.proved
     assert solved.bound <= subsets.solve(paley(11), 0.0).cost
 
 
 def test_the_dual_bound_holds_for_any_prices():
-    model = Model(np.array([-3.0, 2.0, 1.0]))
+    model = LinearProgram(np.array([-3.0, 2.0, 1.0]))
     model.add_rows(np.array([[0, 1, 2]]), np.array([[1.0, 1.0, -1.0]]), 0.0, 1.0)
     for price in np.linspace(-5, 5, 21):
         bound, _ = model._dual_bound(np.array([price]))

@@ -13,7 +13,7 @@ from holdrank.attacks.borda import engine as borda_engine
 from holdrank.attacks.footrule import engine as footrule_engine
 from holdrank.attacks.goals import Aim
 from holdrank.attacks.kemeny import engine as kemeny_engine
-from holdrank.attacks.mirror import mirrored
+from holdrank.attacks.mirror import mirrored, mirrored_whole
 from holdrank.attacks.plans import Found, Progress
 from holdrank.attacks.search import Search
 from holdrank.attacks.sides import every_optimum_reaches
@@ -59,9 +59,11 @@ class Engine:
 
 equip(
     "kemeny",
-    engine=Engine(mirrored(kemeny_engine.find), mirrored(kemeny_engine.whole), every_optimum=every_optimum_reaches),
+    engine=Engine(
+        mirrored(kemeny_engine.find), mirrored_whole(kemeny_engine.whole), every_optimum=every_optimum_reaches
+    ),
 )
-equip("borda", engine=Engine(mirrored(borda_engine.find), mirrored(borda_engine.whole)))
+equip("borda", engine=Engine(mirrored(borda_engine.find), mirrored_whole(borda_engine.whole)))
 equip("footrule", engine=Engine(mirrored(footrule_engine.find)))
 
 

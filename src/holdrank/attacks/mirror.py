@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from holdrank.attacks.goals import Aim
-from holdrank.attacks.plans import Found, Plan
-from holdrank.attacks.whole import Whole
+from holdrank.attacks.plans import Found, Plan, Progress
+from holdrank.attacks.whole import Find, FindWhole, Whole
 from holdrank.rankings import Ints, Ranking
 from holdrank.rules.consensus import Statistic
 from holdrank.rules.registry import rule_of
+from holdrank.status import Clock
 from holdrank.votes.ballots import DenseBallots
+from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 
 
@@ -34,33 +35,47 @@ def turned_votes(votes: Votes) -> Votes:
     return replace(votes, ballots=DenseBallots(_turned(ranks)).closed(), _memo={})
 
 
-def mirrored(find: Any) -> Any:
-    """Return an engine's `find` or `whole` that also takes aims to push an item out.
+def mirrored(find: Find) -> Find:
+    """Return an engine's `find` that also takes aims to push an item out.
 
     For statistics that are symmetric on the votes, see `is_symmetric`.
     """
 
-    def both(votes: Votes, before: Ranking, aims: Sequence[Aim], change: Any, *rest: Any) -> list[Any]:
+    def both(
+        votes: Votes, before: Ranking, aims: Sequence[Aim], change: Change, clock: Clock, progress: Progress | None
+    ) -> list[Found]:
         if not any(aim.leaver for aim in aims):
-            found: list[Any] = find(votes, before, aims, change, *rest)
-            return found
+            return find(votes, before, aims, change, clock, progress)
         upside = Ranking(-before.ranks)
-        turned = [replace(aim, before=upside, newcomers=aim.leaver, leaver=(), top=votes.n - aim.top) for aim in aims]
-        rest = tuple([_turned_back(one) for one in part] if _are_found(part) else part for part in rest)
-        return [_turned_back(one) for one in find(turned_votes(votes), upside, turned, change, *rest)]
+        found = find(turned_votes(votes), upside, _turned_aims(aims, upside), change, clock, progress)
+        return [replace(one, plan=_turned_plan(one.plan), tie_plan=_turned_plan(one.tie_plan)) for one in found]
 
     return both
 
 
-def _are_found(part: object) -> bool:
-    return isinstance(part, list) and all(isinstance(one, Found) for one in part)
+def mirrored_whole(whole: FindWhole) -> FindWhole:
+    """Return an engine's `whole` that also takes aims to push an item out; see `mirrored`."""
+
+    def both(
+        votes: Votes, before: Ranking, aims: Sequence[Aim], change: Change, found: Sequence[Found], clock: Clock
+    ) -> list[Whole]:
+        if not any(aim.leaver for aim in aims):
+            return whole(votes, before, aims, change, found, clock)
+        upside = Ranking(-before.ranks)
+        known = [replace(one, plan=_turned_plan(one.plan), tie_plan=_turned_plan(one.tie_plan)) for one in found]
+        results = whole(turned_votes(votes), upside, _turned_aims(aims, upside), change, known, clock)
+        return [replace(one, plan=_turned_plan(one.plan), tie_plan=_turned_plan(one.tie_plan)) for one in results]
+
+    return both
 
 
-def _turned_back(found: Found | Whole) -> Found | Whole:
-    def turned(plan: Plan | None) -> Plan | None:
-        return None if plan is None else Plan(plan.removed, _turned(plan.ranks), plan.added)
+def _turned_aims(aims: Sequence[Aim], upside: Ranking) -> list[Aim]:
+    """Return the aims to bring an item in that push it out of the votes as they are."""
+    return [replace(aim, before=upside, newcomers=aim.leaver, leaver=(), top=upside.n - aim.top) for aim in aims]
 
-    return replace(found, plan=turned(found.plan), tie_plan=turned(found.tie_plan))
+
+def _turned_plan(plan: Plan | None) -> Plan | None:
+    return None if plan is None else Plan(plan.removed, _turned(plan.ranks), plan.added)
 
 
 def _turned(ranks: Ints) -> Ints:

@@ -123,3 +123,21 @@ def adds_battles(votes: Votes) -> bool:
     """Whether the votes are battles between two items each, so that an attacker adds battles too, not rankings."""
     listed = (votes.ranks != 0).sum(axis=1)
     return votes.unlisted == "observed" and votes.n > 2 and bool((listed <= 2).all())
+
+
+def serve_nearer(upper: list[float], plans: list[Plan | None], *, farther_if_equal: bool = False) -> None:
+    """Use attacks for nearer aims where they cost less, given aims each of which implies all before it.
+
+    Parameters
+    ----------
+    upper : list of float
+        What the attack on each aim costs, infinite without one; changed.
+    plans : list of Plan or None
+        The attacks; changed.
+    farther_if_equal : bool
+        Whether, of two attacks that cost the same, the nearer aim takes the one that goes farther.
+    """
+    for near in range(len(upper) - 2, -1, -1):
+        far = near + 1
+        if upper[far] < upper[near] or (farther_if_equal and upper[far] == upper[near]):
+            upper[near], plans[near] = upper[far], plans[far]

@@ -10,7 +10,7 @@ import numpy as np
 
 from holdrank.arrays.tolerances import SAME
 from holdrank.attacks.answers import attack
-from holdrank.attacks.borda.points import UNIT, Points
+from holdrank.attacks.borda.points import Points
 from holdrank.attacks.engines import exact_engine
 from holdrank.attacks.goals import Enters, Leaves
 from holdrank.attacks.pair_bounds import hints_of
@@ -22,6 +22,7 @@ from holdrank.rules.consensus import Statistic, expect_seconds, kemeny
 from holdrank.rules.merges import Robust, ballots_for, consensus_of
 from holdrank.rules.registry import rule_of
 from holdrank.rules.scores import compares_all
+from holdrank.rules.solvers.highs import UNIT
 from holdrank.status import Clock, Status, Step
 from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes

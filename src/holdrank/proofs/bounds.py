@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from holdrank.proofs.exact import Ballot, ExactVotes, Order, compares, doubled_places, margin
 from holdrank.rankings import Floats, Ints
-from holdrank.rules.solvers.highs import Model
+from holdrank.rules.solvers.highs import LinearProgram
 from holdrank.status import Clock
 from holdrank.votes.changes import Change
 
@@ -193,7 +193,7 @@ class Ground:
         removable = self._shares if self.change.takes else np.zeros(here)
         cost = np.concatenate((np.ones(here), np.full(added, float(not self.change.takes)), [_PENALTY]))
         upper = np.concatenate((removable, np.full(added, np.inf), [np.inf]))
-        model = Model(cost, upper, presolve=False)
+        model = LinearProgram(cost, upper, presolve=False)
         scales = [int(np.abs(row).max(initial=1)) or 1 for row in rows]
         matrix = np.array([row / scale for row, scale in zip(rows, scales, strict=True)]).reshape(-1, len(self.kinds))
         entries = np.column_stack((-matrix[:, :here], matrix[:, here:], np.ones(len(rows))))
@@ -206,7 +206,7 @@ class Ground:
         if not len(solution.x):
             return None
         masses = np.concatenate((self._shares - solution.x[:here], solution.x[here:-1]))
-        return _multipliers(solution.prices[: len(rows)].tolist(), scales), masses
+        return _multipliers(solution.duals[: len(rows)].tolist(), scales), masses
 
 
 class _Rivals:

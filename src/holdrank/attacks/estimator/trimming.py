@@ -15,7 +15,7 @@ from holdrank.attacks.estimator.descent import Reach, softmax
 from holdrank.rankings import Floats, Ints
 from holdrank.rules.merges import Robust
 from holdrank.rules.registry import rule_of
-from holdrank.rules.solvers.highs import Model
+from holdrank.rules.solvers.highs import LinearProgram
 from holdrank.status import Clock
 from holdrank.votes.votes import Votes
 
@@ -123,7 +123,7 @@ def _nearest(
     added = np.arange(len(p)) if more or rule_of(reach.statistic).median_of == "spearman_rho" else np.array([target])
     unit = 1e-3  # of mass: the solver's tolerances are absolute
     upper = np.concatenate((p[support] / unit, np.full(len(added), np.inf)))
-    program = Model(np.concatenate((np.ones(len(support)), np.zeros(len(added)))), upper)
+    program = LinearProgram(np.concatenate((np.ones(len(support)), np.zeros(len(added)))), upper)
     columns = np.arange(len(upper))
 
     def add_rows(values: Floats, least: Floats) -> None:

@@ -9,11 +9,12 @@ from itertools import permutations
 
 import numpy as np
 
-from holdrank.attacks.footrule.places import SAME_COST, UNIT, Places, Price, target_price
+from holdrank.attacks.footrule.places import SAME_COST, Places, TargetPrice, target_price
 from holdrank.attacks.goals import Aim
-from holdrank.attacks.plans import Found, Plan, Progress, nothing
+from holdrank.attacks.plans import Found, Plan, Progress, nothing, serve_nearer
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.rules.solvers import assignment
+from holdrank.rules.solvers.highs import UNIT
 from holdrank.status import Clock, Step
 from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
@@ -184,16 +185,16 @@ def _search(places: Places, wish: _Wish, clock: Clock, progress: Progress | None
         # Taking votes away can end in ties that nothing breaks: look for targets that are really reached.
         strict = _attacks(places, explore(places, wish, clock, progress, places.strict), clock)
         founds = [min(pair, key=lambda found: found[0]) for pair in zip(founds, strict, strict=True)]
-    best: tuple[float, Plan | None] = (math.inf, None)
+    upper, plans = [cost for cost, _ in founds], [plan for _, plan in founds]
+    serve_nearer(upper, plans, farther_if_equal=True)
     tie: Plan | None = None
     out = []
-    for low, found, known, target in zip(
-        lower[::-1] / UNIT, founds[::-1], ledger.answers[::-1], ledger.targets[::-1], strict=True
-    ):
-        best = min(best, found, key=lambda pair: pair[0])
-        if known is not None and target is not None:
-            tie = places.plan(known.removed, target, known.added)
-        out.append(Found(float(low), max(best[0], float(low)), best[1], tie if best[1] is None else None))
+    for level in reversed(range(wish.levels)):
+        answer, target = ledger.answers[level], ledger.targets[level]
+        if answer is not None and target is not None:
+            tie = places.plan(answer.removed, target, answer.added)
+        low, plan = float(lower[level] / UNIT), plans[level]
+        out.append(Found(low, max(upper[level], low), plan, tie if plan is None else None))
     return out[::-1]
 
 
@@ -204,13 +205,13 @@ class _Ledger:
         self.lower: Floats = np.full(levels, math.inf)
         self.best: Floats = np.full(levels, math.inf)
         self.targets: list[Ints | None] = [None] * levels
-        self.answers: list[Price | None] = [None] * levels
+        self.answers: list[TargetPrice | None] = [None] * levels
 
     def close(self, level: int, bound: float) -> None:
         """Note that targets of this level cost at least `bound`."""
         np.minimum(self.lower[:level], bound, out=self.lower[:level])
 
-    def learn(self, level: int, value: float, target: Ints, answer: Price) -> None:
+    def learn(self, level: int, value: float, target: Ints, answer: TargetPrice) -> None:
         """Note what a target of this level costs."""
         for at in range(level):
             if value < self.best[at]:
@@ -338,25 +339,25 @@ def _attacks(places: Places, ledger: _Ledger, clock: Clock) -> list[tuple[float,
     return out
 
 
-def _nudged(places: Places, answer: Price) -> Price:
+def _nudged(places: Places, answer: TargetPrice) -> TargetPrice:
     """Return the attack of an answer, with a hair of the target in place of the same share of everything.
 
     That puts every rival behind by the distance, and takes no program.
     """
     share = 2 * places.strict / UNIT
     if not places.change.takes:
-        return Price(answer.bound, answer.value, answer.removed, answer.added + share * (UNIT + answer.added))
+        return TargetPrice(answer.bound, answer.value, answer.removed, answer.added + share * (UNIT + answer.added))
     removed = answer.removed + share * (places.weights - answer.removed)
-    return Price(answer.bound, answer.value, removed, float(removed.sum()))
+    return TargetPrice(answer.bound, answer.value, removed, float(removed.sum()))
 
 
-def _mixed(places: Places, target: Ints) -> Price:
+def _mixed(places: Places, target: Ints) -> TargetPrice:
     """Return an attack that takes away the same share of all ballots: no linear program, not the cheapest."""
     if not places.change.puts:
-        return Price(0.0, math.inf, np.empty(0), 0.0)
+        return TargetPrice(0.0, math.inf, np.empty(0), 0.0)
     adding = Places(places.votes, Ranking.from_order(places.order), Change.ADD)
     answer = target_price(adding, target, Clock(), slack=2 * places.strict)
     if not places.change.takes:
         return answer
     share = answer.added / (UNIT + answer.added)
-    return Price(0.0, share * UNIT, places.weights * share, share * UNIT)
+    return TargetPrice(0.0, share * UNIT, places.weights * share, share * UNIT)

@@ -22,12 +22,11 @@ from holdrank.attacks.kemeny.integers import leaves_nothing
 from holdrank.attacks.plans import Plan, replacing
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.rules.solvers.assignment import assign
-from holdrank.rules.solvers.highs import Model
+from holdrank.rules.solvers.highs import UNIT, LinearProgram
 from holdrank.status import Clock
 from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 
-UNIT = 1e4  # weight of all votes
 SAME_COST = 1e-10 * UNIT  # costs that differ by less are equal to the solver
 
 
@@ -115,7 +114,7 @@ class Places:
 
 
 @dataclass(frozen=True, slots=True)
-class Price:
+class TargetPrice:
     """What a target costs: a certified bound, the value (infinite when not known), and the attack."""
 
     bound: float
@@ -124,7 +123,9 @@ class Price:
     added: float
 
 
-def target_price(places: Places, target: Ints, clock: Clock, limit: float = math.inf, slack: float = 0.0) -> Price:
+def target_price(
+    places: Places, target: Ints, clock: Clock, limit: float = math.inf, slack: float = 0.0
+) -> TargetPrice:
     """Return the least weight to change before the target is a median, by `slack` for each item that a rival moves.
 
     Stops with the bound alone when that is not below `limit`, or when the clock stops.
@@ -136,7 +137,7 @@ def target_price(places: Places, target: Ints, clock: Clock, limit: float = math
     moved[grid, target] = 0.0
     pulls = places.apart[target]  # what a unit of the target, put in, costs each item at each place
     removed, added, bound = np.zeros(m), 0.0, 0.0
-    model = Model(np.ones(m), places.weights, presolve=False) if places.change.takes else None
+    model = LinearProgram(np.ones(m), places.weights, presolve=False) if places.change.takes else None
     rival: Ints = grid
     leads: list[Ints] = []  # of the target over each rival, in whole numbers
     while True:
@@ -152,17 +153,17 @@ def target_price(places: Places, target: Ints, clock: Clock, limit: float = math
             model.add_rows(np.arange(m)[None], gains[None], float(lead @ places.weights) + asked, most)
             solved = model.solve(clock)
             if not solved.finished:
-                return Price(bound, math.inf, removed, 0.0)
+                return TargetPrice(bound, math.inf, removed, 0.0)
             if not len(solved.x):
-                return Price(math.inf, math.inf, removed, 0.0)
+                return TargetPrice(math.inf, math.inf, removed, 0.0)
             bound = max(bound, solved.bound)
             removed = np.clip(solved.x, 0.0, places.weights)
             added = float(removed.sum())
             leads.append(np.rint(-2 * lead).astype(np.int64))
             if not places.change.puts and leaves_nothing(added / UNIT, places.lightest, partial(np.array, leads)):
-                return Price(math.inf, math.inf, removed, 0.0)
+                return TargetPrice(math.inf, math.inf, removed, 0.0)
         if bound >= limit:
-            return Price(bound, math.inf, removed, added)
+            return TargetPrice(bound, math.inf, removed, added)
         cost = places.cost.copy()
         if model is not None:
             touched = np.flatnonzero(removed)
@@ -173,5 +174,5 @@ def target_price(places: Places, target: Ints, clock: Clock, limit: float = math
         cost -= slack * moved
         again = assign(cost, 0.0).place
         if cost[grid, again].sum() >= cost[grid, target].sum() - SAME_COST / 4 or np.array_equal(again, rival):
-            return Price(min(bound, added), added, removed, added)
+            return TargetPrice(min(bound, added), added, removed, added)
         rival = again

@@ -21,7 +21,7 @@ from holdrank.arrays.tolerances import STRICT
 from holdrank.attacks.goals import Aim
 from holdrank.attacks.kemeny.counted import whole_price
 from holdrank.attacks.kemeny.orders import cheapest_rival, signs
-from holdrank.attacks.kemeny.siege import SOLVED, UNIT, Optimum, Siege
+from holdrank.attacks.kemeny.siege import SOLVED, UNIT, Siege, TargetOptimum
 from holdrank.attacks.plans import Found, Plan, Progress
 from holdrank.attacks.sides import Side, missing, one_pair, reaching
 from holdrank.attacks.whole import Whole, votes_needed
@@ -47,7 +47,7 @@ class Claim:
         self.rivals: list[Ints] = [np.arange(siege.n)]
         self.lower, self.upper = 0.0, math.inf
         self.target: Ints | None = None
-        self.price_of_target: Optimum | None = None
+        self.price_of_target: TargetOptimum | None = None
         self._met: set[bytes] = set()
         # Of battles alone: how many there are of each kind, the winner first.
         self.battles = np.zeros((siege.n, siege.n))
@@ -130,7 +130,7 @@ class Claim:
         first = set(self.siege.items[target[: self.aim.top]].tolist())
         return not first.isdisjoint(self.aim.newcomers)
 
-    def price(self, target: Ints, slack: float, clock: Clock) -> Optimum | None:
+    def price(self, target: Ints, slack: float, clock: Clock) -> TargetOptimum | None:
         """Return the least budget with which every order that misses the goal loses to the target by `slack`."""
         toward = signs(target)
 
@@ -164,7 +164,7 @@ class Claim:
         bound = self.siege.chain_bound(starts, stops, self.upper / UNIT, clock) * UNIT
         self.lower = max(self.lower, min(bound, self.upper))
 
-    def _raise_by_weights(self, price: Optimum, clock: Clock) -> list[tuple[int, int]]:
+    def _raise_by_weights(self, price: TargetOptimum, clock: Clock) -> list[tuple[int, int]]:
         """Raise the lower bound by the duals of the rivals that a target's price came with.
 
         Where one of several arcs is enough, the arcs with the least bound are split until that no longer helps.

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from holdrank.rankings import Floats, Ints
-from holdrank.rules.solvers.highs import Model, Solution
+from holdrank.rules.solvers.highs import LinearProgram, Solution
 from holdrank.status import Clock
 
 _TRIES = 4  # numbers of votes that are tried one after the other, before a program finds the number itself
@@ -59,7 +59,7 @@ def contradict(rows: Ints) -> bool:
     kinds = np.unique(rows, axis=1)
     if not kinds.size:
         return False
-    model = Model(np.ones(len(kinds)), np.inf, presolve=False)
+    model = LinearProgram(np.ones(len(kinds)), np.inf, presolve=False)
     columns = np.broadcast_to(np.arange(len(kinds)), kinds.T.shape)
     model.add_rows(columns, -kinds.T.astype(np.float64), 1.0, np.inf)
     suggested = model.solve(Clock()).x
@@ -82,7 +82,7 @@ def least_cost(
     kind = kind.ravel()
     most = np.bincount(kind, cap).astype(np.float64)
     values, price = np.ascontiguousarray(table[:, :-1].T), table[:, -1].copy()
-    relaxed = Model(price, most, presolve=False)
+    relaxed = LinearProgram(price, most, presolve=False)
     relaxed.add_rows(_all_columns(values), values, needs, np.inf)
     solved = _finished(relaxed, clock)
     if not len(solved.x):
@@ -120,7 +120,7 @@ def _nearby(
         within = number - float(price[stays] @ stands[stays])
         if not free:
             return stands if (left <= 0).all() and within >= 0 else None
-        program = Model(price[moves], most[moves], whole=np.ones(free, dtype=np.bool_))
+        program = LinearProgram(price[moves], most[moves], whole=np.ones(free, dtype=np.bool_))
         moving = np.ascontiguousarray(values[:, moves])
         program.add_rows(_all_columns(moving), moving, left, np.inf)
         program.add_rows(np.arange(free)[None], price[moves][None], -np.inf, within)
@@ -136,13 +136,13 @@ def _anywhere(values: Floats, needs: Floats, most: Floats, price: Floats, stop: 
 
     Shares may fit where whole numbers do not, however many: all columns at once, and no number of votes.
     """
-    program = Model(price, most, whole=np.ones(len(most), dtype=np.bool_))
+    program = LinearProgram(price, most, whole=np.ones(len(most), dtype=np.bool_))
     program.add_rows(_all_columns(values), values, needs, np.inf)
     found = _finished(program, clock)
     return np.rint(found.x) if len(found.x) and float(price @ np.rint(found.x)) < stop else None
 
 
-def _finished(program: Model, clock: Clock) -> Solution:
+def _finished(program: LinearProgram, clock: Clock) -> Solution:
     solved = program.solve(clock)
     if not solved.finished:
         raise UndecidedError

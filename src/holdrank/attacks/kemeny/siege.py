@@ -25,14 +25,15 @@ from holdrank.attacks.kemeny.simplex import MOST_ROWS
 from holdrank.attacks.plans import Plan, adds_battles, replacing
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.rules.kemeny import cheapest_order
-from holdrank.rules.solvers.highs import Model
+from holdrank.rules.solvers import highs
+from holdrank.rules.solvers.highs import LinearProgram
 from holdrank.status import Clock
 from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 
 SUBSETS_UP_TO = 12  # items: above, the rivals of a target come from the branch and bound of the median itself
 _WALK = 400_000  # orders of 12 items visited between two looks at the clock, some hundredths of a second
-UNIT = 1e5  # all votes together in programs whose solver knows absolute tolerances of 1e-7 only
+UNIT = 10 * highs.UNIT  # all votes together; finer than elsewhere, for bounds are compared to a ten-millionth of it
 SOLVED = 1e-5  # in that unit: what counts as no rival
 _MOST_RIVALS = 400  # of one target in such a program; a tenth of that is usual
 _COMPILING_PAYS = 2e4  # ballots times the cube of the items: below, plain Python is done sooner
@@ -49,7 +50,7 @@ class Priced:
 
 
 @dataclass(frozen=True, slots=True)
-class Optimum:
+class TargetOptimum:
     """The optimum of the linear program of one target, all shares in `UNIT` for the votes together.
 
     Attributes
@@ -232,7 +233,7 @@ class Siege:
         room: Callable[[int], float],
         rival_of: Callable[[Floats], tuple[Ints | None, bool]],
         clock: Clock,
-    ) -> Optimum | None:
+    ) -> TargetOptimum | None:
         """Solve the program of one target with as many rivals as it takes; None if it has no solution or no end.
 
         Parameters
@@ -247,7 +248,7 @@ class Siege:
             proved.
         """
         margin = self.margin * UNIT
-        model = Model(self.cost, self.cap * UNIT, presolve=False)
+        model = LinearProgram(self.cost, self.cap * UNIT, presolve=False)
         columns = np.arange(len(self.cap))[None]
         balanced = len(self.balance_row) > 0
         if balanced:
@@ -267,9 +268,9 @@ class Siege:
                 return None
             found, proved = rival_of(self.margins_after(target, solved.x / UNIT) * UNIT)
             if found is None:
-                duals = np.maximum(solved.prices, 0.0)
+                duals = np.maximum(solved.duals, 0.0)
                 weights, balance = duals[int(balanced) :] / np.array(sizes), float(duals[: int(balanced)].sum())
-                return Optimum(max(solved.bound, 0.0), solved.x, met, weights, balance) if proved else None
+                return TargetOptimum(max(solved.bound, 0.0), solved.x, met, weights, balance) if proved else None
             if any((found == known).all() for known in met):
                 return None  # rounding of the solver
             waiting = [found]

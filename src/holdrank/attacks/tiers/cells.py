@@ -13,7 +13,7 @@ from holdrank.arrays.tolerances import STRICT
 from holdrank.attacks.goals import Aim, top_items
 from holdrank.attacks.tiers.conditions import Altered, Field, Row
 from holdrank.rankings import Floats, Ranking
-from holdrank.rules.solvers.highs import Model
+from holdrank.rules.solvers.highs import LinearProgram
 from holdrank.status import Clock
 
 _NUDGE = STRICT / 10  # share of the votes by which each condition is met strictly
@@ -130,7 +130,7 @@ class Rows:
         u, v = np.array([row.u for row in rows]).T, np.array([row.v for row in rows]).T
         if self.field.speaks is None:  # N is the same for all pairs
             v = v.sum(axis=0, keepdims=True)
-        model = Model(np.ones(len(rows)), math.inf, presolve=False)
+        model = LinearProgram(np.ones(len(rows)), math.inf, presolve=False)
         wide = np.arange(len(rows))
         for values, low, high in ((u, 0.0, 0.0), (v, -math.inf, 0.0), (strict[None].astype(np.float64), 1.0, 1.0)):
             model.add_rows(np.broadcast_to(wide, values.shape), values, low, high)

@@ -26,13 +26,12 @@ from holdrank.attacks.kemeny.integers import leaves_nothing
 from holdrank.attacks.plans import Plan, adds_battles, replacing
 from holdrank.rankings import Floats, Ints
 from holdrank.rules.kemeny import cheapest_order
-from holdrank.rules.solvers.highs import Model
+from holdrank.rules.solvers.highs import UNIT, LinearProgram
 from holdrank.status import Clock
 from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 
 _LISTED_UP_TO = 7  # items: all rankings at once are priced faster than by a search
-_UNIT = 1e4  # weight of all votes in the programs, far above the solver's absolute tolerances
 _PENALTY = 1e3  # for missing a row by the weight of all votes: only where the rankings at hand cannot reach it
 _SAFE = 1e-12  # rounding of sums of shares
 
@@ -220,10 +219,10 @@ class Field:
         table = np.hstack((-gains.T, kinds.reshape(c, k).T, -eye, eye))
         paid = np.zeros(c) if self.change.keeps_total else np.ones(c)
         cost = np.concatenate((np.ones(m), paid, np.zeros(k), np.full(k, _PENALTY)))
-        most = np.concatenate((supply * _UNIT, np.full(c, 1e3 * _UNIT), np.full(2 * k, 1e6 * _UNIT)))
-        model = Model(cost, most, presolve=False)
+        most = np.concatenate((supply * UNIT, np.full(c, 1e3 * UNIT), np.full(2 * k, 1e6 * UNIT)))
+        model = LinearProgram(cost, most, presolve=False)
         wide = np.arange(m + c + 2 * k)
-        aim = (nudges - base) * _UNIT
+        aim = (nudges - base) * UNIT
         model.add_rows(np.broadcast_to(wide, table.shape), table, aim, aim)
         if self.change.keeps_total:
             balance = np.concatenate((np.ones(m), -np.ones(c)))[None]
@@ -232,7 +231,7 @@ class Field:
         if not solution.finished or not len(solution.x):
             return None
         # The reduced cost of a row's slack is the price of the row.
-        return np.maximum(solution.reduced_costs[m + c : m + c + k], 0.0), np.maximum(solution.x / _UNIT, 0.0)
+        return np.maximum(solution.reduced_costs[m + c : m + c + k], 0.0), np.maximum(solution.x / UNIT, 0.0)
 
     def _certified(
         self, prices: Floats, u: Floats, v: Floats, gains: Floats, base: Floats, clock: Clock

@@ -18,7 +18,7 @@ from holdrank.rankings import Floats, Ints
 from holdrank.rules.kemeny import search, subsets
 from holdrank.rules.kemeny.parts import Part, order_cost, raise_to_step, rounding, tidy
 from holdrank.rules.kemeny.triangles import most_violated
-from holdrank.rules.solvers.highs import Model
+from holdrank.rules.solvers.highs import LinearProgram
 from holdrank.status import Clock, Step
 
 _DROP_EVERY = 3  # rounds between two clearances of slack rows
@@ -109,7 +109,7 @@ class _Tree:
         self.floor = float(np.minimum(cost, cost.T)[self.pairs].sum())
         self.column = np.zeros((n, n), dtype=np.int64)
         self.column[self.pairs] = np.arange(columns)
-        self.model = Model(self.margins)
+        self.model = LinearProgram(self.margins)
         self.root = _Node(self.floor, 0, np.zeros(columns), np.ones(columns))
         self.made = 0
         self.gave_up = False

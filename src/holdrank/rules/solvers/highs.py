@@ -12,6 +12,7 @@ import numpy.typing as npt
 from holdrank.rankings import Floats, Ints
 from holdrank.status import Clock
 
+UNIT = 1e4  # weight of all votes in a program: the solver's tolerances are absolute, and this makes them small
 _MIP_GAP = 1e-6  # absolute, the solver's default
 _COLUMNS_IN_A_MOMENT = 1000  # solved in milliseconds, less than it takes to press Ctrl-C
 
@@ -25,12 +26,12 @@ class Solution:
     finished : bool
         Solved: to optimality, or to the proof that no point is feasible.
     bound : float
-        No feasible point is cheaper: proved by the dual prices, whatever the tolerances of the solver.
+        No feasible point is cheaper: proved by the duals, whatever the tolerances of the solver.
     x : array
         Values of the columns; empty unless there is an optimum.
     reduced_costs : array
-        What a column adds to the bound when it leaves the cheaper of its bounds, from the same prices.
-    prices : array
+        What a column adds to the bound when it leaves the cheaper of its bounds, from the same duals.
+    duals : array
         Of the rows; empty like `x`, and for programs in whole numbers.
     """
 
@@ -38,10 +39,10 @@ class Solution:
     bound: float
     x: Floats
     reduced_costs: Floats
-    prices: Floats = field(default_factory=lambda: np.empty(0))
+    duals: Floats = field(default_factory=lambda: np.empty(0))
 
 
-class Model:
+class LinearProgram:
     """Minimise ``cost @ x`` over bounds (0 and `upper` at first) and rows that come and go between solves.
 
     Parameters
@@ -50,7 +51,7 @@ class Model:
     upper : array or float
         Largest value of each column; may be infinite.
     whole : array of bool, optional
-        Columns that take whole numbers only. The bound of a solve is then the solver's own, not that of the prices.
+        Columns that take whole numbers only. The bound of a solve is then the solver's own, not that of the duals.
     presolve : bool
         Off for programs of a few rows, where it takes longer than the solve.
     """
@@ -147,24 +148,24 @@ class Model:
             return Solution(status == statuses.kOptimal, bound, found, np.empty(0))
         if status != statuses.kOptimal:
             return Solution(False, -np.inf, np.empty(0), np.empty(0))
-        x, prices = np.array(solution.col_value), np.array(solution.row_dual) / self._scale
-        if not (np.isfinite(x).all() and np.isfinite(prices).all()):
+        x, duals = np.array(solution.col_value), np.array(solution.row_dual) / self._scale
+        if not (np.isfinite(x).all() and np.isfinite(duals).all()):
             return Solution(False, -np.inf, np.empty(0), np.empty(0))  # the solver is lost, whatever it says
-        bound, reduced_costs = self._dual_bound(prices)
-        return Solution(True, bound, x, reduced_costs, prices)
+        bound, reduced_costs = self._dual_bound(duals)
+        return Solution(True, bound, x, reduced_costs, duals)
 
-    def _dual_bound(self, prices: Floats) -> tuple[float, Floats]:
-        """Return the Lagrangian bound of these row prices, valid for any prices, and the reduced costs."""
+    def _dual_bound(self, duals: Floats) -> tuple[float, Floats]:
+        """Return the Lagrangian bound of these duals, whatever they are, and the reduced costs."""
         lower, upper = self._row_range[:, 0], self._row_range[:, 1]
         # Rounding must not put a price on a limit that is not there.
-        prices = np.clip(prices, np.where(np.isinf(upper), 0.0, -np.inf), np.where(np.isinf(lower), 0.0, np.inf))
+        duals = np.clip(duals, np.where(np.isinf(upper), 0.0, -np.inf), np.where(np.isinf(lower), 0.0, np.inf))
         reduced = self._cost.copy()
-        if len(prices):
-            spent = np.repeat(prices, self._widths) * self._entry_values
+        if len(duals):
+            spent = np.repeat(duals, self._widths) * self._entry_values
             reduced -= np.bincount(self._entry_columns, weights=spent, minlength=len(reduced))
-        paid = prices != 0  # a free row may have an infinite limit
-        limit = np.where(prices > 0, lower, upper)
-        bound = float((prices[paid] * limit[paid]).sum())
+        paid = duals != 0  # a free row may have an infinite limit
+        limit = np.where(duals > 0, lower, upper)
+        bound = float((duals[paid] * limit[paid]).sum())
         reduced[np.abs(reduced) < 1e-15 * max(float(np.abs(self._cost).max(initial=0.0)), 1e-300)] = 0.0
         off = reduced != 0  # a column without a price may have an infinite bound
         bound += float((reduced[off] * np.where(reduced > 0, self._lower, self._upper)[off]).sum())
