@@ -295,22 +295,22 @@ def test_a_whole_curve_of_real_votes_is_exact(shared_data):
     check(votes, statistic, aims, found, hr.Change.REPLACE)
 
 
-def some_change(rng, votes, field, change):
+def some_change(rng, votes, pairs, change):
     """Random ballots taken away and put in, as margins and weights of the pairs, with their budget."""
     budget = rng.uniform(0, 0.4)
-    removed, added = np.zeros(len(field.shares)), {}
+    removed, added = np.zeros(len(pairs.shares)), {}
     if change != "add":
         share = rng.dirichlet(np.ones(len(removed))) * budget
-        removed = np.minimum(share, field.shares)
+        removed = np.minimum(share, pairs.shares)
         budget = removed.sum()
     for mass in rng.dirichlet(np.ones(2)) * budget if change != "drop" else ():
-        if field.battles:
-            added[int(rng.integers(2 * len(field.first)))] = mass
+        if pairs.battles:
+            added[int(rng.integers(2 * len(pairs.first)))] = mass
         else:
-            added[field._orders.index(tuple(rng.permutation(votes.n).tolist()))] = mass
+            added[pairs._orders.index(tuple(rng.permutation(votes.n).tolist()))] = mass
     put = sum(added.values())
     added = {kind: mass * budget / put for kind, mass in added.items()}
-    return budget, field._after(0.0, removed, added, met=True)
+    return budget, pairs._after(0.0, removed, added, met=True)
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -322,14 +322,14 @@ def test_the_rows_of_a_window_hold_wherever_the_deviations_do(kind, change):
         votes = a_profile(rng, kind, 4)
         statistic = hr.Robust(hr.kemeny, 0.3, merge="naive")
         aim = Distance(1 / 6).aim(statistic(votes).ranking, votes.items)
-        engine = tiers._Search(votes, statistic, aim.before, [aim], change, Clock(), None)
+        engine = tiers._CellSearch(votes, statistic, aim.before, [aim], change, Clock(), None)
         root = cells.Cell(0.0, 12, 12, (), (), 0)
         for _ in range(20):
-            budget, after = some_change(rng, votes, engine.field, change)
-            least, most = engine.field.compared_within(budget)
+            budget, after = some_change(rng, votes, engine.pairs, change)
+            least, most = engine.pairs.compared_within(budget)
             assert (least <= after.compared + 1e-12).all()
             assert (after.compared <= most + 1e-12).all()
-            P = engine.field.pairwise(after) - 0.5
+            P = engine.pairs.pairwise(after) - 0.5
             (a, b), *small = [tuple(pair) for pair in rng.permutation([(0, 1), (2, 1), (3, 0), (2, 3)])[:3].tolist()]
             low_end, high_end = max(abs(P[pair]) for pair in small), min(abs(P[a, b]), 0.3)
             if low_end > high_end:
@@ -342,7 +342,7 @@ def test_the_rows_of_a_window_hold_wherever_the_deviations_do(kind, change):
             ))  # fmt: skip
             cell = engine.splitter._within(root, window)
             assert len(cell.windows[0].rows) == 1 + 6 * len(small)
-            assert all(engine._value(row, after) >= -1e-12 for row in cell.windows[0].rows)
+            assert all(row.value(after) >= -1e-12 for row in cell.windows[0].rows)
     assert met > 100
 
 
@@ -373,7 +373,7 @@ def test_naive_merge_may_join_any_neighbours_that_are_closer_than_those_beside_t
 
 def test_rows_that_contradict_each_other_are_seen():
     votes = hr.Votes.from_orders([["a", "b", "c"], ["b", "c", "a"]], weights=[2, 1])
-    rows = cells.Rows(conditions.Field(votes, hr.Change.REPLACE), 0.1, "kemeny")
+    rows = cells.Rows(conditions.ComparedPairs(votes, hr.Change.REPLACE), 0.1, "kemeny")
     a, b, c = 1, 2, 4
     # c before a before b, a and b tied, and yet b beats c: then moving b to the front is better.
     cycle = [rows.order(((c, b), (a, b))), rows.tie(0, 1.0)]

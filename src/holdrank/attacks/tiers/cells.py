@@ -11,7 +11,7 @@ import numpy as np
 
 from holdrank.arrays.tolerances import STRICT
 from holdrank.attacks.goals import Aim, top_items
-from holdrank.attacks.tiers.conditions import Altered, Field, Row
+from holdrank.attacks.tiers.conditions import Altered, ComparedPairs, Row
 from holdrank.rankings import Floats, Ranking
 from holdrank.rules.solvers.highs import LinearProgram
 from holdrank.status import Clock
@@ -24,7 +24,7 @@ class Rows:
 
     Attributes
     ----------
-    field : Field
+    pairs : ComparedPairs
     theta : float
     base : {"kemeny", "borda", "other"}
         The median that is merged; the order of another one has no rows.
@@ -33,10 +33,10 @@ class Rows:
         the two.
     """
 
-    def __init__(self, field: Field, theta: float, base: str) -> None:
-        self.field, self.theta, self.base = field, theta, base
+    def __init__(self, pairs: ComparedPairs, theta: float, base: str) -> None:
+        self.pairs, self.theta, self.base = pairs, theta, base
         self.ties = theta > 0 or base != "kemeny"
-        self.zero: Floats = np.zeros(len(field.first))
+        self.zero: Floats = np.zeros(len(pairs.first))
         self._made: dict[object, Row] = {}
         self._single: dict[Row, float] = {}
 
@@ -46,12 +46,12 @@ class Rows:
     def single(self, row: Row) -> float:
         """Return what this row alone costs at least."""
         if row not in self._single:
-            self._single[row] = self.field.single(row.u, row.v)
+            self._single[row] = self.pairs.single(row.u, row.v)
         return self._single[row]
 
     def tie(self, p: int, side: float) -> Row:
         """Return the row ``side * D <= 2 theta N``."""
-        return self.level((int(self.field.first[p]), int(self.field.second[p])), side, self.theta, above=False)
+        return self.level((int(self.pairs.first[p]), int(self.pairs.second[p])), side, self.theta, above=False)
 
     def apart(self, i: int, j: int) -> Row:
         """Return the row ``D > 2 theta N`` for i above j."""
@@ -60,7 +60,7 @@ class Rows:
 
     def level(self, pair: tuple[int, int], side: float, level: float, *, above: bool) -> Row:
         """Return the row ``side * D >= 2 level N``, or <=, with D counted for the first item of the pair."""
-        p, sign = self.field.sign(*pair)
+        p, sign = self.pairs.sign(*pair)
         key = ("level", p, side * sign, level, above)
         if key in self._made:
             return self._made[key]
@@ -79,7 +79,7 @@ class Rows:
         for above, below in swapped:
             for i in items_of(above):
                 for j in items_of(below):
-                    p, sign = self.field.sign(i, j)
+                    p, sign = self.pairs.sign(i, j)
                     u[p] += sign
         return self._row(key, u, self.zero, _NUDGE * len(swapped))
 
@@ -90,9 +90,9 @@ class Rows:
             return self._made[key]
         u, v = self.zero.copy(), self.zero.copy()
         for item, weight in ((a, 1.0), (b, -1.0)):
-            for other in range(self.field.n):
+            for other in range(self.pairs.n):
                 if other != item:
-                    p, sign = self.field.sign(item, other)
+                    p, sign = self.pairs.sign(item, other)
                     u[p] += weight * sign
                     v[p] += weight
         return self._row(key, u, v, _NUDGE)
@@ -114,7 +114,7 @@ class Rows:
         u, v = self.zero.copy(), self.zero.copy()
         scale = max(large_weight, small_weight) or 1.0
         for pair, way, weight in ((large, side, small_weight / scale), (small, sign, -large_weight / scale)):
-            p, one = self.field.sign(*pair)
+            p, one = self.pairs.sign(*pair)
             u[p] += weight * way * one
             v[p] -= weight * 2 * level
         return self._row(key, u, v, _NUDGE)
@@ -128,7 +128,7 @@ class Rows:
         if not strict.any():
             return False
         u, v = np.array([row.u for row in rows]).T, np.array([row.v for row in rows]).T
-        if self.field.speaks is None:  # N is the same for all pairs
+        if self.pairs.speaks is None:  # N is the same for all pairs
             v = v.sum(axis=0, keepdims=True)
         model = LinearProgram(np.ones(len(rows)), math.inf, presolve=False)
         wide = np.arange(len(rows))

@@ -2,13 +2,13 @@
 
 After an attack the pair p = (i, j), i < j, has the margin D_p (weight for i above j less that against) and the weight
 N_p of the votes that compare it, both linear in the weights taken away and put in. A `Row` asks ``u @ D + v @ N >= 0``.
-For rows with prices y >= 0 every attack that satisfies them costs at least
+For rows with duals y >= 0 every attack that satisfies them costs at least
 
     replace  L(y) = -y b - sum_s p_s max(0, V - y g(s) - 1)      V = largest y g(c) over the ballots c one may add,
     drop     L(y) = -y b - sum_s p_s max(0, -y g(s) - 1)         g(c) = what one vote c adds to the left sides,
     add      L(y) = -y b / V                                     b = sum_s p_s g(s) = the left sides now:
 
-weak duality, with V a Kemeny problem. So the prices of any solver certify a bound, whatever its tolerances.
+weak duality, with V a Kemeny problem. So the duals of any solver certify a bound, whatever its tolerances.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from holdrank.status import Clock
 from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 
-_LISTED_UP_TO = 7  # items: all rankings at once are priced faster than by a search
+_LISTED_UP_TO = 7  # items: all rankings at once are compared faster than by a search
 _PENALTY = 1e3  # for missing a row by the weight of all votes: only where the rankings at hand cannot reach it
 _SAFE = 1e-12  # rounding of sums of shares
 
@@ -44,6 +44,10 @@ class Row:
     v: Floats
     nudge: float
     strict: bool = False
+
+    def value(self, change: Altered) -> float:
+        """Return the left side after a change of the votes."""
+        return float(self.u @ change.margin + self.v @ change.compared)
 
     def __eq__(self, other: object) -> bool:
         return self is other
@@ -62,7 +66,7 @@ class Altered:
         No change that satisfies the rows weakly costs less.
     removed : (distinct,) array
     added : dict
-        Share of each kind of ballot put in, by its number among `Field.kinds`.
+        Share of each kind of ballot put in, by its number among `ComparedPairs.kinds`.
     margin, compared : (pairs,) arrays
         D and N afterwards.
     met : bool
@@ -77,7 +81,7 @@ class Altered:
     met: bool = True
 
 
-class Field:
+class ComparedPairs:
     """The votes as seen by pairs of items, and what an attacker may do to them.
 
     Attributes
@@ -168,7 +172,7 @@ class Field:
     ) -> Altered | None:
         """Return the cheapest change that satisfies the rows, or None when the clock stops it.
 
-        Rankings to put in are generated: each is the one that the prices of the rows like best. Those of a change
+        Rankings to put in are generated: each is the one that the duals of the rows like best. Those of a change
         `like` it, if one is known, are there from the start. Beyond the limit only the bound is of interest.
         """
         if not rows:
@@ -177,9 +181,7 @@ class Field:
         gains = self.gains(u, v)
         base = u @ self.margin + v @ self.compared
         nudges = np.array([row.nudge for row in rows])
-        # Ballots that mean the same to every row are one column.
-        mixed = np.round(gains @ self._mixer[: len(rows)], 9)
-        _, chosen, group = np.unique(mixed, return_index=True, return_inverse=True)
+        chosen, group = self._alike(gains)
         supply: Floats = np.bincount(group, weights=self.shares).astype(np.float64)
         if not self.change.takes:
             chosen, supply = chosen[:0], supply[:0]
@@ -194,8 +196,8 @@ class Field:
             found = self._program(gains[chosen], supply, self._kind_gains(u, v, kinds), base, nudges, clock)
             if found is None:
                 return None
-            prices, x = found
-            bound, liked = self._certified(prices, u, v, gains, base, clock)
+            duals, x = found
+            bound, liked = self._certified(duals, u, v, gains, base, clock)
             best_bound = max(best_bound, bound)
             # The program holds the ranking that could improve it most: it is solved for all rankings.
             if liked in kinds or liked < 0 or best_bound >= limit:
@@ -209,10 +211,23 @@ class Field:
         met = float(x[len(chosen) + len(kinds) + len(rows) :].sum()) < 1e-10
         return self._after(best_bound, removed, added, met=met)
 
+    def _alike(self, gains: Floats) -> tuple[Ints, Ints]:
+        """Return one ballot of each group that gains the same in every row, and the group of each ballot.
+
+        Ballots of a group share a column of the program, which is then far smaller. They are told apart by one number
+        instead of by whole rows of `gains`: a sum with random weights, rounded, for which sorting is many times faster.
+        Equal rows give equal numbers; different ones give different numbers but for bad luck. Bad luck does no harm to
+        what is claimed: the program only suggests duals and changes. A bound is worked out again from the duals, with
+        the gains of all ballots (`_certified`), and a change counts as an attack only once the statistic was run on it.
+        """
+        mixed = np.round(gains @ self._mixer[: gains.shape[1]], 9)
+        _, chosen, group = np.unique(mixed, return_index=True, return_inverse=True)
+        return chosen, group
+
     def _program(
         self, gains: Floats, supply: Floats, kinds: Floats, base: Floats, nudges: Floats, clock: Clock
     ) -> tuple[Floats, Floats] | None:
-        """Return (prices of the rows, masses of ballots removed and added) of the program with these columns."""
+        """Return (duals of the rows, masses of ballots removed and added) of the program with these columns."""
         self.programs += 1
         k, m, c = len(base), len(gains), len(kinds)
         eye = np.eye(k)
@@ -230,21 +245,21 @@ class Field:
         solution = model.solve(clock)
         if not solution.finished or not len(solution.x):
             return None
-        # The reduced cost of a row's slack is the price of the row.
+        # The reduced cost of a row's slack is the dual of the row.
         return np.maximum(solution.reduced_costs[m + c : m + c + k], 0.0), np.maximum(solution.x / UNIT, 0.0)
 
     def _certified(
-        self, prices: Floats, u: Floats, v: Floats, gains: Floats, base: Floats, clock: Clock
+        self, duals: Floats, u: Floats, v: Floats, gains: Floats, base: Floats, clock: Clock
     ) -> tuple[float, int]:
-        """Return L(prices), and the kind of ballot that these prices like best (-1 where none is put in)."""
-        owed, worth = -float(prices @ base), gains @ prices
+        """Return L(duals), and the kind of ballot that these duals like best (-1 where none is put in)."""
+        owed, worth = -float(duals @ base), gains @ duals
         if not self.change.puts:
             left = owed - float(self.shares @ np.maximum(0.0, -worth - 1.0)) - _SAFE
             # Rows have no constants: what is left may be scaled, so all of some ballot is, or nothing.
             lightest = float(self.shares.min())
             none_left = leaves_nothing(left, lightest, lambda: np.zeros((0, 0), dtype=np.int64))
             return (math.inf if none_left else min(left, 1 - lightest)), -1
-        best, kind = self._liked_at(prices @ u, prices @ v, clock)
+        best, kind = self._liked_at(duals @ u, duals @ v, clock)
         if not self.change.takes:
             if best <= 0:
                 return (math.inf if owed > SAME else 0.0), kind

@@ -21,19 +21,18 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
-from itertools import combinations, pairwise, permutations
+from itertools import combinations, permutations
 
 import numpy as np
 
 from holdrank.arrays.tolerances import SAME
 from holdrank.attacks.goals import Aim
-from holdrank.attacks.plans import Found, Plan, Progress, nothing
-from holdrank.attacks.tiers.cells import Cell, Rows, Score, alone, items_of, masks_of, nearby
-from holdrank.attacks.tiers.conditions import Altered, Field, Row
+from holdrank.attacks.plans import Found, Plan, Progress, nothing, serve_nearer
+from holdrank.attacks.tiers.cells import Cell, Rows, Score, alone, masks_of, nearby
+from holdrank.attacks.tiers.conditions import Altered, ComparedPairs, Row
 from holdrank.attacks.tiers.splits import Splitter
+from holdrank.attacks.tiers.violations import cheapest_blocks, violated
 from holdrank.rankings import Floats, Ranking
-from holdrank.rules.kemeny import cheapest_order
 from holdrank.rules.merges import MERGES, Robust
 from holdrank.rules.registry import rule_of
 from holdrank.status import Clock, Step
@@ -42,7 +41,6 @@ from holdrank.votes.votes import Votes
 
 _SAME = 1e-10  # budgets closer than this are not told apart
 _WITNESS = 9e-7  # what an attack may cost above the bound that it attains
-_LISTED_UP_TO = 7  # blocks: all orders at once are compared faster than by a search
 _MOST_STEPS = 20000  # a fixed effort, so that results do not depend on the speed of the machine
 _FIRST_STEPS = 1500  # of them, at most, for attacks before the search
 
@@ -85,11 +83,13 @@ def find(
             together.setdefault(shared, []).append(number)
     for numbers in together.values():
         group = [aims[number] for number in numbers]
-        found.update(zip(numbers, _Search(votes, statistic, before, group, change, clock, progress).run(), strict=True))
+        found.update(
+            zip(numbers, _CellSearch(votes, statistic, before, group, change, clock, progress).run(), strict=True)
+        )
     return [found[number] for number in range(len(aims))]
 
 
-class _Search:
+class _CellSearch:
     """Best-first search over cells for aims that share their steps: distances of one kind, or one other goal."""
 
     def __init__(
@@ -104,9 +104,9 @@ class _Search:
     ) -> None:
         self.votes, self.statistic, self.before, self.aims = votes, statistic, before, aims
         self.clock, self.progress = clock, progress
-        self.field = Field(votes, change)
+        self.pairs = ComparedPairs(votes, change)
         self.base = {"kendall": "kemeny", "spearman_rho": "borda"}.get(rule_of(statistic.base).median_of or "", "other")
-        self.rows = Rows(self.field, float(statistic.theta), self.base)
+        self.rows = Rows(self.pairs, float(statistic.theta), self.base)
         self.n = votes.n
         self.goal = Score(before, aims[0])
         self.needs = [self.goal.need(aim) for aim in aims]
@@ -124,7 +124,7 @@ class _Search:
 
     def run(self) -> list[Found]:
         root = Cell(0.0, 0, self.goal.possible((1 << self.n) - 1), (), (), (1 << self.n) - 1)
-        start = self.field.cheapest((), self.clock)
+        start = self.pairs.cheapest((), self.clock)
         root = replace(root, change=start)
         heap: list[tuple[float, int, Cell]] = [(-1.0, 0, root)]
         count = 1
@@ -165,19 +165,19 @@ class _Search:
     def _results(self) -> list[Found]:
         """Return what is known; a larger distance costs at least as much."""
         order = sorted(range(len(self.aims)), key=self.needs.__getitem__)
-        for one, two in reversed(list(pairwise(order))):
-            if self.upper[two] <= self.upper[one]:
-                self.upper[one], self.plans[one] = self.upper[two], self.plans[two]
-        lower = 0.0
-        for number in order:
+        upper, plans = [self.upper[number] for number in order], [self.plans[number] for number in order]
+        serve_nearer(upper, plans, farther_if_equal=True)
+        lower = np.empty(len(order))
+        least = 0.0
+        for at, number in enumerate(order):
             # Rows may hold only for attacks below the upper bound: beyond it nothing is known.
-            lower = max(lower, min(self.floor[number], self.upper[number]))
-            self.floor[number] = lower
-            if self.upper[number] - lower <= _SAME:  # one number, the certified one
-                self.upper[number] = lower
-        for one, two in reversed(list(pairwise(order))):  # which must not undercut a nearer one
-            self.upper[one] = min(self.upper[one], self.upper[two])
-        return [Found(*known) for known in zip(self.floor, self.upper, self.plans, strict=True)]
+            least = max(least, min(self.floor[number], upper[at]))
+            lower[at] = least
+            if upper[at] - least <= _SAME:  # one number, the certified one
+                upper[at] = least
+        upper = np.minimum.accumulate(upper[::-1])[::-1].tolist()  # which must not undercut a nearer one
+        found = dict(zip(order, map(Found, lower.tolist(), upper, plans), strict=True))
+        return [found[number] for number in range(len(self.aims))]
 
     def _bound(self, cell: Cell, number: int) -> float:
         """Return what an attack into the cell that reaches this aim costs at least."""
@@ -219,7 +219,7 @@ class _Search:
             i, j = j, i
         if self.goal.ranks[i] == self.goal.ranks[j]:
             return [] if self.goal.free else [(0.0, 1)]
-        tie = self.rows.single(self.rows.tie(p, self.field.sign(i, j)[1])) if self.rows.ties else math.inf
+        tie = self.rows.single(self.rows.tie(p, self.pairs.sign(i, j)[1])) if self.rows.ties else math.inf
         if self.goal.free:
             return [(min(tie, self.reverse[j, i]), 2)]
         either = min(tie, self.reverse[j, i])
@@ -301,7 +301,7 @@ class _Search:
             cell = min(solved, key=lambda part: part.bound)
 
     def _effort_over(self, steps: int) -> bool:
-        return self.clock.over() or self.field.programs + self.splits >= steps
+        return self.clock.over() or self.pairs.programs + self.splits >= steps
 
     # One cell
 
@@ -309,9 +309,9 @@ class _Search:
         """Return the cell with its own bound; what its cheapest votes achieve is noted."""
         rows, change, bound = list(cell.rows), cell.change, cell.bound
         assert change is not None
-        fresh = cell.chosen > 0 and not cell.solved and any(self._value(row, change) < row.nudge / 2 for row in rows)
+        fresh = cell.chosen > 0 and not cell.solved and any(row.value(change) < row.nudge / 2 for row in rows)
         while True:
-            broken = [] if fresh else self._broken(cell, change)
+            broken = [] if fresh else violated(self.rows, cell, change, self.clock)
             known = set(rows)
             broken = [row for row in broken if row not in known]
             if not broken and not fresh:
@@ -319,7 +319,7 @@ class _Search:
             fresh = False
             rows += broken
             limit = self._limit(replace(cell, bound=bound))
-            solved = self.field.cheapest(rows, self.clock, change, limit)
+            solved = self.pairs.cheapest(rows, self.clock, change, limit)
             if solved is None:
                 return None
             change, bound = solved, max(bound, solved.bound)
@@ -332,81 +332,27 @@ class _Search:
                     self._try_weakly(bound, rows, change)
                 return replace(cell, bound=bound, change=change, solved=True)
         self._try(bound, change)
-        tight = [row for row in rows[cell.chosen :] if self._value(row, change) < 2 * row.nudge + SAME]
+        tight = [row for row in rows[cell.chosen :] if row.value(change) < 2 * row.nudge + SAME]
         return replace(cell, bound=bound, rows=(*rows[: cell.chosen], *tight), change=change, solved=True)
 
     def _try_weakly(self, bound: float, rows: list[Row], change: Altered) -> None:
         """Try votes that meet some rows with equality, where the tie rules may still decide for the attacker."""
         self._try(bound, change)
-        eased = [row if self._value(row, change) >= row.nudge / 2 else replace(row, nudge=0.0) for row in rows]
-        solved = self.field.cheapest(eased, self.clock, change)
+        eased = [row if row.value(change) >= row.nudge / 2 else replace(row, nudge=0.0) for row in rows]
+        solved = self.pairs.cheapest(eased, self.clock, change)
         if solved is not None and solved.met:
             self._try(max(bound, solved.bound), solved)
 
-    def _value(self, row: Row, change: Altered) -> float:
-        return float(row.u @ change.margin + row.v @ change.compared)
-
-    def _broken(self, cell: Cell, change: Altered) -> list[Row]:
-        """Return conditions of the cell that these votes do not satisfy strictly."""
-        out = []
-        for tier, free in enumerate(cell.free):
-            if free:
-                continue
-            for i, j in combinations(items_of(cell.members(tier)), 2):
-                p, _ = self.field.sign(i, j)
-                side = 1.0 if change.margin[p] >= 0 else -1.0
-                out.append(self.rows.tie(p, side))
-        if self.base == "kemeny":
-            for tier, (one, two) in enumerate(pairwise(cell.free)):
-                above, below = cell.members(tier), cell.members(tier + 1)
-                if not (one or two) and alone(above) and alone(below):
-                    out.append(self.rows.apart(above.bit_length() - 1, below.bit_length() - 1))
-            out += self._better_orders(cell, change.margin)
-        elif self.base == "borda":
-            out += self._score_rows(cell)
-        return [row for row in out if self._value(row, change) < row.nudge / 2]
-
-    def _better_orders(self, cell: Cell, margin: Floats) -> list[Row]:
-        """Return rows against the best rearrangement of the blocks, one for each stretch that it leaves in place."""
-        blocks = cell.blocks()
-        k = len(blocks)
-        if k < 2:
-            return []
-        D = np.zeros((self.n, self.n))
-        D[self.field.first, self.field.second], D[self.field.second, self.field.first] = margin, -margin
-        has = np.array([[block >> i & 1 for i in range(self.n)] for block in blocks], dtype=np.float64)
-        between = has @ D @ has.T
-        order = _cheapest(-between, self.clock)
-        out = []
-        start, largest = 0, -1
-        for at, block in enumerate(order):
-            largest = max(largest, block)
-            if largest == at:
-                stretch = order[start : at + 1]
-                swapped = [(blocks[b], blocks[a]) for a, b in combinations(stretch, 2) if a > b]
-                if swapped:
-                    out.append(self.rows.order(tuple(sorted(swapped))))
-                start = at + 1
-        # Neighbours are cheap to check and usually what matters.
-        out += [self.rows.order(((a, b),)) for at, (a, b) in enumerate(pairwise(blocks)) if between[at, at + 1] < 0]
-        return out
-
-    def _score_rows(self, cell: Cell) -> list[Row]:
-        """Return all rows "the score of a is at least that of b", a in a block, b in the next."""
-        return [
-            self.rows.scores(a, b) for one, two in pairwise(cell.blocks()) for a in items_of(one) for b in items_of(two)
-        ]
-
     def _try(self, bound: float, change: Altered) -> None:
         """Run the statistic on the altered votes and keep them as attacks on the aims that they reach."""
-        if all(upper <= bound + _SAME for upper in self.upper) or (not self.field.change.puts and bound >= 1):
+        if all(upper <= bound + _SAME for upper in self.upper) or (not self.pairs.change.puts and bound >= 1):
             return
         if self.base == "kemeny":
             after = self._after(change)
             reached = self.goal.reached(after)
             if not any(self._improves(number, bound) and need <= reached for number, need in enumerate(self.needs)):
                 return
-        plan = self.field.plan(change)
+        plan = self.pairs.plan(change)
         mark = plan.removed.tobytes() + plan.added.tobytes() + plan.ranks.tobytes()
         if mark in self.tried:
             return
@@ -425,28 +371,8 @@ class _Search:
 
     def _after(self, change: Altered) -> Ranking:
         """Return the statistic (for Kemeny) of altered votes, from their margins."""
-        P = self.field.pairwise(change)
+        P = self.pairs.pairwise(change)
         N = np.zeros((self.n, self.n))
-        N[self.field.first, self.field.second] = N[self.field.second, self.field.first] = change.compared
-        median = Ranking.from_order(_cheapest(-(P - P.T) * N, self.clock))
+        N[self.pairs.first, self.pairs.second] = N[self.pairs.second, self.pairs.first] = change.compared
+        median = Ranking.from_order(cheapest_blocks(-(P - P.T) * N, self.clock))
         return MERGES[self.statistic.merge](P, median, self.rows.theta)
-
-
-def _cheapest(cost: Floats, clock: Clock) -> tuple[int, ...]:
-    """Return the order that costs least, where ``cost[i, j]`` is paid for i before j."""
-    k = len(cost)
-    if k > _LISTED_UP_TO:
-        return cheapest_order(cost, whole=False, clock=clock).order
-    orders, signs = _listed(k)
-    i, j = np.triu_indices(k, 1)
-    costs = signs @ (cost[i, j] - cost[j, i])
-    return orders[int((costs <= costs.min() + 1e-12).argmax())]  # among equals the first, as the statistic does
-
-
-@cache
-def _listed(k: int) -> tuple[list[tuple[int, ...]], Floats]:
-    """Return all orders of k blocks, and the sign of each pair in them: 1 where the first stands before the second."""
-    orders = list(permutations(range(k)))
-    place = np.argsort(np.array(orders), axis=1)
-    i, j = np.triu_indices(k, 1)
-    return orders, np.where(place[:, i] < place[:, j], 1.0, -1.0)

@@ -50,14 +50,14 @@ class Splitter:
         limit: Callable[[Cell], float],
         solve: Callable[[Cell], object],
     ) -> None:
-        self.rows, self.field, self.n = rows, rows.field, rows.field.n
+        self.rows, self.pairs, self.n = rows, rows.pairs, rows.pairs.n
         self.goal, self.merge, self.least_need = goal, merge, least_need
         self.limit, self.solve = limit, solve
 
     def split(self, cell: Cell) -> list[Cell] | None:
         """Return cells that cover this one; None when nothing more is known about it."""
         assert cell.change is not None
-        P = self.field.pairwise(cell.change)
+        P = self.pairs.pairwise(cell.change)
         apart = np.abs(P - 0.5) > self.rows.theta
         for tier, (one, two) in enumerate(pairwise(cell.free)):
             above, below = items_of(cell.members(tier)), items_of(cell.members(tier + 1))
@@ -125,8 +125,8 @@ class Splitter:
 
     def _tie_price(self, i: int, j: int) -> float:
         """Return what it takes at least to tie two items: to come close from the side where they are."""
-        p = int(self.field.index[i, j])
-        return self.rows.single(self.rows.tie(p, 1.0 if self.field.margin[p] >= 0 else -1.0))
+        p = int(self.pairs.index[i, j])
+        return self.rows.single(self.rows.tie(p, 1.0 if self.pairs.margin[p] >= 0 else -1.0))
 
     def _only_splits(self, cell: Cell, tier: int) -> bool:
         """Whether with this tier the last tiers are exactly one tier of `before`, split up."""
@@ -284,7 +284,7 @@ class Splitter:
 
     def _settling(self, cell: Cell, key: tuple[int, ...], order: list[int]) -> Cell:
         """Return the cell with the condition marked as chosen; Kemeny's median wins or ties all its neighbours."""
-        sides = {self.field.sign(a, b) for a, b in pairwise(order)} if self.rows.base == "kemeny" else set()
+        sides = {self.pairs.sign(a, b) for a, b in pairwise(order)} if self.rows.base == "kemeny" else set()
         return replace(cell, settled=cell.settled | {key}, sides=cell.sides | sides)
 
     def _preferred(
@@ -294,12 +294,12 @@ class Splitter:
         out = []
         whole = cell
         for side in (1.0, -1.0):
-            p, sign = self.field.sign(*large)
+            p, sign = self.pairs.sign(*large)
             # To both sides means a margin of zero, which the side chosen before covers too.
             if (p, -side * sign) in whole.sides:
                 continue
             cell = replace(whole, sides=whole.sides | {(p, side * sign)})
-            if self.field.speaks is None:
+            if self.pairs.speaks is None:
                 rows = [self.rows.farther(large, side, pair, way) for pair in small for way in (1.0, -1.0)]
                 out.append(self._choose(cell, rows))
             else:
@@ -337,12 +337,12 @@ class Splitter:
         low, high = window.low, window.high
         rows = [self.rows.level(window.large, window.side, low, above=True)]
         budget = max(self.limit(cell), 0.0)
-        least, most = self.field.compared_within(budget)
+        least, most = self.pairs.compared_within(budget)
         for pair in window.small:
             for sign in (1.0, -1.0):
                 rows.append(self.rows.level(pair, sign, high, above=False))
                 if low < high and math.isfinite(most[0]):
-                    one, two = self.field.index[window.large], self.field.index[pair]
+                    one, two = self.pairs.index[window.large], self.pairs.index[pair]
                     farther = partial(self.rows.farther, window.large, window.side, pair, sign)
                     rows += [farther(low, least[one], most[two]), farther(high, most[one], least[two])]
         return replace(self._choose(cell, rows), windows=(*cell.windows, replace(window, rows=tuple(rows))))
