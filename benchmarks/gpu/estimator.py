@@ -26,7 +26,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is loaded
 import numpy as np
 
 import holdrank as hr
-from holdrank.attacks.estimator.descent import PlainSampler, Plan, Reach, softmax
+from holdrank.attacks.estimator.descent import DescentOptions, PlainSampler, SmoothedProblem, softmax
 from holdrank.attacks.estimator.engine import _NUMBERS_AT_A_TIME, _shares, smoothed
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "gpu.json"
@@ -34,17 +34,17 @@ SAMPLES = 4096
 SCALE = 0.3
 
 
-def reach_of(n, points, statistic=hr.kemeny):
+def problem_of(n, points, statistic=hr.kemeny):
     """Return about so many points: Mallows votes, every delta."""
     pairs = n * (n - 1) // 2
     many = max(1, points // pairs)
     deltas = np.arange(1, pairs + 1) / pairs if points >= pairs else np.array([0.5] * points)
     votes = [hr.sample_votes(hr.Mallows(range(n), 0.8), 200, rng=seed) for seed in range(many)]
-    return Reach(statistic, votes, _shares(votes)[1], deltas, "hausdorff_ns")
+    return SmoothedProblem(statistic, votes, _shares(votes)[1], deltas, "hausdorff_ns")
 
 
-def start_of(reach):
-    return np.log(0.5 * reach.p + 0.5 / reach.p.shape[1])
+def start_of(problem):
+    return np.log(0.5 * problem.p + 0.5 / problem.p.shape[1])
 
 
 # On this machine's CPU.
@@ -53,10 +53,10 @@ def start_of(reach):
 def on_cpu():
     rows = []
     for n, samples, rounds in ((4, 4096, 40), (7, 512, 15), (8, 128, 8)):
-        reach = reach_of(n, 1)
-        plan = Plan(1, samples, 1, "reduced", None)
+        problem = problem_of(n, 1)
+        options = DescentOptions(1, samples, 1, "reduced", None)
         rng = np.random.default_rng(1)
-        noises = iter([rng.standard_normal((1, plan.drawn, factorial(n))) for _ in range(rounds + 1)])
+        noises = iter([rng.standard_normal((1, options.drawn, factorial(n))) for _ in range(rounds + 1)])
         now = []
 
         def draw(_points, copies, noises=noises, now=now):
@@ -64,14 +64,14 @@ def on_cpu():
                 now[:] = [next(noises)]
             return now[0][:, copies]
 
-        sampler = PlainSampler(reach, plan, np.zeros(1), draw, _NUMBERS_AT_A_TIME)
-        logits, seconds = start_of(reach), []
+        sampler = PlainSampler(problem, options, np.zeros(1), draw, _NUMBERS_AT_A_TIME)
+        logits, seconds = start_of(problem), []
         for _ in range(rounds + 1):
             began = process_time()
             sampler(logits, SCALE, 0)
             seconds.append(process_time() - began)
         began = process_time()
-        rng.standard_normal((plan.drawn, factorial(n)))
+        rng.standard_normal((options.drawn, factorial(n)))
         drawing = process_time() - began
         rows.append({"n": n, "engine": "numpy", "evaluations_per_second": 2 * samples / (min(seconds[1:]) + drawing)})
         print(f"n = {n}, numpy: {rows[-1]['evaluations_per_second']:,.0f} evaluations a second", flush=True)
@@ -92,20 +92,20 @@ def on_gpu():
     print(json.dumps(limits), flush=True)
     rows, agreement = [], []
     for n, points in ((4, 1), (4, 2046), (5, 100), (6, 15), (7, 1), (7, 21), (8, 1), (8, 28)):
-        reach = reach_of(n, points)
-        plan = Plan(1, SAMPLES, 1, "reduced", None)
-        logits = torch.as_tensor(start_of(reach), dtype=torch.float32, device="cuda")
+        problem = problem_of(n, points)
+        options = DescentOptions(1, SAMPLES, 1, "reduced", None)
+        logits = torch.as_tensor(start_of(problem), dtype=torch.float32, device="cuda")
         scale, step = torch.full((1,), SCALE, device="cuda"), torch.zeros(1, dtype=torch.int64, device="cuda")
         for engine in ("torch", "fused"):
-            sampler = sampler_on(reach, plan, like, 1, fused=engine == "fused")
+            sampler = sampler_on(problem, options, like, 1, fused=engine == "fused")
             seconds = replayed(torch, partial(sampler, logits, scale, step), getattr(sampler, "generator", None))
-            row = {"n": n, "points": len(reach.p), "engine": engine, "seconds": seconds,
-                   "evaluations_per_second": len(reach.p) * SAMPLES / seconds}  # fmt: skip
+            row = {"n": n, "points": len(problem.p), "engine": engine, "seconds": seconds,
+                   "evaluations_per_second": len(problem.p) * SAMPLES / seconds}  # fmt: skip
             if engine == "fused":
                 row["kernels"] = kernels(torch, sampler, logits, scale, step, limits)
-                agreement.append({"n": n, **same_noise(torch, reach, plan, sampler, logits, scale)})
+                agreement.append({"n": n, **same_noise(torch, problem, options, sampler, logits, scale)})
             rows.append(row)
-            print(f"n = {n}, {len(reach.p)} points, {engine}: {row['evaluations_per_second'] / 1e6:,.1f} million a "
+            print(f"n = {n}, {len(problem.p)} points, {engine}: {row['evaluations_per_second'] / 1e6:,.1f} million a "
                   f"second; {json.dumps(row.get('kernels', {}))}", flush=True)  # fmt: skip
             torch.cuda.empty_cache()
     print(json.dumps(agreement), flush=True)
@@ -194,25 +194,25 @@ def kernels(torch, sampler, logits, scale, step, limits):
     return found
 
 
-def same_noise(torch, reach, plan, sampler, logits, scale):
+def same_noise(torch, problem, options, sampler, logits, scale):
     """Compare with numpy in double precision on the noise that the kernels drew, for one point."""
     few = slice(0, 1)
     noise = sampler.drawn(torch.full((1,), 7, dtype=torch.int32, device="cuda"), few)
     sums = sampler.perturbed(sampler.powers(logits)[few], noise, scale)
     gain = sampler.gains(sums, few)
     push = sampler.weighed(noise, (gain[:, 0] - gain[:, 1]).contiguous()) / SAMPLES
-    copies = min(plan.drawn, 256)
+    copies = min(options.drawn, 256)
     z = noise[:, :, : sampler.size].cpu().numpy().astype(np.float64)
     both = np.concatenate((z[0, :copies], -z[0, :copies]))
     shares = softmax(logits[0].cpu().numpy().astype(np.float64) + float(scale) * both)
     means = sampler.averages(sums)[0, :, :copies].reshape(2 * copies, -1).cpu().numpy()
-    exact = shares @ reach.form.features
-    distances, _ = reach.outcomes(0, shares)
-    gains = np.minimum(distances / reach.delta[0], 1.0)
+    exact = shares @ problem.form.features
+    distances, _ = problem.outcomes(0, shares)
+    gains = np.minimum(distances / problem.delta[0], 1.0)
     mine = gain[0, :, :copies].reshape(-1).cpu().numpy()
-    weight = (gain[0, 0] - gain[0, 1]).cpu().numpy().astype(np.float64)[: plan.drawn]
-    gradient = weight @ z[0, : plan.drawn] / SAMPLES
-    numbers = z[0, : plan.drawn]
+    weight = (gain[0, 0] - gain[0, 1]).cpu().numpy().astype(np.float64)[: options.drawn]
+    gradient = weight @ z[0, : options.drawn] / SAMPLES
+    numbers = z[0, : options.drawn]
     return {
         "means": float(np.abs(means - exact).max()),
         "other_outcomes": int((np.abs(gains - mine) > 1e-5).sum()),
@@ -228,12 +228,12 @@ def descents(torch):
     rows = []
     for n, steps in ((4, 2000), (7, 300), (8, 40)):
         pairs = n * (n - 1) // 2
-        reach = reach_of(n, pairs)
-        plan = Plan(steps, SAMPLES, 1, "reduced", None)
-        average_on(reach, Plan(5, SAMPLES, 1, "reduced", None), "cuda", 1)
+        problem = problem_of(n, pairs)
+        options = DescentOptions(steps, SAMPLES, 1, "reduced", None)
+        average_on(problem, DescentOptions(5, SAMPLES, 1, "reduced", None), "cuda", 1)
         torch.cuda.synchronize()
         began = perf_counter()
-        average_on(reach, plan, "cuda", 1)
+        average_on(problem, options, "cuda", 1)
         seconds = perf_counter() - began
         rows.append({"n": n, "points": pairs, "steps": steps, "seconds": seconds,
                      "evaluations_per_second": pairs * steps * SAMPLES / seconds})  # fmt: skip

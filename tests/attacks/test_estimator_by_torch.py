@@ -11,7 +11,14 @@ import pytest
 import holdrank as hr
 from holdrank.attacks.batches import batch_form
 from holdrank.attacks.estimator import devices
-from holdrank.attacks.estimator.descent import Descent, PlainSampler, Plan, Reach, drawn_here, softmax
+from holdrank.attacks.estimator.descent import (
+    Descent,
+    DescentOptions,
+    PlainSampler,
+    SmoothedProblem,
+    drawn_here,
+    softmax,
+)
 from holdrank.attacks.estimator.engine import _shares, smoothed
 
 torch = pytest.importorskip("torch", reason="torch, of the extra gpu, is not installed")
@@ -23,8 +30,8 @@ def mallows(n, seeds=(1,)):
     return [hr.sample_votes(hr.Mallows(range(n), 0.8), 80, rng=seed) for seed in seeds]
 
 
-def reach_of(statistic, votes, deltas):
-    return Reach(statistic, votes, _shares(votes)[1], np.array(deltas), "hausdorff_ns")
+def problem_of(statistic, votes, deltas):
+    return SmoothedProblem(statistic, votes, _shares(votes)[1], np.array(deltas), "hausdorff_ns")
 
 
 @pytest.mark.parametrize("statistic", STATISTICS, ids=lambda s: s.__name__)
@@ -40,13 +47,13 @@ def test_torch_and_numpy_agree_on_the_same_noise(statistic, variant):
 @pytest.mark.parametrize("statistic", STATISTICS, ids=lambda s: s.__name__)
 @pytest.mark.parametrize("n", [4, 6, 7])
 def test_single_precision_agrees_to_five_places(statistic, n):
-    reach = reach_of(statistic, mallows(n), [0.2, 0.5])
-    plan = Plan(1, 32, 1, "reduced", None)
-    logits = np.log(0.5 * reach.p + 0.5 / reach.p.shape[1])
+    problem = problem_of(statistic, mallows(n), [0.2, 0.5])
+    options = DescentOptions(1, 32, 1, "reduced", None)
+    logits = np.log(0.5 * problem.p + 0.5 / problem.p.shape[1])
     found = []
     for like in (np.zeros(1), torch.zeros(1, dtype=torch.float32)):
-        draw = drawn_here(reach, plan, like, np.random.default_rng(4))
-        sampler = PlainSampler(reach, plan, like, draw, 1 << 20)
+        draw = drawn_here(problem, options, like, np.random.default_rng(4))
+        sampler = PlainSampler(problem, options, like, draw, 1 << 20)
         start = logits if isinstance(like, np.ndarray) else torch.as_tensor(logits, dtype=torch.float32)
         found.append([np.asarray(part) for part in sampler(start, 0.4, 0)])
     for exact, single in zip(*found, strict=True):
@@ -54,7 +61,7 @@ def test_single_precision_agrees_to_five_places(statistic, n):
     form = batch_form(statistic, n, torch.zeros(1, dtype=torch.float32))
     shares = softmax(logits)
     means = torch.as_tensor(shares, dtype=torch.float32) @ form.features
-    assert means.numpy() == pytest.approx(shares @ reach.form.features, abs=1e-5)
+    assert means.numpy() == pytest.approx(shares @ problem.form.features, abs=1e-5)
 
 
 def test_a_device_repeats_its_seed_and_finds_what_numpy_finds():
@@ -104,13 +111,13 @@ def test_a_statistic_of_ones_own_runs_on_a_device():
 
 
 def test_pieces_that_fit_into_memory_add_up():
-    reach = reach_of(hr.kemeny, mallows(5, (1, 2)), [0.2, 0.5, 0.9])
-    plan = Plan(3, 16, 2, "reduced", None)
+    problem = problem_of(hr.kemeny, mallows(5, (1, 2)), [0.2, 0.5, 0.9])
+    options = DescentOptions(3, 16, 2, "reduced", None)
     like = torch.zeros(1, dtype=torch.float64)
     averages = []
     for most in (1 << 20, 120 * 20, 120 * 3):  # all at once, a few points, a few copies of one point
-        draw = drawn_here(reach, plan, like, np.random.default_rng(1))
-        averages.append(Descent(reach, plan, like, PlainSampler(reach, plan, like, draw, most)).run().numpy())
+        draw = drawn_here(problem, options, like, np.random.default_rng(1))
+        averages.append(Descent(problem, options, like, PlainSampler(problem, options, like, draw, most)).run().numpy())
     assert averages[1] == pytest.approx(averages[0], abs=1e-12)
     assert averages[2] == pytest.approx(averages[0], abs=1e-12)
 

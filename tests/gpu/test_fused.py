@@ -12,7 +12,7 @@ import pytest
 
 import holdrank as hr
 from holdrank.attacks.estimator import devices
-from holdrank.attacks.estimator.descent import PlainSampler, Plan, Reach, softmax
+from holdrank.attacks.estimator.descent import DescentOptions, PlainSampler, SmoothedProblem, softmax
 from holdrank.attacks.estimator.engine import _shares, smoothed
 
 torch = pytest.importorskip("torch", reason="torch, of the extra gpu, is not installed")
@@ -34,50 +34,52 @@ def case(n, statistic, variant="reduced", samples=40, memory=1 << 28, repeats=1)
     from holdrank.attacks.estimator.fused import FusedSampler
 
     votes = [hr.sample_votes(hr.Mallows(range(n), 0.8), 60, rng=seed) for seed in (1, 2)]
-    reach = Reach(statistic, votes, _shares(votes)[1], np.array([0.3, 0.6]), "hausdorff_ns")
-    plan = Plan(1, samples, repeats, variant, None)
+    problem = SmoothedProblem(statistic, votes, _shares(votes)[1], np.array([0.3, 0.6]), "hausdorff_ns")
+    options = DescentOptions(1, samples, repeats, variant, None)
     like = torch.zeros(1, dtype=torch.float32, device=DEVICE)
-    p = np.repeat(reach.p, repeats, axis=0)
+    p = np.repeat(problem.p, repeats, axis=0)
     logits = np.log(0.5 * p + 0.5 / p.shape[1]) + 0.1 * np.random.default_rng(3).standard_normal(p.shape)
     there = torch.as_tensor(logits, dtype=torch.float32, device=DEVICE)
-    return reach, plan, FusedSampler(reach, plan, like, 5, memory), logits, there
+    return problem, options, FusedSampler(problem, options, like, 5, memory), logits, there
 
 
-def noise_of(sampler, plan, step):
+def noise_of(sampler, options, step):
     number = torch.full((1,), step, dtype=torch.int32, device=DEVICE)
     noise = sampler.drawn(number, slice(0, sampler.points))
-    return noise, noise[:, : plan.drawn, : sampler.size].double().cpu().numpy()
+    return noise, noise[:, : options.drawn, : sampler.size].double().cpu().numpy()
 
 
 @pytest.mark.parametrize("variant", ["reduced", "plain"])
 @pytest.mark.parametrize(("n", "statistic"), CASES, ids=lambda x: getattr(x, "__name__", x))
 def test_kernels_and_numpy_agree_on_the_same_noise(n, statistic, variant):
-    reach, plan, sampler, logits, there = case(n, statistic, variant)
+    problem, options, sampler, logits, there = case(n, statistic, variant)
     success, push = sampler(there, 0.7, 4)
-    noise, z = noise_of(sampler, plan, 4)
-    exact = PlainSampler(reach, plan, np.zeros(1), lambda points, copies: z[points, copies], 1 << 22)(logits, 0.7, 4)
+    noise, z = noise_of(sampler, options, 4)
+    exact = PlainSampler(problem, options, np.zeros(1), lambda points, copies: z[points, copies], 1 << 22)(
+        logits, 0.7, 4
+    )
     assert success.cpu().numpy() == pytest.approx(exact[0], abs=1e-5)
     assert push.cpu().numpy() == pytest.approx(exact[1], abs=1e-5)
     sums = sampler.perturbed(sampler.powers(there), noise, torch.full((1,), 0.7, device=DEVICE))
-    both = np.concatenate((z, -z), axis=1) if plan.opposite else z
-    means = softmax(logits[:, None, :] + 0.7 * both) @ reach.form.features
+    both = np.concatenate((z, -z), axis=1) if options.opposite else z
+    means = softmax(logits[:, None, :] + 0.7 * both) @ problem.form.features
     assert sampler.averages(sums).cpu().numpy().reshape(means.shape) == pytest.approx(means, abs=1e-5)
 
 
 def test_noise_is_normal_and_new_at_every_step_point_and_seed():
-    _, plan, sampler, _, _ = case(6 if CUDA else 5, hr.kemeny, samples=512)
-    _, z = noise_of(sampler, plan, 1)
+    _, options, sampler, _, _ = case(6 if CUDA else 5, hr.kemeny, samples=512)
+    _, z = noise_of(sampler, options, 1)
     many = z.size
     for moment, (value, variance) in {1: (0, 1), 2: (1, 2), 3: (0, 15), 4: (3, 96)}.items():
         assert abs((z**moment).mean() - value) < 5 * np.sqrt(variance / many) + 2e-3
     flat = z.reshape(len(z), -1)
     between_points = np.corrcoef(flat)[np.triu_indices(len(flat), 1)]
-    _, later = noise_of(sampler, plan, 2)
+    _, later = noise_of(sampler, options, 2)
     neighbours = np.corrcoef(flat[0, :-1], flat[0, 1:])[0, 1], np.corrcoef(flat[0, :-8], flat[0, 8:])[0, 1]
     steps = np.corrcoef(flat[0], later.reshape(len(z), -1)[0])[0, 1]
     assert np.abs([*between_points, *neighbours, steps]).max() < 5 / np.sqrt(flat.shape[1])
     sampler._seed += 1
-    _, other = noise_of(sampler, plan, 1)
+    _, other = noise_of(sampler, options, 1)
     assert abs(np.corrcoef(z.ravel(), other.ravel())[0, 1]) < 5 / np.sqrt(many)
 
 
@@ -93,11 +95,11 @@ def test_pieces_of_memory_change_nothing():
 @pytest.mark.parametrize("fused", [True, False])
 @pytest.mark.parametrize("statistic", STATISTICS, ids=lambda s: s.__name__)
 def test_a_replayed_descent_is_the_descent(statistic, fused):
-    reach, _, _, _, _ = case(4, statistic)
-    plan = Plan(12, 32, 2, "reduced", None)
+    problem, _, _, _, _ = case(4, statistic)
+    options = DescentOptions(12, 32, 2, "reduced", None)
     like = devices.array_on("cuda")
-    eager = devices.Descent(reach, plan, like, devices.sampler_on(reach, plan, like, 9, fused=fused)).run()
-    replayed = devices.average_on(reach, plan, "cuda", 9, fused=fused)
+    eager = devices.Descent(problem, options, like, devices.sampler_on(problem, options, like, 9, fused=fused)).run()
+    replayed = devices.average_on(problem, options, "cuda", 9, fused=fused)
     assert replayed == pytest.approx(eager.cpu().numpy(), abs=1e-5)
 
 

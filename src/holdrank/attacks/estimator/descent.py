@@ -27,7 +27,7 @@ _NOISE_AT_A_TIME = 1 << 18  # numbers drawn together: few calls, and they stay i
 _OUTCOMES_AT_A_TIME = 1 << 16
 
 
-class Reach:
+class SmoothedProblem:
     """How far the statistic of a distribution is from that of p, for all points (distribution, delta) at once.
 
     Attributes
@@ -89,7 +89,7 @@ class Reach:
 
 
 @dataclass(frozen=True)
-class Plan:
+class DescentOptions:
     """What one descent is to do.
 
     Attributes
@@ -145,8 +145,8 @@ class PlainSampler:
 
     Parameters
     ----------
-    reach : Reach
-    plan : Plan
+    problem : SmoothedProblem
+    options : DescentOptions
     like : array
         Of the library, on the device and in the precision that are to be used.
     draw : callable
@@ -157,24 +157,26 @@ class PlainSampler:
         What `draw` draws from; whoever records a step must know it.
     """
 
-    def __init__(self, reach: Reach, plan: Plan, like: Any, draw: Draw, most: int, generator: Any = None) -> None:
+    def __init__(
+        self, problem: SmoothedProblem, options: DescentOptions, like: Any, draw: Draw, most: int, generator: Any = None
+    ) -> None:
         self._xp = array_namespace(like)
-        self._reach, self._plan, self._draw, self.generator = reach, plan, draw, generator
-        self._form: BatchForm | None = None if reach.form is None else batch_form(reach.statistic, reach.n, like)
-        self._gain = Gain(reach, plan, like)
-        points, size = len(reach.p) * plan.repeats, reach.p.shape[1]
+        self._problem, self._options, self._draw, self.generator = problem, options, draw, generator
+        self._form: BatchForm | None = None if problem.form is None else batch_form(problem.statistic, problem.n, like)
+        self._gain = Gain(problem, options, like)
+        points, size = len(problem.p) * options.repeats, problem.p.shape[1]
         most = max(most // size, 1)
-        copies = min(plan.drawn, most)
-        self._points = _slices(points, max(most // max(plan.drawn, 1), 1))
-        self._copies = _slices(plan.drawn, copies)
+        copies = min(options.drawn, most)
+        self._points = _slices(points, max(most // max(options.drawn, 1), 1))
+        self._copies = _slices(options.drawn, copies)
 
     def __call__(self, logits: Any, scale: Any, step: Any) -> tuple[Any, Any]:  # noqa: ARG002, D102
-        xp, samples = self._xp, self._plan.samples
+        xp, samples = self._xp, self._options.samples
         parts: list[tuple[Any, Any]] = []
         for points in self._points:
             for copies in self._copies:
                 noise = self._draw(points, copies)
-                if self._plan.opposite:
+                if self._options.opposite:
                     noise = xp.concat((noise, -noise), axis=1)
                 gain = self._gain(self._codes(softmax(logits[points, None, :] + scale * noise)), points)
                 part = xp.sum(gain, axis=-1) / samples, score_gradient(gain, noise, samples / noise.shape[1])
@@ -190,7 +192,7 @@ class PlainSampler:
         """Return numbers of outcomes, or ranks where the statistic brings its own batch form."""
         xp = self._xp
         if self._form is None:
-            return self._reach.statistic.batch(shares)  # type: ignore[attr-defined]
+            return self._problem.statistic.batch(shares)  # type: ignore[attr-defined]
         many, samples, size = shares.shape
         return xp.reshape(self._form.codes(xp.reshape(shares, (-1, size))), (many, samples))
 
@@ -198,24 +200,24 @@ class PlainSampler:
 class Gain:
     """What an outcome is worth to each point: its distance, or in "reduced" the share of delta that it reaches."""
 
-    def __init__(self, reach: Reach, plan: Plan, like: Any) -> None:
+    def __init__(self, problem: SmoothedProblem, options: DescentOptions, like: Any) -> None:
         xp = self._xp = array_namespace(like)
 
         def here(array: Any) -> Any:
-            return xp.asarray(np.repeat(array, plan.repeats, axis=0), device=like.device)
+            return xp.asarray(np.repeat(array, options.repeats, axis=0), device=like.device)
 
-        self._reach, self._opposite = reach, plan.opposite
+        self._problem, self._opposite = problem, options.opposite
         self.dtype = precision(like)
-        self.delta = xp.astype(here(reach.delta), self.dtype)
-        self.row = here(reach.votes_of * reach.far.shape[1])  # where the distances of a point begin
-        self.far = xp.astype(xp.asarray(reach.far.ravel(), device=like.device), self.dtype)
-        self._before = here(reach.before)
+        self.delta = xp.astype(here(problem.delta), self.dtype)
+        self.row = here(problem.votes_of * problem.far.shape[1])  # where the distances of a point begin
+        self.far = xp.astype(xp.asarray(problem.far.ravel(), device=like.device), self.dtype)
+        self._before = here(problem.before)
 
     def __call__(self, codes: Any, points: slice) -> Any:
         """Return the gains, (points, samples), of outcomes (points, samples) or ranks (points, samples, n)."""
         xp = self._xp
-        if self._reach.form is None:
-            far = xp.astype(self._reach.distance(self._before[points, None, :], codes), self.dtype)
+        if self._problem.form is None:
+            far = xp.astype(self._problem.distance(self._before[points, None, :], codes), self.dtype)
         else:
             at = xp.reshape(self.row[points, None] + codes, (-1,))
             far = xp.reshape(xp.take(self.far, at), codes.shape)
@@ -236,51 +238,51 @@ class Descent:
     iterates).
     """
 
-    def __init__(self, reach: Reach, plan: Plan, like: Any, sampler: Sampler) -> None:
+    def __init__(self, problem: SmoothedProblem, options: DescentOptions, like: Any, sampler: Sampler) -> None:
         xp = self._xp = array_namespace(like)
         self._dtype = precision(like)
 
         def here(array: Floats) -> Any:
-            return xp.astype(xp.asarray(np.repeat(array, plan.repeats, axis=0), device=like.device), self._dtype)
+            return xp.astype(xp.asarray(np.repeat(array, options.repeats, axis=0), device=like.device), self._dtype)
 
-        self._reach, self._plan, self._sampler = reach, plan, sampler
-        self._p, self._delta = here(reach.p), here(reach.delta)
+        self._problem, self._options, self._sampler = problem, options, sampler
+        self._p, self._delta = here(problem.p), here(problem.delta)
         # One pair short of delta must not pass for reached, however many pairs delta is.
-        pair = 1 / max(reach.n * (reach.n - 1) / 2, 1)
-        self._wanted = here(1 - 0.1 * np.minimum(pair / reach.delta, 1.0))
+        pair = 1 / max(problem.n * (problem.n - 1) / 2, 1)
+        self._wanted = here(1 - 0.1 * np.minimum(pair / problem.delta, 1.0))
 
     def start(self) -> tuple[Any, Any, Any]:
         """Return the state before the first step."""
         xp = self._xp
-        mix = 0.95 if self._plan.opposite else 1e-3
+        mix = 0.95 if self._options.opposite else 1e-3
         logits = xp.log((1 - mix) * self._p + mix / self._p.shape[1])
         return logits, xp.zeros_like(self._delta), xp.zeros_like(self._p)
 
     def step(
-        self, logits: Any, price: Any, total: Any, scale: Any, rate: Any, averaged: Any, step: Any
+        self, logits: Any, multiplier: Any, total: Any, scale: Any, rate: Any, averaged: Any, step: Any
     ) -> tuple[Any, Any, Any]:
         """Return the next state; the last four are numbers, or arrays of one number."""
         xp = self._xp
-        zero = xp.zeros_like(price)
+        zero = xp.zeros_like(multiplier)
         q = softmax(logits)
         success, push = self._sampler(logits, scale, step)
         # The gradient of TV(p, softmax(x)) in x.
         side = xp.sign(q - self._p) / 2
         pull = q * (side - xp.sum(q * side, axis=-1, keepdims=True))
-        if self._plan.opposite:
-            # In units of delta and of the noise, distances and prices are of the order of one at every scale. The
-            # price of the moment has a penalty on what is missing (an augmented Lagrangian), or q would fall back to
-            # p, out of sight of any other outcome, faster than the price can rise. Dividing by 1 + price keeps steps
-            # bounded.
-            share = 1 / (1 + xp.maximum(price + 50.0 * (self._wanted - success), zero))
+        if self._options.opposite:
+            # In units of delta and of the noise, distances and multipliers are of the order of one at every scale. The
+            # multiplier of the moment has a penalty on what is missing (an augmented Lagrangian), or q would fall back
+            # to p, out of sight of any other outcome, faster than the multiplier can rise. Dividing by 1 + multiplier
+            # keeps steps bounded.
+            share = 1 / (1 + xp.maximum(multiplier + 50.0 * (self._wanted - success), zero))
             share = xp.where(success < 0.02, zero, share)[:, None]
             logits = logits - rate * (share * pull - (1 - share) * push)
-            price = xp.maximum(price + 0.1 * (self._wanted - success), zero)
-            price = xp.minimum(price, xp.full_like(price, 100.0))
+            multiplier = xp.maximum(multiplier + 0.1 * (self._wanted - success), zero)
+            multiplier = xp.minimum(multiplier, xp.full_like(multiplier, 100.0))
         else:
-            logits = logits - rate * (pull - price[:, None] * (push / scale))
-            price = xp.maximum(price + 0.1 * rate * (self._delta - success), zero)
-        return logits, price, total + averaged * q
+            logits = logits - rate * (pull - multiplier[:, None] * (push / scale))
+            multiplier = xp.maximum(multiplier + 0.1 * rate * (self._delta - success), zero)
+        return logits, multiplier, total + averaged * q
 
     def run(self) -> Any:
         """Return the average iterate of each point and run, (points * repeats, n!)."""
@@ -291,13 +293,13 @@ class Descent:
 
     def schedule(self) -> Iterator[tuple[float, float, float, int]]:
         """Return scale, rate, weight in the average and number of every step; no steps where there are no points."""
-        if not len(self._reach.p):
+        if not len(self._problem.p):
             return iter(())
-        return zip(*(array.tolist() for array in self.columns()), range(self._plan.steps), strict=True)
+        return zip(*(array.tolist() for array in self.columns()), range(self._options.steps), strict=True)
 
     def columns(self) -> tuple[Floats, Floats, Floats]:
         """Return scale, rate and weight in the average of all steps."""
-        scale, rate, averaged = self._plan.schedule(self._reach.p.shape[1])
+        scale, rate, averaged = self._options.schedule(self._problem.p.shape[1])
         return scale, rate, averaged / averaged.sum()
 
 
@@ -322,10 +324,10 @@ def softmax(logits: Any) -> Any:
     return powers / xp.sum(powers, axis=-1, keepdims=True)
 
 
-def drawn_here(reach: Reach, plan: Plan, like: Any, rng: np.random.Generator) -> Draw:
+def drawn_here(problem: SmoothedProblem, options: DescentOptions, like: Any, rng: np.random.Generator) -> Draw:
     """Return noise drawn by numpy: the same for every library."""
     xp = array_namespace(like)
-    shape = len(reach.p) * plan.repeats, plan.drawn, reach.p.shape[1]
+    shape = len(problem.p) * options.repeats, options.drawn, problem.p.shape[1]
     block = max(1, _NOISE_AT_A_TIME // max(shape[0] * shape[1] * shape[2], 1))
     steps: Iterator[Floats] = (step for _ in iter(int, 1) for step in rng.standard_normal((block, *shape)))
     now: list[Floats] = []

@@ -10,7 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from holdrank.attacks.estimator.descent import Descent, Draw, PlainSampler, Plan, Reach, Sampler, to_numpy
+from holdrank.attacks.estimator.descent import (
+    Descent,
+    DescentOptions,
+    Draw,
+    PlainSampler,
+    Sampler,
+    SmoothedProblem,
+    to_numpy,
+)
 from holdrank.errors import MissingExtraError, UsageError, quote
 from holdrank.rankings import Floats
 
@@ -44,28 +52,32 @@ def array_on(device: str) -> Any:
         ) from error
 
 
-def average_on(reach: Reach, plan: Plan, device: str, seed: int, *, fused: bool = True) -> Floats:
+def average_on(
+    problem: SmoothedProblem, options: DescentOptions, device: str, seed: int, *, fused: bool = True
+) -> Floats:
     """Return the average iterate of each point and run, computed on a device with noise drawn there."""
     like = array_on(device)
-    if not len(reach.p):
-        return np.zeros(reach.p.shape)
-    sampler = sampler_on(reach, plan, like, seed, fused=fused)
-    descent = Descent(reach, plan, like, sampler)
+    if not len(problem.p):
+        return np.zeros(problem.p.shape)
+    sampler = sampler_on(problem, options, like, seed, fused=fused)
+    descent = Descent(problem, options, like, sampler)
     # What a statistic of one's own does inside its batch form may not be recorded.
-    if _on_gpu(like) and reach.form is not None:
-        return to_numpy(_replayed(descent, plan, like, getattr(sampler, "generator", None)))
+    if _on_gpu(like) and problem.form is not None:
+        return to_numpy(_replayed(descent, options, like, getattr(sampler, "generator", None)))
     return to_numpy(descent.run())
 
 
-def sampler_on(reach: Reach, plan: Plan, like: Any, seed: int, *, fused: bool = True) -> Sampler:
+def sampler_on(
+    problem: SmoothedProblem, options: DescentOptions, like: Any, seed: int, *, fused: bool = True
+) -> Sampler:
     """Return the fastest sampler there is for the device of `like`."""
-    if fused and _on_gpu(like) and reach.form is not None and _has_triton():
+    if fused and _on_gpu(like) and problem.form is not None and _has_triton():
         from holdrank.attacks.estimator.fused import FusedSampler
 
-        return FusedSampler(reach, plan, like, seed, _free_bytes(like) // 4)
-    draw, generator = _drawn_there(like, seed, reach.p.shape[1])
+        return FusedSampler(problem, options, like, seed, _free_bytes(like) // 4)
+    draw, generator = _drawn_there(like, seed, problem.p.shape[1])
     numbers = _free_bytes(like) // (4 * _COPIES) if _on_gpu(like) else _NUMBERS_AT_A_TIME
-    return PlainSampler(reach, plan, like, draw, numbers, generator)
+    return PlainSampler(problem, options, like, draw, numbers, generator)
 
 
 def _drawn_there(like: Any, seed: int, size: int) -> tuple[Draw, Any]:
@@ -92,7 +104,7 @@ def _drawn_there(like: Any, seed: int, size: int) -> tuple[Draw, Any]:
     return of_torch, generator
 
 
-def _replayed(descent: Descent, plan: Plan, like: Any, generator: Any) -> Any:
+def _replayed(descent: Descent, options: DescentOptions, like: Any, generator: Any) -> Any:
     """Run the descent by recording one step and replaying it."""
     import torch
 
@@ -112,16 +124,16 @@ def _replayed(descent: Descent, plan: Plan, like: Any, generator: Any) -> Any:
         beside = torch.cuda.Stream()
         beside.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(beside):
-            for _ in range(min(_WARM_UP, plan.steps)):
+            for _ in range(min(_WARM_UP, options.steps)):
                 step()
         torch.cuda.current_stream().wait_stream(beside)
-        if plan.steps > _WARM_UP:
+        if options.steps > _WARM_UP:
             graph = torch.cuda.CUDAGraph()
             if generator is not None:
                 graph.register_generator_state(generator)
             with torch.cuda.graph(graph):
                 step()
-            for _ in range(plan.steps - _WARM_UP):
+            for _ in range(options.steps - _WARM_UP):
                 graph.replay()
         torch.cuda.synchronize()
     return state[2]

@@ -19,7 +19,15 @@ import numpy.typing as npt
 
 from holdrank.arrays.tolerances import SAME
 from holdrank.attacks.batches import all_orders
-from holdrank.attacks.estimator.descent import Descent, PlainSampler, Plan, Reach, Variant, drawn_here, to_numpy
+from holdrank.attacks.estimator.descent import (
+    Descent,
+    DescentOptions,
+    PlainSampler,
+    SmoothedProblem,
+    Variant,
+    drawn_here,
+    to_numpy,
+)
 from holdrank.attacks.estimator.trimming import attacks
 from holdrank.attacks.goals import DISTANCES, TierDistance
 from holdrank.errors import InputError, UsageError, quote, real_number, whole_number
@@ -149,14 +157,14 @@ def smoothed(
         raise UsageError("device and like both say where to run", repair="leave one of them out")
     seed = seed_of(rng)
     generator = np.random.default_rng(seed)
-    reach = Reach(statistic, many, p, delta, distance)
-    plan = Plan(steps, samples, repeats, variant, gamma)
-    averages = _averages(reach, plan, device, np.zeros(1) if like is None else like, generator)
+    problem = SmoothedProblem(statistic, many, p, delta, distance)
+    options = DescentOptions(steps, samples, repeats, variant, gamma)
+    averages = _averages(problem, options, device, np.zeros(1) if like is None else like, generator)
     average = averages.mean(axis=1)
-    upper, attacked = attacks(reach, many, average, generator)
+    upper, attacked = attacks(problem, many, average, generator)
     shape = (len(delta),) if isinstance(votes, Votes) else (len(many), len(delta))
     estimate, runs = (np.abs(q - there).sum(axis=-1) / 2 for q, there in
-                      ((average, reach.p), (averages, reach.p[:, None])))  # fmt: skip
+                      ((average, problem.p), (averages, problem.p[:, None])))  # fmt: skip
     arrays = {
         "delta": delta,
         "estimate": estimate.reshape(shape),
@@ -178,17 +186,21 @@ def smoothed(
     )
 
 
-def _averages(reach: Reach, plan: Plan, device: str | None, like: Any, rng: np.random.Generator) -> Floats:
+def _averages(
+    problem: SmoothedProblem, options: DescentOptions, device: str | None, like: Any, rng: np.random.Generator
+) -> Floats:
     """Return the average iterate of each point and run, (points, repeats, n!)."""
     if device is not None:
         from holdrank.attacks.estimator.devices import average_on
 
-        found = average_on(reach, plan, device, int(rng.integers(2**62)))
+        found = average_on(problem, options, device, int(rng.integers(2**62)))
     else:
-        draw = drawn_here(reach, plan, like, rng)
-        found = to_numpy(Descent(reach, plan, like, PlainSampler(reach, plan, like, draw, _NUMBERS_AT_A_TIME)).run())
+        draw = drawn_here(problem, options, like, rng)
+        found = to_numpy(
+            Descent(problem, options, like, PlainSampler(problem, options, like, draw, _NUMBERS_AT_A_TIME)).run()
+        )
     # Sums in single precision miss 1 by a little.
-    found = found.reshape(len(reach.p), plan.repeats, reach.p.shape[1])
+    found = found.reshape(len(problem.p), options.repeats, problem.p.shape[1])
     return np.asarray(found / np.maximum(found.sum(axis=-1, keepdims=True), 1e-300))
 
 

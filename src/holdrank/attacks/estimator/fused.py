@@ -20,7 +20,7 @@ import triton.language as tl
 from triton.language.extra import libdevice
 
 from holdrank.attacks.batches import Median, batch_form
-from holdrank.attacks.estimator.descent import Gain, Plan, Reach
+from holdrank.attacks.estimator.descent import DescentOptions, Gain, SmoothedProblem
 
 _NARROW = 32  # rankings: up to here they fit into one small block
 _ORDERS = 128  # the costs of orders are filled up to a multiple of this
@@ -161,9 +161,9 @@ class FusedSampler:
 
     Parameters
     ----------
-    reach : Reach
+    problem : SmoothedProblem
         Of a statistic with a batch form.
-    plan : Plan
+    options : DescentOptions
     like : tensor
         On the device, in single precision.
     seed : int
@@ -175,13 +175,13 @@ class FusedSampler:
     narrow = ((64, 32, 4, 3), (128, 32, 4, 3), (128, 32, 4, 3))
     wide = ((64, 64, 4, 3), (64, 64, 4, 3), (64, 64, 4, 3))
 
-    def __init__(self, reach: Reach, plan: Plan, like: Any, seed: int, memory: int) -> None:
+    def __init__(self, problem: SmoothedProblem, options: DescentOptions, like: Any, seed: int, memory: int) -> None:
         import torch
 
         self._torch, self._device = torch, like.device
-        self._plan, self._seed = plan, seed
-        form: Any = batch_form(reach.statistic, reach.n, like)
-        self._form, self._gain = form, Gain(reach, plan, like)
+        self._options, self._seed = options, seed
+        form: Any = batch_form(problem.statistic, problem.n, like)
+        self._form, self._gain = form, Gain(problem, options, like)
         table = form.features.cpu().numpy()
         self.size, self.means = table.shape
         self.tiles = self.narrow if self.size <= _NARROW else self.wide
@@ -199,13 +199,13 @@ class FusedSampler:
             costs[: self.means, : self.size] = form.costs
             costs[self.means, self.size :] = 2.0**15  # no order: never the cheapest
             self._costs = self._table(costs)
-        self.sides = 2 if plan.opposite else 1
+        self.sides = 2 if options.opposite else 1
         high = max(rows for rows, *_ in self.tiles)
-        self.rows = -(-plan.drawn // high) * high
-        self.points = len(reach.p) * plan.repeats
-        pairs = reach.n * (reach.n - 1) // 2
+        self.rows = -(-options.drawn // high) * high
+        self.points = len(problem.p) * options.repeats
+        pairs = problem.n * (problem.n - 1) // 2
         # Noise and sums; and where a merge is made by torch, its tables of pairs against pairs.
-        merging = 0 if self._costs is not None else plan.samples * (32 * pairs * pairs + 64 * self.width)
+        merging = 0 if self._costs is not None else options.samples * (32 * pairs * pairs + 64 * self.width)
         each = self.rows * (2 * self.padded + 8 * self.sides * self.width) + merging
         step = max(1, memory // each)
         self._chunks = [slice(at, min(at + step, self.points)) for at in range(0, self.points, step)]
@@ -236,7 +236,7 @@ class FusedSampler:
         gain = self.gains(self.perturbed(powers[points], noise, scale), points)
         weights = gain[:, 0] - gain[:, 1] if self.sides == 2 else gain[:, 0]
         push = self.weighed(noise, weights.contiguous())
-        return gain.sum(dim=(1, 2)) / self._plan.samples, push / self._plan.samples
+        return gain.sum(dim=(1, 2)) / self._options.samples, push / self._options.samples
 
     def drawn(self, step: Any, points: slice) -> Any:
         """Return noise, (points, rows, rankings), in half precision."""
@@ -268,7 +268,7 @@ class FusedSampler:
         """Return the gains (points, sides, rows) of sums; 0 for the rows that only fill the tiles."""
         torch = self._torch
         parts, many = sums.shape[:2]
-        drawn, gain = self._plan.drawn, self._gain
+        drawn, gain = self._options.drawn, self._gain
         out = torch.zeros((many, self.sides, self.rows), device=self._device)
         if self._costs is not None:
             rows, orders, warps, stages = self.tiles[1]
@@ -286,7 +286,7 @@ class FusedSampler:
 
     def averages(self, sums: Any) -> Any:
         """Return the means of the features, (points, sides, noisy copies, features)."""
-        total = sums.sum(dim=0)[:, :, : self._plan.drawn]
+        total = sums.sum(dim=0)[:, :, : self._options.drawn]
         return total[..., : self.means] / total[..., self.means : self.means + 1]
 
     def weighed(self, noise: Any, weights: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 
 from holdrank.arrays.tolerances import SAME
 from holdrank.attacks.batches import Median, all_orders, all_places
-from holdrank.attacks.estimator.descent import Reach, softmax
+from holdrank.attacks.estimator.descent import SmoothedProblem, softmax
 from holdrank.rankings import Floats, Ints
 from holdrank.rules.merges import Robust
 from holdrank.rules.registry import rule_of
@@ -23,43 +23,47 @@ _FEW_RANKINGS = 720  # up to here every ranking is tried as the start of an atta
 _MARGIN = 1e-7  # by how much, in pairs, an attack must beat every rival ranking; it costs less than that in votes
 
 
-def attacks(reach: Reach, many: list[Votes], average: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def attacks(
+    problem: SmoothedProblem, many: list[Votes], average: Floats, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
     """Return the total variation and the attacked distribution of each point, verified."""
     points = len(average)
-    upper, attacked = np.full(points, np.inf), reach.p.copy()
+    upper, attacked = np.full(points, np.inf), problem.p.copy()
     for point in range(points):
-        votes = many[reach.votes_of[point]]
-        for start in _starts(reach, point, average[point], rng):
-            trimmed = _trim(reach, point, start, rng)
-            value = np.abs(trimmed - reach.p[point]).sum() / 2
-            if value < upper[point] and _holds(reach, point, votes, trimmed):
+        votes = many[problem.votes_of[point]]
+        for start in _starts(problem, point, average[point], rng):
+            trimmed = _trim(problem, point, start, rng)
+            value = np.abs(trimmed - problem.p[point]).sum() / 2
+            if value < upper[point] and _holds(problem, point, votes, trimmed):
                 upper[point], attacked[point] = value, trimmed
     # An attack that goes farther than it must is an attack for smaller deltas, too.
     for point in range(points):
-        same = reach.votes_of == reach.votes_of[point]
-        farther = np.flatnonzero(same & (reach.delta >= reach.delta[point]))
+        same = problem.votes_of == problem.votes_of[point]
+        farther = np.flatnonzero(same & (problem.delta >= problem.delta[point]))
         best = farther[np.argmin(upper[farther])]
         upper[point], attacked[point] = upper[best], attacked[best]
     return upper, attacked
 
 
-def _starts(reach: Reach, point: int, average: Floats, rng: np.random.Generator, most: int = 8) -> list[Floats]:
+def _starts(
+    problem: SmoothedProblem, point: int, average: Floats, rng: np.random.Generator, most: int = 8
+) -> list[Floats]:
     """Return distributions near the average that reach delta, one for each of the most promising outcomes."""
-    p, delta = reach.p[point], reach.delta[point] - SAME
+    p, delta = problem.p[point], problem.delta[point] - SAME
     logits = np.log(np.maximum(average, 1e-12))
     scale = np.repeat([0.001, 0.01, 0.1, 0.3, 1.0, 3.0], 96 if len(p) <= _FEW_RANKINGS else 16)[:, None]
     noise = scale * rng.standard_normal((len(scale), len(p)))
     # Beside them rankings with nearly all of the votes: wherever the descent ended, some outcome is far.
-    alone = np.tile(0.02 * p, (len(rivals := _rivals(reach, point)), 1))
+    alone = np.tile(0.02 * p, (len(rivals := _rivals(problem, point)), 1))
     alone[np.arange(len(rivals)), rivals] += 0.98
     found = np.concatenate((average[None], softmax(logits + noise), alone))
-    distances, codes = reach.outcomes(point, found)
+    distances, codes = problem.outcomes(point, found)
     far = distances >= delta
     if not far.any():
         return []
     found, codes = found[far], codes[far]
     low, high = np.zeros(len(found)), np.ones(len(found))
-    outcomes = reach.on_the_way(point, found)
+    outcomes = problem.on_the_way(point, found)
     for _ in range(24):  # on the way from p, the first moment that reaches delta; `high` always does
         middle = (low + high) / 2
         distances, met = outcomes(middle)
@@ -71,44 +75,44 @@ def _starts(reach: Reach, point: int, average: Floats, rng: np.random.Generator,
     return [found[at] for at in first[:most]]
 
 
-def _rivals(reach: Reach, point: int, most: int = 64) -> Ints:
+def _rivals(problem: SmoothedProblem, point: int, most: int = 64) -> Ints:
     """Return the numbers of the rankings to try: all if they are few, else those far enough with the least cost."""
-    size = reach.p.shape[1]
+    size = problem.p.shape[1]
     if size <= _FEW_RANKINGS:
         return np.arange(size)
-    far = reach.distance(reach.before[point], all_places(reach.n) + 1) >= reach.delta[point] - SAME
-    features, costs = _tables("kendall", reach.n)
-    order = np.argsort((reach.p[point] @ features) @ costs, kind="stable")
+    far = problem.distance(problem.before[point], all_places(problem.n) + 1) >= problem.delta[point] - SAME
+    features, costs = _tables("kendall", problem.n)
+    order = np.argsort((problem.p[point] @ features) @ costs, kind="stable")
     return np.asarray(order[far[order]][:most])
 
 
-def _trim(reach: Reach, point: int, start: Floats, rng: np.random.Generator) -> Floats:
+def _trim(problem: SmoothedProblem, point: int, start: Floats, rng: np.random.Generator) -> Floats:
     """Return a distribution nearer to p that still reaches delta, for the outcome of `start`."""
-    statistic = reach.statistic
+    statistic = problem.statistic
     merged = isinstance(statistic, Robust) and statistic.merge == "downward"
     base = statistic.base if isinstance(statistic, Robust) and merged else statistic
     median_of = rule_of(base).median_of
     if median_of is None:
-        return _search(reach, point, start, rng)
+        return _search(problem, point, start, rng)
     if not isinstance(statistic, Robust):
-        _, codes = reach.outcomes(point, start[None])
-        return _nearest(reach, point, median_of, int(codes[0]))
-    best, value = start, np.abs(start - reach.p[point]).sum() / 2
+        _, codes = problem.outcomes(point, start[None])
+        return _nearest(problem, point, median_of, int(codes[0]))
+    best, value = start, np.abs(start - problem.p[point]).sum() / 2
     for _ in range(4):  # each program holds one way to keep the buckets apart; its solution may suggest another
-        _, codes = reach.outcomes(point, best[None])
-        target, joined = divmod(int(codes[0]), 1 << (reach.n - 1))
-        buckets = _same_buckets(reach.n, target, joined, float(statistic.theta), best)
-        found = _nearest(reach, point, median_of, target, buckets)
-        distances, _ = reach.outcomes(point, found[None])
-        found_value = np.abs(found - reach.p[point]).sum() / 2
-        if distances[0] < reach.delta[point] - SAME or found_value >= value - _MARGIN:
+        _, codes = problem.outcomes(point, best[None])
+        target, joined = divmod(int(codes[0]), 1 << (problem.n - 1))
+        buckets = _same_buckets(problem.n, target, joined, float(statistic.theta), best)
+        found = _nearest(problem, point, median_of, target, buckets)
+        distances, _ = problem.outcomes(point, found[None])
+        found_value = np.abs(found - problem.p[point]).sum() / 2
+        if distances[0] < problem.delta[point] - SAME or found_value >= value - _MARGIN:
             break
         best, value = found, found_value
-    return best if best is not start else _search(reach, point, start, rng)
+    return best if best is not start else _search(problem, point, start, rng)
 
 
 def _nearest(
-    reach: Reach, point: int, median_of: str, target: int, more: tuple[Floats, Floats] | None = None
+    problem: SmoothedProblem, point: int, median_of: str, target: int, more: tuple[Floats, Floats] | None = None
 ) -> Floats:
     """Return the distribution nearest to p of which `target` is the only median: a linear program.
 
@@ -117,10 +121,10 @@ def _nearest(
     ballot to add, by the triangle inequality, against all rivals at once. Rivals come as rows when they are needed.
     Rows that a merge adds are given as `more`: values for each ballot, and the least mean of each row.
     """
-    p: Floats = reach.p[point]
-    features, costs = _tables(median_of, reach.n)
+    p: Floats = problem.p[point]
+    features, costs = _tables(median_of, problem.n)
     support = np.flatnonzero(p > 0)
-    added = np.arange(len(p)) if more or rule_of(reach.statistic).median_of == "spearman_rho" else np.array([target])
+    added = np.arange(len(p)) if more or rule_of(problem.statistic).median_of == "spearman_rho" else np.array([target])
     unit = 1e-3  # of mass: the solver's tolerances are absolute
     upper = np.concatenate((p[support] / unit, np.full(len(added), np.inf)))
     program = LinearProgram(np.concatenate((np.ones(len(support)), np.zeros(len(added)))), upper)
@@ -135,7 +139,7 @@ def _nearest(
     if more:
         add_rows(*more)
     # Neighbours in the target are its nearest rivals.
-    place = all_places(reach.n)
+    place = all_places(problem.n)
     swaps = np.flatnonzero(np.abs(place - place[target]).sum(axis=1) == 2)
     new = swaps[np.abs(place[swaps] - place[target]).max(axis=1) == 1]
     q: Floats = p
@@ -208,9 +212,9 @@ def _same_buckets(n: int, target: int, joined: int, theta: float, q: Floats) -> 
     return np.array(values).reshape(-1, len(q)), np.array(least)
 
 
-def _search(reach: Reach, point: int, q: Floats, rng: np.random.Generator, rounds: int = 80) -> Floats:
+def _search(problem: SmoothedProblem, point: int, q: Floats, rng: np.random.Generator, rounds: int = 80) -> Floats:
     """Return a nearer distribution by moving mass between two ballots and shrinking, many trials at a time."""
-    p, delta = reach.p[point], reach.delta[point] - SAME
+    p, delta = problem.p[point], problem.delta[point] - SAME
     size, trials = len(p), 512
     step = 0.1
     row = np.arange(trials)
@@ -223,7 +227,7 @@ def _search(reach: Reach, point: int, q: Floats, rng: np.random.Generator, round
         moved[row, taker] += amount
         moved = p + (1 - step * rng.random(trials)[:, None] * rng.integers(2, size=(trials, 1))) * (moved - p)
         values = np.abs(moved - p).sum(axis=1) / 2
-        distances, _ = reach.outcomes(point, moved)
+        distances, _ = problem.outcomes(point, moved)
         values = np.where(distances >= delta, values, np.inf)
         best = int(np.argmin(values))
         if values[best] < value * (1 - 1e-3 * step):
@@ -235,12 +239,12 @@ def _search(reach: Reach, point: int, q: Floats, rng: np.random.Generator, round
     return q
 
 
-def _holds(reach: Reach, point: int, votes: Votes, q: Floats) -> bool:
+def _holds(problem: SmoothedProblem, point: int, votes: Votes, q: Floats) -> bool:
     """Whether the statistic itself, run on the attacked votes, is far enough, and not because of how it breaks ties."""
-    after = reach.statistic(Votes.from_ranks(all_places(reach.n) + 1, q * votes.total, votes.items))
+    after = problem.statistic(Votes.from_ranks(all_places(problem.n) + 1, q * votes.total, votes.items))
     # A merge leaves it open when its median is not the only one; a statistic of your own may never say.
-    says = after.unique is not None or isinstance(reach.statistic, Robust)
-    return (bool(after.unique) or not says) and reach.reached(point, after.ranking)
+    says = after.unique is not None or isinstance(problem.statistic, Robust)
+    return (bool(after.unique) or not says) and problem.reached(point, after.ranking)
 
 
 @cache

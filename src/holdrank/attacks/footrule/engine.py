@@ -296,9 +296,9 @@ def _relaxed(places: Places, wish: _Wish, clock: Clock) -> Floats:
             if clock.over() and at:
                 break
             cost = np.ascontiguousarray(places.cost - mu * places.apart)
-            _, item_price, place_price = cheapest(cost)
-            reduced = cost - item_price[:, None] - place_price
-            value = float(item_price.sum() + place_price.sum()) + n * min(float(reduced.min()), 0.0)
+            _, item_dual, place_dual = cheapest(cost)
+            reduced = cost - item_dual[:, None] - place_dual
+            value = float(item_dual.sum() + place_dual.sum()) + n * min(float(reduced.min()), 0.0)
             found = mu + np.minimum(wish.excess(value, np.maximum(reduced, 0.0)), 0.0) / least
             np.maximum(bounds, found / places.pull, out=bounds)
             if found.max() > best:

@@ -24,12 +24,11 @@ class Assignment:
 def assign(cost: Floats, tolerance: float) -> Assignment:
     """Return the cheapest assignment of rows (items) to columns (places).
 
-    Among equally cheap ones it is the one whose list of items by place is lexicographically first. The prices of the
-    dual problem prove it: no reduced cost is negative, and an assignment is optimal exactly when it uses only pairs
-    of reduced cost zero.
+    Among equally cheap ones it is the one whose list of items by place is lexicographically first. The duals prove it:
+    no reduced cost is negative, and an assignment is optimal exactly when it uses only pairs of reduced cost zero.
     """
-    item_at, item_price, place_price = engine(len(cost))(np.ascontiguousarray(cost))
-    reduced = cost - item_price[:, None] - place_price
+    item_at, item_dual, place_dual = engine(len(cost))(np.ascontiguousarray(cost))
+    reduced = cost - item_dual[:, None] - place_dual
     tight = reduced <= tolerance
     unique = _first_of_equals(tight, item_at)
     place = np.empty(len(cost), dtype=np.int64)
@@ -39,8 +38,8 @@ def assign(cost: Floats, tolerance: float) -> Assignment:
 
 def all_assignments(cost: Floats, tolerance: float, most: int) -> list[Ints] | None:
     """Return the places of the items in every cheapest assignment; None when there are more than `most`."""
-    _, item_price, place_price = engine(len(cost))(np.ascontiguousarray(cost))
-    tight = cost - item_price[:, None] - place_price <= tolerance
+    _, item_dual, place_dual = engine(len(cost))(np.ascontiguousarray(cost))
+    tight = cost - item_dual[:, None] - place_dual <= tolerance
     n, found = len(cost), list[Ints]()
     waiting: list[tuple[int, ...]] = [()]  # items at the first places; the lexicographically first comes last
     steps = 0
@@ -61,26 +60,26 @@ def all_assignments(cost: Floats, tolerance: float, most: int) -> list[Ints] | N
 
 
 def engine(n: int, times: int = 1) -> Callable[[Floats], tuple[Ints, Floats, Floats]]:
-    """Return what finds the item at each place of one optimum, and prices of items and places, for so many problems."""
+    """Return what finds the item at each place of one optimum, and duals of items and places, for so many problems."""
     return fastest(assign_places, _shortest_paths, seconds=times * n**2 / 4e5)
 
 
 def assign_places(cost: Any) -> Any:
-    """Return (item at each place, price of each item, price of each place) of a cheapest assignment.
+    """Return (item at each place, dual of each item, dual of each place) of a cheapest assignment.
 
-    Jonker and Volgenant's method: prices from the cheapest item of each place, some rounds in which items without a
+    Jonker and Volgenant's method: duals from the cheapest item of each place, some rounds in which items without a
     place outbid each other, and shortest augmenting paths for the items that are left.
     """
     n = len(cost)
     item_at = np.full(n, -1, np.int64)
     place_of = np.full(n, -1, np.int64)
-    price = np.empty(n)  # of the places
+    dual = np.empty(n)  # of the places
     for place in range(n - 1, -1, -1):
         cheapest = 0
         for item in range(1, n):
             if cost[item, place] < cost[cheapest, place]:
                 cheapest = item
-        price[place] = cost[cheapest, place]
+        dual[place] = cost[cheapest, place]
         if place_of[cheapest] < 0:
             place_of[cheapest] = place
             item_at[place] = cheapest
@@ -100,7 +99,7 @@ def assign_places(cost: Any) -> Any:
             best, second = np.inf, np.inf
             to, other = -1, -1
             for place in range(n):
-                reduced = cost[item, place] - price[place]
+                reduced = cost[item, place] - dual[place]
                 if reduced < best:
                     second, other = best, to
                     best, to = reduced, place
@@ -108,7 +107,7 @@ def assign_places(cost: Any) -> Any:
                     second, other = reduced, place
             strictly = best < second
             if strictly:
-                price[to] -= second - best
+                dual[to] -= second - best
             elif item_at[to] >= 0 and other >= 0:
                 to = other
             loser = item_at[to]
@@ -129,7 +128,7 @@ def assign_places(cost: Any) -> Any:
     for w in range(count):
         new = waiting[w]
         for place in range(n):
-            distance[place] = cost[new, place] - price[place]
+            distance[place] = cost[new, place] - dual[place]
             via[place] = -1
             settled[place] = False
         while True:
@@ -141,36 +140,36 @@ def assign_places(cost: Any) -> Any:
             item = item_at[here]
             if item < 0:
                 break
-            base = distance[here] - (cost[item, here] - price[here])
+            base = distance[here] - (cost[item, here] - dual[here])
             for place in range(n):
                 if not settled[place]:
-                    through = base + cost[item, place] - price[place]
+                    through = base + cost[item, place] - dual[place]
                     if through < distance[place]:
                         distance[place] = through
                         via[place] = here
         for place in range(n):
             if settled[place]:
-                price[place] -= distance[here] - distance[place]
+                dual[place] -= distance[here] - distance[place]
         while via[here] >= 0:
             item_at[here] = item_at[via[here]]
             place_of[item_at[here]] = here
             here = via[here]
         item_at[here] = new
         place_of[new] = here
-    item_price = np.empty(n)
+    item_dual = np.empty(n)
     for item in range(n):
-        item_price[item] = cost[item, place_of[item]] - price[place_of[item]]
-    return item_at, item_price, price
+        item_dual[item] = cost[item, place_of[item]] - dual[place_of[item]]
+    return item_at, item_dual, dual
 
 
 def _shortest_paths(cost: Floats) -> tuple[Ints, Floats, Floats]:
-    """Return the item at each place of one optimum, and prices of items and places: shortest augmenting paths."""
+    """Return the item at each place of one optimum, and duals of items and places: shortest augmenting paths."""
     n = len(cost)
-    item_price, place_price = np.zeros(n), cost.min(axis=0)
+    item_dual, place_dual = np.zeros(n), cost.min(axis=0)
     item_at = np.full(n, -1)
     for new in range(n):
         # Dijkstra over places, from the new item, in reduced costs.
-        distance = cost[new] - item_price[new] - place_price
+        distance = cost[new] - item_dual[new] - place_dual
         via = np.full(n, -1)  # the place before this one on the cheapest path
         settled = np.zeros(n, dtype=bool)
         while True:
@@ -179,20 +178,20 @@ def _shortest_paths(cost: Floats) -> tuple[Ints, Floats, Floats]:
             if item_at[at] < 0:
                 break
             item = item_at[at]
-            through = distance[at] + cost[item] - item_price[item] - place_price
+            through = distance[at] + cost[item] - item_dual[item] - place_dual
             shorter = ~settled & (through < distance)
             distance[shorter] = through[shorter]
             via[shorter] = at
         rise = distance[at] - distance[settled]
         items = item_at[settled]
-        place_price[settled] -= rise
-        item_price[items[items >= 0]] += rise[items >= 0]
-        item_price[new] += distance[at]
+        place_dual[settled] -= rise
+        item_dual[items[items >= 0]] += rise[items >= 0]
+        item_dual[new] += distance[at]
         while via[at] >= 0:
             item_at[at] = item_at[via[at]]
             at = via[at]
         item_at[at] = new
-    return item_at, item_price, place_price
+    return item_at, item_dual, place_dual
 
 
 def _first_of_equals(tight: np.ndarray[tuple[int, int], np.dtype[np.bool_]], item_at: Ints) -> bool:
