@@ -126,7 +126,8 @@ def _copeland_votes(votes: Votes, change: Change) -> Floats:
 def _score_prices(votes: Votes, change: Change) -> Floats:
     """Return what it takes at least to lift one mean score to another: a fractional knapsack for each pair.
 
-    Means within rounding are equal to the rule, so that the gap to close is smaller by as much.
+    Means within rounding are equal to the rule, so that the gap to close is smaller by as much. Not by
+    `arrays.knapsack`: here the ballots are sorted for all rivals of an item at once.
     """
     assert votes.scores is not None
     n, scores, weights = votes.n, votes.scores, votes.weights / votes.total

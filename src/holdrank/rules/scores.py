@@ -291,18 +291,11 @@ def strengths(shares: Floats, ridge: float) -> tuple[Floats, int]:
     be shorter than ``log(1 + r) / r`` of itself, where r is its range: the third derivative of the likelihood along it
     is at most r times the second, which makes that much of it climb.
     """
-    n = shares.shape[-1]
     compared = shares + np.swapaxes(shares, -1, -2)
-    diagonal = np.arange(n)
     s = np.zeros(shares.shape[:-1])
     loses, slope = _slope(shares, s, ridge)
     for steps in range(1, _MOST_STEPS + 1):
-        bend = compared * loses
-        bend *= np.swapaxes(loses, -1, -2)
-        # The likelihood does not change when all strengths rise alike; 1 / n fixes their sum and changes nothing else.
-        matrix = 1 / n - bend
-        matrix[..., diagonal, diagonal] += bend.sum(axis=-1) + ridge
-        step = np.linalg.solve(matrix, slope[..., None])[..., 0]
+        step = np.linalg.solve(_hessian(compared, loses, ridge), slope[..., None])[..., 0]
         reach = np.ptp(step, axis=-1, keepdims=True)
         least = np.divide(np.log1p(reach), reach, out=np.ones_like(reach), where=reach > 0)
         part = np.ones_like(reach)
@@ -333,17 +326,27 @@ def _slope(shares: Floats, s: Floats, ridge: float) -> tuple[Floats, Floats]:
 def strength_pull(votes: Votes, wish: Floats) -> Floats:
     """Return how much one more win of i against j raises ``sum of wish[i] * s[i]``, to first order, up to a factor.
 
-    A win of i pulls the strengths by what was not expected of it, through the inverse of the curvature.
+    A win of i pulls the strengths by what was not expected of it, through the inverse of the Hessian.
     """
-    n = votes.n
     shares = votes.wins() / votes.total
     fitted, _ = strengths(shares, RIDGE)
     loses, _ = _slope(shares, fitted, RIDGE)
-    bend = (shares + shares.T) * loses * loses.T
-    matrix = 1 / n - bend
-    matrix[np.arange(n), np.arange(n)] += bend.sum(axis=1) + RIDGE
-    lift = np.linalg.solve(matrix, wish)
+    lift = np.linalg.solve(_hessian(shares + shares.T, loses, RIDGE), wish)
     return np.asarray(loses * (lift[:, None] - lift))
+
+
+def _hessian(compared: Floats, loses: Floats, ridge: float) -> Floats:
+    """Return the Hessian of the negative log-likelihood in the strengths, by what is compared and expected to be lost.
+
+    The likelihood does not change when all strengths rise alike; 1 / n fixes their sum and changes nothing else.
+    """
+    n = compared.shape[-1]
+    diagonal = np.arange(n)
+    curvature = compared * loses
+    curvature *= np.swapaxes(loses, -1, -2)
+    hessian: Floats = 1 / n - curvature
+    hessian[..., diagonal, diagonal] += curvature.sum(axis=-1) + ridge
+    return hessian
 
 
 def strength_tolerance(fitted: Floats) -> float:
