@@ -15,7 +15,8 @@ from holdrank.rules.registry import rules
 from holdrank.studio.forms import FIELDS
 from holdrank.studio.jobs import Job
 from holdrank.studio.shelf import Asked, Opened
-from holdrank.views.report import attack_tables, item_markup, markup_of, page_view
+from holdrank.views.page import attack_tables, page_view
+from holdrank.views.report import item_markup, markup_of
 from holdrank.views.svg import PICTURES, attack, attack_text
 from holdrank.words.attacks import CHANGED
 from holdrank.words.headlines import lead_text

@@ -1,0 +1,244 @@
+"""What the page of a report says, in words: templates only lay it out and escape it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+from holdrank.analysis.records import Record
+from holdrank.errors import show
+from holdrank.status import Status
+from holdrank.views.svg import PICTURES
+from holdrank.words.ladders import ladder_of
+from holdrank.words.names import curve_name, named
+from holdrank.words.numbers import number, percent, plural, span
+from holdrank.words.prices import NOT_KNOWN, budget_text, price, price_text
+
+LONGEST_TEXT = 600  # characters of a note or a sentence
+_MOST_KINDS = 20  # of ballots to change that are shown
+_MOST_LISTED = 10  # items of a ballot that are shown
+_SIDE_BY_SIDE = 12  # items of a list at the cut; longer ones stand below each other
+_MOST_FIRST = 10  # items with a share of first places that are shown
+_PAPER = (
+    "M. Goibert, C. Calauzènes, E. Irurozki, S. Clémençon. Robust Consensus in Ranking Data Analysis: Definitions, "
+    "Properties and Computational Issues. Proceedings of the 40th International Conference on Machine Learning, 2023."
+)
+
+
+def page_view(record: Record) -> dict[str, Any]:
+    """Return what the page says, as text that is not yet escaped."""
+    votes, drawn, reach = record["votes"], record["bootstrap"], record["reach"]
+    return {
+        "record": record,
+        "votes": votes,
+        "source": show(re.split(r"[\\/]", votes["source"])[-1]) or "votes",
+        "headline": show(record["headline"], LONGEST_TEXT),
+        "numbers": _key_numbers(record),
+        "reading": _reading(record),
+        "notes": [show(note, LONGEST_TEXT) for note in votes["notes"]],
+        "tiers": _tier_rows(record),
+        "caption": _caption(record),
+        **_column_words(record),
+        "with_chance": drawn is not None,
+        "with_reach": reach is not None,
+        "wide_reach": reach is not None and any(reach[end] != reach[f"shown_{end}"] for end in ("best", "worst")),
+        "chance_words": "" if drawn is None else f"{percent(drawn['level'])} of {drawn['draws']:,} draws",
+        "budget_words": "" if reach is None else budget_text(reach["budget"], reach["votes"]),
+        "pictures": PICTURES,
+        "chance": _chance(record),
+        "claims": [_claim(row, votes) for row in record["claims"]],
+        "cut": _cut(record),
+        "attack": attack_tables(record),
+        "others": _others(record),
+        "consensus": _consensus(record),
+        "steps": record["steps"],
+        "unfinished": [step for step in record["steps"] if step["state"] != "done"],
+        "paper": _PAPER,
+        "citation": f"The holdrank developers. holdrank, version {record['version']}.",
+        "certificate": _certificate(record),
+    }
+
+
+def _key_numbers(record: Record) -> list[tuple[str, str, str]]:
+    """Return (what, number, remark)."""
+    votes, found = record["votes"], record["attack"]
+    tiers = ladder_of(record)
+    rows = [
+        ("votes", number(votes["total"]) if votes["counts"] else "shares", plural(votes["distinct"], "distinct ballot"))
+    ]
+    rows.append(("items", str(len(record["items"])), ""))
+    if record["tiers"] is None:
+        rows.append(("tiers", "none", "the strict ranking is reported"))
+    else:
+        how = "chosen" if record["tiers"]["auto"] else "given"
+        rows.append(("tiers", str(len(tiers)), f"threshold {record['tiers']['theta']:.4g}, {how}"))
+    if found is not None:
+        what = "votes to bring another to the top" if len(tiers) > 1 else "votes that split the tie"
+        cost = price(found, votes)
+        rows.append((what, NOT_KNOWN, "") if cost is None else (what, cost.amount, cost.share))
+    drawn = record["bootstrap"]
+    if drawn is not None:
+        rows.append(("same order by chance", percent(drawn["unchanged"]), f"of {drawn['draws']:,} draws of the votes"))
+    rows.append(("loss", f"{record['consensus']['loss']:.4g}", Status(record["consensus"]["status"]).in_brief))
+    return rows
+
+
+def _reading(record: Record) -> list[tuple[str, str, bool]]:
+    """Return (what, value, whether it is a hash) for everything that is known of how the votes were read."""
+    votes = record["votes"]
+    rows = [("source", show(votes["source"], 200) or "memory", False)]
+    if votes["sha256"]:
+        rows.append(("sha256 of the file", votes["sha256"], True))
+    rows.append(("hash of the votes", votes["input_hash"], True))
+    if votes["format"] and "form" not in votes["choices"]:
+        rows.append(("form", show(votes["format"]), False))
+    many = number(votes["total"]) if votes["counts"] else "shares"
+    rows.append(("votes", f"{many}, {plural(votes['distinct'], 'distinct ballot')}", False))
+    rows.append(("with ties", number(votes["with_ties"]), False))
+    rows.append(("incomplete", number(votes["incomplete"]), False))
+    rows += [(show(name), show(value, 200), False) for name, value in votes["choices"].items()]
+    return rows
+
+
+def _tier_rows(record: Record) -> list[Record]:
+    """Return the tiers with a row for each item; the last row of a tier has what breaks the gap below."""
+    names = record["items"]
+    drawn, reach = record["bootstrap"], record["reach"]
+    place = {item: k + 1 for k, item in enumerate(record["consensus"]["order"])}
+    found = []
+    for k, rung in enumerate(ladder_of(record)):
+        rows = [
+            {
+                "item": item,
+                "name": named(names[item]),
+                "place": place[item],
+                "gap": str(rung.gap) if rung.gap is not None else None,
+                "chance": "" if drawn is None else span(drawn["best"][item], drawn["worst"][item]),
+                "reach": "" if reach is None else span(reach["shown_best"][item], reach["shown_worst"][item]),
+                "possible": "" if reach is None else span(reach["best"][item], reach["worst"][item]),
+            }
+            for item in rung.items
+        ]
+        found.append({"number": k + 1, "places": rung.places, "rows": rows})
+    return found
+
+
+def _caption(record: Record) -> str:
+    """Return what the table of tiers is about."""
+    rule, tiers = record["consensus"]["rule"], record["tiers"]
+    if tiers is None:
+        return f"Consensus by {rule}, without ties"
+    return f"Consensus by {rule}, tiers by {tiers['merge']} merge at threshold {tiers['theta']:.4g}"
+
+
+def _column_words(record: Record) -> dict[str, str]:
+    """Return what columns are about: where there are tiers, places are still those of the ranking below them."""
+    tied = record["tiers"] is not None
+    return {
+        "place_heading": "place without ties" if tied else "place",
+        "places_words": "places without ties" if tied else "places",
+        "gap_heading": f"votes to break the gap below{' the tier' * tied}",
+    }
+
+
+def _chance(record: Record) -> list[tuple[int, str]]:
+    """Return (item, share of draws in which it is first), the largest first."""
+    drawn = record["bootstrap"]
+    if drawn is None:
+        return []
+    first = sorted(enumerate(drawn["first"]), key=lambda pair: -pair[1])
+    return [(item, percent(share)) for item, share in first[:_MOST_FIRST] if share > 0]
+
+
+def _claim(row: Record, votes: Record) -> tuple[str, str, str]:
+    """Return (claim, verdict, sentence)."""
+    claim, found = show(row["claim"], 200), row["attack"]
+    if not row["holds"]:
+        return claim, "does not hold", "It is not so in this consensus."
+    if found is None:
+        return claim, "holds", "What breaks it was not computed."
+    known = price(found, votes) is not None
+    return claim, "holds", show(found["text"], LONGEST_TEXT) if known else f"What breaks it is {NOT_KNOWN}."
+
+
+def _cut(record: Record) -> Record | None:
+    found = record["cut"]
+    if found is None:
+        return None
+    rows: dict[str, list[tuple[int, str]]] = {"in": [], "open": [], "out": []}
+    for row in found["items"]:
+        where = "open" if not row["safe"] else "in" if row["inside"] else "out"
+        rows[where].append((row["item"], price_text(row, record["votes"])))
+    votes, share = record["votes"], found["budget"]
+    budget = budget_text(share, share * votes["total"] if votes["counts"] else None)
+    long = max(map(len, rows.values())) > _SIDE_BY_SIDE
+    return {"k": found["k"], "budget": budget, "long": long, **rows}
+
+
+def attack_tables(record: Record) -> Record | None:
+    """Return the ballots of the headline's attack as rows of two tables; None where there is no attack."""
+    found = record["attack"]
+    if found is None:
+        return None
+    unit = "votes" if found["whole"] else "share" if not record["votes"]["counts"] else "votes, in part"
+    tables = []
+    for side, caption in (("removed", "Ballots to take away"), ("added", "Ballots to put in")):
+        part = found[side]
+        shown = part["listed"][:_MOST_KINDS]
+        ballots = [(number(float(f"{one['weight']:.6g}")), _ballot(one["ranks"])) for one in shown]
+        more = part["kinds"] - len(shown)
+        tables.append({"caption": caption, "ballots": ballots, "more": plural(more, "more kind") if more else ""})
+    return {
+        "text": show(found["text"], LONGEST_TEXT),
+        "goal": show(found["goal"], 200),
+        "statistic": curve_name(found["rule"], found["theta"]),
+        "status": found["status"],
+        "notes": [show(note, LONGEST_TEXT) for note in found["notes"]],
+        "tables": [table for table in tables if table["ballots"]],
+        "unit": unit,
+    }
+
+
+def _ballot(ranks: Sequence[int]) -> Record:
+    """Return a ballot as groups of tied items, best first; 0 is unlisted."""
+    placed = sorted((rank, item) for item, rank in enumerate(ranks) if rank > 0)
+    groups = [[item for _, item in group] for _, group in groupby(placed[:_MOST_LISTED], key=lambda pair: pair[0])]
+    return {"groups": groups, "more": len(placed) - min(len(placed), _MOST_LISTED), "unlisted": ranks.count(0)}
+
+
+def _others(record: Record) -> Record | None:
+    """Return the places by each rule, and their losses."""
+    others = record["others"]
+    if not others:
+        return None
+    own = record["consensus"]
+    rules = [own["rule"], *(one["rule"] for one in others)]
+    columns = [own["ranks"], *(one["ranks"] for one in others)]
+    rows = [(item, [column[item] for column in columns]) for item in own["order"]]
+    losses = ["" if own["distance"] != "kendall" else f"{own['loss']:.4g}", *(f"{one['loss']:.4g}" for one in others)]
+    return {"rules": rules, "rows": rows, "losses": losses}
+
+
+def _consensus(record: Record) -> Record:
+    found = record["consensus"]
+    alone = {True: "It is the only optimum.", False: "Other rankings are as good.", None: ""}[found["unique"]]
+    gap = "" if found["exact"] else f" No ranking has a loss below {found['bound']:.4g}."
+    return {**found, "alone": alone + gap, "proof": show(found["proof"], LONGEST_TEXT)}
+
+
+def _certificate(record: Record) -> list[tuple[str, str, bool]]:
+    """Return (what, value, whether it is a hash): all that it takes to compute the same again."""
+    votes, spec = record["votes"], record["spec"]
+    rows = [("program", f"holdrank {record['version']}", False), ("record", record["schema"], False)]
+    rows += [("file, sha256", votes["sha256"], True)] * bool(votes["sha256"])
+    rows += [("votes, hash", votes["input_hash"], True)]
+    for name, value in spec.items():
+        text = ", ".join(show(claim, 200) for claim in value) if name == "claims" else _plain(value)
+        rows.append((name.replace("_", " "), text or "none", False))
+    return rows
+
+
+def _plain(value: object) -> str:
+    return "none" if value is None else show(str(value), 200)
