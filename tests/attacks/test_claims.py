@@ -28,6 +28,7 @@ def some_goals(rng, n):
     return [hr.NewWinner(), hr.Wins(x), hr.Above(x, y), hr.TopSet(k), hr.Enters(x, k)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", list(hr.Change))
 @pytest.mark.parametrize("kind", KINDS)
 def test_bounds_hold_the_exact_value_between_them(kind, change, monkeypatch):
@@ -179,6 +180,7 @@ def test_every_optimum_is_looked_at():
 # What once went wrong.
 
 
+@pytest.mark.slow
 def test_dropping_votes_among_many_items_meets_more_rivals_than_the_compiled_loop_takes():
     rng = np.random.default_rng(0)
     noisy = np.arange(14) + rng.normal(0, 30, (60, 14))

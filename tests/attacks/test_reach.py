@@ -24,6 +24,7 @@ def profile(rng, kind, n, size=9):
     return distinct, [ballots.count(b) for b in distinct], unlisted_rule(kind)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RULES)
 def test_no_attack_brings_an_item_beyond_its_places(name):
     rng = np.random.default_rng(len(name))
@@ -79,6 +80,7 @@ def test_budgets_are_whole_votes_and_strict_rules_are_wanted():
         reach(votes, hr.kemeny, 1.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", list(hr.Change))
 def test_bounds_for_tiers_from_the_ranking_below_hold_against_brute_force(change):
     rng = np.random.default_rng(5)
@@ -130,6 +132,7 @@ BORDA = hr.Votes.from_ranks([[2, 3, 1, 4], [2, 4, 3, 1], [1, 3, 4, 2]], [11, 10,
 FOOTRULE = hr.Votes.from_ranks([[1, 2, 3, 4], [3, 2, 4, 1], [2, 3, 1, 4], [3, 4, 1, 2]], [11, 5, 5, 3])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("votes", "T", "goal"),
     [
@@ -207,6 +210,7 @@ def test_dominating_sets_have_exact_bounds_at_one_pair(base):
     assert hr.fulfils(votes, T, winner.votes, hr.NewWinner())
 
 
+@pytest.mark.slow
 def test_places_say_what_attacks_on_each_place_say():
     """Also where a place between is neither excluded nor shown: the search must not stop there."""
     rng = np.random.default_rng(3)

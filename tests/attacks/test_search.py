@@ -28,6 +28,7 @@ def arena(rng, n=5, battles=300):
     return hr.Votes.from_ranks(rows, unlisted="observed")
 
 
+@pytest.mark.slow
 @each_change
 def test_attacks_on_the_strengths_of_an_arena_work_and_claim_no_more(change):
     votes = arena(np.random.default_rng(3))
@@ -69,6 +70,7 @@ def test_strengths_are_attacked_through_battles_with_others():
     assert [text for text, _ in found.removed] == ["c > b"]
 
 
+@pytest.mark.slow
 @each_change
 def test_lower_bounds_for_mean_scores_are_those_of_brute_force(change):
     rng = np.random.default_rng(11)

@@ -70,6 +70,7 @@ def test_the_target_is_the_best_ballot_to_add():
         assert short == pytest.approx(full, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_500_distributions_break_between_the_bounds():
     rng = np.random.default_rng(20230723)
     tight = valid = 0

@@ -735,6 +735,7 @@ def test_checking_goes_on_past_bad_lines_and_counts_them(save):
     assert good.votes.total == 1
 
 
+@pytest.mark.slow
 def test_a_huge_single_line_is_read_in_linear_time(save):
     sizes = []
     for n in (20_000, 80_000):

@@ -83,6 +83,7 @@ def test_large_files_are_read_as_small_ones(tmp_path, form, kind):
     assert not missing
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
 @pytest.mark.parametrize("form", [form for form in FORMS if form not in ("pair counts", "battles with weights")])
 def test_parts_of_files_add_up_to_the_whole(tmp_path, form, kind, monkeypatch):
@@ -418,6 +419,7 @@ def slow_count(*args):
     return bigvotes._count_part(*args)
 
 
+@pytest.mark.slow
 def test_a_cluster_counts_what_one_process_counts(tmp_path, cluster, monkeypatch):
     address, workers = cluster
     header, table = battles(600)

@@ -61,6 +61,7 @@ def test_csv_is_positions_where_that_loses_nothing(tmp_path):
         write_votes(Votes.from_orders([["a"]], items=["a", "b"]), path, format="positions")
 
 
+@pytest.mark.slow
 def test_items_with_names_of_columns_come_back(tmp_path):
     for names in (
         ["weight", "voter", "id", "NA", "-"],

@@ -112,6 +112,7 @@ def test_a_proof_is_a_sum_in_whole_numbers():
     assert ground.needed([never], [1]) == math.inf
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", list(hr.Change))
 @pytest.mark.parametrize("T", STATISTICS, ids=lambda T: T.__name__)
 def test_every_statement_of_an_attack_is_proved_and_a_wrong_one_refuted(T, change):
@@ -155,6 +156,7 @@ def test_what_an_attacker_may_not_do_is_refuted():
         assert words in verdict.text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("T", STATISTICS[:5], ids=lambda T: T.__name__)
 def test_curves_are_proved_as_a_whole(T):
     curve = hr.breakdown(VOTES, T)
@@ -258,12 +260,14 @@ def analysis():
     return hr.analyse(VOTES, hr.Spec(theta=0.05, k=2, claims=("a above c", "a wins"), draws=0))
 
 
+@pytest.mark.slow
 def test_an_analysis_is_proved_from_its_json(analysis):
     verdict = hr.verify(VOTES, hr.Analysis.from_json(analysis.to_json()))
     assert verdict.proved, verdict.text()
     assert len(verdict.checks) >= 15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("place", "value"),
     [
@@ -294,6 +298,7 @@ def test_whoever_changes_a_number_is_found_out(analysis, place, value):
     assert hr.verify(VOTES, hr.Analysis(record)).refuted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [("attack",), ("claims", 0, "attack"), ("claims", 1, "attack")])
 def test_the_sentence_of_an_attack_must_be_that_of_its_numbers(analysis, part):
     record = json.loads(analysis.to_json())
@@ -339,6 +344,7 @@ def small_analysis():
     return hr.analyse(SMALL, hr.Spec(theta=0.05, k=1, claims=("a above c", "a wins"), draws=0))
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=150, suppress_health_check=list(HealthCheck))
 def test_records_that_somebody_made_up_are_checked_or_refused(small_analysis, data):
@@ -365,6 +371,7 @@ def test_records_that_somebody_made_up_are_checked_or_refused(small_analysis, da
         hr.verify(SMALL, hr.Analysis.from_json(json.dumps(record))).text()
 
 
+@pytest.mark.slow
 def test_what_a_record_cannot_show_is_open():
     scores = hr.Votes.from_score_rows([[9.0, 8.5, 1.0], [2.0, 7.0, 5.0], [4.0, 4.25, 4.5]], weights=[3, 4, 2])
     verdict = hr.verify(scores, hr.analyse(scores, hr.Spec(rule="mean-score", draws=0, theta=None)))
@@ -399,6 +406,7 @@ def test_an_analysis_of_other_votes_is_refused(analysis):
         hr.verify(VOTES.with_weights([61, 40, 11]), analysis)
 
 
+@pytest.mark.slow
 def test_the_command(command_line, analysis, tmp_path):
     hr.write_votes(VOTES, tmp_path / "v.soc")
     (tmp_path / "r.json").write_text(analysis.to_json(), encoding="utf-8")

@@ -24,6 +24,7 @@ def views():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(views()))
 def test_names_cannot_break_out_and_nothing_is_fetched(name):
     page = views()[name]._repr_html_()

@@ -307,6 +307,7 @@ def test_one_item_has_every_picture():
     assert heatmap_text(record) == "There are no pairs: there is one item."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.name)
 def test_names_are_text(picture, hostile):
     drawn = picture.draw(hostile)

@@ -171,6 +171,7 @@ def test_counts_that_cannot_be_written_leave_the_old_ones(tmp_path, monkeypatch)
     assert PairCounts.load(tmp_path / "counts.npz") == counts
 
 
+@pytest.mark.slow
 def test_sums_tell_their_sources(tmp_path):
     paths = [write(tmp_path, "csv", *battles(10, seed), f"day{seed}") for seed in range(20)]
     two = hr.count_pairs(paths[:2])

@@ -224,6 +224,7 @@ def test_frames_and_votes_agree(frame_of):
     assert votes.total == 2
 
 
+@pytest.mark.slow
 def test_a_million_battles_take_a_moment():
     import time
 
