@@ -43,10 +43,6 @@ class Change(StrEnum):
         """By how many ballots one changed vote moves a count at most: one that goes, one that comes, or both."""
         return 2 if self.keeps_total else 1
 
-    def spends(self, removed: float, added: float) -> float:
-        """Return how many votes change: those that go, or those that come where none goes."""
-        return removed if self.takes else added
-
 
 def change_of(name: str) -> Change:
     """Return the change of this name, or say which there are."""
