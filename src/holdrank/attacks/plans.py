@@ -27,12 +27,12 @@ class Plan:
     ----------
     removed : (distinct,) array
         Weight taken from each distinct ballot of the votes.
-    ranks : (m, n) array of int
-        The ballots put in: 1 is best, equal is tied, 0 is unlisted.
+    ranks : array of int
+        The ballots put in, one per row: 1 is best, equal is tied, 0 is unlisted.
     added : (m,) array
         Their weights.
-    scores : (m, n) array or None
-        Their scores, for attacks on a rule that looks at scores.
+    scores : array or None
+        Their scores, in the same rows, for attacks on a rule that looks at scores.
     """
 
     removed: Floats

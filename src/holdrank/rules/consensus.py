@@ -197,9 +197,9 @@ class KemenyBatch:
 
     Attributes
     ----------
-    ranks : (..., n) array of int
-        Rank of each item, 1 is best; the lexicographically first order among several optima.
-    loss : (...) array of float
+    ranks : array of int
+        Rank of each item in the last axis, 1 is best; the lexicographically first order among several optima.
+    loss : array of float
         The share of pairs lost on average, ``sum over i before j of P[j, i]`` over the number of pairs.
     """
 

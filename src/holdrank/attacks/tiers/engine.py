@@ -65,6 +65,7 @@ def find(
 
     Examples
     --------
+    >>> from holdrank import Distance, kemeny
     >>> votes = Votes.from_orders([["a", "b"], ["b", "a"]], weights=[70, 30])
     >>> aim = Distance(1.0).aim(Ranking([1, 2]), votes.items)
     >>> [found] = find(votes, Robust(kemeny, 0.05), Ranking([1, 2]), [aim], Change.REPLACE, Clock(), None)
