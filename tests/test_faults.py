@@ -82,6 +82,7 @@ def nan_solution(self: highspy.Highs) -> SimpleNamespace:
     return SimpleNamespace(col_value=[nan] * self.getNumCol(), row_dual=[nan] * self.getNumRow(), value_valid=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "broken"),
     [("getModelStatus", lost), ("getModelStatus", unset), ("getSolution", nan_solution)],
@@ -162,6 +163,7 @@ def test_a_signal_in_an_analysis_leaves_a_whole_report(stop, run, tmp_path, monk
     assert sorted(os.listdir(tmp_path)) == ["page.json", "votes.soc"]
 
 
+@pytest.mark.slow
 @posix
 def test_a_signal_in_a_sweep_keeps_finished_points(stop, run, tmp_path, monkeypatch):
     points = []
@@ -253,6 +255,7 @@ def test_a_full_disk_is_one_line_and_the_old_file_stays(name, analysed, tmp_path
     assert (os.listdir(tmp_path), path.read_text("utf-8")) == ([name], "old")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("disk_is_full")
 def test_a_full_disk_under_the_demo(run, tmp_path):
     code, out, err = run("demo", "--out", "demo")
@@ -280,6 +283,7 @@ def test_a_device_that_is_full_is_one_line_and_what_was_found_is_told(args, told
     assert told in out
 
 
+@pytest.mark.slow
 def test_a_checkpoint_on_a_full_disk_keeps_the_points_before(tmp_path, monkeypatch):
     keep = tmp_path / "points.jsonl"
     five = hr.sample_votes(hr.Mallows(range(5), 0.8), 60, rng=3)
@@ -463,6 +467,7 @@ def together(folder: Path, commands: list[str], *args: str, **env: str) -> tuple
     return done.stdout, done.stderr
 
 
+@pytest.mark.slow
 @posix
 def test_nothing_reaches_for_a_network(tmp_path):
     (tmp_path / "guard").mkdir()

@@ -63,6 +63,7 @@ def check_against_a_plain_loop(v, T, draws, seed, level=0.9):
     return b
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(votes(counts=True, most_items=5), st.sampled_from([*FAST[:7], first_listed]), st.integers(0, 99))
 def test_equals_a_plain_loop(v, T, seed):
@@ -73,6 +74,7 @@ def test_equals_a_plain_loop(v, T, seed):
     check_against_a_plain_loop(v, T, DRAWS, seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("T", FAST, ids=lambda T: T.__name__)
 @pytest.mark.parametrize("weight", [1, 50])
 def test_equals_a_plain_loop_for_many_and_for_few_distinct_ballots(T, weight):
@@ -130,6 +132,7 @@ def test_memory_blocks_change_nothing(monkeypatch):
         assert np.array_equal(a.above, b.above)
 
 
+@pytest.mark.slow
 def test_the_best_threshold_is_found_anew_for_every_draw():
     v = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[7, 5])
     check_against_a_plain_loop(v, hr.Robust(hr.kemeny, "auto"), 4, 1)

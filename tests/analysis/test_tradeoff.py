@@ -39,6 +39,7 @@ def test_the_tolerance_decides_what_may_be_chosen():
     assert hr.tradeoff(VOTES, tolerance=1).best == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["downward", "naive"])
 @pytest.mark.parametrize("base", [hr.kemeny, hr.borda, hr.footrule])
 @pytest.mark.parametrize("distance", ["hausdorff_ns", "hausdorff_half"])
@@ -65,6 +66,7 @@ def test_each_line_is_what_the_merge_and_its_breakdown_say(rule, base, distance)
         assert on_front == (not beaten.any())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_smith_tiers_hold_until_the_formula_says_and_no_longer(kind):
     rng = np.random.default_rng(KINDS.index(kind))
@@ -160,6 +162,7 @@ def test_time_limits_leave_the_rest_open_and_what_may_be_chosen_comes_first():
     assert t.loss[t.best] <= t.loss[0] + TOLERANCE
 
 
+@pytest.mark.slow
 def test_the_top_can_be_what_counts_as_broken():
     votes = hr.sample_votes(hr.Mallows(list(range(4)), 0.7), 60, rng=5)
     t = hr.tradeoff(votes, goal=hr.NewWinner())
@@ -172,6 +175,7 @@ def test_the_top_can_be_what_counts_as_broken():
         hr.tradeoff(votes, delta=0.5, goal=hr.NewWinner())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["downward", "naive"])
 def test_what_counts_as_broken_can_be_that_an_item_leaves(rule):
     votes = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"], ["c", "a", "b"]], weights=[60, 30, 10])
@@ -247,6 +251,7 @@ def test_bad_options_are_refused(options, words):
         hr.tradeoff(VOTES, **options)
 
 
+@pytest.mark.slow
 def test_auto_is_the_best_threshold_of_the_votes_at_hand():
     T = hr.Robust(hr.kemeny, "auto")
     assert T.fixed(VOTES) == hr.Robust(hr.kemeny, 0.06)
@@ -259,6 +264,7 @@ def test_auto_is_the_best_threshold_of_the_votes_at_hand():
     assert hr.attack(VOTES, T, hr.Distance(1 / 3)).upper == pytest.approx(0.38, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_auto_never_loses_robustness():
     rng = np.random.default_rng(0)
     gained = 0

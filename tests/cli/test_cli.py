@@ -495,6 +495,7 @@ def test_draws_that_were_interrupted_are_shown_with_the_exit_code_for_it(run, mo
     assert "interrupted: estimate from fewer draws" in out
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="pipes and signals of POSIX")
 def test_ctrl_c_in_a_long_run_prints_the_best_ranking(tmp_path):
     rng = np.random.default_rng(0)

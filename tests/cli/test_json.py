@@ -77,11 +77,13 @@ def test_every_command_fits_the_schema(printed, args):
     fits(printed(*args))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("result")
 def test_a_verdict_fits_the_schema(printed):
     fits(printed("verify", "result.json", "votes.soc"))
 
 
+@pytest.mark.slow
 def test_what_the_demo_writes_fits_the_schema(command_line, tmp_path):
     command_line("demo", "--out", "made")
     fits(json.loads((tmp_path / "made" / "consensus.json").read_text("utf-8")))

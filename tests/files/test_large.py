@@ -55,6 +55,7 @@ def same_notes(notes: tuple[str, ...]) -> list[str]:
     return sorted(note for note in notes if not note.startswith("rarely named"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
 @pytest.mark.parametrize("form", FORMS)
 def test_large_files_are_read_as_small_ones(tmp_path, form, kind):

@@ -67,6 +67,7 @@ def test_hostile_names_are_shown_escaped():
     assert plots.breakdown_data(hr.breakdown(votes), labels=["x\n"])["curves"][0]["label"] == "x\\n"
 
 
+@pytest.mark.slow
 def test_names_with_dollar_signs_are_no_formulas(tmp_path):
     votes = hr.Votes.from_orders([["$\\frac$", "$x^{$"], ["$x^{$", "$\\frac$"]], weights=[2, 1])
     plots.save(plots.heatmap(votes, hr.kemeny(votes)), tmp_path / "heatmap")
@@ -200,6 +201,7 @@ def test_axes_that_are_given_are_drawn_on():
         assert draw(ax) is ax
 
 
+@pytest.mark.slow
 def test_pictures_are_files_with_the_same_bytes_every_time(tmp_path):
     for name in ("one", "two"):
         plots.save(plots.breakdown(hr.breakdown(ABC)), tmp_path / name)

@@ -285,6 +285,7 @@ def test_a_reach_that_makes_no_sense_is_refused(drawn_again, reach, message):
         plots.ranges_data(drawn_again, reach)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [4, 60])
 def test_rows_of_few_and_of_many_items_can_be_read(n):
     votes = hr.sample_votes(hr.PlackettLuce(np.exp(-np.arange(n) / 8)), 50, rng=1)
@@ -471,6 +472,7 @@ def pictures(votes, ax=None):
     yield plots.attack(hr.attack(votes, hr.kemeny, goal), ax=ax)
 
 
+@pytest.mark.slow
 def test_hostile_names_are_text_on_any_axes(tmp_path):
     votes = hr.Votes.from_orders([HOSTILE, HOSTILE[::-1]], weights=[3, 2])
     for k, ax in enumerate(pictures(votes)):
@@ -499,6 +501,7 @@ def test_names_are_no_formulas_on_axes_of_another_style(tmp_path):
         figure.savefig(tmp_path / "picture.png")
 
 
+@pytest.mark.slow
 def test_pictures_are_the_same_bytes_every_time(tmp_path):
     for name in ("one", "two"):
         for k, ax in enumerate(pictures(TREES)):

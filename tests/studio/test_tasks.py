@@ -139,6 +139,7 @@ def test_files_are_compared_each_in_its_own_way():
     assert (comparison["old"]["source"], comparison["new"]["source"]) == ("old.csv", "new.csv")
 
 
+@pytest.mark.slow
 def test_names_that_hold_the_word_above_are_understood():
     items = ["x", "Oak above all", "y"]
     assert claimed("Oak above all above y", items) == hr.Above("Oak above all", "y")

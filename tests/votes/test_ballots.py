@@ -220,6 +220,7 @@ def test_lists_of_few_of_many_items_are_held_as_marks():
     assert np.array_equal(votes.mean_places(), matrix.mean_places())
 
 
+@pytest.mark.slow
 def test_marks_need_no_matrix_to_be_weighed_narrowed_written_or_drawn(tmp_path, monkeypatch):
     rng = np.random.default_rng(3)
     orders = [[f"i{k}", [f"i{(k + 3) % 2000}", f"i{(k + 40) % 2000}"]] for k in range(2000)]

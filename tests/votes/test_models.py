@@ -51,6 +51,7 @@ def test_probabilities_equal_their_definition(model):
     assert model.pmf().tolist() == pytest.approx(by_definition(model))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS, ids=lambda m: type(m).__name__)
 def test_samples_follow_the_probabilities(model):
     from scipy.stats import chisquare
