@@ -402,7 +402,9 @@ def test_the_slider_is_given_the_same_words(numbers, counts, expected):
 def test_the_slider_is_told_what_each_threshold_costs_and_buys(chosen):
     said = slider_data(chosen)["weighed"]
     assert len(said) == len(chosen["path"]["theta"])
-    assert said[0] == "loss 0.1633; first change at 1 % of the votes" or said[0].startswith("loss 0.")
+    found = chosen["tradeoff"]
+    first = f"loss {found['loss'][0]:.4g}; first change at {percent(found['lower'][0])} of the votes"
+    assert (len(said), said[0]) == (len(found["theta"]), first)
     assert said[-1] == "loss 0.5; cannot be broken"
 
 

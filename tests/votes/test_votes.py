@@ -158,8 +158,8 @@ def test_summary_states_sizes_choices_and_notes():
     for part in (
         "items: 3",
         "ballots: 2 (2 distinct)",
-        "with ties: 1 (50.0%)",
-        "incomplete: 1 (50.0%)",
+        "with ties: 1 (50 %)",
+        "incomplete: 1 (50 %)",
         "observed (a ballot speaks only about pairs it lists)",
         "one half each way",
         "note: 1 ballot without any mark dropped",
