@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from holdrank.attacks.judge import MOST_IN_CELLS, Case
 from holdrank.attacks.plans import Found, Progress
 from holdrank.attacks.tiers.crossings import lower_bound
 from holdrank.errors import UsageError, quote, real_number
-from holdrank.parallel.checkpoints import Keep, opened
+from holdrank.parallel.checkpoints import Checkpoint, Keep, opened
 from holdrank.parallel.spread import expect_executor, spread
 from holdrank.parallel.workers import Parcel
 from holdrank.rankings import Floats, Ranking
@@ -192,7 +192,6 @@ def tradeoff(
         # A ballot that compares few pairs can lose few: battles of two items, a tiny share of all pairs.
         compared = float(votes.wins().sum() / votes.pair_votes)
         allowed = votes.loss(median.ranking) + tolerance * compared
-        lower, upper = np.zeros(len(path)), np.full(len(path), np.inf)
         theta = np.array([least for least, _ in path])
         ends = [*theta[1:].tolist(), 0.5]
         # What can be chosen comes first, then the rest by loss.
@@ -200,21 +199,9 @@ def tradeoff(
         tried = {k: dict.fromkeys((float(theta[k]), (float(theta[k]) + ends[k]) / 2 if k else 0.0)) for k in turns}
         work = {repr(value): (value,) for k in turns for value in tried[k]}
         sweep = _Sweep(votes, base, merge, median, Distance(at, distance) if goal is None else goal)
-        known: dict[str, tuple[float | None, float | None, bool]] = {}
         with opened(checkpoint, "tradeoff", votes, sweep.parameters()) as kept:
-            if progress is not None:
-                progress(Step("thresholds", 0, len(work)))
-            for key, found in spread(_try, work, Parcel(sweep), clock, executor=executor, kept=kept, fair=True):
-                known[key] = found
-                if progress is not None and len(known) < len(work):
-                    progress(Step("thresholds", len(known), len(work)))
-        for k in turns:
-            least = theta[k]
-            for value in tried[k]:
-                if repr(value) in known:
-                    found = _endless(*known[repr(value)][:2])
-                    if found > (lower[k], upper[k]) or value == least:
-                        theta[k], lower[k], upper[k] = value, *found
+            known = _run(sweep, work, clock, executor, kept, progress)
+        lower, upper = _best_of_each(theta, tried, known)
         status = Status.LEAST
         if (lower < upper).any():
             cut_short = clock.over() or any(cut for _, _, cut in known.values())
@@ -255,6 +242,41 @@ class _Sweep:
     def parameters(self) -> dict[str, Any]:
         """Return what the breakdown of a threshold depends on, besides the votes."""
         return {"base": name_of(self.base), "merge": self.merge, "broken": repr(self.broken)}
+
+
+Tried: TypeAlias = dict[str, tuple[float | None, float | None, bool]]
+
+
+def _run(
+    sweep: _Sweep,
+    work: dict[str, tuple[float]],
+    clock: Clock,
+    executor: Executor | None,
+    kept: Checkpoint | None,
+    progress: Progress | None,
+) -> Tried:
+    """Return what is known about each threshold, as far as time allows."""
+    known: Tried = {}
+    if progress is not None:
+        progress(Step("thresholds", 0, len(work)))
+    for key, found in spread(_try, work, Parcel(sweep), clock, executor=executor, kept=kept, fair=True):
+        known[key] = found
+        if progress is not None and len(known) < len(work):
+            progress(Step("thresholds", len(known), len(work)))
+    return known
+
+
+def _best_of_each(theta: Floats, tried: dict[int, dict[float, None]], known: Tried) -> tuple[Floats, Floats]:
+    """Return bounds for each stretch of the path, and move `theta` to the most robust threshold tried in it."""
+    lower, upper = np.zeros(len(theta)), np.full(len(theta), np.inf)
+    for k, values in tried.items():
+        least = theta[k]
+        for value in values:
+            if repr(value) in known:
+                found = _endless(*known[repr(value)][:2])
+                if found > (lower[k], upper[k]) or value == least:
+                    theta[k], lower[k], upper[k] = value, *found
+    return lower, upper
 
 
 def _try(parcel: Parcel[_Sweep], theta: float, clock: Clock) -> tuple[tuple[float | None, float | None, bool], bool]:

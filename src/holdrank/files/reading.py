@@ -36,7 +36,17 @@ _BALLOTS_OF_TEXT = (*_TEXT_READERS, "jsonl")
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """What `validate` found: the first 20 problems, how many there are, and the votes if there is none."""
+    """What `validate` found.
+
+    Attributes
+    ----------
+    problems : tuple of InputError
+        The first 20.
+    total : int
+        How many there are.
+    votes : Votes or None
+        The votes, if there is no problem.
+    """
 
     problems: tuple[InputError, ...]
     total: int
