@@ -202,11 +202,7 @@ def tradeoff(
         with opened(checkpoint, "tradeoff", votes, sweep.parameters()) as kept:
             known = _run(sweep, work, clock, executor, kept, progress)
         lower, upper = _best_of_each(theta, tried, known)
-        status = Status.LEAST
-        if (lower < upper).any():
-            cut_short = clock.over() or any(cut for _, _, cut in known.values())
-            status = Status.BETWEEN_INTERRUPTED if clock.interrupted else Status.BETWEEN
-            status = Status.BETWEEN_TIME_LIMIT if cut_short and not clock.interrupted else status
+        status = Status.LEAST if (lower >= upper).all() else _open_status(clock, known)
     fits = np.flatnonzero(loss <= max(allowed, loss.min()) + SAME)
     best = int(fits[np.lexsort((loss[fits], -lower[fits]))[0]])
     return Tradeoff(
@@ -264,6 +260,14 @@ def _run(
         if progress is not None and len(known) < len(work):
             progress(Step("thresholds", len(known), len(work)))
     return known
+
+
+def _open_status(clock: Clock, known: Tried) -> Status:
+    """Return why some bounds do not meet."""
+    if clock.interrupted:
+        return Status.BETWEEN_INTERRUPTED
+    cut_short = clock.over() or any(cut for _, _, cut in known.values())
+    return Status.BETWEEN_TIME_LIMIT if cut_short else Status.BETWEEN
 
 
 def _best_of_each(theta: Floats, tried: dict[int, dict[float, None]], known: Tried) -> tuple[Floats, Floats]:
