@@ -146,12 +146,44 @@ def price_orders(attacker: Any, targets: Any, slack: float, exact: bool, prices:
     prices : Prices
         Filled.
     """
-    columns = len(attacker.cap)
+    n, columns = targets.orders.shape[1], len(attacker.cap)
     tableau = new_tableau(columns)
+    margin = np.zeros((n, n))
+    rival = np.empty(n, np.int64)
     for t in range(len(targets.orders)):
         target = targets.orders[t]
-        rows = first_rows(attacker, target, targets.rivals[t], slack, tableau)
-        value, outcome = price_order(attacker, target, targets.stops[t], slack, exact, tableau, rows, prices.rivals[t])
+        rows = only_balance(attacker, tableau)
+        for k in range(targets.rivals.shape[1]):
+            if targets.rivals[t, k, 0] >= 0 and rows < MOST_ROWS:
+                add_rival(attacker, target, targets.rivals[t, k], slack, tableau, rows)
+                rows += 1
+        value, outcome = 0.0, Outcome.OPEN
+        used = 0
+        while True:
+            if rows and not solve_rows(attacker.cap, attacker.cost, tableau, rows):
+                value, outcome = np.inf, Outcome.HOPELESS
+                break
+            value = max(value, dual_bound(attacker.cap, attacker.cost, tableau, rows))
+            if value >= targets.stops[t]:
+                outcome = Outcome.PRUNED
+                break
+            margins_left(attacker, target, tableau.z, slack, margin)
+            for p in range(n):
+                rival[p] = target[p]
+            if descend(margin, rival, _TINY) <= _NO_GAIN:
+                if not exact:
+                    break
+                if cheaper_by(margin, target, rival) <= _NO_GAIN:
+                    outcome = Outcome.PRICED
+                    break
+            if rows >= MOST_ROWS:
+                break
+            add_rival(attacker, target, rival, slack, tableau, rows)
+            rows += 1
+            if used < prices.rivals.shape[1]:
+                for p in range(n):
+                    prices.rivals[t, used, p] = rival[p]
+                used += 1
         prices.values[t] = value
         prices.outcomes[t] = outcome
         if len(prices.taken):
@@ -159,57 +191,19 @@ def price_orders(attacker: Any, targets: Any, slack: float, exact: bool, prices:
                 prices.taken[t, j] = tableau.z[j]
 
 
-def first_rows(attacker: Any, target: Any, rivals: Any, slack: float, tableau: Any) -> int:
-    """Begin the program of a target with its first rivals; return how many rows it has."""
+def only_balance(attacker: Any, tableau: Any) -> int:
+    """Begin a program without rivals; return how many rows it has: one where added battles need as many taken away."""
     columns = len(attacker.cap)
-    rows = 0
     for j in range(columns):
         tableau.full[j] = False
         tableau.z[j] = 0.0
-    if len(attacker.balance):
-        for j in range(columns):
-            tableau.gain[0, j] = attacker.balance[j]
-        tableau.need[0] = 0.0
-        tableau.basis[0] = columns
-        rows = 1
-    for k in range(len(rivals)):
-        if rivals[k, 0] >= 0 and rows < MOST_ROWS:
-            add_rival(attacker, target, rivals[k], slack, tableau, rows)
-            rows += 1
-    return rows
-
-
-def price_order(
-    attacker: Any, target: Any, stop: float, slack: float, exact: bool, tableau: Any, rows: int, met: Any
-) -> Any:
-    """Price one target, see `price_orders`; return (value, outcome), and fill `met` with the rivals that came up."""
-    n = len(target)
-    margin = np.zeros((n, n))
-    rival = np.empty(n, np.int64)
-    value = 0.0
-    used = 0
-    while True:
-        if rows and not solve_rows(attacker.cap, attacker.cost, tableau, rows):
-            return np.inf, Outcome.HOPELESS
-        value = max(value, dual_bound(attacker.cap, attacker.cost, tableau, rows))
-        if value >= stop:
-            return value, Outcome.PRUNED
-        margins_left(attacker, target, tableau.z, slack, margin)
-        for p in range(n):
-            rival[p] = target[p]
-        if descend(margin, rival, _TINY) <= _NO_GAIN:
-            if not exact:
-                return value, Outcome.OPEN
-            if cheaper_by(margin, target, rival) <= _NO_GAIN:
-                return value, Outcome.PRICED
-        if rows >= MOST_ROWS:
-            return value, Outcome.OPEN
-        add_rival(attacker, target, rival, slack, tableau, rows)
-        rows += 1
-        if used < len(met):
-            for p in range(n):
-                met[used, p] = rival[p]
-            used += 1
+    if not len(attacker.balance):
+        return 0
+    for j in range(columns):
+        tableau.gain[0, j] = attacker.balance[j]
+    tableau.need[0] = 0.0
+    tableau.basis[0] = columns
+    return 1
 
 
 def cheaper_by(margin: Any, target: Any, order: Any) -> float:
@@ -306,7 +300,7 @@ def margins_left(attacker: Any, target: Any, z: Any, slack: float, margin: Any) 
 
 
 PARTS = (
-    order_subsets, first_order, descend, *simplex.PARTS, new_tableau, cheaper_by, add_rival, margins_left, first_rows,
-    price_order,
+    order_subsets, first_order, descend, *simplex.PARTS, new_tableau, only_balance, cheaper_by, add_rival,
+    margins_left,
 )  # fmt: skip
 """What `price_orders` calls, for `holdrank.arrays.kernels.compiled`."""
