@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -97,8 +98,7 @@ class Aim:
         Place k means fewer than k items strictly above: tied items share the best of their places.
         """
         if self.distance:
-            far = float(DISTANCES[self.distance](self.before, after))
-            return far >= self.delta - SAME
+            return _moved(self.distance, self.before, after) >= self.delta - SAME
         if self.above:
             b, a = self.above
             return bool(after.ranks[b] < after.ranks[a])
@@ -152,6 +152,11 @@ class Aim:
 def deed_of(goal: Goal, n: int) -> Deed:
     """Return a goal in the forms that sentences need; one of somebody's own may do with its text."""
     return goal.deed(n) if hasattr(goal, "deed") else words.own(goal.text())
+
+
+@lru_cache(maxsize=4096)  # a curve asks about the same two rankings for every distance
+def _moved(distance: str, before: Ranking, after: Ranking) -> float:
+    return float(DISTANCES[distance](before, after))
 
 
 def top_items(ranking: Ranking, k: int) -> set[int]:
