@@ -48,13 +48,13 @@ print("watch.png: what each threshold costs, and what it withstands")
 # without ties the ranking breaks at 0.9%; we take theta = 0.025
 #
 # Places of kemeny
-# old     95 %   new     95 %   moved   undone by                  item
-#   1   1 to 2     1   1 to 2                                      amber
-#   2   1 to 2     2   1 to 2                                      basalt
-#   3   3 to 3     3   3 to 3                                      coral
-#   6   6 to 6     4   4 to 4      +2         157   beyond noise   flint
-#   4   4 to 5     5   5 to 6      -1         157   within noise   delta
-#   5   4 to 5     6   5 to 6      -1         178   within noise   ember
+# old   95 %   new   95 %   moved   undone by                  item
+#   1    1–2     1    1–2                                      amber
+#   2    1–2     2    1–2                                      basalt
+#   3      3     3      3                                      coral
+#   6      6     4      4      +2         157   beyond noise   flint
+#   4    4–5     5    5–6      -1         157   within noise   delta
+#   5    4–5     6    5–6      -1         178   within noise   ember
 # 3 of 6 items moved, 1 beyond noise; 2 of 15 pairs changed their order
 # exit code 0
 #
