@@ -9,7 +9,7 @@ import holdrank as hr
 from holdrank.attacks.engines import exact_engine
 from holdrank.attacks.mirror import turned_votes
 from holdrank.attacks.reach import reach
-from holdrank.attacks.tiers.crossings import lower_bound, tie_prices
+from holdrank.attacks.tiers.border_bounds import lower_bound, tie_prices
 from holdrank.status import Clock, Status
 
 import oracles

@@ -18,7 +18,7 @@ from holdrank.attacks.engines import exact_engine
 from holdrank.attacks.goals import Aim, Distance, Goal, TierDistance
 from holdrank.attacks.judge import MOST_IN_CELLS, Case
 from holdrank.attacks.plans import Found, Progress
-from holdrank.attacks.tiers.crossings import lower_bound
+from holdrank.attacks.tiers.border_bounds import lower_bound
 from holdrank.errors import UsageError, quote, real_number
 from holdrank.parallel.checkpoints import Checkpoint, Keep, opened
 from holdrank.parallel.spread import expect_executor, spread

@@ -18,8 +18,8 @@ from holdrank.attacks.plans import Found, Progress
 from holdrank.attacks.search import Search
 from holdrank.attacks.sides import every_optimum_reaches
 from holdrank.attacks.tiers import engine as tiers_engine
-from holdrank.attacks.tiers.below import RankingBelow
-from holdrank.attacks.tiers.crossings import lower_bound
+from holdrank.attacks.tiers.base_ranking import RankingBelow
+from holdrank.attacks.tiers.border_bounds import lower_bound
 from holdrank.attacks.whole import Find, FindWhole
 from holdrank.rankings import Ranking
 from holdrank.rules.consensus import Consensus, Statistic

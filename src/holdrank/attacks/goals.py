@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
@@ -28,8 +28,9 @@ CLAIMS = "'X wins', 'A above B' or 'top 3'"
 class Goal(Protocol):
     """What an attack is for. Goals are values, compared by their contents.
 
-    A goal of your own is a frozen dataclass with these three methods. Its aim must be one of those that `Aim` can
-    express; engines, search and proofs then take it as they take the goals of this module.
+    A goal of your own is a frozen dataclass with these two methods. Its aim must be one of those that `Aim` can
+    express; engines, search and proofs then take it as they take the goals of this module. A third method,
+    ``deed(n)``, may return a `Deed`: the goal in the forms that sentences about n items need.
     """
 
     def aim(self, before: Ranking, items: Sequence[str]) -> Aim:
@@ -38,10 +39,6 @@ class Goal(Protocol):
 
     def text(self) -> str:
         """Return the goal in words, as a noun: "another winner"."""
-        ...
-
-    def deed(self, n: int) -> Deed:
-        """Return the goal in the forms that sentences about `n` items need."""
         ...
 
 
@@ -151,7 +148,8 @@ class Aim:
 
 def deed_of(goal: Goal, n: int) -> Deed:
     """Return a goal in the forms that sentences need; one of somebody's own may do with its text."""
-    return goal.deed(n) if hasattr(goal, "deed") else words.own(goal.text())
+    deed: Callable[[int], Deed] | None = getattr(goal, "deed", None)
+    return words.own(goal.text()) if deed is None else deed(n)
 
 
 @lru_cache(maxsize=4096)  # a curve asks about the same two rankings for every distance
@@ -361,16 +359,16 @@ def claimed(claim: str, items: Sequence[str]) -> Wins | Above | TopSet:
     >>> claimed("b above a", ["a", "b"]), claimed("b wins", ["a", "b"]), claimed("top 1", ["a", "b"])
     (Above(upper='b', lower='a'), Wins(item='b'), TopSet(k=1))
     """
-    words = " ".join(claim.split())
-    top = re.fullmatch(r"top (\d{1,9})", words)
-    if top and words not in items:
+    said = " ".join(claim.split())
+    top = re.fullmatch(r"top (\d{1,9})", said)
+    if top and said not in items:
         return TopSet(int(top[1]))
-    winner = words.removesuffix(" wins")
-    if winner != words and (winner in items or " above " not in words):
+    winner = said.removesuffix(" wins")
+    if winner != said and (winner in items or " above " not in said):
         return Wins(winner)
-    for sign in re.finditer(" above ", words):
-        upper, lower = words[: sign.start()], words[sign.end() :]
-        if (upper in items and lower in items) or words.count(" above ") == 1:
+    for sign in re.finditer(" above ", said):
+        upper, lower = said[: sign.start()], said[sign.end() :]
+        if (upper in items and lower in items) or said.count(" above ") == 1:
             return Above(upper, lower)
     raise UsageError(f"a claim is {CLAIMS}, not {quote(claim)}")
 

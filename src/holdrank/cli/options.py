@@ -194,8 +194,7 @@ def result_options(command: F) -> F:
     return command
 
 
-MEDIANS = ("kemeny", "borda", "footrule")
-RULES = (*MEDIANS, "copeland", "bradley-terry", "mean-score")
+RULES = ("kemeny", "borda", "footrule", "copeland", "bradley-terry", "mean-score")  # as in the registry, without numpy
 rule_option = click.option(
     "--rule", type=click.Choice(RULES), default="kemeny", show_default=True, help="Aggregation rule."
 )
@@ -203,11 +202,9 @@ rule_option = click.option(
 
 def statistic(rule: str) -> Statistic:
     """Return the function behind the name of a rule."""
-    from holdrank.rules import consensus
-    from holdrank.rules import scores as scoring
+    from holdrank.rules.registry import rule_named
 
-    found: Statistic = getattr(consensus if rule in MEDIANS else scoring, rule.replace("-", "_"))
-    return found
+    return rule_named(rule).function
 
 
 def statistic_of(rule: str, theta: float | str | None, merge: str, votes: Votes, time_limit: float | None,

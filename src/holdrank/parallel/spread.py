@@ -102,7 +102,8 @@ def _there(
             done, _ = wait(running, _LOOK, FIRST_COMPLETED)
             if clock.interrupted and hasattr(executor, "stop"):
                 executor.stop()
-            for future in done:
+            # What ended well comes first: it is kept before a failure ends the sweep.
+            for future in sorted(done, key=_has_failed):
                 yield running[future], future.result()
                 del running[future]
             if clock.interrupted or clock.seconds_left() < -LATE:
@@ -119,6 +120,10 @@ def _there(
     finally:
         for future in running:
             future.cancel()
+
+
+def _has_failed(future: Future[Any]) -> bool:
+    return future.cancelled() or future.exception() is not None
 
 
 def _seconds(clock: Clock, parts: float) -> float | None:

@@ -161,7 +161,7 @@ def _not_allowed(checker: Exactly, attacked: Votes, change: Change, low: Fractio
 def _foreign(checker: Exactly, ballots: Sequence[tuple[Fraction | int, ...]]) -> str:
     """Return why an attacker may not put in one of these ballots, or nothing."""
     votes = checker.votes
-    if checker.base == "mean score":
+    if checker.base == "mean-score":
         given = [score for row in checker.kinds(votes) for score in row]
         beyond = any(not min(given) <= score <= max(given) for row in ballots for score in row)
         return "a ballot that was put in has a score beyond all that were given" if beyond else ""

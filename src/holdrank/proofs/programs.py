@@ -111,7 +111,7 @@ def by_mean_score(ground: Ground) -> OrderProgram:
         scores = np.array(ground.kinds, dtype=np.int64).T
         return [Case([scores[i] - scores[j] for i, j in pairwise(o)], None, itself(o)) for o in ground.orders]
 
-    return ground.orders[(yield _once(ground, "mean score", cases))]
+    return ground.orders[(yield _once(ground, "mean-score", cases))]
 
 
 def by_copeland(ground: Ground) -> Program:
@@ -277,7 +277,7 @@ def program(ground: Ground, base: str, theta: float | None, rule: str) -> Progra
         "kemeny": lambda: by_cost(ground, "kendall", possible),
         "footrule": lambda: by_cost(ground, "footrule", possible),
         "borda": lambda: by_borda(ground, possible),
-        "mean score": lambda: by_mean_score(ground),
+        "mean-score": lambda: by_mean_score(ground),
     }
     if base == "copeland" and theta is None:
         return by_copeland(ground)

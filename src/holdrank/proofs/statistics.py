@@ -26,15 +26,9 @@ from holdrank.votes.votes import Votes
 LISTED = 7  # items: up to here all optimal orders are listed
 _TIED = Fraction(TIED)
 _BY_COST = {"kemeny": exact.pair_costs, "footrule": exact.place_costs}
-_BY_SCORES = {"borda": exact.borda_scores, "copeland": exact.copeland_scores, "mean score": exact.total_scores}
-for _name, _in_proofs in (
-    ("kemeny", "kemeny"),
-    ("borda", "borda"),
-    ("footrule", "footrule"),
-    ("copeland", "copeland"),
-    ("mean-score", "mean score"),
-):
-    equip(_name, proof=_in_proofs)
+_BY_SCORES = {"borda": exact.borda_scores, "copeland": exact.copeland_scores, "mean-score": exact.total_scores}
+for _name in (*_BY_COST, *_BY_SCORES):
+    equip(_name, proof=_name)
 
 _LARGEST = 2**52  # scores in whole units, so that their differences fit the tables
 
@@ -64,7 +58,7 @@ class Exactly:
 
     def exactly(self, votes: Votes) -> ExactVotes:
         """Return votes in whole numbers."""
-        return ExactVotes.of_scores(votes) if self.base == "mean score" else ExactVotes.of(votes)
+        return ExactVotes.of_scores(votes) if self.base == "mean-score" else ExactVotes.of(votes)
 
     @cached_property
     def ranked(self) -> ExactVotes:
@@ -81,7 +75,7 @@ class Exactly:
         n = self.votes.n
         if self.theta is not None or self.base in (None, "copeland"):
             return None
-        if self.base == "mean score":
+        if self.base == "mean-score":
             if not self._exact_means:
                 return None
             scores = [score for row in self.exact.ballots for score in row]
@@ -97,7 +91,7 @@ class Exactly:
         """Return the weight of each kind of ballot that the statistic tells apart."""
         weights: dict[tuple[Fraction | int, ...], Fraction] = {}
         rows: list[tuple[Fraction | int, ...]] = [tuple(row) for row in votes.ranks.tolist()]
-        if self.base == "mean score" and votes.scores is not None:
+        if self.base == "mean-score" and votes.scores is not None:
             rows = [tuple(row) for row in exact.scores_as_written(votes.scores.tolist())]
         for row, weight in zip(rows, votes.weights.tolist(), strict=True):
             weights[row] = weights.get(row, Fraction(0)) + Fraction(weight)
@@ -110,13 +104,13 @@ class Exactly:
         """
         inside = [j for j in range(self.votes.n) if j not in aim.newcomers]
         pairs = [aim.above] if aim.above else [(i, j) for i in aim.newcomers for j in inside]
-        if self.theta is not None or self.base not in ("borda", "mean score"):
+        if self.theta is not None or self.base not in ("borda", "mean-score"):
             return False
         if not aim.above and (not aim.newcomers or len(inside) != aim.top):
             return False
         for ballot in self.exact.ballots:
             alone = ExactVotes(self.exact.n, (ballot,), (1,), Fraction(1), self.exact.observed)
-            points = exact.total_scores(alone) if self.base == "mean score" else _points(alone, self.exact.has_places)
+            points = exact.total_scores(alone) if self.base == "mean-score" else _points(alone, self.exact.has_places)
             if any(points[i] > points[j] for i, j in pairs):
                 return False
         return True
@@ -179,7 +173,7 @@ class Exactly:
         else:
             scores = _BY_SCORES[self.base](votes)
             # Scores that are no short decimals carry rounding, too.
-            carried = self.base == "mean score" and not self._exact_means
+            carried = self.base == "mean-score" and not self._exact_means
             slack = (_TIED / 10 if carried else rounding) * max(abs(score) for score in scores)
         for order in permutations(range(n)):
             if all(scores[a] >= scores[b] - slack for a, b in pairwise(order)):
@@ -189,7 +183,7 @@ class Exactly:
         """Show that votes with any outcome cost what is demanded; return also where."""
         assert self.base is not None
         n = self.votes.n
-        if self.base == "mean score":
+        if self.base == "mean-score":
             added = extremes(self.exact)
         else:
             added = battles(n) if adds_battles(self.votes) else rankings(n)
@@ -209,9 +203,9 @@ def _points(alone: ExactVotes, by_places: bool) -> list[int]:
 def known_base(T: Statistic, votes: Votes) -> str | None:
     """Return the name here of a statistic, or of the base of a merge; None if the proofs do not know it."""
     name: str | None = rule_of(base_of(T)).on(votes).proof
-    if name == "mean score" and not _has_plain_scores(votes):
+    if name == "mean-score" and not _has_plain_scores(votes):
         return None
-    return None if name in ("copeland", "mean score") and isinstance(T, Robust) else name
+    return None if name in ("copeland", "mean-score") and isinstance(T, Robust) else name
 
 
 def _has_plain_scores(votes: Votes) -> bool:

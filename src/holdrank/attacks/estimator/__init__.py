@@ -1,1 +1,5 @@
-"""The paper's estimator: smoothed votes and gradient descent."""
+"""The paper's estimator: a smoothed problem solved by gradient descent.
+
+`engine` is the door, `descent` the algorithm on any array library, `fused` its sampler as GPU kernels, `devices`
+where it runs, `trimming` the attacks made of what it ends with.
+"""

@@ -1,1 +1,1 @@
-"""Attacks on the footrule median."""
+"""Attacks on the footrule median: `engine` searches over target rankings, `places` prices one."""

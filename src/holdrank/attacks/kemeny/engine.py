@@ -17,8 +17,8 @@ import numpy as np
 
 from holdrank.attacks.goals import Aim
 from holdrank.attacks.kemeny import walks
-from holdrank.attacks.kemeny.claims import Claim
 from holdrank.attacks.kemeny.counted import CountedSearch
+from holdrank.attacks.kemeny.many_items import Claim
 from holdrank.attacks.kemeny.orders import block_bound_of, flips
 from holdrank.attacks.kemeny.siege import SUBSETS_UP_TO, Priced, Siege
 from holdrank.attacks.kemeny.targets import TargetSearch

@@ -1,1 +1,6 @@
-"""Attacks on tiers: Robust with any merge."""
+"""Attacks on tiers: `Robust` with any merge.
+
+`engine` searches over rankings with ties: `cells` of votes with the same upper tiers, covered by `splits`, each
+bounded by linear `conditions` and what votes do against them (`violations`). `base_ranking` uses what is known about
+the ranking that the tiers are made from; `border_bounds` is a lower bound for many items.
+"""

@@ -21,7 +21,9 @@ from holdrank.votes.forms.vocabulary import (
     FLAG_NAMES,
     PAIR_NAMES,
     SCORED_PAIR_NAMES,
+    TIE_FLAG_NAME,
     WINNER_CODES,
+    WINNER_NAMES,
     WON_NAMES,
     code,
 )
@@ -87,11 +89,12 @@ def _battle_result(
 ) -> BattleColumns | None:
     if winner is not None:
         return BattleColumns(first, second, winner=table.find(winner, "winner"))
-    if "winner" in known:
-        return BattleColumns(first, second, winner=known["winner"])
+    for name in WINNER_NAMES:
+        if name in known:
+            return BattleColumns(first, second, winner=known[name])
     for a, b in FLAG_NAMES:
         if a in known and b in known:
-            tie = (known["winner_tie"],) if "winner_tie" in known else ()
+            tie = (known[TIE_FLAG_NAME],) if TIE_FLAG_NAME in known else ()
             return BattleColumns(first, second, flags=(known[a], known[b], *tie))
     return None
 

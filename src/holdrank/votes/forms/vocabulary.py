@@ -97,6 +97,8 @@ PAIR_NAMES = (
 )
 WON_NAMES = (("winner_name", "loser_name"), ("winner", "loser"), ("chosen", "rejected"))
 """Columns of battles whose first always wins."""
+WINNER_NAMES = ("winner",)
+TIE_FLAG_NAME = "winner_tie"
 FLAG_NAMES = (
     ("winner_model_a", "winner_model_b"),
     ("winner_a", "winner_b"),
@@ -129,7 +131,7 @@ _FORMULA_SIGNS = frozenset("=+-@＝＋－＠")  # the wide ones are the same to 
 _KNOWN_NAMES = frozenset(
     {
         *(name for names in (*PAIR_NAMES, *WON_NAMES, *FLAG_NAMES, *SCORED_PAIR_NAMES, *COUNT_NAMES) for name in names),
-        *("winner", "winner_tie", *BALLOT_WEIGHT_NAMES),
+        *(*WINNER_NAMES, TIE_FLAG_NAME, *BALLOT_WEIGHT_NAMES),
         *VOTER_NAMES,
         *TASK_NAMES,
         *ITEM_NAMES,

@@ -17,7 +17,7 @@ from dataclasses import replace
 from holdrank.arrays.tolerances import DECIMALS, NUDGE
 from holdrank.attacks.goals import Aim, top_items
 from holdrank.attacks.plans import Found, Plan, Progress
-from holdrank.attacks.tiers.crossings import lower_bound
+from holdrank.attacks.tiers.border_bounds import lower_bound
 from holdrank.attacks.whole import Find, FindWhole, Whole, plan_votes
 from holdrank.rankings import Ranking
 from holdrank.rules.merges import Robust, consensus_of
