@@ -49,6 +49,7 @@ _ROOMS = {
         "Consensus",
         "KemenyBatch",
         "Statistic",
+        "StatisticName",
         "borda",
         "footrule",
         "kemeny",
@@ -73,6 +74,7 @@ _ROOMS = {
     "votes.pairs": ("PairCounts",),
     "votes.provenance": ("Reading",),
     "votes.votes": ("Votes",),
+    "words.goals": ("Deed",),
 }
 
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
@@ -164,6 +166,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.rules.consensus import Consensus as Consensus
     from holdrank.rules.consensus import KemenyBatch as KemenyBatch
     from holdrank.rules.consensus import Statistic as Statistic
+    from holdrank.rules.consensus import StatisticName as StatisticName
     from holdrank.rules.consensus import borda as borda
     from holdrank.rules.consensus import footrule as footrule
     from holdrank.rules.consensus import kemeny as kemeny
@@ -193,3 +196,4 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.votes.pairs import PairCounts as PairCounts
     from holdrank.votes.provenance import Reading as Reading
     from holdrank.votes.votes import Votes as Votes
+    from holdrank.words.goals import Deed as Deed

@@ -180,7 +180,7 @@ def test_the_command_line_takes_patterns(tmp_path, command_line):
         write(tmp_path, "csv", header, table[number * 50 : number * 50 + 50], f"b{number}")
     code, out, _ = command_line("rank", str(tmp_path / "b*.csv"), "--json", "-q")
     assert code == 0
-    assert json.loads(out)["votes"]["ballots"] == read_votes(str(tmp_path / "b*.csv")).total
+    assert json.loads(out)["votes"]["total"] == read_votes(str(tmp_path / "b*.csv")).total
 
 
 def test_a_file_whose_name_has_signs_of_a_pattern(tmp_path, monkeypatch):

@@ -106,14 +106,16 @@ def recipe():
     names: dict[str, object] = {}
     *blocks, last = re.findall(r"```python\n(.*?)```", RECIPE.read_text("utf-8"), re.DOTALL)
     assert 'forget("plurality")' in last
-    for block in blocks:
-        told: list[str] = []
-        test = doctest.DocTestParser().get_doctest(block, names, "recipe", str(RECIPE), 0)
-        doctest.DocTestRunner(verbose=False).run(test, out=told.append, clear_globs=False)
-        assert not told, "".join(told)
-        names = test.globs
-    yield names
-    forget("plurality")
+    try:
+        for block in blocks:
+            told: list[str] = []
+            test = doctest.DocTestParser().get_doctest(block, names, "recipe", str(RECIPE), 0)
+            doctest.DocTestRunner(verbose=False).run(test, out=told.append, clear_globs=False)
+            assert not told, "".join(told)
+            names = test.globs
+        yield names
+    finally:  # a page that fails must not leave its rule to other tests
+        forget("plurality")
 
 
 def fewest(votes: hr.Votes, T, aim) -> int:

@@ -40,7 +40,8 @@ def test_merging_voters_changes_no_answer(case, unlisted, random):
     for rule in RULES:
         one, two = rule(apart), rule(heaped)
         assert (one.ranking, one.unique, one.loss) == (two.ranking, two.unique, two.loss)
-        assert rule_of(rule).tied(apart) == rule_of(rule).tied(heaped)
+        tied = rule_of(rule).tied
+        assert tied is None or tied(apart) == tied(heaped)
     assert apart.total_variation(heaped) < 1e-12
 
 

@@ -28,9 +28,8 @@ CLAIMS = "'X wins', 'A above B' or 'top 3'"
 class Goal(Protocol):
     """What an attack is for. Goals are values, compared by their contents.
 
-    A goal of your own is a frozen dataclass with these two methods. Its aim must be one of those that `Aim` can
-    express; engines, search and proofs then take it as they take the goals of this module. A third method,
-    ``deed(n)``, may return a `Deed`: the goal in the forms that sentences about n items need.
+    A goal of your own is a frozen dataclass with these methods. Its aim must be one of those that `Aim` can express;
+    engines, search and proofs then take it as they take the goals of this module.
     """
 
     def aim(self, before: Ranking, items: Sequence[str]) -> Aim:
@@ -39,6 +38,10 @@ class Goal(Protocol):
 
     def text(self) -> str:
         """Return the goal in words, as a noun: "another winner"."""
+        ...
+
+    def deed(self, n: int) -> Deed:
+        """Return the goal in the forms that sentences about `n` items need; a goal of your own may leave this out."""
         ...
 
 

@@ -148,16 +148,17 @@ class Attack:
         >>> attack(votes, kemeny, Above("b", "a")).text()
         '10 of 100 votes tie it, 11 put b above a (11 %, proven minimum).'
         """
-        return attack_text(self.told())
-
-    def told(self) -> Told:
-        """Return the facts that sentences about the attack are made of."""
-        votes = {"counts": self.original.is_counts, "total": self.original.total}
-        estimate = self.status is Status.ESTIMATE
-        return told(amounts(self), votes, deed_of(self.goal, self.original.n), self.change, estimate=estimate)
+        return attack_text(told_of(self))
 
     def __repr__(self) -> str:
         return f"Attack({self.goal.text()}: {interval_text(self.lower, self.upper)}, {self.status})"
+
+
+def told_of(found: Attack) -> Told:
+    """Return the facts that sentences about an attack are made of."""
+    votes = {"counts": found.original.is_counts, "total": found.original.total}
+    estimate = found.status is Status.ESTIMATE
+    return told(amounts(found), votes, deed_of(found.goal, found.original.n), found.change, estimate=estimate)
 
 
 def amounts(found: Attack) -> dict[str, float | None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdrank.attacks.goals import NewWinner, Wins
+from holdrank.attacks.results import told_of
 from holdrank.errors import UsageError, quote, whole_number
 from holdrank.plots.style import BLUE, DARK, GREY, PALE_BLUE, VERMILLION, Data, drawn, starts, width_of, wrap
 from holdrank.words.attacks import change_text, proof_text
@@ -73,7 +74,7 @@ def attack_data(found: Attack, T: Statistic | None = None, *, most: int = 8) -> 
     # Both kinds of change are shown, however many ballots are taken away.
     taken = min(max(most - len(added), (most + 1) // 2), len(removed))
     rows = [("−", *one) for one in removed[:taken]] + [("+", *one) for one in added[: most - taken]]
-    total, whole, facts = found.original.total, found.whole_plan is not None, found.told()
+    total, whole, facts = found.original.total, found.whole_plan is not None, told_of(found)
 
     def weighed(weight: float) -> str:
         return number(weight) if found.original.is_counts else percent(weight / total)
@@ -137,7 +138,7 @@ def _outcome(found: Attack, after: Ranking) -> str:
             else [i for i in first if found.before.ranking.ranks[i] > 1]
         )
         return winners([items[i] for i in new], shared=len(first) > 1)
-    return found.told().deed.outcome
+    return told_of(found).deed.outcome
 
 
 class _Slopes:
