@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
@@ -28,8 +28,8 @@ CLAIMS = "'X wins', 'A above B' or 'top 3'"
 class Goal(Protocol):
     """What an attack is for. Goals are values, compared by their contents.
 
-    A goal of your own is a frozen dataclass with these methods. Its aim must be one of those that `Aim` can express;
-    engines, search and proofs then take it as they take the goals of this module.
+    A goal of your own is a frozen dataclass with these three methods. Its aim must be one of those that `Aim` can
+    express; engines, search and proofs then take it as they take the goals of this module.
     """
 
     def aim(self, before: Ranking, items: Sequence[str]) -> Aim:
@@ -41,7 +41,7 @@ class Goal(Protocol):
         ...
 
     def deed(self, n: int) -> Deed:
-        """Return the goal in the forms that sentences about `n` items need; a goal of your own may leave this out."""
+        """Return the goal in the forms that sentences about `n` items need."""
         ...
 
 
@@ -147,12 +147,6 @@ class Aim:
             pairs = self.before.n * (self.before.n - 1) // 2
             return math.ceil(2 * self.delta * pairs - SAME)
         return 2 * self.flips
-
-
-def deed_of(goal: Goal, n: int) -> Deed:
-    """Return a goal in the forms that sentences need; one of somebody's own may do with its text."""
-    deed: Callable[[int], Deed] | None = getattr(goal, "deed", None)
-    return words.own(goal.text()) if deed is None else deed(n)
 
 
 @lru_cache(maxsize=4096)  # a curve asks about the same two rankings for every distance

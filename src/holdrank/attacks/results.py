@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from holdrank.attacks.goals import Goal, TierDistance, deed_of
+from holdrank.attacks.goals import Goal, TierDistance
 from holdrank.attacks.plans import Plan
 from holdrank.rankings import Floats, Ints
 from holdrank.rules.consensus import Consensus, StatisticName
@@ -158,7 +158,7 @@ def told_of(found: Attack) -> Told:
     """Return the facts that sentences about an attack are made of."""
     votes = {"counts": found.original.is_counts, "total": found.original.total}
     estimate = found.status is Status.ESTIMATE
-    return told(amounts(found), votes, deed_of(found.goal, found.original.n), found.change, estimate=estimate)
+    return told(amounts(found), votes, found.goal.deed(found.original.n), found.change, estimate=estimate)
 
 
 def amounts(found: Attack) -> dict[str, float | None]:

@@ -33,11 +33,6 @@ class Deed:
     outcome: str
 
 
-def own(text: str) -> Deed:
-    """Return the words for a goal of somebody's own, which has no more than a text."""
-    return Deed(text, f"reach {text}", f"reaches {text}", text)
-
-
 def new_winner() -> Deed:
     """Return the words for another winner."""
     return Deed("another winner", "change the winner", "changes the winner", "another item wins")

@@ -17,7 +17,7 @@ from holdrank.analysis.records import Record
 from holdrank.arrays.tolerances import NUDGE, SAME
 from holdrank.attacks import goals
 from holdrank.attacks.answers import attack
-from holdrank.attacks.goals import Goal, deed_of
+from holdrank.attacks.goals import Goal
 from holdrank.attacks.plans import Plan
 from holdrank.attacks.whole import plan_votes
 from holdrank.errors import HoldrankError, show
@@ -104,7 +104,7 @@ def _sentence(question: Question, found: Record) -> str:
     votes = question.checker.votes
     about = {"counts": votes.is_counts, "total": votes.total}
     estimate = Status(found["status"]) is Status.ESTIMATE
-    return attack_text(facts_of(found, about, deed_of(question.goal, votes.n), found["change"], estimate=estimate))
+    return attack_text(facts_of(found, about, question.goal.deed(votes.n), found["change"], estimate=estimate))
 
 
 def _listed_plan(checker: Exactly, found: Record) -> tuple[Plan | None, tuple[Any, str] | None]:
