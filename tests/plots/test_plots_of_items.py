@@ -348,10 +348,11 @@ def test_titles_say_in_votes_what_an_attack_does(goal, change, title, proof):
     assert (data["title"], data["proof"]) == (title, proof)
 
 
-def test_a_goal_that_has_no_words_for_its_success_is_named(cherry):
+def test_a_goal_of_ones_own_is_named_in_its_own_words(cherry):
     class Own:
         aim = staticmethod(hr.Wins("Cherry").aim)
-        text = staticmethod(lambda: "a crown for Cherry")
+        text = staticmethod(lambda: "crowning Cherry")
+        deed = staticmethod(lambda _: hr.Deed("crowning Cherry", "crown", "crowns", "a crown for Cherry"))
 
     assert plots.attack_data(replace(cherry, goal=Own()))["title"] == "24 of 100 votes changed: a crown for Cherry"
 
