@@ -40,6 +40,21 @@ def test_curves_are_the_breakdowns_with_none_for_never():
     assert data["curves"][1]["lower"] == data["curves"][1]["upper"] == [0.39, 0.39, None]
 
 
+def test_an_analysis_stands_for_all_its_curves():
+    analysis = hr.analyse(ABC, hr.Spec("kemeny", theta=0.05, draws=0, time_limit=None))
+    drawn = plots.breakdown_data(analysis)
+    expected = plots.breakdown_data(hr.breakdown(ABC), hr.breakdown(ABC, TIERS), hr.breakdown(ABC, hr.borda))
+    assert drawn["votes"] == expected["votes"] == 100
+    for one, other in zip(drawn["curves"], expected["curves"], strict=True):
+        assert [one["label"], one["method"], one["pairs"]] == [other["label"], other["method"], other["pairs"]]
+        for end in ("delta", "lower", "upper"):
+            assert [value is None for value in one[end]] == [value is None for value in other[end]]
+            assert np.array(one[end], dtype=float) == pytest.approx(np.array(other[end], dtype=float), nan_ok=True)
+    assert plots.breakdown(analysis) is not None
+    with pytest.raises(hr.UsageError, match="of a Breakdown or an Analysis, not of int"):
+        plots.breakdown(3)
+
+
 def test_a_distribution_has_no_axis_in_votes():
     shares = hr.exact_votes(hr.PlackettLuce([3, 2, 1]))
     assert plots.breakdown_data(hr.breakdown(shares))["votes"] is None

@@ -12,18 +12,20 @@ from holdrank.words.numbers import percent, plural
 from holdrank.words.prices import CANNOT_BREAK
 
 if TYPE_CHECKING:
+    from holdrank.analysis.result import Analysis
     from holdrank.analysis.tradeoff import Tradeoff
     from holdrank.attacks.results import Breakdown
     from holdrank.plots.style import Axes
 
 
-def breakdown(*curves: Breakdown, ax: Axes | None = None, labels: Sequence[str] | None = None) -> Axes:
+def breakdown(*curves: Breakdown | Analysis, ax: Axes | None = None, labels: Sequence[str] | None = None) -> Axes:
     """Draw breakdown curves as steps, with a band where lower and upper differ.
 
     Parameters
     ----------
-    *curves : Breakdown
-        Of ``breakdown``, by any method; estimates, and attacks of a search that proves nothing, are crosses.
+    *curves : Breakdown or Analysis
+        Of ``breakdown``, by any method; estimates, and attacks of a search that proves nothing, are crosses. An
+        analysis stands for all its curves.
     ax : Axes, optional
         Where to draw; a new figure if not given.
     labels : sequence of str, optional
@@ -42,7 +44,7 @@ def breakdown(*curves: Breakdown, ax: Axes | None = None, labels: Sequence[str] 
     return draw_curves(breakdown_data(*curves, labels=labels), axes_or_new(ax))
 
 
-def breakdown_data(*curves: Breakdown, labels: Sequence[str] | None = None) -> Data:
+def breakdown_data(*curves: Breakdown | Analysis, labels: Sequence[str] | None = None) -> Data:
     """Return what `breakdown` draws: the curves, and the number of votes where all are of the same counts.
 
     Examples
@@ -52,26 +54,38 @@ def breakdown_data(*curves: Breakdown, labels: Sequence[str] | None = None) -> D
     >>> breakdown_data(breakdown(votes, deltas=[1 / 3, 1]))["curves"][0]["lower"]
     [0.1, 0.5]
     """
-    if labels is not None and len(labels) != len(curves):
-        raise UsageError(f"{len(curves)} curves need as many labels, not {len(labels)}")
-    how = {"exact": "", "search": ", search", "bounds": ", bounds", "smooth": ", estimate"}
-    names = [curve.statistic + how[curve.method] for curve in curves] if labels is None else labels
-    totals = {math.nan if any(map(math.isnan, curve.votes_needed)) else curve.total for curve in curves}
-    total = totals.pop() if len(totals) == 1 else math.nan
-    return {
-        "curves": [
-            {
-                "label": show(name, 60),
-                "method": curve.method,
-                "pairs": len(curve.consensus.items) * (len(curve.consensus.items) - 1) // 2,
-                "delta": curve.delta.tolist(),
-                "lower": [number(value) for value in curve.lower],
-                "upper": [number(value) for value in curve.upper],
-            }
-            for name, curve in zip(names, curves, strict=True)
-        ],
-        "votes": None if math.isnan(total) else total,
-    }
+    rows = [row for found in curves for row in _rows(found)]
+    if labels is not None and len(labels) != len(rows):
+        raise UsageError(f"{len(rows)} curves need as many labels, not {len(labels)}")
+    totals = {row.pop("votes") for row in rows}
+    for row, label in zip(rows, labels or (), strict=labels is not None):
+        row["label"] = show(label, 60)
+    return {"curves": rows, "votes": totals.pop() if len(totals) == 1 else None}
+
+
+def _rows(found: Breakdown | Analysis) -> list[Data]:
+    """Return the curves of a result, each with its number of votes; None where votes are shares."""
+    from holdrank.analysis.result import Analysis
+    from holdrank.attacks.results import Breakdown
+
+    if isinstance(found, Analysis):
+        votes, n = found.record["votes"], len(found.record["items"])
+        total = votes["total"] if votes["counts"] else None
+        return [
+            _row(curve["statistic"], curve["method"], n, total, [curve[end] for end in ("delta", "lower", "upper")])
+            for curve in found.record["curves"]
+        ]
+    if not isinstance(found, Breakdown):
+        raise UsageError(f"a breakdown curve is drawn of a Breakdown or an Analysis, not of {type(found).__name__}")
+    total = None if any(map(math.isnan, found.votes_needed)) else found.total
+    ends = [found.delta.tolist(), *([number(value) for value in end] for end in (found.lower, found.upper))]
+    return [_row(found.statistic, found.method, len(found.consensus.items), total, ends)]
+
+
+def _row(statistic: str, method: str, n: int, total: float | None, ends: list[list[float]]) -> Data:
+    how = {"exact": "", "search": ", search", "bounds": ", bounds", "smooth": ", estimate"}[method]
+    row = dict(zip(("delta", "lower", "upper"), ends, strict=True))
+    return {"label": show(statistic + how, 60), "method": method, "pairs": n * (n - 1) // 2, **row, "votes": total}
 
 
 def draw_curves(data: Data, ax: Axes, *, log: bool = False) -> Axes:
