@@ -16,7 +16,7 @@ import pytest
 from generated import SEED, bradley_terry, complete_ranks, counted
 
 import holdrank as hr
-from holdrank.rules.scores import RIDGE, strengths
+from holdrank.rules.strengths import RIDGE, strengths
 
 RULES = [hr.kemeny, hr.copeland, hr.bradley_terry, hr.borda, hr.footrule, hr.Robust(hr.kemeny, 0.02)]
 

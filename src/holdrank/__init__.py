@@ -45,6 +45,7 @@ _ROOMS = {
         "kendall",
         "spearman_rho",
     ),
+    "rules.bradley_terry": ("bradley_terry",),
     "rules.consensus": (
         "Consensus",
         "KemenyBatch",
@@ -57,7 +58,7 @@ _ROOMS = {
         "kemeny_optima",
     ),
     "rules.merges": ("Robust", "downward_merge", "merge_path", "naive_merge", "smith_merge"),
-    "rules.scores": ("bradley_terry", "copeland", "mean_score"),
+    "rules.scores": ("copeland", "mean_score"),
     "status": ("Status", "Step"),
     "votes.changes": ("Change",),
     "votes.models": (
@@ -163,6 +164,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.rankings import hausdorff_ns as hausdorff_ns
     from holdrank.rankings import kendall as kendall
     from holdrank.rankings import spearman_rho as spearman_rho
+    from holdrank.rules.bradley_terry import bradley_terry as bradley_terry
     from holdrank.rules.consensus import Consensus as Consensus
     from holdrank.rules.consensus import KemenyBatch as KemenyBatch
     from holdrank.rules.consensus import Statistic as Statistic
@@ -177,7 +179,6 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.rules.merges import merge_path as merge_path
     from holdrank.rules.merges import naive_merge as naive_merge
     from holdrank.rules.merges import smith_merge as smith_merge
-    from holdrank.rules.scores import bradley_terry as bradley_terry
     from holdrank.rules.scores import copeland as copeland
     from holdrank.rules.scores import mean_score as mean_score
     from holdrank.status import Status as Status

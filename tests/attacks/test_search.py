@@ -9,7 +9,7 @@ import pytest
 
 import holdrank as hr
 from holdrank.attacks.pair_bounds import hints_of
-from holdrank.rules.scores import RIDGE, strength_pull, strengths
+from holdrank.rules.strengths import RIDGE, strength_pull, strengths
 from holdrank.status import Status
 
 import oracles

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import holdrank as hr
 from holdrank.rules import scores as scoring
+from holdrank.rules.strengths import RIDGE, strengths
 from holdrank.status import Status
 
 import oracles
@@ -63,7 +64,7 @@ def test_copeland_counts_a_pair_that_nobody_compares_as_even():
 @given(votes(), st.sampled_from([1e-4, 1e-2, 1.0]))
 def test_strengths_equal_those_of_a_general_optimiser(v, ridge):
     expected = oracles.bradley_terry_strengths(v.wins(), v.total, ridge)
-    found, _ = scoring.strengths(v.wins() / v.total, ridge)
+    found, _ = strengths(v.wins() / v.total, ridge)
     assert found == pytest.approx(expected, abs=max(1e-6, 1e-7 / ridge))
     assert found.sum() == pytest.approx(0, abs=1e-9)
 
@@ -71,16 +72,16 @@ def test_strengths_equal_those_of_a_general_optimiser(v, ridge):
 @given(votes())
 def test_the_likelihood_is_flat_at_the_strengths(v):
     """The condition for the one maximum of a strictly concave function, checked by hand."""
-    s, _ = scoring.strengths(v.wins() / v.total, scoring.RIDGE)
+    s, _ = strengths(v.wins() / v.total, RIDGE)
     W, n = v.wins() / v.total, v.n
     for i in range(n):
         slope = sum(W[i, j] / (1 + np.exp(s[i] - s[j])) - W[j, i] / (1 + np.exp(s[j] - s[i])) for j in range(n))
-        assert slope == pytest.approx(scoring.RIDGE * s[i], abs=1e-12)
+        assert slope == pytest.approx(RIDGE * s[i], abs=1e-12)
 
 
 def test_strengths_of_two_items_are_their_log_odds():
     v = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[3, 1])
-    s, _ = scoring.strengths(v.wins() / v.total, 0.0)
+    s, _ = strengths(v.wins() / v.total, 0.0)
     assert s[0] - s[1] == pytest.approx(np.log(3))
 
 
@@ -89,7 +90,7 @@ def test_strengths_are_those_of_choix():
     v = hr.sample_votes(hr.PlackettLuce([5, 4, 3, 2, 1]), 200, rng=1)
     W = v.wins()
     data = [(i, j) for i in range(5) for j in range(5) for _ in range(int(W[i, j]))]
-    s, _ = scoring.strengths(W / v.total, 0.0)
+    s, _ = strengths(W / v.total, 0.0)
     assert s == pytest.approx(choix.ilsr_pairwise(5, data), abs=1e-6)
 
 
@@ -97,9 +98,9 @@ def test_many_matrices_at_once_are_the_same_as_one_by_one():
     rng = np.random.default_rng(3)
     shares = rng.random((20, 6, 6)) * (1 - np.eye(6))
     shares[3] = np.triu(shares[3])
-    together, _ = scoring.strengths(shares, 1e-6)
+    together, _ = strengths(shares, 1e-6)
     for matrix, s in zip(shares, together, strict=True):
-        assert s == pytest.approx(scoring.strengths(matrix, 1e-6)[0], abs=1e-8)
+        assert s == pytest.approx(strengths(matrix, 1e-6)[0], abs=1e-8)
 
 
 @pytest.mark.parametrize("n", [2, 30, 200])
@@ -139,7 +140,7 @@ def test_a_ridge_that_is_no_number_is_refused(ridge):
 
 
 def test_strengths_that_do_not_converge_are_refused(monkeypatch):
-    monkeypatch.setattr(scoring, "_MOST_STEPS", 1)
+    monkeypatch.setattr("holdrank.rules.strengths._MOST_STEPS", 1)
     with pytest.raises(hr.UsageError, match="did not converge in 1 steps with ridge=1e-06; to repair: use a larger"):
         hr.bradley_terry(hr.Votes.from_orders([["a", "b"], ["b", "c"]], unlisted="observed"))
 

@@ -12,24 +12,15 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from holdrank.rankings import Floats, Ints, Ranking, mean_places
+from holdrank.rules.bradley_terry import compares_all
 from holdrank.rules.consensus import Statistic, by_scores
 from holdrank.rules.kemeny import cheapest_order, cheapest_ranks
 from holdrank.rules.kemeny.batch import MOST_ITEMS as MOST_IN_BATCH
 from holdrank.rules.merges import MERGES, Robust
 from holdrank.rules.registry import equip, rule_of
-from holdrank.rules.scores import (
-    RIDGE,
-    Mask,
-    compares_all,
-    majorities,
-    score_tolerance,
-    score_units,
-    scores_of,
-    strength_tolerance,
-    strengths,
-    tied_by_fractions,
-)
+from holdrank.rules.scores import majorities, score_tolerance, score_units, scores_of, tied_by_fractions
 from holdrank.rules.solvers.assignment import assign
+from holdrank.rules.strengths import RIDGE, Mask, strength_tolerance, strengths
 from holdrank.status import Clock
 from holdrank.votes.votes import Votes
 from holdrank.votes.wins import pair_shares

@@ -19,7 +19,8 @@ from holdrank.attacks.whole import Whole
 from holdrank.rankings import Floats
 from holdrank.rules.consensus import Statistic
 from holdrank.rules.registry import equip, rule_of
-from holdrank.rules.scores import score_units, strength_pull
+from holdrank.rules.scores import score_units
+from holdrank.rules.strengths import strength_pull
 from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 

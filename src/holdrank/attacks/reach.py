@@ -18,10 +18,10 @@ from holdrank.attacks.plans import Progress
 from holdrank.attacks.search import directions
 from holdrank.errors import UsageError, quote, real_number
 from holdrank.rankings import Floats, Ints, Ranking
+from holdrank.rules.bradley_terry import compares_all
 from holdrank.rules.consensus import Statistic, expect_seconds, kemeny
 from holdrank.rules.merges import Robust, ballots_for, consensus_of
 from holdrank.rules.registry import rule_of
-from holdrank.rules.scores import compares_all
 from holdrank.rules.solvers.highs import UNIT
 from holdrank.status import Clock, Status, Step
 from holdrank.votes.changes import Change

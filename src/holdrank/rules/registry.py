@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 from holdrank.errors import LimitError, UsageError, quote
 from holdrank.rankings import Ranking, footrule_maximum
+from holdrank.rules.bradley_terry import bradley_terry, bradley_terry_ties, compares_all
 from holdrank.rules.consensus import (
     Consensus,
     Statistic,
@@ -24,15 +25,7 @@ from holdrank.rules.consensus import (
     kemeny_optima,
     name_of,
 )
-from holdrank.rules.scores import (
-    bradley_terry,
-    bradley_terry_ties,
-    compares_all,
-    copeland,
-    copeland_ties,
-    mean_score,
-    tied_by_mean_score,
-)
+from holdrank.rules.scores import copeland, copeland_ties, mean_score, tied_by_mean_score
 from holdrank.votes.counting import Distance
 from holdrank.votes.votes import Votes
 

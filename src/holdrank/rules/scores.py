@@ -1,4 +1,4 @@
-"""Rules that sort items by a score: pairwise wins (Copeland, Bradley-Terry) or the scores that voters gave.
+"""Rules that sort items by a score: majorities won (Copeland), or the scores that voters gave.
 
 They are what people compare a median with. A score minimises no distance between rankings, so the loss is reported as
 the expected Kendall distance, and the bound is what no ranking can go below: every pair as its majority wants.
@@ -6,17 +6,15 @@ the expected Kendall distance, and the bound is what no ranking can go below: ev
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 from time import perf_counter
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from holdrank.arrays.tolerances import TIED
-from holdrank.errors import UsageError, quote
+from holdrank.errors import UsageError
 from holdrank.rankings import Floats, Ranking
 from holdrank.rules.consensus import Consensus, expect_votes, tied_by_scores
 from holdrank.status import Status
@@ -25,12 +23,6 @@ from holdrank.votes.memo import close
 from holdrank.votes.pairs import PairCounts
 from holdrank.votes.votes import Votes
 
-Mask: TypeAlias = npt.NDArray[np.bool_]
-
-RIDGE = 1e-6
-_CONVERGED = 1e-10  # largest last step, as a share of the range of the strengths (at least of 1)
-_EQUAL = 1e-8  # strengths closer than this, in the same unit, are not told apart
-_MOST_STEPS = 200
 _MOST_DECIMALS = 12  # of scores that are added up exactly
 
 
@@ -57,70 +49,6 @@ def copeland(votes: Votes | PairCounts) -> Consensus:
     wins = votes.wins()
     scores = majorities(wins - wins.T, _margin_tolerance(votes))
     return _sorted(votes, scores, 0.0, "sorted by majorities won", started)
-
-
-def bradley_terry(votes: Votes | PairCounts, *, ridge: float = RIDGE) -> Consensus:
-    """Return the items sorted by their strengths in the model of Bradley and Terry.
-
-    The model: i is placed above j with probability ``1 / (1 + exp(s[j] - s[i]))``. The strengths s are those under
-    which the pairwise wins of the votes are likeliest, less a small penalty on large strengths.
-
-    Parameters
-    ----------
-    votes : Votes or PairCounts
-    ridge : float
-        Weight of the penalty. Some ridge is needed for strengths to exist when an item wins, or loses, all its
-        comparisons. 0 is allowed where every item can be reached from every other along wins.
-
-    Notes
-    -----
-    Maximises ``sum over i, j of W[i, j] / total * log(1 / (1 + exp(s[j] - s[i]))) - ridge / 2 * sum of s[i]**2``, a
-    strictly concave function, by Newton's method; a tie in a ballot is half a win for each. The penalty is in
-    proportion to the votes, so that the ranking depends on their shares only. Strengths closer than 1e-8 of their
-    range count as equal, and equal items stand in their order, as with `borda`. Where every ballot compares every
-    pair, the order is that of the pairwise wins and nothing is fitted.
-
-    `proof` says how many steps were taken and what rests on the ridge. Groups of items that no ballot connects are each
-    centred at strength 0: the order between such groups is no finding.
-
-    Examples
-    --------
-    >>> c = bradley_terry(Votes.from_orders([["a", "b"], ["b", "c"], ["c", "a"], ["a", "c"]], unlisted="observed"))
-    >>> c.text()
-    'a > b > c'
-    >>> c.proof.split("; ")
-    ['sorted by strength', '... Newton steps', 'wins connect all items']
-    """
-    started = perf_counter()
-    expect_votes(votes, "bradley_terry", pairs=True)
-    if not (isinstance(ridge, int | float | np.number) and math.isfinite(ridge) and ridge >= 0):
-        raise UsageError(f"ridge must be a number from 0, not {quote(str(ridge))}")
-    shares = votes.wins() / votes.total
-    enough, connected = _connections(shares)
-    if ridge == 0 and not enough:
-        raise UsageError(f"without a ridge there are no strengths: {connected}", repair="give a ridge above 0")
-    if compares_all(votes):
-        return _sorted(votes, *_total_wins(votes), f"sorted by strength, as by pairwise wins; {connected}", started)
-    fitted, steps = strengths(shares, float(ridge))
-    proof = f"sorted by strength; {steps} Newton step{'s' * (steps != 1)}; {connected}"
-    return _sorted(votes, fitted, strength_tolerance(fitted), proof, started)
-
-
-def compares_all(votes: Votes | PairCounts) -> bool:
-    """Whether every ballot compares every pair.
-
-    Then the order of the strengths is that of the pairwise wins, for any ridge, and need not be fitted: the slope of
-    the likelihood says ``wins of i = expected wins of i + ridge * s[i]``, and the right side grows with ``s[i]``.
-    """
-    if isinstance(votes, PairCounts):
-        return votes.compares_all
-    return votes.unlisted == "bottom" or not votes.incomplete
-
-
-def _total_wins(votes: Votes | PairCounts) -> tuple[Floats, float]:
-    """Return the pairwise wins of each item, and the difference up to which they count as equal."""
-    wins = votes.wins().sum(axis=1)
-    return wins, 0.0 if votes.is_counts else TIED * float(wins.max())
 
 
 def mean_score(votes: Votes) -> Consensus:
@@ -265,14 +193,6 @@ def copeland_ties(votes: Votes) -> Ranking:
     return tied_by_scores(majorities(wins - wins.T, _margin_tolerance(votes)), 0.0)
 
 
-def bradley_terry_ties(votes: Votes) -> Ranking:
-    """Return the items by strength, tied where strengths count as equal."""
-    if compares_all(votes):
-        return tied_by_scores(*_total_wins(votes))
-    fitted, _ = strengths(votes.wins() / votes.total, RIDGE)
-    return tied_by_scores(fitted, strength_tolerance(fitted))
-
-
 def _margin_tolerance(votes: Votes | PairCounts) -> float:
     return 0.0 if votes.is_counts else TIED * float(votes.wins().max())
 
@@ -282,110 +202,6 @@ def majorities(margins: Floats, tolerance: float = 0.0) -> Floats:
     beaten = (margins > tolerance).sum(axis=-1)
     even = (np.abs(margins) <= tolerance).sum(axis=-1) - 1  # the diagonal is no pair
     return np.asarray(beaten + even / 2)
-
-
-def strengths(shares: Floats, ridge: float) -> tuple[Floats, int]:
-    """Return Bradley-Terry strengths of sum 0, (..., n), for wins as shares of the votes; and the Newton steps taken.
-
-    A step is halved until it does not go beyond the top along its direction, so that every step climbs. It need never
-    be shorter than ``log(1 + r) / r`` of itself, where r is its range: the third derivative of the likelihood along it
-    is at most r times the second, which makes that much of it climb.
-    """
-    compared = shares + np.swapaxes(shares, -1, -2)
-    s = np.zeros(shares.shape[:-1])
-    loses, slope = _slope(shares, s, ridge)
-    for steps in range(1, _MOST_STEPS + 1):
-        step = np.linalg.solve(_hessian(compared, loses, ridge), slope[..., None])[..., 0]
-        reach = np.ptp(step, axis=-1, keepdims=True)
-        least = np.divide(np.log1p(reach), reach, out=np.ones_like(reach), where=reach > 0)
-        part = np.ones_like(reach)
-        while True:
-            loses, slope = _slope(shares, s + part * step, ridge)
-            beyond = ((slope * step).sum(axis=-1, keepdims=True) < 0) & (part > least)
-            if not beyond.any():
-                break
-            part = np.where(beyond, np.maximum(part / 2, least), part)
-        s += part * step
-        if (reach <= _CONVERGED * _unit(s)).all():
-            return s, steps
-    raise UsageError(
-        f"the strengths did not converge in {_MOST_STEPS} steps with ridge={ridge:g}", repair="use a larger one"
-    )
-
-
-def _slope(shares: Floats, s: Floats, ridge: float) -> tuple[Floats, Floats]:
-    """Return the probability that the row is placed below the column, and the gradient of the likelihood."""
-    gap = s[..., :, None] - s[..., None, :]
-    np.minimum(gap, 700.0, out=gap)  # beyond, exp overflows, and nothing is left to tell apart
-    loses = 1 / (1 + np.exp(gap, out=gap))
-    # Both sums hold only small numbers where all is explained, so that their difference is precise there.
-    pull = shares * loses
-    return loses, pull.sum(axis=-1) - pull.sum(axis=-2) - ridge * s
-
-
-def strength_pull(votes: Votes, wish: Floats) -> Floats:
-    """Return how much one more win of i against j raises ``sum of wish[i] * s[i]``, to first order, up to a factor.
-
-    A win of i pulls the strengths by what was not expected of it, through the inverse of the Hessian.
-    """
-    shares = votes.wins() / votes.total
-    fitted, _ = strengths(shares, RIDGE)
-    loses, _ = _slope(shares, fitted, RIDGE)
-    lift = np.linalg.solve(_hessian(shares + shares.T, loses, RIDGE), wish)
-    return np.asarray(loses * (lift[:, None] - lift))
-
-
-def _hessian(compared: Floats, loses: Floats, ridge: float) -> Floats:
-    """Return the Hessian of the negative log-likelihood in the strengths, by what is compared and expected to be lost.
-
-    The likelihood does not change when all strengths rise alike; 1 / n fixes their sum and changes nothing else.
-    """
-    n = compared.shape[-1]
-    diagonal = np.arange(n)
-    curvature = compared * loses
-    curvature *= np.swapaxes(loses, -1, -2)
-    hessian: Floats = 1 / n - curvature
-    hessian[..., diagonal, diagonal] += curvature.sum(axis=-1) + ridge
-    return hessian
-
-
-def strength_tolerance(fitted: Floats) -> float:
-    """Return the difference up to which strengths count as equal."""
-    return _EQUAL * float(_unit(fitted).max())
-
-
-def _unit(s: Floats) -> Floats:
-    return np.asarray(np.maximum(np.ptp(s, axis=-1, keepdims=True), 1.0))
-
-
-def _connections(wins: Floats) -> tuple[bool, str]:
-    """Return whether strengths exist without a ridge, and what the wins say about that, in words.
-
-    They exist without a ridge exactly when every item can be reached from every other along wins (Ford 1957).
-    """
-    compared = (wins + wins.T) > 0
-    left = np.ones(len(wins), dtype=bool)
-    groups = 0
-    while left.any():
-        left &= ~_reached(compared, int(left.argmax()))
-        groups += 1
-    if groups > 1:
-        return False, f"no ballot connects {groups} groups of items, whose order rests on the ridge"
-    beats = wins > 0
-    if _reached(beats).all() and _reached(beats.T).all():
-        return True, "wins connect all items"
-    return False, "some items never lose to the rest, how far they are ahead rests on the ridge"
-
-
-def _reached(edges: Mask, start: int = 0) -> Mask:
-    """Return which items can be reached from `start`, itself included."""
-    seen = np.zeros(len(edges), dtype=bool)
-    seen[start] = True
-    front = seen
-    while front.any():
-        front = edges[front].any(axis=0) & ~seen
-        seen = seen | front
-    return seen
 
 
 def _sorted(votes: Votes | PairCounts, scores: Floats, tolerance: float, proof: str, started: float) -> Consensus:

@@ -1,0 +1,123 @@
+"""Strengths in the model of Bradley and Terry, fitted to pairwise wins, and what the wins say about their existence."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from holdrank.errors import UsageError
+from holdrank.rankings import Floats
+from holdrank.votes.votes import Votes
+
+Mask: TypeAlias = npt.NDArray[np.bool_]
+
+RIDGE = 1e-6
+_CONVERGED = 1e-10  # largest last step, as a share of the range of the strengths (at least of 1)
+_EQUAL = 1e-8  # strengths closer than this, in the same unit, are not told apart
+_MOST_STEPS = 200
+
+
+def strengths(shares: Floats, ridge: float) -> tuple[Floats, int]:
+    """Return Bradley-Terry strengths of sum 0, (..., n), for wins as shares of the votes; and the Newton steps taken.
+
+    A step is halved until it does not go beyond the top along its direction, so that every step climbs. It need never
+    be shorter than ``log(1 + r) / r`` of itself, where r is its range: the third derivative of the likelihood along it
+    is at most r times the second, which makes that much of it climb.
+    """
+    compared = shares + np.swapaxes(shares, -1, -2)
+    s = np.zeros(shares.shape[:-1])
+    loses, slope = _slope(shares, s, ridge)
+    for steps in range(1, _MOST_STEPS + 1):
+        step = np.linalg.solve(_hessian(compared, loses, ridge), slope[..., None])[..., 0]
+        reach = np.ptp(step, axis=-1, keepdims=True)
+        least = np.divide(np.log1p(reach), reach, out=np.ones_like(reach), where=reach > 0)
+        part = np.ones_like(reach)
+        while True:
+            loses, slope = _slope(shares, s + part * step, ridge)
+            beyond = ((slope * step).sum(axis=-1, keepdims=True) < 0) & (part > least)
+            if not beyond.any():
+                break
+            part = np.where(beyond, np.maximum(part / 2, least), part)
+        s += part * step
+        if (reach <= _CONVERGED * _unit(s)).all():
+            return s, steps
+    raise UsageError(
+        f"the strengths did not converge in {_MOST_STEPS} steps with ridge={ridge:g}", repair="use a larger one"
+    )
+
+
+def _slope(shares: Floats, s: Floats, ridge: float) -> tuple[Floats, Floats]:
+    """Return the probability that the row is placed below the column, and the gradient of the likelihood."""
+    gap = s[..., :, None] - s[..., None, :]
+    np.minimum(gap, 700.0, out=gap)  # beyond, exp overflows, and nothing is left to tell apart
+    loses = 1 / (1 + np.exp(gap, out=gap))
+    # Both sums hold only small numbers where all is explained, so that their difference is precise there.
+    pull = shares * loses
+    return loses, pull.sum(axis=-1) - pull.sum(axis=-2) - ridge * s
+
+
+def strength_pull(votes: Votes, wish: Floats) -> Floats:
+    """Return how much one more win of i against j raises ``sum of wish[i] * s[i]``, to first order, up to a factor.
+
+    A win of i pulls the strengths by what was not expected of it, through the inverse of the Hessian.
+    """
+    shares = votes.wins() / votes.total
+    fitted, _ = strengths(shares, RIDGE)
+    loses, _ = _slope(shares, fitted, RIDGE)
+    lift = np.linalg.solve(_hessian(shares + shares.T, loses, RIDGE), wish)
+    return np.asarray(loses * (lift[:, None] - lift))
+
+
+def _hessian(compared: Floats, loses: Floats, ridge: float) -> Floats:
+    """Return the Hessian of the negative log-likelihood in the strengths, by what is compared and expected to be lost.
+
+    The likelihood does not change when all strengths rise alike; 1 / n fixes their sum and changes nothing else.
+    """
+    n = compared.shape[-1]
+    diagonal = np.arange(n)
+    curvature = compared * loses
+    curvature *= np.swapaxes(loses, -1, -2)
+    hessian: Floats = 1 / n - curvature
+    hessian[..., diagonal, diagonal] += curvature.sum(axis=-1) + ridge
+    return hessian
+
+
+def strength_tolerance(fitted: Floats) -> float:
+    """Return the difference up to which strengths count as equal."""
+    return _EQUAL * float(_unit(fitted).max())
+
+
+def _unit(s: Floats) -> Floats:
+    return np.asarray(np.maximum(np.ptp(s, axis=-1, keepdims=True), 1.0))
+
+
+def connections(wins: Floats) -> tuple[bool, str]:
+    """Return whether strengths exist without a ridge, and what the wins say about that, in words.
+
+    They exist without a ridge exactly when every item can be reached from every other along wins (Ford 1957).
+    """
+    compared = (wins + wins.T) > 0
+    left = np.ones(len(wins), dtype=bool)
+    groups = 0
+    while left.any():
+        left &= ~_reached(compared, int(left.argmax()))
+        groups += 1
+    if groups > 1:
+        return False, f"no ballot connects {groups} groups of items, whose order rests on the ridge"
+    beats = wins > 0
+    if _reached(beats).all() and _reached(beats.T).all():
+        return True, "wins connect all items"
+    return False, "some items never lose to the rest, how far they are ahead rests on the ridge"
+
+
+def _reached(edges: Mask, start: int = 0) -> Mask:
+    """Return which items can be reached from `start`, itself included."""
+    seen = np.zeros(len(edges), dtype=bool)
+    seen[start] = True
+    front = seen
+    while front.any():
+        front = edges[front].any(axis=0) & ~seen
+        seen = seen | front
+    return seen
