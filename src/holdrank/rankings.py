@@ -223,7 +223,7 @@ def kendall(a: Any, b: Any) -> Any:
 
     A pair tied in exactly one of the rankings counts one half.
 
-    Paper: Kendall tau (Section 2).
+    Paper: Kendall tau (Section 2.1), which counts one orientation only; here both count.
 
     Examples
     --------
@@ -270,7 +270,7 @@ def spearman_rho(a: Any, b: Any) -> Any:
 
     Tied items stand at the mean of the places that their bucket covers.
 
-    Paper: Spearman rho (appendix on further metrics), whose own constant gives 2 for reversed rankings; ours gives 1.
+    Paper: Spearman rho (Appendix A), whose own constant gives 2 for reversed rankings; ours gives 1.
 
     Examples
     --------
@@ -285,7 +285,7 @@ def footrule_distance(a: Any, b: Any) -> Any:
 
     Tied items stand at the mean of the places that their bucket covers.
 
-    Paper: Spearman footrule (appendix on further metrics).
+    Paper: Spearman footrule (Appendix A), there not divided by its maximum.
 
     Examples
     --------

@@ -99,6 +99,26 @@ def test_smith_merge_of_other_rankings_may_miss_a_border():
     assert hr.Robust(hr.borda, 0, merge="smith")(v).text() == "{a, b} > c"
 
 
+def test_a_border_of_smith_tiers_can_cost_far_less_than_a_share_theta_of_the_votes():
+    # Ten of 210 votes compare a and b, 8 to 2: a margin of .3, above theta = .2, which three votes level.
+    orders = [["a", "b"], ["b", "a"], ["a", "c"], ["b", "c"]]
+    v = hr.Votes.from_orders(orders, weights=[8, 2, 100, 100], unlisted="observed")
+    T = hr.Robust(hr.kemeny, 0.2, merge="smith")
+    assert (v.total, T(v).text()) == (210, "a > b > c")
+    changed = {
+        k: hr.Votes.from_orders(orders, weights=[8 - k, 2 + k, 100, 100], unlisted="observed") for k in range(1, 5)
+    }
+    assert [v.total_variation(after) for after in changed.values()] == pytest.approx([k / 210 for k in changed])
+    assert [hr.copeland(after).unique for after in changed.values()] == [True, True, False, True]
+    assert (hr.kemeny(changed[2]).text(), hr.kemeny(changed[4]).text()) == ("a > b > c", "b > a > c")
+    found = hr.attack(v, hr.kemeny, hr.Above("b", "a"))
+    assert (found.votes_to_tie, found.votes_to_decide) == (3, 4)
+    assert found.lower == pytest.approx(3 / 210)
+    assert found.lower < T.theta / 10
+    # The tiers themselves hold for less than one vote: 7 to 3 is a margin of theta, and no more.
+    assert T(changed[1]).text() == "{a, b} > c"
+
+
 def test_smith_merge_is_unique_where_kemenys_ranking_is_not():
     cycle = hr.Votes.from_orders([["a", "b", "c", "d"], ["b", "c", "a", "d"], ["c", "a", "b", "d"]])
     assert hr.kemeny(cycle).unique is False

@@ -82,7 +82,7 @@ def breakdown(
     Every attack is verified: the statistic is run again on the attacked votes and must be as far away as claimed, as
     the only optimum. With several optima the breakdown is 0 up to the largest distance to another one; `notes` says
     so. A base of tiers other than `kemeny` and `borda` has no linear conditions on its order here: only ties and gaps
-    bound it. Paper: the breakdown function (Definition 3.1).
+    bound it. Paper: the breakdown function (Section 2.2).
 
     Examples
     --------

@@ -25,7 +25,7 @@ from holdrank.votes.votes import Votes
 
 THETAS = (0.02, 0.05, 0.1, 0.2, 0.5)
 
-# Figure 3: A before all; B, C and D close to each other, but not all at once.
+# Figure 3: A before all; B, C and D close to each other, but not all at once. The text does not give .9 and .95.
 _PAIRS = np.array([[0.5, 0.69, 0.9, 0.95], [0.31, 0.5, 0.52, 0.7], [0.1, 0.48, 0.5, 0.51], [0.05, 0.3, 0.49, 0.5]])
 _NAMED = {"A > B > {C, D}": "(i)", "A > {B, C} > D": "(ii)", "{A, B} > {C, D}": "(iii)", "A > {B, C, D}": "(iv)"}
 
@@ -70,7 +70,7 @@ def fig3() -> Data:
 
     Notes
     -----
-    Paper: Figure 3.
+    Paper: Figure 3 (Section 4). Its text gives P(A, B), P(B, C), P(B, D) and P(C, D); P(A, C) and P(A, D) are ours.
 
     Examples
     --------

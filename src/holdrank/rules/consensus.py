@@ -296,7 +296,7 @@ def footrule(votes: Votes) -> Consensus:
     Notes
     -----
     Solved as an assignment problem, proved by its dual prices. Paper: ranking medians (Section 2.1) for the footrule
-    (appendix on further metrics).
+    (Appendix A).
 
     Examples
     --------

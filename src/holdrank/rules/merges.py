@@ -42,7 +42,7 @@ def naive_merge(P: npt.ArrayLike, ranking: Ranking, theta: float) -> Ranking:
 
     Notes
     -----
-    O(n**2) given P. Paper: Algorithm 1, Naive Merge.
+    O(n**2) given P. Paper: Algorithm 1, Naive Merge (Section 4.1).
 
     Examples
     --------
@@ -67,7 +67,7 @@ def downward_merge(P: npt.ArrayLike, ranking: Ranking, theta: float) -> Ranking:
 
     Notes
     -----
-    O(n**2) given P. Paper: Algorithm 2, Downward Merge.
+    O(n**2) given P. Paper: Algorithm 2, Downward Merge (Section 4.2).
 
     Examples
     --------

@@ -123,7 +123,7 @@ class WeightedBallots(Remembering):
         For Kendall a tie, in the ranking or in a ballot, costs one half; pairs that a ballot does not compare cost
         nothing. The other distances need places for all items, so they refuse incomplete ballots under "observed".
 
-        Paper: the loss of a consensus (Eq. 1); with ties, H^(1/2) to the votes (Section 5).
+        Paper: the loss (Section 5.1), the objective of a median (Section 2.1); with ties, H^(1/2) to the votes.
 
         Examples
         --------

@@ -46,7 +46,7 @@ def find(
 
     has a solution, and sum_s r_s = eps for replaced votes. That b stands above a is one row, a fractional knapsack;
     a win is a row for each rival; a distance is a search over orders, best bound first, that fixes the first places
-    one by one. Paper: the breakdown function (Section 3), here exact for Borda's median.
+    one by one. Paper: the breakdown function (Section 2.2), here exact for Borda's median.
 
     Examples
     --------

@@ -37,7 +37,7 @@ def find(
 
     where e is the weight put in, for replaced votes e = sum_s r_s. Rivals come one by one, where a solution lets them
     win. The target is first held against the consensus and against itself with two items swapped, which is closed
-    and excludes most targets. Paper: the breakdown function (Section 3), here exact for the footrule.
+    and excludes most targets. Paper: the breakdown function (Section 2.2), here exact for the footrule.
 
     Examples
     --------

@@ -60,7 +60,7 @@ def find(
     -----
     Exact where lower and upper agree. A base other than Kemeny and Borda has no linear conditions on its order here:
     only ties and gaps bound it. So the lower bound is 0 wherever tiers that reach the aim need no other ties and gaps
-    than the votes have already. Paper: the breakdown function (Definition 1) of the
+    than the votes have already. Paper: the breakdown function (Section 2.2) of the
     plug-in statistics of Section 4.
 
     Examples
