@@ -421,60 +421,128 @@ def test_dead_links_are_found():
     assert len(re.findall(r"\]\((docs/[^)\s]+)\)", (ROOT / "README.md").read_text("utf-8"))) >= 5
 
 
-# Every definition, equation, theorem, proposition, algorithm and figure of the paper.
+# Every item of the paper, with its sections, in the order of the paper: what has a function here, and what has none.
 IN_THE_PAPER = [
-    "Definition: breakdown function",
-    "Definition: bucket ranking",
-    "Definition: non-symmetric Hausdorff",
-    "Definition: 1/2-symmetric Hausdorff",
-    "Definition: pairwise probabilities",
-    "Relation: stricter than",
-    "Equation: ranking median",
-    "Equation: Kendall τ",
-    "Equation: breakdown function of a bucket statistic",
-    "Equation: Lagrangian relaxation",
-    "Equation: smoothed problem",
-    "Equation: smoothed distance",
-    "Equation: deviation inside a bucket",
-    "Equation: deviation of a union of buckets",
-    "Equation: buckets that may be merged",
-    "Equation: Spearman ρ",
-    "Equation: Spearman footrule",
-    "Equation: expected distance",
-    "Equation: total variation",
-    "Theorem: upper bound for Kemeny's median",
-    "Theorem: lower bound for medians",
-    "Proposition: cost of the Hausdorff distances",
-    "Proposition: expressions of the average Hausdorff distance",
-    "Algorithm 1: Naive Merge",
-    "Algorithm 2: Downward Merge",
-    "Statistics of Section 4: plug-in",
-    "Distributions of the experiments",
-    "Figure 1: bounds for three medians",
-    "Figure 2: three kinds of votes",
-    "Figure 3: merges (i) to (iv)",
-    "Figure 4: Downward Merge against Kemeny",
-    "Figure 5: loss against robustness",
+    ("2, 3.3", "Equation: total variation"),
+    ("2.1", "Equation 1: ranking median"),
+    ("2.1, A", "Equation 2: Kendall τ"),
+    ("2.1, A", "Claim: Borda is the median of Spearman ρ"),
+    ("2.2", "Definition: breakdown function"),
+    ("2.2, A", "Convention: distances from 0 to 1"),
+    ("3.1, C.1", "Theorem 1: upper bound for Kemeny's median"),
+    ("3.1", "Condition of Theorem 1: mass on the median"),
+    ("3.1, C.2", "Theorem 2: lower bound for medians"),
+    ("3.1", "Claim: the two bounds enclose Kemeny's breakdown"),
+    ("3.1", "Figure 1: bounds for three medians"),
+    ("3.1", "Claim: a small share of votes turns half of the pairs"),
+    ("3.1", "Claim: no median is the most robust"),
+    ("3.1", "Figure 2: three kinds of votes"),
+    ("3.2", "Definition: bucket ranking"),
+    ("3.2", "Number of bucket rankings"),
+    ("3.2", "Relation: compatible"),
+    ("3.2", "Relation: stricter than"),
+    ("3.2", "Bucket ranking as a distribution"),
+    ("3.2", "Definition: non-symmetric Hausdorff"),
+    ("3.2", "Claim: breaking a tie costs no distance"),
+    ("3.2", "Definition: 1/2-symmetric Hausdorff"),
+    ("3.3", "Equation: breakdown function of a bucket statistic"),
+    ("3.3", "Equation: Lagrangian relaxation"),
+    ("3.3", "Equation: smoothed problem"),
+    ("3.3", "Equation: smoothed distance"),
+    ("3.3", "Kernel: Gaussian noise, then softmax"),
+    ("3.3", "Remark: Monte-Carlo estimate"),
+    ("3.3", "Optimisation: stochastic saddle point, average of the iterates"),
+    ("3.3", "Empirical breakdown function"),
+    ("4", "Plug-in on a median"),
+    ("4", "Figure 3: merges (i) to (iv)"),
+    ("4", "Claim: being close is not transitive"),
+    ("4.1", "Definition: pairwise probabilities"),
+    ("4.1", "Equation: deviation inside a bucket"),
+    ("4.1", "Equation: deviation of a union of buckets"),
+    ("4.1", "Equation: buckets that may be merged"),
+    ("4.1", "Algorithm 1: Naive Merge"),
+    ("4.1", "Claim: merges end, and tie no pair beyond the threshold"),
+    ("4.1", "Claim: Naive Merge is monotone"),
+    ("4.2", "Algorithm 2: Downward Merge"),
+    ("4.2", "Claim: Downward Merge reaches (i) to (iv)"),
+    ("5.1", "Figure 4: Downward Merge against Kemeny"),
+    ("5.1", "Claim: the tie of all items cannot be broken"),
+    ("5.1", "Loss"),
+    ("5.1", "Accuracy of location"),
+    ("5.1", "Claim: Kemeny's median has the least loss"),
+    ("5.2", "Figure 5: loss against robustness"),
+    ("5.2", "Distributions of the experiments"),
+    ("5.2", "Claim: a high gain for a negligible loss"),
+    ("A", "Equation: Spearman ρ"),
+    ("A", "Equation: Spearman footrule"),
+    ("B", "Equation: expected distance"),
+    ("D", "Proposition: cost of the Hausdorff distances"),
+    ("D", "Notation: rank in a bucket ranking"),
+    ("D", "Proposition: expressions of the average Hausdorff distance"),
+]
+WITHOUT_A_FUNCTION = [
+    ("1", "Manipulation and its complexity"),
+    ("2.1", "Depth functions"),
+    ("2.1", "Hardness of Kemeny, approximation by Borda"),
+    ("2.2", "Breakdown point and identifiability"),
+    ("2.2", "Budgets on pairwise models"),
+    ("2.3", "Contributions"),
+    ("3.2", "Maximum of both one-sided distances"),
+    ("3.3", "Convergence rate of the descent"),
+    ("3.3", "Bias and variance of the estimate, and its sign"),
+    ("4", "Median among bucket rankings"),
+    ("B", "Matrix notation"),
+    ("6", "Scalable approximations"),
 ]
 
 
+def rows_of_the_map(heading: str) -> list[list[str]]:
+    text = (ROOT / "docs" / "paper-map.md").read_text("utf-8")
+    table = text.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    lines = [line for line in table.splitlines() if line.startswith("| ") and not line.startswith("| ---")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[1:]]
+
+
+def assert_callable(place: str, cell: str) -> None:
+    """Assert that a cell names functions, classes or modules of holdrank."""
+    names = re.findall(r"`([^`]+)`", cell)
+    assert names, place
+    for name in names:
+        thing: object = holdrank
+        for part in name.split("."):
+            thing = getattr(thing, part)
+        assert callable(thing) or inspect.ismodule(thing) or isinstance(thing, property), f"{place}: {name}"
+
+
 def test_the_paper_map_has_every_item_and_names_functions_and_tests_that_exist():
-    rows = [
-        [cell.strip() for cell in line.strip("|").split("|")]
-        for line in (ROOT / "docs" / "paper-map.md").read_text("utf-8").splitlines()
-        if line.startswith("| ") and "::" in line
-    ]
-    assert [item for item, _, _ in rows] == IN_THE_PAPER
-    for item, functions, tests in rows:
-        assert re.search(r"`[^`]+`", functions), item
-        for name in re.findall(r"`([^`]+)`", functions):
-            thing: object = holdrank
-            for part in name.split("."):
-                thing = getattr(thing, part)
-            assert callable(thing), f"{item}: {name}"
+    rows = rows_of_the_map("The paper's items")
+    assert [(section, item) for item, section, *_ in rows] == IN_THE_PAPER
+    for item, _, kind, functions, tests in rows:
+        assert re.match(r"(faithful|extended)\b", kind), f"{item}: {kind}"
+        assert_callable(item, functions)
+        assert "::" in tests, item
         for path, name in re.findall(r"`([\w/.]+)::(\w+)`", tests):
             assert f"def {name}(" in (ROOT / "tests" / path).read_text("utf-8"), f"{item}: {path}::{name}"
-        assert "::" in tests, item
+
+
+def test_the_paper_map_says_what_has_no_function_and_what_is_ours():
+    assert [(section, item) for item, section, _ in rows_of_the_map("In the paper, and no function of ours")] == (
+        WITHOUT_A_FUNCTION
+    )
+    for what, functions in rows_of_the_map("Not in the paper"):
+        assert_callable(what, functions)
+    assert "no experiment on real data" in (ROOT / "docs" / "paper-map.md").read_text("utf-8")
+
+
+def test_what_the_paper_map_calls_corrected_is_in_the_errata():
+    """Sections of corrected items are places of the errata."""
+    lines = (ROOT / "docs" / "theory" / "errata.md").read_text("utf-8").splitlines()
+    errata = "\n".join(line.split("|")[1] for line in lines if line.startswith("| "))
+    errata += "\n".join(line.split("**")[1] for line in lines if line.startswith("**"))
+    for item, sections, kind, *_ in rows_of_the_map("The paper's items"):
+        if "orrected" in kind:
+            places = [f"App. {s}" if s[0].isalpha() else s for s in sections.split(", ")]
+            assert any(re.search(rf"(?<![\d.]){re.escape(place)}(?![\d.]\d)", errata) for place in places), item
 
 
 def test_pages_speak_of_no_machine():

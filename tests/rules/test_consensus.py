@@ -85,6 +85,23 @@ def test_ctrl_c_returns_what_is_known():
     assert c.seconds < 30
 
 
+@given(votes(counts=True, most_items=4))
+def test_no_ranking_agrees_more_with_the_votes_than_kemenys(v):
+    """Rankings with ties included, a tie counting half."""
+    wins, unit = v.wins().tolist(), v.total * oracles.pairs(v.n)
+
+    def agreement(ranks):
+        above = sum(wins[i][j] for i in range(v.n) for j in range(v.n) if ranks[i] < ranks[j])
+        tied = sum(wins[i][j] for i in range(v.n) for j in range(v.n) if i != j and ranks[i] == ranks[j])
+        return (above + tied / 2) / unit
+
+    compared = sum(map(sum, wins)) / unit
+    best = max(map(agreement, oracles.weak_orders(v.n)))
+    found = hr.kemeny(v)
+    assert compared - found.loss == pytest.approx(best)
+    assert agreement(found.ranking.ranks.tolist()) == pytest.approx(best)
+
+
 @pytest.mark.slow
 @given(votes(rule="bottom"))
 def test_borda_sorts_by_mean_place_and_minimises_rho(v):
