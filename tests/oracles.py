@@ -176,6 +176,56 @@ def distance_table(kind, n):
     return np.array([[rank_distance(kind, a, b) for b in orders] for a in orders], dtype=float)
 
 
+@cache
+def metric_table(name, n):
+    """All distances of a metric, in the order of `permutations`: sums over items, or the cheapest way step by step."""
+    orders = list(permutations(range(n)))
+    if name in ("kendall", "spearman_rho", "footrule"):
+        return distance_table(name, n)
+    if name == "hamming":
+        return np.array([[sum(x != y for x, y in zip(a, b, strict=True)) for b in orders] for a in orders], dtype=float)
+    ways = np.full((len(orders), len(orders)), np.inf)
+    np.fill_diagonal(ways, 0)
+    at = {order: k for k, order in enumerate(orders)}
+    for order in orders:
+        for a, b in permutations(range(n), 2):
+            other = list(order)
+            if name == "ulam":
+                other.insert(b, other.pop(a))
+            else:
+                other[a], other[b] = other[b], other[a]
+            if name != "weighted_kendall" or b == a + 1:
+                step = 1 / b if name == "weighted_kendall" else 1  # places a + 1 and a + 2 cost 1 / (a + 1)
+                ways[at[order], at[tuple(other)]] = ways[at[tuple(other)], at[order]] = step
+    for k in range(len(orders)):
+        ways = np.minimum(ways, ways[:, k, None] + ways[k])
+    return ways
+
+
+def shares_to_targets(table, p):
+    """For every ranking the least total variation after which it is a median: a program over whole distributions.
+
+    Of the attacked distribution q nothing is known; what goes is at least p - q, ballot by ballot.
+    """
+    from scipy.optimize import linprog
+
+    size = len(p)
+    least = []
+    for target in range(size):
+        no_dearer = np.hstack((table[target] - table, np.zeros((size, size))))
+        goes = np.hstack((-np.eye(size), -np.eye(size)))
+        found = linprog(
+            np.concatenate((np.zeros(size), np.ones(size))),
+            A_ub=np.vstack((np.delete(no_dearer, target, axis=0), goes)),
+            b_ub=np.concatenate((np.zeros(size - 1), -p)),
+            A_eq=np.concatenate((np.ones(size), np.zeros(size)))[None],
+            b_eq=[1.0],
+        )
+        assert found.status == 0
+        least.append(found.fun)
+    return np.array(least)
+
+
 def theorem_lower(kind, p, median, k, n):
     """Half of eps-: all targets at k flipped pairs or more from `median`, all rivals, all rankings below the line."""
     d, flips = distance_table(kind, n), distance_table("kendall", n)[median]

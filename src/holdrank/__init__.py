@@ -57,7 +57,9 @@ _ROOMS = {
         "kemeny_batch",
         "kemeny_optima",
     ),
+    "rules.medians": ("Median",),
     "rules.merges": ("Robust", "downward_merge", "merge_path", "naive_merge", "smith_merge"),
+    "rules.metrics": ("Metric",),
     "rules.scores": ("copeland", "mean_score"),
     "status": ("Status", "Step"),
     "votes.changes": ("Change",),
@@ -174,11 +176,13 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.rules.consensus import kemeny as kemeny
     from holdrank.rules.consensus import kemeny_batch as kemeny_batch
     from holdrank.rules.consensus import kemeny_optima as kemeny_optima
+    from holdrank.rules.medians import Median as Median
     from holdrank.rules.merges import Robust as Robust
     from holdrank.rules.merges import downward_merge as downward_merge
     from holdrank.rules.merges import merge_path as merge_path
     from holdrank.rules.merges import naive_merge as naive_merge
     from holdrank.rules.merges import smith_merge as smith_merge
+    from holdrank.rules.metrics import Metric as Metric
     from holdrank.rules.scores import copeland as copeland
     from holdrank.rules.scores import mean_score as mean_score
     from holdrank.status import Status as Status

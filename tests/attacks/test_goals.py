@@ -130,12 +130,31 @@ def test_a_distance_of_half_a_pair_is_reached_by_a_tie():
         (lambda: hr.Enters("Ash", 0).aim(hr.Ranking([1, 2]), ("Ash", "Beech")), "from 1 to 1"),
         (lambda: hr.Distance(1.5), "from 0 to 1"),
         (lambda: hr.Distance("far"), "'far'"),
-        (lambda: hr.Distance(0.5, "hamming"), "hausdorff_ns, hausdorff_half"),
+        (lambda: hr.Distance(0.5, "manhattan"), "hausdorff_ns, hausdorff_half"),
     ],
 )
 def test_goals_that_make_no_sense_are_refused(make, words):
     with pytest.raises(hr.UsageError, match=words):
         make()
+
+
+@pytest.mark.parametrize("T", [hr.kemeny, hr.borda, hr.copeland, hr.Robust(hr.kemeny, 0.1)])
+def test_a_distance_in_another_metric_is_for_medians_under_a_metric(T):
+    votes = hr.Votes.from_orders([["a", "b", "c"], ["b", "c", "a"]], weights=[3, 2])
+    goal = hr.Distance(0.5, "hamming")
+    for ask in (
+        lambda: hr.attack(votes, T, goal),
+        lambda: hr.breakdown(votes, T, distance="hamming"),
+        lambda: hr.fulfils(votes, T, votes, goal),
+    ):
+        with pytest.raises(
+            hr.UsageError, match=r"in hamming are for a Median, not for .*Median\('kendall'\)"
+        ):
+            ask()
+    with pytest.raises(hr.UsageError, match="not for tiers"):
+        hr.tradeoff(votes, hr.kemeny, distance="hamming")
+    with pytest.raises(hr.UsageError, match="not for tiers"):
+        hr.tradeoff(votes, hr.kemeny, goal=goal)
 
 
 def test_goals_are_values():

@@ -177,11 +177,13 @@ def tradeoff(
     at = (1 / pairs if pairs else 1.0) if delta is None else _number("delta", delta)
     tolerance = _number("tolerance", tolerance)
     if goal is not None:
-        check_goal(goal)
+        check_goal(goal, None)
     if goal is not None and delta is not None:
         raise UsageError("give either a goal (NewWinner() and the like) or a delta")
     if not 0 < at <= 1:
         raise UsageError(f"delta must be a share of the pairs, above 0 and at most 1, not {quote(str(delta))}")
+    wanted = Distance(at, distance) if goal is None else goal
+    check_goal(wanted, None)
     if not tolerance >= 0:
         raise UsageError(f"tolerance must be 0 or more, not {quote(str(tolerance))}")
     expect_executor(executor)
@@ -198,7 +200,7 @@ def tradeoff(
         turns = sorted(range(len(path)), key=lambda k: (loss[k] > allowed, loss[k]))
         tried = {k: dict.fromkeys((float(theta[k]), (float(theta[k]) + ends[k]) / 2 if k else 0.0)) for k in turns}
         work = {repr(value): (value,) for k in turns for value in tried[k]}
-        sweep = _Sweep(votes, base, merge, median, Distance(at, distance) if goal is None else goal)
+        sweep = _Sweep(votes, base, merge, median, wanted)
         with opened(checkpoint, "tradeoff", votes, sweep.parameters()) as kept:
             known = _run(sweep, work, clock, executor, kept, progress)
         lower, upper = _best_of_each(theta, tried, known)

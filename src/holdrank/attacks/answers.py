@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from inspect import signature
 from time import perf_counter
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 import numpy as np
 
 from holdrank.arrays.tolerances import SAME
 from holdrank.attacks.batches import all_orders
 from holdrank.attacks.engines import Engine, exact_engine, inexact_engine, reaches
-from holdrank.attacks.goals import Aim, Distance, Goal, TierDistance
+from holdrank.attacks.goals import Aim, Distance, Goal, TierDistance, distances_from
 from holdrank.attacks.judge import MOST_IN_CELLS, Answer, Case
 from holdrank.attacks.mirror import is_symmetric
 from holdrank.attacks.plans import Found, Plan, Progress
@@ -24,6 +24,7 @@ from holdrank.errors import UsageError, quote, real_number, show
 from holdrank.rankings import Floats, Ranking
 from holdrank.rules.consensus import Consensus, Statistic, expect_seconds, kemeny, name_of
 from holdrank.rules.merges import Robust, ballots_for, consensus_of
+from holdrank.rules.metrics import Metric, MetricLike
 from holdrank.rules.registry import rule_of
 from holdrank.status import Clock, Status
 from holdrank.votes.changes import Change, ChangeName, change_of
@@ -41,7 +42,7 @@ def breakdown(
     deltas: Iterable[float] | None = None,
     *,
     method: Method = "auto",
-    distance: TierDistance = "hausdorff_ns",
+    distance: MetricLike = "hausdorff_ns",
     device: str | None = None,
     time_limit: float | None = None,
     rng: Seed = None,
@@ -55,8 +56,9 @@ def breakdown(
     ----------
     votes : Votes
     T : Statistic
-        `kemeny`, `borda`, `footrule`, and `Robust` of `kemeny` or `borda` by "downward" or "naive": exactly, as far as
-        effort and time allow. `Robust` of `footrule`: attacks that work, but lower bounds that are weak, often 0.
+        `kemeny`, `borda`, `footrule`, a `Median`, and `Robust` of `kemeny` or `borda` by "downward" or "naive":
+        exactly, as far as effort and time allow. `Robust` of `footrule`: attacks that work, but lower bounds that are
+        weak, often 0.
         Any other: by search.
     deltas : sequence of float, optional
         Distances as shares of the pairs, from 0 to 1. By default every multiple of one pair; for a statistic that ties
@@ -65,9 +67,10 @@ def breakdown(
         "exact" gives certified lower and upper values with attacks; "search" attacks that work, and lower values
         for `copeland` and `mean_score`; "bounds" the paper's theorems; "smooth" the paper's estimate, which is an
         upper value; "auto" is "exact" where T has it, else "search".
-    distance : {"hausdorff_ns", "hausdorff_half"}
+    distance : {"hausdorff_ns", "hausdorff_half"}, or a metric
         Between rankings with ties; "hausdorff_half" counts a pair that is tied in one of them as half a pair. Between
-        strict rankings both are Kendall's.
+        strict rankings both are Kendall's. For a `Median` also any metric that `Metric.of` takes; deltas are then
+        shares of its largest distance.
     device : str, optional
         For "smooth": where torch is to run it, such as "cuda"; by numpy if not given.
     time_limit : float, optional
@@ -98,7 +101,7 @@ def breakdown(
     T = checked(votes, T, time_limit)
     if method not in _METHODS:
         raise UsageError(f"method must be one of {', '.join(_METHODS)}, not {quote(str(method))}")
-    Distance(1.0, distance)  # refuses unknown distances
+    far = _far(T, distance, method)
     if device is not None and method != "smooth":
         raise UsageError("device is for method='smooth'; the other methods do not run on one")
     asked = None if deltas is None else _distances(deltas)
@@ -113,16 +116,16 @@ def breakdown(
         engine = inexact_engine(T, votes)
     if method == "smooth":
         seed = seed_of(rng)
-        engine = _smooth_engine(T, distance, seed, device)
+        engine = _smooth_engine(T, cast("TierDistance", far), seed, device)
     votes = ballots_for(T, votes)
     before = consensus_of(votes, T, time_limit)
-    at = _all_distances(before.ranking, T, distance) if asked is None else asked
+    at = _all_distances(before.ranking, T, far) if asked is None else asked
     if engine is None:
-        return _theorems(votes, T, at, distance, before, started)
+        return _theorems(votes, T, at, far, before, started)
     case = Case(votes, T, before, Change.REPLACE, engine)
     with Clock(_seconds_left(time_limit, started)) as clock:
         used = "smooth" if method == "smooth" else "search" if engine.by_search else "exact"
-        curve = _curve(case, at, distance, used, clock, time_limit, progress, started)
+        curve = _curve(case, at, far, used, clock, time_limit, progress, started)
         return replace(curve, seed=seed)
 
 
@@ -141,8 +144,9 @@ def attack(
     ----------
     votes : Votes
     T : Statistic
-        `kemeny`, `borda`, `footrule`, and `Robust` of `kemeny` or `borda` by "downward" or "naive": exactly, as far as
-        effort and time allow. `Robust` of `footrule`: an attack that works, but a lower bound that is weak, often 0.
+        `kemeny`, `borda`, `footrule`, a `Median`, and `Robust` of `kemeny` or `borda` by "downward" or "naive":
+        exactly, as far as effort and time allow. `Robust` of `footrule`: an attack that works, but a lower bound that
+        is weak, often 0.
         Any other: by search, an attack that works, with a lower bound for `copeland` and `mean_score`. The status says
         which.
     goal : Goal
@@ -167,7 +171,7 @@ def attack(
     time_limit = expect_seconds(time_limit)
     T = checked(votes, T, time_limit)
     change = change_of(change)
-    check_goal(goal)
+    check_goal(goal, T)
     votes = ballots_for(T, votes)
     before = consensus_of(votes, T, time_limit)
     aim = goal.aim(before.ranking, votes.items)
@@ -184,9 +188,10 @@ def _engine_for(aim: Aim, votes: Votes, T: Statistic) -> Engine:
         unknown = votes.n > MOST_IN_CELLS and not aim.flips
     else:
         unknown = bool(aim.leaver) and not is_symmetric(T, votes)
-    if unknown:
+    exact = exact_engine(T, votes)
+    if exact is None or (unknown and not exact.any_target):
         return inexact_engine(T, votes)
-    return exact_engine(T, votes) or inexact_engine(T, votes)
+    return exact
 
 
 def fulfils(votes: Votes, T: Statistic, attacked: Votes, goal: Goal) -> bool:
@@ -194,6 +199,7 @@ def fulfils(votes: Votes, T: Statistic, attacked: Votes, goal: Goal) -> bool:
 
     Where T reports several optima for the attacked votes, all must fulfil the goal (`kemeny`), or the answer is False.
     """
+    check_goal(goal, T)
     aim = goal.aim(T(votes).ranking, votes.items)
     return reaches(aim, T, lambda: attacked, T(attacked), Clock())
 
@@ -201,7 +207,7 @@ def fulfils(votes: Votes, T: Statistic, attacked: Votes, goal: Goal) -> bool:
 def _curve(
     case: Case,
     at: Floats,
-    distance: TierDistance,
+    distance: TierDistance | Metric,
     method: str,
     clock: Clock,
     time_limit: float | None,
@@ -245,12 +251,12 @@ def _curve(
 
 
 def _theorems(
-    votes: Votes, T: Statistic, at: Floats, distance: TierDistance, before: Consensus, started: float
+    votes: Votes, T: Statistic, at: Floats, distance: TierDistance | Metric, before: Consensus, started: float
 ) -> Breakdown:
     """Return the paper's two bounds; they come without attacks."""
     from holdrank.attacks.theorems import theorem_bounds
 
-    found = theorem_bounds(votes, T, at)
+    found = theorem_bounds(votes, T, at, distance=distance if isinstance(distance, Metric) else None)
     lower, upper = np.array(found.lower), np.where(found.upper_valid, found.upper, math.inf)
     lower = np.where(lower >= upper - SAME, upper, lower)
     counts = votes.is_counts
@@ -312,14 +318,21 @@ def checked(votes: object, T: Statistic, time_limit: float | None) -> Statistic:
     return T.fixed(votes, time_limit=None if time_limit is None else time_limit / 2) if isinstance(T, Robust) else T
 
 
-def check_goal(goal: object) -> None:
-    """Refuse what is no goal."""
+def check_goal(goal: object, T: Statistic | None) -> None:
+    """Refuse what is no goal, and a distance that a statistic (None for tiers) does not take."""
     if isinstance(goal, type) and issubclass(goal, Goal):  # a class has the methods of a goal too
         needed = [name for name, known in signature(goal).parameters.items() if known.default is known.empty]
         call = f"{goal.__name__}({', '.join(needed)})"
         raise UsageError(f"{goal.__name__} is a class of goals, not a goal. Fix: write {call}")
     if not isinstance(goal, Goal):
         raise UsageError(f"a goal is NewWinner(), Wins(item), Above(b, a) and the like, not {show(repr(goal))}")
+    metric = getattr(goal, "distance", "")
+    engine: Engine | None = None if T is None else rule_of(T).engine
+    if isinstance(metric, Metric) and (engine is None or not engine.any_target):
+        raise UsageError(
+            f"distances in {metric.name} are for a Median, not for {'tiers' if T is None else name_of(T)}",
+            repair="use hausdorff_ns or hausdorff_half, or a Median, such as Median('kendall') in place of kemeny",
+        )
 
 
 def numbers_of(deltas: Iterable[float]) -> list[float]:
@@ -334,8 +347,23 @@ def numbers_of(deltas: Iterable[float]) -> list[float]:
     return known
 
 
-def _all_distances(before: Ranking, T: Statistic, distance: TierDistance) -> Floats:
+def _far(T: Statistic, distance: MetricLike, method: str) -> TierDistance | Metric:
+    """Return the distance of a curve; refuse unknown ones, and metrics where no engine takes them."""
+    goal = Distance(1.0, distance)
+    check_goal(goal, T)
+    far = cast("TierDistance | Metric", goal.distance)
+    if isinstance(far, Metric) and method not in ("auto", "exact", "bounds"):
+        raise UsageError(
+            f"method={method!r} knows the distances hausdorff_ns and hausdorff_half, not {far.name}",
+            repair="use method='exact' or method='bounds'",
+        )
+    return far
+
+
+def _all_distances(before: Ranking, T: Statistic, distance: TierDistance | Metric) -> Floats:
     """Return the distances that a consensus may move by, from the nearest on."""
+    if isinstance(distance, Metric):
+        return np.unique(distances_from(before, distance))[1:]
     pairs = before.n * (before.n - 1) // 2
     if distance == "hausdorff_ns" or rule_of(T).is_strict:
         return np.arange(1, pairs + 1) / max(pairs, 1)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from holdrank.attacks import medians as median_engine
 from holdrank.attacks.borda import engine as borda_engine
 from holdrank.attacks.footrule import engine as footrule_engine
 from holdrank.attacks.goals import Aim
@@ -23,8 +24,9 @@ from holdrank.attacks.tiers.border_bounds import lower_bound
 from holdrank.attacks.whole import Find, FindWhole
 from holdrank.rankings import Ranking
 from holdrank.rules.consensus import Consensus, Statistic
+from holdrank.rules.medians import Median
 from holdrank.rules.merges import Robust, base_of, consensus_of
-from holdrank.rules.registry import equip, rule_of
+from holdrank.rules.registry import equip, equip_family, rule_of
 from holdrank.status import Clock
 from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
@@ -49,12 +51,15 @@ class Engine:
     every_optimum : callable or None
         (votes, aim, order, clock): whether every optimum reaches an aim, given one of them, where they are too many to
         list.
+    any_target : bool
+        Whether an aim may be any set of rankings: a distance in any metric, an item pushed out of the first few.
     """
 
     find: Find
     whole: FindWhole | None = None
     by_search: bool = False
     every_optimum: Callable[[Votes, Aim, Sequence[int], Clock], bool] | None = None
+    any_target: bool = False
 
 
 equip(
@@ -65,6 +70,12 @@ equip(
 )
 equip("borda", engine=Engine(mirrored(borda_engine.find), mirrored_whole(borda_engine.whole)))
 equip("footrule", engine=Engine(mirrored(footrule_engine.find)))
+equip_family(
+    Median,
+    engine=lambda T: Engine(
+        partial(median_engine.find, T), every_optimum=partial(median_engine.every_optimum, T), any_target=True
+    ),
+)
 
 
 def exact_engine(T: Statistic, votes: Votes) -> Engine | None:

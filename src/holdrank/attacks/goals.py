@@ -14,7 +14,8 @@ import numpy as np
 
 from holdrank.arrays.tolerances import SAME
 from holdrank.errors import UsageError, quote, real_number, show, whole_number
-from holdrank.rankings import Ints, Ranking, hausdorff_half, hausdorff_ns
+from holdrank.rankings import Floats, Ints, Ranking, hausdorff_half, hausdorff_ns
+from holdrank.rules.metrics import NAMES, Metric, MetricLike, distances, ranking_indices
 from holdrank.words import goals as words
 from holdrank.words.goals import Deed
 
@@ -68,8 +69,9 @@ class Aim:
     top : int
     other_set : bool
         Among the first `top` stand other items than in `before`; `newcomers` are then all that stand outside.
-    distance : str
-        With `delta`: the consensus moves by at least `delta` in this distance, "hausdorff_ns" or "hausdorff_half".
+    distance : str or Metric
+        With `delta`: the consensus moves by at least `delta` in this distance, "hausdorff_ns" or "hausdorff_half", or
+        in this metric.
     delta : float
     """
 
@@ -81,7 +83,7 @@ class Aim:
     leaver: tuple[int, ...] = ()
     top: int = 0
     other_set: bool = False
-    distance: str = ""
+    distance: str | Metric = ""
     delta: float = 0.0
 
     def renumbered(self, place: Ints) -> Aim:
@@ -136,13 +138,20 @@ class Aim:
 
     def is_impossible(self) -> bool:
         """Whether no ranking at all fulfils the goal: a distance beyond the farthest, a newcomer where none is left."""
+        if isinstance(self.distance, Metric):
+            return not (distances_from(self.before, self.distance) >= self.delta - SAME).any()
         if self.distance:
             # The farthest ranking reverses every strict pair; a tie can only be broken, which counts half or nothing.
             return not self.reached(Ranking(-self.before.ranks * self.before.n + np.arange(self.before.n)))
         return not (self.above or self.newcomers or self.leaver or self.other_set)
 
     def step(self) -> int:
-        """Return the distance asked for in half pairs, rounded up: aims of one step are fulfilled together."""
+        """Return the distance asked for in half pairs, rounded up: aims of one step are fulfilled together.
+
+        In another metric, the number of rankings that are too near.
+        """
+        if isinstance(self.distance, Metric):
+            return int((distances_from(self.before, self.distance) < self.delta - SAME).sum())
         if self.distance == "hausdorff_half":
             pairs = self.before.n * (self.before.n - 1) // 2
             return math.ceil(2 * self.delta * pairs - SAME)
@@ -150,8 +159,15 @@ class Aim:
 
 
 @lru_cache(maxsize=4096)  # a curve asks about the same two rankings for every distance
-def _moved(distance: str, before: Ranking, after: Ranking) -> float:
-    return float(DISTANCES[distance](before, after))
+def _moved(distance: str | Metric, before: Ranking, after: Ranking) -> float:
+    measure = distance if isinstance(distance, Metric) else DISTANCES[distance]
+    return float(measure(before, after))
+
+
+def distances_from(before: Ranking, metric: Metric) -> Floats:
+    """Return the distances, from 0 to 1, of a strict ranking to all rankings, in the order of `all_rankings`."""
+    table = distances(metric, before.n)
+    return table.rows(int(ranking_indices(np.array([before.order]))[0])) / table.unit
 
 
 def top_items(ranking: Ranking, k: int) -> set[int]:
@@ -314,26 +330,29 @@ class Distance:
     ----------
     delta : float
         From 0 to 1.
-    distance : {"hausdorff_ns", "hausdorff_half"}
-        Between strict rankings both are Kendall's tau.
+    distance : {"hausdorff_ns", "hausdorff_half"}, or a metric
+        Between strict rankings both are Kendall's tau. For a `Median` also any metric that `Metric.of` takes; `delta`
+        is then a share of the largest distance.
     """
 
     delta: float
-    distance: TierDistance = "hausdorff_ns"
+    distance: MetricLike = "hausdorff_ns"
 
     def __post_init__(self) -> None:
         delta = real_number(self.delta)
         if delta is None or not 0 <= delta <= 1:
             raise UsageError(f"delta must be a share of the pairs, from 0 to 1, not {quote(str(self.delta))}")
         object.__setattr__(self, "delta", delta)
-        if self.distance not in DISTANCES:
-            raise UsageError(f"distance must be one of {', '.join(DISTANCES)}, not {quote(str(self.distance))}")
+        if not (isinstance(self.distance, str) and self.distance in DISTANCES):
+            object.__setattr__(self, "distance", measure_of(self.distance))
 
     def aim(self, before: Ranking, items: Sequence[str]) -> Aim:
         """See `Goal`."""
+        if isinstance(self.distance, Metric):
+            return Aim(self, before, distance=self.distance, delta=self.delta)
         pairs = len(items) * (len(items) - 1) // 2
         flips = max(math.ceil(self.delta * pairs - SAME), 0)
-        return Aim(self, before, flips=flips, distance=self.distance, delta=self.delta)
+        return Aim(self, before, flips=flips, distance=str(self.distance), delta=self.delta)
 
     def text(self, n: int = 0) -> str:
         """See `Goal`; with the number of items, as a number of pairs, where that is a whole one."""
@@ -341,9 +360,19 @@ class Distance:
 
     def deed(self, n: int) -> Deed:
         """See `Goal`."""
+        if isinstance(self.distance, Metric):
+            return words.moves_by(self.delta, self.distance.name)
         pairs = 0 if self.distance == "hausdorff_half" else n * (n - 1) // 2
         flips = math.ceil(self.delta * pairs - SAME) if self.delta > SAME else 0
         return words.moves(self.delta, flips, pairs)
+
+
+def measure_of(given: MetricLike) -> Metric:
+    """Return the metric that a distance other than those of tiers means."""
+    if isinstance(given, str) and given not in NAMES:
+        known = ", ".join((*DISTANCES, *NAMES))
+        raise UsageError(f"distance must be one of {known}, a function or a matrix, not {quote(given)}")
+    return Metric.of(given)
 
 
 def claimed(claim: str, items: Sequence[str]) -> Wins | Above | TopSet:

@@ -14,6 +14,7 @@ from holdrank.attacks.goals import Goal, TierDistance
 from holdrank.attacks.plans import Plan
 from holdrank.rankings import Floats, Ints
 from holdrank.rules.consensus import Consensus, StatisticName
+from holdrank.rules.metrics import Metric
 from holdrank.status import Status, upward
 from holdrank.votes.changes import Change, change_of
 from holdrank.votes.votes import Votes
@@ -181,7 +182,7 @@ class Breakdown:
     Attributes
     ----------
     delta : (m,) array
-        Distances, as shares of the pairs of items.
+        Distances, as shares of the pairs of items; in a metric, as shares of its largest distance.
     lower, upper : (m,) arrays
         The least share of votes that must be replaced to move the consensus by at least delta lies between; equal
         where it is known exactly, infinite where no attack does.
@@ -199,7 +200,8 @@ class Breakdown:
     consensus : Consensus
         Of the votes as they are.
     method : {"exact", "search", "bounds", "smooth"}
-    distance : {"hausdorff_ns", "hausdorff_half"}
+    distance : str or Metric
+        "hausdorff_ns" or "hausdorff_half"; for a `Median` possibly a metric.
     total : float
         Number of votes, or total mass of a distribution.
     seed : int or None
@@ -223,7 +225,7 @@ class Breakdown:
     statistic: StatisticName
     consensus: Consensus
     method: str
-    distance: TierDistance
+    distance: TierDistance | Metric
     total: float
     seed: int | None
     notes: tuple[str, ...]

@@ -16,9 +16,13 @@ import numpy.typing as npt
 from holdrank.arrays.subsets import levels
 from holdrank.arrays.tolerances import SAME
 from holdrank.attacks.batches import closed
+from holdrank.attacks.goals import distances_from, measure_of
+from holdrank.attacks.metric_bounds import general_lower, general_upper
 from holdrank.errors import LimitError, UsageError
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.rules.consensus import Statistic, kemeny, name_of
+from holdrank.rules.medians import Median
+from holdrank.rules.metrics import MetricLike
 from holdrank.rules.registry import rule_of
 from holdrank.votes.votes import Votes
 
@@ -57,15 +61,25 @@ class TheoremBounds:
         return f"TheoremBounds({len(self.delta)} distances, {int(self.upper_valid.sum())} valid upper bounds)"
 
 
-def theorem_bounds(votes: Votes, statistic: Statistic = kemeny, deltas: npt.ArrayLike | None = None) -> TheoremBounds:
+def theorem_bounds(
+    votes: Votes,
+    statistic: Statistic = kemeny,
+    deltas: npt.ArrayLike | None = None,
+    *,
+    distance: MetricLike | None = None,
+) -> TheoremBounds:
     """Return eps- and, for Kemeny, eps+ of the paper, halved to shares of votes.
 
     Parameters
     ----------
     votes : Votes
-    statistic : kemeny, borda or footrule
+    statistic : kemeny, borda, footrule or a Median
+        A `Median`, as any other statistic with a `distance`: up to 7 items, strict and complete ballots.
     deltas : array, optional
-        Normalised Kendall distances; every attainable one by default.
+        Normalised distances; every attainable one by default.
+    distance : str, callable, matrix or Metric, optional
+        How far the median moves, see `Metric.of`; Kendall's by default. `upper` is known where it is the metric of
+        the median and some ranking is opposite to it: for Kendall, as the paper says, and for Spearman's rho.
 
     Notes
     -----
@@ -78,7 +92,8 @@ def theorem_bounds(votes: Votes, statistic: Statistic = kemeny, deltas: npt.Arra
 
     `lower` goes over all rankings up to 8 items; for Kemeny it is relaxed to `cheap_lower` above. `upper` needs no more
     than the least loss of a ranking with k flipped pairs, for every k, and is exact up to 16 items. It is valid where
-    it is at most the share of the ballot sigma* itself.
+    it is at most the share of the ballot sigma* itself. With a `Median` or a `distance`, both go over all rankings;
+    `distance` then stands in the place of kendall.
 
     Paper: the two theorems of Section 3.1, the upper bound for Kemeny and the lower bound for any median.
 
@@ -92,8 +107,15 @@ def theorem_bounds(votes: Votes, statistic: Statistic = kemeny, deltas: npt.Arra
     if not isinstance(votes, Votes):
         raise UsageError(f"theorem_bounds takes Votes, not {type(votes).__name__}")
     median_of = rule_of(statistic).median_of
+    if isinstance(statistic, Median):
+        return _general(votes, statistic, statistic, deltas, distance)
     if median_of is None:
-        raise UsageError(f"the theorems are about medians: kemeny, borda or footrule, not {name_of(statistic)}")
+        raise UsageError(
+            f"the theorems are about medians: kemeny, borda or footrule, not {name_of(statistic)}",
+            repair="use one of them, or a Median under another metric",
+        )
+    if distance is not None:
+        return _general(votes, statistic, Median(median_of), deltas, distance)
     delta, flips = _flips(deltas, votes.n)
     if votes.n > _MOST_ENUMERATED and median_of != "kendall":
         raise LimitError(
@@ -130,6 +152,32 @@ def theorem_bounds(votes: Votes, statistic: Statistic = kemeny, deltas: npt.Arra
         upper_valid=closed(at(valid.astype(np.float64), 1.0).astype(bool) | (flips == 0)),
         note="; ".join(notes),
     )
+
+
+def _general(
+    votes: Votes, statistic: Statistic, median: Median, deltas: npt.ArrayLike | None, distance: MetricLike | None
+) -> TheoremBounds:
+    """Return the bounds for a median under any metric, moved in any metric."""
+    metric = measure_of("kendall" if distance is None else distance)
+    before = statistic(votes).ranking
+    if deltas is None:
+        delta = np.unique(distances_from(before, metric))[1:]
+    else:
+        delta = np.array(deltas, dtype=np.float64, ndmin=1)
+        if delta.ndim != 1 or not np.isfinite(delta).all():
+            raise UsageError("deltas must be a list of finite numbers")
+    notes = []
+    lower = general_lower(votes, median, before, metric, delta)
+    upper = general_upper(votes, median, before, delta) if metric == median.metric else None
+    if upper is None:
+        notes.append("upper: needs the metric of the median as the distance, and a ranking opposite to the median")
+    elif metric.name != "kendall":
+        notes.append("upper: not in the paper, whose theorem is about kemeny; its proof holds here too")
+    found = np.full(len(delta), inf) if upper is None else upper
+    valid = (found <= _share_of(votes, before) + 1e-12) | (delta <= SAME) | np.isinf(lower)
+    if upper is not None and not valid.all() and np.isfinite(upper).any():
+        notes.append("upper: not valid where it exceeds the share of ballots equal to the median")
+    return TheoremBounds(closed(delta), closed(lower), closed(found), closed(valid), "; ".join(notes))
 
 
 def cheap_lower(votes: Votes, before: Ranking | None = None) -> Floats:

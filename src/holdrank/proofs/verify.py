@@ -95,7 +95,7 @@ def fulfils(votes: Votes, T: Statistic, attacked: Votes, goal: Goal) -> bool:
     True
     """
     T = answers.checked(votes, T, None)
-    answers.check_goal(goal)
+    answers.check_goal(goal, T)
     if not isinstance(attacked, Votes):
         raise UsageError(f"the attacked votes must be Votes, not {type(attacked).__name__}")
     if attacked.items != votes.items:

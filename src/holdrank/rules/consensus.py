@@ -15,7 +15,6 @@ from holdrank.rankings import Floats, Ranking, footrule_maximum
 from holdrank.rules.kemeny import all_cheapest_orders, cheapest_order, cheapest_ranks
 from holdrank.rules.solvers.assignment import all_assignments, assign
 from holdrank.status import Clock, Status, Step, upward
-from holdrank.votes.counting import Distance
 from holdrank.votes.pairs import PairCounts
 from holdrank.votes.votes import Votes
 from holdrank.words.names import statistic_name
@@ -35,8 +34,8 @@ class Consensus:
         Expected normalised distance between the ranking and a vote; `distance` says which.
     bound : float
         No ranking has a smaller loss than this; equal to `loss` when the status is "proved optimal".
-    distance : {"kendall", "spearman_rho", "footrule"}
-        The distance of `loss` and `bound`.
+    distance : str
+        The distance of `loss` and `bound`: "kendall", "spearman_rho", "footrule", or the metric of a `Median`.
     status : Status
         How the ranking was obtained.
     unique : bool or None
@@ -54,7 +53,7 @@ class Consensus:
     items: tuple[str, ...]
     loss: float
     bound: float
-    distance: Distance
+    distance: str
     status: Status
     unique: bool | None
     proof: str

@@ -25,6 +25,8 @@ from holdrank.rules.consensus import (
     kemeny_optima,
     name_of,
 )
+from holdrank.rules.medians import Median, median_optima
+from holdrank.rules.metrics import distances
 from holdrank.rules.scores import copeland, copeland_ties, mean_score, tied_by_mean_score
 from holdrank.votes.counting import Distance
 from holdrank.votes.votes import Votes
@@ -160,6 +162,27 @@ _ENTRIES = (
 _rules = {rule.name: rule for rule in _ENTRIES}
 
 
+def _median_entry(T: Median) -> Rule:
+    def one_ballot(n: int) -> int:
+        # In units of one whole number; where distances are none, no unit is known.
+        return max(int(distances(T.metric, n).largest), 1)
+
+    whole = T.metric.function is None and not T.metric.matrix and not T.metric.weights
+    return Rule(
+        name=T.__name__,
+        function=T,
+        needs="places",
+        is_strict=True,
+        optima=lambda votes, most: median_optima(votes, T, most),
+        one_ballot=one_ballot if whole else None,
+    )
+
+
+# Statistics of which there are as many as there are parameters: how to make the entry of one.
+_families: dict[type, Callable[[Any], Rule]] = {Median: _median_entry}
+_family_parts: dict[type, dict[str, Callable[[Any], Any]]] = {Median: {}}
+
+
 def register(rule: Rule) -> None:
     """Add a rule; from then on it is asked for by its name, as every other."""
     if rule.name in _rules:
@@ -177,6 +200,11 @@ def equip(name: str, **parts: Any) -> None:
     _rules[name] = replace(_rules[name], **parts)
 
 
+def equip_family(kind: type, **parts: Callable[[Any], Any]) -> None:
+    """Add to the entries of all statistics of a class what an upper room can do for each."""
+    _family_parts[kind] |= parts
+
+
 def rules() -> tuple[Rule, ...]:
     """Return all rules."""
     return tuple(_rules.values())
@@ -192,4 +220,7 @@ def rule_named(name: str) -> Rule:
 def rule_of(T: Statistic) -> Rule:
     """Return the entry of a rule; for a statistic that nobody registered, one that knows nothing but its name."""
     known = next((rule for rule in _rules.values() if rule.function is T), None)
+    if type(T) in _families:
+        parts = {name: part(T) for name, part in _family_parts[type(T)].items()}
+        return replace(_families[type(T)](T), **parts)
     return known or Rule(name=name_of(T), function=T)

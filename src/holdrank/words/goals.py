@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from holdrank.errors import show
-from holdrank.words.names import listed, named
+from holdrank.words.names import distance_name, listed, named
 from holdrank.words.numbers import percent, plural
 
 _MOST_WINNERS = 3  # names in a title
@@ -77,6 +77,19 @@ def moves(share: float, flips: int, pairs: int) -> Deed:
     ('move the consensus by 2 of 3 pairs', 'moving the consensus by 50 % of the pairs')
     """
     far = f"{flips} of {plural(pairs, 'pair')}" if pairs else f"{percent(share)} of the pairs"
+    rest = f"the consensus by {far}"
+    return Deed(f"moving {rest}", f"move {rest}", f"moves {rest}", f"the consensus moves by at least {far}")
+
+
+def moves_by(share: float, metric: str) -> Deed:
+    """Return the words for a share of the largest distance that a metric has.
+
+    Examples
+    --------
+    >>> moves_by(0.5, "cayley").does
+    'move the consensus by 50 % of the largest Cayley distance'
+    """
+    far = f"{percent(share)} of the largest {distance_name(metric)} distance"
     rest = f"the consensus by {far}"
     return Deed(f"moving {rest}", f"move {rest}", f"moves {rest}", f"the consensus moves by at least {far}")
 

@@ -10,7 +10,15 @@ from holdrank.errors import show
 LONGEST = 40  # characters of a name
 _RIGHT_TO_LEFT = {"R", "AL", "AN"}
 _RULES = {"kemeny": "Kemeny", "borda": "Borda", "copeland": "Copeland", "bradley-terry": "Bradley-Terry"}
-_DISTANCES = {"kendall": "Kendall", "spearman_rho": "Spearman rho", "footrule": "footrule"}
+_DISTANCES = {
+    "kendall": "Kendall",
+    "spearman_rho": "Spearman rho",
+    "footrule": "footrule",
+    "cayley": "Cayley",
+    "ulam": "Ulam",
+    "hamming": "Hamming",
+    "weighted_kendall": "weighted Kendall",
+}
 
 
 def named(name: str, width: int = LONGEST) -> str:
@@ -103,5 +111,11 @@ def curve_name(rule: str, theta: float | None) -> str:
 
 
 def distance_name(distance: str) -> str:
-    """Return the name of a distance for people."""
-    return _DISTANCES[distance]
+    """Return the name of a distance for people.
+
+    Examples
+    --------
+    >>> distance_name("kendall"), distance_name("weighted_kendall"), distance_name("my_metric")
+    ('Kendall', 'weighted Kendall', 'my metric')
+    """
+    return _DISTANCES.get(distance) or show(" ".join(distance.split("_")), 30)

@@ -80,7 +80,7 @@ def find(
         elif float(statistic.theta) >= 0.5:  # everything is tied, whatever the votes
             found[number] = Found(math.inf)
         else:
-            shared = aim.distance or str(number)
+            shared = str(aim.distance) or str(number)
             together.setdefault(shared, []).append(number)
     for numbers in together.values():
         group = [aims[number] for number in numbers]
