@@ -147,9 +147,7 @@ def test_a_distance_in_another_metric_is_for_medians_under_a_metric(T):
         lambda: hr.breakdown(votes, T, distance="hamming"),
         lambda: hr.fulfils(votes, T, votes, goal),
     ):
-        with pytest.raises(
-            hr.UsageError, match=r"in hamming are for a Median, not for .*Median\('kendall'\)"
-        ):
+        with pytest.raises(hr.UsageError, match=r"in hamming are for a Median, not for .*Median\('kendall'\)"):
             ask()
     with pytest.raises(hr.UsageError, match="not for tiers"):
         hr.tradeoff(votes, hr.kemeny, distance="hamming")
