@@ -27,7 +27,7 @@ import numpy as np
 
 import holdrank as hr
 from holdrank.attacks.estimator.descent import DescentOptions, PlainSampler, SmoothedProblem, softmax
-from holdrank.attacks.estimator.engine import _NUMBERS_AT_A_TIME, _shares, smoothed
+from holdrank.attacks.estimator.engine import _NUMBERS_AT_A_TIME, shares_of, smoothed
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "gpu.json"
 SAMPLES = 4096
@@ -40,7 +40,7 @@ def problem_of(n, points, statistic=hr.kemeny):
     many = max(1, points // pairs)
     deltas = np.arange(1, pairs + 1) / pairs if points >= pairs else np.array([0.5] * points)
     votes = [hr.sample_votes(hr.Mallows(range(n), 0.8), 200, rng=seed) for seed in range(many)]
-    return SmoothedProblem(statistic, votes, _shares(votes)[1], deltas, "hausdorff_ns")
+    return SmoothedProblem(statistic, votes, shares_of(votes)[1], deltas, "hausdorff_ns")
 
 
 def start_of(problem):

@@ -27,6 +27,7 @@ _ROOMS = {
     "analysis.spec": ("Spec",),
     "analysis.tradeoff": ("Tradeoff", "tradeoff"),
     "attacks.answers": ("attack", "breakdown"),
+    "attacks.estimator.options": ("PaperOptions",),
     "attacks.goals": ("Above", "Aim", "Distance", "Enters", "Goal", "Leaves", "NewWinner", "TopSet", "Wins"),
     "attacks.plans": ("Plan",),
     "attacks.reach": ("Reach", "reach"),
@@ -129,6 +130,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.analysis.tradeoff import tradeoff as tradeoff
     from holdrank.attacks.answers import attack as attack
     from holdrank.attacks.answers import breakdown as breakdown
+    from holdrank.attacks.estimator.options import PaperOptions as PaperOptions
     from holdrank.attacks.goals import Above as Above
     from holdrank.attacks.goals import Aim as Aim
     from holdrank.attacks.goals import Distance as Distance

@@ -33,6 +33,7 @@ class Status(StrEnum):
     BETWEEN_INTERRUPTED = "interrupted: the least share lies between lower and upper, both certified"
     THEOREM = "bounds of the paper's theorems"
     ESTIMATE = "estimate: each upper is an attack that works, no proof that none is cheaper"
+    AS_WRITTEN = "estimate by the paper's algorithm: no bound, except where it gives an attack that works"
 
     # Of resampling.
     RESAMPLED = "estimate: from random draws of the votes"
@@ -65,7 +66,7 @@ _IN_BRIEF = {
     **dict.fromkeys((Status.INTERRUPTED, Status.BETWEEN_INTERRUPTED, Status.RESAMPLED_INTERRUPTED), "interrupted"),
     Status.BETWEEN: "certified bounds",
     Status.THEOREM: "bounds of theorems",
-    **dict.fromkeys((Status.ESTIMATE, Status.RESAMPLED), "estimate"),
+    **dict.fromkeys((Status.ESTIMATE, Status.AS_WRITTEN, Status.RESAMPLED), "estimate"),
 }
 
 

@@ -413,7 +413,7 @@ def test_statistics_of_ones_own_have_no_exact_engine_and_are_searched():
     [
         (lambda: hr.breakdown([[1, 2]]), "votes must be Votes, not list"),
         (lambda: hr.breakdown(VOTES, "kemeny"), "statistic must be"),
-        (lambda: hr.breakdown(VOTES, method="magic"), "auto, exact, search, bounds, smooth"),
+        (lambda: hr.breakdown(VOTES, method="magic"), "auto, exact, search, bounds, smooth, paper"),
         (lambda: hr.breakdown(VOTES, distance="kendall"), "hausdorff_ns"),
         (lambda: hr.breakdown(VOTES, deltas=[1.5]), "from 0 to 1"),
         (lambda: hr.breakdown(VOTES, deltas=["far"]), "numbers from 0 to 1"),

@@ -19,7 +19,7 @@ from holdrank.attacks.estimator.descent import (
     drawn_here,
     softmax,
 )
-from holdrank.attacks.estimator.engine import _shares, smoothed
+from holdrank.attacks.estimator.engine import shares_of, smoothed
 
 torch = pytest.importorskip("torch", reason="torch, of the extra gpu, is not installed")
 
@@ -31,7 +31,7 @@ def mallows(n, seeds=(1,)):
 
 
 def problem_of(statistic, votes, deltas):
-    return SmoothedProblem(statistic, votes, _shares(votes)[1], np.array(deltas), "hausdorff_ns")
+    return SmoothedProblem(statistic, votes, shares_of(votes)[1], np.array(deltas), "hausdorff_ns")
 
 
 @pytest.mark.parametrize("statistic", STATISTICS, ids=lambda s: s.__name__)

@@ -241,6 +241,26 @@ def test_the_estimate_keeps_its_seed(run):
     assert record["status"].startswith("estimate: ")
 
 
+@pytest.mark.slow
+def test_the_papers_estimate_says_where_it_bounds_nothing(run):
+    args = ["breakdown", "votes.soc", "--method", "paper", "--steps", "60", "--seed", "3", "-q"]
+    code, out, _ = run(*args)
+    assert code == 0
+    assert "estimate, not reached" in out
+    assert (
+        out.splitlines()[-1]
+        == "estimate by the paper's algorithm: no bound, except where it gives an attack that works"
+    )
+    record = json.loads(run(*args, "--json")[1])["breakdown"]
+    assert (record["method"], record["seed"], record["options"]["steps"]) == ("paper", 3, 60)
+    assert set(record["lower"]) == {0.0}
+    for estimate, upper in zip(record["estimate"], record["upper"], strict=True):
+        assert upper is None or upper == pytest.approx(estimate, abs=1e-9)
+    assert run(*args, "--require-proof")[0] == 5
+    code, _, err = run("breakdown", "votes.soc", "--steps", "60")
+    assert (code, "--steps is of --method paper." in err) == (2, True)
+
+
 @pytest.mark.usefixtures("run")
 def test_bars_are_plain_where_blocks_cannot_be_shown(monkeypatch):
     class Old(io.StringIO):

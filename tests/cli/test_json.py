@@ -32,6 +32,7 @@ COMMANDS = [
     ["breakdown", "votes.soc"],
     ["breakdown", "votes.soc", "--theta", "0.5"],
     ["breakdown", "votes.soc", "--method", "smooth", "--seed", "1", "--delta", "0.1"],
+    ["breakdown", "votes.soc", "--method", "paper", "--seed", "1", "--delta", "0.1", "--steps", "30"],
     ["breakdown", "votes.soc", "new.soc"],
     ["attack", "votes.soc", "--new-winner"],
     ["attack", "votes.soc", "--new-winner", "--theta", "0.5"],

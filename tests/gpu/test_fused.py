@@ -13,7 +13,7 @@ import pytest
 import holdrank as hr
 from holdrank.attacks.estimator import devices
 from holdrank.attacks.estimator.descent import DescentOptions, PlainSampler, SmoothedProblem, softmax
-from holdrank.attacks.estimator.engine import _shares, smoothed
+from holdrank.attacks.estimator.engine import shares_of, smoothed
 
 torch = pytest.importorskip("torch", reason="torch, of the extra gpu, is not installed")
 pytest.importorskip("triton", reason="triton, which comes with torch for GPUs, is not installed")
@@ -34,7 +34,7 @@ def case(n, statistic, variant="reduced", samples=40, memory=1 << 28, repeats=1)
     from holdrank.attacks.estimator.fused import FusedSampler
 
     votes = [hr.sample_votes(hr.Mallows(range(n), 0.8), 60, rng=seed) for seed in (1, 2)]
-    problem = SmoothedProblem(statistic, votes, _shares(votes)[1], np.array([0.3, 0.6]), "hausdorff_ns")
+    problem = SmoothedProblem(statistic, votes, shares_of(votes)[1], np.array([0.3, 0.6]), "hausdorff_ns")
     options = DescentOptions(1, samples, repeats, variant, None)
     like = torch.zeros(1, dtype=torch.float32, device=DEVICE)
     p = np.repeat(problem.p, repeats, axis=0)

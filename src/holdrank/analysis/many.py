@@ -16,6 +16,7 @@ import numpy as np
 from holdrank.analysis.bootstrap import described
 from holdrank.analysis.records import Record, consensus_record, curve_record, votes_record
 from holdrank.attacks.answers import Method, breakdown, numbers_of
+from holdrank.attacks.estimator.options import PaperOptions
 from holdrank.attacks.goals import TierDistance
 from holdrank.attacks.plans import Progress
 from holdrank.errors import UsageError, quote, show
@@ -37,6 +38,7 @@ def breakdowns(
     *,
     method: Method = "auto",
     distance: TierDistance = "hausdorff_ns",
+    options: PaperOptions | None = None,
     reading: Mapping[str, Any] | None = None,
     time_limit: float | None = None,
     rng: Seed = None,
@@ -50,7 +52,7 @@ def breakdowns(
     ----------
     files : sequence of path
         Vote files. With an executor they are read by its workers, under the same names.
-    T, deltas, method, distance, rng
+    T, deltas, method, distance, options, rng
         As in `breakdown`.
     time_limit : float, optional
         Seconds for each file.
@@ -86,10 +88,11 @@ def breakdowns(
     if not callable(T):
         raise UsageError(f"the statistic must be kemeny, borda, a Robust or another function, not {quote(repr(T))}")
     at = None if deltas is None else tuple(numbers_of(deltas))
-    how = _How(T, at, method, distance, expect_seconds(time_limit), seed_of(rng) if method == "smooth" else None)
-    options = dict(reading or {})
-    work = {source.key: (source, how, options) for source in sources(files, options, executor)}
-    parameters = {**how.plain(), "reading": options}
+    seed = seed_of(rng) if method in ("smooth", "paper") else None
+    how = _How(T, at, method, distance, expect_seconds(time_limit), seed, options)
+    read_so = dict(reading or {})
+    work = {source.key: (source, how, read_so) for source in sources(files, read_so, executor)}
+    parameters = {**how.plain(), "reading": read_so}
     found = run(_breakdown, work, None, executor, checkpoint, "breakdowns", parameters, progress)
     return [FileBreakdown(record) for record in found]
 
@@ -202,10 +205,12 @@ class _How:
     distance: TierDistance
     time_limit: float | None
     seed: int | None
+    options: PaperOptions | None
 
     def plain(self) -> dict[str, Any]:
-        return {"statistic": described(self.statistic), "deltas": self.deltas, "method": self.method,
-                "distance": self.distance, "time_limit": self.time_limit, "seed": self.seed}  # fmt: skip
+        known = {"statistic": described(self.statistic), "deltas": self.deltas, "method": self.method,
+                 "distance": self.distance, "time_limit": self.time_limit, "seed": self.seed}  # fmt: skip
+        return known if self.options is None else {**known, "options": self.options.plain()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,6 +305,7 @@ def _breakdown(
         distance=how.distance,
         time_limit=how.time_limit,
         rng=how.seed,
+        options=how.options,
     )
     go_on(found.status)
     record = {

@@ -170,7 +170,10 @@ def bootstrap_record(drawn: Bootstrap) -> Record:
 
 
 def curve_record(found: Breakdown) -> Record:
-    """Return a breakdown curve."""
+    """Return a breakdown curve; one of the paper's algorithm also says where that ends, and with which constants."""
+    paper: Record = {}
+    if found.estimate is not None and found.options is not None:
+        paper = {"estimate": found.estimate.tolist(), "options": found.options.plain()}
     return {
         **found.statistic.facts(),
         "method": found.method,
@@ -183,6 +186,7 @@ def curve_record(found: Breakdown) -> Record:
         "ties": [finite(x) for x in found.votes_to_tie.tolist()],
         "decides": [finite(x) for x in found.votes_to_decide.tolist()],
         "sufficient": [finite(x) for x in found.votes_sufficient.tolist()],
+        **paper,
         "status": found.status.value,
         "notes": list(found.notes),
     }

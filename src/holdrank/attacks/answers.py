@@ -12,12 +12,12 @@ from typing import Literal, TypeAlias, cast
 import numpy as np
 
 from holdrank.arrays.tolerances import SAME
-from holdrank.attacks.batches import all_orders
 from holdrank.attacks.engines import Engine, exact_engine, inexact_engine, reaches
+from holdrank.attacks.estimator.options import PaperOptions
 from holdrank.attacks.goals import Aim, Distance, Goal, TierDistance, distances_from
 from holdrank.attacks.judge import MOST_IN_CELLS, Answer, Case
 from holdrank.attacks.mirror import is_symmetric
-from holdrank.attacks.plans import Found, Plan, Progress
+from holdrank.attacks.plans import Progress
 from holdrank.attacks.results import Attack, Breakdown
 from holdrank.attacks.whole import votes_needed
 from holdrank.errors import UsageError, quote, real_number, show
@@ -31,9 +31,9 @@ from holdrank.votes.changes import Change, ChangeName, change_of
 from holdrank.votes.models import Seed, seed_of
 from holdrank.votes.votes import Votes
 
-Method: TypeAlias = Literal["auto", "exact", "search", "bounds", "smooth"]
+Method: TypeAlias = Literal["auto", "exact", "search", "bounds", "smooth", "paper"]
 
-_METHODS = ("auto", "exact", "search", "bounds", "smooth")
+_METHODS = ("auto", "exact", "search", "bounds", "smooth", "paper")
 
 
 def breakdown(
@@ -44,6 +44,7 @@ def breakdown(
     method: Method = "auto",
     distance: MetricLike = "hausdorff_ns",
     device: str | None = None,
+    options: PaperOptions | None = None,
     time_limit: float | None = None,
     rng: Seed = None,
     progress: Progress | None = None,
@@ -63,20 +64,23 @@ def breakdown(
     deltas : sequence of float, optional
         Distances as shares of the pairs, from 0 to 1. By default every multiple of one pair; for a statistic that ties
         items and "hausdorff_half", every multiple of half a pair up to the farthest ranking.
-    method : {"auto", "exact", "search", "bounds", "smooth"}
+    method : {"auto", "exact", "search", "bounds", "smooth", "paper"}
         "exact" gives certified lower and upper values with attacks; "search" attacks that work, and lower values
-        for `copeland` and `mean_score`; "bounds" the paper's theorems; "smooth" the paper's estimate, which is an
-        upper value; "auto" is "exact" where T has it, else "search".
+        for `copeland` and `mean_score`; "bounds" the paper's theorems; "smooth" attacks that work, found by an
+        improved form of the paper's estimator; "paper" the paper's estimator as it is written, which bounds nothing:
+        see `estimate`; "auto" is "exact" where T has it, else "search".
     distance : {"hausdorff_ns", "hausdorff_half"}, or a metric
         Between rankings with ties; "hausdorff_half" counts a pair that is tied in one of them as half a pair. Between
         strict rankings both are Kendall's. For a `Median` also any metric that `Metric.of` takes; deltas are then
         shares of its largest distance.
     device : str, optional
         For "smooth": where torch is to run it, such as "cuda"; by numpy if not given.
+    options : PaperOptions, optional
+        For "paper": the constants of its algorithm.
     time_limit : float, optional
         Seconds; when they are over, or at Ctrl-C, what is proved comes back.
     rng : int, Generator or None
-        For "smooth".
+        For "smooth" and "paper".
     progress : callable, optional
         Called with a `Step` now and then.
 
@@ -104,6 +108,7 @@ def breakdown(
     far = _far(T, distance, method)
     if device is not None and method != "smooth":
         raise UsageError("device is for method='smooth'; the other methods do not run on one")
+    options = _paper_options(method, options)
     asked = None if deltas is None else _distances(deltas)
     engine = exact_engine(T, votes) if method in ("auto", "exact") else None
     seed = None
@@ -114,12 +119,24 @@ def breakdown(
         )
     if engine is None and method in ("auto", "search"):
         engine = inexact_engine(T, votes)
-    if method == "smooth":
+    if method in ("smooth", "paper"):
         seed = seed_of(rng)
-        engine = _smooth_engine(T, cast("TierDistance", far), seed, device)
+    if method == "smooth" and seed is not None:
+        from holdrank.attacks.estimator.curve import smooth_engine
+
+        engine = smooth_engine(T, cast("TierDistance", far), seed, device)
     votes = ballots_for(T, votes)
     before = consensus_of(votes, T, time_limit)
     at = _all_distances(before.ranking, T, far) if asked is None else asked
+    if options is not None and seed is not None:
+        from holdrank.attacks.estimator.curve import paper_curve
+
+        with Clock(_seconds_left(time_limit, started)) as clock:
+            tiers = cast("TierDistance", far)
+            curve = paper_curve(
+                votes, T, before, at, options, distance=tiers, seed=seed, clock=clock, progress=progress
+            )
+        return replace(curve, notes=(*_notes(before, []), *curve.notes), seconds=perf_counter() - started)
     if engine is None:
         return _theorems(votes, T, at, far, before, started)
     case = Case(votes, T, before, Change.REPLACE, engine)
@@ -283,27 +300,15 @@ def _theorems(
     )
 
 
-def _smooth_engine(T: Statistic, distance: TierDistance, seed: int, device: str | None) -> Engine:
-    """Return the paper's estimator in the form of an engine: it proves no lower bound."""
-    from holdrank.attacks.estimator.engine import smoothed
-
-    def find(votes: Votes, _before: Ranking, aims: Sequence[Aim], *_: object) -> list[Found]:
-        deltas = [aim.delta for aim in aims if aim.distance]
-        estimate = smoothed(votes, T, deltas, distance=distance, rng=seed, device=device)
-        ranks = np.argsort(all_orders(votes.n), axis=1) + 1
-        row_of = {row.tobytes(): k for k, row in enumerate(ranks)}
-        complete = np.where(votes.ranks == 0, votes.n, votes.ranks).astype(ranks.dtype)  # the last may be left out
-        rows = [row_of[row.tobytes()] for row in complete]
-        shares = np.bincount(rows, votes.weights / votes.total, minlength=len(ranks))
-        found = []
-        for upper, attacked in zip(estimate.upper.tolist(), estimate.attacked, strict=True):
-            gap = (attacked - shares) * votes.total
-            taken = np.divide(np.maximum(-gap, 0.0), shares, out=np.zeros_like(gap), where=shares > 0) / votes.total
-            plan = Plan(taken[rows] * votes.weights, ranks, np.maximum(gap, 0.0))
-            found.append(Found(0.0, upper, plan if math.isfinite(upper) else None))
-        return found
-
-    return Engine(find)
+def _paper_options(method: str, options: object) -> PaperOptions | None:
+    """Return the constants of method "paper"; None for the others, which take none."""
+    if method != "paper" and options is not None:
+        raise UsageError("options is for method='paper'; the other methods take none")
+    if options is not None and not isinstance(options, PaperOptions):
+        raise UsageError(
+            f"options must be PaperOptions, not {type(options).__name__}", repair="write PaperOptions(steps=2000)"
+        )
+    return None if method != "paper" else options or PaperOptions()
 
 
 def checked(votes: object, T: Statistic, time_limit: float | None) -> Statistic:

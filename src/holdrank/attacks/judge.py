@@ -84,7 +84,7 @@ class Case:
             if clock.over() and math.isinf(stop):
                 stop = monotonic() + _LAST_LOOK
             if monotonic() < stop:
-                answers[k] = self._verified(answers[k], found[k], clock)
+                answers[k] = self.verified(answers[k], found[k], clock)
         answers = chained(answers)
         return self._no_dearer(self._in_whole_votes(answers, clock), clock) if self.votes.is_counts else answers
 
@@ -173,7 +173,7 @@ class Case:
             found.update(zip(todo, results, strict=True))
         return [found[k] for k in range(len(aims))]
 
-    def _verified(self, answer: Answer, found: Found, clock: Clock) -> Answer:
+    def verified(self, answer: Answer, found: Found, clock: Clock) -> Answer:
         """Run the statistic again: an attack that does not work is no attack, and its price no upper bound."""
         after = None if found.plan is None else self._after(found.plan, answer.aim, clock)
         if found.plan is None or after is None:

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from holdrank.attacks.estimator.options import PaperOptions
 from holdrank.attacks.goals import Goal, TierDistance
 from holdrank.attacks.plans import Plan
 from holdrank.rankings import Floats, Ints
@@ -199,7 +200,7 @@ class Breakdown:
         Name of the statistic: a text that also holds its `rule`, `theta` and `merge`.
     consensus : Consensus
         Of the votes as they are.
-    method : {"exact", "search", "bounds", "smooth"}
+    method : {"exact", "search", "bounds", "smooth", "paper"}
     distance : str or Metric
         "hausdorff_ns" or "hausdorff_half"; for a `Median` possibly a metric.
     total : float
@@ -210,6 +211,11 @@ class Breakdown:
         What else should be known.
     seconds : float
         Time taken.
+    estimate : (m,) array or None
+        For "paper": the share of votes at which its algorithm ends. It bounds nothing; where the consensus does move
+        that far there, it is `upper` as well, with the attack. None for other methods.
+    options : PaperOptions or None
+        For "paper": the constants of its algorithm. None for other methods.
     """
 
     delta: Floats
@@ -230,11 +236,14 @@ class Breakdown:
     seed: int | None
     notes: tuple[str, ...]
     seconds: float
+    estimate: Floats | None = None
+    options: PaperOptions | None = None
 
     def __post_init__(self) -> None:
         whole = (self.votes_needed, self.votes_to_tie, self.votes_to_decide, self.votes_sufficient)
-        for array in (self.delta, self.lower, self.upper, self.exact, *whole):
-            array.flags.writeable = False
+        for array in (self.delta, self.lower, self.upper, self.exact, *whole, self.estimate):
+            if array is not None:
+                array.flags.writeable = False
 
     def _repr_html_(self) -> str:
         return upward.html_of(self)

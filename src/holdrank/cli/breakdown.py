@@ -32,7 +32,7 @@ from holdrank.cli.printing import (
 )
 from holdrank.cli.rank import tiers_text
 from holdrank.errors import show
-from holdrank.words.numbers import number, plural
+from holdrank.words.numbers import number, percent, plural
 from holdrank.words.prices import NOT_KNOWN, price, share_price, tie_text
 from holdrank.words.results import best_text, certainty
 
@@ -54,19 +54,21 @@ _BOUNDS = ("lower", "upper", "needed", "ties", "decides", "sufficient")
 @merge_option
 @click.option("--delta", "deltas", type=click.FloatRange(0, 1), multiple=True,
               help="Distance as a share of the pairs, may be repeated; all if not given.")  # fmt: skip
-@click.option("--method", type=click.Choice(["auto", "exact", "search", "bounds", "smooth"]), default="auto",
-              show_default=True, help="Certified values, attacks by search, or the paper's methods.")  # fmt: skip
+@click.option("--method", type=click.Choice(["auto", "exact", "search", "bounds", "smooth", "paper"]), default="auto",
+              show_default=True, help="Certified values; attacks by search; bounds of the paper's theorems; attacks by "
+              "the improved estimator; the paper's estimator as written.")  # fmt: skip
 @click.option("--distance", type=click.Choice(["hausdorff_ns", "hausdorff_half"]), default="hausdorff_ns",
               show_default=True, help="Between rankings with ties.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), help="Of the random numbers of --method smooth.")
+@click.option("--seed", type=click.IntRange(min=0), help="Of the random numbers of --method smooth and paper.")
+@click.option("--steps", type=click.IntRange(min=1), help="Of --method paper; 30,000 if not given.")
 @search_time_option
 @worker_options
 @checkpoint_option
 @result_options
 def breakdown(file: str, files: tuple[str, ...], rule: str, theta: float | str | None, merge: str,
-              deltas: tuple[float, ...], method: str, distance: str, seed: int | None, time_limit: float | None,
-              executor: Executor | None, checkpoint: str | None, require_proof: bool, as_json: bool, quiet: bool,
-              verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
+              deltas: tuple[float, ...], method: str, distance: str, seed: int | None, steps: int | None,
+              time_limit: float | None, executor: Executor | None, checkpoint: str | None, require_proof: bool,
+              as_json: bool, quiet: bool, verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
     """Tell how many votes of FILE must change to move the consensus.
 
     For every distance, as a number of pairs of items whose order changes: the votes that must be replaced. Of several
@@ -77,6 +79,12 @@ def breakdown(file: str, files: tuple[str, ...], rule: str, theta: float | str |
     from holdrank.attacks.answers import breakdown as compute
 
     how: dict[str, Any] = {"deltas": deltas or None, "method": method, "distance": distance, "rng": seed}
+    if steps is not None:
+        from holdrank.attacks.estimator.options import PaperOptions
+
+        if method != "paper":
+            raise click.UsageError("--steps is of --method paper.")
+        how["options"] = PaperOptions(steps=steps)
     asked = {"rule": rule, "theta": theta, "merge": merge}
     spec = {**asked, "deltas": list(deltas) or None, "method": method, "distance": distance, "seed": seed,
             "time_limit": time_limit}  # fmt: skip
@@ -188,6 +196,8 @@ def _cells(curve: dict[str, Any], k: int, n: int, votes: dict[str, Any]) -> tupl
         whole = (NOT_KNOWN if cost is None else cost.amount) + (f" ({tie})" if tie else "")
     status = certainty(known["lower"], known["upper"], curve["method"])
     pairs = _pairs_moved(curve["delta"][k], n, curve["distance"])
+    if "estimate" in curve:
+        return pairs, "", percent(curve["estimate"][k]), status
     endless = known["lower"] is None
     return pairs, whole if votes["counts"] or endless else "", "" if endless else share.amount, status
 
@@ -209,7 +219,8 @@ def _print_breakdown(votes: Votes, curve: dict[str, Any]) -> None:
     table.add_column("curve", no_wrap=True)
     # Only the bars give way when the line is full.
     width = max(min(room_beside(headings, rows), _BAR), _SHORTEST_BAR)
-    for row, bar in zip(rows, _bars(curve, width), strict=True):
+    shown = {"lower": curve["lower"], "upper": curve.get("estimate", curve["upper"])}
+    for row, bar in zip(rows, _bars(shown, width), strict=True):
         table.add_row(*row, bar)
     print_table(f"Breakdown of {curve['statistic']}", votes, table)
     for note in curve["notes"]:

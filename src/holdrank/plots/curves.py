@@ -79,23 +79,27 @@ def _rows(found: Breakdown | Analysis) -> list[Data]:
         raise UsageError(f"a breakdown curve is drawn of a Breakdown or an Analysis, not of {type(found).__name__}")
     total = None if any(map(math.isnan, found.votes_needed)) else found.total
     ends = [found.delta.tolist(), *([number(value) for value in end] for end in (found.lower, found.upper))]
-    return [_row(found.statistic, found.method, len(found.consensus.items), total, ends)]
+    row = _row(found.statistic, found.method, len(found.consensus.items), total, ends)
+    return [row if found.estimate is None else {**row, "estimate": [number(value) for value in found.estimate]}]
 
 
 def _row(statistic: str, method: str, n: int, total: float | None, ends: list[list[float]]) -> Data:
-    how = {"exact": "", "search": ", search", "bounds": ", bounds", "smooth": ", estimate"}[method]
+    how = {"search": ", search", "bounds": ", bounds", "smooth": ", estimate", "paper": ", paper's estimate"}
     row = dict(zip(("delta", "lower", "upper"), ends, strict=True))
-    return {"label": show(statistic + how, 60), "method": method, "pairs": n * (n - 1) // 2, **row, "votes": total}
+    label = show(statistic + how.get(method, ""), 60)
+    return {"label": label, "method": method, "pairs": n * (n - 1) // 2, **row, "votes": total}
 
 
 def draw_curves(data: Data, ax: Axes, *, log: bool = False) -> Axes:
     """Draw curves as `breakdown_data` gives them.
 
-    A curve may also say its `colour` and its `width`, and the data the `highest` share of the axis and whether it is
+    A cross is an attack that was run; an open triangle is an estimate where the consensus does not move that far. A
+    curve may also say its `colour` and its `width`, and the data the `highest` share of the axis and whether it is
     `endless`, for panels that share their axis.
     """
     curves = data["curves"]
-    known = [value for curve in curves for end in ("lower", "upper") for value in curve[end] if value]
+    columns = ("lower", "upper", "estimate")
+    known = [value for curve in curves for name in columns for value in curve.get(name, ()) if value]
     endless = any(value is None for curve in curves for value in curve["lower"]) or data.get("endless", False)
     highest = data.get("highest") or max(known, default=0.5)
     with styled():
@@ -119,6 +123,12 @@ def _draw_curve(curve: Data, ax: Axes, colour: str, never: float) -> float | Non
     edges, order = [0.0, *(delta for delta, _ in points)], [k for _, k in points]
     lower = [never if curve["lower"][k] is None else curve["lower"][k] for k in order]
     proved = any(value is None or value > 0 for value in curve["lower"])
+    if "estimate" in curve:
+        for delta, k in points:
+            reached = curve["upper"][k] is not None
+            marker = {"marker": "x", "mew": 1.3} if reached else {"marker": "v", "mfc": "white"}
+            ax.plot([delta], [curve["estimate"][k]], color=colour, ls="", markersize=5, zorder=4, **marker)
+        return curve["estimate"][points[-1][1]] if points else None
     if curve["method"] == "smooth" or (curve["method"] == "search" and not proved):
         dots = [(delta, curve["upper"][k]) for delta, k in points if curve["upper"][k] is not None]
         if dots:

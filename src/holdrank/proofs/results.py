@@ -74,6 +74,8 @@ def _curve_checks(checker: Exactly, found: Breakdown, told: Told) -> Iterator[Ch
         yield Check(found.status.value, "refuted", "lower and upper differ")
     if found.seed is not None:
         yield Check(f"the random numbers are those of seed {found.seed}", "open", "they were not drawn again")
+    if found.estimate is not None or found.options is not None:
+        yield Check("the paper's algorithm ends where told", "open", "it was not run again, and its end proves nothing")
     if asked:
         yield from least_checks(checker, told, list(zip(asked, rows, strict=True)), Change.REPLACE)
     shown: set[tuple[bytes, ...]] = set()

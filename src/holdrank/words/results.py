@@ -65,7 +65,11 @@ def certainty(lower: float | None, upper: float | None, method: str) -> str:
     ('exact', 'exact', 'theorem')
     >>> certainty(0.0, 0.2, "search"), certainty(0.1, None, "exact")
     ('attack only', 'bounds')
+    >>> certainty(0.0, 0.2, "paper"), certainty(0.0, None, "paper")
+    ('estimate, reached', 'estimate, not reached')
     """
+    if method == "paper":
+        return "estimate, not reached" if upper is None else "estimate, reached"
     if lower == upper:
         return "exact"
     if method == "search" and not lower:

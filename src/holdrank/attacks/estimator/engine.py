@@ -148,7 +148,7 @@ def smoothed(
     """
     started = perf_counter()
     many = [votes] if isinstance(votes, Votes) else list(votes)
-    n, p = _shares(many)
+    n, p = shares_of(many)
     delta = _checked_deltas(deltas, n)
     steps, samples, repeats = (_whole(*known) for known in
                                {"steps": steps, "samples": samples, "repeats": repeats}.items())  # fmt: skip
@@ -204,7 +204,7 @@ def _averages(
     return np.asarray(found / np.maximum(found.sum(axis=-1, keepdims=True), 1e-300))
 
 
-def _shares(many: list[Votes]) -> tuple[int, Floats]:
+def shares_of(many: list[Votes]) -> tuple[int, Floats]:
     """Return the number of items and the share of each strict ranking, one row for each set of votes."""
     if not many or not all(isinstance(votes, Votes) for votes in many):
         raise UsageError("smoothed takes Votes or a list of them; make them with Votes.from_orders and the like")

@@ -34,7 +34,7 @@ def attacks(
         for start in _starts(problem, point, average[point], rng):
             trimmed = _trim(problem, point, start, rng)
             value = np.abs(trimmed - problem.p[point]).sum() / 2
-            if value < upper[point] and _holds(problem, point, votes, trimmed):
+            if value < upper[point] and holds(problem, point, votes, trimmed):
                 upper[point], attacked[point] = value, trimmed
     # An attack that goes farther than it must is an attack for smaller deltas, too.
     for point in range(points):
@@ -239,7 +239,7 @@ def _search(problem: SmoothedProblem, point: int, q: Floats, rng: np.random.Gene
     return q
 
 
-def _holds(problem: SmoothedProblem, point: int, votes: Votes, q: Floats) -> bool:
+def holds(problem: SmoothedProblem, point: int, votes: Votes, q: Floats) -> bool:
     """Whether the statistic itself, run on the attacked votes, is far enough, and not because of how it breaks ties."""
     after = problem.statistic(Votes.from_ranks(all_places(problem.n) + 1, q * votes.total, votes.items))
     # A merge leaves it open when its median is not the only one; a statistic of your own may never say.
