@@ -666,6 +666,57 @@ def bradley_terry_strengths(W, total, ridge):
     return solved.x - solved.x.mean()
 
 
+def sandwich_errors(votes, s, damping=0.0, floor=None, anchor=None):
+    """Standard errors of strengths of sum 0 by Huber and White, vote by vote from the definition.
+
+    `votes` are lists of comparisons (i, j, y): y is 1 where i won, 0 where j won, 1/2 for a tie.
+    """
+    n = len(s)
+    counts = np.zeros((n, n))
+    for vote in votes:
+        for i, j, _ in vote:
+            counts[i, j] += 1
+            counts[j, i] += 1
+    curvature, filling = np.zeros((n, n)), np.zeros((n, n))
+    for vote in votes:
+        slope = np.zeros(n)
+        for i, j, y in vote:
+            weight = 1.0 if floor is None else 1 / max(counts[i, j], floor)
+            p = 1 / (1 + np.exp(s[j] - s[i]))
+            along = np.zeros(n)
+            along[i], along[j] = 1, -1
+            slope += weight * (y - p) * along
+            curvature += weight * p * (1 - p) * np.outer(along, along)
+        filling += np.outer(slope, slope)
+    curvature += damping * (counts.sum() / 2 if floor is None else 1) * (np.eye(n) - 1 / n)
+    bread = np.linalg.pinv(curvature)
+    cov = bread @ filling @ bread
+    look = np.eye(n) if anchor is None else np.eye(n) - np.eye(n)[anchor]
+    return np.sqrt(np.maximum(np.diagonal(look @ cov @ look.T), 0))
+
+
+def comparisons_of(ranks, observed):
+    """The comparisons (i, j, y) that a ballot makes; 0 is unlisted, which may mean last."""
+    n = len(ranks)
+    place = [rank or n + 1 for rank in ranks]
+    return [
+        (i, j, (place[i] < place[j]) + (place[i] == place[j]) / 2)
+        for i, j in combinations(range(n), 2)
+        if not observed or (ranks[i] and ranks[j])
+    ]
+
+
+def mutually_reachable(edges):
+    """The sets of items that can all be reached from each other, by trying all ways (Warshall)."""
+    n = len(edges)
+    reach = [[i == j or bool(edges[i][j]) for j in range(n)] for i in range(n)]
+    for k in range(n):
+        for i in range(n):
+            for j in range(n):
+                reach[i][j] = reach[i][j] or (reach[i][k] and reach[k][j])
+    return {frozenset(j for j in range(n) if reach[i][j] and reach[j][i]) for i in range(n)}
+
+
 def drawn_again(ballots, weights, draws, generator, rank):
     """Ranks of each draw: ballots picked one by one, or counts of all ballots where votes are many."""
     one_by_one = [tuple(ballot) for ballot, weight in zip(ballots, weights, strict=True) for _ in range(int(weight))]

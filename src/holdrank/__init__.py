@@ -61,6 +61,7 @@ _ROOMS = {
     "rules.medians": ("Median",),
     "rules.merges": ("Robust", "downward_merge", "merge_path", "naive_merge", "smith_merge"),
     "rules.metrics": ("Metric",),
+    "rules.ratings": ("Ratings",),
     "rules.scores": ("copeland", "mean_score"),
     "status": ("Status", "Step"),
     "votes.changes": ("Change",),
@@ -185,6 +186,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.rules.merges import naive_merge as naive_merge
     from holdrank.rules.merges import smith_merge as smith_merge
     from holdrank.rules.metrics import Metric as Metric
+    from holdrank.rules.ratings import Ratings as Ratings
     from holdrank.rules.scores import copeland as copeland
     from holdrank.rules.scores import mean_score as mean_score
     from holdrank.status import Status as Status

@@ -33,6 +33,7 @@ from holdrank.errors import show
 from holdrank.words.ladders import rungs
 from holdrank.words.names import order_text
 from holdrank.words.numbers import percent, span
+from holdrank.words.ratings import rating_texts
 from holdrank.words.results import consensus_text, draws_text, majority_text
 
 if TYPE_CHECKING:
@@ -183,7 +184,11 @@ def print_ranking(votes: Votes, consensus: Consensus, title: str, drawn: Bootstr
     """Print a strict consensus, each item with its majority over the next, and where it lies in draws of the votes."""
     from holdrank.analysis.records import consensus_record
 
-    table = plain_table("place", *(() if drawn is None else (f"{percent(drawn.level)} of draws", "first")))
+    rated = consensus.ratings() if consensus.has_ratings else None
+    columns = ["place"]
+    columns += [] if rated is None else ["rating", f"{percent(rated.level)} interval"]
+    columns += [] if drawn is None else [f"{percent(drawn.level)} of draws", "first"]
+    table = plain_table(*columns)
     table.add_column("item", overflow="fold")
     table.add_column("preferred to the next by", overflow="fold")
     order = consensus.ranking.order
@@ -191,12 +196,16 @@ def print_ranking(votes: Votes, consensus: Consensus, title: str, drawn: Bootstr
     for place, item in enumerate(order, start=1):
         following = order[place] if place < len(order) else None
         margin = "" if following is None else majority_text(wins[item, following], wins[following, item])
-        spread = []
+        spread: list[str] = []
+        if rated is not None:
+            spread += rating_texts(*(float(column[item]) for column in (rated.values, rated.lower, rated.upper)))
         if drawn is not None:
-            spread = [span(float(drawn.best[item]), float(drawn.worst[item])), percent(float(drawn.first[item]))]
+            spread += [span(float(drawn.best[item]), float(drawn.worst[item])), percent(float(drawn.first[item]))]
         table.add_row(str(place), *spread, show(votes.items[item], 60), margin)
     print_table(title, votes, table)
     click.echo(consensus_text(consensus_record(consensus)))
+    for note in () if rated is None else rated.notes:
+        click.echo(f"note: {note}")
     if drawn is not None:
         click.echo(draws_text(drawn.draws, drawn.unchanged, drawn.status.value))
 

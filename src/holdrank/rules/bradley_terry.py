@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
 
 from holdrank.arrays.tolerances import TIED
-from holdrank.errors import UsageError, quote
+from holdrank.errors import UsageError, quote, real_number
 from holdrank.rankings import Floats, Ranking
 from holdrank.rules.consensus import Consensus, expect_votes, tied_by_scores
+from holdrank.rules.ratings import FLOOR, RatingModel, pair_weights
 from holdrank.rules.scores import sorted_consensus
 from holdrank.rules.strengths import RIDGE, connections, strength_tolerance, strengths
 from holdrank.votes.pairs import PairCounts
 from holdrank.votes.votes import Votes
 
 
-def bradley_terry(votes: Votes | PairCounts, *, ridge: float = RIDGE) -> Consensus:
+def bradley_terry(
+    votes: Votes | PairCounts, *, ridge: float = RIDGE, reweight: bool = False, floor: float = FLOOR
+) -> Consensus:
     """Return the items sorted by their strengths in the model of Bradley and Terry.
 
     The model: i is placed above j with probability ``1 / (1 + exp(s[j] - s[i]))``. The strengths s are those under
@@ -29,6 +33,11 @@ def bradley_terry(votes: Votes | PairCounts, *, ridge: float = RIDGE) -> Consens
     ridge : float
         Weight of the penalty. Some ridge is needed for strengths to exist when an item wins, or loses, all its
         comparisons. 0 is allowed where every item can be reached from every other along wins.
+    reweight : bool
+        Whether all pairs count alike, however often they were compared: a comparison of a pair weighs
+        ``1 / max(count of the pair, floor)``.
+    floor : float
+        Pairs compared less often than this do not gain weight.
 
     Notes
     -----
@@ -40,6 +49,9 @@ def bradley_terry(votes: Votes | PairCounts, *, ridge: float = RIDGE) -> Consens
 
     `proof` says how many steps were taken and what rests on the ridge. Groups of items that no ballot connects are each
     centred at strength 0: the order between such groups is no finding.
+
+    `Consensus.ratings` gives strengths, ratings, standard errors and confidence intervals. Attacks, tiers and the
+    bootstrap are about the rule without options.
 
     Examples
     --------
@@ -53,16 +65,25 @@ def bradley_terry(votes: Votes | PairCounts, *, ridge: float = RIDGE) -> Consens
     expect_votes(votes, "bradley_terry", pairs=True)
     if not (isinstance(ridge, int | float | np.number) and math.isfinite(ridge) and ridge >= 0):
         raise UsageError(f"ridge must be a number from 0, not {quote(str(ridge))}")
+    least = real_number(floor)
+    if least is None or not 0 < least < math.inf:
+        raise UsageError(f"floor must be a number above 0, not {quote(str(floor))}")
     shares = votes.wins() / votes.total
+    if reweight:
+        weighted = votes.wins() * pair_weights(votes.wins(), least)
+        shares = weighted * (shares.sum() / (weighted.sum() or 1.0))
+    model = RatingModel(votes, float(ridge), least if reweight else None, None)
     enough, connected = connections(shares)
     if ridge == 0 and not enough:
         raise UsageError(f"without a ridge there are no strengths: {connected}", repair="give a ridge above 0")
     if compares_all(votes):
         tied = tied_by_scores(*_total_wins(votes))
-        return sorted_consensus(votes, tied, f"sorted by strength, as by pairwise wins; {connected}", started)
+        found = sorted_consensus(votes, tied, f"sorted by strength, as by pairwise wins; {connected}", started)
+        return replace(found, _model=model)
     fitted, steps = strengths(shares, float(ridge))
     proof = f"sorted by strength; {steps} Newton step{'s' * (steps != 1)}; {connected}"
-    return sorted_consensus(votes, tied_by_scores(fitted, strength_tolerance(fitted)), proof, started)
+    found = sorted_consensus(votes, tied_by_scores(fitted, strength_tolerance(fitted)), proof, started)
+    return replace(found, _model=replace(model, near=fitted))
 
 
 def compares_all(votes: Votes | PairCounts) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, Protocol, runtime_checkable
 
@@ -13,6 +13,7 @@ from holdrank.arrays.tolerances import TIED
 from holdrank.errors import UsageError, quote, real_number
 from holdrank.rankings import Floats, Ranking, footrule_maximum
 from holdrank.rules.kemeny import all_cheapest_orders, cheapest_order, cheapest_ranks
+from holdrank.rules.ratings import RatingModel, Ratings
 from holdrank.rules.solvers.assignment import all_assignments, assign
 from holdrank.status import Clock, Status, Step, upward
 from holdrank.votes.pairs import PairCounts
@@ -59,10 +60,67 @@ class Consensus:
     proof: str
     seconds: float
     notes: tuple[str, ...] = ()
+    _model: RatingModel | None = field(default=None, compare=False)
+
+    @property
+    def has_ratings(self) -> bool:
+        """Whether there are `ratings`: only `bradley_terry` has them."""
+        return self._model is not None
 
     def text(self) -> str:
         """Return the ranking with the names of the items, ``A > {B, C} > D``."""
         return self.ranking.text(self.items)
+
+    def ratings(
+        self,
+        *,
+        scale: float = 400.0,
+        base: float = 10.0,
+        offset: float = 1000.0,
+        anchor: str | None = None,
+        level: float = 0.95,
+        damping: float = 0.0,
+    ) -> Ratings:
+        """Return ratings with standard errors and confidence intervals; for `bradley_terry` only.
+
+        They are fitted when first asked for, by maximum likelihood, without the ridge of the order. An item that never
+        lost (or never won) has no finite rating, and neither has one that no votes connect with the others: only the
+        largest group of items is rated whose wins connect them all. `notes` of the result names the others.
+
+        Parameters
+        ----------
+        scale, base, offset : float
+            The rating is ``offset + scale / log(base) * strength``. With scale 400 and base 10, a lead of 400 points
+            means odds of 10 to 1.
+        anchor : str, optional
+            The item whose rating is `offset`; errors are then those of the difference from it. By default `offset` is
+            the mean of the rated items.
+        level : float
+            Coverage of the intervals, each for one item alone.
+        damping : float
+            Added to the diagonal of the curvature before standard errors are taken, as a share of the comparisons
+            (under `reweight`, as it stands). The package arena-rank uses 1e-5, which makes items with very few
+            comparisons look surer than they are; 0 is right.
+
+        Notes
+        -----
+        Standard errors are those of Huber and White (the sandwich), which allow for votes that do not follow the model.
+        A ballot is one vote, however many pairs it compares. `PairCounts` do not tell ballots and ties apart; `notes`
+        says what is assumed.
+
+        Examples
+        --------
+        >>> import holdrank as hr
+        >>> votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[30, 10])
+        >>> found = hr.bradley_terry(votes).ratings()
+        >>> found.values.round(1).tolist(), found.lower.round(1).tolist()
+        ([1095.4, 904.6], [1033.3, 842.4])
+        """
+        if self._model is None:
+            raise UsageError("only a consensus by bradley_terry has ratings", repair="use bradley_terry(votes)")
+        return self._model.ratings(
+            self.ranking, scale=scale, base=base, offset=offset, anchor=anchor, level=level, damping=damping
+        )
 
     def _repr_html_(self) -> str:
         return upward.html_of(self)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from holdrank.errors import UsageError
-from holdrank.rankings import Floats
+from holdrank.rankings import Floats, Ints
 from holdrank.votes.votes import Votes
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
@@ -19,23 +19,25 @@ _EQUAL = 1e-8  # strengths closer than this, in the same unit, are not told apar
 _MOST_STEPS = 200
 
 
-def strengths(shares: Floats, ridge: float) -> tuple[Floats, int]:
+def strengths(shares: Floats, ridge: float, start: Floats | None = None) -> tuple[Floats, int]:
     """Return Bradley-Terry strengths of sum 0, (..., n), for wins as shares of the votes; and the Newton steps taken.
+
+    `start` are strengths near the ones to be found, which saves steps.
 
     A step is halved until it does not go beyond the top along its direction, so that every step climbs. It need never
     be shorter than ``log(1 + r) / r`` of itself, where r is its range: the third derivative of the likelihood along it
     is at most r times the second, which makes that much of it climb.
     """
     compared = shares + np.swapaxes(shares, -1, -2)
-    s = np.zeros(shares.shape[:-1])
-    loses, slope = _slope(shares, s, ridge)
+    s = np.zeros(shares.shape[:-1]) if start is None else start - start.mean(axis=-1, keepdims=True)
+    loses, slope = slope_at(shares, s, ridge)
     for steps in range(1, _MOST_STEPS + 1):
-        step = np.linalg.solve(_hessian(compared, loses, ridge), slope[..., None])[..., 0]
+        step = np.linalg.solve(hessian_at(compared, loses, ridge), slope[..., None])[..., 0]
         reach = np.ptp(step, axis=-1, keepdims=True)
         least = np.divide(np.log1p(reach), reach, out=np.ones_like(reach), where=reach > 0)
         part = np.ones_like(reach)
         while True:
-            loses, slope = _slope(shares, s + part * step, ridge)
+            loses, slope = slope_at(shares, s + part * step, ridge)
             beyond = ((slope * step).sum(axis=-1, keepdims=True) < 0) & (part > least)
             if not beyond.any():
                 break
@@ -48,7 +50,7 @@ def strengths(shares: Floats, ridge: float) -> tuple[Floats, int]:
     )
 
 
-def _slope(shares: Floats, s: Floats, ridge: float) -> tuple[Floats, Floats]:
+def slope_at(shares: Floats, s: Floats, ridge: float) -> tuple[Floats, Floats]:
     """Return the probability that the row is placed below the column, and the gradient of the likelihood."""
     gap = s[..., :, None] - s[..., None, :]
     np.minimum(gap, 700.0, out=gap)  # beyond, exp overflows, and nothing is left to tell apart
@@ -65,12 +67,12 @@ def strength_pull(votes: Votes, wish: Floats) -> Floats:
     """
     shares = votes.wins() / votes.total
     fitted, _ = strengths(shares, RIDGE)
-    loses, _ = _slope(shares, fitted, RIDGE)
-    lift = np.linalg.solve(_hessian(shares + shares.T, loses, RIDGE), wish)
+    loses, _ = slope_at(shares, fitted, RIDGE)
+    lift = np.linalg.solve(hessian_at(shares + shares.T, loses, RIDGE), wish)
     return np.asarray(loses * (lift[:, None] - lift))
 
 
-def _hessian(compared: Floats, loses: Floats, ridge: float) -> Floats:
+def hessian_at(compared: Floats, loses: Floats, ridge: float) -> Floats:
     """Return the Hessian of the negative log-likelihood in the strengths, by what is compared and expected to be lost.
 
     The likelihood does not change when all strengths rise alike; 1 / n fixes their sum and changes nothing else.
@@ -102,17 +104,17 @@ def connections(wins: Floats) -> tuple[bool, str]:
     left = np.ones(len(wins), dtype=bool)
     groups = 0
     while left.any():
-        left &= ~_reached(compared, int(left.argmax()))
+        left &= ~reached(compared, int(left.argmax()))
         groups += 1
     if groups > 1:
         return False, f"no ballot connects {groups} groups of items, whose order rests on the ridge"
     beats = wins > 0
-    if _reached(beats).all() and _reached(beats.T).all():
+    if reached(beats).all() and reached(beats.T).all():
         return True, "wins connect all items"
     return False, "some items never lose to the rest, how far they are ahead rests on the ridge"
 
 
-def _reached(edges: Mask, start: int = 0) -> Mask:
+def reached(edges: Mask, start: int = 0) -> Mask:
     """Return which items can be reached from `start`, itself included."""
     seen = np.zeros(len(edges), dtype=bool)
     seen[start] = True
@@ -121,3 +123,36 @@ def _reached(edges: Mask, start: int = 0) -> Mask:
         front = edges[front].any(axis=0) & ~seen
         seen = seen | front
     return seen
+
+
+def strong_groups(edges: Mask) -> list[Ints]:
+    """Return the strongly connected components of a graph: items that can all be reached from each other.
+
+    Kosaraju's algorithm: one walk in depth finds an order, in which a second one against the edges peels off one
+    component after the other.
+    """
+    left = np.ones(len(edges), dtype=bool)
+    finished: list[int] = []
+    for start in range(len(edges)):
+        path = [start] if left[start] else []
+        left[start] = False
+        while path:
+            following = edges[path[-1]] & left
+            item = int(following.argmax())
+            if following[item]:
+                left[item] = False
+                path.append(item)
+            else:
+                finished.append(path.pop())
+    groups: list[Ints] = []
+    left[:] = True
+    for start in reversed(finished):
+        if left[start]:
+            group = np.zeros_like(left)
+            front = np.array([start])
+            while front.size:
+                group[front] = True
+                left[front] = False
+                front = np.flatnonzero(edges[:, front].any(axis=1) & left)
+            groups.append(np.flatnonzero(group))
+    return groups

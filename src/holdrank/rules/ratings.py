@@ -1,0 +1,264 @@
+"""Ratings: strengths of maximum likelihood on a scale that people know, with standard errors and intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from holdrank.errors import UsageError, quote, real_number
+from holdrank.rankings import Floats, Ints, Ranking
+from holdrank.rules.sandwich import covariance, filling_of_ballots, filling_of_pairs
+from holdrank.rules.strengths import reached, strength_tolerance, strengths, strong_groups
+from holdrank.votes.memo import Remembering, close
+from holdrank.votes.pairs import PairCounts
+from holdrank.votes.votes import Votes
+from holdrank.words import ratings as words
+
+FLOOR = 50.0
+"""Pairs compared less often than this keep their weight under `reweight`."""
+
+_NO_SPREAD = 1e-9  # standard errors of strengths below this are rounding
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Ratings:
+    """Ratings of the items, with standard errors and confidence intervals; arrays are read-only.
+
+    Attributes
+    ----------
+    items : tuple of str
+        Names of the items; all arrays are in this order.
+    strengths : array of float
+        Log-odds of maximum likelihood, whose mean over the rated items is 0. Infinite for items that never lost to
+        the rated ones (or never won), NaN for items that no votes connect with them.
+    values : array of float
+        The ratings, ``offset + scale / log(base) * strength``.
+    errors : array of float
+        Standard errors of the ratings; NaN where the votes do not determine one.
+    lower, upper : array of float
+        Ends of the confidence intervals.
+    level : float
+        Coverage of an interval, such as 0.95. Each interval is for one item alone.
+    scale, base, offset : float
+        The scale.
+    anchor : str or None
+        The item whose rating is `offset`; None if that is the mean of the rated items.
+    notes : tuple of str
+        Which items have no rating or no interval, and what intervals assume.
+    """
+
+    items: tuple[str, ...]
+    strengths: Floats
+    values: Floats
+    errors: Floats
+    lower: Floats
+    upper: Floats
+    level: float
+    scale: float
+    base: float
+    offset: float
+    anchor: str | None
+    notes: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        close(self.strengths, self.values, self.errors, self.lower, self.upper)
+
+    def probability(self, item: str, other: str) -> float:
+        """Return the probability that `item` wins against `other`, a tie counting half.
+
+        Examples
+        --------
+        >>> import holdrank as hr
+        >>> votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[3, 1])
+        >>> round(hr.bradley_terry(votes).ratings().probability("a", "b"), 6)
+        0.75
+        """
+        one, two = (float(self.strengths[number_of(name, self.items)]) for name in (item, other))
+        gap = math.nan if math.isinf(one) and one == two else two - one
+        return 1 / (1 + math.exp(min(gap, 700.0)))
+
+    def __repr__(self) -> str:
+        rated = int(np.isfinite(self.values).sum())
+        return f"Ratings({rated} of {len(self.items)} items, level={self.level:g})"
+
+
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    """Strengths of maximum likelihood: of the items in `rated`, the others are infinite or unknown."""
+
+    rated: Ints
+    strengths: Floats
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class RatingModel(Remembering):
+    """What ratings are fitted to, and how; nothing is fitted until somebody asks.
+
+    Attributes
+    ----------
+    votes : Votes or PairCounts
+    ridge : float
+        The penalty of the strengths that the order is by.
+    floor : float or None
+        Comparisons of a pair weigh ``1 / max(count, floor)``; None for 1 each.
+    near : (n,) array of float or None
+        Strengths to start from.
+    """
+
+    votes: Votes | PairCounts
+    ridge: float
+    floor: float | None
+    near: Floats | None
+    _memo: dict[str, Any] = field(default_factory=dict)
+
+    def ratings(
+        self,
+        ranking: Ranking,
+        *,
+        scale: float,
+        base: float,
+        offset: float,
+        anchor: str | None,
+        level: float,
+        damping: float,
+    ) -> Ratings:
+        """Return the ratings of items that stand in the order of `ranking`; see `Consensus.ratings`."""
+        scale = _within("scale", scale, 0.0)
+        base = _within("base", base, 1.0)
+        offset = _within("offset", offset, -math.inf)
+        level = _within("level", level, 0.0, 1.0)
+        damping = _within("damping", damping, 0.0, including=True)
+        items = self.votes.items
+        zero = None if anchor is None else number_of(anchor, items)
+        fit = self._remember(f"fit {zero}", lambda: self._fit(zero))
+        spread, notes = self._remember(f"spread {zero} {damping!r}", lambda: self._spread(fit, zero, damping))
+        unit = scale / math.log(base)
+        values = offset + unit * (fit.strengths if zero is None else fit.strengths - fit.strengths[zero])
+        errors = unit * spread
+        reach = NormalDist().inv_cdf((1 + level) / 2) * errors
+        return Ratings(
+            items=items,
+            strengths=fit.strengths,
+            values=values,
+            errors=errors,
+            lower=values - reach,
+            upper=values + reach,
+            level=level,
+            scale=scale,
+            base=base,
+            offset=offset,
+            anchor=anchor,
+            notes=(*fit.notes, *notes, *self._order_note(fit.strengths, ranking)),
+        )
+
+    def _fit(self, zero: int | None) -> _Fit:
+        """Return the strengths of the largest group of items whose wins connect them all, or of the group of `zero`."""
+        wins, items = self.votes.wins(), self.votes.items
+        beats = wins > 0
+        whole = reached(beats).all() and reached(beats.T).all()
+        groups: list[Ints] = [np.arange(len(items))] if whole else strong_groups(beats)
+        if zero is None:
+            rated = max(groups, key=lambda group: (len(group), float(wins[np.ix_(group, group)].sum()), -group[0]))
+        else:
+            rated = next(group for group in groups if zero in group)
+        if len(rated) < 2:
+            if zero is not None:
+                raise UsageError(
+                    f"{quote(items[zero])} cannot be the anchor: its votes determine no rating",
+                    repair="choose an item that has both won and lost against others",
+                )
+            return _Fit(rated[:0], np.full(len(items), np.nan), (words.NO_RATINGS,))
+        shares = wins[np.ix_(rated, rated)]
+        if self.floor is not None:
+            shares = shares * pair_weights(shares, self.floor)
+        near = None if self.near is None else self.near[rated]
+        try:
+            found, _ = strengths(shares / shares.sum(), 0.0, near)
+        except (UsageError, np.linalg.LinAlgError):
+            return _Fit(rated[:0], np.full(len(items), np.nan), (words.NOT_FITTED,))
+        above, below = reached(beats.T, int(rated[0])), reached(beats, int(rated[0]))
+        s = np.full(len(items), np.nan)
+        s[above], s[below] = np.inf, -np.inf
+        s[rated] = found - found.mean()
+        close(s)
+        apart = [np.flatnonzero(group).tolist() for group in (above & ~below, below & ~above, ~above & ~below)]
+        return _Fit(rated, s, words.unrated_notes(items, *apart))
+
+    def _spread(self, fit: _Fit, zero: int | None, damping: float) -> tuple[Floats, tuple[str, ...]]:
+        """Return the standard errors of strengths, NaN where the votes determine none; and why they do not."""
+        votes, rated = self.votes, fit.rated
+        errors = np.full(len(votes.items), np.nan)
+        if not len(rated):
+            return errors, ()
+        wins = votes.wins()[np.ix_(rated, rated)]
+        if not votes.is_counts:
+            return errors, (words.SHARES,)
+        enough = min(votes.total, float(wins.sum()))
+        if enough < len(rated):
+            return errors, (words.too_few_note(enough, len(rated)),)
+        s, compared = fit.strengths[rated], wins + wins.T
+        weights = np.ones_like(wins) if self.floor is None else pair_weights(wins, self.floor)
+        filling, notes = self._filling(rated, wins, weights, s)
+        extra = damping * float(wins.sum()) if self.floor is None else damping
+        cov = covariance(compared, weights, s, filling, extra)
+        variances = np.diagonal(cov)
+        at = None if zero is None else int(np.searchsorted(rated, zero))
+        if at is not None:
+            variances = variances + cov[at, at] - 2 * cov[at]
+        found = np.sqrt(np.maximum(variances, 0.0))
+        flat = found <= _NO_SPREAD
+        if at is not None:
+            flat[at], found[at] = False, 0.0  # by definition
+        if flat.any():
+            notes = (*notes, words.no_spread_note(votes.items, rated[flat].tolist()))
+        errors[rated] = np.where(flat, np.nan, found)
+        return errors, notes
+
+    def _filling(self, rated: Ints, wins: Floats, weights: Floats, s: Floats) -> tuple[Floats, tuple[str, ...]]:
+        """Return the sum over votes of the outer products of their slopes, and what had to be assumed."""
+        votes = self.votes
+        if isinstance(votes, PairCounts):
+            together = not math.isclose(float(votes.wins().sum()), votes.total, rel_tol=1e-9)
+            notes = (words.TIES_UNKNOWN, words.SAME_BALLOT) if together else (words.TIES_UNKNOWN,)
+            return filling_of_pairs(wins, None, weights, s), notes
+        ballots = votes.ballots
+        if votes.unlisted == "observed" and int(ballots.listed.max()) <= 2:
+            even = (ballots.listed == 2) & (ballots.largest_ranks() == 1)
+            halves = ballots.take(even).wins(votes.weights[even], observed=True) if even.any() else 0 * votes.wins()
+            return filling_of_pairs(wins, 2 * halves[np.ix_(rated, rated)], weights, s), ()
+        return filling_of_ballots(votes, rated, None if self.floor is None else weights, s), ()
+
+    def _order_note(self, s: Floats, ranking: Ranking) -> tuple[str, ...]:
+        """Return that ratings do not fall along the order of the rule, where that is so."""
+        along = s[list(ranking.order)]
+        along = along[np.isfinite(along)]
+        rises = int((np.diff(along) > strength_tolerance(along)).sum()) if len(along) else 0
+        return (words.other_order_note(self.ridge, rises),) if rises else ()
+
+
+def pair_weights(wins: Floats, floor: float) -> Floats:
+    """Return what one comparison of each pair counts, so that pairs compared often do not outweigh the others."""
+    return np.asarray(1 / np.maximum(wins + wins.T, floor))
+
+
+def number_of(item: str, items: Sequence[str]) -> int:
+    """Return the number of an item; refuse a name that is none."""
+    if item not in items:
+        raise UsageError(f"no item is called {quote(str(item))}")
+    return list(items).index(item)
+
+
+def _within(name: str, value: object, low: float, high: float = math.inf, *, including: bool = False) -> float:
+    """Return a number between two others, the lower one `including` or not."""
+    found = real_number(value)
+    if found is None or not math.isfinite(found) or not (low < found < high or (including and found == low)):
+        span = f" from {low:g}" if including else "" if math.isinf(low) else f" above {low:g}"
+        span = span if math.isinf(high) else f" between {low:g} and {high:g}"
+        raise UsageError(f"{name} must be a number{span}, not {quote(str(value))}")
+    return found
