@@ -12,7 +12,7 @@ import numpy as np
 
 import holdrank as hr
 
-NO_STATEMENTS = {"seconds", "_memo"}  # how long it took; what was computed from other fields
+NO_STATEMENTS = {"seconds", "_memo", "_model"}  # how long it took; what was, or can be, computed from other fields
 MOST_ENTRIES = 2  # of an array or a tuple, chosen at random
 
 

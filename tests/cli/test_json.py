@@ -27,6 +27,7 @@ COMMANDS = [
     ["rank", "votes.soc"],
     ["rank", "votes.soc", "--draws", "20"],
     ["rank", "votes.soc", "--compare"],
+    ["rank", "votes.soc", "--rule", "bradley-terry"],
     ["tiers", "votes.soc", "--theta", "auto"],
     ["tiers", "votes.soc", "--path"],
     ["breakdown", "votes.soc"],

@@ -71,11 +71,8 @@ def consensus_record(found: Consensus) -> Record:
 
 
 def ranking_record(rule: str, found: Consensus) -> Record:
-    """Return the consensus of a rule, with the order of its items, and their ratings if the rule has any."""
-    record: Record = {"rule": rule, "order": list(found.ranking.order), **consensus_record(found)}
-    if found.has_ratings:
-        record["ratings"] = ratings_record(found.ratings())
-    return record
+    """Return the consensus of a rule, with the order of its items."""
+    return {"rule": rule, "order": list(found.ranking.order), **consensus_record(found)}
 
 
 def ratings_record(found: Ratings) -> Record:
@@ -309,9 +306,6 @@ def _misfit(record: Record) -> str:
             return f"the ranks of {name} do not fit the {n} items"
     if record["consensus"] is not None and sorted(record["consensus"]["order"]) != list(range(n)):
         return f"consensus.order is no order of the {n} items"
-    rated = (record["consensus"] or {}).get("ratings")
-    if rated is not None and any(len(rated[name]) != n for name in ("strengths", "values", "errors", "lower", "upper")):
-        return f"the columns of consensus.ratings do not fit the {n} items"
     if record["cut"] is not None and any(not 0 <= row["item"] < n for row in record["cut"]["items"]):
         return f"cut speaks of an item beyond the {n} items"
     columns_of = {

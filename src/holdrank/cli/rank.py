@@ -74,6 +74,8 @@ def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, exec
     others = _others(votes, rule, time_limit, quiet) if compare else {}
     if as_json:
         parts: dict[str, Any] = {"consensus": records.ranking_record(rule, consensus)}
+        if consensus.has_ratings:
+            parts["ratings"] = records.ratings_record(consensus.ratings())
         if drawn is not None:
             parts["bootstrap"] = records.bootstrap_record(drawn)
         if compare:
