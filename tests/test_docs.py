@@ -3,7 +3,8 @@
 Every page is read as a list of fenced blocks, run from top to bottom in one empty folder:
 
 - a block below a line such as **`votes.csv`** is a file of that name;
-- ``console`` holds commands after ``$`` and what they print (stdout and stderr together);
+- ``console`` holds commands after ``$`` and what they print (stdout and stderr together); those that are ``holdrank``
+  alone run in this process, all others in a shell;
 - ``python`` is run; with ``>>>`` what it prints is compared;
 - ``sh`` holds set-up commands, which are checked but not run; ``text`` and ``bibtex`` are not code;
 - in what is printed, ``...`` stands for anything.
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import doctest
 import inspect
+import io
 import os
 import pkgutil
 import re
@@ -22,7 +24,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Collection
-from contextlib import chdir
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
@@ -33,6 +35,7 @@ import html5lib
 import pytest
 
 import holdrank
+from holdrank import cli
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted(
@@ -45,6 +48,11 @@ DIRECTIVE = re.compile(r"\{(toctree|include|literalinclude|eval-rst|command|rais
 FENCE = re.compile(r"^(?P<ticks>`{3,})(?P<info>[^\n]*)\n(?P<body>.*?)^(?P=ticks)[ ]*$", re.MULTILINE | re.DOTALL)
 FILE_NAME = re.compile(r"\*\*`([^`/]+)`\*\*\n\n?\Z")
 OUTPUT_MARK = "# Output:\n"
+# holdrank with plain words; then `| head -n 3`, or `> file` and `; echo "exit code $?"`, or nothing.
+PLAIN = re.compile(
+    r"""(?P<words>holdrank(?: (?:[\w./,:+=-]+|"[\w .,>-]+"))+)"""
+    r"""(?: \| head -n (?P<lines>\d+)|(?: > (?P<file>[\w./-]+))?(?P<code>; echo "exit code \$\?")?)"""
+)
 SECONDS = re.compile(r'"seconds": [0-9.e+-]+')
 
 
@@ -100,6 +108,29 @@ def run_shell(command: str, folder: Path) -> str:
     return tidy(done.stdout)
 
 
+def run_here(command: str, folder: Path) -> str:
+    """Return what `run_shell` does, without a process where a command is ``holdrank`` alone: each would import anew."""
+    plain = PLAIN.fullmatch(command)
+    if plain is None or "--jobs" in command:
+        return run_shell(command, folder)
+    told = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)
+    apart = plain["lines"] or plain["file"]
+    printed = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) if apart else told
+    with pytest.MonkeyPatch.context() as patch, chdir(folder), open(os.devnull, encoding="utf-8") as nothing:
+        patch.setattr(sys, "argv", shlex.split(plain["words"]))
+        patch.setattr(sys.modules["__main__"], "__package__", None)  # or click would say how pytest was started
+        patch.setattr(sys, "stdin", nothing)
+        patch.setenv("COLUMNS", "100")
+        with redirect_stdout(printed), redirect_stderr(told), pytest.raises(SystemExit) as stop:
+            cli.main()
+        if plain["file"]:
+            Path(plain["file"]).write_bytes(printed.buffer.getvalue())
+    output = told.buffer.getvalue().decode("utf-8")
+    if plain["lines"]:
+        output += "".join(printed.buffer.getvalue().decode("utf-8").splitlines(keepends=True)[: int(plain["lines"])])
+    return tidy(output + (f"exit code {stop.value.code}\n" if plain["code"] else ""))
+
+
 def tidy(output: str) -> str:
     """Return output without blanks at the ends of lines and without the times that differ from run to run."""
     text = "\n".join(line.rstrip() for line in SECONDS.sub('"seconds": 0.0', output).splitlines()).strip("\n")
@@ -122,7 +153,7 @@ PAGES_WITH_CODE = [
 @pytest.mark.slow
 @pytest.mark.no_cover  # what pages show, tests of the rooms reach as well
 @pytest.mark.parametrize("page", PAGES_WITH_CODE, ids=named)
-def test_snippets_print_what_the_page_says(page, tmp_path, monkeypatch):
+def test_snippets_print_what_the_page_says(page, tmp_path, monkeypatch, unheard):
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "snippet"}
     for block in blocks(page.read_text("utf-8")):
@@ -131,7 +162,8 @@ def test_snippets_print_what_the_page_says(page, tmp_path, monkeypatch):
             Path(block.file).write_text(block.body, "utf-8")
         elif block.language == "console":
             for command, expected in commands(block.body):
-                got = run_shell(command, tmp_path)
+                with unheard():
+                    got = run_here(command, tmp_path)
                 assert agrees(expected, got), f"{where}: $ {command}\nthe page says\n{expected}\nbut it prints\n{got}"
         elif block.language == "python" and ">>>" in block.body:
             told: list[str] = []
