@@ -9,8 +9,6 @@ import pytest
 
 import holdrank as hr
 from holdrank import PaperOptions
-from holdrank.attacks.estimator.descent import SmoothedProblem
-from holdrank.attacks.estimator.engine import shares_of
 from holdrank.attacks.estimator.original import descended
 from holdrank.status import Clock, Status
 
@@ -122,8 +120,7 @@ def test_steps_are_those_of_the_text(how, theta):
     options = PaperOptions(**FEW, **how)
     T = hr.kemeny if theta is None else hr.Robust(hr.kemeny, theta)
     votes = votes_of(THREE, 3)
-    problem = SmoothedProblem(T, [votes], shares_of([votes])[1], np.array([1 / 3, 1.0]), "hausdorff_ns")
-    found = descended(problem, votes, options, [5, 6])
+    found = descended(votes, T, np.array([1 / 3, 1.0]), options, [5, 6])
     for run, seed in enumerate((5, 6)):
         for point, delta in enumerate((1 / 3, 1.0)):
             average, _ = by_the_text(THREE, 3, theta, delta, seed, options)
@@ -264,9 +261,8 @@ def test_it_ends_where_the_authors_code_ends():
     p[:2] += 0.45
     votes = votes_of(p, 4)
     for T, delta, known, spread in ((hr.kemeny, 1.0, 0.8325, 0.02), (hr.Robust(hr.kemeny, 0.05), 1 / 6, 0.4579, 0.15)):
-        problem = SmoothedProblem(T, [votes], shares_of([votes])[1], np.array([delta]), "hausdorff_ns")
         ends, other = (
-            descended(problem, votes, PaperOptions(steps=5000, carry=carry), range(3)).estimate
+            descended(votes, T, np.array([delta]), PaperOptions(steps=5000, carry=carry), range(3)).estimate
             for carry in (True, False)
         )
         assert np.abs(ends - known).max() < spread

@@ -91,6 +91,25 @@ def test_figure_4_attacks_found_from_estimates_are_never_below_the_exact_value()
             assert row.get("attack") is None
 
 
+def test_figure_4_has_both_estimators_apart():
+    found = data("fig4")
+    assert (found["paper_runs"], found["paper_options"]["steps"], found["steps"]) == (5, FEW, FEW)
+    T = {"kemeny": hr.kemeny, "downward merge": hr.Robust(hr.kemeny, 0.05)}
+    p = 0.1 * paper.noise(183)
+    p[:2] += 0.45
+    votes = hr.Votes.from_orders([list(order) for order in _orders()], weights=p, items="abcd")
+    for row in found["rows"]:
+        named = row["statistic"] == "kemeny" or row["theta"] == 0.05
+        assert ("paper_median" in row) == named
+        if named and row["pairs"] == 3:
+            how = {"method": "paper", "options": hr.PaperOptions(steps=FEW)}
+            runs = [hr.breakdown(votes, T[row["statistic"]], [0.5], rng=seed, **how) for seed in range(1, 6)]
+            ends = sorted(float(one.estimate[0]) for one in runs)
+            known = [row[f"paper_{name}"] for name in ("lowest", "median", "highest")]
+            assert known == pytest.approx([ends[0], ends[2], ends[4]], abs=1e-6)
+            assert row["paper_reached"] == sum(one.attacks[0] is not None for one in runs)
+
+
 def test_figure_5_joins_kemeny_to_downward_merge():
     found = {(row["distribution"], row["statistic"]): row for row in data("fig5")["rows"]}
     for name in {name for name, _ in found}:

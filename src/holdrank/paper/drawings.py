@@ -97,35 +97,56 @@ def _draw_fig3(data: Data) -> Axes:
 
 
 def _draw_fig4(data: Data) -> Axes:
-    left, right = plots.page(2, width=3.7, height=3.3, sharey=True)
+    """Draw Kemeny's median left and its merges right; above the improved estimator, below the paper's own."""
+    axes = plots.page(2, 2, width=3.7, height=3.1, sharex=True, sharey="row")
+    _draw_fig4_row(data, axes[:2], _draw_estimates, "estimate")
+    _draw_fig4_row(data, axes[2:], _draw_runs, "paper_highest")
+    axes[0].set_title("Kemeny's median", color=plots.BLUE)
+    axes[1].set_title("Downward Merge of it, by threshold θ")
+    _explain_fig4(axes[0], axes[2], data["paper_runs"], data["steps"])
+    for ax in axes[:2]:
+        ax.set_xlabel("")
+    return axes[0]
+
+
+def _draw_fig4_row(data: Data, axes: list[Axes], mark: Callable[[list[Data], Axes, str], None], name: str) -> None:
+    """Draw the exact curves with the marks of one estimator, whose highest values are in the column `name`."""
+    left, right = axes
     median = _select(data, statistic="kemeny")
-    thetas = dict.fromkeys(row["theta"] for row in _select(data, statistic="downward merge"))
-    merged = {theta: _select(data, statistic="downward merge", theta=theta) for theta in thetas}
+    thetas = list(dict.fromkeys(row["theta"] for row in _select(data, statistic="downward merge")))
     colours = dict(zip(thetas, plots.COLOURS[1:], strict=False))
-    guesses = [row["estimate"] for row in data["rows"] if row["exact_lower"] is not None and "estimate" in row]
-    common: Data = {"highest": max(0.5, *guesses), "endless": True}
+    merged = {theta: _select(data, statistic="downward merge", theta=theta) for theta in thetas}
+    if mark is _draw_runs:  # only with some of the thresholds
+        merged = {theta: rows for theta, rows in merged.items() if name in rows[0]}
+    highest = max(row[name] for row in data["rows"] if row["exact_lower"] and name in row)
+    common: Data = {"highest": max(0.5, highest), "endless": True}
     plots.draw_curves({"curves": [_exact(median, "", plots.BLUE, width=2.4)], **common}, left)
     _draw_theorems(median, left, plots.BLUE)
-    _draw_estimates(median, left, plots.BLUE)
-    left.set_title("Kemeny's median", color=plots.BLUE)
+    mark(median, left, plots.BLUE)
     curves = [_exact(rows, "", colours[theta]) for theta, rows in merged.items()]
     plots.draw_curves({"curves": [_exact(median, "", plots.PALE, width=1.2), *curves], **common}, right)
     never = right.get_yticks()[-1]
     for theta, rows in merged.items():
-        _draw_estimates(rows, right, colours[theta])
+        mark(rows, right, colours[theta])
         level = rows[0]["exact_lower"]
         text, height = (f"θ = {theta:g}: all tied", never) if level is None else (f"θ = {theta:g}", level)
         right.text(0.1 / 6, height, text, fontsize=7, color=colours[theta], va="center", zorder=6,
                    bbox={"fc": "white", "ec": "none", "pad": 0.8})  # fmt: skip
     right.text(1.1 / 6, 0.02, "Kemeny's median", fontsize=7, color=plots.GREY)
-    right.set_title("Downward Merge of it, by threshold θ")
     right.set_ylabel("")
-    plots.explain(left, {"exact": {"color": plots.BLUE, "lw": 2.4},
-                         "bounds ε⁻/2 = ε⁺/2": {"color": plots.BLACK, "lw": 1.0, "ls": (0, (3, 2))},
-                         "smoothed estimate": {"color": plots.BLUE, "marker": "x", "ls": ""},
-                         "attack found from it": {"color": plots.BLUE, "marker": "o", "mfc": "white", "ls": ""}},
-                  loc="center right", bbox_to_anchor=(1, 0.4))  # fmt: skip
-    return left
+
+
+def _explain_fig4(above: Axes, below: Axes, runs: int, steps: int) -> None:
+    """Write the keys of both rows."""
+    look: Data = {"color": plots.BLUE}
+    plots.explain(above, {"exact": {**look, "lw": 2.4},
+                          "bounds ε⁻/2 = ε⁺/2": {"color": plots.BLACK, "lw": 1.0, "ls": (0, (3, 2))},
+                          "improved estimate": {**look, "marker": "x", "ls": ""},
+                          "attack found from it": {**look, "marker": "o", "mfc": "white", "ls": ""}},
+                  title='method="smooth"', title_fontsize=7, loc="center right", bbox_to_anchor=(1, 0.4))  # fmt: skip
+    plots.explain(below, {f"lowest, median, highest of {runs} runs": {**look, "marker": "D"},
+                          "the same, where no run gets that far": {**look, "marker": "D", "mfc": "white"}},
+                  title=f'method="paper", {steps:,} steps', title_fontsize=7, loc="lower right")  # fmt: skip
 
 
 def _draw_estimates(rows: list[Data], ax: Axes, colour: str) -> None:
@@ -135,6 +156,15 @@ def _draw_estimates(rows: list[Data], ax: Axes, colour: str) -> None:
         dots = [(row["delta"], row[name]) for row in finite if row.get(name) is not None]
         if dots:
             ax.plot(*zip(*dots, strict=True), marker, color=colour, ms=4.5, mfc="white", clip_on=False, zorder=5)
+
+
+def _draw_runs(rows: list[Data], ax: Axes, colour: str) -> None:
+    """Draw where the runs of the paper's algorithm end: a bar over all, and their median."""
+    for row in rows:
+        if "paper_median" in row:
+            at, fill = row["delta"], colour if row["paper_reached"] else "white"
+            ax.vlines(at, row["paper_lowest"], row["paper_highest"], color=colour, lw=1.2, clip_on=False, zorder=5)
+            ax.plot([at], [row["paper_median"]], "D", color=colour, ms=4, mfc=fill, clip_on=False, zorder=6)
 
 
 def _draw_fig5(data: Data) -> Axes:

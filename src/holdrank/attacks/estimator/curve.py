@@ -10,8 +10,7 @@ import numpy as np
 
 from holdrank.attacks.batches import all_orders
 from holdrank.attacks.engines import Engine
-from holdrank.attacks.estimator.descent import SmoothedProblem
-from holdrank.attacks.estimator.engine import shares_of, smoothed
+from holdrank.attacks.estimator.engine import smoothed
 from holdrank.attacks.estimator.options import PaperOptions
 from holdrank.attacks.estimator.original import descended
 from holdrank.attacks.goals import Aim, Distance, TierDistance
@@ -54,8 +53,7 @@ def paper_curve(
     progress: Progress | None,
 ) -> Breakdown:
     """Return where the paper's algorithm ends, and an upper value wherever the consensus does move that far there."""
-    problem = SmoothedProblem(T, [votes], shares_of([votes])[1], at, distance)
-    ended = descended(problem, votes, options, [seed], clock=clock, progress=progress)
+    ended = descended(votes, T, at, options, [seed], distance=distance, clock=clock, progress=progress)
     estimate = ended.estimate[0]
     proposed = list(map(partial(Found, 0.0), estimate.tolist(), _plans(votes, ended.average[0])))
     case = Case(votes, T, before, Change.REPLACE, Engine(lambda *_: proposed))

@@ -13,11 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from holdrank.attacks.estimator.descent import SmoothedProblem
+from holdrank.attacks.estimator.engine import shares_of
 from holdrank.attacks.estimator.options import PaperOptions
 from holdrank.attacks.estimator.trimming import holds
+from holdrank.attacks.goals import TierDistance
 from holdrank.attacks.plans import Progress
 from holdrank.errors import UsageError
 from holdrank.rankings import Floats
+from holdrank.rules.consensus import Statistic
 from holdrank.status import Clock, Step
 from holdrank.votes.votes import Votes
 
@@ -49,18 +52,21 @@ class Ended:
 
 
 def descended(
-    problem: SmoothedProblem,
     votes: Votes,
+    statistic: Statistic,
+    deltas: Floats,
     options: PaperOptions,
     seeds: Sequence[int],
     *,
+    distance: TierDistance = "hausdorff_ns",
     clock: Clock | None = None,
     progress: Progress | None = None,
 ) -> Ended:
-    """Run the paper's algorithm for one set of votes, all its distances and some seeds.
+    """Run the paper's algorithm for one set of votes, all distances and some seeds.
 
     Paper: the empirical breakdown function: Lagrangian, smoothing, optimisation (Section 3.3).
     """
+    problem = SmoothedProblem(statistic, [votes], shares_of([votes])[1], deltas, distance)
     descent = _Descent(problem, options, seeds)
     clock = clock or Clock()
     noise = _blocks(descent, options, len(seeds) * problem.p.shape[1])
