@@ -145,12 +145,12 @@ def test_no_other_engine_takes_smith_tiers_for_another_merge():
 
 
 def test_both_ends_of_what_is_known_decide_about_the_front():
-    from holdrank.analysis.tradeoff import _front
+    from holdrank.analysis.tradeoff import front
 
     loss = np.array([0.1, 0.2, 0.3, 0.3])
     # The second may be as robust as the first, the third is not, the fourth is beaten by the third.
     lower, upper = np.array([0.05, 0.01, 0.04, 0.03]), np.array([0.05, 0.08, 0.04, 0.03])
-    assert _front(loss, lower, upper).tolist() == [True, True, False, False]
+    assert front(loss, lower, upper).tolist() == [True, True, False, False]
 
 
 def test_time_limits_leave_the_rest_open_and_what_may_be_chosen_comes_first():

@@ -22,7 +22,7 @@ FEW = 50  # steps of the estimator: enough to run, not to be good
 @cache
 def data(name):
     return {"fig1": paper.fig1, "fig2": paper.fig2, "fig3": paper.fig3, "fig4": lambda: paper.fig4(rng=1, steps=FEW),
-            "fig5": lambda: paper.fig5(rng=2023, count=4)}[name]()  # fmt: skip
+            "fig5": lambda: paper.fig5(rng=2023, count=4), "margin": paper.margin}[name]()  # fmt: skip
 
 
 def column(name, key, **wanted):
@@ -111,7 +111,8 @@ def test_figure_4_has_both_estimators_apart():
 
 
 def test_figure_5_joins_kemeny_to_downward_merge():
-    found = {(row["distribution"], row["statistic"]): row for row in data("fig5")["rows"]}
+    rows = [row for row in data("fig5")["rows"] if row["source"] == "ours"]
+    found = {(row["distribution"], row["statistic"]): row for row in rows}
     for name in {name for name, _ in found}:
         base, best = found[name, "kemeny"], found[name, "best threshold"]
         assert base["loss"] <= best["loss"]
@@ -144,9 +145,12 @@ def _orders():
 
 
 def test_figure_5_can_be_estimated():
-    for row in paper.fig5(rng=1, steps=FEW, count=1)["rows"]:
+    found = paper.fig5(rng=1, steps=FEW, count=1)
+    assert (found["estimator"], found["steps"]) == ("smooth", FEW)
+    for row in found["rows"]:
         assert (row["attack"] is None) == (row["exact_lower"] is None)
         assert row["attack"] is None or row["attack"] >= row["exact_lower"] - 1e-9
+        assert 0 <= row["estimate"] <= 1
 
 
 def test_the_seed_chooses_the_models_and_nothing_else():
@@ -182,10 +186,10 @@ def test_real_votes_are_read_as_told(tmp_path):
 
 
 def test_every_figure_is_written_as_data_and_picture(tmp_path, vote_file, monkeypatch):
-    known = {name: data(name) for name in ("fig1", "fig2", "fig3", "fig4", "fig5")}
+    known = {name: data(name) for name in ("fig1", "fig2", "fig3", "fig4", "fig5", "margin")}
     for name in known:
         monkeypatch.setattr(export, name, lambda *_, name=name, **__: known[name])
-    names = ["fig1", "fig2", "fig3", "fig4", "fig5", "real"]
+    names = ["fig1", "fig2", "fig3", "fig4", "fig5", "margin", "real"]
     steps = []
     written = paper.figures(names, tmp_path / "out", files=[vote_file] * 5, progress=steps.append)
     assert [step.name for step in steps] == names

@@ -213,7 +213,7 @@ def tradeoff(
         loss=loss,
         lower=lower,
         upper=upper,
-        pareto=_front(loss, lower, upper),
+        pareto=front(loss, lower, upper),
         best=best,
         tolerance=tolerance,
         base=median,
@@ -382,8 +382,11 @@ def _smith_robustness(votes: Votes, T: Robust, median: Consensus, asked: Aim) ->
     return max(lower, 0.0), max(lower, 0.0) if one_pair else math.inf
 
 
-def _front(loss: Floats, lower: Floats, upper: Floats) -> npt.NDArray[np.bool_]:
-    """Return where no other point has less loss, or the same, and is certainly as robust and in one of them better."""
+def front(loss: Floats, lower: Floats, upper: Floats) -> npt.NDArray[np.bool_]:
+    """Return where no other point has less loss, or the same, and is certainly as robust and in one of them better.
+
+    With `lower` and `upper` exchanged: where no other point can be so, whatever lies between the bounds.
+    """
     no_worse = (loss[None] <= loss[:, None] + SAME) & (lower[None] >= upper[:, None] - SAME)
     better = (loss[None] < loss[:, None] - SAME) | (lower[None] > upper[:, None] + SAME)
     return np.asarray(~(no_worse & better).any(axis=1))

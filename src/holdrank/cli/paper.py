@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from holdrank.status import Step
 
-_FIGURES = ("fig1", "fig2", "fig3", "fig4", "fig5")
+_FIGURES = ("fig1", "fig2", "fig3", "fig4", "fig5", "margin")
 
 
 @click.command(cls=ReadingCommand)
@@ -22,26 +22,44 @@ _FIGURES = ("fig1", "fig2", "fig3", "fig4", "fig5")
 @click.argument("files", nargs=-1)
 @click.option("--out", default="holdrank-paper", show_default=True, metavar="DIR", help="Folder for data and pictures.")
 @click.option("--seed", type=click.IntRange(min=0), default=2023, show_default=True,
-              help="Of the estimates, and of the random distributions of fig5.")  # fmt: skip
-@click.option("--estimate", is_flag=True, help="Estimate the values of fig5 as well.")
+              help="Of the estimates, and of our random distributions in fig5.")  # fmt: skip
+@click.option("--estimate", is_flag=True, help="Estimate and draw the values of fig5 as well (method smooth).")
+@click.option("--list", "listing", metavar="LIST",
+              help="TOML file that lists more FILES, each with its own title and reading options.")  # fmt: skip
+@click.option("--time-limit", type=click.FloatRange(min=0), default=60.0, show_default=True,
+              help="Seconds for each of FILES.")  # fmt: skip
 @worker_options
 @checkpoint_option
 @quiet_option
 @reading_options
-def paper(figure: str, files: tuple[str, ...], out: str, seed: int, estimate: bool, executor: Executor | None,
-          checkpoint: str | None, quiet: bool, reading: dict[str, Any]) -> None:  # fmt: skip
-    """Draw the figures of the paper, with the exact values added.
+def paper(figure: str, files: tuple[str, ...], out: str, seed: int, estimate: bool, listing: str | None,
+          time_limit: float, executor: Executor | None, checkpoint: str | None, quiet: bool,
+          reading: dict[str, Any]) -> None:  # fmt: skip
+    r"""Draw the figures of the paper, with the exact values added.
 
-    Each as data (.json, .csv) and as a picture (.svg, .pdf, .png). The figure real is the trade-off between loss and
-    robustness of vote FILES; all is every figure, and real if there are FILES.
+    Each as data (.json, .csv) and as a picture (.svg, .pdf, .png). The figure margin is ours: what a threshold near the
+    margin of a pair does. The figure real is the trade-off between loss and robustness of vote FILES; all is every
+    figure, and real if there are FILES. A file that cannot be used is left out and reported at the end (exit code 3).
+
+    In LIST, each vote file is a table [[file]] with a path, relative to LIST, and any of title and the reading options
+    under the names that read_votes gives them:
+
+    \b
+        [[file]]
+        path = "battles.csv"
+        title = "Battles of May"
+        first = "left"
+        second = "right"
     """
     from holdrank.paper import figures
+    from holdrank.paper.vote_files import read_list
 
-    if files and figure not in ("real", "all"):
+    if (files or listing) and figure not in ("real", "all"):
         raise click.UsageError(f"The figure {figure} reads no files; use real.")
-    if figure == "real" and not files:
+    if figure == "real" and not (files or listing):
         raise click.UsageError("The figure real needs vote files.")
-    names = [*_FIGURES, *(["real"] if files else [])] if figure == "all" else [figure]
+    chosen = [*files, *(read_list(listing) if listing else [])]
+    names = [*_FIGURES, *(["real"] if chosen else [])] if figure == "all" else [figure]
 
     def tell(step: Step) -> None:
         if not quiet:
@@ -49,6 +67,5 @@ def paper(figure: str, files: tuple[str, ...], out: str, seed: int, estimate: bo
 
     with progress_line(quiet) as progress:
         means: dict[str, Any] = {"executor": executor, "checkpoint": checkpoint, "progress": progress or tell}
-        written = figures(names, out, rng=seed, estimate=estimate, files=files, reading=reading, **means)
-    for path in written:
-        click.echo(path)
+        means |= {"files": chosen, "reading": reading, "time_limit": time_limit, "written": click.echo}
+        figures(names, out, rng=seed, estimate=estimate, **means)

@@ -195,7 +195,7 @@ def _read(
     if not raw.ranks.any():
         raise no_marks(opened.name, len(raw.items))
     choices = {"format": f"{form} ({reason})", **raw.choices}
-    return Votes.from_raw(raw, Reading(opened.name, opened.sha256, form, choices))
+    return Votes.from_raw(raw, Reading(opened.name, opened.sha256, form, choices, raw.title))
 
 
 def _raw_ballots(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from holdrank.paper.curves import fig1, fig2, fig3, fig4
 from holdrank.paper.distributions import noise
 from holdrank.paper.export import figures
-from holdrank.paper.tradeoffs import fig5, real
+from holdrank.paper.tradeoffs import fig5, margin
+from holdrank.paper.vote_files import real
 
-__all__ = ["fig1", "fig2", "fig3", "fig4", "fig5", "figures", "noise", "real"]
+__all__ = ["fig1", "fig2", "fig3", "fig4", "fig5", "figures", "margin", "noise", "real"]

@@ -1,4 +1,4 @@
-"""The pictures of the paper's figures, from their data alone."""
+"""The pictures of Figures 1 to 4, from their data alone, and the table of all pictures."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from holdrank import plots
+from holdrank.paper.tradeoff_drawings import draw_fig5, draw_margin, draw_real, select
 from holdrank.plots import Data
 
 if TYPE_CHECKING:
     from holdrank.plots import Axes
-
-
-def _select(data: Data, **wanted: object) -> list[Data]:
-    return [row for row in data["rows"] if all(row[name] == value for name, value in wanted.items())]
 
 
 def _column(rows: list[Data], name: str) -> list[Any]:
@@ -43,9 +40,9 @@ def _draw_fig1(data: Data) -> Axes:
     axes = plots.page(3, width=2.7, height=2.9, sharey=True)
     highest = max(value for row in data["rows"] for name, value in row.items() if name.endswith("upper") and value)
     for ax, name in zip(axes, titles, strict=True):
-        rows = _select(data, statistic=name)
+        rows = select(data, statistic=name)
         # The other two in grey, so that the medians can be compared.
-        others = [_select(data, statistic=other) for other in titles if other != name]
+        others = [select(data, statistic=other) for other in titles if other != name]
         curves = [_exact(other, "", plots.PALE, width=1.2) for other in others]
         plots.draw_curves({"curves": [*curves, _exact(rows, "", colours[name], width=2.4)], "highest": highest}, ax)
         _draw_theorems(rows, ax, colours[name])
@@ -71,10 +68,10 @@ def _draw_fig2(data: Data) -> Axes:
     names = dict(zip(("point mass", "bucket", "uniform"), plots.COLOURS, strict=False))
     # The first two nearly coincide from two pairs on: the wider line shows behind the narrower one.
     widths = {"point mass": 5.0, "bucket": 2.4, "uniform": 2.4}
-    curves = [_exact(_select(data, distribution=name), name, names[name], width=widths[name]) for name in names]
+    curves = [_exact(select(data, distribution=name), name, names[name], width=widths[name]) for name in names]
     plots.draw_curves({"curves": curves}, ax, log=True)
     for name, colour in names.items():
-        _draw_theorems(_select(data, distribution=name), ax, colour)
+        _draw_theorems(select(data, distribution=name), ax, colour)
     plots.explain(ax, {"exact": {"color": plots.GREY, "lw": 2.4},
                        "lower bound ε⁻/2": {"color": plots.BLACK, "lw": 1.0, "ls": (0, (3, 2))}},
                   loc="center right", bbox_to_anchor=(1, 0.6))  # fmt: skip
@@ -89,7 +86,7 @@ def _draw_fig3(data: Data) -> Axes:
     for ax, rule in zip(axes[1:], ("naive", "downward"), strict=True):
         results = [
             {**row, "tiers": [part.strip("{}").split(", ") for part in row["tiers"].split(" > ")]}
-            for row in _select(data, rule=rule)
+            for row in select(data, rule=rule)
         ]
         plots.draw_merges({"items": list("ABCD"), "results": results}, ax)
         ax.set_title(f"{rule.title()} Merge")
@@ -112,10 +109,10 @@ def _draw_fig4(data: Data) -> Axes:
 def _draw_fig4_row(data: Data, axes: list[Axes], mark: Callable[[list[Data], Axes, str], None], name: str) -> None:
     """Draw the exact curves with the marks of one estimator, whose highest values are in the column `name`."""
     left, right = axes
-    median = _select(data, statistic="kemeny")
-    thetas = list(dict.fromkeys(row["theta"] for row in _select(data, statistic="downward merge")))
+    median = select(data, statistic="kemeny")
+    thetas = list(dict.fromkeys(row["theta"] for row in select(data, statistic="downward merge")))
     colours = dict(zip(thetas, plots.COLOURS[1:], strict=False))
-    merged = {theta: _select(data, statistic="downward merge", theta=theta) for theta in thetas}
+    merged = {theta: select(data, statistic="downward merge", theta=theta) for theta in thetas}
     if mark is _draw_runs:  # only with some of the thresholds
         merged = {theta: rows for theta, rows in merged.items() if name in rows[0]}
     highest = max(row[name] for row in data["rows"] if row["exact_lower"] and name in row)
@@ -167,50 +164,12 @@ def _draw_runs(rows: list[Data], ax: Axes, colour: str) -> None:
             ax.plot([at], [row["paper_median"]], "D", color=colour, ms=4, mfc=fill, clip_on=False, zorder=6)
 
 
-def _draw_fig5(data: Data) -> Axes:
-    colours = {"bucket": plots.BLUE, "uniform": plots.GREEN, "point mass": plots.VERMILLION,
-               "Plackett-Luce": plots.PURPLE}  # fmt: skip
-    axes = plots.page(2, width=3.8, height=3.4, sharey=True)
-    for ax, choice in zip(axes, ("downward merge", "best threshold"), strict=True):
-        never = plots.share_axis(ax, 0.5, endless=True)
-        for start, end in zip(_select(data, statistic="kemeny"), _select(data, statistic=choice), strict=True):
-            colour = next(value for name, value in colours.items() if start["distribution"].startswith(name))
-            x = [start["loss"], end["loss"]]
-            y = [never if row["exact_lower"] is None else row["exact_lower"] for row in (start, end)]
-            ax.plot(x, y, color=colour, lw=0.9, alpha=0.8)
-            look: Data = {"color": colour, "clip_on": False, "zorder": 3}
-            ax.plot(x[:1], y[:1], "o", ms=6, mfc="white", **look)
-            ax.plot(x[1:], y[1:], "s", ms=3.5, **look)
-        ax.set_xlabel("loss: mean distance to a vote")
-        ax.set_title("Downward Merge at " + ("θ = .05" if choice == "downward merge" else "the best θ of each"))
-    axes[1].set_ylabel("")
-    axes[0].set_ylabel("votes to change one pair")
-    places = {"bucket": (0.14, 0.4), "uniform": (0.405, 0.3), "point mass": (0.065, 0.45), "Plackett-Luce": (0.22, 0.2)}
-    for kind, place in places.items():
-        axes[0].text(*place, kind, fontsize=8, color=colours[kind], va="center")
-    plots.explain(axes[0], {"Kemeny's median": {"color": plots.GREY, "marker": "o", "mfc": "white", "ls": ""},
-                            "Downward Merge": {"color": plots.GREY, "marker": "s", "ls": ""}},
-                  loc="upper right", bbox_to_anchor=(0.92, 0.9))  # fmt: skip
-    return axes[0]
-
-
-def _draw_real(data: Data) -> Axes:
-    panels = data["files"]
-    columns = 2 if len(panels) in (2, 4) else min(len(panels), 3)
-    axes = plots.page(columns, -(-len(panels) // columns), width=3.6, height=3.0)
-    for ax, panel in zip(axes, panels, strict=False):
-        plots.draw_tradeoff(panel, ax)
-        ax.set_title(f"{panel['file']}: {panel['votes']:,g} votes, {panel['items']} items", fontsize=8)
-    for ax in axes[len(panels) :]:
-        ax.axis("off")
-    return axes[0]
-
-
 DRAWINGS: dict[str, Callable[[Data], Axes]] = {
     "fig1": _draw_fig1,
     "fig2": _draw_fig2,
     "fig3": _draw_fig3,
     "fig4": _draw_fig4,
-    "fig5": _draw_fig5,
-    "real": _draw_real,
+    "fig5": draw_fig5,
+    "margin": draw_margin,
+    "real": draw_real,
 }

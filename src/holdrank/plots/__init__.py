@@ -19,6 +19,7 @@ from holdrank.plots.curves import (
     share_axis,
     tradeoff,
     tradeoff_data,
+    tradeoff_marks,
 )
 from holdrank.plots.ladders import draw_merges, ladder, ladder_data, merges, merges_data
 from holdrank.plots.matrices import draw_pairs, heatmap, heatmap_data
@@ -27,6 +28,7 @@ from holdrank.plots.style import (
     BLACK,
     BLUE,
     COLOURS,
+    DARK,
     GREEN,
     GREY,
     ORANGE,
@@ -36,10 +38,12 @@ from holdrank.plots.style import (
     VERMILLION,
     Data,
     explain,
+    explain_below,
     number,
     page,
     save,
     styled,
+    wrap,
 )
 
 if TYPE_CHECKING:
@@ -49,6 +53,7 @@ __all__ = [
     "BLACK",
     "BLUE",
     "COLOURS",
+    "DARK",
     "GREEN",
     "GREY",
     "ORANGE",
@@ -66,6 +71,7 @@ __all__ = [
     "draw_pairs",
     "draw_tradeoff",
     "explain",
+    "explain_below",
     "heatmap",
     "heatmap_data",
     "ladder",
@@ -82,4 +88,6 @@ __all__ = [
     "styled",
     "tradeoff",
     "tradeoff_data",
+    "tradeoff_marks",
+    "wrap",
 ]

@@ -4,10 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from holdrank.errors import UsageError, show
-from holdrank.plots.style import BLUE, COLOURS, GREY, PALE, VERMILLION, Data, axes_or_new, number, styled
+from holdrank.plots.style import (
+    BLACK,
+    BLUE,
+    COLOURS,
+    GREY,
+    PALE,
+    VERMILLION,
+    Data,
+    axes_or_new,
+    explain,
+    number,
+    styled,
+)
 from holdrank.words.numbers import percent, plural
 from holdrank.words.prices import CANNOT_BREAK
 
@@ -153,8 +166,20 @@ def tradeoff(found: Tradeoff, *, ax: Axes | None = None) -> Axes:
         Of ``tradeoff``.
     ax : Axes, optional
         Where to draw; a new figure if not given.
+
+    Returns
+    -------
+    Axes
+        Filled dots are proved to be on the front. Where a bound is open, a pale bar reaches from the lower to the
+        upper bound, and a diamond stands where the threshold may be on the front; a key then says so.
     """
-    return draw_tradeoff(tradeoff_data(found), axes_or_new(ax))
+    data = tradeoff_data(found)
+    ax = draw_tradeoff(data, axes_or_new(ax))
+    marks = tradeoff_marks([data])
+    if "between the bounds" in marks:
+        with styled():
+            explain(ax, marks, loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=2)
+    return ax
 
 
 def tradeoff_data(found: Tradeoff) -> Data:
@@ -168,14 +193,23 @@ def tradeoff_data(found: Tradeoff) -> Data:
     >>> data["lower"], data["tiers"], data["best"]
     ([0.01, 0.49, None], [3, 2, 1], 1)
     """
+    from holdrank.analysis.tradeoff import front
+
     return {
         **{name: [number(v) for v in getattr(found, name)] for name in ("theta", "loss", "lower", "upper")},
         "tiers": [len(ranking.buckets) for ranking in found.rankings],
         "pareto": found.pareto.tolist(),
+        "proved_pareto": front(found.loss, found.upper, found.lower).tolist(),
         "best": found.best,
         "allowed": number(found.loss.min() + found.tolerance),
         "delta": number(found.delta),
     }
+
+
+_BAR: Data = {"color": BLUE, "lw": 4, "alpha": 0.3}
+_ON_FRONT: Data = {"marker": "o", "facecolor": BLUE, "edgecolor": BLUE, "s": 26}
+_PERHAPS: Data = {"marker": "D", "facecolor": "white", "edgecolor": BLUE, "s": 24}
+_BEHIND: Data = {"marker": "o", "facecolor": "white", "edgecolor": GREY, "s": 16}
 
 
 def draw_tradeoff(data: Data, ax: Axes) -> Axes:
@@ -183,28 +217,56 @@ def draw_tradeoff(data: Data, ax: Axes) -> Axes:
     loss, best = data["loss"], data["best"]
     with styled():
         high = [value for value in (*data["lower"], *data["upper"]) if value is not None]
-        never = share_axis(ax, max(high, default=0.5), endless=None in data["lower"])
+        never = share_axis(ax, max(high, default=0.5) or 0.5, endless=None in data["lower"])
         lower = [never if value is None else value for value in data["lower"]]
-        upper = [top if value is None else value for value, top in zip(data["upper"], lower, strict=True)]
-        front = sorted((loss[k], lower[k]) for k in range(len(loss)) if data["pareto"][k])
+        top = ax.get_ylim()[1]  # where no attack is known the bar goes on to the top
+        upper = [max(low, top if high is None and low < never else high or low)
+                 for low, high in zip(lower, data["upper"], strict=True)]  # fmt: skip
         ax.axvspan(min(loss), data["allowed"], color=PALE, alpha=0.35, lw=0)
-        ax.step(*zip(*front, strict=True), where="post", color=BLUE, lw=1.2)
-        ax.vlines(loss, lower, upper, color=BLUE, lw=3, alpha=0.3)
-        for on_front, face in ((False, "white"), (True, BLUE)):
-            chosen = [k for k in range(len(loss)) if data["pareto"][k] is on_front and k != best]
-            dots: Data = {"s": 22, "facecolor": face, "edgecolor": BLUE if on_front else GREY, "zorder": 3}
-            ax.scatter([loss[k] for k in chosen], [lower[k] for k in chosen], **dots)
-        ax.scatter([loss[best]], [lower[best]], s=90, marker="*", color=VERMILLION, zorder=4)
+        # What is certain: at so much loss, a threshold that holds at least so long.
+        steps = sorted(zip(loss, lower, strict=True))
+        ax.step([x for x, _ in steps], list(accumulate((y for _, y in steps), max)), where="post", color=BLUE, lw=1.2)
+        ax.vlines(loss, lower, upper, **_BAR)
+        for look, chosen in ((_BEHIND, _behind(data)), (_PERHAPS, _perhaps(data)), (_ON_FRONT, data["proved_pareto"])):
+            at = [k for k in range(len(loss)) if chosen[k] and k != best]
+            ax.scatter([loss[k] for k in at], [lower[k] for k in at], **look, zorder=3, clip_on=False)
+        ax.scatter([loss[best]], [lower[best]], s=90, marker="*", color=VERMILLION, zorder=4, clip_on=False)
         many = data["tiers"][best]
         text = f"best: θ = {data['theta'][best]:.3g}\n{plural(many, 'tier')}"
         _beside(ax, loss[best], lower[best], text, VERMILLION)
         if best:
-            _beside(ax, loss[0], lower[0], "no merge", BLUE)
+            _beside(ax, loss[0], lower[0], "no merge", BLACK)
         ax.set_xlabel("loss: mean distance to a vote (grey: allowed)")
         ax.set_ylabel("votes to change before it breaks")
         span = max(loss) - min(loss) or 0.1
         ax.set_xlim(min(loss) - 0.06 * span, max(loss) + 0.12 * span)
     return ax
+
+
+def _behind(data: Data) -> list[bool]:
+    return [not on for on in data["pareto"]]
+
+
+def _perhaps(data: Data) -> list[bool]:
+    return [on and not proved for on, proved in zip(data["pareto"], data["proved_pareto"], strict=True)]
+
+
+def tradeoff_marks(panels: Iterable[Data]) -> dict[str, Data]:
+    """Return what the marks of trade-offs mean, for a key: those that occur."""
+    panels = list(panels)
+    kinds = {
+        "proved to be on the front": (_ON_FRONT, any(any(data["proved_pareto"]) for data in panels)),
+        "may be on the front": (_PERHAPS, any(any(_perhaps(data)) for data in panels)),
+        "another threshold is better": (_BEHIND, any(any(_behind(data)) for data in panels)),
+    }
+    dots = {
+        name: {"ls": "", "marker": look["marker"], "mfc": look["facecolor"], "mec": look["edgecolor"]}
+        for name, (look, occurs) in kinds.items()
+        if occurs
+    }
+    star: Data = {"ls": "", "marker": "*", "color": VERMILLION, "markersize": 9}
+    wide = any(low != high for data in panels for low, high in zip(data["lower"], data["upper"], strict=True))
+    return {"best threshold": star, **dots, **({"between the bounds": _BAR} if wide else {})}
 
 
 def share_axis(ax: Axes, highest: float, *, endless: bool, least: float = 0.0, log: bool = False) -> float:

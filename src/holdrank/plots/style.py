@@ -74,6 +74,16 @@ def explain(ax: Axes, kinds: dict[str, Data], **place: Any) -> None:
     ax.legend(handles=lines, **{"loc": "upper left", "fontsize": 7, "frameon": False, "handlelength": 1.8, **place})
 
 
+def explain_below(ax: Axes, kinds: dict[str, Data], ncols: int = 3) -> None:
+    """Write a key of kinds of lines and marks below all axes of a page."""
+    from matplotlib.lines import Line2D
+
+    with styled():
+        lines = [Line2D([], [], label=name, **{"markersize": 5, **look}) for name, look in kinds.items()]
+        look: Data = {"ncols": ncols, "fontsize": 7.5, "frameon": False}
+        ax.figure.legend(handles=lines, loc="outside lower center", **look)
+
+
 def axes_or_new(ax: Axes | None, width: float = 5.2, height: float = 3.6) -> Axes:
     """Return the axes given, or those of a new figure, in inches, that notebooks show."""
     if ax is not None:

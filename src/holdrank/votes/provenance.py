@@ -28,9 +28,12 @@ class Reading:
         The form the source was read as.
     choices : mapping of str to str
         Each decision, as shown to people: ``{"unlisted": "bottom", ...}``.
+    title : str
+        What the source says it is about, as PrefLib files do; empty where it says nothing.
     """
 
     source: str = "memory"
     sha256: str = ""
     format: str = ""
     choices: Mapping[str, str] = field(default_factory=dict)
+    title: str = ""

@@ -176,7 +176,7 @@ def ballots_of(
     if nobody and len(body.counts):
         example = ", ".join(quote(name, 30) for name in nobody[:3])
         file.notes.append(f"{plural(len(nobody), 'item')} ranked by nobody, such as {example}; kept as items")
-    return RawBallots(items, ranks, body.counts, file.notes, choices, rule)
+    return RawBallots(items, ranks, body.counts, file.notes, choices, rule, title=file.keys.get("TITLE", ""))
 
 
 def _item_names(file: PrefLibFile, ids: NDArray[np.int64]) -> list[str]:

@@ -38,6 +38,8 @@ class RawBallots:
         the marks of `ranks` hold them.
     times : ndarray of int64, shape (m,), or None
         How many ballots of the source each row stands for, for the notes; None = one each.
+    title : str
+        What the source says it is about; may be empty.
     """
 
     items: list[str]
@@ -48,6 +50,7 @@ class RawBallots:
     unlisted: str
     scores: NDArray[np.float64] | None = None
     times: NDArray[np.int64] | None = None
+    title: str = ""
 
     def stored(self) -> Ballots:
         """Return the ranks and scores in the store that suits them."""
