@@ -74,7 +74,7 @@ def explain(ax: Axes, kinds: dict[str, Data], **place: Any) -> None:
     ax.legend(handles=lines, **{"loc": "upper left", "fontsize": 7, "frameon": False, "handlelength": 1.8, **place})
 
 
-def explain_below(ax: Axes, kinds: dict[str, Data], ncols: int = 3) -> None:
+def explain_below(ax: Axes, kinds: dict[str, Data], *, ncols: int = 3) -> None:
     """Write a key of kinds of lines and marks below all axes of a page."""
     from matplotlib.lines import Line2D
 
