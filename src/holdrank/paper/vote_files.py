@@ -73,7 +73,7 @@ def real(
     means: dict[str, Any] = {"executor": executor, "checkpoint": checkpoint}
     *_, (found, errors) = growing(files, reading=reading, time_limit=time_limit, **means)
     if not found["files"]:
-        raise next(iter(errors.values())) if len(errors) == 1 else left_out(errors, len(files))
+        raise left_out(errors, len(files))
     return found
 
 
@@ -127,8 +127,10 @@ def growing(
             yield so_far()
 
 
-def left_out(errors: Errors, total: int) -> InputError:
+def left_out(errors: Errors, total: int) -> HoldrankError:
     """Return the error of a run that has gone on without some of its files, with the reason for each."""
+    if total == 1:
+        return next(iter(errors.values()))
     rest = "everything else is written" if len(errors) < total else "nothing can be drawn"
     parts: list[Any] = [f"{len(errors)} of {plural(total, 'vote file')} could not be used; {rest}:"]
     for error in errors.values():
