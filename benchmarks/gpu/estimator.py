@@ -54,7 +54,7 @@ def on_cpu():
     rows = []
     for n, samples, rounds in ((4, 4096, 40), (7, 512, 15), (8, 128, 8)):
         problem = problem_of(n, 1)
-        options = DescentOptions(1, samples, 1, "reduced", None)
+        options = DescentOptions(1, samples, 1)
         rng = np.random.default_rng(1)
         noises = iter([rng.standard_normal((1, options.drawn, factorial(n))) for _ in range(rounds + 1)])
         now = []
@@ -93,7 +93,7 @@ def on_gpu():
     rows, agreement = [], []
     for n, points in ((4, 1), (4, 2046), (5, 100), (6, 15), (7, 1), (7, 21), (8, 1), (8, 28)):
         problem = problem_of(n, points)
-        options = DescentOptions(1, SAMPLES, 1, "reduced", None)
+        options = DescentOptions(1, SAMPLES, 1)
         logits = torch.as_tensor(start_of(problem), dtype=torch.float32, device="cuda")
         scale, step = torch.full((1,), SCALE, device="cuda"), torch.zeros(1, dtype=torch.int64, device="cuda")
         for engine in ("torch", "fused"):
@@ -229,8 +229,8 @@ def descents(torch):
     for n, steps in ((4, 2000), (7, 300), (8, 40)):
         pairs = n * (n - 1) // 2
         problem = problem_of(n, pairs)
-        options = DescentOptions(steps, SAMPLES, 1, "reduced", None)
-        average_on(problem, DescentOptions(5, SAMPLES, 1, "reduced", None), "cuda", 1)
+        options = DescentOptions(steps, SAMPLES, 1)
+        average_on(problem, DescentOptions(5, SAMPLES, 1), "cuda", 1)
         torch.cuda.synchronize()
         began = perf_counter()
         average_on(problem, options, "cuda", 1)

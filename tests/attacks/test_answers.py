@@ -381,7 +381,7 @@ def test_the_papers_bounds_as_a_method():
 
 
 @pytest.mark.slow
-def test_the_papers_estimate_as_a_method():
+def test_the_improved_estimate_as_a_method():
     b = hr.breakdown(VOTES, deltas=[1 / 3], method="smooth", rng=3)
     exact = hr.breakdown(VOTES, deltas=[1 / 3])
     assert (b.status, b.seed, b.method) == (Status.ESTIMATE, 3, "smooth")

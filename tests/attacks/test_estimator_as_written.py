@@ -136,6 +136,17 @@ def test_four_items_and_the_constants_of_the_authors():
     assert found.estimate[0] == pytest.approx(np.abs(np.array(average) - p).sum() / 2, abs=1e-12)
 
 
+def test_it_settles_at_the_saddle_point_of_the_text():
+    """Two items, a mean distance of one half: reached where both orders are as likely, 0.2 away from 70 to 30."""
+    votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[70, 30])
+    calm = {"gradient_draws": 8, "value_draws": 8, "gradient_variance": 0.09, "value_variance": 0.09, "rate": 0.05,
+            "multiplier_rate": 0.01, "schedule": 4000}  # fmt: skip
+    for seed in range(3):
+        assert run(votes, steps=4000, rng=seed, deltas=[0.5], **TEXT, **calm).estimate[0] == pytest.approx(
+            0.2, abs=0.03
+        )
+
+
 def test_the_multiplier_goes_back_to_nothing_after_enough_values_that_satisfy():
     """The case above with patience 2 must meet the rule, or it would not test it."""
     for seed in (5, 6):

@@ -30,12 +30,12 @@ if CUDA:
     CASES += [(7, hr.kemeny), (7, hr.Robust(hr.kemeny, 0.05)), (8, hr.kemeny), (8, hr.borda)]
 
 
-def case(n, statistic, variant="reduced", samples=40, memory=1 << 28, repeats=1):
+def case(n, statistic, samples=40, memory=1 << 28, repeats=1):
     from holdrank.attacks.estimator.fused import FusedSampler
 
     votes = [hr.sample_votes(hr.Mallows(range(n), 0.8), 60, rng=seed) for seed in (1, 2)]
     problem = SmoothedProblem(statistic, votes, shares_of(votes)[1], np.array([0.3, 0.6]), "hausdorff_ns")
-    options = DescentOptions(1, samples, repeats, variant, None)
+    options = DescentOptions(1, samples, repeats)
     like = torch.zeros(1, dtype=torch.float32, device=DEVICE)
     p = np.repeat(problem.p, repeats, axis=0)
     logits = np.log(0.5 * p + 0.5 / p.shape[1]) + 0.1 * np.random.default_rng(3).standard_normal(p.shape)
@@ -49,10 +49,9 @@ def noise_of(sampler, options, step):
     return noise, noise[:, : options.drawn, : sampler.size].double().cpu().numpy()
 
 
-@pytest.mark.parametrize("variant", ["reduced", "plain"])
 @pytest.mark.parametrize(("n", "statistic"), CASES, ids=lambda x: getattr(x, "__name__", x))
-def test_kernels_and_numpy_agree_on_the_same_noise(n, statistic, variant):
-    problem, options, sampler, logits, there = case(n, statistic, variant)
+def test_kernels_and_numpy_agree_on_the_same_noise(n, statistic):
+    problem, options, sampler, logits, there = case(n, statistic)
     success, push = sampler(there, 0.7, 4)
     noise, z = noise_of(sampler, options, 4)
     exact = PlainSampler(problem, options, np.zeros(1), lambda points, copies: z[points, copies], 1 << 22)(
@@ -61,7 +60,7 @@ def test_kernels_and_numpy_agree_on_the_same_noise(n, statistic, variant):
     assert success.cpu().numpy() == pytest.approx(exact[0], abs=1e-5)
     assert push.cpu().numpy() == pytest.approx(exact[1], abs=1e-5)
     sums = sampler.perturbed(sampler.powers(there), noise, torch.full((1,), 0.7, device=DEVICE))
-    both = np.concatenate((z, -z), axis=1) if options.opposite else z
+    both = np.concatenate((z, -z), axis=1)
     means = softmax(logits[:, None, :] + 0.7 * both) @ problem.form.features
     assert sampler.averages(sums).cpu().numpy().reshape(means.shape) == pytest.approx(means, abs=1e-5)
 
@@ -96,7 +95,7 @@ def test_pieces_of_memory_change_nothing():
 @pytest.mark.parametrize("statistic", STATISTICS, ids=lambda s: s.__name__)
 def test_a_replayed_descent_is_the_descent(statistic, fused):
     problem, _, _, _, _ = case(4, statistic)
-    options = DescentOptions(12, 32, 2, "reduced", None)
+    options = DescentOptions(12, 32, 2)
     like = devices.array_on("cuda")
     eager = devices.Descent(problem, options, like, devices.sampler_on(problem, options, like, 9, fused=fused)).run()
     replayed = devices.average_on(problem, options, "cuda", 9, fused=fused)

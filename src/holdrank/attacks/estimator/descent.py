@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -20,8 +20,6 @@ from holdrank.attacks.goals import DISTANCES, TierDistance
 from holdrank.rankings import Floats, Ints, Ranking, array_namespace
 from holdrank.rules.consensus import Statistic
 from holdrank.votes.votes import Votes
-
-Variant: TypeAlias = Literal["reduced", "plain"]
 
 _NOISE_AT_A_TIME = 1 << 18  # numbers drawn together: few calls, and they stay in the cache
 _OUTCOMES_AT_A_TIME = 1 << 16
@@ -96,34 +94,24 @@ class DescentOptions:
     ----------
     steps, samples, repeats : int
         Iterations, noisy copies in each, and runs of each point.
-    variant : {"reduced", "plain"}
-    gamma : float or None
-        Scale of the noise, at its end; None for the variant's own.
+    gamma : float
+        Scale of the noise, at its end.
     """
 
     steps: int
     samples: int
     repeats: int
-    variant: Variant
-    gamma: float | None
-
-    @property
-    def opposite(self) -> bool:
-        """Whether noise comes in opposite pairs."""
-        return self.variant == "reduced"
+    gamma: float = 0.001
 
     @property
     def drawn(self) -> int:
-        """Noisy copies of a point that need noise of their own."""
-        return self.samples // 2 if self.opposite else self.samples
+        """Noisy copies of a point that need noise of their own; the others have the opposite noise."""
+        return self.samples // 2
 
     def schedule(self, size: int) -> tuple[Floats, Floats, Floats]:
         """Return for every step the scale of the noise, the rate, and whether its iterate is averaged."""
         at = np.arange(self.steps)
-        if not self.opposite:
-            rate = 0.3 / np.sqrt(1 + at / 200)
-            return np.full(self.steps, 0.3 if self.gamma is None else self.gamma), rate, np.ones(self.steps)
-        scale = np.geomspace(1.0, 0.001 if self.gamma is None else self.gamma, self.steps)
+        scale = np.geomspace(1.0, self.gamma, self.steps)
         # Shares, and with them the gradients in the logits, fall with the number of rankings.
         averaged = at >= self.steps + (-self.steps // 5)
         return scale, scale * max(1.0, size / 24), averaged.astype(np.float64)
@@ -176,8 +164,7 @@ class PlainSampler:
         for points in self._points:
             for copies in self._copies:
                 noise = self._draw(points, copies)
-                if self._options.opposite:
-                    noise = xp.concat((noise, -noise), axis=1)
+                noise = xp.concat((noise, -noise), axis=1)
                 gain = self._gain(self._codes(softmax(logits[points, None, :] + scale * noise)), points)
                 part = xp.sum(gain, axis=-1) / samples, score_gradient(gain, noise, samples / noise.shape[1])
                 if copies.start:
@@ -198,7 +185,7 @@ class PlainSampler:
 
 
 class Gain:
-    """What an outcome is worth to each point: its distance, or in "reduced" the share of delta that it reaches."""
+    """What an outcome is worth to each point: the share of delta that it reaches."""
 
     def __init__(self, problem: SmoothedProblem, options: DescentOptions, like: Any) -> None:
         xp = self._xp = array_namespace(like)
@@ -206,7 +193,7 @@ class Gain:
         def here(array: Any) -> Any:
             return xp.asarray(np.repeat(array, options.repeats, axis=0), device=like.device)
 
-        self._problem, self._opposite = problem, options.opposite
+        self._problem = problem
         self.dtype = precision(like)
         self.delta = xp.astype(here(problem.delta), self.dtype)
         self.row = here(problem.votes_of * problem.far.shape[1])  # where the distances of a point begin
@@ -225,8 +212,6 @@ class Gain:
 
     def limited(self, far: Any, points: slice) -> Any:
         """Return the gains of distances, (points, samples)."""
-        if not self._opposite:
-            return far
         done = far / self.delta[points, None]
         return self._xp.minimum(done, self._xp.ones_like(done))
 
@@ -254,8 +239,7 @@ class Descent:
     def start(self) -> tuple[Any, Any, Any]:
         """Return the state before the first step."""
         xp = self._xp
-        mix = 0.95 if self._options.opposite else 1e-3
-        logits = xp.log((1 - mix) * self._p + mix / self._p.shape[1])
+        logits = xp.log(0.05 * self._p + 0.95 / self._p.shape[1])
         return logits, xp.zeros_like(self._delta), xp.zeros_like(self._p)
 
     def step(
@@ -269,19 +253,15 @@ class Descent:
         # The gradient of TV(p, softmax(x)) in x.
         side = xp.sign(q - self._p) / 2
         pull = q * (side - xp.sum(q * side, axis=-1, keepdims=True))
-        if self._options.opposite:
-            # In units of delta and of the noise, distances and multipliers are of the order of one at every scale. The
-            # multiplier of the moment has a penalty on what is missing (an augmented Lagrangian), or q would fall back
-            # to p, out of sight of any other outcome, faster than the multiplier can rise. Dividing by 1 + multiplier
-            # keeps steps bounded.
-            share = 1 / (1 + xp.maximum(multiplier + 50.0 * (self._wanted - success), zero))
-            share = xp.where(success < 0.02, zero, share)[:, None]
-            logits = logits - rate * (share * pull - (1 - share) * push)
-            multiplier = xp.maximum(multiplier + 0.1 * (self._wanted - success), zero)
-            multiplier = xp.minimum(multiplier, xp.full_like(multiplier, 100.0))
-        else:
-            logits = logits - rate * (pull - multiplier[:, None] * (push / scale))
-            multiplier = xp.maximum(multiplier + 0.1 * rate * (self._delta - success), zero)
+        # In units of delta and of the noise, distances and multipliers are of the order of one at every scale. The
+        # multiplier of the moment has a penalty on what is missing (an augmented Lagrangian), or q would fall back
+        # to p, out of sight of any other outcome, faster than the multiplier can rise. Dividing by 1 + multiplier
+        # keeps steps bounded.
+        share = 1 / (1 + xp.maximum(multiplier + 50.0 * (self._wanted - success), zero))
+        share = xp.where(success < 0.02, zero, share)[:, None]
+        logits = logits - rate * (share * pull - (1 - share) * push)
+        multiplier = xp.maximum(multiplier + 0.1 * (self._wanted - success), zero)
+        multiplier = xp.minimum(multiplier, xp.full_like(multiplier, 100.0))
         return logits, multiplier, total + averaged * q
 
     def run(self) -> Any:

@@ -70,10 +70,9 @@ def _draw(noise, step_at, seed, first, draws, DRAWS: tl.constexpr, FAST: tl.cons
 @triton.jit
 def _perturb(
     logits, features, noise, sums, scale_at, points, rows, size, each,
-    OPPOSITE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr, WIDTH: tl.constexpr, PART: tl.constexpr,
+    ROWS: tl.constexpr, BLOCK: tl.constexpr, WIDTH: tl.constexpr, PART: tl.constexpr,
 ):  # fmt: skip
     """Sum weights times features over some of the rankings, for rows of noise z and, after them, of -z."""
-    SIDES: tl.constexpr = 2 if OPPOSITE else 1
     tile, part = tl.program_id(0), tl.program_id(1)
     point = tile // (rows // ROWS)
     top = (tile % (rows // ROWS)) * ROWS
@@ -92,31 +91,27 @@ def _perturb(
         high, low = _split(tl.exp2(logit + change), PART)
         plus = tl.dot(high, table, plus)
         plus = tl.dot(low, table, plus)
-        if OPPOSITE:
-            high, low = _split(tl.exp2(logit - change), PART)
-            minus = tl.dot(high, table, minus)
-            minus = tl.dot(low, table, minus)
-    sums += ((part.to(tl.int64) * points + point) * SIDES * rows + top) * WIDTH
+        high, low = _split(tl.exp2(logit - change), PART)
+        minus = tl.dot(high, table, minus)
+        minus = tl.dot(low, table, minus)
+    sums += ((part.to(tl.int64) * points + point) * 2 * rows + top) * WIDTH
     sums += row[:, None] * WIDTH + feature[None, :]
     tl.store(sums, plus)
-    if OPPOSITE:
-        tl.store(sums + rows * WIDTH, minus)
+    tl.store(sums + rows * WIDTH, minus)
 
 
 @triton.jit
 def _least(
     sums, costs, far, row_of, delta, gain, points, parts, rows, drawn, orders,
-    OPPOSITE: tl.constexpr, LAST: tl.constexpr, ROWS: tl.constexpr, ORDERS: tl.constexpr, WIDTH: tl.constexpr,
-    PART: tl.constexpr,
+    LAST: tl.constexpr, ROWS: tl.constexpr, ORDERS: tl.constexpr, WIDTH: tl.constexpr, PART: tl.constexpr,
 ):  # fmt: skip
     """Find the gain of the cheapest order under each row of sums; the sum at LAST is that of the weights alone."""
-    SIDES: tl.constexpr = 2 if OPPOSITE else 1
     top = tl.program_id(0) * ROWS
     row, column = tl.arange(0, ROWS), tl.arange(0, WIDTH)
     at = (top + row).to(tl.int64)[:, None] * WIDTH + column[None, :]
     total = tl.load(sums + at)
     for part in range(1, parts):
-        total += tl.load(sums + tl.cast(part, tl.int64) * points * SIDES * rows * WIDTH + at)
+        total += tl.load(sums + tl.cast(part, tl.int64) * points * 2 * rows * WIDTH + at)
     mean = total / tl.sum(tl.where(column[None, :] == LAST, total, 0.0), axis=1)[:, None]
     high, low = _split(mean, PART)
     rest = (mean - high.to(tl.float32) - low.to(tl.float32)).to(PART)
@@ -132,10 +127,9 @@ def _least(
         best = tl.minimum(cost, best)
     least = tl.min(best, axis=1)
     number = tl.min(tl.where(best == least[:, None], found * ORDERS + order[None, :], 1 << 30), axis=1)
-    point = (top + row) // (SIDES * rows)
+    point = (top + row) // (2 * rows)
     worth = tl.load(far + tl.load(row_of + point) + number)
-    if OPPOSITE:
-        worth = tl.minimum(worth / tl.load(delta + point), 1.0)
+    worth = tl.minimum(worth / tl.load(delta + point), 1.0)
     tl.store(gain + top + row, tl.where((top + row) % rows < drawn, worth, 0.0))
 
 
@@ -199,14 +193,13 @@ class FusedSampler:
             costs[: self.means, : self.size] = form.costs
             costs[self.means, self.size :] = 2.0**15  # no order: never the cheapest
             self._costs = self._table(costs)
-        self.sides = 2 if options.opposite else 1
         high = max(rows for rows, *_ in self.tiles)
         self.rows = -(-options.drawn // high) * high
         self.points = len(problem.p) * options.repeats
         pairs = problem.n * (problem.n - 1) // 2
         # Noise and sums; and where a merge is made by torch, its tables of pairs against pairs.
         merging = 0 if self._costs is not None else options.samples * (32 * pairs * pairs + 64 * self.width)
-        each = self.rows * (2 * self.padded + 8 * self.sides * self.width) + merging
+        each = self.rows * (2 * self.padded + 16 * self.width) + merging
         step = max(1, memory // each)
         self._chunks = [slice(at, min(at + step, self.points)) for at in range(0, self.points, step)]
 
@@ -234,8 +227,7 @@ class FusedSampler:
     def _sampled(self, powers: Any, scale: Any, step: Any, points: slice) -> tuple[Any, Any]:
         noise = self.drawn(step, points)
         gain = self.gains(self.perturbed(powers[points], noise, scale), points)
-        weights = gain[:, 0] - gain[:, 1] if self.sides == 2 else gain[:, 0]
-        push = self.weighed(noise, weights.contiguous())
+        push = self.weighed(noise, (gain[:, 0] - gain[:, 1]).contiguous())
         return gain.sum(dim=(1, 2)) / self._options.samples, push / self._options.samples
 
     def drawn(self, step: Any, points: slice) -> Any:
@@ -257,10 +249,10 @@ class FusedSampler:
         tiles, blocks = many * self.rows // rows, self.padded // columns
         each = -(-blocks // min(blocks, -(-_PROGRAMS // tiles)))
         parts = -(-blocks // each)
-        sums = torch.empty((parts, many, self.sides, self.rows, self.width), device=self._device)
+        sums = torch.empty((parts, many, 2, self.rows, self.width), device=self._device)
         _perturb[(tiles, parts)](
-            powers, self._features, noise, sums, scale, many, self.rows, self.padded, each, OPPOSITE=self.sides == 2,
-            ROWS=rows, BLOCK=columns, WIDTH=self.width, PART=_PART, num_warps=warps, num_stages=stages,
+            powers, self._features, noise, sums, scale, many, self.rows, self.padded, each, ROWS=rows,
+            BLOCK=columns, WIDTH=self.width, PART=_PART, num_warps=warps, num_stages=stages,
         )  # fmt: skip
         return sums
 
@@ -269,19 +261,19 @@ class FusedSampler:
         torch = self._torch
         parts, many = sums.shape[:2]
         drawn, gain = self._options.drawn, self._gain
-        out = torch.zeros((many, self.sides, self.rows), device=self._device)
+        out = torch.zeros((many, 2, self.rows), device=self._device)
         if self._costs is not None:
             rows, orders, warps, stages = self.tiles[1]
-            if many * self.sides * self.rows // rows < _PROGRAMS // 4 and self.size > _NARROW:
+            if many * 2 * self.rows // rows < _PROGRAMS // 4 and self.size > _NARROW:
                 orders = _ORDERS  # few programs: what counts is how many turns each takes
-            _least[(many * self.sides * self.rows // rows,)](
+            _least[(many * 2 * self.rows // rows,)](
                 sums, self._costs, gain.far, gain.row[points], gain.delta[points], out, many, parts, self.rows, drawn,
-                self._costs.shape[1], OPPOSITE=self.sides == 2, LAST=self.means, ROWS=rows, ORDERS=orders,
+                self._costs.shape[1], LAST=self.means, ROWS=rows, ORDERS=orders,
                 WIDTH=self.width, PART=_PART, num_warps=warps, num_stages=stages,
             )  # fmt: skip
             return out
         codes = self._form.outcomes(self.averages(sums).reshape(-1, self.means)).reshape(many, -1)
-        out[:, :, :drawn] = gain(codes, points).reshape(many, self.sides, drawn)
+        out[:, :, :drawn] = gain(codes, points).reshape(many, 2, drawn)
         return out
 
     def averages(self, sums: Any) -> Any:
