@@ -23,6 +23,7 @@ _ROOMS = {
     "analysis.analyse": ("analyse",),
     "analysis.bootstrap": ("Bootstrap", "bootstrap"),
     "analysis.many": ("FileBreakdown", "breakdowns"),
+    "analysis.removals": ("Removal", "Removals", "removals"),
     "analysis.result": ("Analysis",),
     "analysis.spec": ("Spec",),
     "analysis.tradeoff": ("Tradeoff", "tradeoff"),
@@ -125,6 +126,9 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.analysis.bootstrap import bootstrap as bootstrap
     from holdrank.analysis.many import FileBreakdown as FileBreakdown
     from holdrank.analysis.many import breakdowns as breakdowns
+    from holdrank.analysis.removals import Removal as Removal
+    from holdrank.analysis.removals import Removals as Removals
+    from holdrank.analysis.removals import removals as removals
     from holdrank.analysis.result import Analysis as Analysis
     from holdrank.analysis.spec import Spec as Spec
     from holdrank.analysis.tradeoff import Tradeoff as Tradeoff

@@ -28,6 +28,8 @@ COMMANDS = [
     ["rank", "votes.soc", "--draws", "20"],
     ["rank", "votes.soc", "--compare"],
     ["rank", "votes.soc", "--rule", "bradley-terry"],
+    ["removals", "votes.soc"],
+    ["removals", "votes.soc", "--rule", "bradley-terry"],
     ["tiers", "votes.soc", "--theta", "auto"],
     ["tiers", "votes.soc", "--path"],
     ["breakdown", "votes.soc"],

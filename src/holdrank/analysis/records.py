@@ -15,6 +15,7 @@ import numpy as np
 
 from holdrank import __version__
 from holdrank.analysis.bootstrap import Bootstrap
+from holdrank.analysis.removals import Removals
 from holdrank.analysis.tradeoff import Tradeoff
 from holdrank.attacks.results import Attack, Breakdown, amounts
 from holdrank.errors import InputError, quote, show
@@ -99,6 +100,24 @@ def reported_record(found: Consensus, statistic: StatisticName, *, auto: bool = 
     if statistic.theta is None or statistic.merge is None:
         return {"consensus": ranking_record(statistic.rule, found)}
     return {"tiers": tiers_record(statistic.theta, statistic.merge, found, auto=auto)}
+
+
+def removals_record(found: Removals) -> Record:
+    """Return what the removal of each item does to the others."""
+    number = {name: k for k, name in enumerate(found.consensus.items)}
+    rows = []
+    for one in found.each:
+        k, ranks = number[one.item], one.ranking.ranks.tolist()
+        rows.append(
+            {
+                "item": k,
+                "ranks": [*ranks[:k], None, *ranks[k:]],
+                "flips": [[number[above], number[below]] for above, below in one.flips],
+                "new_winner": one.new_winner,
+                "status": one.status.value,
+            }
+        )
+    return {"removals": rows, "status": found.status.value}
 
 
 def path_record(path: Sequence[tuple[float, Ranking]]) -> Record:

@@ -18,7 +18,7 @@ from typing import NoReturn
 import click
 
 from holdrank import __version__
-from holdrank.cli import attack, breakdown, check, demo, diff, files, paper, rank, report, studio, verify
+from holdrank.cli import attack, breakdown, check, demo, diff, files, paper, rank, removals, report, studio, verify
 from holdrank.cli.options import as_option
 from holdrank.cli.printing import (
     EXIT_DATA,
@@ -170,6 +170,7 @@ def _stands_nowhere() -> bool:
 for _command in (
     rank.rank,
     rank.tiers,
+    removals.removals,
     breakdown.breakdown,
     attack.attack,
     breakdown.tradeoff,

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 from holdrank.errors import LimitError, UsageError, quote
 from holdrank.rankings import Ranking, footrule_maximum
-from holdrank.rules.bradley_terry import bradley_terry, bradley_terry_ties, compares_all
+from holdrank.rules.bradley_terry import bradley_terry, bradley_terry_ties, bradley_terry_without_each, compares_all
 from holdrank.rules.consensus import (
     Consensus,
     Statistic,
@@ -29,6 +29,7 @@ from holdrank.rules.medians import Median, median_optima
 from holdrank.rules.metrics import distances
 from holdrank.rules.scores import copeland, copeland_ties, mean_score, tied_by_mean_score
 from holdrank.votes.counting import Distance
+from holdrank.votes.pairs import PairCounts
 from holdrank.votes.votes import Votes
 
 Needs: TypeAlias = Literal["pairs", "places", "scores", "ballots"]
@@ -63,6 +64,8 @@ class Rule:
         For medians: every ranking as good as the consensus; None where there are more than a given number.
     one_ballot : callable or None
         By how much one ballot of n items, at most, prefers one outcome to another: pairs, places or points.
+    without_each : callable or None
+        The rankings of the other items when each item leaves, all at once: faster than one by one.
     twin : str
         The name of a rule with the same rankings where every ballot compares every pair.
     engine, hints, draws, proof : optional
@@ -80,6 +83,7 @@ class Rule:
     tied: Callable[[Votes], Ranking] | None = None
     optima: Callable[[Votes, int], list[Ranking] | None] | None = None
     one_ballot: Callable[[int], int] | None = None
+    without_each: Callable[[Votes | PairCounts], list[Ranking]] | None = None
     twin: str = ""
     engine: Any = None
     hints: Any = None
@@ -154,6 +158,7 @@ _ENTRIES = (
         is_strict=True,
         symmetric="complete",
         tied=bradley_terry_ties,
+        without_each=bradley_terry_without_each,
         twin="borda",  # both then sort by pairwise wins
     ),
     Rule(name="mean-score", function=mean_score, needs="scores", is_strict=True, tied=tied_by_mean_score),

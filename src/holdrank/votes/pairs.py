@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
@@ -244,6 +244,24 @@ class PairCounts(Remembering):
             notes = (*notes, f"{kept}: places are not known, and losses, draws and attacks are about comparisons")
         reading = replace(self.reading, choices={**self.reading.choices, "unlisted": "observed"})
         return Votes._build(self.items, stored(ranks), weights[used], "observed", notes, reading)
+
+    def only(self, items: Iterable[str]) -> PairCounts:
+        """Return the counts of some of the items, in this order; the number of votes stays.
+
+        Examples
+        --------
+        >>> counts = PairCounts.from_wins([[0, 7, 1], [3, 0, 2], [4, 4, 0]], items=["x", "y", "z"])
+        >>> counts.only(["z", "x"]).wins().tolist()
+        [[0.0, 4.0], [1.0, 0.0]]
+        """
+        names = tuple(items)
+        unknown = [name for name in names if name not in self.items]
+        if unknown:
+            raise UsageError(f"no item is called {quote(unknown[0])}")
+        check_items(names, len(names))
+        at = np.array([self.items.index(name) for name in names], dtype=np.intp)
+        wins, listed = self._wins[np.ix_(at, at)], self._listed[at]
+        return PairCounts._closed(names, wins, self.total, self.unlisted, listed, self.said, self.reading)
 
     def with_reading(self, reading: Reading) -> PairCounts:
         """Return the same counts with another account of where they came from."""
