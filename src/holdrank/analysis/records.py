@@ -211,7 +211,7 @@ def curve_record(found: Breakdown) -> Record:
     return {
         **found.statistic.facts(),
         "method": found.method,
-        "distance": found.distance,
+        "distance": str(found.distance),
         "seed": found.seed,
         "delta": found.delta.tolist(),
         "lower": [finite(x) for x in found.lower.tolist()],

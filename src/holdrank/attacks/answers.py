@@ -114,7 +114,7 @@ def breakdown(
     seed = None
     if method == "exact" and engine is None:
         raise UsageError(
-            f"exact breakdowns exist for kemeny, borda, footrule and Robust of these, not for {name_of(T)}",
+            f"exact breakdowns exist for kemeny, borda, footrule, a Median and Robust of these, not for {name_of(T)}",
             repair="use one of them, or method='search'",
         )
     if engine is None and method in ("auto", "search"):

@@ -8,16 +8,18 @@ Lower bounds come from the duals y >= 0 of the rivals. Any y gives one, whatever
 
     y L - sum over ballots u of w_u max(0, y g(u) + t(y) - 1),   t(y) = max over all rankings u of -y g(u),
 
-with L the sums before the attack; t is 0 where votes are dropped. It is computed here and rounded down by more than all
-roundings together. It asks every ranking as a ballot to put in, so it does not rest on the triangle inequality. That
-inequality only says where to look: the best ballot to put in is the target itself.
+with L the sums before the attack; t is 0 where votes are dropped. It is computed in fractions where votes are counted
+and distances are whole numbers; elsewhere it is rounded down by more than all roundings together. It asks every ranking
+as a ballot to put in, so it does not rest on the triangle inequality. That inequality only says where to look: the best
+ballot to put in is the target itself.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +40,7 @@ _EPS = 2.0**-52
 _ROWS = 256  # targets whose bounds are computed at a time
 _AT_ONCE = 8  # rivals that join a program in one round
 _ROUNDS = 400
+_SIMPLE = 1_000_000  # denominators of duals up to here
 _EQUAL = 1e-12  # of shares: nearly uniform votes have hundreds of targets that differ by rounding only
 _VIOLATED = 1e-9  # of the largest distance, for a share of all votes
 
@@ -152,8 +155,8 @@ class _Siege:
         self.table: Distances = self.losses.table
         self.weights, self.kinds, self.total = votes.weights, self.losses.kinds, votes.total
         self.scale = UNIT / votes.total
-        # Of sums over all votes of distances: products, sums and, with weights that are no counts, their own rounding.
-        self.rounding = _EPS * (len(self.kinds) + 8) * self.total * self.table.unit
+        # Sums of counts and whole distances are exact, and so is what is divided; a quotient is the nearest number.
+        self.eps = 0.0 if self.losses.tolerance == 0 else _EPS
 
     def cheap_bounds(self) -> Floats:
         """Return a share of the votes below which each target is no median: one rival at a time.
@@ -162,6 +165,7 @@ class _Siege:
         """
         values, count = self.losses.values, len(self.losses.values)
         gains = largest_gains(self.median.metric, self.votes.n)
+        rounding = self.eps * (len(self.kinds) + 8) * self.total * self.table.unit
         # A metric given in floating point may miss the triangle inequality by rounding.
         beyond = 0.0 if self.table.whole else 2 * ROUNDING * self.table.largest
         out = np.empty(count)
@@ -169,11 +173,11 @@ class _Siege:
             block = slice(start, min(start + _ROWS, count))
             against = gains[block].astype(np.float64) if self.change.takes else 0.0
             in_favour = gains[:, block].T.astype(np.float64) if self.change.puts else 0.0
-            pull = (against + in_favour + 2 * beyond) * (1 + 4 * _EPS)
-            behind = values[block, None] - values - 2 * self.rounding
+            pull = (against + in_favour + 2 * beyond) * self.total
+            behind = values[block, None] - values - 2 * rounding
             ratio = np.divide(behind, pull, out=np.zeros_like(behind), where=pull > 0)
             out[block] = ratio.max(axis=1)
-        return np.maximum(out / self.total * (1 - 4 * _EPS), 0.0)
+        return np.maximum(out * (1 - 8 * self.eps * (len(self.kinds) + 1)), 0.0)
 
     def price(self, target: int, clock: Clock, *, slack: float = 0.0, rivals: Ints | None = None) -> _Price:
         """Return what it takes to make a target cheaper than its rivals, by default all, or as cheap without slack.
@@ -186,7 +190,7 @@ class _Siege:
         program = self._program(len(ballots))
         open_, first = others, others[np.argsort(self.losses.values[others], kind="stable")[:_AT_ONCE]]
         asked: Ints = np.empty(0, dtype=np.int64)
-        bound, removed, added = 0.0, np.empty(0), np.empty(0)
+        bound, duals, removed, added = 0.0, np.empty(0), np.empty(0), np.empty(0)
         for _ in range(_ROUNDS):
             self._add_rivals(program, own, first, ballots, slack)
             asked = np.concatenate((asked, first))
@@ -195,7 +199,7 @@ class _Siege:
                 unreachable = solved.finished and slack > 0
                 return _Price(math.inf if unreachable else bound, math.inf, np.empty(0), ballots, np.empty(0))
             if not slack:
-                duals = np.maximum(solved.duals[-len(asked) :] * self.table.unit**-1, 0.0)
+                duals = np.maximum(solved.duals[-len(asked) :] / self.table.unit, 0.0)
                 bound = max(bound, self.certified(own, asked, duals))
             x = solved.x / self.scale
             removed = np.clip(x[: len(self.kinds)], 0, self.weights) if self.change.takes else np.zeros(len(self.kinds))
@@ -209,6 +213,8 @@ class _Siege:
         value = max(float(removed.sum()), float(added.sum())) / self.total
         if math.isinf(bound):
             value = math.inf
+        elif not slack:
+            bound = max(bound, self.in_fractions(own, asked, duals))
         return _Price(bound, value, removed, ballots, added)
 
     def _program(self, ballots: int) -> LinearProgram:
@@ -265,7 +271,7 @@ class _Siege:
         loose = _EPS * (len(rivals) + 4) * size  # |y g| <= size
         behind = float(self.weights @ price[self.kinds])
         most = float((-price).max()) + loose if self.change.puts else 0.0
-        rounding = _EPS * (len(self.kinds) + len(rivals) + 16) * self.total * (4 * size + 2)
+        rounding = _EPS * (2 * len(self.kinds) + len(rivals) + 16) * self.total * (4 * size + 2)
         if not self.change.takes:
             share = (behind - rounding) / most if most > 0 else 0.0
             return max(share / self.total * (1 - 4 * _EPS), 0.0)
@@ -274,14 +280,35 @@ class _Siege:
         spent = float(self.weights @ np.maximum(price[self.kinds] + most - 1, 0.0))
         return max((behind - spent - rounding) / self.total * (1 - 4 * _EPS), 0.0)
 
+    def in_fractions(self, own: Floats, rivals: Ints, duals: Floats) -> float:
+        """Return the same as `certified` in fractions, for counted votes and whole distances, as the nearest number.
+
+        The duals are those of a basis of whole numbers, so they are likely to be simple fractions; 0 if not.
+        """
+        used = duals > 0
+        simple = [Fraction(dual).limit_denominator(_SIMPLE) for dual in duals[used].tolist()]
+        unit = math.lcm(*(dual.denominator for dual in simple))
+        whole = [int(dual * unit) for dual in simple]
+        most_whole = max(sum(whole) * int(self.table.unit), unit)
+        if not (self.votes.is_counts and self.table.whole) or not whole or most_whole * int(self.total) >= 2**61:
+            return 0.0
+        price = np.array(whole) @ (own - self.table.rows(rivals[used])).astype(np.int64)
+        weights = self.weights.astype(np.int64)
+        behind, most = int(weights @ price[self.kinds]), int((-price).max()) if self.change.puts else 0
+        if not self.change.takes:
+            return float(max(Fraction(behind, most * int(self.total)), Fraction(0))) if most > 0 else 0.0
+        spent = int(weights @ np.maximum(price[self.kinds] + most - unit, 0))
+        return float(max(Fraction(behind - spent, unit * int(self.total)), Fraction(0)))
+
     def nudged(self, price: _Price) -> _Price:
         """Return the attack with a hair of the target in place of the same share of everything: no rival stays even."""
         share = 2 * STRICT
-        removed, hair = price.removed, share * (self.total + float(price.added.sum()))
-        if self.change.takes:
-            removed = removed + share * (self.weights - removed)
-            hair = float(removed.sum() - price.removed.sum())
-        return _Price(price.bound, price.value, removed, price.ballots, np.append(price.added, hair))
+        if not self.change.takes:
+            hair = share * (self.total + float(price.added.sum()))
+            return replace(price, added=np.append(price.added, hair))
+        removed = price.removed + share * (self.weights - price.removed)
+        added = (1 - share) * price.added  # what has just come makes room as well
+        return replace(price, removed=removed, added=np.append(added, float(removed.sum() - added.sum())))
 
     def plan(self, target: int, price: _Price) -> Plan:
         """Return an attack as ballots; a weight beyond those of the ballots is the target's."""

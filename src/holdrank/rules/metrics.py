@@ -125,6 +125,9 @@ class Metric:
     def __str__(self) -> str:
         return self.name
 
+    def __repr__(self) -> str:
+        return f"Metric({self.name}{', ' * bool(self.weights)}{', '.join(f'{weight:g}' for weight in self.weights)})"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Distances:
@@ -214,10 +217,12 @@ def ranking_indices(orders: npt.ArrayLike) -> Ints:
 def _entries(given: npt.ArrayLike) -> Floats:
     try:
         entries = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError):
+        entries = np.empty(())
+    if not entries.ndim:
         raise UsageError(
             f"a metric is a name, a function of two rankings or a matrix of numbers, not {show(repr(given))}"
-        ) from error
+        )
     sizes = {factorial(n) for n in range(1, MOST_GIVEN + 1)}
     if entries.ndim != 2 or entries.shape[0] != entries.shape[1] or len(entries) not in sizes:
         raise UsageError(

@@ -69,7 +69,7 @@ def consensus_html(found: Consensus) -> str:
 def breakdown_html(found: Breakdown) -> str:
     """Return a breakdown function as a curve."""
     record = _record(found.consensus, found.total, counts=bool((found.votes_needed == found.votes_needed).all()))
-    record["curves"] = [{**curve_record(found), "distance": found.distance}]
+    record["curves"] = [{**curve_record(found), "distance": str(found.distance)}]
     return _framed(pictures.breakdown(record), 430) + _paragraph(str(found.status))
 
 
