@@ -226,6 +226,23 @@ def shares_to_targets(table, p):
     return np.array(least)
 
 
+def shares_of_one_kind(table, p, change):
+    """The same where ballots only go ("drop") or only come ("add"); infinite where all of them would have to go."""
+    from scipy.optimize import linprog
+
+    size = len(p)
+    least = []
+    for target in range(size):
+        against = np.delete(table[target] - table, target, axis=0)  # by rival and ballot
+        if change == "drop":  # q stays, as much as possible
+            found = linprog(-np.ones(size), A_ub=against, b_ub=np.zeros(size - 1), bounds=[(0, x) for x in p])
+            least.append(1 + found.fun if -found.fun > 1e-9 else np.inf)
+        else:
+            found = linprog(np.ones(size), A_ub=against, b_ub=-against @ p)
+            least.append(found.fun)
+    return np.array(least)
+
+
 def theorem_lower(kind, p, median, k, n):
     """Half of eps-: all targets at k flipped pairs or more from `median`, all rivals, all rankings below the line."""
     d, flips = distance_table(kind, n), distance_table("kendall", n)[median]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from itertools import permutations
+from functools import cache
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -48,8 +49,13 @@ def votes_of(p, n):
     return hr.Votes.from_ranks(ranks[used], p[used], [f"i{k}" for k in range(n)])
 
 
+@cache
+def places_of_orders(n):
+    return {order: k for k, order in enumerate(permutations(range(n)))}
+
+
 def index_of(ranking):
-    return list(permutations(range(ranking.n))).index(ranking.order)
+    return places_of_orders(ranking.n)[ranking.order]
 
 
 def agrees(p, n, metric, far):
@@ -87,6 +93,34 @@ def test_the_breakdown_of_five_items_is_that_of_the_program():
         agrees(distribution(rng, 5), 5, metric, far)
 
 
+@pytest.mark.parametrize("change", ["drop", "add"])
+@pytest.mark.parametrize("metric", METRICS)
+def test_dropped_and_added_votes_are_those_of_programs(metric, change):
+    rng = np.random.default_rng([8, METRICS.index(metric)])
+    table = oracles.metric_table(metric, 3)
+    orders = list(permutations(range(3)))
+    for _ in range(2 * PROFILES):
+        p = distribution(rng, 3)
+        votes = votes_of(p, 3)
+        shares = oracles.shares_of_one_kind(table, p, change)
+        goal = [hr.NewWinner(), hr.Wins("i2"), hr.Above("i1", "i0"), hr.Leaves("i0", 2), hr.TopSet(2)][rng.integers(5)]
+        found = hr.attack(votes, hr.Median(metric), goal, change=change)
+        aim = goal.aim(found.before.ranking, votes.items)
+        fulfils = np.array([aim.reached(hr.Ranking.from_order(order)) for order in orders])
+        expected = shares[fulfils].min()
+        if fulfils[index_of(found.before.ranking)]:
+            expected = 0.0
+        if change == "drop":  # the lightest ballot stays, at least
+            assert found.lower == pytest.approx(min(expected, 1 - votes.weights.min()), abs=NEAR) or (
+                math.isinf(found.lower) and math.isinf(expected)
+            )
+        else:
+            assert found.lower == pytest.approx(expected, abs=NEAR)
+            assert found.exact
+            assert found.verified
+        assert found.upper >= expected - NEAR
+
+
 @settings(max_examples=30, deadline=None)
 @given(
     data=st.data(),
@@ -97,5 +131,115 @@ def test_medians_of_known_rules_break_where_the_rules_do(data, pair):
     votes = data.draw(strategies.votes(most_items=4, unlisted=False, ties=False))
     one, other = hr.breakdown(votes, rule), hr.breakdown(votes, hr.Median(metric))
     assert hr.Median(metric)(votes).loss == pytest.approx(rule(votes).loss, abs=1e-12)
-    assert other.lower == pytest.approx(one.lower, abs=1e-9) or one.consensus.unique is False
+    assert other.consensus.ranking == one.consensus.ranking  # the first of several, too
+    assert other.lower == pytest.approx(one.lower, abs=1e-9)
     assert other.exact.all()
+
+
+FAMILIES = {
+    "point mass": {0: 1},
+    "two neighbours even": {0: 1, 2: 1},
+    "a ranking and its reverse": {0: 1, 23: 1},
+    "a cycle of three": {0: 1, 9: 1, 16: 1},
+    "thirds and sixths": {0: 2, 7: 1, 14: 1, 23: 2},
+    "uniform": dict.fromkeys(range(24), 1),
+    "uniform but for one": {**dict.fromkeys(range(24), 3), 5: 4},
+    "many against few": {3: 1_000_003, 20: 1_000_000, 11: 5},
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("counted", [True, False])
+def test_ties_and_corner_cases_are_exact_as_counts_and_as_shares(metric, family, counted):
+    weights = np.zeros(24)
+    weights[list(FAMILIES[family])] = list(FAMILIES[family].values())
+    p = weights / weights.sum()
+    votes = votes_of(weights if counted else p, 4)
+    table = oracles.metric_table(metric, 4)
+    shares = oracles.shares_to_targets(table, p)
+    curve = hr.breakdown(votes, hr.Median(metric), distance=metric)
+    cost = table @ p
+    best = np.flatnonzero(cost <= cost.min() + 1e-9)
+    assert index_of(curve.consensus.ranking) == best[0]  # the first in lexicographic order
+    assert curve.consensus.unique == (len(best) == 1)
+    row = table[best[0]] / table.max()
+    assert curve.lower == pytest.approx([shares[row >= delta - 1e-9].min() for delta in curve.delta], abs=NEAR)
+    assert curve.exact.all()
+    for attack in curve.attacks:
+        after = hr.Median(metric)(attack.votes)
+        assert hr.Metric.of(metric)(curve.consensus.ranking, after.ranking) >= attack.goal.delta - 1e-9
+        assert hr.fulfils(votes, hr.Median(metric), attack.votes, attack.goal)  # as every median that there is
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_whole_votes_are_those_of_brute_force(metric):
+    """Every way to replace up to two of five votes."""
+    rng = np.random.default_rng(METRICS.index(metric))
+    orders = list(permutations(range(3)))
+    table = oracles.metric_table(metric, 3)
+    for _ in range(3):
+        counts = np.bincount(rng.integers(6, size=5), minlength=6)
+        votes = votes_of(counts.astype(float), 3)
+        found = hr.attack(votes, hr.Median(metric), hr.NewWinner())
+        winner = found.before.ranking.order[0]
+        ties = decides = math.inf
+        for size in (2, 1):
+            for gone in product(range(6), repeat=size):
+                for come in product(range(6), repeat=size):
+                    left = counts - np.bincount(gone, minlength=6)
+                    if (left < 0).any():
+                        continue
+                    cost = table @ (left + np.bincount(come, minlength=6))
+                    first = {orders[k][0] for k in np.flatnonzero(cost <= cost.min() + 1e-9)}
+                    ties = size if first != {winner} else ties
+                    decides = size if winner not in first else decides
+        cost = table @ counts
+        if len({orders[k][0] for k in np.flatnonzero(cost <= cost.min() + 1e-9)}) > 1:
+            ties = 0
+        assert found.votes_needed <= ties
+        assert found.votes_to_decide <= decides
+        assert found.votes_to_tie >= ties
+        assert found.votes_sufficient >= decides
+
+
+@given(data=st.data(), metric=st.sampled_from(METRICS))
+@settings(max_examples=20, deadline=None)
+def test_names_of_items_and_units_of_weight_make_no_difference(data, metric):
+    votes = data.draw(strategies.votes(counts=True, most_items=4, unlisted=False, ties=False))
+    perm = np.array(data.draw(st.permutations(range(votes.n))))
+    renamed = hr.Votes.from_ranks(votes.ranks[:, perm], votes.weights, [votes.items[k] for k in perm])
+    heavier = hr.Votes.from_ranks(votes.ranks, 3 * votes.weights, votes.items)
+    median = hr.Median(metric)
+    curve, again = hr.breakdown(votes, median), hr.breakdown(heavier, median)
+    assert median(renamed).loss == pytest.approx(median(votes).loss, abs=1e-12)
+    assert again.lower.tolist() == pytest.approx(curve.lower.tolist(), abs=1e-12)
+    if curve.consensus.unique:
+        assert median(renamed).text() == median(votes).text()
+        assert hr.breakdown(renamed, median).lower == pytest.approx(curve.lower, abs=1e-9)
+
+
+@given(rows=st.lists(strategies.strict_vectors(4), min_size=1, max_size=6), weight=st.integers(1, 5))
+@settings(max_examples=5, deadline=None)
+def test_a_metric_as_name_as_function_as_matrix_and_as_weights_is_one_metric(rows, weight):
+    votes = hr.Votes.from_ranks(np.array(rows), np.ones(len(rows)), "abcd")
+    table = oracles.metric_table("cayley", 4)
+    forms = ["cayley", table, lambda a, b: table[index_of(a), index_of(b)]]
+    one, two, three = (hr.breakdown(votes, hr.Median(form), distance="ulam").lower for form in forms)
+    assert one.tolist() == two.tolist() == three.tolist()
+    flat, kendall = hr.Median(hr.Metric.weighted_kendall([weight] * 3)), hr.Median("kendall")
+    assert flat(votes).ranking == kendall(votes).ranking
+    assert hr.breakdown(votes, flat).lower == pytest.approx(hr.breakdown(votes, kendall).lower, abs=1e-9)
+
+
+def test_a_metric_in_floating_point_is_exact_too():
+    """The square root of a metric is one; its distances are no whole numbers."""
+    rng = np.random.default_rng(3)
+    table = np.sqrt(oracles.metric_table("spearman_rho", 3))
+    for _ in range(PROFILES):
+        p = distribution(rng, 3)
+        curve = hr.breakdown(votes_of(p, 3), hr.Median(table), distance=table)
+        shares = oracles.shares_to_targets(table, p)
+        row = table[index_of(curve.consensus.ranking)] / table.max()
+        assert curve.lower == pytest.approx([shares[row >= delta - 1e-9].min() for delta in curve.delta], abs=NEAR)
+        assert curve.exact.all()

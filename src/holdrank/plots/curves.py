@@ -22,6 +22,7 @@ from holdrank.plots.style import (
     styled,
 )
 from holdrank.words.numbers import percent, plural
+from holdrank.words.pictures import axis_text, other_metric
 from holdrank.words.prices import CANNOT_BREAK
 
 if TYPE_CHECKING:
@@ -93,6 +94,8 @@ def _rows(found: Breakdown | Analysis) -> list[Data]:
     total = None if any(map(math.isnan, found.votes_needed)) else found.total
     ends = [found.delta.tolist(), *([number(value) for value in end] for end in (found.lower, found.upper))]
     row = _row(found.statistic, found.method, len(found.consensus.items), total, ends)
+    metric = other_metric({"distance": str(found.distance)})
+    row |= {"metric": metric} if metric else {}
     return [row if found.estimate is None else {**row, "estimate": [number(value) for value in found.estimate]}]
 
 
@@ -299,6 +302,12 @@ def share_axis(ax: Axes, highest: float, *, endless: bool, least: float = 0.0, l
 def pair_axis(ax: Axes, curves: Iterable[Data]) -> None:
     """Make the horizontal axis one of distances, as numbers of pairs where these are few."""
     shown = [curve for curve in curves if curve["delta"] and curve["delta"][0] > 0]
+    metrics = {curve.get("metric", "") for curve in shown}
+    if len(metrics) > 1:
+        raise UsageError("the curves are in different distances", repair="draw those of one distance together")
+    if metrics - {""}:
+        ax.set_xlabel(axis_text(metrics.pop()))
+        return
     steps = {curve.get("pairs") or round(1 / curve["delta"][0]) for curve in shown}
     pairs = max(steps, default=0)
     if 0 < pairs <= 10:

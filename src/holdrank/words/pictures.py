@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from holdrank.errors import show
 from holdrank.words.ladders import buckets, spans
-from holdrank.words.names import curve_name, in_text, listed
+from holdrank.words.names import curve_name, distance_name, in_text, listed
 from holdrank.words.numbers import percent, plural, span
 from holdrank.words.prices import budget_text, price, price_text
 
@@ -107,11 +107,33 @@ def breakdown_text(record: Record) -> str:
         for k in sorted(chosen):
             names = ("lower", "upper", "needed", "decides", "sufficient")
             cost = price_text({name: curve[name][k] for name in names}, record["votes"])
-            halves = 2 if in_halves(curve) else 1
-            moved = plural(ceil(halves * curve["delta"][k] * pairs - 1e-9) / halves, "pair")
-            parts.append(f"{moved}: {cost}")
+            parts.append(f"{_moved(curve, curve['delta'][k], pairs)}: {cost}")
         lines.append(f"{curve_name(curve['rule'], curve['theta'])}: {'; '.join(parts)}.")
     return "\n".join(lines)
+
+
+def _moved(curve: Record, delta: float, pairs: int) -> str:
+    if other_metric(curve):
+        return f"{percent(delta)} of the largest {distance_name(other_metric(curve))} distance"
+    halves = 2 if in_halves(curve) else 1
+    return plural(ceil(halves * delta * pairs - 1e-9) / halves, "pair")
+
+
+def axis_text(metric: str) -> str:
+    """Return what an axis of distances in a metric says.
+
+    Examples
+    --------
+    >>> axis_text("cayley")
+    'Cayley distance that the consensus moves, as a share of the largest'
+    """
+    return f"{distance_name(metric)} distance that the consensus moves, as a share of the largest"
+
+
+def other_metric(curve: Record) -> str:
+    """Return the metric of a curve whose distances are no shares of pairs; nothing for all others."""
+    distance = str(curve.get("distance") or "")
+    return "" if distance == "kendall" or distance.startswith("hausdorff_") else distance
 
 
 def in_halves(curve: Record) -> bool:

@@ -11,10 +11,12 @@ from holdrank.words.names import curve_name
 from holdrank.words.numbers import number, percent, plural
 from holdrank.words.pictures import (
     any_bound,
+    axis_text,
     breakdown_text,
     broken_text,
     in_halves,
     known_curves,
+    other_metric,
     robustness_text,
     tradeoff_text,
 )
@@ -75,14 +77,18 @@ def breakdown(record: Record) -> str:
     pairs = len(record["items"]) * (len(record["items"]) - 1) // 2
     for tick in ticks(farthest):
         sheet.text(x(tick), frame.low + 18, percent(tick), "small soft middle")
-    sheet.text((_LEFT + right) / 2, frame.low + 40, f"share of the {plural(pairs, 'pair')} whose order changes",
-               "small middle")  # fmt: skip
+    sheet.text((_LEFT + right) / 2, frame.low + 40, _axis(curves, pairs), "small middle")
     ends = []
     for k, curve in reversed(list(enumerate(curves))):
         every = round(curve["delta"][-1] * 2 * pairs) if in_halves(curve) else pairs
         ends.append((_curve(sheet, frame, curve, x, k, dense=len(curve["delta"]) == every), labels[k], k))
     _label_ends(sheet, ends, right, frame)
     return sheet.done(_HEIGHT, breakdown_text(record))
+
+
+def _axis(curves: list[Record], pairs: int) -> str:
+    metrics = {other_metric(curve) for curve in curves} - {""}
+    return axis_text(min(metrics)) if metrics else f"share of the {plural(pairs, 'pair')} whose order changes"
 
 
 def _curve(sheet: Canvas, frame: _Frame, curve: Record, x: Callable[[float], float], k: int, *, dense: bool) -> float:
