@@ -51,7 +51,7 @@ adversary: $(VENV)/.test ## try every change of a few ballots against certified 
 	HOLDRANK_PROFILES=300 $(BIN)/python -m pytest $(TWO) tests/attacks/test_adversary.py
 
 forgery: $(VENV)/.test ## change every number of 500 results and of their records; none may be proved
-	HOLDRANK_RESULTS=100 $(BIN)/python -m pytest $(TWO) tests/proofs/test_forged_results.py
+	HOLDRANK_RESULTS=100 $(BIN)/python -m pytest $(TWO) tests/proofs/test_forged_results.py tests/proofs/test_verify.py
 
 soak: $(VENV)/.test $(PEERS)/.ready ## compare all engines on random votes for half an hour; SECONDS=, SEED= (of the first profile)
 	$(BIN)/python tests/soak.py --seconds $(or $(SECONDS),1800) --seed $(or $(SEED),1)
