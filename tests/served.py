@@ -8,24 +8,39 @@ import os
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 pytest.importorskip("uvicorn")
 
+PROJECT = Path(__file__).resolve().parents[1] / "pyproject.toml"
+
 SERVED = """
 import asyncio, contextlib, json, sys
+limits, traced = json.loads(sys.argv[1]), sys.argv[2:]
+if traced:
+    import coverage
+    tracing = coverage.Coverage(traced[0], data_suffix=True, config_file=traced[1])
+    tracing.set_option("run:sigterm", True)  # the end that `served` brings
+    tracing.start()
 from holdrank.studio import _answering, _listening
 from holdrank.studio.app import create_app
 from holdrank.studio.limits import Limits
 
 with _listening(0) as door:
     port = door.getsockname()[1]
-    app = create_app(port, Limits(**json.loads(sys.argv[1])))
+    app = create_app(port, Limits(**limits))
     ready = lambda: print(f"http://127.0.0.1:{port} {app.state.studio.token}", flush=True)
     with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(_answering(app, door, ready))
 """
+
+
+def traced():
+    """Where a process that tests start keeps what it covers, and how; nothing where coverage is not asked for."""
+    tracing = sys.modules["coverage"].Coverage.current() if "coverage" in sys.modules else None
+    return [os.path.abspath(tracing.get_option("run:data_file")), str(PROJECT)] if tracing else []
 
 
 class Served:
@@ -80,7 +95,7 @@ def answers(data):
 @contextlib.contextmanager
 def served(folder, **limits):
     environment = {**os.environ, "TMPDIR": str(folder), "SECRET_OF_THIS_TEST": "hunter2"}
-    command = [sys.executable, "-c", SERVED, json.dumps(limits)]
+    command = [sys.executable, "-c", SERVED, json.dumps(limits), *traced()]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
     ) as process:

@@ -64,6 +64,7 @@ def check_against_a_plain_loop(v, T, draws, seed, level=0.9):
 
 
 @pytest.mark.slow
+@pytest.mark.no_cover
 @settings(max_examples=40)
 @given(votes(counts=True, most_items=5), st.sampled_from([*FAST[:7], first_listed]), st.integers(0, 99))
 def test_equals_a_plain_loop(v, T, seed):
@@ -75,6 +76,7 @@ def test_equals_a_plain_loop(v, T, seed):
 
 
 @pytest.mark.slow
+@pytest.mark.no_cover
 @pytest.mark.parametrize("T", FAST, ids=lambda T: T.__name__)
 @pytest.mark.parametrize("weight", [1, 50])
 def test_equals_a_plain_loop_for_many_and_for_few_distinct_ballots(T, weight):

@@ -161,6 +161,7 @@ def small_cases(change: str, kind: str) -> list[tuple[hr.Votes, tuple[int, ...],
 
 
 @pytest.mark.slow
+@pytest.mark.no_cover
 @kinds
 @changes
 def test_bounds_are_certified_and_attacks_work(change, kind):
@@ -180,6 +181,7 @@ def test_bounds_are_certified_and_attacks_work(change, kind):
 
 
 @pytest.mark.slow
+@pytest.mark.no_cover
 @kinds
 @changes
 def test_lower_and_upper_are_those_of_programs_over_all_ballots(change, kind):
@@ -197,6 +199,7 @@ def test_lower_and_upper_are_those_of_programs_over_all_ballots(change, kind):
 
 
 @pytest.mark.slow
+@pytest.mark.no_cover
 @kinds
 @changes
 def test_whole_votes_are_those_of_integer_programs(change, kind):
@@ -332,6 +335,7 @@ def test_compiled_loops_do_what_plain_ones_do(kind, monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.no_cover
 @settings(max_examples=20)
 @given(
     votes=strategies.votes(most_items=4, most_ballots=6, counts=True),
@@ -381,6 +385,7 @@ class Impatient(Clock):
 
 
 @pytest.mark.slow
+@pytest.mark.no_cover
 @changes
 def test_whenever_it_is_stopped_the_bounds_hold(change):
     rng = np.random.default_rng(17)

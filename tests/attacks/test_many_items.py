@@ -29,6 +29,7 @@ def some_goals(rng, n):
 
 
 @pytest.mark.slow
+@pytest.mark.no_cover
 @pytest.mark.parametrize("change", list(hr.Change))
 @pytest.mark.parametrize("kind", KINDS)
 def test_bounds_hold_the_exact_value_between_them(kind, change, monkeypatch):

@@ -101,7 +101,7 @@ def on_one_line(name: str) -> bool:
 
 
 @given(any_votes(NAMES.filter(not_blank), whole=False), st.sampled_from(["csv", "rank-columns"]))
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_csv_round_trip(votes, form):
     assert_same(votes, there_and_back(votes, "csv", form))
 
@@ -250,7 +250,7 @@ def mutated(draw: st.DrawFn) -> bytes:
 
 
 @given(mutated(), st.sampled_from(["", ".csv", ".soc", ".toi", ".cat", ".jsonl", ".order"]))
-@settings(max_examples=600)
+@settings(max_examples=300)
 def test_mutated_files_are_read_or_refused(data, extension):
     source = io.BytesIO(data)
     source.name = f"v{extension}"
@@ -300,7 +300,7 @@ TOKENS = [
 
 
 @given(st.sampled_from(["soc", "soi", "toc", "toi", "cat"]), st.lists(st.sampled_from(TOKENS), max_size=12))
-@settings(max_examples=500)
+@settings(max_examples=250)
 def test_the_fast_and_the_careful_preflib_reader_accept_the_same_language(kind, tokens):
     names = "".join(f"# ALTERNATIVE NAME {k}: n{k}\n" for k in (1, 2, 3))
     categories = "# CATEGORY NAME 1: x\n# CATEGORY NAME 2: y\n" if kind == "cat" else ""
@@ -317,7 +317,7 @@ def test_the_fast_and_the_careful_preflib_reader_accept_the_same_language(kind, 
 
 
 @given(st.binary(max_size=200))
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_random_bytes_never_crash(data):
     for prefix in (b"", b"PAR1", b"PK\x03\x04xl/workbook", b"# DATA TYPE: soc\n", b"{", b"model_a,model_b,winner\n"):
         found = None

@@ -82,6 +82,7 @@ def is_proved(votes, T, result):
         return False
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("T", STATISTICS, ids=lambda T: T.__name__)
 def test_no_attack_with_a_changed_number_is_proved(T):
     rng = np.random.default_rng([5, STATISTICS.index(T)])
@@ -117,6 +118,7 @@ def test_ballots_of_an_attack_are_looked_at():
         assert hr.verify(votes, hr.kemeny, forging.dataclasses.replace(found, whole_plan=forged, _memo={})).refuted
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("T", STATISTICS[:4] + STATISTICS[5:8], ids=lambda T: T.__name__)
 def test_no_curve_with_a_changed_number_is_proved(T):
     rng = np.random.default_rng([6, STATISTICS.index(T)])

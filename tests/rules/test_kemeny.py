@@ -66,6 +66,7 @@ def test_subsets_equal_trying_every_order(v):
 
 
 @pytest.mark.slow
+@pytest.mark.no_cover
 @settings(max_examples=200)
 @given(votes())
 def test_branch_and_bound_equals_trying_every_order(v):
@@ -621,6 +622,7 @@ def five_thousand_votes():
 
 
 @pytest.mark.slow
+@pytest.mark.no_cover
 @pytest.mark.parametrize("layer", ["subsets", "branch and bound"])
 def test_five_thousand_votes_equal_trying_every_order(layer, monkeypatch):
     """Ties between majorities, zero weights, unlisted items, whole and broken weights, up to eight items."""
