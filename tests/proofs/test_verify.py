@@ -263,6 +263,11 @@ def analysis():
     return hr.analyse(VOTES, hr.Spec(theta=0.05, k=2, claims=("a above c", "a wins"), draws=0))
 
 
+@pytest.fixture(scope="module")
+def small_analysis():
+    return hr.analyse(SMALL, hr.Spec(theta=0.05, k=1, claims=("a above c", "a wins"), draws=0))
+
+
 @pytest.mark.slow
 def test_an_analysis_is_proved_from_its_json(analysis):
     verdict = hr.verify(VOTES, hr.Analysis.from_json(analysis.to_json()))
@@ -275,12 +280,12 @@ def test_an_analysis_is_proved_from_its_json(analysis):
     ("place", "value"),
     [
         (("headline",), "a wins, and stays first no matter which votes change (proven)."),
-        (("consensus", "ranks"), [2, 1, 3, 4]),
+        (("consensus", "ranks"), [2, 1, 3]),
         (("consensus", "loss"), 0.01),
         (("consensus", "bound"), 0.4),
         (("tiers", "loss"), 0.01),
         (("claims", 0, "attack", "removed", "listed", 0, "weight"), 1.0),
-        (("tiers", "ranks"), [1, 1, 2, 3]),
+        (("tiers", "ranks"), [1, 1, 2]),
         (("attack", "lower"), 0.2),
         (("attack", "sufficient"), 3.0),
         (("attack", "needed"), 40.0),
@@ -291,30 +296,30 @@ def test_an_analysis_is_proved_from_its_json(analysis):
         (("claims", 0, "attack", "lower"), 0.49),
     ],
 )
-def test_whoever_changes_a_number_is_found_out(analysis, place, value):
-    record = json.loads(analysis.to_json())
+def test_whoever_changes_a_number_is_found_out(small_analysis, place, value):
+    record = json.loads(small_analysis.to_json())
     spot = record
     for key in place[:-1]:
         spot = spot[key]
     assert spot[place[-1]] != value
     spot[place[-1]] = value
-    assert hr.verify(VOTES, hr.Analysis(record)).refuted
+    assert hr.verify(SMALL, hr.Analysis(record)).refuted
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", [("attack",), ("claims", 0, "attack"), ("claims", 1, "attack")])
-def test_the_sentence_of_an_attack_must_be_that_of_its_numbers(analysis, part):
-    record = json.loads(analysis.to_json())
+def test_the_sentence_of_an_attack_must_be_that_of_its_numbers(small_analysis, part):
+    record = json.loads(small_analysis.to_json())
     found = record
     for key in part:
         found = found[key]
     said, found["text"] = found["text"], "1 of 111 votes changes the winner (0.901 %, proven minimum)."
     record["seal"] = seal_of(record)  # whoever edits a record can seal it again
-    refuted = [check for check in hr.verify(VOTES, hr.Analysis(record)).checks if check.finding == "refuted"]
+    refuted = [check for check in hr.verify(SMALL, hr.Analysis(record)).checks if check.finding == "refuted"]
     assert [check.note for check in refuted] == [f"its numbers say: {said}"]
     record["version"] = "0.0.1"  # which may have had other words
     record["seal"] = seal_of(record)
-    verdict = hr.verify(VOTES, hr.Analysis(record))
+    verdict = hr.verify(SMALL, hr.Analysis(record))
     assert not verdict.refuted
     assert not verdict.proved
 
@@ -340,11 +345,6 @@ def leaves(value, path=()):
     if isinstance(value, list):
         for number, part in enumerate(value[:3]):
             yield from leaves(part, (*path, number))
-
-
-@pytest.fixture(scope="module")
-def small_analysis():
-    return hr.analyse(SMALL, hr.Spec(theta=0.05, k=1, claims=("a above c", "a wins"), draws=0))
 
 
 @pytest.mark.slow
