@@ -48,7 +48,12 @@ HOW = {
     "scipy": "C",
     "scorio": "scipy's integer programs",
     "svvamp": "permutations of components",
+    "arena-rank": "ratings and intervals, JAX",
+    "evalica": "strengths only, Rust",
+    "arenakit": "strengths only, numpy",
 }
+SCRIPTS = dict.fromkeys(("ratings", "rating intervals"), "peer_ratings.py")
+FEW_BATTLES = 20_000  # up to here battles are resampled one by one
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
@@ -64,12 +69,13 @@ class Sizes:
     long: int = 100_000
     medium: int = 1_000
     many: int = 10_000
+    arenas: tuple[tuple[int, int], ...] = ((12, 3_000), (100, 1_000_000))
     time_limit: float = 60.0  # of Kemeny; other tasks get five times as much
 
 
 QUICK = Sizes(
     large=100_000, sample=2_000, lines=3_000, mallows=(8, 12), uniform=(8, 12), permutations=6, long=10_000,
-    medium=200, many=1_000,
+    medium=200, many=1_000, arenas=((12, 3_000), (30, 20_000)),
     time_limit=10.0,
 )  # fmt: skip
 
@@ -113,7 +119,7 @@ class Run:
         if package in OURS:
             environment["PYTHONPATH"] = str(self.folder / "source")
         process = subprocess.Popen(
-            [python, str(HERE / "peer_tasks.py"), package, task, str(self.folder), name],
+            [python, str(HERE / SCRIPTS.get(task, "peer_tasks.py")), package, task, str(self.folder), name],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, cwd=self.folder,
             start_new_session=True,
         )  # fmt: skip
@@ -428,8 +434,62 @@ def kendall(run: Run) -> None:
         run.compare(rows, ours)
 
 
-PARTS = {"pairwise": pairwise, "reading": reading, "kemeny": kemeny, "borda": borda, "kendall": kendall}
-NO_COUNTERPART = "choix fits Plackett-Luce and Bradley-Terry models: no counterpart in holdrank yet, only its distance."
+def ratings(run: Run) -> None:
+    """Bradley-Terry from pair counts: holdrank with intervals, peers with what they have."""
+    for n, battles in run.sizes.arenas:
+        name = f"arena-{n}"
+        np.save(run.folder / f"{name}.npy", arena_wins(n, battles))
+        label = f"Bradley-Terry, {battles:,} battles of {n}"
+        ours = run.row(label, "holdrank", "ratings", name, note="ratings and intervals")
+        mine, errors = (np.array(ours.more.pop(part, [])) for part in ("ratings", "errors"))
+        rows = []
+        for package in ("arena-rank", "choix", "evalica", "arenakit"):
+            row = run.row(
+                label, package, "ratings", name, note="strengths only" if package == "choix" else HOW[package]
+            )
+            rows.append(row)
+            if "ratings" in row.more:
+                row.note += f"; {np.abs(np.array(row.more.pop('ratings')) - mine).max():.1g} points away"
+            if "converged" in row.more:
+                gap = np.abs(np.array(row.more.pop("converged")) - mine).max()
+                apart = np.abs(np.array(row.more.pop("errors")) - errors).max()
+                row.note += f", {gap:.1g} once it converges; standard errors {apart:.1g} away"
+        run.compare(rows, ours)
+        whole = ours.seconds
+        run.target(f"{label}: ratings and intervals in less than 20 ms", whole, whole is not None and whole < 0.02)
+        arena, *others = rows
+        run.target(f"{label}: 40 times arena-rank", arena.ratio, arena.ratio is not None and arena.ratio >= 40)
+        drawn = []
+        if battles <= FEW_BATTLES:
+            drawn = [
+                run.row(label, package, "rating intervals", name, note="intervals, by resampling")
+                for package in ("evalica", "arenakit")
+            ]
+            run.compare(drawn, ours)
+        for what, peers in (("that gives intervals", [arena, *drawn]), ("for strengths alone", others)):
+            fastest = min((row.ratio for row in peers if row.ratio is not None), default=None)
+            run.target(f"{label}: 5 times the fastest peer {what}", fastest, fastest is not None and fastest >= 5)
+
+
+def arena_wins(n: int, battles: int) -> Any:
+    """Return the wins of an arena without ties: normal strengths, some items in many more battles than others."""
+    rng = np.random.default_rng([SEED, n])
+    strength, often = rng.normal(0.0, 1.0, n), rng.gamma(3.0, size=n)
+    weight = np.triu(np.outer(often, often), 1)
+    met = rng.multinomial(battles, (weight / weight.sum()).ravel()).reshape(n, n)
+    won = rng.binomial(met, 1 / (1 + np.exp(strength - strength[:, None])))
+    return (won + (met - won).T).astype(float)
+
+
+PARTS = {
+    "pairwise": pairwise,
+    "reading": reading,
+    "kemeny": kemeny,
+    "borda": borda,
+    "kendall": kendall,
+    "ratings": ratings,
+}
+NO_COUNTERPART = "choix fits Plackett-Luce models, arena-rank style features: no counterpart in holdrank yet."
 
 
 def shown(seconds: float | None) -> str:
