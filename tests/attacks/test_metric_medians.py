@@ -121,6 +121,62 @@ def test_dropped_and_added_votes_are_those_of_programs(metric, change):
         assert found.upper >= expected - NEAR
 
 
+def lower_formula(m, d, p, median, delta):
+    """Half of eps-, word for word: targets, rivals, and any ranking below the line."""
+    cost = p @ m
+    values = []
+    for target in np.flatnonzero(d[median] >= delta * d.max() - 1e-9):
+        rivals = [v for v in range(len(p)) if v != target]
+        values.append(max((cost[target] - cost[v]) / (m[:, target] - m[:, v]).max() for v in rivals))
+    return min(values) / 2
+
+
+def upper_formula(m, p, median, delta):
+    """Half of eps+, word for word, for a median that moves in its own metric."""
+    cost, far = p @ m, m[median] >= delta * m.max() - 1e-9
+    return min(
+        max((cost[s] - cost[v]) / (m[median, s] - m[median, v]) for v in np.flatnonzero(~far))
+        for s in np.flatnonzero(far)
+    ) / 2  # fmt: skip
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("far", METRICS)
+def test_theorem_bounds_are_the_formulas_for_any_two_metrics(metric, far):
+    rng = np.random.default_rng([METRICS.index(metric), METRICS.index(far)])
+    for n in (3, 4):
+        p = distribution(rng, n)
+        votes = votes_of(p, n)
+        m, d = oracles.metric_table(metric, n), oracles.metric_table(far, n)
+        bounds = theorem_bounds(votes, hr.Median(metric), distance=far)
+        median = index_of(hr.Median(metric)(votes).ranking)
+        assert bounds.lower == pytest.approx(
+            [max(lower_formula(m, d, p, median, delta), 0) for delta in bounds.delta], abs=1e-9
+        )
+        opposite = metric == far and (metric in ("kendall", "spearman_rho") or (metric, n) == ("ulam", 3))
+        assert np.isfinite(bounds.upper).any() == opposite
+        if opposite:
+            expected = [max(upper_formula(m, p, median, delta), 0) for delta in bounds.delta]
+            assert bounds.upper == pytest.approx(expected, abs=1e-9)
+            exact = hr.breakdown(votes, hr.Median(metric), distance=far).lower
+            assert (bounds.upper[bounds.upper_valid] >= exact[bounds.upper_valid] - 1e-9).all()
+
+
+def test_theorem_bounds_of_known_rules_take_a_distance_too():
+    votes = votes_of(distribution(np.random.default_rng(1), 4), 4)
+    for rule, metric in ((hr.kemeny, "kendall"), (hr.borda, "spearman_rho"), (hr.footrule, "footrule")):
+        one, other = (
+            theorem_bounds(votes, rule, distance="ulam"),
+            theorem_bounds(votes, hr.Median(metric), distance="ulam"),
+        )
+        assert one.lower.tolist() == other.lower.tolist()
+        plain = theorem_bounds(votes, rule)
+        assert theorem_bounds(votes, hr.Median(metric), plain.delta).lower == pytest.approx(plain.lower, abs=1e-9)
+    curve = hr.breakdown(votes, hr.Median("cayley"), method="bounds", distance="hamming")
+    assert curve.lower.tolist() == theorem_bounds(votes, hr.Median("cayley"), distance="hamming").lower.tolist()
+    assert curve.status is hr.Status.THEOREM
+
+
 @settings(max_examples=30, deadline=None)
 @given(
     data=st.data(),
