@@ -353,3 +353,65 @@ def test_a_consensus_with_ratings_can_be_pickled():
     assert again == c
     assert again.ratings().values == pytest.approx(c.ratings().values)
     assert repr(again) == repr(c)
+
+
+def test_the_command_rank_shows_ratings_and_says_who_has_none(command_line, tmp_path):
+    rows = [
+        "model_a,model_b,winner",
+        *["a,b,model_a"] * 30,
+        *["a,b,model_b"] * 12,
+        *["a,b,tie"] * 8,
+        *["z,a,model_a"] * 3,
+    ]
+    (tmp_path / "battles.csv").write_text("\n".join(rows) + "\n", "utf-8")
+    code, out, _ = command_line("rank", "battles.csv", "--rule", "bradley-terry", "-q")
+    lines = out.splitlines()
+    assert code == 0
+    assert lines[1].split() == [
+        "place",
+        "rating",
+        "95",
+        "%",
+        "interval",
+        "item",
+        "preferred",
+        "to",
+        "the",
+        "next",
+        "by",
+    ]
+    # 34 of 50 points, 8 of them ties: log-odds log(34 / 16), their error by the delta method 0.2749.
+    assert lines[2].split()[:4] == ["1", "–", "–", "z"]
+    half, error = UNIT * np.log(34 / 16) / 2, UNIT * 0.2748970 / 2
+    low, high = (1000 + half + sign * 1.959964 * error for sign in (-1, 1))
+    assert lines[3].split()[:4] == ["2", f"{1000 + half:.0f}", f"{low:.0f}–{high:.0f}", "a"]
+    assert "note: No rating for z: never lost to a rated item, so the votes set no upper limit." in lines
+    _, out, _ = command_line("rank", "battles.csv", "--rule", "bradley-terry", "-q", "--json")
+    found = json.loads(out)
+    values = dict(zip(found["items"], found["ratings"]["values"], strict=True))
+    assert values["z"] is None
+    assert values["a"] == pytest.approx(1000 + half)
+    _, out, _ = command_line("rank", "battles.csv", "-q", "--json")
+    assert "ratings" not in json.loads(out)
+
+
+def test_ratings_as_text():
+    c = hr.bradley_terry(of_table([("a", "b", 30, 12, 8), ("z", "a", 3, 0, 0)]))
+    lines = c.ratings().text().splitlines()
+    assert lines[0] == "ratings with 95 % confidence intervals"
+    assert [line.split(":")[0] for line in lines[1:4]] == ["z", "a", "b"]
+    assert lines[1] == "z: no rating"
+    assert lines[4] == "No rating for z: never lost to a rated item, so the votes set no upper limit."
+
+
+@pytest.mark.slow
+def test_intervals_cover_what_they_should():
+    rng = np.random.default_rng(11)
+    truth = np.array([1.0, 0.5, 0.2, -0.3, -0.6, -0.8])
+    covered = []
+    for _ in range(400):
+        met = np.triu(rng.poisson(60, (6, 6)), 1)
+        won = rng.binomial(met, 1 / (1 + np.exp(truth - truth[:, None])))
+        found = hr.bradley_terry(hr.PairCounts.from_wins(won + (met - won).T)).ratings(scale=1, base=np.e, offset=0)
+        covered.append((found.lower <= truth) & (truth <= found.upper))
+    assert 0.93 < np.mean(covered) < 0.97

@@ -18,6 +18,7 @@ from holdrank.votes.memo import Remembering, close
 from holdrank.votes.pairs import PairCounts
 from holdrank.votes.votes import Votes
 from holdrank.words import ratings as words
+from holdrank.words.numbers import percent
 
 FLOOR = 50.0
 """Pairs compared less often than this keep their weight under `reweight`."""
@@ -81,6 +82,22 @@ class Ratings:
         one, two = (float(self.strengths[number_of(name, self.items)]) for name in (item, other))
         gap = math.nan if math.isinf(one) and one == two else two - one
         return 1 / (1 + math.exp(min(gap, 700.0)))
+
+    def text(self) -> str:
+        """Return the ratings with their intervals, one item a line, the highest first, and the notes.
+
+        Examples
+        --------
+        >>> import holdrank as hr
+        >>> votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[10, 30])
+        >>> print(hr.bradley_terry(votes).ratings().text())
+        ratings with 95 % confidence intervals
+        b: 1095 (1033–1158)
+        a: 905 (842–967)
+        """
+        falling = np.argsort(-self.values, kind="stable")  # NaN comes last
+        rows = [words.rating_text(self.items[k], self.values[k], self.lower[k], self.upper[k]) for k in falling]
+        return "\n".join([f"ratings with {percent(self.level)} confidence intervals", *rows, *self.notes])
 
     def __repr__(self) -> str:
         rated = int(np.isfinite(self.values).sum())

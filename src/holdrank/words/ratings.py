@@ -37,6 +37,20 @@ def rating_texts(value: float, lower: float, upper: float) -> tuple[str, str]:
     return f"{value:.0f}", f"{lower:.0f}{dash}{upper:.0f}" if math.isfinite(lower) else "–"
 
 
+def rating_text(name: str, value: float, lower: float, upper: float) -> str:
+    """Return the rating of an item with its interval on a line.
+
+    Examples
+    --------
+    >>> rating_text("a", 905.0, 842.2, 966.9), rating_text("b", float("nan"), float("nan"), float("nan"))
+    ('a: 905 (842–967)', 'b: no rating')
+    """
+    rating, interval = rating_texts(value, lower, upper)
+    if not math.isfinite(value):
+        return f"{in_text(name)}: no rating"
+    return f"{in_text(name)}: {rating}" + f" ({interval})" * math.isfinite(lower)
+
+
 def unrated_notes(
     items: Sequence[str], above: Sequence[int], below: Sequence[int], apart: Sequence[int]
 ) -> tuple[str, ...]:
