@@ -64,7 +64,6 @@ def check_against_a_plain_loop(v, T, draws, seed, level=0.9):
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
 @settings(max_examples=40)
 @given(votes(counts=True, most_items=5), st.sampled_from([*FAST[:7], first_listed]), st.integers(0, 99))
 def test_equals_a_plain_loop(v, T, seed):

@@ -335,7 +335,6 @@ def test_compiled_loops_do_what_plain_ones_do(kind, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
 @settings(max_examples=20)
 @given(
     votes=strategies.votes(most_items=4, most_ballots=6, counts=True),

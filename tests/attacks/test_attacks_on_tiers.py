@@ -155,6 +155,7 @@ def a_profile(rng, kind, n):
     return hr.Votes.from_ranks(np.array(rows), unlisted="observed" if kind in ("observed", "battles") else "bottom")
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("base", [hr.kemeny, hr.borda, hr.footrule])
 @pytest.mark.parametrize("rule", ["downward", "naive"])
@@ -188,6 +189,7 @@ def test_no_change_of_whole_ballots_beats_the_lower_bound(rule, base, change):
     assert met > 15  # otherwise the bounds were never put to the test
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("base", [hr.kemeny, hr.borda])
 def test_no_change_of_whole_ballots_beats_the_lower_bound_at_half_a_pair(base):
     rng = np.random.default_rng(len(base.__name__))
@@ -212,6 +214,7 @@ def test_no_change_of_whole_ballots_beats_the_lower_bound_at_half_a_pair(base):
     assert met > 50  # odd numbers of half pairs
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("rule", ["downward", "naive"])
 @pytest.mark.parametrize("base", [hr.kemeny, hr.borda])
 def test_small_cases_are_solved(rule, base):
@@ -313,6 +316,7 @@ def some_change(rng, votes, pairs, change):
     return budget, pairs._after(0.0, removed, added, met=True)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("kind", ["observed", "battles"])
 def test_the_rows_of_a_window_hold_wherever_the_deviations_do(kind, change):

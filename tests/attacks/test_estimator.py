@@ -65,6 +65,7 @@ def figures():
     return found, exact
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("statistic", STATISTICS, ids=lambda s: s.__name__)
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
 def test_batch_statistics_are_the_statistics(statistic, n):
@@ -80,6 +81,7 @@ def test_batch_statistics_are_the_statistics(statistic, n):
             assert found.tolist() == statistic(votes_of(row, n)).ranking.ranks.tolist()
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("statistic", STATISTICS, ids=lambda s: s.__name__)
 @pytest.mark.parametrize("n", [7, 8])
 def test_batch_statistics_of_seven_and_eight_items_are_the_statistics(statistic, n):
@@ -97,6 +99,7 @@ def test_batch_statistics_of_seven_and_eight_items_are_the_statistics(statistic,
         assert form.ranks[form.codes(shares)[0]].tolist() == statistic(votes).ranking.ranks.tolist()
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("kendall", [True, False])
 @pytest.mark.parametrize("n", [7, 8])
 def test_halves_of_orders_find_the_first_cheapest_order(n, kendall):
@@ -109,6 +112,7 @@ def test_halves_of_orders_find_the_first_cheapest_order(n, kendall):
         assert form.outcomes(means).tolist() == first.tolist()
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("rule", ["naive", "downward"])
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 6])
 def test_batch_merges_are_the_loops_of_the_paper(rule, n):

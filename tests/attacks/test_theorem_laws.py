@@ -16,7 +16,7 @@ from holdrank.attacks.theorems import cheap_lower, theorem_bounds
 import oracles
 from strategies import pair_matrices, strict_vectors, votes
 
-pytestmark = [pytest.mark.slow, pytest.mark.no_cover]
+pytestmark = pytest.mark.slow
 
 
 def flipped_pairs(a, b):

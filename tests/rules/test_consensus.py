@@ -25,7 +25,6 @@ def kendall_unit(v):
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
 @given(votes(counts=True))
 def test_kemeny_equals_trying_every_order(v):
     least, optima = oracles.kemeny(v.wins().tolist())
@@ -104,7 +103,6 @@ def test_no_ranking_agrees_more_with_the_votes_than_kemenys(v):
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
 @given(votes(rule="bottom"))
 def test_borda_sorts_by_mean_place_and_minimises_rho(v):
     places = [oracles.mean_places([r or v.n + 1 for r in row]) for row in v.ranks.tolist()]
@@ -144,7 +142,6 @@ def test_footrule_equals_trying_every_order(v):
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
 @given(st.integers(1, 7), st.data())
 def test_assignment_equals_scipy_and_is_the_first_of_equals(n, data):
     from scipy.optimize import linear_sum_assignment

@@ -66,7 +66,6 @@ def test_subsets_equal_trying_every_order(v):
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
 @settings(max_examples=200)
 @given(votes())
 def test_branch_and_bound_equals_trying_every_order(v):

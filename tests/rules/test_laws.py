@@ -11,7 +11,7 @@ import holdrank as hr
 
 from strategies import two_rankings, votes
 
-pytestmark = [pytest.mark.slow, pytest.mark.no_cover]
+pytestmark = pytest.mark.slow
 
 MEDIANS = [hr.kemeny, hr.borda, hr.footrule]
 STATISTICS = [*MEDIANS, hr.Robust(hr.kemeny, 0.1), hr.Robust(hr.borda, 0.1, merge="naive"),

@@ -54,7 +54,6 @@ def test_figure_3_as_paths():
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
 @settings(max_examples=1000)
 @given(pair_matrices())
 def test_both_merges_equal_the_loops_of_the_paper(case):
@@ -65,7 +64,6 @@ def test_both_merges_equal_the_loops_of_the_paper(case):
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
 @settings(max_examples=500)
 @given(pair_matrices())
 def test_smith_merge_keeps_a_border_where_all_above_beat_all_below(case):
@@ -85,7 +83,6 @@ def test_smith_merge_of_figure_3():
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
 @settings(max_examples=200)
 @given(votes(most_items=5), st.floats(0, 0.5))
 def test_smith_merge_of_every_kemeny_ranking_and_of_copelands_is_the_dominating_sets(v, theta):
@@ -132,7 +129,6 @@ def test_smith_merge_is_unique_where_kemenys_ranking_is_not():
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
 @settings(max_examples=300)
 @given(pair_matrices(most=7))
 def test_the_path_holds_the_result_at_every_threshold(case):
@@ -155,7 +151,6 @@ def test_the_path_holds_the_result_at_every_threshold(case):
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
 @settings(max_examples=300)
 @given(pair_matrices())
 def test_naive_and_smith_merge_are_monotone(case):
@@ -174,7 +169,6 @@ def test_downward_merge_is_not_monotone():
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
 @settings(max_examples=300)
 @given(pair_matrices())
 def test_reversing_everything_reverses_the_result(case):

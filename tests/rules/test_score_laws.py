@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import holdrank as hr
 from holdrank.rules.registry import rule_of
 
-pytestmark = [pytest.mark.slow, pytest.mark.no_cover]
+pytestmark = pytest.mark.slow
 
 RULES = [hr.kemeny, hr.copeland, hr.bradley_terry, hr.mean_score]
 
