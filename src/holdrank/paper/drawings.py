@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from holdrank import plots
@@ -23,15 +24,24 @@ def _exact(rows: list[Data], label: str, colour: str, **look: Any) -> Data:
     return {"label": label, "method": "exact", "delta": _column(rows, "delta"), **ends, "colour": colour, **look}
 
 
-def _draw_theorems(rows: list[Data], ax: Axes, colour: str) -> None:
-    """Draw eps- / 2 as dashes, and the band up to eps+ / 2 where that is valid."""
+DISTANCE = "pairs out of 6 that the consensus changes (δ = pairs / 6)"
+BUDGET = "votes to change, ε"
+_LOWER: Data = {"color": plots.BLACK, "lw": 1.0, "ls": (0, (3, 2))}
+_UPPER: Data = {"color": plots.BLACK, "marker": "v", "mfc": "white", "ms": 5, "mew": 0.8, "ls": ""}
+
+
+def _draw_theorems(rows: list[Data], ax: Axes, colour: str, *, across: float = 0.5) -> None:
+    """Draw eps- / 2 as dashes; eps+ / 2, where it is valid, as triangles `across` each step, over a band up to it."""
     edges = [0.0, *_column(rows, "delta")]
     lower = _column(rows, "theorem_lower")
-    ax.stairs(lower, edges, baseline=None, color=plots.BLACK, lw=1.0, ls=(0, (3, 2)), zorder=4)
+    ax.stairs(lower, edges, baseline=None, **_LOWER, zorder=4)
     if "theorem_upper" in rows[0]:
         upper, valid = _column(rows, "theorem_upper"), _column(rows, "theorem_upper_valid")
         band = [high if fine else low for low, high, fine in zip(lower, upper, valid, strict=True)]
         ax.stairs(band, edges, baseline=lower, fill=True, color=colour, alpha=0.25, lw=0)
+        at = [left + across * (right - left) for left, right in pairwise(edges)]
+        marks = [(x, high) for x, high, fine in zip(at, upper, valid, strict=True) if fine]
+        ax.plot(*zip(*marks, strict=True), **_UPPER, zorder=5)
 
 
 def _draw_fig1(data: Data) -> Axes:
@@ -54,35 +64,51 @@ def _draw_fig1(data: Data) -> Axes:
         ax.set_title(f"{titles[name]} median", color=colours[name])
         ax.set_xlabel("")
         ax.set_ylabel("")
-    axes[0].set_ylabel("votes to change")
-    axes[1].set_xlabel("pairs out of 6 that the consensus changes")
-    plots.explain(axes[0], {"exact": {"color": plots.BLUE, "lw": 2.4},
-                            "lower bound ε⁻/2": {"color": plots.BLACK, "lw": 1.0, "ls": (0, (3, 2))},
-                            "up to upper bound ε⁺/2": {"color": plots.BLUE, "lw": 7, "alpha": 0.25},
-                            "exact, other medians": {"color": plots.PALE, "lw": 1.2}})  # fmt: skip
+    axes[0].set_ylabel(BUDGET)
+    axes[1].set_xlabel(DISTANCE)
+    plots.explain_below(axes[0], {"exact": {"color": plots.BLUE, "lw": 2.4},
+                                  "lower bound ε⁻/2": _LOWER,
+                                  "upper bound ε⁺/2, where it is valid": _UPPER,
+                                  "between the bounds": {"color": plots.BLUE, "lw": 7, "alpha": 0.25},
+                                  "exact, other medians": {"color": plots.PALE, "lw": 1.8}}, ncols=3)  # fmt: skip
     return axes[0]
 
 
 def _draw_fig2(data: Data) -> Axes:
-    (ax,) = plots.page(width=4.8, height=3.2)
-    names = dict(zip(("point mass", "bucket", "uniform"), plots.COLOURS, strict=False))
-    # The first two nearly coincide from two pairs on: the wider line shows behind the narrower one.
-    widths = {"point mass": 5.0, "bucket": 2.4, "uniform": 2.4}
-    curves = [_exact(select(data, distribution=name), name, names[name], width=widths[name]) for name in names]
-    plots.draw_curves({"curves": curves}, ax, log=True)
-    for name, colour in names.items():
-        _draw_theorems(select(data, distribution=name), ax, colour)
-    plots.explain(ax, {"exact": {"color": plots.GREY, "lw": 2.4},
-                       "lower bound ε⁻/2": {"color": plots.BLACK, "lw": 1.0, "ls": (0, (3, 2))}},
-                  loc="center right", bbox_to_anchor=(1, 0.6))  # fmt: skip
-    ax.set_title("Kemeny's median, three kinds of votes")
-    return ax
+    """Draw three kinds of votes, and enlarged what lies at the top."""
+    left, right = plots.page(2, width=3.9, height=3.5, width_ratios=[1.15, 1.0])
+    looks: dict[str, Data] = {
+        "point mass": {"colour": plots.BLUE, "width": 4.2, "across": 0.3},
+        "bucket": {"colour": plots.VERMILLION, "width": 2.2, "across": 0.7},
+        "uniform": {"colour": plots.GREEN, "width": 2.2, "across": 0.5},
+    }
+    for ax, names in ((left, list(looks)), (right, ["point mass", "bucket"])):
+        chosen = {name: select(data, distribution=name) for name in names}
+        curves = [
+            _exact(rows, name if ax is left else "", looks[name]["colour"], width=looks[name]["width"])
+            for name, rows in chosen.items()
+        ]
+        plots.draw_curves({"curves": curves}, ax, log=ax is left)
+        for name, rows in chosen.items():
+            _draw_theorems(rows, ax, looks[name]["colour"], across=looks[name]["across"])
+        ax.set_xlabel("pairs that the consensus changes\n(δ = pairs / 6)")
+        ax.set_ylabel(BUDGET)
+    left.set_title("Kemeny's median, three kinds of votes")
+    right.set_title("the top, enlarged")
+    right.set_ylim(0.4475, 0.4588)
+    ticks = [0.448, 0.45, 0.452, 0.454, 0.456, 0.458]
+    right.set_yticks(ticks, [f"{100 * tick:.1f} %" for tick in ticks])
+    plots.explain_below(left, {"exact": {"color": plots.DARK, "lw": 2.4}, "lower bound ε⁻/2": _LOWER,
+                               "upper bound ε⁺/2, where it is valid": _UPPER})  # fmt: skip
+    return left
 
 
 def _draw_fig3(data: Data) -> Axes:
-    axes = plots.page(3, width=3.2, height=2.6, width_ratios=[1.1, 1.0, 1.4])
-    plots.draw_pairs(data["P"], "ABCD", axes[0])
-    axes[0].set_title("A → B: share of votes with A above B")
+    axes = plots.page(3, width=3.2, height=2.7, width_ratios=[1.1, 1.0, 1.4])
+    plots.draw_pairs(data["P"], "ABCD", axes[0], starred=data["ours"])
+    axes[0].set_title("A → B: share of votes with A above B", fontsize=9)
+    note: Data = {"transform": axes[0].transAxes, "ha": "center", "va": "top", "fontsize": 8}
+    axes[0].text(0.5, -0.02, "* ours: the paper does not give it", **note)
     for ax, rule in zip(axes[1:], ("naive", "downward"), strict=True):
         results = [
             {**row, "tiers": [part.strip("{}").split(", ") for part in row["tiers"].split(" > ")]}

@@ -279,6 +279,7 @@ def share_axis(ax: Axes, highest: float, *, endless: bool, least: float = 0.0, l
     if log:
         bottom = max(least, 1e-9) / 1.8
         ticks = [t for t in LogLocator().tick_values(bottom, highest) if bottom <= t <= highest]
+        ticks += [0.5] if 0.25 < highest <= 0.5 else []  # half of the votes: what no median outlasts
         never = highest * 2.6
         ax.set_yscale("log")
         ax.set_ylim(bottom, never * 1.2 if endless else highest * 1.6)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import combinations, permutations
 from typing import TYPE_CHECKING
 
@@ -87,8 +87,11 @@ def heatmap_data(votes: Votes, consensus: Consensus) -> Data:
     }
 
 
-def draw_pairs(shares: npt.ArrayLike, items: Sequence[str], ax: Axes) -> Axes:
-    """Draw a pairwise matrix as a graph: items from the best to the last, an arrow for each pair with its share."""
+def draw_pairs(shares: npt.ArrayLike, items: Sequence[str], ax: Axes, *, starred: Collection[str] = ()) -> Axes:
+    """Draw a pairwise matrix as a graph: items from the best to the last, an arrow for each pair with its share.
+
+    The shares of pairs that are `starred`, given as texts such as "AC", have a star and a dashed arrow.
+    """
     import numpy as np
 
     P = np.asarray(shares)
@@ -97,9 +100,12 @@ def draw_pairs(shares: npt.ArrayLike, items: Sequence[str], ax: Axes) -> Axes:
             far = j - i
             # From the first item above the row, from the others below it, so that arrows do not cross.
             bend = 0.0 if far == 1 else -0.45 if i == 0 else 0.45
+            star = f"{items[i]}{items[j]}" in starred
             look: Data = {"arrowstyle": "-|>", "color": GREY, "lw": 1.0, "shrinkA": 11, "shrinkB": 11}
+            look["linestyle"] = (0, (4, 2)) if star else "-"
             ax.annotate("", (j, 0), (i, 0), arrowprops={**look, "connectionstyle": f"arc3,rad={bend}"})
-            ax.text((i + j) / 2, -bend * far / 2, f"{P[i, j]:.2f}".lstrip("0"), ha="center", va="center", fontsize=8,
+            share = f"{P[i, j]:.2f}".lstrip("0") + "*" * star
+            ax.text((i + j) / 2, -bend * far / 2, share, ha="center", va="center", fontsize=8,
                     bbox={"fc": "white", "ec": "none", "pad": 1.0})  # fmt: skip
         dots: Data = {"s": 300, "facecolor": "white", "edgecolor": BLUE, "linewidth": 1.2, "zorder": 3}
         ax.scatter(range(len(items)), [0] * len(items), **dots)

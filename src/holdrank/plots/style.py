@@ -37,6 +37,7 @@ _STYLE: Data = {
     "figure.dpi": 100, "savefig.dpi": 200,
     "text.parse_math": False,  # a name with dollar signs is no formula
     "svg.hashsalt": "holdrank",  # the same names inside the file every time
+    "svg.fonttype": "none",  # text stays text: it can be searched, copied and read aloud
     "pdf.fonttype": 42,
 }  # fmt: skip
 _UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None, "ModDate": None}, "png": {"Software": None}}

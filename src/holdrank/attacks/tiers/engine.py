@@ -129,7 +129,8 @@ class _CellSearch:
         root = replace(root, change=start)
         heap: list[tuple[float, int, Cell]] = [(-1.0, 0, root)]
         count = 1
-        self._first_attacks(root)
+        if not self.clock.over():
+            self._first_attacks(root)
         while heap and not self._effort_over(_MOST_STEPS):
             cell = heapq.heappop(heap)[2]
             if self._limit(cell) < 0:
@@ -233,6 +234,8 @@ class _CellSearch:
         """
         prices = np.zeros((self.n, self.n))
         for b, a in permutations(range(self.n), 2):
+            if self.clock.over():
+                return np.zeros_like(prices)  # nothing is known of the rest, and so of the chains
             if self.base == "kemeny":
                 prices[b, a] = self.rows.single(self.rows.order(((1 << b, 1 << a),)))
             elif self.base == "borda":
