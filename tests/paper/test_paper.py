@@ -11,8 +11,9 @@ from xml.etree import ElementTree
 import pytest
 
 import holdrank as hr
-from holdrank import paper
+from holdrank import paper, plots
 from holdrank.paper import export
+from holdrank.paper.drawings import DRAWINGS
 
 pytestmark = pytest.mark.slow
 
@@ -208,6 +209,65 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path):
     paper.figures(["fig4"], tmp_path, rng=1, steps=FEW)
     assert (tmp_path / "fig4.json").read_text("utf-8") == json.dumps(data("fig4"), indent=1, ensure_ascii=False) + "\n"
     assert (tmp_path / "fig4.csv").read_text("utf-8") == export.table(data("fig4")["rows"])
+
+
+def test_all_figures_have_the_same_bytes_twice(tmp_path, vote_file, monkeypatch):
+    known = {name: data(name) for name in ("fig1", "fig2", "fig3", "fig4", "fig5", "margin")}
+    for name in known:
+        monkeypatch.setattr(export, name, lambda *_, name=name, **__: known[name])
+    for folder in ("one", "two"):
+        paper.figures([*known, "real"], tmp_path / folder, files=[vote_file])
+    names = sorted(path.name for path in (tmp_path / "one").iterdir())
+    assert len(names) == 7 * 5
+    for name in names:
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
+
+
+@pytest.mark.parametrize("name", ["fig1", "fig2", "fig3", "margin"])
+def test_data_are_the_same_twice(name):
+    assert getattr(paper, name)() == data(name)
+
+
+def svg_texts(name, folder):
+    with plots.styled():
+        picture = DRAWINGS[name](data(name))
+    plots.save(picture, folder / name)
+    root = ElementTree.parse(folder / f"{name}.svg").getroot()
+    return [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+
+
+@pytest.mark.parametrize(("name", "budget", "distance"), [
+    ("fig1", "votes to change, ε", "δ = pairs / 6"),
+    ("fig2", "votes to change, ε", "δ = pairs / 6"),
+    ("fig5", "ε at δ = 1/6", "δ = 1/6"),
+    ("margin", "ε at δ = 1/6", "θ of Downward Merge"),
+])  # fmt: skip
+def test_text_stays_text_and_axes_carry_the_symbols(tmp_path, name, budget, distance):
+    texts = svg_texts(name, tmp_path)
+    for wanted in (budget, distance):
+        assert any(wanted in text for text in texts), wanted
+
+
+def test_figure_2_has_a_tick_at_half_and_marks_the_upper_bound_where_it_is_valid(tmp_path):
+    assert "50 %" in svg_texts("fig2", tmp_path)
+    with plots.styled():
+        left, right = DRAWINGS["fig2"](data("fig2")).figure.axes
+    drawn = [
+        sorted(y for line in ax.lines if line.get_marker() == "v" for y in line.get_ydata()) for ax in (left, right)
+    ]
+    valid = [row for row in data("fig2")["rows"] if row["theorem_upper_valid"]]
+    assert len(valid) == 16
+    assert drawn[0] == sorted(row["theorem_upper"] for row in valid)
+    assert drawn[1] == sorted(row["theorem_upper"] for row in valid if row["distribution"] != "uniform")
+
+
+def test_figure_3_says_which_shares_the_paper_does_not_give(tmp_path):
+    found = data("fig3")
+    assert found["ours"] == ["AC", "AD"]
+    assert [found["P"]["ABCD".index(one)]["ABCD".index(other)] for one, other in found["ours"]] == [0.9, 0.95]
+    texts = svg_texts("fig3", tmp_path)
+    assert [text for text in texts if text.startswith(".")] == [".69", ".90*", ".95*", ".52", ".70", ".51"]
+    assert "* ours: the paper does not give it" in texts
 
 
 def test_json_and_csv_hold_the_same_numbers(tmp_path):

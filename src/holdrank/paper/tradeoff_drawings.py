@@ -43,7 +43,7 @@ def draw_fig5(data: Data) -> Axes:
     names = [row["distribution"] for row in select(data, source="ours", statistic="kemeny")]
     many = sum(name.startswith("Plackett") for name in names)
     for ax in axes[2:]:
-        places = {"point mass": (0.03, 0.485), "two buckets": (0.14, 0.38), "uniform": (0.485, 0.55)}
+        places = {"point mass": (0.02, 0.53), "two buckets": (0.14, 0.38), "uniform": (0.485, 0.55)}
         for name, place in (places | {f"{many} Plackett-Luce": (0.3, 0.2)}).items():
             ax.text(*place, name, fontsize=7.5, va="center", ha="right" if name == "uniform" else "left")
     marks = {"Kemeny's median": {"color": plots.DARK, "marker": "o", "mfc": "white", "ls": ""},
@@ -55,7 +55,9 @@ def draw_fig5(data: Data) -> Axes:
 
 
 def _draw_pair(ax: Axes, start: Data, end: Data, never: float) -> None:
-    """Draw Kemeny's median and the merge of one distribution, joined; estimates are crosses above or below."""
+    """Draw Kemeny's median and the merge of one distribution, joined; estimates are crosses right of the marks."""
+    from matplotlib.transforms import offset_copy
+
     colour = next(value for name, value in _KINDS.items() if start["distribution"].startswith(name))
     x = [start["loss"], end["loss"]]
     y = [never if row["exact_lower"] is None else row["exact_lower"] for row in (start, end)]
@@ -65,13 +67,15 @@ def _draw_pair(ax: Axes, start: Data, end: Data, never: float) -> None:
     ax.plot(x[1:], y[1:], "s", ms=3.5, **look)
     for row in (start, end):
         if row["exact_lower"] is not None and row.get("estimate") is not None:
-            ax.plot([row["loss"]], [row["estimate"]], "x", ms=4.5, mew=1.0, **{**look, "zorder": 4})
+            beside = offset_copy(ax.transData, ax.get_figure(root=True), x=6, y=0, units="points")
+            ax.plot([row["loss"]], [row["estimate"]], "x", ms=4.5, mew=1.0, transform=beside, **look)
 
 
 def _name_point(ax: Axes, start: Data, end: Data, never: float) -> None:
     """Write the name of a distribution beside its marks, away from the others."""
-    name = start["distribution"]
-    height = max(never if row["exact_lower"] is None else row["exact_lower"] for row in (start, end))
+    finite = [row for row in (start, end) if row["exact_lower"] is not None]
+    heights = [row.get(name, 0.0) for row in finite for name in ("exact_lower", "estimate")]
+    height = never if len(finite) < 2 else max(heights)
     above: Data = {"ha": "center", "va": "bottom"}
     places: dict[str, Data] = {
         "Plackett-Luce, seed 283": {"xytext": (-8, 6), **above},
@@ -80,8 +84,9 @@ def _name_point(ax: Axes, start: Data, end: Data, never: float) -> None:
         "point mass": {"xytext": (-5, 6), "ha": "left", "va": "bottom"},
         "uniform": {"xytext": (-7, -10), "ha": "right", "va": "center"},
         "bucket, .6/.4": {"xytext": (-6, 0), "ha": "right", "va": "center"},
-        "bucket, .51/.49 mixed at .95": {"xytext": (7, 0), "ha": "left", "va": "center"},
+        "bucket, .51/.49 mixed at .95": {"xytext": (12, 0), "ha": "left", "va": "center"},
     }
+    name = start["distribution"]
     text = name.replace(", ", "\n", 1).replace(" mixed", "\nmixed")
     look: Data = {"textcoords": "offset points", "fontsize": 7, "linespacing": 1.1}
     ax.annotate(text, (end["loss"], height), **places[name], **look)
@@ -138,9 +143,11 @@ def draw_real(data: Data) -> Axes:
         open_ends = panel["lower"] != panel["upper"]
         lines = [*plots.wrap(panel["title"], 8.5, 3.0 * 72, most=2), sizes + (", bounds open" if open_ends else "")]
         ax.set_title("\n".join(lines), fontsize=8.5)
-        ax.set_xlabel(LOSS + " (grey: allowed)")
+        ax.set_xlabel(LOSS)
         ax.set_ylabel("votes to change one pair, ε")
     for ax in axes[len(panels) :]:
         ax.axis("off")
-    plots.explain_below(axes[0], plots.tradeoff_marks(panels), ncols=min(columns + 1, 3))
+    allowed: Data = {"color": plots.PALE, "lw": 8, "alpha": 0.5}
+    marks = {**plots.tradeoff_marks(panels), "loss that the best may have": allowed}
+    plots.explain_below(axes[0], marks, ncols=min(columns + 1, 3))
     return axes[0]

@@ -209,7 +209,7 @@ def tradeoff_data(found: Tradeoff) -> Data:
     }
 
 
-_BAR: Data = {"color": BLUE, "lw": 4, "alpha": 0.3}
+_BAR: Data = {"color": BLUE, "lw": 3.5, "alpha": 0.28}
 _ON_FRONT: Data = {"marker": "o", "facecolor": BLUE, "edgecolor": BLUE, "s": 26}
 _PERHAPS: Data = {"marker": "D", "facecolor": "white", "edgecolor": BLUE, "s": 24}
 _BEHIND: Data = {"marker": "o", "facecolor": "white", "edgecolor": GREY, "s": 16}
@@ -237,11 +237,11 @@ def draw_tradeoff(data: Data, ax: Axes) -> Axes:
         many = data["tiers"][best]
         text = f"best: θ = {data['theta'][best]:.3g}\n{plural(many, 'tier')}"
         _beside(ax, loss[best], lower[best], text, VERMILLION)
-        if best:
+        span = max(loss) - min(loss) or 0.1
+        if loss[best] - loss[0] > 0.15 * span or abs(lower[best] - lower[0]) > 0.2 * top:  # room for both names
             _beside(ax, loss[0], lower[0], "no merge", BLACK)
         ax.set_xlabel("loss: mean distance to a vote (grey: allowed)")
         ax.set_ylabel("votes to change before it breaks")
-        span = max(loss) - min(loss) or 0.1
         ax.set_xlim(min(loss) - 0.06 * span, max(loss) + 0.12 * span)
     return ax
 
@@ -353,4 +353,5 @@ def _beside(ax: Axes, x: float, y: float, text: str, colour: str) -> None:
     """Write below and to the right of a point, or above it where the axis is near."""
     low = y < 0.2 * ax.get_ylim()[1]
     look: Data = {"va": "bottom" if low else "top", "fontsize": 8, "color": colour, "zorder": 5}
+    look["bbox"] = {"fc": "white", "ec": "none", "pad": 0.6, "alpha": 0.75}
     ax.annotate(text, (x, y), xytext=(7, 4 if low else -4), textcoords="offset points", **look)

@@ -30,7 +30,8 @@ DARK, GREY, PALE = "#595959", "#8c8c8c", "#d9d9d9"
 PALE_BLUE = "#e3f1fa"  # a sky behind text
 
 _STYLE: Data = {
-    "font.family": ["DejaVu Sans"],  # comes with matplotlib, so that pictures are the same everywhere
+    # DejaVu Sans comes with matplotlib, so that pictures are the same everywhere; a browser may have to do without it.
+    "font.family": ["DejaVu Sans", "sans-serif"], "font.sans-serif": ["DejaVu Sans"],
     "font.size": 9, "axes.titlesize": 10, "axes.labelsize": 9, "xtick.labelsize": 8, "ytick.labelsize": 8,
     "axes.titlelocation": "left", "axes.spines.top": False, "axes.spines.right": False,
     "axes.linewidth": 0.7, "lines.linewidth": 1.6, "lines.solid_capstyle": "butt",
