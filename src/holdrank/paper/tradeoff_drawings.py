@@ -56,8 +56,6 @@ def draw_fig5(data: Data) -> Axes:
 
 def _draw_pair(ax: Axes, start: Data, end: Data, never: float) -> None:
     """Draw Kemeny's median and the merge of one distribution, joined; estimates are crosses right of the marks."""
-    from matplotlib.transforms import offset_copy
-
     colour = next(value for name, value in _KINDS.items() if start["distribution"].startswith(name))
     x = [start["loss"], end["loss"]]
     y = [never if row["exact_lower"] is None else row["exact_lower"] for row in (start, end)]
@@ -67,8 +65,8 @@ def _draw_pair(ax: Axes, start: Data, end: Data, never: float) -> None:
     ax.plot(x[1:], y[1:], "s", ms=3.5, **look)
     for row in (start, end):
         if row["exact_lower"] is not None and row.get("estimate") is not None:
-            beside = offset_copy(ax.transData, ax.get_figure(root=True), x=6, y=0, units="points")
-            ax.plot([row["loss"]], [row["estimate"]], "x", ms=4.5, mew=1.0, transform=beside, **look)
+            at = plots.beside(ax, 6)
+            ax.plot([row["loss"]], [row["estimate"]], "x", ms=4.5, mew=1.0, transform=at, **look)
 
 
 def _name_point(ax: Axes, start: Data, end: Data, never: float) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes as Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
+    from matplotlib.transforms import Transform
 
 Data: TypeAlias = dict[str, Any]
 
@@ -84,6 +85,13 @@ def explain_below(ax: Axes, kinds: dict[str, Data], *, ncols: int = 3) -> None:
         lines = [Line2D([], [], label=name, **{"markersize": 5, **look}) for name, look in kinds.items()]
         look: Data = {"ncols": ncols, "fontsize": 7.5, "frameon": False}
         ax.figure.legend(handles=lines, loc="outside lower center", **look)
+
+
+def beside(ax: Axes, points: float) -> Transform:
+    """Return the coordinates of the data, so many points to the right."""
+    from matplotlib.transforms import offset_copy
+
+    return offset_copy(ax.transData, ax.get_figure(root=True), x=points, units="points")
 
 
 def axes_or_new(ax: Axes | None, width: float = 5.2, height: float = 3.6) -> Axes:
