@@ -356,33 +356,17 @@ def test_a_consensus_with_ratings_can_be_pickled():
 
 
 def test_the_command_rank_shows_ratings_and_says_who_has_none(command_line, tmp_path):
-    rows = [
-        "model_a,model_b,winner",
-        *["a,b,model_a"] * 30,
-        *["a,b,model_b"] * 12,
-        *["a,b,tie"] * 8,
-        *["z,a,model_a"] * 3,
-    ]
+    counts = {"a,b,model_a": 30, "a,b,model_b": 12, "a,b,tie": 8, "z,a,model_a": 3}
+    rows = ["model_a,model_b,winner", *(row for row, count in counts.items() for _ in range(count))]
     (tmp_path / "battles.csv").write_text("\n".join(rows) + "\n", "utf-8")
     code, out, _ = command_line("rank", "battles.csv", "--rule", "bradley-terry", "-q")
     lines = out.splitlines()
     assert code == 0
-    assert lines[1].split() == [
-        "place",
-        "rating",
-        "95",
-        "%",
-        "interval",
-        "item",
-        "preferred",
-        "to",
-        "the",
-        "next",
-        "by",
-    ]
-    # 34 of 50 points, 8 of them ties: log-odds log(34 / 16), their error by the delta method 0.2749.
+    assert " ".join(lines[1].split()) == "place rating 95 % interval item preferred to the next by"
     assert lines[2].split()[:4] == ["1", "–", "–", "z"]
-    half, error = UNIT * np.log(34 / 16) / 2, UNIT * 0.2748970 / 2
+    p = 34 / 50  # points of a; each of a and b has half of their log-odds, and half of its error
+    half = UNIT * np.log(p / (1 - p)) / 2
+    error = UNIT * np.sqrt(30 * (1 - p) ** 2 + 12 * p**2 + 8 * (0.5 - p) ** 2) / (50 * p * (1 - p)) / 2
     low, high = (1000 + half + sign * 1.959964 * error for sign in (-1, 1))
     assert lines[3].split()[:4] == ["2", f"{1000 + half:.0f}", f"{low:.0f}–{high:.0f}", "a"]
     assert "note: No rating for z: never lost to a rated item, so the votes set no upper limit." in lines
@@ -391,6 +375,7 @@ def test_the_command_rank_shows_ratings_and_says_who_has_none(command_line, tmp_
     values = dict(zip(found["items"], found["ratings"]["values"], strict=True))
     assert values["z"] is None
     assert values["a"] == pytest.approx(1000 + half)
+    assert found["ratings"]["errors"][found["items"].index("a")] == pytest.approx(error)
     _, out, _ = command_line("rank", "battles.csv", "-q", "--json")
     assert "ratings" not in json.loads(out)
 
