@@ -13,7 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import holdrank as hr
+from holdrank.attacks.medians import Siege
 from holdrank.attacks.theorems import theorem_bounds
+from holdrank.status import Clock
 
 import oracles
 import strategies
@@ -299,3 +301,31 @@ def test_a_metric_in_floating_point_is_exact_too():
         row = table[index_of(curve.consensus.ranking)] / table.max()
         assert curve.lower == pytest.approx([shares[row >= delta - 1e-9].min() for delta in curve.delta], abs=NEAR)
         assert curve.exact.all()
+
+
+@pytest.mark.parametrize("change", list(hr.Change))
+@pytest.mark.parametrize("metric", METRICS)
+def test_no_prices_on_rivals_prove_more_than_is_true(metric, change):
+    """Whatever a solver says, a bound made of its duals is one: random prices, and prices a little off the best."""
+    rng = np.random.default_rng([9, METRICS.index(metric)])
+    table = oracles.metric_table(metric, 3)
+    best = 0.0
+    for _ in range(6):
+        counts = rng.integers(0, 5, size=6) + (np.arange(6) == rng.integers(6)) * 3.0
+        p = counts / counts.sum()
+        siege = Siege(votes_of(counts, 3), hr.Median(metric), change)
+        least = oracles.shares_to_targets(table, p) if change.keeps_total else None
+        least = oracles.shares_of_one_kind(table, p, change.value) if least is None else least
+        for target in range(6):
+            rivals = np.delete(np.arange(6), target)
+            own = siege.table.rows(target)
+            found = siege.price(target, Clock())
+            assert found.bound == pytest.approx(least[target], abs=NEAR)
+            for _ in range(20):
+                prices = (
+                    rng.exponential(rng.choice([0.01, 0.3, 3.0]), size=5) * (rng.random(5) < 0.5) / siege.table.unit
+                )
+                for bound in (siege.certified(own, rivals, prices), siege.in_fractions(own, rivals, prices)):
+                    assert bound <= least[target] + NEAR
+                    best = max(best, bound)
+    assert best > 0.05  # some of them do prove something

@@ -65,6 +65,8 @@ def broken(change):
         (broken(lambda m: m.__setitem__((0, 5), np.inf)), "is inf.*finite"),
         (np.where(KENDALL == 1, 0, KENDALL), "is 0.*positive"),
         (np.where(KENDALL == 3, 9, KENDALL), "is 9, and 3 on the way"),
+        (1e-200 * KENDALL, "largest distance of own_metric is 3e-200.*multiply"),
+        (1e200 * KENDALL, "largest distance of own_metric is 3e.200.*multiply"),
         (lambda *_: "far", "must return a number; between 0 > 1 > 2 and 0 > 1 > 2 it returns 'far'"),
         (lambda *_: None, "it returns None"),
         (lambda a, b: float(a.order[0] != b.order[0]), "is 0.*positive"),

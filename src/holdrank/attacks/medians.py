@@ -68,11 +68,11 @@ def find(
     >>> [round(found.lower, 9) for found in find(cayley, votes, before, aims, Change.REPLACE, Clock(), None)]
     [0.1, 0.5]
     """
-    siege = _Siege(votes, median, change)
+    siege = Siege(votes, median, change)
     masks = np.array([_reaching(aim, siege.losses) for aim in aims])
     bounds = siege.cheap_bounds()
     values = np.full(len(bounds), math.inf)
-    answers: dict[int, _Price] = {}
+    answers: dict[int, TargetPrice] = {}
     wanted = np.flatnonzero(masks.any(axis=0))
     for done, at in enumerate(wanted[np.argsort(bounds[wanted], kind="stable")].tolist()):
         if clock.over():
@@ -88,11 +88,11 @@ def find(
 
 
 def _found(
-    siege: _Siege,
+    siege: Siege,
     masks: npt.NDArray[np.bool_],
     bounds: Floats,
     values: Floats,
-    answers: dict[int, _Price],
+    answers: dict[int, TargetPrice],
     clock: Clock,
 ) -> list[Found]:
     """Return bounds and attacks for each aim, given what its targets cost."""
@@ -136,7 +136,7 @@ def every_optimum(median: Median, votes: Votes, aim: Aim, _order: Sequence[int],
 
 
 @dataclass(frozen=True, slots=True)
-class _Price:
+class TargetPrice:
     """What it takes to make a target a median: a proved bound, the share of the votes, and what goes and comes."""
 
     bound: float
@@ -146,7 +146,7 @@ class _Price:
     added: Floats
 
 
-class _Siege:
+class Siege:
     """The votes, as the programs of all targets need them; weights are those of the votes."""
 
     def __init__(self, votes: Votes, median: Median, change: Change) -> None:
@@ -179,7 +179,7 @@ class _Siege:
             out[block] = ratio.max(axis=1)
         return np.maximum(out * (1 - 8 * self.eps * (len(self.kinds) + 1)), 0.0)
 
-    def price(self, target: int, clock: Clock, *, slack: float = 0.0, rivals: Ints | None = None) -> _Price:
+    def price(self, target: int, clock: Clock, *, slack: float = 0.0, rivals: Ints | None = None) -> TargetPrice:
         """Return what it takes to make a target cheaper than its rivals, by default all, or as cheap without slack.
 
         Rivals join the program where a solution lets them win.
@@ -197,7 +197,7 @@ class _Siege:
             solved = program.solve(clock)
             if not len(solved.x):
                 unreachable = solved.finished and slack > 0
-                return _Price(math.inf if unreachable else bound, math.inf, np.empty(0), ballots, np.empty(0))
+                return TargetPrice(math.inf if unreachable else bound, math.inf, np.empty(0), ballots, np.empty(0))
             if not slack:
                 duals = np.maximum(solved.duals[-len(asked) :] / self.table.unit, 0.0)
                 bound = max(bound, self.certified(own, asked, duals))
@@ -215,7 +215,7 @@ class _Siege:
             value = math.inf
         elif not slack:
             bound = max(bound, self.in_fractions(own, asked, duals))
-        return _Price(bound, value, removed, ballots, added)
+        return TargetPrice(bound, value, removed, ballots, added)
 
     def _program(self, ballots: int) -> LinearProgram:
         """Return the program without rivals: the weights that go, and those that come unless they are one sum."""
@@ -300,7 +300,7 @@ class _Siege:
         spent = int(weights @ np.maximum(price[self.kinds] + most - unit, 0))
         return float(max(Fraction(behind - spent, unit * int(self.total)), Fraction(0)))
 
-    def nudged(self, price: _Price) -> _Price:
+    def nudged(self, price: TargetPrice) -> TargetPrice:
         """Return the attack with a hair of the target in place of the same share of everything: no rival stays even."""
         share = 2 * STRICT
         if not self.change.takes:
@@ -310,7 +310,7 @@ class _Siege:
         added = (1 - share) * price.added  # what has just come makes room as well
         return replace(price, removed=removed, added=np.append(added, float(removed.sum() - added.sum())))
 
-    def plan(self, target: int, price: _Price) -> Plan:
+    def plan(self, target: int, price: TargetPrice) -> Plan:
         """Return an attack as ballots; a weight beyond those of the ballots is the target's."""
         ballots = np.append(price.ballots, target)[: len(price.added)]
         ballots, at = np.unique(ballots, return_inverse=True)

@@ -10,9 +10,9 @@ import numpy as np
 
 from holdrank.arrays.tolerances import TIED
 from holdrank.errors import UsageError, quote
-from holdrank.rankings import Floats, Ints, Ranking, all_rankings
+from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.rules.consensus import Consensus, expect_votes
-from holdrank.rules.metrics import Distances, Metric, MetricLike, distances, ranking_indices
+from holdrank.rules.metrics import Distances, Metric, MetricLike, all_orders_listed, distances, ranking_indices
 from holdrank.status import Status
 from holdrank.votes.votes import Votes
 from holdrank.words.names import ballot_text
@@ -83,7 +83,7 @@ class Losses:
     Attributes
     ----------
     table : Distances
-    orders : list of tuple
+    orders : tuple of tuple
         All rankings, best first, in lexicographic order.
     kinds : (distinct,) array
         Which ranking each distinct ballot is.
@@ -94,7 +94,7 @@ class Losses:
     """
 
     table: Distances
-    orders: list[tuple[int, ...]]
+    orders: tuple[tuple[int, ...], ...]
     kinds: Ints
     values: Floats
     tolerance: float
@@ -107,13 +107,13 @@ class Losses:
         kinds = strict_ballots(votes, median)
         values = np.concatenate(
             [
-                table.rows(slice(start, start + _ROWS))[:, kinds] @ votes.weights
+                table.between[start : start + _ROWS, kinds].astype(np.float64) @ votes.weights
                 for start in range(0, len(table.between), _ROWS)
             ]
         )
         exact = votes.is_counts and table.whole and votes.total * table.unit < 2**53
         tolerance = 0.0 if exact else TIED * float(values.max())
-        return cls(table, [ranking.order for ranking in all_rankings(votes.n)], kinds, values, tolerance)
+        return cls(table, all_orders_listed(votes.n), kinds, values, tolerance)
 
     def optima(self) -> Ints:
         """Return the cheapest rankings, in lexicographic order."""

@@ -19,6 +19,7 @@ from holdrank.rankings import Floats, Ints, Ranking, footrule_distance, kendall,
 MOST_NAMED = 7  # items: 5,040 rankings
 MOST_GIVEN = 6  # items of a matrix: every triangle of rankings is checked
 MOST_CALLED = 5  # items of a function, which is called for every two rankings
+SMALLEST = 1e-100  # largest distance of a metric
 ROUNDING = 1e-12  # of the largest distance: what a metric given in floating point may be off by
 
 Compare: TypeAlias = Callable[[Ranking, Ranking], float]
@@ -35,7 +36,13 @@ class Metric:
     Attributes
     ----------
     name : str
-        In words.
+        One of the names below, or that of a metric of one's own.
+    function : callable or None
+        The distance of two `Ranking`, where that was given.
+    weights : tuple of float
+        Those of `weighted_kendall`, where they were given.
+    matrix : bytes
+        The entries of a matrix, row by row, where that was given.
 
     Notes
     -----
@@ -206,6 +213,12 @@ def _orders(n: int) -> Ints:
     return found
 
 
+@lru_cache(maxsize=8)
+def all_orders_listed(n: int) -> tuple[tuple[int, ...], ...]:
+    """Return all orders, best first, as tuples."""
+    return tuple(permutations(range(n)))
+
+
 def ranking_indices(orders: npt.ArrayLike) -> Ints:
     """Return where orders (best first, one per row) stand among all rankings."""
     rows = np.asarray(orders, dtype=np.int64)
@@ -265,7 +278,13 @@ def _checked(name: str, between: Floats, n: int) -> Distances:
 
     fail(~np.isfinite(between), said, "distances are finite numbers")
     fail(between < 0, said, "distances are not negative")
-    rounding = ROUNDING * float(between.max(initial=0.0))
+    largest = float(between.max(initial=0.0))
+    if largest and not SMALLEST <= largest <= 1 / SMALLEST:
+        raise UsageError(
+            f"the largest distance of {name} is {largest:g}, and must lie between {SMALLEST:g} and {1 / SMALLEST:g}",
+            repair="multiply all distances by the same number; that changes no median",
+        )
+    rounding = ROUNDING * largest
     same = np.eye(len(between), dtype=bool)
     fail(same & (between > rounding), said, "a ranking is at distance 0 from itself")
     fail(
@@ -286,8 +305,8 @@ def _checked(name: str, between: Floats, n: int) -> Distances:
             "the direct way must be the shortest; the cheapest way from ranking to ranking makes a metric of any costs",
         )
     between.flags.writeable = False
-    whole = bool((between == np.rint(between)).all()) and float(between.max(initial=0.0)) < 2**31
-    return Distances(between, float(between.max(initial=0.0)), whole, True, _is_invariant(between, n))
+    whole = bool((between == np.rint(between)).all()) and largest < 2**31
+    return Distances(between, largest, whole, True, _is_invariant(between, n))
 
 
 def _is_invariant(between: Floats, n: int) -> bool:
