@@ -239,7 +239,8 @@ class Descent:
     def start(self) -> tuple[Any, Any, Any]:
         """Return the state before the first step."""
         xp = self._xp
-        logits = xp.log(0.05 * self._p + 0.95 / self._p.shape[1])
+        mix = 0.95
+        logits = xp.log((1 - mix) * self._p + mix / self._p.shape[1])
         return logits, xp.zeros_like(self._delta), xp.zeros_like(self._p)
 
     def step(
