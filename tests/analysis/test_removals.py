@@ -116,6 +116,21 @@ def test_time_that_is_over_leaves_items_untried():
     assert [(step.name, step.done, step.total) for step in steps] == [("removals", k, 3) for k in range(3)]
 
 
+def test_time_that_is_over_stops_fits_of_strengths_too(monkeypatch):
+    rng = np.random.default_rng(4)
+    v = hr.Votes.from_orders([rng.permutation(list("abcdef"))[:2].tolist() for _ in range(40)], unlisted="observed")
+    monkeypatch.setattr("holdrank.rules.bradley_terry.NUMBERS_AT_A_TIME", 1)
+    tried = []
+
+    def over(_):
+        tried.append(1)
+        return len(tried) > 2
+
+    monkeypatch.setattr("holdrank.status.Clock.over", over)
+    found = hr.removals(v, hr.bradley_terry, time_limit=60)
+    assert (len(found.each), found.status) == (2, Status.TIME_LIMIT)
+
+
 def test_what_has_no_removals_is_refused():
     with pytest.raises(hr.UsageError, match="at least two items"):
         hr.removals(hr.Votes.from_orders([["a"]]), hr.kemeny)

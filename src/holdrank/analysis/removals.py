@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from time import perf_counter
 from typing import cast
@@ -138,23 +138,27 @@ def removals(
         raise UsageError("removals need at least two items")
     with Clock(seconds) as clock:
         before = consensus_of(cast("Votes", votes), T, _share(clock, votes.n + 1))
-        at_once = rule_of(T).without_each
+        many = rule_of(T).without_each
+        found = _one_by_one(votes, T, clock) if many is None else ((ranking, before.status) for ranking in many(votes))
         each: list[Removal] = []
-        if at_once is not None and not clock.over():
-            found = at_once(votes)
-            each = [_removal(votes, before.ranking, k, ranking, before.status) for k, ranking in enumerate(found)]
-        for k in range(len(each), votes.n):
+        for k in range(votes.n):
             if clock.over():
                 break
             if progress is not None:
                 progress(Step("removals", k, votes.n))
-            rest = votes.only([name for i, name in enumerate(votes.items) if i != k])
-            one = consensus_of(cast("Votes", rest), T, _share(clock, votes.n - k))
-            each.append(_removal(votes, before.ranking, k, one.ranking, one.status))
+            each.append(_removal(votes, before.ranking, k, *next(found)))
         status = next((one.status for one in each if not one.status.is_exact), before.status)
         if len(each) < votes.n:
             status = Status.INTERRUPTED if clock.interrupted else Status.TIME_LIMIT
     return Removals(before, name_of(T), tuple(each), status, perf_counter() - started)
+
+
+def _one_by_one(votes: Votes | PairCounts, T: Statistic, clock: Clock) -> Iterator[tuple[Ranking, Status]]:
+    """Yield the consensus of the others when each item leaves, and how it was obtained."""
+    for k in range(votes.n):
+        rest = votes.only([name for i, name in enumerate(votes.items) if i != k])
+        one = consensus_of(cast("Votes", rest), T, _share(clock, votes.n - k))
+        yield one.ranking, one.status
 
 
 def _share(clock: Clock, tasks: int) -> float | None:

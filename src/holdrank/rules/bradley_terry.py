@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from time import perf_counter
 
@@ -112,26 +113,25 @@ def bradley_terry_ties(votes: Votes) -> Ranking:
     return tied_by_scores(fitted, strength_tolerance(fitted))
 
 
-def bradley_terry_without_each(votes: Votes | PairCounts) -> list[Ranking]:
-    """Return the rankings of the other items when each item leaves: many fits at once, from the strengths of all."""
+def bradley_terry_without_each(votes: Votes | PairCounts) -> Iterator[Ranking]:
+    """Yield the rankings of the other items when each item leaves: many fits at once, from the strengths of all."""
     wins, n = votes.wins(), votes.n
     others = np.array([[i for i in range(n) if i != k] for k in range(n)], dtype=np.intp)
     if compares_all(votes):
         scores = wins.sum(axis=1) - wins.T  # row k: the wins of each item over all but k
-        found = [scores[k, others[k]] for k in range(n)]
-        return [_strictly(s, 0.0 if votes.is_counts else TIED * float(s.max(initial=0.0))) for s in found]
+        for s in (scores[k, others[k]] for k in range(n)):
+            yield _strictly(s, 0.0 if votes.is_counts else TIED * float(s.max(initial=0.0)))
+        return
     totals = np.full(n, votes.total)
     if isinstance(votes, Votes):  # a ballot that lists nobody else is gone
         alone = votes.ballots.listed == 1
         totals -= votes.ballots.take(alone).listed_weights(votes.weights[alone]) if alone.any() else 0.0
     near, _ = strengths(wins / votes.total, RIDGE)
-    rankings: list[Ranking] = []
     for start in range(0, n, rows := max(1, NUMBERS_AT_A_TIME // n**2)):
         part = others[start : start + rows]
         shares = wins[part[:, :, None], part[:, None, :]] / totals[start : start + rows, None, None]
         fitted, _ = strengths(shares, RIDGE, near[part])
-        rankings += [_strictly(s, strength_tolerance(s)) for s in fitted]
-    return rankings
+        yield from (_strictly(s, strength_tolerance(s)) for s in fitted)
 
 
 def _strictly(scores: Floats, tolerance: float) -> Ranking:

@@ -7,7 +7,7 @@ add to its entry with `equip`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -65,7 +65,7 @@ class Rule:
     one_ballot : callable or None
         By how much one ballot of n items, at most, prefers one outcome to another: pairs, places or points.
     without_each : callable or None
-        The rankings of the other items when each item leaves, all at once: faster than one by one.
+        The rankings of the other items when each item leaves, many at once: faster than one by one.
     twin : str
         The name of a rule with the same rankings where every ballot compares every pair.
     engine, hints, draws, proof : optional
@@ -83,7 +83,7 @@ class Rule:
     tied: Callable[[Votes], Ranking] | None = None
     optima: Callable[[Votes, int], list[Ranking] | None] | None = None
     one_ballot: Callable[[int], int] | None = None
-    without_each: Callable[[Votes | PairCounts], list[Ranking]] | None = None
+    without_each: Callable[[Votes | PairCounts], Iterator[Ranking]] | None = None
     twin: str = ""
     engine: Any = None
     hints: Any = None
