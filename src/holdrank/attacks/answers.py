@@ -114,8 +114,8 @@ def breakdown(
     seed = None
     if method == "exact" and engine is None:
         raise UsageError(
-            f"exact breakdowns exist for kemeny, borda, footrule, a Median and Robust of these, not for {name_of(T)}",
-            repair="use one of them, or method='search'",
+            f"exact breakdowns exist for kemeny, borda, footrule and Robust of these, not for {name_of(T)}",
+            repair="use one of them, a Median, or method='search'",
         )
     if engine is None and method in ("auto", "search"):
         engine = inexact_engine(T, votes)
