@@ -209,3 +209,12 @@ def test_the_choice_of_a_threshold_keeps_the_time_limit():
     found = hr.attack(votes, hr.Robust(hr.kemeny, "auto"), hr.NewWinner(), time_limit=2)
     assert found.lower <= found.upper
     assert found.seconds < 20
+
+
+def test_the_tiers_of_many_items_keep_the_time_limit():
+    """Pricing every pair of 150 items takes a minute. A tenth of the votes makes all pairs level, and so ties them."""
+    order = [str(k) for k in range(150)]
+    votes = hr.Votes.from_orders([order, order[::-1]], weights=[60, 40])
+    found = hr.breakdown(votes, hr.Robust(hr.borda, 0.02), [1 / (75 * 149)], time_limit=0.5)
+    assert found.seconds < 20
+    assert found.lower[0] <= min(found.upper[0], 0.1)

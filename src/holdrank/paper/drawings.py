@@ -25,13 +25,14 @@ def _exact(rows: list[Data], label: str, colour: str, **look: Any) -> Data:
 
 
 DISTANCE = "pairs out of 6 that the consensus changes (δ = pairs / 6)"
+_SHORT_DISTANCE = "pairs that the consensus changes\n(δ = pairs / 6)"
 BUDGET = "votes to change, ε"
 _LOWER: Data = {"color": plots.BLACK, "lw": 1.0, "ls": (0, (3, 2))}
 _UPPER: Data = {"color": plots.BLACK, "marker": "v", "mfc": "white", "ms": 5, "mew": 0.8, "ls": ""}
 
 
-def _draw_theorems(rows: list[Data], ax: Axes, colour: str, *, across: float = 0.5) -> None:
-    """Draw eps- / 2 as dashes; eps+ / 2, where it is valid, as triangles `across` each step, over a band up to it."""
+def _draw_theorems(rows: list[Data], ax: Axes, colour: str, *, across: float | None = None) -> None:
+    """Draw eps- / 2 as dashes, and the band up to eps+ / 2 where valid; triangles mark that `across` each step."""
     edges = [0.0, *_column(rows, "delta")]
     lower = _column(rows, "theorem_lower")
     ax.stairs(lower, edges, baseline=None, **_LOWER, zorder=4)
@@ -39,6 +40,7 @@ def _draw_theorems(rows: list[Data], ax: Axes, colour: str, *, across: float = 0
         upper, valid = _column(rows, "theorem_upper"), _column(rows, "theorem_upper_valid")
         band = [high if fine else low for low, high, fine in zip(lower, upper, valid, strict=True)]
         ax.stairs(band, edges, baseline=lower, fill=True, color=colour, alpha=0.25, lw=0)
+    if "theorem_upper" in rows[0] and across is not None:
         at = [left + across * (right - left) for left, right in pairwise(edges)]
         marks = [(x, high) for x, high, fine in zip(at, upper, valid, strict=True) if fine]
         ax.plot(*zip(*marks, strict=True), **_UPPER, zorder=5)
@@ -55,7 +57,7 @@ def _draw_fig1(data: Data) -> Axes:
         others = [select(data, statistic=other) for other in titles if other != name]
         curves = [_exact(other, "", plots.PALE, width=1.2) for other in others]
         plots.draw_curves({"curves": [*curves, _exact(rows, "", colours[name], width=2.4)], "highest": highest}, ax)
-        _draw_theorems(rows, ax, colours[name])
+        _draw_theorems(rows, ax, colours[name], across=0.5)
         for row in rows:
             if row.get("theorem_upper_valid") is False:
                 place = (row["pairs"] - 0.5) / 6, row["exact_lower"]
@@ -91,7 +93,7 @@ def _draw_fig2(data: Data) -> Axes:
         plots.draw_curves({"curves": curves}, ax, log=ax is left)
         for name, rows in chosen.items():
             _draw_theorems(rows, ax, looks[name]["colour"], across=looks[name]["across"])
-        ax.set_xlabel("pairs that the consensus changes\n(δ = pairs / 6)")
+        ax.set_xlabel(_SHORT_DISTANCE)
         ax.set_ylabel(BUDGET)
     left.set_title("Kemeny's median, three kinds of votes")
     right.set_title("the top, enlarged")
@@ -129,6 +131,10 @@ def _draw_fig4(data: Data) -> Axes:
     _explain_fig4(axes[0], axes[2], data["paper_runs"], data["steps"])
     for ax in axes[:2]:
         ax.set_xlabel("")
+    for ax in axes[2:]:
+        ax.set_xlabel(_SHORT_DISTANCE)
+    for ax in axes[::2]:
+        ax.set_ylabel(BUDGET)
     return axes[0]
 
 

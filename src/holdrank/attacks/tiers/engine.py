@@ -42,6 +42,7 @@ from holdrank.votes.votes import Votes
 _SAME = 1e-10  # budgets closer than this are not told apart
 _WITNESS = 9e-7  # what an attack may cost above the bound that it attains
 _MOST_STEPS = 20000  # a fixed effort, so that results do not depend on the speed of the machine
+_QUICK = 30  # items whose pairs are all priced in no time, whatever the clock says
 _FIRST_STEPS = 1500  # of them, at most, for attacks before the search
 
 
@@ -129,7 +130,7 @@ class _CellSearch:
         root = replace(root, change=start)
         heap: list[tuple[float, int, Cell]] = [(-1.0, 0, root)]
         count = 1
-        if not self.clock.over():
+        if not self._late():
             self._first_attacks(root)
         while heap and not self._effort_over(_MOST_STEPS):
             cell = heapq.heappop(heap)[2]
@@ -198,15 +199,18 @@ class _CellSearch:
     def _close(self, cell: Cell) -> None:
         self.floor = [min(floor, self._bound(cell, number)) for number, floor in enumerate(self.floor)]
 
+    def _late(self) -> bool:
+        """Whether time is over for what takes long with many items; what is left out costs nothing, a bound as well."""
+        return self.n > _QUICK and self.clock.over()
+
     def _least(self, rest: int, missing: int) -> float:
         """Return a budget below which the order of `rest` cannot score so much: every pair has its own price."""
         if rest not in self.steps:
-            steps = [
-                step
-                for p, (i, j) in enumerate(combinations(range(self.n), 2))
-                if rest >> i & rest >> j & 1
-                for step in self._pair_steps(p, i, j)
-            ]
+            steps: list[tuple[float, int]] = []
+            for p, (i, j) in enumerate(combinations(range(self.n), 2)):
+                if self._late():
+                    return 0.0
+                steps += self._pair_steps(p, i, j) if rest >> i & rest >> j & 1 else []
             steps.sort()
             self.steps[rest] = [price for price, _ in steps], np.cumsum([gain for _, gain in steps]).tolist()
         prices, gains = self.steps[rest]
@@ -234,7 +238,7 @@ class _CellSearch:
         """
         prices = np.zeros((self.n, self.n))
         for b, a in permutations(range(self.n), 2):
-            if self.clock.over():
+            if self._late():
                 return np.zeros_like(prices)  # nothing is known of the rest, and so of the chains
             if self.base == "kemeny":
                 prices[b, a] = self.rows.single(self.rows.order(((1 << b, 1 << a),)))
