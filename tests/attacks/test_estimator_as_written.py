@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -221,6 +222,28 @@ def test_no_verdict_calls_it_proved(T):
         ends = [check for check in verdict.checks if check.claim == "the paper's algorithm ends where told"]
         assert [check.finding for check in ends] == ["open"]
         assert not found.status.is_exact
+
+
+def test_a_forged_estimate_is_never_proved():
+    found = next(one for one in (run(rng=seed) for seed in range(20)) if any(one.attacks))
+    k = next(k for k, attack in enumerate(found.attacks) if attack)
+    less = found.upper.copy()
+    less[k] /= 2
+    for forged in (
+        replace(found, status=Status.LEAST),
+        replace(found, upper=less),
+        replace(found, exact=np.ones(3, dtype=bool)),
+    ):
+        assert hr.verify(VOTES, hr.kemeny, forged).refuted
+    exact = hr.breakdown(VOTES)
+    assert hr.verify(VOTES, hr.kemeny, exact).proved
+    for forged in (
+        replace(found, estimate=found.estimate / 2),
+        replace(found, seed=None),
+        replace(exact, estimate=exact.upper.copy()),
+        replace(exact, options=PaperOptions()),
+    ):
+        assert not hr.verify(VOTES, hr.kemeny, forged).proved
 
 
 def test_a_distribution_has_no_whole_votes():

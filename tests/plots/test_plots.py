@@ -134,6 +134,19 @@ def test_estimates_are_crosses_at_their_distance():
     assert np.round(crosses.get_xydata(), 2).tolist() == [[0.33, 0.04], [1, 0.44]]
 
 
+def test_the_papers_estimates_are_crosses_where_they_are_attacks_and_open_triangles_elsewhere():
+    met = set()
+    for seed in range(8):
+        found = hr.breakdown(ABC, method="paper", rng=seed, options=hr.PaperOptions(steps=60))
+        assert plots.breakdown_data(found)["curves"][0]["label"] == "kemeny, paper's estimate"
+        ax = plots.breakdown(found)
+        for line, value, attack in zip(ax.lines, found.estimate, found.attacks, strict=True):
+            assert line.get_ydata()[0] == pytest.approx(value, abs=1e-6)
+            assert line.get_marker() == ("v" if attack is None else "x")
+            met.add(line.get_marker())
+    assert met == {"v", "x"}
+
+
 def test_attacks_of_a_search_are_crosses_and_with_a_proof_a_band():
     found = hr.breakdown(ABC, lambda votes: hr.kemeny(votes), deltas=[1 / 3])
     assert found.method == "search"
