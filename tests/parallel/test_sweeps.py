@@ -20,7 +20,7 @@ import pytest
 
 import holdrank as hr
 from holdrank import paper
-from holdrank.paper import curves, tradeoffs
+from holdrank.paper import curves, vote_files
 from holdrank.parallel import executors as clusters
 from holdrank.parallel.spread import spread
 from holdrank.parallel.workers import Parcel
@@ -528,7 +528,7 @@ def test_figures_and_files_are_kept(tmp_path, files, monkeypatch):
     paper.fig4(rng=1, steps=20, checkpoint=tmp_path / "fig4.jsonl")
     expected = paper.fig4(rng=1, steps=20)
     monkeypatch.setattr(curves, "smoothed", None)
-    monkeypatch.setattr(tradeoffs, "tradeoff", None)
+    monkeypatch.setattr(vote_files, "tradeoff", None)
     assert paper.fig4(rng=1, steps=20, checkpoint=tmp_path / "fig4.jsonl") == expected
     again = paper.figures("real", tmp_path / "two", files=files, checkpoint=keep)
     for one, two in zip(first, again, strict=True):

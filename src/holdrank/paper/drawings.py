@@ -106,9 +106,9 @@ def _draw_fig2(data: Data) -> Axes:
 
 
 def _draw_fig3(data: Data) -> Axes:
-    axes = plots.page(3, width=3.2, height=2.7, width_ratios=[1.1, 1.0, 1.4])
+    axes = plots.page(3, width=2.6, height=2.6, width_ratios=[1.15, 0.9, 1.4])
     plots.draw_pairs(data["P"], "ABCD", axes[0], starred=data["ours"])
-    axes[0].set_title("A → B: share of votes with A above B", fontsize=9)
+    axes[0].set_title("A → B: share of votes\nwith A above B", fontsize=9)
     note: Data = {"transform": axes[0].transAxes, "ha": "center", "va": "top", "fontsize": 8}
     axes[0].text(0.5, -0.02, "* ours: the paper does not give it", **note)
     for ax, rule in zip(axes[1:], ("naive", "downward"), strict=True):
