@@ -43,7 +43,7 @@ def draw_fig5(data: Data) -> Axes:
     names = [row["distribution"] for row in select(data, source="ours", statistic="kemeny")]
     many = sum(name.startswith("Plackett") for name in names)
     for ax in axes[2:]:
-        places = {"point mass": (0.02, 0.53), "two buckets": (0.14, 0.38), "uniform": (0.485, 0.55)}
+        places = {"point mass": (0.02, 0.53), "two buckets": (0.15, 0.36), "uniform": (0.485, 0.55)}
         for name, place in (places | {f"{many} Plackett-Luce": (0.3, 0.2)}).items():
             ax.text(*place, name, fontsize=7.5, va="center", ha="right" if name == "uniform" else "left")
     marks = {"Kemeny's median": {"color": plots.DARK, "marker": "o", "mfc": "white", "ls": ""},
