@@ -84,8 +84,10 @@ def own_options(command: click.Command) -> list[click.Option]:
 
 
 def worded(text: str | None) -> str:
-    """Return a help text with options and shell lines in code, where their dashes stay."""
-    return re.sub(r'(?<![`\w-])(--[a-z][a-z-]*|eval ".*")', r"`\1`", inspect.cleandoc(text or ""))
+    """Return a help text with options and shell lines in code, where their dashes stay, and kept lines as they are."""
+    marked = re.sub(r'(?<![`\w-])(--[a-z][a-z-]*|eval ".*")', r"`\1`", inspect.cleandoc(text or ""))
+    kept_lines = re.compile(r"^\x08\n((?:.+\n?)+)", re.MULTILINE)
+    return kept_lines.sub(lambda kept: f"```text\n{inspect.cleandoc(kept[1])}\n```\n", marked)
 
 
 def rows(options: list[click.Option]) -> str:

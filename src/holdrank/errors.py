@@ -81,10 +81,17 @@ class HoldrankError(Exception):
 
     def told(self, spell: Callable[[Option], str] = str) -> str:
         """Return the error in one line; `spell` says how options are spelt."""
-        problem, repair = in_spelling(self.problem, spell), in_spelling(self.repair, spell)
-        text = ": ".join(filter(None, (self.place, problem)))
-        text = "; ".join(filter(None, (text, self.clues)))
-        return f"{text}; to repair: {repair}" if repair else text
+        return one_line(self).spelt(spell)
+
+
+def one_line(error: HoldrankError) -> Message:
+    """Return an error in one line that can be part of a longer message; its options stay options."""
+    marked = ("", error.place), (": ", error.problem), ("; ", error.clues), ("; to repair: ", error.repair)
+    parts: list[str] = []
+    for mark, text in marked:
+        if text:
+            parts += [mark, text] if parts else [text]
+    return Message(*parts)
 
 
 def in_spelling(text: str, spell: Callable[[Option], str]) -> str:

@@ -67,6 +67,19 @@ def test_a_bad_file_is_left_out_and_reported_and_the_others_are_written(folder, 
         assert {row["file"] for row in csv.DictReader(file)} == {"one.soc"}
 
 
+def test_the_reasons_of_several_files_keep_their_repairs_and_the_spelling_of_the_command_line(folder, command_line):
+    (folder / "short.csv").write_text("a,b\n1\n", "utf-8")
+    _, _, err = command_line("paper", "real", "short.csv", "gone.soc", "one.soc", "--out", "out", "-q")
+    _, short, gone = err.splitlines()
+    assert gone.endswith("; to repair: did you mean 'one.soc'?")
+    assert short.endswith("; to repair: complete the row, or set --short-rows fill to take the rest as missing")
+
+
+def test_the_help_shows_a_list_line_by_line(command_line):
+    _, out, _ = command_line("paper", "--help")
+    assert '\n      [[file]]\n      path = "battles.csv"\n      title = "Battles of May"\n' in out
+
+
 def test_where_no_file_can_be_used_nothing_is_drawn(folder):
     with pytest.raises(hr.InputError, match="line 7"):
         paper.real([folder / "bad.soc"])

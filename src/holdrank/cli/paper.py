@@ -35,7 +35,7 @@ _FIGURES = ("fig1", "fig2", "fig3", "fig4", "fig5", "margin")
 def paper(figure: str, files: tuple[str, ...], out: str, seed: int, estimate: bool, listing: str | None,
           time_limit: float, executor: Executor | None, checkpoint: str | None, quiet: bool,
           reading: dict[str, Any]) -> None:  # fmt: skip
-    r"""Draw the figures of the paper, with the exact values added.
+    """Draw the figures of the paper, with the exact values added.
 
     Each as data (.json, .csv) and as a picture (.svg, .pdf, .png). The figure margin is ours: what a threshold near the
     margin of a pair does. The figure real is the trade-off between loss and robustness of vote FILES; all is every
@@ -50,7 +50,7 @@ def paper(figure: str, files: tuple[str, ...], out: str, seed: int, estimate: bo
         title = "Battles of May"
         first = "left"
         second = "right"
-    """
+    """  # noqa: D301  click looks for the sign itself
     from holdrank.paper import figures
     from holdrank.paper.vote_files import read_list
 

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from holdrank import plots
 from holdrank.analysis.many import Source, go_on, sources
 from holdrank.analysis.tradeoff import tradeoff
-from holdrank.errors import HoldrankError, InputError, Message, UsageError, quote, reason, show
+from holdrank.errors import HoldrankError, InputError, Message, UsageError, one_line, quote, reason, show
 from holdrank.files.read_options import ReadOptions, check_format
 from holdrank.paper.distributions import UNIT
 from holdrank.parallel.checkpoints import Keep, opened
@@ -132,14 +132,9 @@ def left_out(errors: Errors, total: int) -> HoldrankError:
     if total == 1:
         return next(iter(errors.values()))
     rest = "everything else is written" if len(errors) < total else "nothing can be drawn"
-    parts: list[Any] = [f"{len(errors)} of {plural(total, 'vote file')} could not be used; {rest}:"]
-    for error in errors.values():
-        parts.append("\n  ")
-        parts += [error.place + ": "] if error.place else []
-        parts.append(error.problem)
-        parts += ["; " + error.clues] if error.clues else []
-        parts += ["; to repair: ", error.repair] if error.repair else []
-    return InputError(Message(*parts))
+    head = f"{len(errors)} of {plural(total, 'vote file')} could not be used; {rest}:"
+    lines = (part for error in errors.values() for part in ("\n  ", one_line(error)))
+    return InputError(Message(head, *lines))
 
 
 def read_list(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
