@@ -683,6 +683,91 @@ def bradley_terry_strengths(W, total, ridge):
     return solved.x - solved.x.mean()
 
 
+def strengths_of_many(wins, ridge):
+    """The same for stacked matrices of wins, (r, n, n), the penalty in proportion to their sums: damped Newton steps.
+
+    The slope at the end is held against 0, so that what comes back are the strengths.
+    """
+    wins = np.asarray(wins, dtype=float)
+    n = wins.shape[-1]
+    total = wins.sum(axis=(1, 2))
+    s = np.zeros((len(wins), n))
+    for _ in range(400):
+        loses = 1 / (1 + np.exp(np.clip(s[:, :, None] - s[:, None, :], -700, 700)))
+        pull = wins * loses
+        slope = pull.sum(axis=2) - pull.sum(axis=1) - (ridge * total)[:, None] * s
+        if (np.abs(slope) <= 1e-12 * total[:, None]).all():
+            break
+        bend = (wins + wins.transpose(0, 2, 1)) * loses * (1 - loses)
+        curvature = -bend
+        curvature[:, range(n), range(n)] += bend.sum(axis=2) + (ridge * total)[:, None]
+        step = np.linalg.solve(curvature, slope[:, :, None])[:, :, 0]
+        s = s + step / np.maximum(1.0, np.ptp(step, axis=1, keepdims=True))
+    assert (np.abs(slope) <= 1e-9 * total[:, None]).all()
+    return s - s.mean(axis=1, keepdims=True)
+
+
+def battles_after(won, tied, change, size):
+    """The wins after every change of `size` battles, ties counting half: (r, n, n)."""
+    n = len(won)
+    pairs_of = list(permutations(range(n), 2))
+    kinds = [("win", i, j) for i, j in pairs_of] + [("tie", i, j) for i, j in combinations(range(n), 2)]
+
+    def matrix(picked):
+        W = np.zeros((n, n))
+        for kind, i, j in picked:
+            if kind == "win":
+                W[i, j] += 1
+            else:
+                W[i, j] += 0.5
+                W[j, i] += 0.5
+        return W
+
+    def there(picked):
+        supply = {("win", i, j): won[i][j] for i, j in pairs_of} | {("tie", i, j): tied[i][j] for _, i, j in kinds}
+        return all(picked.count(kind) <= supply[kind] for kind in set(picked))
+
+    changes = list(combinations_with_replacement(kinds, size))
+    goes = [matrix(picked) for picked in changes if there(picked)] if change != "add" else [np.zeros((n, n))]
+    comes = [matrix(picked) for picked in changes] if change != "drop" else [np.zeros((n, n))]
+    base = np.array(won, dtype=float) + (np.array(tied) + np.array(tied).T) / 2
+    after = [base - away + here for away in goes for here in comes]
+    return np.array([W for W in after if W.sum() > 0.25]).reshape(-1, n, n)
+
+
+def fewest_battles(won, tied, change, before, goals, most, ridge=1e-6):
+    """For each goal (weak, strict): the fewest changed battles after which the strengths fulfil it, by a tie or surely.
+
+    Strengths count as equal from 1e-8 of their range (at least of 1) on, as the rule says. None where `most` are not
+    enough.
+    """
+    found = {goal: [None, None] for goal in goals}
+    for size in range(1, most + 1):
+        after = battles_after(won, tied, change, size)
+        if not len(after):
+            break
+        s = strengths_of_many(after, ridge)
+        for goal, pair in found.items():
+            for k, sure in enumerate((False, True)):
+                if pair[k] is None and any(_reached_by(goal, before, row, sure=sure) for row in s):
+                    pair[k] = size
+    return {goal: tuple(pair) for goal, pair in found.items()}
+
+
+def _reached_by(goal, before, s, *, sure):
+    """Whether some order of the strengths s fulfils a goal, or every one: equal strengths may stand either way."""
+    order = sorted(range(len(s)), key=lambda i: -s[i])
+    if min(s[i] - s[j] for i, j in pairwise(order)) > 1e-6:
+        return fulfils(goal, before, tuple(place + 1 for place in inverse(order)))
+    unit = 1e-8 * max(np.ptp(s), 1.0)
+    groups = [[order[0]]]
+    for i, j in pairwise(order):
+        groups[-1].append(j) if s[i] - s[j] <= unit else groups.append([j])
+    orders = [sum(parts, ()) for parts in product(*(list(permutations(group)) for group in groups))]
+    reached = [fulfils(goal, before, tuple(place + 1 for place in inverse(o))) for o in orders]
+    return all(reached) if sure else any(reached)
+
+
 def sandwich_errors(votes, s, damping=0.0, floor=None, anchor=None):
     """Standard errors of strengths of sum 0 by Huber and White, vote by vote from the definition.
 

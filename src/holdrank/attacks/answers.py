@@ -29,7 +29,9 @@ from holdrank.rules.registry import rule_of
 from holdrank.status import Clock, Status
 from holdrank.votes.changes import Change, ChangeName, change_of
 from holdrank.votes.models import Seed, seed_of
+from holdrank.votes.pairs import PairCounts
 from holdrank.votes.votes import Votes
+from holdrank.words.numbers import number
 
 Method: TypeAlias = Literal["auto", "exact", "search", "bounds", "smooth", "paper"]
 
@@ -37,7 +39,7 @@ _METHODS = ("auto", "exact", "search", "bounds", "smooth", "paper")
 
 
 def breakdown(
-    votes: Votes,
+    votes: Votes | PairCounts,
     T: Statistic = kemeny,
     deltas: Iterable[float] | None = None,
     *,
@@ -55,12 +57,13 @@ def breakdown(
 
     Parameters
     ----------
-    votes : Votes
+    votes : Votes or PairCounts
+        Pair counts for `bradley_terry` on battles only.
     T : Statistic
         `kemeny`, `borda`, `footrule`, a `Median`, and `Robust` of `kemeny` or `borda` by "downward" or "naive":
-        exactly, as far as effort and time allow. `Robust` of `footrule`: attacks that work, but lower bounds that are
-        weak, often 0.
-        Any other: by search.
+        exactly, as far as effort and time allow. `bradley_terry` on battles: attacks, and lower bounds that are close
+        for close races. `Robust` of `footrule`: attacks that work, but lower bounds that are weak, often 0. Any other:
+        by search.
     deltas : sequence of float, optional
         Distances as shares of the pairs, from 0 to 1. By default every multiple of one pair; for a statistic that ties
         items and "hausdorff_half", every multiple of half a pair up to the farthest ranking.
@@ -102,6 +105,7 @@ def breakdown(
     """
     started = perf_counter()
     time_limit = expect_seconds(time_limit)
+    votes = votes_of(votes, T)
     T = checked(votes, T, time_limit)
     if method not in _METHODS:
         raise UsageError(f"method must be one of {', '.join(_METHODS)}, not {quote(str(method))}")
@@ -147,7 +151,7 @@ def breakdown(
 
 
 def attack(
-    votes: Votes,
+    votes: Votes | PairCounts,
     T: Statistic,
     goal: Goal,
     *,
@@ -159,18 +163,19 @@ def attack(
 
     Parameters
     ----------
-    votes : Votes
+    votes : Votes or PairCounts
+        Pair counts for `bradley_terry` on battles only.
     T : Statistic
         `kemeny`, `borda`, `footrule`, a `Median`, and `Robust` of `kemeny` or `borda` by "downward" or "naive":
-        exactly, as far as effort and time allow. `Robust` of `footrule`: an attack that works, but a lower bound that
-        is weak, often 0.
-        Any other: by search, an attack that works, with a lower bound for `copeland` and `mean_score`. The status says
+        exactly, as far as effort and time allow. `bradley_terry` on battles: an attack, and a lower bound that is close
+        for close races. `Robust` of `footrule`: an attack that works, but a lower bound that is weak, often 0. Any
+        other: by search, an attack that works, with a lower bound for `copeland` and `mean_score`. The status says
         which.
     goal : Goal
         `NewWinner`, `Wins`, `Above`, `TopSet`, `Enters`, `Leaves` or `Distance`.
     change : {"replace", "drop", "add"}
-        What the attacker may do: replace ballots by rankings of their choice, drop ballots, or add rankings.
-        Shares are of the original votes in all three cases.
+        What the attacker may do: replace ballots by rankings of their choice, drop ballots, or add rankings; battles
+        between two items are replaced by battles. Shares are of the original votes in all three cases.
     time_limit : float, optional
         Seconds; when they are over, or at Ctrl-C, what is proved comes back.
     progress : callable, optional
@@ -186,6 +191,7 @@ def attack(
     """
     started = perf_counter()
     time_limit = expect_seconds(time_limit)
+    votes = votes_of(votes, T)
     T = checked(votes, T, time_limit)
     change = change_of(change)
     check_goal(goal, T)
@@ -309,6 +315,25 @@ def _paper_options(method: str, options: object) -> PaperOptions | None:
             f"options must be PaperOptions, not {type(options).__name__}", repair="write PaperOptions(steps=2000)"
         )
     return None if method != "paper" else options or PaperOptions()
+
+
+def votes_of(votes: Votes | PairCounts, T: Statistic) -> Votes:
+    """Return votes; battles, for a rule that has an engine for them, from pair counts as well."""
+    if not isinstance(votes, PairCounts):
+        return votes
+    engine: Engine | None = rule_of(T).engine
+    if engine is None or not engine.battles:
+        raise UsageError(
+            f"votes must be Votes for {name_of(T)}: pair counts do not tell which ballots there are",
+            repair="give the votes, or counts.as_votes() to treat every comparison as a ballot",
+        )
+    if not math.isclose(float(votes.wins().sum()), votes.total, rel_tol=1e-9):
+        raise UsageError(
+            f"the counts are of {number(votes.total)} ballots with {number(float(votes.wins().sum()))} comparisons, "
+            "and do not tell which comparisons belong to one ballot",
+            repair="give the votes, or counts.as_votes() to treat every comparison as a ballot",
+        )
+    return votes.as_votes()
 
 
 def checked(votes: object, T: Statistic, time_limit: float | None) -> Statistic:

@@ -11,11 +11,12 @@ from functools import partial
 
 from holdrank.attacks import medians as median_engine
 from holdrank.attacks.borda import engine as borda_engine
+from holdrank.attacks.bradley_terry import engine as bradley_terry_engine
 from holdrank.attacks.footrule import engine as footrule_engine
 from holdrank.attacks.goals import Aim
 from holdrank.attacks.kemeny import engine as kemeny_engine
 from holdrank.attacks.mirror import mirrored, mirrored_whole
-from holdrank.attacks.plans import Found, Progress
+from holdrank.attacks.plans import Found, Progress, adds_battles
 from holdrank.attacks.search import Search
 from holdrank.attacks.sides import every_optimum_reaches
 from holdrank.attacks.tiers import engine as tiers_engine
@@ -48,6 +49,12 @@ class Engine:
         clock) to a `Whole` for each aim.
     by_search : bool
         Whether attacks are only looked for, so that lower bounds are weak or 0.
+    battles : bool
+        Whether it is for battles between two items only; pair counts of battles are then as good as votes.
+    below_tiers : bool
+        Whether the cells of tiers know the conditions on its order.
+    rounds : bool
+        Whether attacks of whole votes may be found by rounding attacks in shares.
     every_optimum : callable or None
         (votes, aim, order, clock): whether every optimum reaches an aim, given one of them, where they are too many to
         list.
@@ -58,6 +65,9 @@ class Engine:
     find: Find
     whole: FindWhole | None = None
     by_search: bool = False
+    battles: bool = False
+    below_tiers: bool = True
+    rounds: bool = True
     every_optimum: Callable[[Votes, Aim, Sequence[int], Clock], bool] | None = None
     any_target: bool = False
 
@@ -70,6 +80,10 @@ equip(
 )
 equip("borda", engine=Engine(mirrored(borda_engine.find), mirrored_whole(borda_engine.whole)))
 equip("footrule", engine=Engine(mirrored(footrule_engine.find)))
+equip(
+    "bradley-terry",
+    engine=Engine(bradley_terry_engine.find, bradley_terry_engine.whole, battles=True, below_tiers=False, rounds=False),
+)
 equip_family(
     Median,
     engine=lambda T: Engine(
@@ -82,9 +96,11 @@ def exact_engine(T: Statistic, votes: Votes) -> Engine | None:
     """Return the exact engine of a statistic on these votes, if there is one; statistics of one's own have none."""
     rule = rule_of(base_of(T)).on(votes)
     engine: Engine | None = rule.engine
-    if engine is None or not isinstance(T, Robust):
+    if engine is None or (engine.battles and not adds_battles(votes)):
+        return None
+    if not isinstance(T, Robust):
         return engine
-    if T.merge == "smith":
+    if T.merge == "smith" or not engine.below_tiers:
         return None
     tiers = Robust(rule.function, T.theta, merge=T.merge)
 

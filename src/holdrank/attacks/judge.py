@@ -226,7 +226,13 @@ class Case:
             some = self.before.unique is True and not answer.aim.reached(self.before.ranking)
             needed = max(votes_needed(answer.lower, self.votes.total), engine_says.needed, float(some))
             works = partial(self._works, answer.aim, clock)
-            if answer.plan is not None and answer.after is not None and (plan is None or plan_votes(plan) > needed):
+            rounds = self.engine.rounds or plan is None
+            if (
+                rounds
+                and answer.plan is not None
+                and answer.after is not None
+                and (plan is None or plan_votes(plan) > needed)
+            ):
                 if not plan_votes(answer.plan):
                     plan = answer.plan
                 elif last is not None and plan_votes(last) == needed and works(last):
@@ -266,7 +272,8 @@ class Case:
     def _tying(self, answer: Answer, known: Whole, clock: Clock) -> Plan | None:
         """Return the smallest change of whole votes known with which some optimum reaches the aim, if it is smaller."""
         best = known.tie_plan
-        if isinstance(self.statistic, Robust) or known.needed >= min(known.ties, known.sufficient):
+        settled = known.needed >= min(known.ties, known.sufficient) or not self.engine.rounds
+        if isinstance(self.statistic, Robust) or settled:
             return best
         weakly = partial(self._works, answer.aim, clock, weakly=True)
         if known.needed == 0 and weakly(nothing(self.votes)):

@@ -1,0 +1,7 @@
+"""Attacks on Bradley-Terry where votes are battles: bounds that are proved, and attacks that are run.
+
+`engine` is the door. `battles` are the votes as wins between two items, with their strengths. `movement` bounds how far
+a change of so many battles can move any two strengths apart; `races` turns that into the number of battles that one
+item needs to catch up with another, region by region where the first bound is too weak; `pushes` finds the attacks.
+The theorem and its proof are on the page "Bradley-Terry" of the theory.
+"""

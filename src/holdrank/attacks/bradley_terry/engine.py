@@ -1,0 +1,266 @@
+"""The engine for Bradley-Terry on battles: which pairs an aim is about, what they need, and attacks on them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from holdrank.attacks.bradley_terry.battles import Battles
+from holdrank.attacks.bradley_terry.enumeration import Enumeration
+from holdrank.attacks.bradley_terry.movement import Movement
+from holdrank.attacks.bradley_terry.pushes import Push, Pusher
+from holdrank.attacks.bradley_terry.races import Race
+from holdrank.attacks.goals import Aim
+from holdrank.attacks.plans import Found, Plan, Progress
+from holdrank.attacks.whole import Whole
+from holdrank.rankings import Ranking
+from holdrank.status import Clock, Step
+from holdrank.votes.changes import Change
+from holdrank.votes.votes import Votes
+
+Pair: TypeAlias = tuple[int, int]  # (b, a): b is to pass a
+
+_REGIONS = ((6, 3000), (16, 240), (40, 40))  # items up to which so many regions are looked at in one race
+_PUSHES = 6  # tried for one aim
+_MANY = 6  # pairs; of more, only first bounds are found
+_RACES = 60  # run one by one; beyond, pairs are bounded together
+_IN_PARTS = 30  # items up to which attacks in shares are told apart to parts of a battle
+_PART, _FEW = 1 / 8, 8  # of a battle, to which up to so many battles are told apart
+_FINE = 1e-3  # of battles that are not whole
+_TRIED = 24  # distances for which an attack of its own is looked for
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known about one aim, in battles.
+
+    Attributes
+    ----------
+    fails : float
+        No change of so many battles, or of fewer, reaches the aim.
+    whole_fails : float
+        The same for whole battles, which may be more.
+    undecided : float
+        No change of so many whole battles reaches it whatever breaks ties.
+    does : float
+        A change of so many reaches it: the plan.
+    plan, tie_plan : Plan or None
+        With the second, a tie must be broken in favour of the aim.
+    part, part_plan : float and Plan or None
+        A change that reaches it with a part of a battle less.
+    """
+
+    fails: float = 0.0
+    whole_fails: float = 0.0
+    undecided: float = 0.0
+    does: float = math.inf
+    plan: Plan | None = None
+    tie_plan: Plan | None = None
+    part: float = math.inf
+    part_plan: Plan | None = None
+
+
+@dataclass(slots=True)
+class Siege:
+    """Battles under one kind of change, with the bounds on pairs that were found so far."""
+
+    battles: Battles
+    change: Change
+    movement: Movement = field(init=False)
+    pusher: Pusher = field(init=False)
+    known: dict[Aim, Known] = field(default_factory=dict)
+    _thorough: bool = True  # whether a better bound would tell more about whole battles
+    _unit: float = 1.0  # to which battles are told apart
+    _fails: dict[Pair, tuple[float, float]] = field(default_factory=dict)  # what fails, and up to which it was asked
+
+    def __post_init__(self) -> None:
+        self.movement = Movement(self.battles, self.change)
+        self.pusher = Pusher(self.battles, self.change)
+
+    def ask(self, aim: Aim, clock: Clock) -> Known:
+        """Return what is known about an aim, the attack first: nothing beyond it need be excluded."""
+        known = self._attack(aim, clock)
+        if self.battles.is_counts:
+            known = self._enumerated(aim, known, clock)
+        self._unit = _FINE * known.does
+        if self.battles.is_counts:
+            self._unit = min(_PART, known.part * _PART) if known.does <= _FEW else 1.0
+        most = min(known.does, known.part) - self._unit
+        if math.isinf(known.does):
+            most = float(math.floor(self.pusher.most)) if self.change.takes else self.battles.total
+            self._unit = 1.0 if self.battles.is_counts else _FINE * most
+        self._thorough = max(known.whole_fails, known.undecided) < known.does - 1
+        fails = self._excluded(aim, most, clock) if most > 0 else 0.0
+        whole = max(known.whole_fails, math.floor(fails + 1e-9))
+        self.known[aim] = replace(known, fails=fails, whole_fails=whole, undecided=max(known.undecided, whole))
+        return self.known[aim]
+
+    def _enumerated(self, aim: Aim, known: Known, clock: Clock) -> Known:
+        """Return what is known when every change of a few battles is tried."""
+        everything = Enumeration(self.battles, self.change)
+        k = 1
+        while k < known.does and everything.fits(k) and not clock.over():
+            tried = everything.search(aim, k, clock)
+            if tried.plan is not None:
+                return replace(known, does=float(k), plan=tried.plan)
+            if not tried.finished:
+                break
+            if tried.tie_plan is None and known.tie_plan is None:
+                known = replace(known, whole_fails=float(k))
+            known = replace(known, undecided=float(k), tie_plan=known.tie_plan or tried.tie_plan)
+            k += 1
+        return known
+
+    def _attack(self, aim: Aim, clock: Clock) -> Known:
+        """Return the smallest attack that a few pushes find."""
+        known, best = Known(), None
+        for push in sorted(pushes(aim), key=self.pusher.estimate)[:_PUSHES]:
+            size, found = self.pusher.least(aim, push, known.does, clock)
+            if found is not None and size < known.does:
+                known, best = replace(known, does=size, plan=found), push
+            if clock.over():
+                break
+        if best is not None and self.battles.is_counts and self.battles.n <= _IN_PARTS and not clock.over():
+            part, part_plan = self.pusher.finer(aim, best, known.does)
+            known = replace(known, part=part, part_plan=part_plan)
+        return known
+
+    def _excluded(self, aim: Aim, most: float, clock: Clock) -> float:
+        """Return a number of battles, up to `most`, that cannot reach an aim: from what its pairs need."""
+        order, n = list(aim.before.order), self.battles.n
+        place = {item: at for at, item in enumerate(order)}
+        if aim.above:
+            return self._fail([(aim.above[0], aim.above[1])], most, clock)[0]
+        if aim.newcomers:
+            # To be among the first k, an item must pass one of any k others.
+            firsts = order[: aim.top]
+            if any(place[x] < aim.top for x in aim.newcomers):
+                return 0.0
+            newcomers = sorted(aim.newcomers, key=place.__getitem__)
+            return min(self._fail([(x, c) for x in newcomers for c in reversed(firsts)], most, clock))
+        if aim.leaver:
+            (x,) = aim.leaver
+            passers = aim.top - place[x]  # so many must come past it
+            below = order[place[x] + 1 :]
+            return sorted(self._fail([(c, x) for c in below], most, clock))[passers - 1] if passers > 0 else 0.0
+        flips = [
+            (order[j], order[i]) for gap in range(1, n) for i, j in zip(range(n - gap), range(gap, n), strict=True)
+        ]
+        return sorted(self._fail(flips, most, clock))[aim.flips - 1] if aim.flips else 0.0
+
+    def _fail(self, pairs: Sequence[Pair], most: float, clock: Clock) -> list[float]:
+        """Return for each pair how many battles, up to `most`, do not suffice for b to pass a."""
+        todo = [pair for pair in pairs if self._fails.get(pair, (0.0, -1.0))[1] < most]
+        if len(todo) > 1:
+            todo = self._together(todo, most, clock)
+        regions = next((number for items, number in _REGIONS if self.battles.n <= items), 0) * self._thorough
+        if len(todo) > 1:
+            regions = min(regions, _REGIONS[-1][1]) if len(todo) <= _MANY else 0
+        for b, a in todo[:_RACES]:
+            if clock.over():
+                break
+            self._note((b, a), Race(self.movement, b, a, self._unit).fails(most, clock, regions), most)
+        return [min(self._fails.get(pair, (0.0, 0.0))[0], most) for pair in pairs]
+
+    def _note(self, pair: Pair, fails: float, asked: float) -> None:
+        before = self._fails.get(pair, (0.0, 0.0))
+        self._fails[pair] = max(before[0], fails), max(before[1], asked)
+
+    def _together(self, pairs: Sequence[Pair], most: float, clock: Clock) -> list[Pair]:
+        """Bound many pairs by the same boxes; return those that are still open at `most`."""
+        everyone = sorted({a for _, a in pairs})
+        references = everyone if len(everyone) <= 12 or self.battles.n <= 30 else []
+        firm = everyone if len(everyone) == 1 else []
+        level = most
+        left = list(pairs)
+        while level >= 1 and left and not clock.over():
+            box = self.movement.box(level, firm, references)
+            if box is not None:
+                for b, a in left:
+                    if box.rise[b, a] < 0.999999 * self.movement.gaps[a, b] - 1e-7:
+                        self._note((b, a), level, most if level == most else 0.0)
+            if level == most:
+                left = [pair for pair in left if self._fails.get(pair, (0.0, 0.0))[1] < most]
+                if len(left) <= _RACES:
+                    return left
+            level = math.floor(level * 0.7) if self.battles.is_counts else level * 0.7
+            if level < most * 1e-4:
+                break
+        return sorted(left, key=lambda pair: float(self.movement.gaps[pair[1], pair[0]]))
+
+
+def pushes(aim: Aim) -> list[Push]:
+    """Return what may be pushed for an aim: lists of pairs that are all to be passed."""
+    order = list(aim.before.order)
+    place = {item: at for at, item in enumerate(order)}
+    if aim.above:
+        return [[(aim.above[0], aim.above[1])]]
+    if aim.newcomers:
+        ahead = {x: [c for c in order[: place[x]] if c != x][aim.top - 1 :] for x in aim.newcomers}
+        return [[(x, c) for c in passed] for x, passed in ahead.items() if passed]
+    if aim.leaver:
+        (x,) = aim.leaver
+        return [[(c, x) for c in order[place[x] + 1 : aim.top + 1]]]
+    found: list[Push] = []
+    n = len(order)
+    size = next((s for s in range(2, n + 1) if s * (s - 1) // 2 >= aim.flips), n)
+    for at in range(n - size + 1):  # a stretch of the ranking turned around
+        stretch = order[at : at + size]
+        found.append([(stretch[j], stretch[i]) for i in range(size) for j in range(i + 1, size)])
+    for x in range(n):  # or one item past many
+        if x >= aim.flips:
+            found.append([(order[x], c) for c in order[x - aim.flips : x]])
+        if n - 1 - x >= aim.flips:
+            found.append([(c, order[x]) for c in order[x + 1 : x + 1 + aim.flips]])
+    return found
+
+
+def find(
+    votes: Votes,
+    before: Ranking,  # noqa: ARG001
+    aims: Sequence[Aim],
+    change: Change,
+    clock: Clock,
+    progress: Progress | None,
+) -> list[Found]:
+    """Return bounds and attacks for each aim; see `engines.Engine`."""
+    siege = _siege(votes, change)
+    asked = list(aims) if len(aims) <= _TRIED else [aims[round(at)] for at in np.linspace(0, len(aims) - 1, _TRIED)]
+    for done, aim in enumerate(sorted(asked, key=lambda aim: aim.flips)):
+        if progress:
+            progress(Step("goals", done, len(asked)))
+        if clock.over():
+            break
+        siege.ask(aim, clock)
+    results, last = [], Known()
+    for aim in aims:
+        last = siege.known.get(aim, Known(last.fails, last.whole_fails, last.undecided))  # farther aims need no less
+        size, plan = (last.part, last.part_plan) if last.part < last.does and last.part_plan else (last.does, last.plan)
+        results.append(Found(last.fails / votes.total, size / votes.total, plan))
+    return results
+
+
+def whole(
+    votes: Votes,
+    before: Ranking,  # noqa: ARG001
+    aims: Sequence[Aim],
+    change: Change,
+    found: Sequence[Found],
+    clock: Clock,  # noqa: ARG001
+) -> list[Whole]:
+    """Return the same in whole battles."""
+    siege = _siege(votes, change)
+    results = []
+    for aim, share in zip(aims, found, strict=True):
+        least = math.floor(share.lower * votes.total + 1e-9)
+        known = siege.known.get(aim, Known(whole_fails=least, undecided=least))
+        results.append(Whole(known.whole_fails + 1, known.plan, known.tie_plan, decide=known.undecided + 1))
+    return results
+
+
+def _siege(votes: Votes, change: Change) -> Siege:
+    return votes._remember(f"siege {change.value}", lambda: Siege(Battles.of(votes), change))

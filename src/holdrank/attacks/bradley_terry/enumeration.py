@@ -1,0 +1,143 @@
+"""Every change of a few battles between few items, tried by running the fit on all of them at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+
+import numpy as np
+
+from holdrank.attacks.bradley_terry.battles import Battles, ranked
+from holdrank.attacks.goals import Aim
+from holdrank.attacks.plans import Plan
+from holdrank.rankings import Floats, Ints
+from holdrank.status import Clock
+from holdrank.votes.changes import Change
+
+_MOST_CHANGES = 40_000
+_MOST_ITEMS = 6
+_AT_A_TIME = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What came of trying every change of a number of battles.
+
+    Attributes
+    ----------
+    finished : bool
+        Whether all were tried, or one was found that reaches the aim.
+    tie_plan : Plan or None
+        A change after which the aim is reached if ties are broken in its favour.
+    plan : Plan or None
+        A change after which it is reached whatever breaks ties.
+    """
+
+    finished: bool
+    tie_plan: Plan | None = None
+    plan: Plan | None = None
+
+
+class Enumeration:
+    """All changes of k battles, by the kinds of battles that go and come; a tie that comes is one of the kinds."""
+
+    def __init__(self, battles: Battles, change: Change) -> None:
+        self.battles, self.change = battles, change
+        n = battles.n
+        upper, lower = np.nonzero(~np.eye(n, dtype=bool))
+        self._put_kinds = [((i, j), 0) for i, j in zip(upper.tolist(), lower.tolist(), strict=True)]
+        self._put_kinds += [((i, j), 1) for i in range(n) for j in range(i + 1, n)]
+        stores = (battles.won, battles.tied)
+        self._taken_kinds = [
+            ((i, j), kind)
+            for kind, store in enumerate(stores)
+            for i, j in zip(*(axis.tolist() for axis in np.nonzero(store)), strict=True)
+        ]
+        self._supply = [float(stores[kind][at]) for at, kind in self._taken_kinds]
+
+    def fits(self, k: int) -> bool:
+        """Whether all changes of k battles are few enough to be tried, and leave some battle."""
+        fought = float(self.battles.won.sum() + self.battles.tied.sum())
+        if fought < self.battles.total or (k >= fought and not self.change.puts):
+            return False  # ballots over one item could change as well
+        size = 1
+        if self.change.puts:
+            size *= math.comb(len(self._put_kinds) + k - 1, k)
+        if self.change.takes:
+            size *= math.comb(len(self._taken_kinds) + k - 1, k)
+        return self.battles.is_counts and self.battles.n <= _MOST_ITEMS and size <= _MOST_CHANGES
+
+    def search(self, aim: Aim, k: int, clock: Clock) -> Tried:
+        """Try every change of k battles, until one reaches the aim whatever rule breaks ties."""
+        tie_plan: Plan | None = None
+        for taken, put in self._batches(k):
+            if clock.over():
+                return Tried(False, tie_plan)
+            wins, totals = self._after(taken, put)
+            fitted = self.battles.fitted(wins, totals)
+            for row in self._in_doubt(aim, fitted):
+                after = ranked(fitted[row])
+                if aim.reached_by_all(after):
+                    return Tried(True, tie_plan, self._plan(taken[row], put[row]))
+                if tie_plan is None and aim.reached_by_some(after):
+                    tie_plan = self._plan(taken[row], put[row])
+        return Tried(True, tie_plan)
+
+    def _in_doubt(self, aim: Aim, fitted: Floats) -> list[int]:
+        """Return the rows whose order is not the one before, as far as the aim goes."""
+        if aim.above:
+            b, a = aim.above
+            return np.flatnonzero(fitted[:, b] >= fitted[:, a] - 1e-6).tolist()
+        order = aim.before.order
+        steps = fitted[:, list(order[:-1])] - fitted[:, list(order[1:])]
+        return np.flatnonzero((steps <= 1e-6).any(axis=1)).tolist()
+
+    def _batches(self, k: int) -> Iterator[tuple[Ints, Ints]]:
+        """Yield how many battles of each kind go and come, a change a row."""
+        goes = list(self._removals(k)) if self.change.takes else [()]
+        comes = list(combinations_with_replacement(range(len(self._put_kinds)), k)) if self.change.puts else [()]
+        rows: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
+        for away in goes:
+            for here in comes:
+                rows.append((away, here))
+                if len(rows) == _AT_A_TIME:
+                    yield self._counted(rows)
+                    rows = []
+        if rows:
+            yield self._counted(rows)
+
+    def _removals(self, k: int) -> Iterator[tuple[int, ...]]:
+        for kinds in combinations_with_replacement(range(len(self._taken_kinds)), k):
+            if all(kinds.count(kind) <= self._supply[kind] for kind in set(kinds)):
+                yield kinds
+
+    def _counted(self, rows: list[tuple[tuple[int, ...], tuple[int, ...]]]) -> tuple[Ints, Ints]:
+        taken = np.zeros((len(rows), len(self._taken_kinds)), dtype=np.int64)
+        put = np.zeros((len(rows), len(self._put_kinds)), dtype=np.int64)
+        for row, (away, here) in enumerate(rows):
+            np.add.at(taken[row], list(away), 1)
+            np.add.at(put[row], list(here), 1)
+        return taken, put
+
+    def _after(self, taken: Ints, put: Ints) -> tuple[Floats, Floats]:
+        """Return the wins after each change, and the totals."""
+        wins = np.repeat(self.battles.wins[None], len(taken), axis=0)
+        for kinds, counts, sign in ((self._taken_kinds, taken, -1.0), (self._put_kinds, put, 1.0)):
+            for column, ((i, j), tie) in enumerate(kinds):
+                if tie:
+                    wins[:, i, j] += sign * counts[:, column] / 2
+                    wins[:, j, i] += sign * counts[:, column] / 2
+                else:
+                    wins[:, i, j] += sign * counts[:, column]
+        totals = self.battles.total - taken.sum(axis=1) + put.sum(axis=1)
+        return wins, totals
+
+    def _plan(self, taken: Ints, put: Ints) -> Plan:
+        """Return a change as a plan."""
+        tables = np.zeros((4, self.battles.n, self.battles.n))
+        for first, kinds, numbers in ((0, self._taken_kinds, taken), (2, self._put_kinds, put)):
+            for (at, tie), number in zip(kinds, numbers.tolist(), strict=True):
+                tables[(first + tie, *at)] += number
+        return self.battles.plan(*tables)

@@ -1,0 +1,256 @@
+"""How far a change of k battles can move the strengths: a bound for every two items.
+
+Let s be the strengths of the votes and s' those of the changed ones, d = s' - s, and sigma the logistic function. The
+slope of the likelihood vanishes at s' for the changed votes. Multiplied by any weights z of sum 0 this reads
+
+    sum of pull(change) = sum over pairs of n[p, q] * (sigma(s'[p] - s'[q]) - sigma(s[p] - s[q])) * (z[p] - z[q])
+
+and a part of the ridge. A win of p over q that comes pulls ``(1 - sigma(s'[p] - s'[q])) * (z[p] - z[q])``, and one
+that goes the negative. The counts n are those of the votes as they are, whatever the attacker does. Replace each
+difference of sigmas by its chord, ``m[p, q] * (d[p] - d[q])``, plus an error. With
+``z = inverse(Laplacian(n * m) + ridge) @ (e[i] - e[j])`` the right side is then ``d[i] - d[j]`` plus errors that are
+small of second order. So k changes move i and j apart by k times the largest pull and the errors at most, as long as d
+stays in the box for which chords and errors were taken. It does when what comes out lies in that box, because d moves
+continuously as the change is made bit by bit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from holdrank.attacks.bradley_terry.battles import Battles
+from holdrank.rankings import Floats
+from holdrank.rules.strengths import RIDGE
+from holdrank.votes.changes import Change
+
+Mask: TypeAlias = npt.NDArray[np.bool_]
+Near: TypeAlias = dict[int, tuple[Floats, Floats]]  # reference: how far each item may rise above it, and fall below it
+
+ROUNDING = 1e-9  # that engines add to what they claim; proofs round outward
+_WIDE = 4.0  # an item that may move so far is left loose: only the ridge holds it
+_LOOSE_FROM = (4.0, 1.5, 0.8, 0.5, 0.3)  # by rough movement; tried one after the other
+_ROUNDS = 14  # until a box closes
+_SUPPLY = (0.6, 0.35)  # prices of a battle that goes, as parts of the largest, for the bound with limited supply
+_CELLS = 2_000_000  # numbers at a time
+
+
+def sigma(x: Floats) -> Floats:
+    """Return the logistic function."""
+    return np.asarray(1 / (1 + np.exp(-np.clip(x, -700.0, 700.0))))
+
+
+@dataclass(frozen=True, slots=True)
+class Chords:
+    """What holds in a box of strengths.
+
+    Attributes
+    ----------
+    rise : (n, n) array
+        By how much ``s[i] - s[j]`` may rise.
+    slopes : (n, n) array
+        Slopes m of chords of sigma.
+    errors : (n, n) array
+        The least of ``sigma(s'[i] - s'[j]) - sigma(s[i] - s[j]) - m * (d[i] - d[j])``.
+    doubt : (n, n) array
+        The most that a win of i over j pulls, ``1 - sigma(s'[i] - s'[j])``.
+    """
+
+    rise: Floats
+    slopes: Floats
+    errors: Floats
+    doubt: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Bounds on the movement of every two items under every change of a number of battles; `loose` items have none."""
+
+    rise: Floats
+    loose: Mask
+
+
+class Movement:
+    """Bounds on movement, for one kind of change."""
+
+    def __init__(self, battles: Battles, change: Change) -> None:
+        self.battles, self.change = battles, change
+        self.n = battles.n
+        self.fought = battles.wins + battles.wins.T
+        self.s = battles.strengths
+        self.gaps: Floats = self.s[:, None] - self.s
+        self.ridge = RIDGE * battles.total
+        pull = battles.wins * sigma(-self.gaps)
+        self.slope: Floats = pull.sum(axis=1) - pull.sum(axis=0) - self.ridge * self.s
+        # Two neighbours in strength are never farther apart than this, whatever the battles: the ridge pulls the items
+        # above a gap down by its share of the votes, and those below can resist by exp(-gap) of the battles at most.
+        self.widest_gap = max(1.0, math.log(2 / RIDGE))
+
+    @cached_property
+    def conductances(self) -> Floats:
+        """How strongly battles tie two items together."""
+        return np.asarray(self.fought * sigma(self.gaps) * sigma(-self.gaps))
+
+    @cached_property
+    def inverse(self) -> Floats:
+        """The inverse of the curvature at the strengths."""
+        return self.inverted(sigma(self.gaps) * sigma(-self.gaps))
+
+    @cached_property
+    def base(self) -> int:
+        """The item that is held best."""
+        return int(np.diag(self.inverse).argmin())
+
+    def inverted(self, slopes: Floats) -> Floats:
+        """Return the inverse of the Laplacian of the battles with these slopes, ridge included."""
+        tied = self.fought * slopes
+        return np.asarray(np.linalg.inv(np.diag(tied.sum(axis=1) + self.ridge) - tied))
+
+    def chords(self, rise: Floats) -> Chords:
+        """Return chords of sigma over a box, and how far they may be wrong."""
+        high, low = rise, -rise.T
+        width = np.maximum(high - low, 1e-6)
+        slopes = (sigma(self.gaps + high) - sigma(self.gaps + high - width)) / width
+        slopes = (slopes + slopes.T) / 2
+        np.fill_diagonal(slopes, 0.0)
+        # Sigma less a line has its extremes at the ends and where the slopes are equal.
+        equal = 2 * np.arctanh(np.minimum(np.sqrt(np.maximum(1 - 4 * slopes, 0.0)), 1 - 1e-16))
+        start = sigma(self.gaps)
+        errors = np.full_like(rise, np.inf)
+        for at in (low, high, np.clip(equal - self.gaps, low, high), np.clip(-equal - self.gaps, low, high)):
+            errors = np.minimum(errors, sigma(self.gaps + at) - start - slopes * at)
+        return Chords(rise, slopes, errors, sigma(rise.T - self.gaps))
+
+    def near(self, k: float, chords: Chords, reference: int, inverse: Floats) -> tuple[Floats, Floats]:
+        """Return how far k changes can lift every item above a reference, and how far below it, within a box."""
+        n, doubt, wins = self.n, chords.doubt, self.battles.wins
+        errors = self.fought * chords.errors
+        there = np.where(wins > 0, doubt, 0.0)
+        potentials = (inverse - inverse[:, [reference]]).T
+        other = self.other(potentials, k, chords.rise)
+        up, down = other, other.copy()
+        step = max(1, _CELLS // (n * n))
+        for at in range(0, n, step):
+            z = potentials[at : at + step]
+            drop = np.maximum(z[:, :, None] - z[:, None, :], 0.0)
+            for total, pull, held, supply, error in (
+                (up, doubt, there.T, wins.T, errors),
+                (down, doubt.T, there, wins, errors.T),
+            ):
+                if self.change.puts:
+                    total[at : at + step] += k * (pull * drop).max(axis=(1, 2))
+                if self.change.takes:
+                    total[at : at + step] += _most_taken(k, held * drop, supply)
+                total[at : at + step] -= drop.reshape(len(z), -1) @ error.ravel()
+        up[reference] = down[reference] = 0.0
+        return up * (1 + ROUNDING), down * (1 + ROUNDING)
+
+    def other(self, potentials: Floats, k: float, rise: Floats) -> Floats:
+        """Return what the slope that was not quite 0 and the change of the ridge may add, for rows of weights."""
+        more = np.abs(potentials @ self.slope)
+        if not self.change.keeps_total:
+            moved = np.maximum(np.abs(rise[:, self.base]), np.abs(rise[self.base]))
+            more = more + RIDGE * k * (np.abs(potentials @ self.s) + np.abs(potentials) @ moved)
+        return np.asarray(more)
+
+    def all_near(self, k: float, rise: Floats, references: Sequence[int], loose: Mask) -> Near:
+        """Return `near` for several references; loose items have no bound, and 0 here."""
+        chords = self.chords(rise)
+        inverse = self.inverted(chords.slopes)
+        found = {r: self.near(k, chords, r, inverse) for r in references}
+        return {r: (np.where(loose, 0.0, up), np.where(loose, 0.0, down)) for r, (up, down) in found.items()}
+
+    def spread(self, near: Near, loose: Mask) -> Floats:
+        """Return bounds for every two items from bounds to references, by the triangle inequality."""
+        rise = np.full((self.n, self.n), np.inf)
+        for r, (up, down) in near.items():
+            rise = np.minimum(rise, up[:, None] + down)
+            rise[:, r], rise[r] = np.minimum(rise[:, r], up), np.minimum(rise[r], down)
+        np.fill_diagonal(rise, 0.0)
+        if loose.any():
+            anchor = next(iter(near))
+            ahead = self.s - self.s[anchor]
+            top = float((ahead + rise[:, anchor])[~loose].max())
+            bottom = float((ahead - rise[anchor])[~loose].min())
+            beyond = float(loose.sum()) * self.widest_gap
+            up = np.where(loose, top + beyond - ahead, rise[:, anchor])
+            down = np.where(loose, ahead - bottom + beyond, rise[anchor])
+            rise = np.where(loose[:, None] | loose, up[:, None] + down, rise)
+            np.fill_diagonal(rise, 0.0)
+        return rise
+
+    def box(self, k: float, firm: Sequence[int], references: Sequence[int] = ()) -> Box | None:
+        """Return bounds for every change of up to k battles, with the items `firm` bounded; None if none are found."""
+        anchor = firm[0] if firm else self.base
+        must = np.zeros(self.n, dtype=bool)
+        must[[anchor, *firm]] = True
+        held = np.diag(self.inverse)
+        rough = k * self.change.pull * (held + held[anchor] - 2 * self.inverse[:, anchor]) / 2
+        tried: Mask | None = None
+        for limit in _LOOSE_FROM:
+            loose = (rough > limit) & ~must
+            if loose.sum() > self.n - 2:
+                return None
+            if tried is None or (loose != tried).any():
+                found = self._closed(k, must, loose, references)
+                if found is not None:
+                    return found
+            tried = loose
+        return None
+
+    def _closed(self, k: float, must: Mask, loose: Mask, references: Sequence[int]) -> Box | None:
+        """Return a box that no change of up to k battles leaves; it grows until what comes out lies within."""
+        loose = loose.copy()
+        chosen = [r for r in range(self.n) if must[r] or (r in references and not loose[r])]
+        little = np.full(self.n, ROUNDING)
+        rise = self.spread(dict.fromkeys(chosen, (little, little)), loose)
+        for attempt in range(_ROUNDS):
+            near = self.all_near(k, rise, chosen, loose)
+            if (self.spread(near, loose) <= rise).all():
+                return self._tightened(k, rise, near, loose)
+            grown: Near = {}
+            wide = np.zeros(self.n, dtype=bool)
+            for r, both in near.items():
+                grown[r] = (_grown(both[0], rise[:, r], attempt), _grown(both[1], rise[r], attempt))
+                wide |= (np.maximum(*grown[r]) > _WIDE) & ~loose
+            if (wide & must).any():
+                return None
+            loose = loose | wide
+            chosen = [r for r in chosen if not loose[r]]
+            grown = {r: (np.where(loose, 0.0, grown[r][0]), np.where(loose, 0.0, grown[r][1])) for r in chosen}
+            rise = self.spread(grown, loose)
+        return None
+
+    def _tightened(self, k: float, rise: Floats, near: Near, loose: Mask) -> Box:
+        """Return a smaller box: inside a box that holds, what comes out of it holds too."""
+        for _ in range(2):
+            rise = np.minimum(rise, self.spread(near, loose))
+            near = self.all_near(k, rise, list(near), loose)
+        return Box(np.minimum(rise, self.spread(near, loose)), loose)
+
+
+def _grown(new: Floats, old: Floats, attempt: int) -> Floats:
+    """Return a guess beyond `new`, so that a box closes in few attempts."""
+    return np.maximum(1.25 * new if attempt == 0 else 1.03 * new + np.maximum(new - old, 0.0), old)
+
+
+def _most_taken(k: float, values: Floats, supply: Floats) -> Floats:
+    """Return at least what the k most valuable battles are worth, in each layer: by prices, not by sorting.
+
+    For any price t, ``k * t + sum of supply * max(value - t, 0)`` is such a bound.
+    """
+    flat = values.reshape(len(values), -1)
+    at = flat.argmax(axis=1)
+    top = flat[np.arange(len(flat)), at]
+    best = k * top
+    few = np.flatnonzero(supply.ravel()[at] < k)  # elsewhere the best kind of battle is enough for all
+    for part in _SUPPLY:
+        over = np.maximum(flat[few] - part * top[few, None], 0.0)
+        best[few] = np.minimum(best[few], k * part * top[few] + over @ supply.ravel())
+    return np.asarray(best)

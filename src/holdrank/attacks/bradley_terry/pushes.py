@@ -1,0 +1,186 @@
+"""Attacks on Bradley-Terry: the battles that pull most towards what is wanted go and come, and the rest is refitted.
+
+A push is a list of pairs (b, a): b is to pass a. Battles are chosen by how much each raises the strengths of the b's
+over those of the a's, to first order, in a few portions with a refit after each, and then exchanged for better ones.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from holdrank.attacks.bradley_terry.battles import Battles, ranked
+from holdrank.attacks.goals import Aim
+from holdrank.attacks.plans import Plan
+from holdrank.rankings import Floats
+from holdrank.rules.strengths import RIDGE, hessian_at
+from holdrank.status import Clock
+from holdrank.votes.changes import Change
+
+Push: TypeAlias = Sequence[tuple[int, int]]
+
+_PORTIONS = 6
+_EXCHANGES = 4
+_STEP = 1.15  # from one size that fails to the next
+_FINE = 1e-3  # sizes of battles that are not whole are told apart to this part
+_HALVINGS = 14  # of the last battle, for attacks in shares
+_MOST_ADDED = 64.0  # times the votes
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """Battles that go and come, and the strengths afterwards."""
+
+    taken: Floats
+    ties_taken: Floats
+    put: Floats
+    strengths: Floats
+
+
+class Pusher:
+    """Looks for attacks by one kind of change."""
+
+    def __init__(self, battles: Battles, change: Change) -> None:
+        self.battles, self.change = battles, change
+        total = battles.total
+        self.most = _MOST_ADDED * total if not change.takes else total - (0.0 if change.puts else 1.0)
+
+    def estimate(self, push: Push) -> float:
+        """Return roughly how many battles a push takes: its dearest pair, to first order."""
+        s = self.battles.strengths
+        sizes = []
+        for b, a in push:
+            worth = self._worth(self.battles.wins, self.battles.total, s, [(b, a)])
+            rate = float(worth.max()) if self.change.puts else 0.0
+            if self.change.takes:
+                rate += float(np.where(self.battles.won > 0, -worth, 0.0).max())
+            sizes.append(max(float(s[a] - s[b]), 0.0) / rate if rate > 0 else math.inf)
+        return max(sizes, default=0.0)
+
+    def least(self, aim: Aim, push: Push, below: float, clock: Clock) -> tuple[float, Plan | None]:
+        """Return the smallest number of battles, below the one given, that is found to reach an aim by a push."""
+        unit = 1.0 if self.battles.is_counts else 0.0
+        start = self.estimate(push)
+        if not math.isfinite(start):
+            start = max(unit, 1e-3 * self.battles.total)
+        size = max(math.floor(start), 1.0) if unit else max(start, 1e-9 * self.battles.total)
+        fails, does, plan = 0.0, math.inf, None
+        while plan is None:
+            size = min(size, self.most)
+            if size >= below or clock.over():
+                return math.inf, None
+            plan = self.attempt(aim, push, size)
+            if plan is not None:
+                does = size
+            elif size >= self.most:
+                return math.inf, None
+            else:
+                fails = size
+                size = max(size + unit, math.floor(size * _STEP) if unit else size * _STEP)
+        while does - fails > max(unit, 0.0 if unit else _FINE * does) and not clock.over():
+            middle = (fails + does) // 2 if unit else (fails + does) / 2
+            found = self.attempt(aim, push, middle)
+            fails, does, plan = (fails, middle, found) if found is not None else (middle, does, plan)
+        return does, plan
+
+    def finer(self, aim: Aim, push: Push, size: float) -> tuple[float, Plan | None]:
+        """Return a bit less than a whole number of battles that still reaches an aim, found by halving."""
+        fails, does, plan = size - 1, size, None
+        for _ in range(_HALVINGS):
+            middle = (fails + does) / 2
+            found = self.attempt(aim, push, middle)
+            fails, does, plan = (fails, middle, found) if found is not None else (middle, does, plan)
+        return does, plan
+
+    def attempt(self, aim: Aim, push: Push, size: float) -> Plan | None:
+        """Return a change of `size` battles that reaches an aim, if the push finds one."""
+        for changed in self._changes(push, size):
+            if aim.reached_by_all(ranked(changed.strengths)):
+                return self.battles.plan(changed.taken, changed.ties_taken, changed.put)
+        return None
+
+    def _changes(self, push: Push, size: float) -> Iterator[Changed]:
+        """Yield changes of `size` battles, each after the first better than those before it."""
+        battles = self.battles
+        empty = np.zeros_like(battles.wins)
+        now = Changed(empty, empty, empty, battles.strengths)
+        whole = size == math.floor(size)
+        ends = np.linspace(0.0, size, min(_PORTIONS, max(math.ceil(size), 1)) + 1)
+        for portion in np.diff(np.floor(ends + 0.5) if whole else ends).tolist():
+            worth = self._worth_after(now, push)
+            put = now.put.copy()
+            if self.change.puts:
+                put.flat[worth.argmax()] += portion
+            taken, ties = (now.taken, now.ties_taken) if not self.change.takes else self._taken(worth, now, portion)
+            now = self._refitted(taken, ties, put, now.strengths)
+        yield now
+        best = self._short(now, push)
+        for turn in range(_EXCHANGES):
+            worth = self._worth_after(now, push)
+            put = self._exchanged(now.put, worth, size / (turn + 2), whole=whole) if self.change.puts else now.put
+            taken, ties = now.taken, now.ties_taken
+            if self.change.takes:
+                taken, ties = self._taken(worth, Changed(empty, empty, empty, now.strengths), size)
+            other = self._refitted(taken, ties, put, now.strengths)
+            if (short := self._short(other, push)) >= best:
+                return
+            best, now = short, other
+            yield now
+
+    def _short(self, changed: Changed, push: Push) -> float:
+        """Return how far the pairs of a push are from being passed."""
+        s = changed.strengths
+        return max(float(s[a] - s[b]) for b, a in push)
+
+    def _refitted(self, taken: Floats, ties: Floats, put: Floats, start: Floats) -> Changed:
+        battles = self.battles
+        wins = battles.wins - taken - (ties + ties.T) / 2 + put
+        total = battles.total - float(taken.sum() + ties.sum()) + float(put.sum())
+        return Changed(taken, ties, put, battles.fitted(wins, total, start))
+
+    def _worth_after(self, changed: Changed, push: Push) -> Floats:
+        battles, s = self.battles, changed.strengths
+        wins = battles.wins - changed.taken - (changed.ties_taken + changed.ties_taken.T) / 2 + changed.put
+        left = [(b, a) for b, a in push if s[b] <= s[a]] or list(push)
+        return self._worth(wins, battles.total, s, left)
+
+    @staticmethod
+    def _worth(wins: Floats, total: float, s: Floats, push: Push) -> Floats:
+        """Return how much a win of i over j raises the b's of a push over its a's, to first order."""
+        doubt = 1 / (1 + np.exp(np.clip(s[:, None] - s, -700.0, 700.0)))
+        wish = np.zeros(len(s))
+        for b, a in push:
+            wish[b] += 1.0
+            wish[a] -= 1.0
+        lift = np.linalg.solve(hessian_at((wins + wins.T) / total, doubt, RIDGE), wish) / total
+        return np.asarray(doubt * (lift[:, None] - lift))
+
+    def _taken(self, worth: Floats, so_far: Changed, size: float) -> tuple[Floats, Floats]:
+        """Return the battles taken so far, and `size` more: those against what is wanted."""
+        battles, n = self.battles, self.battles.n
+        supply = np.append(battles.won - so_far.taken, battles.tied - so_far.ties_taken)
+        value = np.append(-worth, -(worth + worth.T) / 2)
+        value[supply <= 0] = -math.inf
+        order = np.argsort(-value, kind="stable")
+        before = np.cumsum(supply[order]) - supply[order]
+        more = np.zeros(2 * n * n)
+        more[order] = np.clip(size - before, 0.0, supply[order])
+        return so_far.taken + more[: n * n].reshape(n, n), so_far.ties_taken + more[n * n :].reshape(n, n)
+
+    def _exchanged(self, put: Floats, worth: Floats, size: float, *, whole: bool) -> Floats:
+        """Return the battles put in, with some of those worth least exchanged for those worth most."""
+        best = int(worth.argmax())
+        put = put.copy()
+        moved, limit = 0.0, max(math.floor(size), 1.0) if whole else size
+        for at in np.argsort(worth, axis=None).tolist():
+            if moved >= limit or at == best:
+                break
+            part = min(float(put.flat[at]), limit - moved)
+            put.flat[at] -= part
+            moved += part
+        put.flat[best] += moved
+        return put

@@ -1,0 +1,249 @@
+"""Bradley-Terry on battles: what is proved never exceeds the truth, and what is found works."""
+
+import math
+import os
+
+import numpy as np
+import pytest
+
+import holdrank as hr
+
+import oracles
+
+PROFILES = int(os.environ.get("HOLDRANK_PROFILES", "12"))  # a long run takes 5000
+CHANGES = ("replace", "drop", "add")
+MOST = {"replace": 2, "drop": 3, "add": 3}
+
+
+def votes_of(won, tied):
+    """Battles as votes: ballots over two items."""
+    n = len(won)
+    rows, weights = [], []
+    for table, second in ((won, 2), (tied, 1)):
+        for i, j in np.argwhere(np.array(table)).tolist():
+            rows.append([1 if item == i else second if item == j else 0 for item in range(n)])
+            weights.append(float(table[i][j]))
+    return hr.Votes.from_ranks(rows, weights, [f"i{k}" for k in range(n)], unlisted="observed")
+
+
+def random_battles(rng):
+    """Few items: even and uneven, with ties, sparse, in components, with an item that wins all."""
+    n = int(rng.integers(3, 6))
+    total = int(rng.integers(4, 40))
+    kind = rng.choice(["even", "uneven", "sparse", "parts", "unbeaten"])
+    strength = rng.normal(0, rng.choice([0.1, 0.7, 1.5]), n)
+    often = rng.random((n, n)) ** (3 if kind == "uneven" else 0.3)
+    if kind == "sparse":
+        often *= rng.random((n, n)) < 0.5
+    if kind == "parts":
+        half = np.arange(n) < n // 2
+        often *= half[:, None] == half
+    often = np.triu(often, 1)
+    if not often.any():
+        often[0, 1] = 1.0
+    won, tied = np.zeros((n, n), dtype=int), np.zeros((n, n), dtype=int)
+    ties = rng.choice([0.0, 0.3])
+    for at in rng.choice(n * n, size=total, p=(often / often.sum()).ravel()).tolist():
+        i, j = divmod(at, n)
+        if rng.random() < ties:
+            tied[i, j] += 1
+        elif (kind == "unbeaten" and i == 0) or rng.random() < 1 / (1 + math.exp(strength[j] - strength[i])):
+            won[i, j] += 1
+        else:
+            won[j, i] += 1
+    return won, tied
+
+
+def goals_for(order, rng):
+    """Goals as the oracle and as the product name them."""
+    n = len(order)
+    b, a = (order[k] for k in sorted(rng.choice(n, 2, replace=False).tolist(), reverse=True))
+    x, k = int(rng.integers(n)), int(rng.integers(1, n))
+    m = int(rng.integers(1, n * (n - 1) // 2 + 1))
+    return {
+        ("above", b, a): hr.Above(f"i{b}", f"i{a}"),
+        ("new winner",): hr.NewWinner(),
+        ("wins", x): hr.Wins(f"i{x}"),
+        ("top set", k): hr.TopSet(k),
+        ("enters", x, k): hr.Enters(f"i{x}", k),
+        ("leaves", x, k): hr.Leaves(f"i{x}", k),
+        ("flips", m): hr.Distance(m / (n * (n - 1) / 2)),
+    }
+
+
+@pytest.mark.no_cover
+@pytest.mark.slow
+@pytest.mark.parametrize("change", CHANGES)
+def test_no_bound_is_above_what_brute_force_finds(change):
+    exact = 0
+    for seed in range(PROFILES):
+        rng = np.random.default_rng([seed, CHANGES.index(change)])
+        won, tied = random_battles(rng)
+        votes = votes_of(won, tied)
+        if votes.n != len(won):
+            continue
+        consensus = hr.bradley_terry(votes)
+        if not consensus.unique:
+            continue
+        before = tuple(int(rank) for rank in consensus.ranking.ranks)
+        goals = goals_for(consensus.ranking.order, rng)
+        goals = {name: goals[name] for name in rng.permutation(np.array([*goals, None], dtype=object)[:-1])[:3]}
+        most = MOST[change] - (len(won) == 5 and change == "replace")
+        truth = oracles.fewest_battles(won, tied, change, before, goals, most)
+        for name, goal in goals.items():
+            if oracles.fulfils(name, before, before):
+                continue
+            found = hr.attack(votes, hr.bradley_terry, goal, change=change, time_limit=2)
+            weak, strict = truth[name]
+            where = (
+                seed,
+                won.tolist(),
+                tied.tolist(),
+                change,
+                name,
+                found.votes_needed,
+                found.votes_sufficient,
+                truth[name],
+            )
+            if weak is not None:
+                assert found.votes_needed <= weak <= found.votes_to_tie, where
+                assert found.lower <= weak / votes.total + 1e-12, where
+            if strict is not None:
+                assert found.votes_to_decide <= strict <= found.votes_sufficient, where
+            elif found.votes_sufficient <= most:
+                raise AssertionError(where)
+            if found.whole is not None:
+                assert hr.fulfils(votes, hr.bradley_terry, found.whole.votes, goal), where
+            exact += found.votes_needed == found.votes_sufficient
+    assert exact  # otherwise nothing was tried
+
+
+def test_attacks_and_bounds_of_a_close_race_meet():
+    won = [[0, 30, 25], [28, 0, 26], [15, 14, 0]]
+    votes = votes_of(won, np.zeros((3, 3), dtype=int))
+    for change, most in (("replace", 3), ("drop", 5), ("add", 5)):
+        truth = oracles.fewest_battles(won, [[0] * 3] * 3, change, (1, 2, 3), [("above", 1, 0)], most)
+        found = hr.attack(votes, hr.bradley_terry, hr.Above("i1", "i0"), change=change)
+        assert (found.votes_needed, found.votes_sufficient) == truth["above", 1, 0]
+        assert found.votes_to_decide == found.votes_sufficient
+        assert found.votes_to_tie == found.votes_needed
+        assert found.verified
+        assert hr.fulfils(votes, hr.bradley_terry, found.whole.votes, hr.Above("i1", "i0"))
+
+
+def arena(rng, n, battles, uneven):
+    strength = rng.normal(0, 0.7, n)
+    popular = rng.pareto(uneven, n) + 0.05 if uneven else np.ones(n)
+    often = np.triu(np.outer(popular, popular), 1)
+    fought = rng.multinomial(battles, (often / often.sum()).ravel()).reshape(n, n)
+    wins = rng.binomial(fought, 1 / (1 + np.exp(strength[None] - strength[:, None])))
+    return np.triu(wins, 1) + np.triu(fought - wins, 1).T.astype(float)
+
+
+def greedy(wins, b, a, change, ridge=1e-6):
+    """How many battles an attacker needs who takes the most influential one, refits, and goes on."""
+    wins = wins.astype(float).copy()
+    n = len(wins)
+    for size in range(1, 400):
+        s = oracles.strengths_of_many(wins[None], ridge)[0]
+        doubt = 1 / (1 + np.exp(s[:, None] - s))
+        bend = (wins + wins.T) * doubt * (1 - doubt)
+        curvature = np.diag(bend.sum(axis=1) + ridge * wins.sum()) - bend
+        lift = np.linalg.solve(curvature, np.eye(n)[b] - np.eye(n)[a])
+        worth = doubt * (lift[:, None] - lift)
+        if change != "add":
+            wins.flat[np.where(wins >= 1, worth, np.inf).argmin()] -= 1
+        if change != "drop":
+            wins.flat[worth.argmax()] += 1
+        s = oracles.strengths_of_many(wins[None], ridge)[0]
+        if s[b] > s[a]:
+            return size
+    return math.inf
+
+
+@pytest.mark.no_cover
+@pytest.mark.slow
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_greedy_attacker_never_beats_a_bound(change):
+    for seed in range(max(PROFILES // 3, 3)):
+        rng = np.random.default_rng([seed, 7, CHANGES.index(change)])
+        n = int(rng.integers(10, 30))
+        wins = arena(rng, n, int(rng.integers(20, 400)) * n, rng.choice([0.0, 1.5, 1.0]))
+        counts = hr.PairCounts.from_wins(wins, [f"i{k}" for k in range(n)])
+        order = hr.bradley_terry(counts).ranking.order
+        at = int(rng.integers(n - 1))
+        a, b = order[at], order[at + 1]
+        found = hr.attack(counts, hr.bradley_terry, hr.Above(f"i{b}", f"i{a}"), change=change, time_limit=3)
+        assert found.votes_needed <= greedy(wins, b, a, change), (seed, n, at)
+        assert found.votes_needed <= found.votes_sufficient
+        assert found.verified
+
+
+def test_counts_of_battles_are_as_good_as_the_battles():
+    wins = arena(np.random.default_rng(3), 8, 2000, 0)
+    counts = hr.PairCounts.from_wins(wins, list("abcdefgh"))
+    votes = counts.as_votes()
+    for goal in (hr.NewWinner(), hr.TopSet(3)):
+        one, other = (hr.attack(data, hr.bradley_terry, goal, change="drop") for data in (counts, votes))
+        assert (one.votes_needed, one.votes_sufficient) == (other.votes_needed, other.votes_sufficient)
+
+
+def test_counts_of_rankings_are_refused_with_a_way_out():
+    votes = hr.Votes.from_orders([["a", "b", "c"], ["b", "c", "a"]], weights=[3, 2])
+    counts = hr.PairCounts.from_votes(votes)
+    with pytest.raises(hr.UsageError, match="5 ballots with 15 comparisons") as refused:
+        hr.attack(counts, hr.bradley_terry, hr.NewWinner())
+    assert "as_votes" in str(refused.value)
+    with pytest.raises(hr.UsageError, match="kemeny"):
+        hr.attack(counts, hr.kemeny, hr.NewWinner())
+
+
+def test_weights_that_are_no_counts_have_bounds_in_shares():
+    wins = arena(np.random.default_rng(5), 6, 600, 0) / 7
+    votes = hr.PairCounts.from_wins(wins, list("abcdef")).as_votes()
+    whole = hr.PairCounts.from_wins(np.rint(wins * 7), list("abcdef"))
+    found = hr.attack(votes, hr.bradley_terry, hr.NewWinner(), change="drop")
+    counted = hr.attack(whole, hr.bradley_terry, hr.NewWinner(), change="drop")
+    assert 0 < found.lower <= found.upper
+    assert found.upper <= 1.2 * found.lower
+    assert (counted.votes_needed - 1) / 600 <= found.upper  # the same shares
+    assert found.lower <= counted.votes_sufficient / 600
+
+
+def test_groups_that_no_battle_connects_hang_on_the_ridge():
+    won = [[0, 9, 0, 0], [3, 0, 0, 0], [0, 0, 0, 8], [0, 0, 4, 0]]
+    votes = votes_of(won, np.zeros((4, 4), dtype=int))
+    for change in CHANGES:
+        found = hr.attack(votes, hr.bradley_terry, hr.Above("i2", "i0"), change=change)
+        before = tuple(hr.bradley_terry(votes).ranking.ranks.tolist())
+        truth = oracles.fewest_battles(won, [[0] * 4] * 4, change, before, [("above", 2, 0)], 2)
+        assert found.votes_needed <= truth["above", 2, 0][0] or truth["above", 2, 0][0] is None
+
+
+def test_an_item_that_is_never_beaten_can_be_caught():
+    won = [[0, 20, 20], [0, 0, 30], [0, 25, 0]]
+    votes = votes_of(won, np.zeros((3, 3), dtype=int))
+    found = hr.attack(votes, hr.bradley_terry, hr.NewWinner(), change="add")
+    assert 1 <= found.votes_needed <= found.votes_sufficient < math.inf
+    assert hr.fulfils(votes, hr.bradley_terry, found.whole.votes, hr.NewWinner())
+
+
+def test_breakdown_of_battles_is_certified():
+    wins = arena(np.random.default_rng(11), 6, 900, 0)
+    curve = hr.breakdown(hr.PairCounts.from_wins(wins, list("abcdef")), hr.bradley_terry, time_limit=20)
+    assert len(curve.delta) == 15
+    assert (np.diff(curve.lower) >= 0).all()
+    assert (np.diff(curve.upper) >= 0).all()
+    assert (curve.lower <= curve.upper).all()
+    assert curve.lower[0] > 0
+    assert (curve.votes_needed <= curve.votes_sufficient).all()
+    assert all(one is not None and one.verified for one in curve.attacks)
+
+
+def test_more_time_never_proves_less():
+    wins = arena(np.random.default_rng(2), 10, 700, 1.5)
+    counts = hr.PairCounts.from_wins(wins)
+    short = hr.attack(counts, hr.bradley_terry, hr.NewWinner(), time_limit=0.2)
+    long = hr.attack(counts, hr.bradley_terry, hr.NewWinner())
+    assert short.votes_needed <= long.votes_needed
+    assert long.votes_sufficient <= short.votes_sufficient
