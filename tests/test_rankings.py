@@ -174,9 +174,19 @@ def test_sorting_and_comparing_all_pairs_agree(distance, monkeypatch):
 
 @given(sizes.flatmap(rank_vectors))
 def test_inversions_are_counted_once_each(values):
+    assert_inversions_are_counted(values)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 8, 33])
+def test_inversions_of_fixed_lists_are_counted_once_each(n):
+    for most in (2, n, 10 * n + 1):
+        assert_inversions_are_counted(np.random.default_rng(n).integers(0, most + 1, n).tolist())
+
+
+def assert_inversions_are_counted(values):
     expected = sum(values[i] > values[j] for i in range(len(values)) for j in range(i + 1, len(values)))
-    assert rankings._inversions(np.array(values)) == expected
-    assert kernels.inversions(np.array(values)) == expected
+    assert rankings._inversions(np.array(values, dtype=np.int64)) == expected
+    assert kernels.inversions(np.array(values, dtype=np.int64)) == expected
 
 
 def test_one_pair_of_a_hundred_thousand_items_fits_in_memory():

@@ -158,6 +158,17 @@ def test_assignment_equals_scipy_and_is_the_first_of_equals(n, data):
 
 @given(st.integers(1, 8), st.integers(0, 10**6), st.booleans())
 def test_both_engines_of_the_assignment_prove_the_same(n, seed, whole):
+    assert_both_engines_prove_the_same(n, seed, whole)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_both_engines_of_the_assignment_prove_the_same_on_fixed_costs(whole):
+    for seed in range(10):
+        for n in (1, 2, 5, 8, 20):
+            assert_both_engines_prove_the_same(n, seed, whole)
+
+
+def assert_both_engines_prove_the_same(n, seed, whole):
     rng = np.random.default_rng(seed)
     cost = rng.integers(0, 4, (n, n)).astype(float) if whole else rng.random((n, n))
     results = []

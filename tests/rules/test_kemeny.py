@@ -609,7 +609,8 @@ def five_thousand_votes():
     rng = np.random.default_rng(99)
     found = []
     for case in range(5000):
-        n, m = int(rng.integers(2, 9)), int(rng.integers(1, 9))
+        n, m = int(rng.integers(2, 8)), int(rng.integers(1, 9))
+        n = 8 if case % 23 == 0 else n  # 40,320 orders each: these take as long as all others together
         ranks = rng.integers(0, n + 1, (m, n)) if case % 2 else np.argsort(rng.random((m, n)), axis=1) + 1
         weights = rng.integers(0, 4, m).astype(float) if case % 3 else rng.random(m) * (rng.random(m) < 0.8)
         if not (ranks.any(axis=1) & (weights > 0)).any():

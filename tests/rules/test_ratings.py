@@ -115,9 +115,27 @@ def test_errors_of_battles_are_the_sandwich_of_single_battles(seed, damping, flo
 @pytest.mark.parametrize("floor", [None, 7.0])
 @given(v=votes(counts=True, most_items=4, most_ballots=8))
 def test_errors_of_rankings_are_the_sandwich_of_whole_ballots(floor, v):
-    c = hr.bradley_terry(v) if floor is None else hr.bradley_terry(v, reweight=True, floor=floor)
-    found = c.ratings()
+    found = ratings_of_rankings(floor, v)
     assume(np.isfinite(found.errors).all())
+    assert_sandwich_of_whole_ballots(floor, v, found)
+
+
+@pytest.mark.parametrize("floor", [None, 7.0])
+@pytest.mark.parametrize("unlisted", ["observed", "bottom"])
+def test_errors_of_fixed_rankings_are_the_sandwich_of_whole_ballots(unlisted, floor):
+    rows = [[1, 2, 3, 4], [2, 1, 1, 0], [4, 3, 2, 1], [3, 1, 0, 2], [0, 2, 1, 1], [1, 0, 2, 3]]
+    v = hr.Votes.from_ranks(rows, weights=[5, 3, 4, 2, 6, 1], unlisted=unlisted)
+    found = ratings_of_rankings(floor, v)
+    assert np.isfinite(found.errors).all()
+    assert_sandwich_of_whole_ballots(floor, v, found)
+
+
+def ratings_of_rankings(floor, v):
+    c = hr.bradley_terry(v) if floor is None else hr.bradley_terry(v, reweight=True, floor=floor)
+    return c.ratings()
+
+
+def assert_sandwich_of_whole_ballots(floor, v, found):
     rows = [(ballot, weight) for ballot, weight in zip(v.ranks.tolist(), v.weights.tolist(), strict=True)]
     each = [oracles.comparisons_of(ballot, v.unlisted == "observed") for ballot, w in rows for _ in range(int(w))]
     expected = oracles.sandwich_errors(each, found.strengths, 0.0, floor)
