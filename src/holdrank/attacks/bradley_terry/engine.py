@@ -13,7 +13,7 @@ from holdrank.attacks.bradley_terry.battles import Battles
 from holdrank.attacks.bradley_terry.enumeration import Enumeration
 from holdrank.attacks.bradley_terry.movement import Movement
 from holdrank.attacks.bradley_terry.pushes import Push, Pusher
-from holdrank.attacks.bradley_terry.races import Race
+from holdrank.attacks.bradley_terry.races import TOLD_APART, Race
 from holdrank.attacks.goals import Aim
 from holdrank.attacks.plans import Found, Plan, Progress
 from holdrank.attacks.whole import Whole
@@ -27,8 +27,10 @@ Pair: TypeAlias = tuple[int, int]  # (b, a): b is to pass a
 _REGIONS = ((6, 3000), (16, 240), (40, 40))  # items up to which so many regions are looked at in one race
 _PUSHES = 6  # tried for one aim
 _MANY = 6  # pairs; of more, only first bounds are found
+_ONE_BY_ONE = 8  # items up to which every pair of a distance has its own race
+_ALL_AT_ONCE = 30  # items up to which every two are bounded directly
 _RACES = 60  # run one by one; beyond, pairs are bounded together
-_IN_PARTS = 30  # items up to which attacks in shares are told apart to parts of a battle
+_IN_PARTS = 30  # items, and battles, up to which attacks in shares are told apart to parts of a battle
 _PART, _FEW = 1 / 8, 8  # of a battle, to which up to so many battles are told apart
 _FINE = 1e-3  # of battles that are not whole
 _TRIED = 24  # distances for which an attack of its own is looked for
@@ -75,6 +77,7 @@ class Siege:
     known: dict[Aim, Known] = field(default_factory=dict)
     _thorough: bool = True  # whether a better bound would tell more about whole battles
     _unit: float = 1.0  # to which battles are told apart
+    _flips: dict[float, int] = field(default_factory=dict)  # by battles, how many pairs may flip
     _fails: dict[Pair, tuple[float, float]] = field(default_factory=dict)  # what fails, and up to which it was asked
 
     def __post_init__(self) -> None:
@@ -118,16 +121,24 @@ class Siege:
     def _attack(self, aim: Aim, clock: Clock) -> Known:
         """Return the smallest attack that a few pushes find."""
         known, best = Known(), None
-        for push in sorted(pushes(aim), key=self.pusher.estimate)[:_PUSHES]:
+        tried = [self._cheapest(aim)] if aim.flips else sorted(pushes(aim), key=self.pusher.estimate)[:_PUSHES]
+        for push in tried:
             size, found = self.pusher.least(aim, push, known.does, clock)
             if found is not None and size < known.does:
                 known, best = replace(known, does=size, plan=found), push
             if clock.over():
                 break
-        if best is not None and self.battles.is_counts and self.battles.n <= _IN_PARTS and not clock.over():
+        whole = self.battles.is_counts and known.does <= _IN_PARTS
+        if best is not None and whole and self.battles.n <= _IN_PARTS and not clock.over():
             part, part_plan = self.pusher.finer(aim, best, known.does)
             known = replace(known, part=part, part_plan=part_plan)
         return known
+
+    def _cheapest(self, aim: Aim) -> Push:
+        """Return the pairs that seem easiest to flip, as many as a distance asks for."""
+        order = aim.before.order
+        pairs = [(b, a) for at, a in enumerate(order) for b in order[at + 1 :]]
+        return sorted(pairs, key=lambda pair: self.pusher.estimate([pair]))[: aim.flips]
 
     def _excluded(self, aim: Aim, most: float, clock: Clock) -> float:
         """Return a number of battles, up to `most`, that cannot reach an aim: from what its pairs need."""
@@ -147,10 +158,40 @@ class Siege:
             passers = aim.top - place[x]  # so many must come past it
             below = order[place[x] + 1 :]
             return sorted(self._fail([(c, x) for c in below], most, clock))[passers - 1] if passers > 0 else 0.0
-        flips = [
-            (order[j], order[i]) for gap in range(1, n) for i, j in zip(range(n - gap), range(gap, n), strict=True)
-        ]
-        return sorted(self._fail(flips, most, clock))[aim.flips - 1] if aim.flips else 0.0
+        if not aim.flips:
+            return 0.0
+        if n > _ONE_BY_ONE:
+            return self._few_flips(aim.flips, most, clock)
+        flips = [(order[at + gap], order[at]) for gap in range(1, n) for at in range(n - gap)]
+        return sorted(self._fail(flips, most, clock))[aim.flips - 1]
+
+    def _few_flips(self, flips: int, most: float, clock: Clock) -> float:
+        """Return a number of battles, up to `most`, that cannot flip so many pairs: of a few numbers, the largest."""
+        grid = [0.0]
+        while (following := self._after(grid[-1])) <= most:
+            grid.append(following)
+        low, high = 0, len(grid)
+        while high - low > 1 and not clock.over():
+            middle = (low + high) // 2
+            low, high = (middle, high) if self._may_flip(grid[middle]) < flips else (low, middle)
+        return grid[low]
+
+    def _after(self, size: float) -> float:
+        """Return the next number of battles that is tried for many pairs at once."""
+        if self.battles.is_counts:
+            return max(size + 1, math.floor(1.3 * size))
+        return max(1.3 * size, 1e-6 * self.battles.total)
+
+    def _may_flip(self, size: float) -> int:
+        """Return how many pairs a change of `size` battles may flip, for all that a box tells."""
+        if size not in self._flips:
+            gaps = self.movement.gaps
+            ahead = gaps > 0
+            references = range(self.battles.n) if self.battles.n <= _ALL_AT_ONCE else ()
+            box = self.movement.box(size, (), references)
+            kept = np.zeros_like(ahead) if box is None else gaps - TOLD_APART * (1 + np.ptp(gaps)) > box.rise.T
+            self._flips[size] = int((ahead & ~kept).sum())
+        return self._flips[size]
 
     def _fail(self, pairs: Sequence[Pair], most: float, clock: Clock) -> list[float]:
         """Return for each pair how many battles, up to `most`, do not suffice for b to pass a."""
@@ -173,7 +214,7 @@ class Siege:
     def _together(self, pairs: Sequence[Pair], most: float, clock: Clock) -> list[Pair]:
         """Bound many pairs by the same boxes; return those that are still open at `most`."""
         everyone = sorted({a for _, a in pairs})
-        references = everyone if len(everyone) <= 12 or self.battles.n <= 30 else []
+        references = everyone if len(everyone) <= 12 or self.battles.n <= _ALL_AT_ONCE else []
         firm = everyone if len(everyone) == 1 else []
         level = most
         left = list(pairs)
@@ -181,7 +222,7 @@ class Siege:
             box = self.movement.box(level, firm, references)
             if box is not None:
                 for b, a in left:
-                    if box.rise[b, a] < 0.999999 * self.movement.gaps[a, b] - 1e-7:
+                    if box.rise[b, a] < self.movement.gaps[a, b] - TOLD_APART * (1 + np.ptp(box.rise)):
                         self._note((b, a), level, most if level == most else 0.0)
             if level == most:
                 left = [pair for pair in left if self._fails.get(pair, (0.0, 0.0))[1] < most]
@@ -194,7 +235,7 @@ class Siege:
 
 
 def pushes(aim: Aim) -> list[Push]:
-    """Return what may be pushed for an aim: lists of pairs that are all to be passed."""
+    """Return what may be pushed for an aim that is not a distance: lists of pairs that are all to be passed."""
     order = list(aim.before.order)
     place = {item: at for at, item in enumerate(order)}
     if aim.above:
@@ -205,18 +246,7 @@ def pushes(aim: Aim) -> list[Push]:
     if aim.leaver:
         (x,) = aim.leaver
         return [[(c, x) for c in order[place[x] + 1 : aim.top + 1]]]
-    found: list[Push] = []
-    n = len(order)
-    size = next((s for s in range(2, n + 1) if s * (s - 1) // 2 >= aim.flips), n)
-    for at in range(n - size + 1):  # a stretch of the ranking turned around
-        stretch = order[at : at + size]
-        found.append([(stretch[j], stretch[i]) for i in range(size) for j in range(i + 1, size)])
-    for x in range(n):  # or one item past many
-        if x >= aim.flips:
-            found.append([(order[x], c) for c in order[x - aim.flips : x]])
-        if n - 1 - x >= aim.flips:
-            found.append([(c, order[x]) for c in order[x + 1 : x + 1 + aim.flips]])
-    return found
+    return []
 
 
 def find(

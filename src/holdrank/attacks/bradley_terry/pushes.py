@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -28,6 +29,7 @@ _EXCHANGES = 4
 _STEP = 1.15  # from one size that fails to the next
 _FINE = 1e-3  # sizes of battles that are not whole are told apart to this part
 _HALVINGS = 14  # of the last battle, for attacks in shares
+_ROUGH = 0.03  # the same for far distances, which have many
 _MOST_ADDED = 64.0  # times the votes
 
 
@@ -50,23 +52,27 @@ class Pusher:
         self.most = _MOST_ADDED * total if not change.takes else total - (0.0 if change.puts else 1.0)
 
     def estimate(self, push: Push) -> float:
-        """Return roughly how many battles a push takes: its dearest pair, to first order."""
+        """Return roughly how many battles a push takes: its dearest pair, if one battle moves two items by half."""
         s = self.battles.strengths
-        sizes = []
-        for b, a in push:
-            worth = self._worth(self.battles.wins, self.battles.total, s, [(b, a)])
-            rate = float(worth.max()) if self.change.puts else 0.0
-            if self.change.takes:
-                rate += float(np.where(self.battles.won > 0, -worth, 0.0).max())
-            sizes.append(max(float(s[a] - s[b]), 0.0) / rate if rate > 0 else math.inf)
-        return max(sizes, default=0.0)
+        sizes = [max(float(s[a] - s[b]), 0.0) / self._moved[b, a] for b, a in push]
+        return 2 * max(sizes, default=0.0) / self.change.pull
+
+    @cached_property
+    def _moved(self) -> Floats:
+        """How far a full pull moves two items apart."""
+        battles, s = self.battles, self.battles.strengths
+        doubt = 1 / (1 + np.exp(np.clip(s[:, None] - s, -700.0, 700.0)))
+        shares = battles.wins / battles.total
+        inverse = np.linalg.inv(hessian_at(shares + shares.T, doubt, RIDGE)) / battles.total
+        held = np.diag(inverse)
+        moved = held[:, None] + held - 2 * inverse
+        np.fill_diagonal(moved, 1.0)
+        return np.asarray(np.maximum(moved, 1e-300))
 
     def least(self, aim: Aim, push: Push, below: float, clock: Clock) -> tuple[float, Plan | None]:
         """Return the smallest number of battles, below the one given, that is found to reach an aim by a push."""
         unit = 1.0 if self.battles.is_counts else 0.0
-        start = self.estimate(push)
-        if not math.isfinite(start):
-            start = max(unit, 1e-3 * self.battles.total)
+        start = 0.8 * self.estimate(push)
         size = max(math.floor(start), 1.0) if unit else max(start, 1e-9 * self.battles.total)
         fails, does, plan = 0.0, math.inf, None
         while plan is None:
@@ -81,7 +87,8 @@ class Pusher:
             else:
                 fails = size
                 size = max(size + unit, math.floor(size * _STEP) if unit else size * _STEP)
-        while does - fails > max(unit, 0.0 if unit else _FINE * does) and not clock.over():
+        fine = max(unit, (_ROUGH if aim.flips > 1 else 0.0 if unit else _FINE) * does)
+        while does - fails > fine and not clock.over():
             middle = (fails + does) // 2 if unit else (fails + does) / 2
             found = self.attempt(aim, push, middle)
             fails, does, plan = (fails, middle, found) if found is not None else (middle, does, plan)
@@ -134,7 +141,9 @@ class Pusher:
     def _short(self, changed: Changed, push: Push) -> float:
         """Return how far the pairs of a push are from being passed."""
         s = changed.strengths
-        return max(float(s[a] - s[b]) for b, a in push)
+        b, a = np.array(push).T
+        gaps = s[a] - s[b]
+        return float((np.maximum(gaps, 0.0) if len(push) > 1 else gaps).sum())
 
     def _refitted(self, taken: Floats, ties: Floats, put: Floats, start: Floats) -> Changed:
         battles = self.battles
@@ -145,17 +154,15 @@ class Pusher:
     def _worth_after(self, changed: Changed, push: Push) -> Floats:
         battles, s = self.battles, changed.strengths
         wins = battles.wins - changed.taken - (changed.ties_taken + changed.ties_taken.T) / 2 + changed.put
-        left = [(b, a) for b, a in push if s[b] <= s[a]] or list(push)
+        left = [(b, a) for b, a in push if s[b] <= s[a]] or push
         return self._worth(wins, battles.total, s, left)
 
     @staticmethod
     def _worth(wins: Floats, total: float, s: Floats, push: Push) -> Floats:
         """Return how much a win of i over j raises the b's of a push over its a's, to first order."""
         doubt = 1 / (1 + np.exp(np.clip(s[:, None] - s, -700.0, 700.0)))
-        wish = np.zeros(len(s))
-        for b, a in push:
-            wish[b] += 1.0
-            wish[a] -= 1.0
+        b, a = np.array(push).T
+        wish = np.bincount(b, minlength=len(s)) - np.bincount(a, minlength=len(s)).astype(np.float64)
         lift = np.linalg.solve(hessian_at((wins + wins.T) / total, doubt, RIDGE), wish) / total
         return np.asarray(doubt * (lift[:, None] - lift))
 

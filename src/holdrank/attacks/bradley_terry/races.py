@@ -22,7 +22,7 @@ from holdrank.rankings import Floats
 from holdrank.status import Clock
 
 _ALL_REFERENCES = 12  # items up to which every two are bounded directly
-_SLACK = 3e-8  # of the range of strengths: what the rule calls equal, and the rounding of its fit
+TOLD_APART = 3e-8  # of the range of strengths: what the rule calls equal, and the rounding of its fit
 _SPLIT_WIDE = 3.0  # strengths
 _FIRST_CUT = 1.2
 
@@ -88,7 +88,7 @@ class Race:
 
     def _level(self, rise: Floats) -> Chords | None:
         """Return the part of a box where b is as strong as a; None if there is none."""
-        slack = _SLACK * max(1.0, float(np.ptp(self.movement.s) + 2 * rise.max()))
+        slack = TOLD_APART * max(1.0, float(np.ptp(self.movement.s) + 2 * rise.max()))
         if rise[self.b, self.a] < self.gap - slack:
             return None
         rise = rise.copy()
