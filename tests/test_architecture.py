@@ -43,7 +43,7 @@ MODULES = {path: ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts)
 NAMES = set(MODULES.values())
 
 
-INDEPENDENT = ("exact", "programs", "bounds", "search")  # of the proofs
+INDEPENDENT = ("exact", "programs", "bounds", "search", "rounding", "strengths", "movements")  # of the proofs
 
 
 def room_of(path: Path) -> str:

@@ -226,7 +226,9 @@ def test_what_is_beyond_the_proofs_is_open_and_not_true():
     assert not verdict.refuted
     assert [check.finding for check in verdict.checks][:2] == ["proved", "open"]
     battles = hr.Votes.from_ranks([[1, 2, 0], [0, 1, 2], [1, 0, 2]], unlisted="observed")
-    assert "no proof of this kind" in hr.verify(battles, hr.bradley_terry, hr.bradley_terry(battles)).text()
+    tiers = hr.Robust(hr.bradley_terry, 0.1)
+    assert "no proof of this kind" in hr.verify(battles, tiers, tiers(battles)).text()
+    assert hr.verify(battles, hr.bradley_terry, hr.bradley_terry(battles)).proved
     assert repr(verdict).startswith("Verdict(")
 
 

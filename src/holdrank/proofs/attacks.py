@@ -10,7 +10,7 @@ from holdrank.arrays.tolerances import NUDGE, SAME
 from holdrank.attacks.plans import Plan, adds_battles
 from holdrank.proofs.claims import NO_ATTACK, Amounts, Plans, Question, Told, ranking_text, slack_of, votes_are
 from holdrank.proofs.lower import least_checks
-from holdrank.proofs.statistics import LISTED, Exactly
+from holdrank.proofs.statistics import LISTED, Exactly, enclosed
 from holdrank.proofs.verdicts import Check
 from holdrank.rankings import Ranking
 from holdrank.votes.changes import Change
@@ -119,6 +119,8 @@ def attacked_check(
     fault = _not_allowed(checker, attacked, question.change, *price)
     if fault:
         return Check(claim, "refuted", fault)
+    if checker.strengths is not None:
+        return _by_strengths(question, attacked, claim, weakly=weakly)
     if checker.base is None or checker.votes.n > LISTED:
         return Check(claim, "open", "only by running the statistic again")
     outcomes = checker.outcomes(checker.exactly(attacked), counts=attacked.is_counts)
@@ -130,6 +132,18 @@ def attacked_check(
         if any(aim.reached(Ranking(other)) for other in edge):
             return Check(claim, "open", "rounding decides which median is merged")
     return Check(claim, "refuted", f"the votes may end with {ranking_text(missed[0], checker.votes)}")
+
+
+def _by_strengths(question: Question, attacked: Votes, claim: str, *, weakly: bool) -> Check:
+    """Check that the strengths of attacked votes fulfil an aim however ties are broken, or (`weakly`) in some way."""
+    fit = enclosed(question.checker.T, attacked)
+    tied = None if fit is None else fit.tied()
+    if tied is None:
+        return Check(claim, "open", "two strengths are too close to tell whether they count as equal")
+    aim = question.aim
+    if aim.reached_by_some(tied) if weakly else aim.reached_by_all(tied):
+        return Check(claim, "proved")
+    return Check(claim, "refuted", f"the votes end with {tied.text(attacked.items)}")
 
 
 def _not_allowed(checker: Exactly, attacked: Votes, change: Change, low: Fraction, high: Fraction) -> str:
@@ -172,6 +186,6 @@ def _foreign(checker: Exactly, ballots: Sequence[tuple[Fraction | int, ...]]) ->
         places = sorted(rank for rank in ballot if rank)
         if len(places) not in listed:
             return "a ballot that was put in does not list what an attacker's ballots list"
-        if len(set(places)) < len(places):
+        if len(set(places)) < len(places) and checker.races is None:
             return "a ballot that was put in has ties"
     return ""

@@ -9,6 +9,7 @@ from holdrank.proofs import exact
 from holdrank.proofs.claims import NO_PROOF, Told, ranking_text
 from holdrank.proofs.programs import strict
 from holdrank.proofs.statistics import LISTED, Exactly
+from holdrank.proofs.strengths import kendall_losses
 from holdrank.proofs.verdicts import Check, Finding
 from holdrank.rules.consensus import name_of
 from holdrank.words.numbers import number
@@ -21,6 +22,8 @@ def consensus_check(checker: Exactly, told: Told) -> Check:
         return Check("the consensus is one of these items", "refuted", "it is of other items")
     only = "" if unique is None else ", the only one" if unique else ", one of several"
     claim = f"{ranking_text(told.ranks, votes)} is the consensus by {name_of(checker.T)}{only}"
+    if checker.strengths is not None:
+        return _by_strengths(checker, told, claim)
     if checker.base is None:
         return Check(claim, "open", NO_PROOF)
     if votes.n > exact.MOST_ITEMS:
@@ -28,7 +31,7 @@ def consensus_check(checker: Exactly, told: Told) -> Check:
     medians = checker.medians(checker.exact)
     if wrong := _wrong_loss(checker, told, medians.order):
         return Check(claim, "refuted", wrong)
-    unproved: tuple[Finding, str] = ("open", "it was not proved, so that its bound may be anything below")
+    unproved: tuple[Finding, str] = ("open", _NOT_PROVED)
     if checker.theta is None:
         if votes.n <= LISTED and not votes.is_counts:  # optima within rounding
             optima = checker.outcomes(checker.exact, counts=False)
@@ -56,6 +59,25 @@ def consensus_check(checker: Exactly, told: Told) -> Check:
     return Check(claim, "open", f"several medians; from one of them it is {ranking_text(found, votes)}")
 
 
+def _by_strengths(checker: Exactly, told: Told, claim: str) -> Check:
+    """Check a consensus by strengths: sorted by them, equal ones in the order of the items."""
+    assert checker.strengths is not None
+    votes, fit = checker.votes, checker.strengths
+    loss, least = kendall_losses(fit.wins, votes.total, told.ranks)
+    if wrong := _other_losses(told, loss, least):
+        return Check(claim, "refuted", wrong)
+    tied = fit.tied()
+    if tied is None:
+        return Check(claim, "open", "two strengths are too close to tell whether they count as equal")
+    found = strict(tuple(tied.order))
+    if found != told.ranks:
+        return Check(claim, "refuted", f"it is {ranking_text(found, votes)}")
+    if told.unique is not None and told.unique != tied.is_strict:
+        return Check(claim, "refuted", "some strengths are equal" if told.unique else "no strengths are equal")
+    return Check(claim, "proved") if told.proved else Check(claim, "open", _NOT_PROVED)
+
+
+_NOT_PROVED = "it was not proved, so that its bound may be anything below"
 _MEDIAN_FOR = {"kemeny": "kendall", "borda": "spearman_rho", "footrule": "footrule"}
 
 
@@ -63,12 +85,17 @@ def _wrong_loss(checker: Exactly, told: Told, median: exact.Order) -> str:
     """Return what is wrong about a loss and its bound, or nothing."""
     ranked = checker.ranked
     loss = float(exact.loss(ranked, told.ranks, told.distance))
-    if not _same(loss, told.loss):
-        return f"its loss is {loss:.6g}, not {told.loss:.6g}"
     if _MEDIAN_FOR.get(checker.base or "") == told.distance:
         least = float(exact.loss(ranked, strict(median), told.distance))
     else:
         least = float(exact.majority_loss(ranked))  # what no ranking can go below
+    return _other_losses(told, loss, least)
+
+
+def _other_losses(told: Told, loss: float, least: float) -> str:
+    """Return what is wrong about a loss and its bound, given both, or nothing."""
+    if not _same(loss, told.loss):
+        return f"its loss is {loss:.6g}, not {told.loss:.6g}"
     if told.bound > least + SAME:
         return f"the bound {told.bound:.6g} is above the least loss, {least:.6g}"
     if told.proved and not _same(least, told.bound):

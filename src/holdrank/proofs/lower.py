@@ -17,6 +17,7 @@ from holdrank.rankings import Ranking
 from holdrank.votes.changes import Change
 from holdrank.words.numbers import number, percent
 
+TOO_WEAK = "the proof of this kind is too weak here"
 FEW_ITEMS = 6  # up to here lower bounds are proved again
 
 
@@ -70,6 +71,8 @@ def _proved_shares(
     nothing = all(told.lower <= 0 for _, told in aims)
     if nothing and not any(told.decides > 1 for _, told in aims):
         return Check(claim, "proved", "nothing is claimed"), "proved"
+    if checker.races is not None:
+        return _by_races(checker, aims, change, claim), "open"
     if checker.base is None:
         return Check(claim, "open", NO_PROOF), "open"
     if votes.n > FEW_ITEMS:
@@ -105,6 +108,17 @@ def _proved_shares(
     return Check(claim, "open", note), "open"
 
 
+def _by_races(checker: Exactly, aims: Sequence[tuple[Aim, Amounts]], change: Change, claim: str) -> Check:
+    """Check lower bounds in shares for battles that are ranked by strength."""
+    assert checker.races is not None
+    votes = checker.votes
+    for aim, told in aims:
+        k = told.lower * votes.total - float(slack_of(votes))
+        if told.lower > 0 and not checker.races.fails(aim, k, change, whole=False):
+            return Check(claim, "open", TOO_WEAK)
+    return Check(claim, "proved", "" if any(told.lower > 0 for _, told in aims) else "nothing is claimed")
+
+
 def _whole_checks(
     checker: Exactly,
     told: Told,
@@ -116,7 +130,8 @@ def _whole_checks(
     decided: Finding,
 ) -> Iterator[Check]:
     """Check the whole votes that are needed: the share rounded up; and to decide, more than the share."""
-    votes, needed = checker.votes, amounts.needed
+    votes, needed, races = checker.votes, amounts.needed, checker.races
+    aim = goal.aim(Ranking(told.ranks), votes.items)
     rounded: float = math.inf
     if math.isfinite(amounts.lower):
         rounded = max(math.ceil(Fraction(amounts.lower) * Fraction(votes.total) - slack_of(votes)), 0)
@@ -125,17 +140,22 @@ def _whole_checks(
         claim = _needs(needed, goal.text())
         if needed <= float(at_least_one):
             yield Check(claim, "proved")
-        elif needed <= rounded:
+        elif needed <= rounded and (share == "proved" or races is None):
             yield Check(claim, *(("proved", "") if share == "proved" else ("open", "the share is not proved")))
+        elif races is not None:
+            proved = races.fails(aim, needed - 1, change, whole=True)
+            yield Check(claim, *(("proved", "") if proved else ("open", TOO_WEAK)))
         else:
             yield Check(claim, "open", "more than the share tells")
     if amounts.decides > max(needed, 1.0):
         claim = f"{_needs(amounts.decides, goal.text())} outright"
         if math.isinf(amounts.decides):
-            aim = goal.aim(Ranking(told.ranks), votes.items)
             dropped = not change.puts and checker.base is not None and checker.never_ahead(aim)
             never: Finding = "proved" if dropped or (math.isinf(rounded) and share == "proved") else "open"
             yield Check(claim, never, "" if never == "proved" else NO_PROOF)
+        elif races is not None:
+            proved = races.fails(aim, amounts.decides - 1, change, whole=True, surely=True)
+            yield Check(claim, *(("proved", "") if proved else ("open", TOO_WEAK)))
         elif not more.bit:
             yield Check(claim, "open", NO_PROOF)
         else:

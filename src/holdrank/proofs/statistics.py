@@ -15,8 +15,11 @@ from holdrank.attacks.plans import adds_battles
 from holdrank.proofs import exact
 from holdrank.proofs.bounds import Amount, Ground, battles, extremes, rankings
 from holdrank.proofs.exact import Cheapest, ExactVotes, Order
+from holdrank.proofs.movements import sharpened
 from holdrank.proofs.programs import Outcome, program, strict, tiers
+from holdrank.proofs.races import Races
 from holdrank.proofs.search import Proof, proves
+from holdrank.proofs.strengths import Enclosed
 from holdrank.rules.consensus import Statistic
 from holdrank.rules.merges import Robust, ballots_for, base_of
 from holdrank.rules.registry import equip, rule_of
@@ -29,6 +32,8 @@ _BY_COST = {"kemeny": exact.pair_costs, "footrule": exact.place_costs}
 _BY_SCORES = {"borda": exact.borda_scores, "copeland": exact.copeland_scores, "mean-score": exact.total_scores}
 for _name in (*_BY_COST, *_BY_SCORES):
     equip(_name, proof=_name)
+_STRENGTHS = "strengths"  # which are no whole numbers, but can be enclosed
+equip("bradley-terry", proof=_STRENGTHS)
 
 _LARGEST = 2**52  # scores in whole units, so that their differences fit the tables
 
@@ -64,6 +69,16 @@ class Exactly:
     def ranked(self) -> ExactVotes:
         """The rankings of the votes in whole numbers, whatever the statistic looks at."""
         return ExactVotes.of(self.votes)
+
+    @cached_property
+    def strengths(self) -> Enclosed | None:
+        """The strengths of the items, enclosed; None for other rules, and where strengths need not be fitted."""
+        return enclosed(self.T, self.votes)
+
+    @cached_property
+    def races(self) -> Races | None:
+        """What battles cannot do; None for other rules and other votes."""
+        return None if self.strengths is None else Races.of(self.votes, self.strengths)
 
     @cached_property
     def one_ballot(self) -> int | None:
@@ -200,12 +215,21 @@ def _points(alone: ExactVotes, by_places: bool) -> list[int]:
     return [sum(alone.compared[i][j] + alone.margins[i][j] for j in range(n) if j != i) for i in range(n)]
 
 
+def enclosed(T: Statistic, votes: Votes) -> Enclosed | None:
+    """Return the strengths of votes by Bradley and Terry; None for other rules, and where they need not be fitted."""
+    if isinstance(T, Robust) or rule_of(T).on(votes).proof != _STRENGTHS:
+        return None
+    return sharpened(Enclosed.of_votes(votes))
+
+
 def known_base(T: Statistic, votes: Votes) -> str | None:
     """Return the name here of a statistic, or of the base of a merge; None if the proofs do not know it."""
     name: str | None = rule_of(base_of(T)).on(votes).proof
     if name == "mean-score" and not _has_plain_scores(votes):
         return None
-    return None if name in ("copeland", "mean-score") and isinstance(T, Robust) else name
+    if name == _STRENGTHS or (name in ("copeland", "mean-score") and isinstance(T, Robust)):
+        return None
+    return name
 
 
 def _has_plain_scores(votes: Votes) -> bool:

@@ -43,9 +43,11 @@ def verify(votes: Votes, T: Statistic | Analysis, result: Consensus | Attack | B
     -----
     Results are checked in whole numbers and fractions by a second implementation, from the definitions; no solver is
     trusted. Consensus rankings are proved for up to 16 items, lower bounds for up to 6: every ranking that reaches the
-    goal gets a proof that it costs as much as claimed (`holdrank.proofs`). A verdict is "proved" only if every number
-    is checked and every gap between a lower and an upper number is closed; times are no statements. What was computed
-    with a threshold chosen by "auto" is checked at that threshold, not that it is the best.
+    goal gets a proof that it costs as much as claimed (`holdrank.proofs`). Strengths of `bradley_terry` are enclosed by
+    floating-point bounds that are rounded outward; lower bounds on battles are proved for up to 120 items. A verdict is
+    "proved" only if every number is checked and every gap between a lower and an upper number is closed; times are no
+    statements. What was computed with a threshold chosen by "auto" is checked at that threshold, not that it is the
+    best.
 
     Examples
     --------
