@@ -89,18 +89,25 @@ class Siege:
         known = self._attack(aim, clock)
         if self.battles.is_counts:
             known = self._enumerated(aim, known, clock)
-        self._unit = _FINE * known.does
-        if self.battles.is_counts:
-            self._unit = min(_PART, known.part * _PART) if known.does <= _FEW else 1.0
-        most = min(known.does, known.part) - self._unit
-        if math.isinf(known.does):
-            most = float(math.floor(self.pusher.most)) if self.change.takes else self.battles.total
-            self._unit = 1.0 if self.battles.is_counts else _FINE * most
+        most, self._unit = self._asked(known)
         self._thorough = max(known.whole_fails, known.undecided) < known.does - 1
         fails = self._excluded(aim, most, clock) if most > 0 else 0.0
         whole = max(known.whole_fails, math.floor(fails + 1e-9))
         self.known[aim] = replace(known, fails=fails, whole_fails=whole, undecided=max(known.undecided, whole))
         return self.known[aim]
+
+    def _asked(self, known: Known) -> tuple[float, float]:
+        """Return the most battles that are to be excluded, and to which part of one."""
+        whole, least = self.battles.is_counts, min(known.does, known.part)
+        if math.isinf(least):
+            most = float(math.floor(self.pusher.most)) if self.change.takes else self.battles.total
+            return most, 1.0 if whole else _FINE * most
+        if not whole:
+            return least * (1 - _FINE), least * _FINE
+        if known.does > _FEW:
+            return known.does - 1, 1.0
+        unit = min(_PART, least * _PART)
+        return unit * (math.ceil(least / unit) - 1), unit
 
     def _enumerated(self, aim: Aim, known: Known, clock: Clock) -> Known:
         """Return what is known when every change of a few battles is tried."""
