@@ -240,3 +240,36 @@ def claims(verdict, words):
 
 def changed(found, **numbers):
     return dataclasses.replace(found, _memo={}, **numbers)
+
+
+@pytest.mark.no_cover
+@pytest.mark.slow
+@pytest.mark.parametrize("change", CHANGES)
+def test_no_proof_excludes_what_an_attack_does(change):
+    """Whole battles and parts of them, also where much is changed and only the ridge holds some items."""
+    tight = 0
+    for seed in range(PROFILES):
+        rng = np.random.default_rng([seed, CHANGES.index(change), 8])
+        won, tied = some_battles(rng)
+        scale = rng.choice([1, 1, 5])
+        votes = votes_of(won * scale, tied * scale)
+        consensus = hr.bradley_terry(votes)
+        if votes.n != len(won) or not consensus.unique:
+            continue
+        goals = list(goals_for(consensus.ranking.order, rng).values())
+        goal = goals[int(rng.integers(len(goals)))]
+        aim = goal.aim(consensus.ranking, votes.items)
+        found = hr.attack(votes, hr.bradley_terry, goal, change=change, time_limit=1)
+        if aim.reached(consensus.ranking) or not math.isfinite(found.upper):
+            continue
+        races = Races.of(votes, Enclosed.of_votes(votes))
+        assert not races.fails(aim, found.upper * votes.total * (1 + 1e-9), change, whole=False), seed
+        assert not races.fails(aim, found.votes_sufficient, change, whole=True, surely=True), seed
+        assert not races.fails(aim, found.votes_to_tie, change, whole=True), seed
+        for part in (0.99, 0.9, 0.7):
+            if races.fails(aim, part * found.upper * votes.total, change, whole=False):
+                tight += 1
+                break
+        verdict = hr.verify(votes, hr.bradley_terry, found)
+        assert not verdict.refuted, (seed, verdict.text())
+    assert tight
