@@ -742,7 +742,7 @@ def fewest_battles(won, tied, change, before, goals, most, ridge=1e-6):
     enough.
     """
     found = {goal: [None, None] for goal in goals}
-    for size in range(1, most + 1):
+    for size in range(most + 1):
         after = battles_after(won, tied, change, size)
         if not len(after):
             break

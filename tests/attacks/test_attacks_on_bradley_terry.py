@@ -83,8 +83,6 @@ def test_no_bound_is_above_what_brute_force_finds(change):
         if votes.n != len(won):
             continue
         consensus = hr.bradley_terry(votes)
-        if not consensus.unique:
-            continue
         before = tuple(int(rank) for rank in consensus.ranking.ranks)
         goals = goals_for(consensus.ranking.order, rng)
         goals = {name: goals[name] for name in rng.permutation(np.array([*goals, None], dtype=object)[:-1])[:3]}
@@ -225,6 +223,32 @@ def test_an_item_that_is_never_beaten_can_be_caught():
     votes = votes_of(won, np.zeros((3, 3), dtype=int))
     found = hr.attack(votes, hr.bradley_terry, hr.NewWinner(), change="add")
     assert 1 <= found.votes_needed <= found.votes_sufficient < math.inf
+    assert hr.fulfils(votes, hr.bradley_terry, found.whole.votes, hr.NewWinner())
+
+
+def test_items_of_equal_strength_need_no_battle_to_tie():
+    won = [[0, 5, 7], [5, 0, 7], [3, 3, 0]]
+    votes = votes_of(won, np.zeros((3, 3), dtype=int))
+    for change in CHANGES:
+        for goal in (hr.NewWinner(), hr.Above("i1", "i0"), hr.Distance(1 / 3)):
+            found = hr.attack(votes, hr.bradley_terry, goal, change=change)
+            assert (found.lower, found.votes_needed, found.votes_to_tie) == (0.0, 0.0, 0.0)
+            assert found.votes_sufficient == 1
+
+
+def test_one_battle_only():
+    votes = hr.Votes.from_ranks([[1, 2, 0]], [1.0], ["a", "b", "c"], unlisted="observed")
+    for change in CHANGES:
+        found = hr.attack(votes, hr.bradley_terry, hr.Above("b", "a"), change=change)
+        assert found.votes_needed <= found.votes_sufficient
+        assert found.votes_needed <= 1 or math.isinf(found.votes_sufficient)
+
+
+def test_ballots_over_one_item_count_for_the_ridge_alone():
+    ranks = [[1, 2, 0], [2, 1, 0], [0, 1, 2], [0, 2, 1], [1, 0, 0]]
+    votes = hr.Votes.from_ranks(ranks, [9.0, 7.0, 8.0, 5.0, 20.0], ["a", "b", "c"], unlisted="observed")
+    found = hr.attack(votes, hr.bradley_terry, hr.NewWinner(), change="drop")
+    assert 1 <= found.votes_needed <= found.votes_sufficient <= 3
     assert hr.fulfils(votes, hr.bradley_terry, found.whole.votes, hr.NewWinner())
 
 

@@ -272,14 +272,13 @@ class Case:
     def _tying(self, answer: Answer, known: Whole, clock: Clock) -> Plan | None:
         """Return the smallest change of whole votes known with which some optimum reaches the aim, if it is smaller."""
         best = known.tie_plan
-        settled = known.needed >= min(known.ties, known.sufficient) or not self.engine.rounds
-        if isinstance(self.statistic, Robust) or settled:
+        if isinstance(self.statistic, Robust) or known.needed >= min(known.ties, known.sufficient):
             return best
         weakly = partial(self._works, answer.aim, clock, weakly=True)
         if known.needed == 0 and weakly(nothing(self.votes)):
             return nothing(self.votes)
         rounded = answer.plan or answer.tie_plan
-        if rounded is None or clock.over():
+        if rounded is None or clock.over() or not self.engine.rounds:
             return best
         target = self.before.ranking if answer.after is None else answer.after.ranking
         below = min(known.ties, known.needed + _TIES_TRIED)

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from holdrank.attacks.bradley_terry.battles import Battles
+from holdrank.attacks.bradley_terry.battles import Battles, ranked
 from holdrank.attacks.bradley_terry.enumeration import Enumeration
 from holdrank.attacks.bradley_terry.movement import Movement
 from holdrank.attacks.bradley_terry.pushes import Push, Pusher
@@ -45,7 +45,7 @@ class Known:
     fails : float
         No change of so many battles, or of fewer, reaches the aim.
     whole_fails : float
-        The same for whole battles, which may be more.
+        The same for whole battles, which may be more; -1 where no change is needed.
     undecided : float
         No change of so many whole battles reaches it whatever breaks ties.
     does : float
@@ -92,9 +92,12 @@ class Siege:
         most, self._unit = self._asked(known)
         self._thorough = max(known.whole_fails, known.undecided) < known.does - 1
         fails = self._excluded(aim, most, clock) if most > 0 else 0.0
-        whole = max(known.whole_fails, math.floor(fails + 1e-9))
-        self.known[aim] = replace(known, fails=fails, whole_fails=whole, undecided=max(known.undecided, whole))
-        return self.known[aim]
+        whole = max(known.whole_fails, float(math.floor(fails)))
+        known = replace(known, fails=fails, whole_fails=whole, undecided=max(known.undecided, whole))
+        if aim.reached_by_some(ranked(self.battles.strengths)):
+            known = replace(known, fails=0.0, whole_fails=-1.0)  # a tie that is there already reaches it
+        self.known[aim] = known
+        return known
 
     def _asked(self, known: Known) -> tuple[float, float]:
         """Return the most battles that are to be excluded, and to which part of one."""
@@ -275,7 +278,8 @@ def find(
         siege.ask(aim, clock)
     results, last = [], Known()
     for aim in aims:
-        last = siege.known.get(aim, Known(last.fails, last.whole_fails, last.undecided))  # farther aims need no less
+        # Farther aims need no less.
+        last = siege.known.setdefault(aim, Known(last.fails, last.whole_fails, last.undecided))
         size, plan = (last.part, last.part_plan) if last.part < last.does and last.part_plan else (last.does, last.plan)
         results.append(Found(last.fails / votes.total, size / votes.total, plan))
     return results
@@ -286,17 +290,12 @@ def whole(
     before: Ranking,  # noqa: ARG001
     aims: Sequence[Aim],
     change: Change,
-    found: Sequence[Found],
+    found: Sequence[Found],  # noqa: ARG001
     clock: Clock,  # noqa: ARG001
 ) -> list[Whole]:
     """Return the same in whole battles."""
-    siege = _siege(votes, change)
-    results = []
-    for aim, share in zip(aims, found, strict=True):
-        least = math.floor(share.lower * votes.total + 1e-9)
-        known = siege.known.get(aim, Known(whole_fails=least, undecided=least))
-        results.append(Whole(known.whole_fails + 1, known.plan, known.tie_plan, decide=known.undecided + 1))
-    return results
+    known = (_siege(votes, change).known[aim] for aim in aims)
+    return [Whole(one.whole_fails + 1, one.plan, one.tie_plan, one.undecided + 1) for one in known]
 
 
 def _siege(votes: Votes, change: Change) -> Siege:

@@ -49,6 +49,8 @@ class Race:
 
         At most `regions` are looked at where the first bound is too weak.
         """
+        if self.gap <= TOLD_APART * max(1.0, float(np.ptp(self.movement.s))):
+            return 0.0  # the rule does not tell them apart
         steps = math.floor(most / self.unit)
         proved = self._by_first_bound(steps, clock)
         if proved < steps and regions:
