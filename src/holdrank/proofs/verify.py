@@ -15,20 +15,23 @@ from holdrank.proofs.statistics import LISTED, Exactly, known_base
 from holdrank.proofs.verdicts import Verdict
 from holdrank.rankings import Ranking
 from holdrank.rules.consensus import Consensus, Statistic
+from holdrank.votes.pairs import PairCounts
 from holdrank.votes.votes import Votes
 
 
 @overload
-def verify(votes: Votes, T: Statistic, result: Consensus | Attack | Breakdown) -> Verdict: ...
+def verify(votes: Votes | PairCounts, T: Statistic, result: Consensus | Attack | Breakdown) -> Verdict: ...
 @overload
-def verify(votes: Votes, T: Analysis) -> Verdict: ...
-def verify(votes: Votes, T: Statistic | Analysis, result: Consensus | Attack | Breakdown | None = None) -> Verdict:
+def verify(votes: Votes | PairCounts, T: Analysis) -> Verdict: ...
+def verify(
+    votes: Votes | PairCounts, T: Statistic | Analysis, result: Consensus | Attack | Breakdown | None = None
+) -> Verdict:
     """Check every number of a result again, by other means than those that found it.
 
     Parameters
     ----------
-    votes : Votes
-        The votes as they were before any attack.
+    votes : Votes or PairCounts
+        The votes as they were before any attack; pair counts for `bradley_terry` on battles only.
     T : Statistic or Analysis
         The statistic of the result; an analysis needs nothing else.
     result : Consensus, Attack or Breakdown
@@ -64,7 +67,10 @@ def verify(votes: Votes, T: Statistic | Analysis, result: Consensus | Attack | B
     if isinstance(T, Analysis):
         if result is not None:
             raise UsageError("verify takes votes and an analysis, or votes, a statistic and a result of it")
+        if isinstance(votes, PairCounts):
+            raise UsageError("verify takes the votes of an analysis, not counts of pairs", repair="give the votes")
         return Verdict(tuple(dict.fromkeys(analysis_checks(votes, T))))  # a claim may be a gap as well
+    votes = answers.votes_of(votes, T)
     T = answers.checked(votes, T, None)
     if not isinstance(result, Consensus | Attack | Breakdown):
         raise UsageError(
