@@ -18,7 +18,7 @@ from strategies import KINDS, random_ranks, unlisted_rule
 
 pytestmark = pytest.mark.slow
 
-RESULTS = int(os.environ.get("HOLDRANK_RESULTS", "10"))  # a long run takes 500
+RESULTS = int(os.environ.get("HOLDRANK_RESULTS", "16"))  # a long run takes 500
 STATISTICS = [
     hr.kemeny,
     hr.borda,
