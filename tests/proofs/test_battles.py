@@ -19,58 +19,11 @@ from holdrank.proofs.strengths import Enclosed
 from holdrank.rules import strengths as rule_strengths
 
 import oracles
+from battles import goals_for, random_battles, votes_of
 
 PROFILES = int(os.environ.get("HOLDRANK_PROFILES", "6"))  # a long run takes 500
 CHANGES = tuple(hr.Change)
 SURE = {hr.Change.REPLACE: 2, hr.Change.DROP: 3, hr.Change.ADD: 3}
-
-
-def votes_of(won, tied):
-    n = len(won)
-    rows, weights = [], []
-    for table, second in ((won, 2), (tied, 1)):
-        for i, j in np.argwhere(np.array(table)).tolist():
-            rows.append([1 if item == i else second if item == j else 0 for item in range(n)])
-            weights.append(float(table[i][j]))
-    return hr.Votes.from_ranks(rows, weights, [f"i{k}" for k in range(n)], unlisted="observed")
-
-
-def some_battles(rng):
-    """Few items: with ties, sparse, in parts that never meet, with an item that wins everything."""
-    n = int(rng.integers(3, 6))
-    kind = rng.choice(["even", "sparse", "parts", "unbeaten"])
-    often = np.triu(rng.random((n, n)), 1)
-    if kind == "sparse":
-        often *= rng.random((n, n)) < 0.6
-    if kind == "parts":
-        often *= (np.arange(n) < n // 2)[:, None] == (np.arange(n) < n // 2)
-    often[0, 1] += 0.1
-    won, tied = np.zeros((n, n), dtype=int), np.zeros((n, n), dtype=int)
-    strength = rng.normal(0, rng.choice([0.1, 0.6, 1.5]), n)
-    for at in rng.choice(n * n, size=int(rng.integers(4, 60)), p=(often / often.sum()).ravel()).tolist():
-        i, j = divmod(at, n)
-        if rng.random() < 0.15:
-            tied[i, j] += 1
-        elif (kind == "unbeaten" and i == 0) or rng.random() < 1 / (1 + math.exp(strength[j] - strength[i])):
-            won[i, j] += 1
-        else:
-            won[j, i] += 1
-    return won, tied
-
-
-def goals_for(order, rng):
-    n = len(order)
-    b, a = (order[k] for k in sorted(rng.choice(n, 2, replace=False).tolist(), reverse=True))
-    x, y, k = order[int(rng.integers(1, n))], order[0], int(rng.integers(1, n))
-    m = int(rng.integers(1, n * (n - 1) // 2 + 1))
-    return {
-        ("above", b, a): hr.Above(f"i{b}", f"i{a}"),
-        ("new winner",): hr.NewWinner(),
-        ("wins", x): hr.Wins(f"i{x}"),
-        ("top set", k): hr.TopSet(k),
-        ("leaves", y, k): hr.Leaves(f"i{y}", k),
-        ("flips", m): hr.Distance(m / (n * (n - 1) / 2)),
-    }
 
 
 def test_the_logistic_function_is_enclosed():
@@ -111,7 +64,7 @@ def test_strengths_are_enclosed():
     assert strengths.RIDGE == rule_strengths.RIDGE
     rng = np.random.default_rng(3)
     for _ in range(30):
-        won, tied = some_battles(rng)
+        won, tied = random_battles(rng)
         wins = won + (tied + tied.T) / 2
         fit = Enclosed.of(wins, np.asarray(float(wins.sum())))
         s = oracles.strengths_of_many(wins[None], 1e-6)[0]
@@ -127,7 +80,7 @@ def test_what_is_proved_is_never_beyond_brute_force(change):
     proved = tight = 0
     for seed in range(PROFILES):
         rng = np.random.default_rng([seed, CHANGES.index(change), 7])
-        won, tied = some_battles(rng)
+        won, tied = random_battles(rng)
         votes = votes_of(won, tied)
         consensus = hr.bradley_terry(votes) if votes.n == len(won) else None
         if consensus is None or not consensus.unique:
@@ -250,7 +203,7 @@ def test_no_proof_excludes_what_an_attack_does(change):
     tight = 0
     for seed in range(PROFILES):
         rng = np.random.default_rng([seed, CHANGES.index(change), 8])
-        won, tied = some_battles(rng)
+        won, tied = random_battles(rng)
         scale = rng.choice([1, 1, 5])
         votes = votes_of(won * scale, tied * scale)
         consensus = hr.bradley_terry(votes)

@@ -18,7 +18,7 @@ from holdrank.attacks.goals import Aim, Distance, Goal, TierDistance, distances_
 from holdrank.attacks.judge import MOST_IN_CELLS, Answer, Case
 from holdrank.attacks.mirror import is_symmetric
 from holdrank.attacks.plans import Progress
-from holdrank.attacks.results import Attack, Breakdown
+from holdrank.attacks.results import Attack, Breakdown, columns
 from holdrank.attacks.whole import votes_needed
 from holdrank.errors import UsageError, quote, real_number, show
 from holdrank.rankings import Floats, Ranking
@@ -250,17 +250,9 @@ def _curve(
     notes = _notes(case.before, answers)
     seconds = perf_counter() - started
     attacks = [case.attack(answer, _status_of(answer, status), notes, seconds) for answer in answers]
-    lower, upper = np.array([a.lower for a in attacks]), np.array([a.upper for a in attacks])
     return Breakdown(
         delta=at,
-        lower=lower,
-        upper=upper,
-        exact=lower == upper,
-        attacks=tuple(one if one.verified else None for one in attacks),
-        votes_needed=np.array([one.votes_needed for one in attacks]),
-        votes_to_tie=np.array([one.votes_to_tie for one in attacks]),
-        votes_to_decide=np.array([one.votes_to_decide for one in attacks]),
-        votes_sufficient=np.array([one.votes_sufficient for one in attacks]),
+        **columns(attacks),
         status=status,
         statistic=name_of(case.statistic),
         consensus=case.before,

@@ -258,6 +258,19 @@ class Breakdown:
         )
 
 
+def columns(attacks: Sequence[Attack]) -> dict[str, Any]:
+    """Return the fields of a `Breakdown` that one attack for each distance decides."""
+    lower, upper = np.array([one.lower for one in attacks]), np.array([one.upper for one in attacks])
+    whole = ("votes_needed", "votes_to_tie", "votes_to_decide", "votes_sufficient")
+    return {
+        "lower": lower,
+        "upper": upper,
+        "exact": lower == upper,
+        "attacks": tuple(one if one.verified else None for one in attacks),
+        **{name: np.array([getattr(one, name) for one in attacks]) for name in whole},
+    }
+
+
 def _listed(items: Sequence[str], ranks: Ints, weights: Floats) -> Ballots:
     """Return ballots with their weights as text, the heaviest first."""
     rows = np.flatnonzero(weights > 0)

@@ -16,7 +16,7 @@ from holdrank.attacks.estimator.original import descended
 from holdrank.attacks.goals import Aim, Distance, TierDistance
 from holdrank.attacks.judge import Answer, Case
 from holdrank.attacks.plans import Found, Plan, Progress
-from holdrank.attacks.results import Breakdown
+from holdrank.attacks.results import Breakdown, columns
 from holdrank.attacks.whole import Whole
 from holdrank.rankings import Floats, Ranking
 from holdrank.rules.consensus import Consensus, Statistic, name_of
@@ -67,17 +67,9 @@ def paper_curve(
     status = Status.BETWEEN_INTERRUPTED if clock.interrupted else status
     notes = tuple(_notes(answers, ended.steps, options.steps))
     attacks = [case.attack(answer, status, notes, 0.0) for answer in answers]
-    lower, upper = np.array([a.lower for a in attacks]), np.array([a.upper for a in attacks])
     return Breakdown(
         delta=at,
-        lower=lower,
-        upper=upper,
-        exact=lower == upper,
-        attacks=tuple(one if one.verified else None for one in attacks),
-        votes_needed=np.array([one.votes_needed for one in attacks]),
-        votes_to_tie=np.array([one.votes_to_tie for one in attacks]),
-        votes_to_decide=np.array([one.votes_to_decide for one in attacks]),
-        votes_sufficient=np.array([one.votes_sufficient for one in attacks]),
+        **columns(attacks),
         status=status,
         statistic=name_of(T),
         consensus=before,
