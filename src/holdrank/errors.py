@@ -4,11 +4,12 @@ Every error that leaves the package on purpose is a `HoldrankError`. Its text is
 what was expected, and one way to repair it. All of these are fields too, so that nobody takes the text apart.
 
 `whole_number` and `real_number` decide what counts as a number at the border; the caller words the refusal.
+`item_number` refuses a name that no item has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import NamedTuple
 
@@ -215,6 +216,23 @@ def real_number(value: object) -> float | None:
     parts = int(np.finfo(value.dtype).eps ** -0.5)
     share = float(Fraction(float(value)).limit_denominator(parts))
     return share if type(value)(share) == value else float(str(value))
+
+
+def item_number(name: str, items: Sequence[str]) -> int:
+    """Return the number of the item of this name; refuse a name that no item has.
+
+    Examples
+    --------
+    >>> item_number("b", ["a", "b"])
+    1
+    """
+    if name in items:
+        return items.index(name)
+    import difflib  # here, for every command starts with this module
+
+    near = difflib.get_close_matches(str(name), items, n=1)
+    hint = f"did you mean {quote(near[0])}?" if near else f"items: {', '.join(show(one, 30) for one in items[:8])}"
+    raise UsageError(f"no item is called {quote(str(name))}; {hint}")
 
 
 def reason(error: OSError | ValueError) -> str:

@@ -28,6 +28,7 @@ COMMANDS = [
     ["rank", "votes.soc", "--draws", "20"],
     ["rank", "votes.soc", "--compare"],
     ["rank", "votes.soc", "--rule", "bradley-terry"],
+    ["rank", "votes.soc", "--rule", "bradley-terry", "--reweight", "--anchor", "Cherry", "--level", "0.5"],
     ["removals", "votes.soc"],
     ["removals", "votes.soc", "--rule", "bradley-terry"],
     ["tiers", "votes.soc", "--theta", "auto"],

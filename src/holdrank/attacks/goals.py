@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Sequence
@@ -13,7 +12,7 @@ from typing import Literal, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 
 from holdrank.arrays.tolerances import SAME
-from holdrank.errors import UsageError, quote, real_number, show, whole_number
+from holdrank.errors import UsageError, item_number, quote, real_number, whole_number
 from holdrank.rankings import Floats, Ints, Ranking, hausdorff_half, hausdorff_ns
 from holdrank.rules.metrics import NAMES, Metric, MetricLike, distances, ranking_indices
 from holdrank.words import goals as words
@@ -217,7 +216,7 @@ class Wins:
 
     def aim(self, before: Ranking, items: Sequence[str]) -> Aim:
         """See `Goal`."""
-        return Aim(self, before, newcomers=(_find(self.item, items),), top=1)
+        return Aim(self, before, newcomers=(item_number(self.item, items),), top=1)
 
     def text(self) -> str:
         """See `Goal`."""
@@ -237,7 +236,7 @@ class Above:
 
     def aim(self, before: Ranking, items: Sequence[str]) -> Aim:
         """See `Goal`."""
-        pair = _find(self.upper, items), _find(self.lower, items)
+        pair = item_number(self.upper, items), item_number(self.lower, items)
         if pair[0] == pair[1]:
             raise UsageError(f"{quote(self.upper)} cannot stand above itself; name two items")
         return Aim(self, before, above=pair)
@@ -287,7 +286,7 @@ class Enters:
     def aim(self, before: Ranking, items: Sequence[str]) -> Aim:
         """See `Goal`."""
         _check_place(self.k, items)
-        return Aim(self, before, newcomers=(_find(self.item, items),), top=self.k)
+        return Aim(self, before, newcomers=(item_number(self.item, items),), top=self.k)
 
     def text(self) -> str:
         """See `Goal`."""
@@ -311,7 +310,7 @@ class Leaves:
     def aim(self, before: Ranking, items: Sequence[str]) -> Aim:
         """See `Goal`."""
         _check_place(self.k, items)
-        return Aim(self, before, leaver=(_find(self.item, items),), top=self.k)
+        return Aim(self, before, leaver=(item_number(self.item, items),), top=self.k)
 
     def text(self) -> str:
         """See `Goal`."""
@@ -433,11 +432,3 @@ def _keep_place(goal: TopSet | Enters | Leaves) -> None:
 def _check_place(k: object, items: Sequence[str]) -> None:
     if not isinstance(k, int) or isinstance(k, bool) or not 1 <= k < len(items):
         raise UsageError(f"k must be a whole number from 1 to {len(items) - 1}, one less than the items, not {k}")
-
-
-def _find(item: str, items: Sequence[str]) -> int:
-    if item in items:
-        return list(items).index(item)
-    near = difflib.get_close_matches(str(item), items, n=1)
-    hint = f"did you mean {quote(near[0])}?" if near else f"items: {', '.join(show(name, 30) for name in items[:8])}"
-    raise UsageError(f"no item is called {quote(str(item))}; {hint}")

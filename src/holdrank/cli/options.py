@@ -41,15 +41,20 @@ CLAIMS = "'X wins', 'A above B' or 'top 3'"  # as in holdrank.attacks.goals, for
 
 
 class ReadingCommand(click.Command):
-    """A command that reads FILE: its help lists what says how in a part of its own."""
+    """A command that reads FILE: its help lists what says how in a part of its own, and so for ratings."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options of the command, then those of FILE."""
-        options = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
-        for title, reading in (("Options", False), ("How FILE is read", True)):
-            records = [option.get_help_record(ctx) for option in options if (option in READING_OPTIONS) is reading]
-            with formatter.section(title):
-                formatter.write_dl([record for record in records if record])
+        """Write the options of the command, then those of ratings and of FILE."""
+        parts: dict[str, list[tuple[str, str]]] = {"Options": [], "Ratings": [], "How FILE is read": []}
+        for option in self.get_params(ctx):
+            record = option.get_help_record(ctx) if isinstance(option, click.Option) else None
+            if record is not None:
+                of_file, of_ratings = option in READING_OPTIONS, option in RATING_OPTIONS
+                parts["How FILE is read" if of_file else "Ratings" if of_ratings else "Options"].append(record)
+        for title, records in parts.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
 
 
 READING_OPTIONS = [
@@ -93,6 +98,38 @@ def reading_options(command: F) -> F:
 
     # click keeps the parameters of a command to be in reverse order.
     gather.__click_params__ = [*reversed(READING_OPTIONS), *getattr(command, "__click_params__", [])]  # type: ignore[attr-defined]
+    return gather  # type: ignore[return-value]
+
+
+RATING_OPTIONS = [
+    click.Option(["--scale"], type=click.FloatRange(min=0, min_open=True), metavar="POINTS",
+                 help="Lead that means odds of BASE to 1; 400 if not given."),
+    click.Option(["--base"], type=click.FloatRange(min=1, min_open=True), metavar="ODDS",
+                 help="Odds that a lead of SCALE points means; 10 if not given."),
+    click.Option(["--offset"], type=float, metavar="POINTS",
+                 help="Rating of the anchor, or mean of all ratings; 1000 if not given."),
+    click.Option(["--anchor"], metavar="ITEM", help="Item whose rating is the offset."),
+    click.Option(["--level"], type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="SHARE",
+                 help="Coverage of the confidence intervals; 0.95 if not given."),
+    click.Option(["--reweight"], is_flag=True,
+                 help="Let all pairs count alike: a comparison weighs 1 / max(comparisons of its pair, 50)."),
+]  # fmt: skip
+
+
+def rating_options(command: F) -> F:
+    """Add the options of ratings; they reach the command as `reweight` and as one dict `rating` of those given."""
+
+    @wraps(command)
+    def gather(*args: Any, **kwargs: Any) -> Any:
+        given = {str(option.name): kwargs.pop(str(option.name)) for option in RATING_OPTIONS}
+        reweight = given.pop("reweight")
+        rating = {name: value for name, value in given.items() if value is not None}
+        if kwargs["rule"] != "bradley-terry" and (rating or reweight):
+            name = next(iter(rating), "reweight")
+            raise click.UsageError(f"--{name} is for --rule bradley-terry: only that rule gives ratings.")
+        return command(*args, rating=rating, reweight=reweight, **kwargs)
+
+    gather.__click_params__ = [*reversed(RATING_OPTIONS), *getattr(command, "__click_params__", [])]  # type: ignore[attr-defined]
     return gather  # type: ignore[return-value]
 
 

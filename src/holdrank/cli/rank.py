@@ -13,6 +13,7 @@ from holdrank.cli.options import (
     as_option,
     checkpoint_option,
     merge_option,
+    rating_options,
     read,
     result_options,
     rule_option,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from holdrank.analysis.bootstrap import Bootstrap
     from holdrank.rankings import Ranking
     from holdrank.rules.consensus import Consensus
+    from holdrank.rules.ratings import Ratings
     from holdrank.votes.votes import Votes
 
 
@@ -55,37 +57,47 @@ if TYPE_CHECKING:
 @worker_options
 @checkpoint_option
 @click.option("--time-limit", type=click.FloatRange(min=0), help="Seconds for the exact median, and for the draws.")
+@rating_options
 @result_options
 def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, executor: Executor | None,
-         checkpoint: str | None, time_limit: float | None, require_proof: bool, as_json: bool, quiet: bool,
-         verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
-    """Rank the items of FILE by a consensus."""
+         checkpoint: str | None, time_limit: float | None, rating: dict[str, Any], reweight: bool,
+         require_proof: bool, as_json: bool, quiet: bool, verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
+    """Rank the items of FILE by a consensus.
+
+    With --rule bradley-terry, items have ratings with confidence intervals.
+    """
     from holdrank.analysis import records
 
     if compare and draws:
         raise click.UsageError("Give --compare or --draws, not both.")
     if not draws and (executor is not None or checkpoint is not None):
         raise click.UsageError("--jobs, --scheduler and --checkpoint are for --draws.")
+    if compare and (rating or reweight):
+        raise click.UsageError("--compare shows places, not ratings; leave out the options of ratings.")
+    if draws and reweight:
+        raise click.UsageError("--draws is for the rule without --reweight; give one of the two.")
     votes = read(file, reading, quiet)
-    consensus = _consensus(votes, rule, time_limit, quiet, verbose)
+    consensus = _consensus(votes, rule, time_limit, quiet, verbose, reweight)
+    rated = consensus.ratings(**rating) if consensus.has_ratings else None
     drawn = None
     if draws and not consensus.status.is_interrupted:
         drawn = _bootstrap(votes, rule, draws, seed, time_limit, executor, checkpoint, quiet)
     others = _others(votes, rule, time_limit, quiet) if compare else {}
     if as_json:
         parts: dict[str, Any] = {"consensus": records.ranking_record(rule, consensus)}
-        if consensus.has_ratings:
-            parts["ratings"] = records.ratings_record(consensus.ratings())
+        if rated is not None:
+            parts["ratings"] = records.ratings_record(rated)
         if drawn is not None:
             parts["bootstrap"] = records.bootstrap_record(drawn)
         if compare:
             parts["others"] = [records.other_record(name, one, votes) for name, one in others.items()]
-        spec = {"rule": rule, "draws": draws or 0, "seed": seed, "time_limit": time_limit}
+        spec = {"rule": rule, "reweight": reweight, "draws": draws or 0, "seed": seed, "time_limit": time_limit}
         print_json("rank", votes, spec=spec, **parts, seconds=round(consensus.seconds, 6))
     elif compare:
         print_comparison(votes, {rule: consensus, **others})
     else:
-        print_ranking(votes, consensus, f"{rule.title()} consensus", drawn)
+        title = f"{rule.title()} consensus{', pairs count alike' * reweight}"
+        print_ranking(votes, consensus, title, drawn, rated)
     ended = drawn is not None and drawn.status.is_interrupted
     return EXIT_INTERRUPTED if ended else exit_code(consensus.status, require_proof)
 
@@ -139,12 +151,16 @@ def tiers(file: str, theta: float | str, merge: str, path: bool, rule: str, time
     return exit_code(merged.status, require_proof)
 
 
-def _consensus(votes: Votes, rule: str, time_limit: float | None, quiet: bool, verbose: bool) -> Consensus:
+def _consensus(votes: Votes, rule: str, time_limit: float | None, quiet: bool, verbose: bool,
+               reweight: bool = False) -> Consensus:  # fmt: skip
+    from holdrank.rules.bradley_terry import bradley_terry
     from holdrank.rules.consensus import kemeny
 
     with progress_line(quiet) as progress:
-        exact = rule == "kemeny"
-        found = kemeny(votes, time_limit=time_limit, progress=progress) if exact else statistic(rule)(votes)
+        if rule == "kemeny":
+            found = kemeny(votes, time_limit=time_limit, progress=progress)
+        else:
+            found = bradley_terry(votes, reweight=True) if reweight else statistic(rule)(votes)
     if verbose:
         complain(f"{found.status}: {found.proof}; {found.seconds:.3f} s")
     return found
@@ -182,11 +198,11 @@ def tiers_text(tiers: Ranking, median: Ranking, votes: Votes) -> str:
     return order_text([rung.items for rung in rungs(tiers.ranks.tolist(), median.order)], votes.items)
 
 
-def print_ranking(votes: Votes, consensus: Consensus, title: str, drawn: Bootstrap | None = None) -> None:
+def print_ranking(votes: Votes, consensus: Consensus, title: str, drawn: Bootstrap | None = None,
+                  rated: Ratings | None = None) -> None:  # fmt: skip
     """Print a strict consensus, each item with its majority over the next, and where it lies in draws of the votes."""
     from holdrank.analysis.records import consensus_record
 
-    rated = consensus.ratings() if consensus.has_ratings else None
     columns = ["place"]
     columns += [] if rated is None else ["rating", f"{percent(rated.level)} interval"]
     columns += [] if drawn is None else [f"{percent(drawn.level)} of draws", "first"]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
-from holdrank.errors import UsageError, quote, real_number
+from holdrank.errors import UsageError, item_number, quote, real_number
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.rules.sandwich import covariance, filling_of_ballots, filling_of_pairs
 from holdrank.rules.strengths import reached, strength_tolerance, strengths, strong_groups
@@ -79,7 +78,7 @@ class Ratings:
         >>> round(hr.bradley_terry(votes).ratings().probability("a", "b"), 6)
         0.75
         """
-        one, two = (float(self.strengths[number_of(name, self.items)]) for name in (item, other))
+        one, two = (float(self.strengths[item_number(name, self.items)]) for name in (item, other))
         gap = math.nan if math.isinf(one) and one == two else two - one
         return 1 / (1 + math.exp(min(gap, 700.0)))
 
@@ -152,7 +151,7 @@ class RatingModel(Remembering):
         level = _within("level", level, 0.0, 1.0)
         damping = _within("damping", damping, 0.0, including=True)
         items = self.votes.items
-        zero = None if anchor is None else number_of(anchor, items)
+        zero = None if anchor is None else item_number(anchor, items)
         fit = self._remember(f"fit {zero}", lambda: self._fit(zero))
         spread, notes = self._remember(f"spread {zero} {damping!r}", lambda: self._spread(fit, zero, damping))
         unit = scale / math.log(base)
@@ -262,13 +261,6 @@ class RatingModel(Remembering):
 def pair_weights(wins: Floats, floor: float) -> Floats:
     """Return what one comparison of each pair counts, so that pairs compared often do not outweigh the others."""
     return np.asarray(1 / np.maximum(wins + wins.T, floor))
-
-
-def number_of(item: str, items: Sequence[str]) -> int:
-    """Return the number of an item; refuse a name that is none."""
-    if item not in items:
-        raise UsageError(f"no item is called {quote(str(item))}")
-    return list(items).index(item)
 
 
 def _within(name: str, value: object, low: float, high: float = math.inf, *, including: bool = False) -> float:

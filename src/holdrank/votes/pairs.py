@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from holdrank.errors import LimitError, Message, Option, UsageError, quote, reason
+from holdrank.errors import LimitError, Message, Option, UsageError, item_number, quote, reason
 from holdrank.parallel.checkpoints import replace_file
 from holdrank.rankings import Floats, Ranking
 from holdrank.votes.forms.battles import PairTally
@@ -255,11 +255,8 @@ class PairCounts(Remembering):
         [[0.0, 4.0], [1.0, 0.0]]
         """
         names = tuple(items)
-        unknown = [name for name in names if name not in self.items]
-        if unknown:
-            raise UsageError(f"no item is called {quote(unknown[0])}")
+        at = np.array([item_number(name, self.items) for name in names], dtype=np.intp)
         check_items(names, len(names))
-        at = np.array([self.items.index(name) for name in names], dtype=np.intp)
         wins, listed = self._wins[np.ix_(at, at)], self._listed[at]
         return PairCounts._closed(names, wins, self.total, self.unlisted, listed, self.said, self.reading)
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from holdrank.arrays.tolerances import FAINT
-from holdrank.errors import UsageError, quote
+from holdrank.errors import UsageError, item_number, quote
 from holdrank.rankings import Floats, Ints
 from holdrank.status import upward
 from holdrank.votes.ballots import Ballots, DenseBallots
@@ -305,10 +305,7 @@ class Votes(WeightedBallots):
         np.float64(0.4)
         """
         names = list(items)
-        unknown = [name for name in names if name not in self.items]
-        if unknown:
-            raise UsageError(f"no item is called {quote(unknown[0])}")
-        ballots = self.ballots.columns(np.array([self.items.index(name) for name in names], dtype=np.intp))
+        ballots = self.ballots.columns(np.array([item_number(name, self.items) for name in names], dtype=np.intp))
         kept = ballots.listed > 0
         return Votes._build(names, ballots.take(kept), self.weights[kept], self.unlisted)
 

@@ -24,15 +24,19 @@ NO_RATINGS = "No ratings: no two items have won against each other, directly or 
 
 
 def rating_texts(value: float, lower: float, upper: float) -> tuple[str, str]:
-    """Return a rating and its interval in whole points; a dash where the votes determine none.
+    """Return a rating and its interval in whole points; a dash where the votes determine none, "fixed" for an anchor.
 
     Examples
     --------
+    >>> rating_texts(1000.0, 1000.0, 1000.0)
+    ('1000', 'fixed')
     >>> rating_texts(1095.44, 1033.2, 1157.7), rating_texts(float("inf"), float("nan"), float("nan"))
     (('1095', '1033–1158'), ('–', '–'))
     """
     if not math.isfinite(value):
         return "–", "–"
+    if lower == upper:
+        return f"{value:.0f}", "fixed"
     dash = "–" if lower >= 0 else " to "
     return f"{value:.0f}", f"{lower:.0f}{dash}{upper:.0f}" if math.isfinite(lower) else "–"
 
