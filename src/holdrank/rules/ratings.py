@@ -198,10 +198,13 @@ class RatingModel(Remembering):
             found, _ = strengths(shares / shares.sum(), 0.0, near)
         except (UsageError, np.linalg.LinAlgError):
             return _Fit(rated[:0], np.full(len(items), np.nan), (words.NOT_FITTED,))
-        above, below = reached(beats.T, int(rated[0])), reached(beats, int(rated[0]))
         s = np.full(len(items), np.nan)
-        s[above], s[below] = np.inf, -np.inf
         s[rated] = found - found.mean()
+        if whole:
+            close(s)
+            return _Fit(rated, s, ())
+        above, below = reached(beats.T, int(rated[0])), reached(beats, int(rated[0]))
+        s[above & ~below], s[below & ~above] = np.inf, -np.inf
         close(s)
         apart = [np.flatnonzero(group).tolist() for group in (above & ~below, below & ~above, ~above & ~below)]
         return _Fit(rated, s, words.unrated_notes(items, *apart))

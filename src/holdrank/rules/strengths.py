@@ -14,7 +14,7 @@ from holdrank.votes.votes import Votes
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
 RIDGE = 1e-6
-_CONVERGED = 1e-10  # largest last step, as a share of the range of the strengths (at least of 1)
+_CONVERGED = 1e-7  # largest last step, as a share of the range of the strengths (at least of 1); squared, what is left
 _EQUAL = 1e-8  # strengths closer than this, in the same unit, are not told apart
 _MOST_STEPS = 200
 
@@ -22,14 +22,17 @@ _MOST_STEPS = 200
 def strengths(shares: Floats, ridge: float, start: Floats | None = None) -> tuple[Floats, int]:
     """Return Bradley-Terry strengths of sum 0, (..., n), for wins as shares of the votes; and the Newton steps taken.
 
-    `start` are strengths near the ones to be found, which saves steps.
+    `start` are strengths near the ones to be found, which saves steps. Without it, the log-odds of each item's wins.
 
     A step is halved until it does not go beyond the top along its direction, so that every step climbs. It need never
     be shorter than ``log(1 + r) / r`` of itself, where r is its range: the third derivative of the likelihood along it
     is at most r times the second, which makes that much of it climb.
     """
     compared = shares + np.swapaxes(shares, -1, -2)
-    s = np.zeros(shares.shape[:-1]) if start is None else start - start.mean(axis=-1, keepdims=True)
+    if start is None:
+        unseen = max(ridge, 1e-9)  # keeps items finite that never won or never lost, about as far out as the ridge does
+        start = np.log((shares.sum(axis=-1) + unseen) / (shares.sum(axis=-2) + unseen))
+    s = start - start.mean(axis=-1, keepdims=True)
     loses, slope = slope_at(shares, s, ridge)
     for steps in range(1, _MOST_STEPS + 1):
         step = np.linalg.solve(hessian_at(compared, loses, ridge), slope[..., None])[..., 0]
