@@ -38,11 +38,14 @@ class _Region:
 
 
 class Race:
-    """The item b against a, which is ahead: how many battles are not enough to catch up, in units."""
+    """The item b against a, which is ahead: how many battles are not enough to catch up, in units.
 
-    def __init__(self, movement: Movement, b: int, a: int, unit: float = 1.0) -> None:
+    With a lead, a is to be ahead by no more than that: tiers tie items that are close. A negative lead is one of b.
+    """
+
+    def __init__(self, movement: Movement, b: int, a: int, unit: float = 1.0, lead: float = 0.0) -> None:
         self.movement, self.b, self.a, self.unit = movement, b, a, unit
-        self.gap = float(movement.gaps[a, b])
+        self.gap = float(movement.gaps[a, b]) - lead
 
     def fails(self, most: float, clock: Clock, regions: int) -> float:
         """Return the largest number of battles, up to `most`, that is proved not to suffice; 0 if none is.
