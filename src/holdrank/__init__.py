@@ -79,6 +79,7 @@ _ROOMS = {
     ),
     "votes.pairs": ("PairCounts",),
     "votes.provenance": ("Reading",),
+    "votes.voters": ("Voters",),
     "votes.votes": ("Votes",),
     "words.goals": ("Deed",),
 }
@@ -208,5 +209,6 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.votes.models import sample_votes as sample_votes
     from holdrank.votes.pairs import PairCounts as PairCounts
     from holdrank.votes.provenance import Reading as Reading
+    from holdrank.votes.voters import Voters as Voters
     from holdrank.votes.votes import Votes as Votes
     from holdrank.words.goals import Deed as Deed

@@ -18,6 +18,7 @@ from holdrank.votes.ballots import Ballots, DenseBallots
 from holdrank.votes.ballots.ranks import ranks_of_values
 from holdrank.votes.counting import WeightedBallots
 from holdrank.votes.forms import RawBallots, battles_from_frame, scores_from_frame
+from holdrank.votes.forms.battles import ballots_of_results
 from holdrank.votes.forms.notes import counted
 from holdrank.votes.forms.table import MAX_SCORE
 from holdrank.votes.inputs import (
@@ -30,6 +31,7 @@ from holdrank.votes.inputs import (
 )
 from holdrank.votes.memo import close
 from holdrank.votes.provenance import UNLISTED_MEANS, Reading, Unlisted
+from holdrank.votes.voters import Voters
 from holdrank.words.numbers import plural
 from holdrank.words.votes import reading_facts
 
@@ -59,6 +61,9 @@ class Votes(WeightedBallots):
     scores : (m, n) array of float or None
         What the ranks were made of, high is best, NaN where unlisted; read-only. Voters share a row only where all
         their scores are equal, so that rows of `ranks` may repeat. None for votes that hold no scores.
+    voters : Voters or None
+        Who cast which battles, where `from_battles` was told. Two votes are equal if their ballots are, whoever cast
+        them. `renamed`, `with_reading` and `capped` keep the voters; other votes made from these do not have them.
 
     Examples
     --------
@@ -73,6 +78,7 @@ class Votes(WeightedBallots):
 
     notes: tuple[str, ...] = ()
     reading: Reading = field(default_factory=Reading)
+    voters: Voters | None = None
     _memo: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -124,6 +130,10 @@ class Votes(WeightedBallots):
         Every battle is a ballot over two items, so `unlisted` is "observed". Columns are found by their usual
         names (``model_a, model_b, winner`` and others) or named by `first`, `second`, `winner` and `weight`;
         `both_bad` says whether such a verdict is a ``"tie"`` or ``"drop"``.
+
+        `voter` names the column that says who cast each battle, or is a sequence of names, one for each row. The votes
+        then know their `voters`. A battle without a voter is refused; with ``blank_voters="separate"`` each such battle
+        is a voter of its own.
         """
         return cls.from_raw(battles_from_frame(frame, **columns), Reading(format="battles"))
 
@@ -168,9 +178,18 @@ class Votes(WeightedBallots):
         With ``merge=False`` equal ballots stay apart and scores are left out: enough to count pairs, and sooner done.
         """
         full = replace(reading, choices={**raw.choices, "unlisted": raw.unlisted, **reading.choices})
-        return cls._build(
+        votes = cls._build(
             raw.items, raw.stored(), raw.weights, raw.unlisted, raw.notes, full, raw.times, merge  # type: ignore[arg-type]
         )  # fmt: skip
+        return votes if raw.cast is None else replace(votes, voters=raw.cast)
+
+    @classmethod
+    def from_voters(cls, voters: Voters, items: Sequence[str], reading: Reading | None = None) -> Votes:
+        """Return the battles that voters cast, as votes that know their voters."""
+        results, place = np.unique(voters.results, axis=0, return_inverse=True)
+        weights = np.bincount(place.ravel(), weights=voters.weight, minlength=len(results)).astype(np.float64)
+        raw = ballots_of_results(list(items), results, weights)
+        return cls.from_raw(replace(raw, cast=voters), reading or Reading(format="battles"))
 
     @classmethod
     def _build(
@@ -293,7 +312,34 @@ class Votes(WeightedBallots):
             raise UsageError("at least one ballot must keep a weight above 0")
         kept = shares[order]
         close(kept)
-        return replace(self, ballots=self.ballots.take(order).closed(), weights=kept, _memo={})
+        return replace(self, ballots=self.ballots.take(order).closed(), weights=kept, voters=None, _memo={})
+
+    def capped(self, most: float) -> Votes:
+        """Return the votes with no voter counting more than `most` battles.
+
+        The battles of a voter who cast more are scaled down alike, so that together they weigh `most`.
+
+        Examples
+        --------
+        >>> import polars
+        >>> rows = {"winner": ["a", "a", "a", "a", "b"], "loser": ["b", "b", "b", "b", "a"], "who": list("xxxxy")}
+        >>> votes = Votes.from_battles(polars.DataFrame(rows), voter="who")
+        >>> votes.wins()[0, 1], votes.capped(2).wins()[0, 1]
+        (np.float64(4.0), np.float64(2.0))
+        """
+        voters = self.expect_voters("capped").capped(most)
+        kept = replace(self.reading, choices={**self.reading.choices, "cap": f"{plural(most, 'battle')} a voter"})
+        capped = Votes.from_voters(voters, self.items, kept)
+        return replace(capped, notes=tuple(dict.fromkeys((*self.notes, *capped.notes))))
+
+    def expect_voters(self, caller: str) -> Voters:
+        """Return the voters, or say how votes come to know them."""
+        if self.voters is None:
+            raise UsageError(
+                f"{caller} needs to know who cast each battle, and these votes do not say it",
+                repair='name the column: Votes.from_battles(frame, voter="...") or read_votes(file, voter="...")',
+            )
+        return self.voters
 
     def only(self, items: Iterable[str]) -> Votes:
         """Return the votes on some of the items, in this order; ballots that list none of them are left out.
@@ -324,7 +370,9 @@ class Votes(WeightedBallots):
         return digest.hexdigest()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.items, self.ballots, self.weights, self.unlisted, self.notes, self.reading)
+        return _restored, (
+            self.items, self.ballots, self.weights, self.unlisted, self.notes, self.reading, self.voters
+        )  # fmt: skip
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Votes) and self.input_hash == other.input_hash

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from dataclasses import dataclass, replace
+from itertools import repeat
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdrank.errors import InputError, Message, Option, UsageError, quote
+from holdrank.rankings import Ints
 from holdrank.votes.forms.notes import comparison_notes, counted, name_notes, plural
 from holdrank.votes.forms.raw import RawBallots, ranks_of_marks
 from holdrank.votes.forms.table import MAX_WEIGHT, Problems, Ref, Table, find_weight, is_blank, is_number, read_weights
@@ -27,6 +29,8 @@ from holdrank.votes.forms.vocabulary import (
     WON_NAMES,
     code,
 )
+from holdrank.votes.forms.voter_column import read_voters
+from holdrank.votes.voters import Voters
 
 T = TypeVar("T")
 
@@ -125,7 +129,8 @@ def tally_battles(
     choices = {"form": "battles", "both bad": both_bad}
     weight_column = find_weight(table, options.weight, choices)
     weights = read_weights(table, weight_column, problems)
-    rows = _DistinctBattles(table, columns, None if weight_column is None and table.times is None else weights)
+    voters = read_voters(table, options, choices, problems)
+    rows = _DistinctBattles(table, columns, None if weight_column is None and table.times is None else weights, voters)
     collected = PairTally(table)
     bad = missing = 0.0
     for row, outcome in _battle_outcomes(rows, problems, whole).items():
@@ -136,6 +141,8 @@ def tally_battles(
             missing += amount
         elif outcome != "both bad" or both_bad == "tie":
             collected.add(row[0], row[1], outcome, amount, rows.line_of, row, problems)
+    if voters is not None:
+        collected.cast = _cast(rows, collected)
     if bad:
         done = "counted as ties" if both_bad == "tie" else "dropped"
         collected.notes.append(counted(bad, "battle", f"called both items bad; {done}"))
@@ -147,8 +154,15 @@ def tally_battles(
 class _DistinctBattles:
     """Distinct rows of battles, with their weights (one each by default)."""
 
-    def __init__(self, table: Table, columns: BattleColumns, weights: NDArray[np.float64] | None) -> None:
+    def __init__(
+        self,
+        table: Table,
+        columns: BattleColumns,
+        weights: NDArray[np.float64] | None,
+        voters: Sequence[str] | None = None,
+    ) -> None:
         self.table, self.columns = table, columns
+        self.cast: dict[tuple[str, Row], float] = {}
         self._first_line: dict[Row, int] = {}
         tally: dict[Row, float] = {}
         if weights is None:
@@ -157,6 +171,10 @@ class _DistinctBattles:
             for row, amount in zip(self._rows(), weights.tolist(), strict=True):
                 tally[row] = tally.get(row, 0.0) + amount
         self.tally = tally
+        if voters is not None:
+            amounts = repeat(1.0) if weights is None else weights.tolist()
+            for voter, row, amount in zip(voters, self._rows(), amounts, strict=False):
+                self.cast[voter, row] = self.cast.get((voter, row), 0.0) + amount
 
     def _rows(self) -> Iterator[Row]:
         used = (self.columns.first, self.columns.second, *self.columns.result)
@@ -182,6 +200,20 @@ class _DistinctBattles:
             expected=expected,
             repair=repair,
         )
+
+
+def _cast(rows: _DistinctBattles, collected: PairTally) -> Voters:
+    """Return who cast the battles that count."""
+    numbers: dict[str, int] = {}
+    entries: list[tuple[int, int, int, int]] = []
+    amounts: list[float] = []
+    for (voter, row), amount in rows.cast.items():
+        result = collected.result_of(row)
+        if result is not None:
+            entries.append((numbers.setdefault(voter, len(numbers)), *result))
+            amounts.append(amount)
+    table = np.array(entries, dtype=np.int64).reshape(-1, 4)
+    return Voters.of(list(numbers), table[:, 0], table[:, 1:], np.array(amounts))
 
 
 def _battle_outcomes(rows: _DistinctBattles, problems: Problems, whole: bool) -> dict[Row, str]:
@@ -290,6 +322,8 @@ class PairTally:
         self.weights: dict[tuple[int, int, int], float] = {}
         self.selves = 0.0
         self.notes = list(table.notes)
+        self.cast: Voters | None = None
+        self._key_of: dict[Any, tuple[int, int, int]] = {}
 
     def add(
         self,
@@ -322,11 +356,17 @@ class PairTally:
         better = {"first": -1, "second": 1}.get(outcome, 0)
         key = (i, j, better) if i < j else (j, i, -better)
         self.weights[key] = self.weights.get(key, 0.0) + amount
+        self._key_of[row] = key
+
+    def result_of(self, row: T) -> tuple[int, int, int] | None:
+        """Return the two items of a row that was added, and which of them is better; None if it does not count."""
+        return self._key_of.get(row)
 
     def wins(self) -> NDArray[np.float64]:
         """Return W, W[i, j] = wins of item i against j, a tie counting half for each."""
         W = np.zeros((len(self.numbers), len(self.numbers)))
-        i, j, better, weight = self._results()
+        results, weight = self._results()
+        i, j, better = results.T
         np.add.at(W, (i, j), weight * (1 - better) / 2)
         np.add.at(W, (j, i), weight * (1 + better) / 2)
         return W
@@ -338,18 +378,24 @@ class PairTally:
 
     def ballots(self, choices: dict[str, str]) -> RawBallots:
         """Return a ballot over two items for every result."""
-        items = list(self.numbers)
-        i, j, better, weight = self._results()
-        row = np.tile(np.arange(len(weight)), 2)
-        rank = np.concatenate([1 + (better > 0), 1 + (better < 0)])
-        ranks = ranks_of_marks((len(weight), len(items)), row, np.concatenate([i, j]), rank, self.source)
-        notes = [*self.said(), *name_notes(items), *comparison_notes(len(items), i, j)]
-        return RawBallots(items, ranks, weight, notes, choices | OF_PAIRS, "observed")
+        results, weight = self._results()
+        raw = ballots_of_results(list(self.numbers), results, weight, self.source)
+        return replace(raw, notes=self.said() + raw.notes, choices=choices | raw.choices, cast=self.cast)
 
-    def _results(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """Return the two items of every result, which of them is better (-1 the first, 0 none), and its weight."""
-        i, j, better = np.array(list(self.weights), dtype=np.int64).reshape(-1, 3).T
-        return i, j, better, np.fromiter(self.weights.values(), dtype=np.float64, count=len(self.weights))
+    def _results(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return rows of two items and which of them is better (-1 the first, 0 none), and the weights."""
+        results = np.array(list(self.weights), dtype=np.int64).reshape(-1, 3)
+        return results, np.fromiter(self.weights.values(), dtype=np.float64, count=len(self.weights))
+
+
+def ballots_of_results(items: list[str], results: Ints, weight: NDArray[np.float64], source: str = "") -> RawBallots:
+    """Return a ballot over two items for every result: two items and which of them is better (-1 the first, 0 none)."""
+    i, j, better = results.T
+    row = np.tile(np.arange(len(weight)), 2)
+    rank = np.concatenate([1 + (better > 0), 1 + (better < 0)])
+    ranks = ranks_of_marks((len(weight), len(items)), row, np.concatenate([i, j]), rank, source)
+    notes: list[str] = [*name_notes(items), *comparison_notes(len(items), i, j)]
+    return RawBallots(items, ranks, weight, notes, dict(OF_PAIRS), "observed")
 
 
 def pair_count_columns(table: Table) -> list[int] | None:

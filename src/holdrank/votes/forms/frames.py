@@ -9,10 +9,12 @@ import numpy as np
 
 from holdrank.errors import UsageError
 from holdrank.votes.forms.battles import battle_columns, battles
+from holdrank.votes.forms.notes import plural
 from holdrank.votes.forms.raw import RawBallots
 from holdrank.votes.forms.scores import score_table
 from holdrank.votes.forms.table import Column, Problems, Ref, Table, find_weight, read_weights
 from holdrank.votes.forms.table_options import TableOptions
+from holdrank.votes.forms.voter_column import read_voters
 
 FRAME = "data frame (rows count from 1)"
 
@@ -64,7 +66,9 @@ def battles_from_frame(
     second: str | None = None,
     winner: str | None = None,
     weight: str | None = None,
+    voter: str | Sequence[Any] | None = None,
     both_bad: str = "tie",
+    blank_voters: str = "refuse",
 ) -> RawBallots:
     """Return the ballots of a frame of battles, one comparison a row.
 
@@ -75,8 +79,12 @@ def battles_from_frame(
     frame : pandas, polars, pyarrow or other frame that narwhals knows
     first, second, winner, weight : str, optional
         Names of the columns; without them the usual names are looked for.
+    voter : str or sequence, optional
+        Who cast each battle: the name of a column, or one name for each row.
     both_bad : {"tie", "drop"}
         What becomes of battles that call both items bad.
+    blank_voters : {"refuse", "separate"}
+        What becomes of battles that name no voter: refused, or each a voter of its own.
     """
     import narwhals.stable.v1 as nw
 
@@ -92,6 +100,7 @@ def battles_from_frame(
     used = [columns.first, columns.second, *columns.result]
     keys = [f"key {k}" for k in range(len(used))]
     amounts = None if weight_column is None else _frame_column(native[names[weight_column]])
+    people, label = _voters(native, bare, voter, blank_voters, choices)
     native = native.select(*(_plain_text(nw, native, names[k]).alias(key) for k, key in zip(used, keys, strict=True)))
     native = native.with_row_index("row")
     if weight_column is not None and amounts is not None:
@@ -100,16 +109,52 @@ def battles_from_frame(
         weights = read_weights(table, 0, Problems())
         engine = nw.get_native_namespace(native)
         native = native.with_columns(nw.new_series("weight", weights, nw.Float64, native_namespace=engine))
+    if people is not None:
+        engine = nw.get_native_namespace(native)
+        keys.append("voter")
+        native = native.with_columns(nw.new_series("voter", people, nw.String, native_namespace=engine))
     total = nw.len() if weight_column is None else nw.col("weight").sum()
     grouped = native.group_by(keys, drop_null_keys=False).agg(nw.col("row").min(), total.alias("total"))
     grouped = grouped.sort("row")  # engines return groups in any order; first appearance is ours
     cells = [_frame_column(grouped[name]) for name in (*keys, "total")]
     lines = [int(row) + 1 for row in grouped["row"].to_list()]
-    table = Table(FRAME, [*(names[k] for k in used), "weight"], cells, lines, frame=True)
+    header = [*(names[k] for k in used), *([label] if people is not None else []), "weight"]
+    table = Table(FRAME, header, cells, lines, frame=True)
     named: dict[str, Any] = {"first": 1, "second": 2, "winner": 3} if columns.winner is not None else {}
-    raw = battles(table, TableOptions(weight=len(used) + 1, both_bad=both_bad, **named), Problems())
-    raw.choices["weight"] = choices["weight"]
+    if people is not None:
+        named["voter"] = len(used) + 1
+    raw = battles(table, TableOptions(weight=len(header), both_bad=both_bad, **named), Problems())
+    raw.choices.update(choices)
     return raw
+
+
+def _voters(
+    native: Any, bare: Table, voter: str | Sequence[Any] | None, blank_voters: str, choices: dict[str, str]
+) -> tuple[list[str] | None, str]:
+    """Return who cast each battle of a frame, if that is said, and the name of the column."""
+    if voter is None or isinstance(voter, str):
+        column = None if voter is None else bare.find(voter, "voter")
+        cells = [] if column is None else _frame_column(native[bare.names[column]])
+        label = "" if column is None else bare.names[column]
+    else:
+        given = list(voter)
+        if len(given) != len(native):
+            raise UsageError(
+                f"{plural(len(given), 'voter')} given for {plural(len(native), 'battle')}",
+                repair="give one voter for each battle",
+            )
+        cells, label = ["" if _is_missing(name) else str(name) for name in given], "voter"
+    table = Table(FRAME, [label], [cells], range(1, len(native) + 1), frame=True)
+    options = TableOptions(voter=None if voter is None else 1, blank_voters=blank_voters)
+    people = read_voters(table, options, choices, Problems())
+    if people is not None and not isinstance(voter, str):
+        choices["voter"] = "given"
+    return people, label
+
+
+def _is_missing(name: Any) -> bool:
+    """Whether a name is None, or a number that is none (NaN, NaT)."""
+    return name is None or bool(name != name)
 
 
 def _plain_text(nw: Any, native: Any, name: str) -> Any:

@@ -11,6 +11,7 @@ from holdrank.rankings import Floats, Ints
 from holdrank.votes.ballots import Ballots, DenseBallots, SparseBallots
 from holdrank.votes.ballots.ranks import ballot_matrix
 from holdrank.votes.limits import most_cells, refuse_large_matrix
+from holdrank.votes.voters import Voters
 
 AnyRanks = NDArray[np.int32] | SparseBallots
 """Ranks of ballots as a reader found them: a matrix, or the few marks of one that would be almost empty."""
@@ -40,6 +41,8 @@ class RawBallots:
         How many ballots of the source each row stands for, for the notes; None = one each.
     title : str
         What the source says it is about; may be empty.
+    cast : Voters or None
+        Who cast which battles, where the source says so.
     """
 
     items: list[str]
@@ -51,6 +54,7 @@ class RawBallots:
     scores: NDArray[np.float64] | None = None
     times: NDArray[np.int64] | None = None
     title: str = ""
+    cast: Voters | None = None
 
     def stored(self) -> Ballots:
         """Return the ranks and scores in the store that suits them."""

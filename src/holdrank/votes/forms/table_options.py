@@ -27,6 +27,7 @@ class TableOptions:
     blanks: Collection[str] | None = None
     repeated: str = "refuse"
     both_bad: str = "tie"
+    blank_voters: str = "refuse"
 
     @property
     def keeps_first(self) -> bool:
