@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from holdrank.errors import InputError, Message, Option, quote, show
 from holdrank.files.ranks_or_scores import may_be_ranks, odd_column, parts_of_rankings, rank_evidence
+from holdrank.files.statistics import force_columns, refuse_statistics, refuse_statistics_of_names
 from holdrank.votes.forms.battles import battle_columns, pair_count_columns
 from holdrank.votes.forms.marks import columns_of_items, long_columns, slot_columns
 from holdrank.votes.forms.orders import position_columns
@@ -73,7 +74,9 @@ def named_form(table: Table) -> tuple[str, str] | None:
                     row=1,
                     column=voter,
                 )
-            return "long-scores" if scores else "long-ranks", _columns(table, [voter, *key, mark])
+            form = "long-scores" if scores else "long-ranks"
+            refuse_statistics_of_names(table, voter, names, Message("set ", Option("format", form)))
+            return form, _columns(table, [voter, *key, mark])
     return None
 
 
@@ -154,7 +157,10 @@ def _check_voters(table: Table, key: Sequence[int], options: TableOptions) -> No
     if options.columns is not None:
         return
     blanks = options.blanks_or(BLANKS)
-    used = [k for k in range(len(table.names)) if k not in key and table.is_numeric(k, blanks)]
+    others = [k for k in range(len(table.names)) if k not in key]
+    refuse_statistics(table, others, force_columns("score-table"))
+    refuse_statistics_of_names(table, key[-1], table.text(key[-1]), force_columns("score-table"))
+    used = [k for k in others if table.is_numeric(k, blanks)]
     if not options.lower_is_better:
         low = next((k for k in used if LOW_WORDS & set(plain(table.names[k]).split("_"))), None)
         if low is not None:
@@ -246,6 +252,8 @@ def _ranks_or_scores(
     if verdict == "ranks":
         return "rank-columns", "every row holds ranks from 1"
     if verdict == "scores":
+        if len(every) == len(used):
+            refuse_statistics(table, used, force_columns("score-columns"))
         if odd is None and len(every) == len(used):
             lone = odd_column(values)
             odd = None if lone is None else used[lone]
