@@ -237,8 +237,8 @@ def _is_bounded(low: NDArray[np.float64], middle: NDArray[np.float64], high: NDA
     below, above = middle - low, high - middle
     if (below <= 0).any() or (above <= 0).any() or not np.ptp(middle):
         return False
-    narrow = float(np.median(high - low)) <= np.ptp(middle) / 2
-    exact = np.allclose(below, above, rtol=0.02)
+    narrow = bool(np.median(high - low) <= np.ptp(middle) / 2)
+    exact = bool(np.allclose(below, above, rtol=0.02))
     alike = bool((np.maximum(below, above) <= 2 * np.minimum(below, above)).all())
     return (narrow and alike and len(low) > _LEAST_ROWS) or (exact and (narrow or len(low) > _LEAST_ROWS))
 
