@@ -20,7 +20,8 @@ import pytest
 
 import holdrank as hr
 from holdrank import paper
-from holdrank.paper import curves, vote_files
+from holdrank.paper import curves, tradeoffs, vote_files
+from holdrank.paper.distributions import authors
 from holdrank.parallel import executors as clusters
 from holdrank.parallel.spread import spread
 from holdrank.parallel.workers import Parcel
@@ -32,7 +33,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
 
 
 @cache
-def votes(n=5):
+def votes(n=4):
     return hr.sample_votes(hr.Mallows(range(n), 0.9), 200, rng=1)
 
 
@@ -48,7 +49,7 @@ def of_bootstrap(found):
 
 
 @cache
-def alone(n=5):
+def alone(n=4):
     return of_tradeoff(hr.tradeoff(votes(n)))
 
 
@@ -109,6 +110,15 @@ def test_a_sweep_for_the_top_of_many_items_is_the_same(processes):
     assert of_tradeoff(hr.tradeoff(many, goal=hr.NewWinner(), executor=processes)) == of_tradeoff(alone)
 
 
+@pytest.fixture
+def short_figures(monkeypatch):
+    """Figures of two of the authors' distributions and two thresholds: a task each, as the others would be."""
+    first = dict(list(authors().items())[:2])
+    monkeypatch.setattr(tradeoffs, "authors", lambda: first)
+    monkeypatch.setattr(curves, "THETAS", (0.05, 0.5))
+
+
+@pytest.mark.usefixtures("short_figures")
 def test_figures_are_the_same(processes):
     assert paper.fig5(rng=2023, count=2, executor=processes) == paper.fig5(rng=2023, count=2)
     assert paper.fig4(rng=1, steps=20, executor=processes) == paper.fig4(rng=1, steps=20)
@@ -223,10 +233,9 @@ def test_no_time_at_all_gives_one_draw(executor):
 def test_ctrl_c_returns_what_workers_know():
     hard = hr.sample_votes(hr.Mallows(range(9), 0.95), 300, rng=5)
     with clusters.local(2) as executor:
-        alarm = threading.Timer(6, lambda: os.kill(os.getpid(), signal.SIGINT))
-        alarm.start()
+        alarm = threading.Timer(1, lambda: os.kill(os.getpid(), signal.SIGINT))
         started = time.monotonic()
-        found = hr.tradeoff(hard, executor=executor)
+        found = hr.tradeoff(hard, executor=executor, progress=lambda step: step.done == 1 and alarm.start())
         assert found.status is Status.BETWEEN_INTERRUPTED
         assert time.monotonic() - started < 30
         with pytest.raises(hr.UsageError, match="takes no more work"):
@@ -324,7 +333,7 @@ def test_a_dask_cluster_that_loses_a_worker_in_the_middle_gives_the_same(cluster
             if step.done == 2:
                 cluster.workers[0].kill()
 
-        assert of_tradeoff(hr.tradeoff(votes(6), executor=executor, progress=strike)) == alone(6)
+        assert of_tradeoff(hr.tradeoff(votes(5), executor=executor, progress=strike)) == alone(5)
         until(lambda: executor.jobs == 2)
 
 
@@ -429,7 +438,7 @@ def test_killed_at_ten_random_moments_a_sweep_goes_on_to_the_same_bytes(tmp_path
 
 @posix
 def test_killed_with_workers_the_command_goes_on_and_no_worker_stays(tmp_path):
-    hr.write_votes(votes(), tmp_path / "votes.soc")
+    hr.write_votes(votes(5), tmp_path / "votes.soc")
     command = [sys.executable, "-m", "holdrank", "tradeoff", "votes.soc", "-q", "--json", "--jobs", "2"]
     kept = [*command, "--checkpoint", "points.jsonl"]
     rng = random.Random(3)
@@ -494,7 +503,7 @@ def test_other_votes_parameters_and_sweeps_are_refused(tmp_path):
     keep = tmp_path / "points.jsonl"
     hr.tradeoff(votes(), checkpoint=keep)
     with pytest.raises(hr.InputError, match=r"points\.jsonl: the checkpoint cannot be used: it is of other votes; to"):
-        hr.tradeoff(votes(6), checkpoint=keep)
+        hr.tradeoff(votes(5), checkpoint=keep)
     with pytest.raises(hr.InputError, match="other parameters: merge is downward there, naive here"):
         hr.tradeoff(votes(), merge="naive", checkpoint=keep)
     with pytest.raises(hr.InputError, match="another sweep: tradeoff there, bootstrap here"):
@@ -514,13 +523,14 @@ def test_draws_go_on_to_more_draws(tmp_path):
 
 def test_what_a_time_limit_cut_short_is_not_kept(tmp_path):
     keep = tmp_path / "points.jsonl"
-    hr.tradeoff(votes(6), checkpoint=keep, time_limit=0.2)
+    hr.tradeoff(votes(5), checkpoint=keep, time_limit=0.2)
     for line in keep.read_bytes().splitlines()[1:]:
         lower, upper, _ = json.loads(line)["value"]
         assert lower == upper
-    assert of_tradeoff(hr.tradeoff(votes(6), checkpoint=keep))[5:] == alone(6)[5:]
+    assert of_tradeoff(hr.tradeoff(votes(5), checkpoint=keep))[5:] == alone(5)[5:]
 
 
+@pytest.mark.usefixtures("short_figures")
 def test_figures_and_files_are_kept(tmp_path, files, monkeypatch):
     keep = tmp_path / "points.jsonl"
     first = paper.figures("real", tmp_path / "one", files=files, checkpoint=keep)
