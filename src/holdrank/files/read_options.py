@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from holdrank.errors import Message, Option, UsageError
+from holdrank.votes.forms.battle_layouts import OUTCOMES
 from holdrank.votes.forms.table_options import TableOptions
 
 FORMATS = {
@@ -43,7 +44,7 @@ _OPTIONS: dict[str, set[str]] = {
     "long-ranks": _CELLS | {"unlisted", "voter", "item", "rank", "weight", "repeated", "blanks"},
     "long-scores": _CELLS | {"unlisted", "voter", "item", "score", "weight", "repeated", "blanks", "lower_is_better"},
     "score-table": _CELLS | {"unlisted", "item", "columns", "repeated", "blanks", "lower_is_better"},
-    "battles": _CELLS | {"unlisted", "first", "second", "winner", "weight", "both_bad"},
+    "battles": _CELLS | {"unlisted", "first", "second", "winner", "weight", "both_bad", "voter", "blank_voters", "map"},
     "pair-counts": _CELLS | {"unlisted", "columns"},
     "multi-way": _CELLS | {"unlisted", "weight", "repeated", "blanks"},
 }
@@ -62,7 +63,7 @@ class ReadOptions(TableOptions):
 
     def __post_init__(self) -> None:
         """Refuse values of the wrong type at the door, where the message can name the option."""
-        for name in ("delimiter", "encoding", "unlisted", "repeated", "both_bad", "short_rows"):
+        for name in ("delimiter", "encoding", "unlisted", "repeated", "both_bad", "short_rows", "blank_voters"):
             self._expect(name, isinstance(getattr(self, name), str | None), "text")
         self._expect("header", self.header is None or _whole(self.header), "the number of a row, or 0")
         self._expect("sheet", isinstance(self.sheet, str | None) or _whole(self.sheet), "a name or a number")
@@ -77,6 +78,8 @@ class ReadOptions(TableOptions):
             self._expect(name, sound, what)
             if refs is not None:  # one name is a list of one, never a list of letters
                 object.__setattr__(self, name, list(refs))
+        if self.map is not None:
+            object.__setattr__(self, "map", _meanings(self.map))
         for name in ("blanks", "lower_is_better"):
             value = getattr(self, name)
             sound = value is None or (isinstance(value, Collection) and all(map(_is_ref, value)))
@@ -110,6 +113,22 @@ class ReadOptions(TableOptions):
                     Option("unlisted", "bottom"), f" makes no sense for {form}: a comparison speaks about two items"
                 )
             )
+
+
+def _meanings(given: object) -> dict[str, str]:
+    """Return what codes of a result mean, from a mapping or from texts such as ``won=first``."""
+    texts = [given] if isinstance(given, str) else given
+    pairs: dict[str, str] = {}
+    if isinstance(texts, Mapping):
+        pairs = {str(value): str(meaning) for value, meaning in texts.items()}
+    elif isinstance(texts, Collection) and all(isinstance(text, str) and "=" in text for text in texts):
+        pairs = {value: meaning for value, _, meaning in (text.rpartition("=") for text in texts)}
+    else:
+        raise UsageError(Message(Option("map"), f" takes codes such as 'won=first', not {given!r}"))
+    strange = next((meaning for meaning in pairs.values() if meaning not in OUTCOMES), None)
+    if strange is not None:
+        raise UsageError(Message(Option("map"), f" takes one of {', '.join(OUTCOMES)}, not {strange!r}"))
+    return {value.strip(): meaning for value, meaning in pairs.items()}
 
 
 def _whole(value: object) -> bool:

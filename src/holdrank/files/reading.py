@@ -7,7 +7,7 @@ A file goes one way: bytes, text or table (`containers`), what form it has (`sni
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -74,6 +74,8 @@ def read_votes(
     blanks: Collection[str] | None = None,
     repeated: str = "refuse",
     both_bad: str = "tie",
+    blank_voters: str = "refuse",
+    map: Mapping[str, str] | Collection[str] | None = None,
     categories: Sequence[str | int] | None = None,
     short_rows: str = "refuse",
     sheet: str | int | None = None,
@@ -110,6 +112,10 @@ def read_votes(
         An item named twice on a ballot, or on two rows of a score table.
     both_bad : {"tie", "drop"}
         Battles whose verdict is that both are bad.
+    blank_voters : {"refuse", "separate"}
+        Battles that name no voter, where `voter` is set: refused, or each a voter of its own.
+    map : mapping or collection of str, optional
+        What codes of a result mean: ``{"won": "first"}`` or ``["won=first"]``; first, second, tie or skip.
     categories : sequence of str or int, optional
         Categories of a .cat file, best first; items in those left out are unlisted.
     short_rows : {"refuse", "fill"}
@@ -141,6 +147,7 @@ def read_votes(
         unlisted=unlisted, delimiter=delimiter, encoding=encoding, header=header, columns=columns, item=item,
         voter=voter, weight=weight, rank=rank, score=score, first=first, second=second, winner=winner,
         lower_is_better=lower_is_better, blanks=blanks, repeated=repeated, both_bad=both_bad,
+        blank_voters=blank_voters, map=map,  # type: ignore[arg-type]
         categories=categories, short_rows=short_rows, sheet=sheet,
     )  # fmt: skip
     if sniff.is_large(source):

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from holdrank.errors import InputError, Message, Option, quote, show
 from holdrank.files.ranks_or_scores import may_be_ranks, odd_column, parts_of_rankings, rank_evidence
 from holdrank.files.statistics import force_columns, refuse_statistics, refuse_statistics_of_names
-from holdrank.votes.forms.battles import battle_columns, pair_count_columns
+from holdrank.votes.forms.battle_columns import battle_columns, refuse_without_winner
+from holdrank.votes.forms.battles import pair_count_columns
 from holdrank.votes.forms.marks import columns_of_items, long_columns, slot_columns
 from holdrank.votes.forms.orders import position_columns
 from holdrank.votes.forms.scores import find_key
@@ -91,10 +92,11 @@ def table_form(table: Table, options: TableOptions) -> tuple[str, str]:
     for option, form in (("winner", "battles"), ("first", "battles"), ("rank", "long-ranks"), ("score", "long-scores")):
         if getattr(options, option) is not None:
             return form, f"the option {option}="
-    if columns is None and item is None and voter is None:
+    if columns is None and item is None and (voter is None or battle_columns(table) is not None):
         told = named_form(table)
         if told is not None:
             return told
+        refuse_without_winner(table)
     elif item is not None and columns is None:
         for scores, form in ((False, "long-ranks"), (True, "long-scores")):
             if long_columns(table, scores, options) is not None:
@@ -249,6 +251,8 @@ def _ranks_or_scores(
         values = _matrix(table, every, blanks)
         if verdict != rank_evidence(values):
             verdict = None
+    if verdict != "ranks" and len(every) == len(used):
+        refuse_without_winner(table, numbers=True)
     if verdict == "ranks":
         return "rank-columns", "every row holds ranks from 1"
     if verdict == "scores":

@@ -17,7 +17,8 @@ from holdrank.files.read_options import ReadOptions
 from holdrank.files.table_form import table_form
 from holdrank.files.tables import of_table
 from holdrank.status import Step
-from holdrank.votes.forms.battles import battle_columns, pair_count_columns
+from holdrank.votes.forms.battle_columns import battle_columns
+from holdrank.votes.forms.battles import pair_count_columns
 from holdrank.votes.forms.marks import columns_of_items, slot_columns
 from holdrank.votes.forms.orders import position_columns
 from holdrank.votes.forms.table import (
@@ -151,7 +152,8 @@ def _columns(head: Table, form: str, o: ReadOptions) -> tuple[list[int], int | N
         battle = battle_columns(head, o)
         if battle is None:
             return None
-        return [battle.first, battle.second, *battle.result], weight_column(head, o.weight, WEIGHT_NAMES)
+        voter = [] if o.voter is None else [head.find(o.voter, "voter")]
+        return [battle.first, battle.second, *battle.result, *voter], weight_column(head, o.weight, WEIGHT_NAMES)
     if form == "pair-counts":
         counts = pair_count_columns(head) if o.columns is None else head.find_all(o.columns, "columns")
         return (counts, None) if counts else None

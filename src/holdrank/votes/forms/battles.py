@@ -2,105 +2,28 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import repeat
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from holdrank.errors import InputError, Message, Option, UsageError, quote
+from holdrank.errors import InputError, Message, Option, UsageError, show
 from holdrank.rankings import Ints
-from holdrank.votes.forms.notes import comparison_notes, counted, name_notes, plural
+from holdrank.votes.forms.battle_columns import battle_columns, first_columns
+from holdrank.votes.forms.notes import comparison_notes, counted, listed_lines, name_notes
+from holdrank.votes.forms.outcomes import DistinctBattles, battle_outcomes
 from holdrank.votes.forms.raw import RawBallots, ranks_of_marks
-from holdrank.votes.forms.table import MAX_WEIGHT, Problems, Ref, Table, find_weight, is_blank, is_number, read_weights
-from holdrank.votes.forms.table_options import DEFAULTS, TableOptions
-from holdrank.votes.forms.vocabulary import (
-    BLANKS,
-    COUNT_NAMES,
-    FLAG_NAMES,
-    PAIR_NAMES,
-    SCORED_PAIR_NAMES,
-    TIE_FLAG_NAME,
-    WINNER_CODES,
-    WINNER_NAMES,
-    WON_NAMES,
-    code,
-)
+from holdrank.votes.forms.table import MAX_WEIGHT, Problems, Table, find_weight, read_weights
+from holdrank.votes.forms.table_options import TableOptions
+from holdrank.votes.forms.vocabulary import COUNT_NAMES
 from holdrank.votes.forms.voter_column import read_voters
 from holdrank.votes.voters import Voters
 
 T = TypeVar("T")
 
-_FLAGS = {"1": 1, "1.0": 1, "true": 1, "0": 0, "0.0": 0, "false": 0}
-
-Row = tuple[str, ...]
-"""The cells of a battle: two items, and what tells the result."""
-
-
-@dataclass(frozen=True, slots=True)
-class BattleColumns:
-    """Which columns hold the two items and the result: a winner code, one-hot flags, or two scores.
-
-    Without any of these the first item won.
-    """
-
-    first: int
-    second: int
-    winner: int | None = None
-    flags: tuple[int, ...] = ()
-    scores: tuple[int, int] | None = None
-
-    @property
-    def result(self) -> tuple[int, ...]:
-        """The columns that tell the result."""
-        if self.winner is not None:
-            return (self.winner,)
-        return self.scores or self.flags
-
-
-def battle_columns(table: Table, options: TableOptions = DEFAULTS) -> BattleColumns | None:
-    """Return the columns of a battle file, named by the caller or known by name; None if it is no such."""
-    known = _first_columns(table)
-    first, second, winner = options.first, options.second, options.winner
-    if (first is None) != (second is None):
-        raise UsageError("first and second name the two items of a battle: give both, or none")
-    if first is not None and second is not None:
-        return _battle_result(table, known, table.find(first, "first"), table.find(second, "second"), winner)
-    for a, b, x, y in SCORED_PAIR_NAMES:
-        if winner is None and {a, b, x, y} <= known.keys():
-            return BattleColumns(known[a], known[b], scores=(known[x], known[y]))
-    for a, b in PAIR_NAMES:
-        if a in known and b in known:
-            found = _battle_result(table, known, known[a], known[b], winner)
-            if found is not None:
-                return found
-    for a, b in WON_NAMES:
-        if winner is None and a in known and b in known:
-            return BattleColumns(known[a], known[b])
-    return None
-
-
-def _first_columns(table: Table) -> dict[str, int]:
-    """Return where each name stands first, names compared plainly."""
-    return {name: k for k, name in reversed(list(enumerate(table.plain_names)))}
-
-
-def _battle_result(
-    table: Table, known: Mapping[str, int], first: int, second: int, winner: Ref | None
-) -> BattleColumns | None:
-    if winner is not None:
-        return BattleColumns(first, second, winner=table.find(winner, "winner"))
-    for name in WINNER_NAMES:
-        if name in known:
-            return BattleColumns(first, second, winner=known[name])
-    for a, b in FLAG_NAMES:
-        if a in known and b in known:
-            tie = (known[TIE_FLAG_NAME],) if TIE_FLAG_NAME in known else ()
-            return BattleColumns(first, second, flags=(known[a], known[b], *tie))
-    return None
+_MOST_LINES = 5  # that a note names
 
 
 def battles(table: Table, options: TableOptions, problems: Problems) -> RawBallots:
@@ -127,18 +50,23 @@ def tally_battles(
             Message("name the columns with ", Option("first"), ", ", Option("second"), " and ", Option("winner")),
         )
     choices = {"form": "battles", "both bad": both_bad}
+    if options.map:
+        choices["map"] = ", ".join(f"{show(value, 30)} = {meaning}" for value, meaning in options.map.items())
     weight_column = find_weight(table, options.weight, choices)
     weights = read_weights(table, weight_column, problems)
     voters = read_voters(table, options, choices, problems)
-    rows = _DistinctBattles(table, columns, None if weight_column is None and table.times is None else weights, voters)
+    rows = DistinctBattles(table, columns, None if weight_column is None and table.times is None else weights, voters)
     collected = PairTally(table)
-    bad = missing = 0.0
-    for row, outcome in _battle_outcomes(rows, problems, whole).items():
+    bad = missing = skipped = 0.0
+    outcomes, note = battle_outcomes(rows, problems, whole, options.map or {})
+    for row, outcome in outcomes.items():
         amount = rows.tally[row]
         if outcome == "both bad":
             bad += amount
         if outcome == "missing":
             missing += amount
+        elif outcome == "skip":
+            skipped += amount
         elif outcome != "both bad" or both_bad == "tie":
             collected.add(row[0], row[1], outcome, amount, rows.line_of, row, problems)
     if voters is not None:
@@ -147,62 +75,16 @@ def tally_battles(
         done = "counted as ties" if both_bad == "tie" else "dropped"
         collected.notes.append(counted(bad, "battle", f"called both items bad; {done}"))
     if missing:
-        collected.notes.append(counted(missing, "battle", "without two scores dropped"))
+        what = "two scores" if columns.how == "scores" else "a result"
+        collected.notes.append(counted(missing, "battle", f"without {what} dropped"))
+    if skipped:
+        collected.notes.append(counted(skipped, "battle", "skipped for the code of its result"))
+    if note:
+        collected.notes.append(note)
     return collected, choices
 
 
-class _DistinctBattles:
-    """Distinct rows of battles, with their weights (one each by default)."""
-
-    def __init__(
-        self,
-        table: Table,
-        columns: BattleColumns,
-        weights: NDArray[np.float64] | None,
-        voters: Sequence[str] | None = None,
-    ) -> None:
-        self.table, self.columns = table, columns
-        self.cast: dict[tuple[str, Row], float] = {}
-        self._first_line: dict[Row, int] = {}
-        tally: dict[Row, float] = {}
-        if weights is None:
-            tally.update(Counter(self._rows()))
-        else:
-            for row, amount in zip(self._rows(), weights.tolist(), strict=True):
-                tally[row] = tally.get(row, 0.0) + amount
-        self.tally = tally
-        if voters is not None:
-            amounts = repeat(1.0) if weights is None else weights.tolist()
-            for voter, row, amount in zip(voters, self._rows(), amounts, strict=False):
-                self.cast[voter, row] = self.cast.get((voter, row), 0.0) + amount
-
-    def _rows(self) -> Iterator[Row]:
-        used = (self.columns.first, self.columns.second, *self.columns.result)
-        return zip(*(self.table.text(k) for k in used), strict=True)
-
-    def line_of(self, row: Row) -> int:
-        """Return where a row stands first; looked up only when something is wrong with one."""
-        if not self._first_line:
-            for line, cells in zip(self.table.lines, self._rows(), strict=True):
-                self._first_line.setdefault(cells, line)
-        return self._first_line[row]
-
-    def fault(
-        self, problem: str, row: Row, found: str, expected: str, repair: str, column: int | None = None
-    ) -> InputError:
-        """Return the error for a row, or for one of its cells."""
-        return InputError(
-            problem,
-            source=self.table.source,
-            line=self.line_of(row),
-            column=None if column is None else self.table.label(column),
-            found=found,
-            expected=expected,
-            repair=repair,
-        )
-
-
-def _cast(rows: _DistinctBattles, collected: PairTally) -> Voters:
+def _cast(rows: DistinctBattles, collected: PairTally) -> Voters:
     """Return who cast the battles that count."""
     numbers: dict[str, int] = {}
     entries: list[tuple[int, int, int, int]] = []
@@ -214,99 +96,6 @@ def _cast(rows: _DistinctBattles, collected: PairTally) -> Voters:
             amounts.append(amount)
     table = np.array(entries, dtype=np.int64).reshape(-1, 4)
     return Voters.of(list(numbers), table[:, 0], table[:, 1:], np.array(amounts))
-
-
-def _battle_outcomes(rows: _DistinctBattles, problems: Problems, whole: bool) -> dict[Row, str]:
-    """Return for every distinct row who won: first, second, tie, both bad or missing."""
-    columns = rows.columns
-    if columns.winner is not None:
-        return _coded_outcomes(rows, columns.winner, problems, whole)
-    if not columns.result:
-        return dict.fromkeys(rows.tally, "first")
-    out: dict[Row, str] = {}
-    for row in rows.tally:
-        cells = [cell.strip() for cell in row[2:]]
-        outcome = _by_flags(cells) if columns.scores is None else _by_scores(cells)
-        if outcome is not None:
-            out[row] = outcome
-        elif columns.scores is None:
-            names = ", ".join(quote(rows.table.label(k), 30) for k in columns.flags)
-            problem, found = "exactly one of the winner columns must be 1", ", ".join(cells)
-            problems.add(rows.fault(problem, row, found, f"one 1 among {names}", "mend the row", columns.flags[0]))
-        else:
-            problem, found = "the two scores of a battle are not numbers", " and ".join(cells)
-            repair = "mend the cells, or leave them empty if there is no result"
-            problems.add(rows.fault(problem, row, found, "two numbers to compare", repair))
-    return out
-
-
-def _by_scores(cells: Sequence[str]) -> str | None:
-    """Return who won by two scores; None if they are no numbers."""
-    if any(is_blank(cell, BLANKS) for cell in cells):
-        return "missing"
-    if not all(map(is_number, cells)):
-        return None
-    x, y = map(float, cells)
-    return "first" if x > y else "second" if y > x else "tie"
-
-
-def _by_flags(cells: Sequence[str]) -> str | None:
-    """Return who won by flags, of which one must be set; None if not."""
-    flags = [_FLAGS.get(cell.lower()) for cell in cells]
-    if None in flags or flags.count(1) != 1:
-        return None
-    return ("first", "second", "tie")[flags.index(1)]
-
-
-def _coded_outcomes(rows: _DistinctBattles, winner: int, problems: Problems, whole: bool) -> dict[Row, str]:
-    """Read the winner column, which holds codes or names; refuse where the two readings disagree."""
-    table, columns = rows.table, rows.columns
-    codes = {word: meaning for meaning, words in WINNER_CODES.items() for word in words}
-    codes.setdefault(code(table.names[columns.first]), "first")
-    codes.setdefault(code(table.names[columns.second]), "second")
-
-    coded: dict[Row, str | None] = {}
-    named: dict[Row, str | None] = {}
-    for row in rows.tally:
-        a, b, cell = row
-        coded[row] = codes.get(code(cell))
-        named[row] = "first" if cell == a else "second" if cell == b else None
-    # The column speaks one language: if codes alone explain every row they are meant, else names are.
-    all_codes = all(coded.values())
-    all_names = all(named[row] or coded[row] in ("tie", "both bad") for row in rows.tally)
-    unsure = all_codes == all_names or not whole
-    out: dict[Row, str] = {}
-    unknown: dict[str, float] = {}
-    for row, amount in rows.tally.items():
-        by_code, by_name = coded[row], named[row]
-        if by_code and by_name and by_code != by_name and unsure and row[0] != row[1]:
-            problem = "the winner is both a code and the name of an item, and the two disagree"
-            repair = "write the winner as model_a, model_b or tie"
-            problems.add(rows.fault(problem, row, row[2], "model_a, model_b or tie", repair, winner))
-            continue
-        verdict = (by_code or by_name) if all_codes else (by_name or by_code)
-        if verdict is None:
-            unknown[row[2]] = unknown.get(row[2], 0.0) + amount
-        else:
-            out[row] = verdict
-    if unknown:
-        problems.add(_unknown_winners(rows, winner, unknown))
-    return out
-
-
-def _unknown_winners(rows: _DistinctBattles, winner: int, unknown: Mapping[str, float]) -> InputError:
-    """Return the error for values of the winner column that are neither codes nor names, commonest first."""
-    ranked = sorted(unknown.items(), key=lambda pair: (-pair[1], pair[0]))
-    listing = ", ".join(f"{quote(value, 30)} {plural(count, 'time')}" for value, count in ranked[:10])
-    commonest = ranked[0][0]
-    return rows.fault(
-        f"{plural(len(ranked), 'value')} in the winner column cannot be read: {listing}",
-        next(row for row in rows.tally if row[2] == commonest),
-        commonest,
-        "model_a, model_b, tie, both_bad (or left, right, 1, 2, draw), or the winner's name",
-        "replace those values, or delete their rows",
-        winner,
-    )
 
 
 OF_PAIRS = {"unlisted": "observed", "ties": "one half each way", "direction": "winner above loser"}
@@ -321,6 +110,8 @@ class PairTally:
         self.numbers: dict[str, int] = {}
         self.weights: dict[tuple[int, int, int], float] = {}
         self.selves = 0.0
+        self._self_lines: list[int] = []
+        self._says_lines = table.times is None  # notes on parts of a file are added up
         self.notes = list(table.notes)
         self.cast: Voters | None = None
         self._key_of: dict[Any, tuple[int, int, int]] = {}
@@ -352,6 +143,8 @@ class PairTally:
         j = self.numbers.setdefault(b, len(self.numbers))
         if i == j:
             self.selves += amount
+            if self._says_lines and len(self._self_lines) <= _MOST_LINES:
+                self._self_lines.append(line_of(row))
             return
         better = {"first": -1, "second": 1}.get(outcome, 0)
         key = (i, j, better) if i < j else (j, i, -better)
@@ -373,8 +166,10 @@ class PairTally:
 
     def said(self) -> list[str]:
         """Return what was dropped or assumed on the way."""
-        dropped = [counted(self.selves, "comparison", "of an item with itself dropped")] if self.selves else []
-        return [*self.notes, *dropped]
+        if not self.selves:
+            return list(self.notes)
+        where = listed_lines(self._self_lines)
+        return [*self.notes, counted(self.selves, "comparison", f"of an item with itself dropped{where}")]
 
     def ballots(self, choices: dict[str, str]) -> RawBallots:
         """Return a ballot over two items for every result."""
@@ -400,7 +195,7 @@ def ballots_of_results(items: list[str], results: Ints, weight: NDArray[np.float
 
 def pair_count_columns(table: Table) -> list[int] | None:
     """Return the columns of two items, their wins and perhaps ties, known by name; None if it is no such."""
-    known = _first_columns(table)
+    known = first_columns(table)
     for names in COUNT_NAMES:
         if all(name in known for name in names):
             ties = [known[name] for name in ("ties", "tie", "draws") if name in known]

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from holdrank.errors import UsageError
-from holdrank.votes.forms.battles import battle_columns, battles
+from holdrank.votes.forms.battle_columns import battle_columns
+from holdrank.votes.forms.battles import battles
 from holdrank.votes.forms.notes import plural
 from holdrank.votes.forms.raw import RawBallots
 from holdrank.votes.forms.scores import score_table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from holdrank.errors import UsageError
@@ -28,6 +28,7 @@ class TableOptions:
     repeated: str = "refuse"
     both_bad: str = "tie"
     blank_voters: str = "refuse"
+    map: Mapping[str, str] | None = None
 
     @property
     def keeps_first(self) -> bool:

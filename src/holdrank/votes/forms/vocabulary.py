@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from holdrank.votes.forms.battle_layouts import KNOWN_NAMES as BATTLE_NAMES
+
 BLANKS = ("NA", "-", "undervote", "skipped", "blank", "overvote")
 """Cells that mean "nothing here" where a rank or a score should stand; an empty cell always does."""
 
@@ -86,25 +88,6 @@ _ORDINAL_NAME = re.compile(
 )
 SLOT_NAME = re.compile(r"([a-z][a-z _-]*)([0-9]{1,3})[ _-]?(id|name|rank)")
 
-PAIR_NAMES = (
-    ("model_a", "model_b"),
-    ("left", "right"),
-    ("item_a", "item_b"),
-    ("a", "b"),
-    ("first", "second"),
-    ("player1", "player2"),
-    ("player_1", "player_2"),
-)
-WON_NAMES = (("winner_name", "loser_name"), ("winner", "loser"), ("chosen", "rejected"))
-"""Columns of battles whose first always wins."""
-WINNER_NAMES = ("winner",)
-TIE_FLAG_NAME = "winner_tie"
-FLAG_NAMES = (
-    ("winner_model_a", "winner_model_b"),
-    ("winner_a", "winner_b"),
-    ("winner_left", "winner_right"),
-)
-SCORED_PAIR_NAMES = (("home_team", "away_team", "home_score", "away_score"),)
 COUNT_NAMES = (
     ("i", "j", "wins_i", "wins_j"),
     ("i", "j", "wins_of_i", "wins_of_j"),
@@ -115,14 +98,6 @@ COUNT_NAMES = (
     ("player1", "player2", "win1", "win2"),
 )
 
-WINNER_CODES = {
-    "first": ("model_a", "a", "left", "1"),
-    "second": ("model_b", "b", "right", "2"),
-    "tie": ("tie", "draw", "equal", "both_good"),
-    "both bad": ("tie (bothbad)", "both_bad", "bothbad"),
-}
-"""Spellings of a result, compared without regard to case; the names of the two columns count as codes too."""
-
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _JOINTS = re.compile(r"[\s-]+")
 
@@ -130,8 +105,9 @@ _FORMULA_SIGNS = frozenset("=+-@＝＋－＠")  # the wide ones are the same to 
 
 _KNOWN_NAMES = frozenset(
     {
-        *(name for names in (*PAIR_NAMES, *WON_NAMES, *FLAG_NAMES, *SCORED_PAIR_NAMES, *COUNT_NAMES) for name in names),
-        *(*WINNER_NAMES, TIE_FLAG_NAME, *BALLOT_WEIGHT_NAMES),
+        *(name for names in COUNT_NAMES for name in names),
+        *BATTLE_NAMES,
+        *BALLOT_WEIGHT_NAMES,
         *VOTER_NAMES,
         *TASK_NAMES,
         *ITEM_NAMES,
@@ -171,7 +147,7 @@ def position_of(name: str) -> tuple[str, int] | None:
 
 
 def code(cell: str) -> str:
-    """Return a cell as it is compared with `WINNER_CODES`: without outer blanks and case, joints kept.
+    """Return a cell as it is compared with the codes of `battle_layouts`: without outer blanks and case, joints kept.
 
     An item may well be called ``model-a``, which is not the code ``model_a``.
 
