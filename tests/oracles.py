@@ -749,12 +749,12 @@ def fewest_battles(won, tied, change, before, goals, most, ridge=1e-6):
         s = strengths_of_many(after, ridge)
         for goal, pair in found.items():
             for k, sure in enumerate((False, True)):
-                if pair[k] is None and any(_reached_by(goal, before, row, sure=sure) for row in s):
+                if pair[k] is None and any(reached_by(goal, before, row, sure=sure) for row in s):
                     pair[k] = size
     return {goal: tuple(pair) for goal, pair in found.items()}
 
 
-def _reached_by(goal, before, s, *, sure):
+def reached_by(goal, before, s, *, sure):
     """Whether some order of the strengths s fulfils a goal, or every one: equal strengths may stand either way."""
     order = sorted(range(len(s)), key=lambda i: -s[i])
     if min(s[i] - s[j] for i, j in pairwise(order)) > 1e-6:

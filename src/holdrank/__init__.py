@@ -33,6 +33,7 @@ _ROOMS = {
     "attacks.plans": ("Plan",),
     "attacks.reach": ("Reach", "reach"),
     "attacks.results": ("Attack", "Breakdown"),
+    "attacks.voters": ("VoterAttack", "voter_attack"),
     "errors": ("HoldrankError", "InputError", "LimitError", "MissingExtraError", "UsageError", "WorkerError"),
     "files": ("Validation", "read_votes", "validate", "write_votes"),
     "files.large": ("count_pairs",),
@@ -151,6 +152,8 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.attacks.reach import reach as reach
     from holdrank.attacks.results import Attack as Attack
     from holdrank.attacks.results import Breakdown as Breakdown
+    from holdrank.attacks.voters import VoterAttack as VoterAttack
+    from holdrank.attacks.voters import voter_attack as voter_attack
     from holdrank.errors import HoldrankError as HoldrankError
     from holdrank.errors import InputError as InputError
     from holdrank.errors import LimitError as LimitError

@@ -184,7 +184,7 @@ class Votes(WeightedBallots):
         return votes if raw.cast is None else replace(votes, voters=raw.cast)
 
     @classmethod
-    def from_voters(cls, voters: Voters, items: Sequence[str], reading: Reading | None = None) -> Votes:
+    def from_voters(cls, voters: Voters, items: Sequence[str], *, reading: Reading | None = None) -> Votes:
         """Return the battles that voters cast, as votes that know their voters."""
         results, place = np.unique(voters.results, axis=0, return_inverse=True)
         weights = np.bincount(place.ravel(), weights=voters.weight, minlength=len(results)).astype(np.float64)
@@ -329,7 +329,7 @@ class Votes(WeightedBallots):
         """
         voters = self.expect_voters("capped").capped(most)
         kept = replace(self.reading, choices={**self.reading.choices, "cap": f"{plural(most, 'battle')} a voter"})
-        capped = Votes.from_voters(voters, self.items, kept)
+        capped = Votes.from_voters(voters, self.items, reading=kept)
         return replace(capped, notes=tuple(dict.fromkeys((*self.notes, *capped.notes))))
 
     def expect_voters(self, caller: str) -> Voters:

@@ -28,23 +28,23 @@ class _Way(NamedTuple):
 
 _WAYS = {
     "replace": _Way(
-        doing="{number} of {total} votes",
-        going_on="{number} of {total} votes",
+        doing="{number} of {total} {noun}s",
+        going_on="{number} of {total} {noun}s",
         more="{number}",
-        must="{number} of {total} votes must change",
-        done="{number} of {total} votes changed",
-        share_doing="{share} of the votes",
-        share_must="{share} of the votes must change",
+        must="{number} of {total} {noun}s must change",
+        done="{number} of {total} {noun}s changed",
+        share_doing="{share} of the {noun}s",
+        share_must="{share} of the {noun}s must change",
         many_do=True,
     ),
     "drop": _Way(
-        doing="Dropping {number} of {total} votes",
-        going_on="dropping {number} of {total} votes",
+        doing="Dropping {number} of {total} {noun}s",
+        going_on="dropping {number} of {total} {noun}s",
         more="dropping {number}",
-        must="{number} of {total} votes must be dropped",
-        done="{number} of {total} votes dropped",
-        share_doing="Dropping {share} of the votes",
-        share_must="{share} of the votes must be dropped",
+        must="{number} of {total} {noun}s must be dropped",
+        done="{number} of {total} {noun}s dropped",
+        share_doing="Dropping {share} of the {noun}s",
+        share_must="{share} of the {noun}s must be dropped",
         many_do=False,
     ),
     "add": _Way(
@@ -53,8 +53,8 @@ _WAYS = {
         more="adding {number}",
         must="{votes} must be added to {total}",
         done="{votes} added to {total}",
-        share_doing="Adding {share} more votes",
-        share_must="{share} of the votes must be added",
+        share_doing="Adding {share} more {noun}s",
+        share_must="{share} of the {noun}s must be added",
         many_do=False,
     ),
 }
@@ -76,6 +76,7 @@ class Told:
     ties: float
     decides: float
     sufficient: float
+    noun: str = "vote"
 
     @property
     def way(self) -> _Way:
@@ -84,10 +85,11 @@ class Told:
 
     def put(self, form: str, amount: float) -> str:
         """Return a form of words with a number of votes in it."""
-        return form.format(number=number(amount), votes=plural(amount, "vote"), total=number(self.total))
+        votes, total = plural(amount, self.noun), number(self.total)
+        return form.format(number=number(amount), votes=votes, total=total, noun=self.noun)
 
 
-def told(bounds: Facts, votes: Facts, deed: Deed, change: str, *, estimate: bool) -> Told:
+def told(bounds: Facts, votes: Facts, deed: Deed, change: str, *, estimate: bool, noun: str = "vote") -> Told:
     """Return the facts of an attack as sentences need them.
 
     Parameters
@@ -100,22 +102,24 @@ def told(bounds: Facts, votes: Facts, deed: Deed, change: str, *, estimate: bool
     change : {"replace", "drop", "add"}
     estimate : bool
         Whether nothing is proved about cheaper attacks.
+    noun : {"vote", "voter"}
+        What is counted.
     """
     names = ("lower", "upper", "needed", "ties", "decides", "sufficient")
     ends: dict[str, Any] = {name: math.inf if bounds[name] is None else bounds[name] for name in names}
-    return Told(deed, change, votes["counts"], votes["total"], estimate, **ends)
+    return Told(deed, change, votes["counts"], votes["total"], estimate, **ends, noun=noun)
 
 
 def attack_text(found: Told) -> str:
     """Return an attack as a sentence."""
     does = found.deed.does
     if math.isinf(found.lower):
-        return f"No number of {CHANGED[found.change]} votes can {does} (proven)."
+        return f"No number of {CHANGED[found.change]} {found.noun}s can {does} (proven)."
     if not found.counts:
         return _in_shares(found)
     ties, decides, enough = found.ties, found.decides, found.sufficient
     if enough == 0:
-        return f"No vote is needed to {does}: it is so already."
+        return f"No {found.noun} is needed to {does}: it is so already."
     if math.isinf(ties) and (not found.needed or found.estimate):
         return f"No attack found to {does}; none ruled out."
     share = "" if math.isinf(enough) else percent(enough / found.total)
@@ -125,7 +129,7 @@ def attack_text(found: Told) -> str:
         said = _tying(found) if ties < enough else _doing(found, enough)
         return f"{said} ({share}, proven minimum)."
     if math.isinf(enough) and ties == found.needed:
-        never = f"no number of {CHANGED[found.change]} votes can {does} outright (proven)"
+        never = f"no number of {CHANGED[found.change]} {found.noun}s can {does} outright (proven)"
         outright = never if math.isinf(decides) else f"no attack found to {does} outright"
         return f"{_tied(found)} (proven minimum); {outright}."
     return _between(found, share)
@@ -149,8 +153,9 @@ def _in_shares(found: Told) -> str:
     """Return the answer for votes that are shares of all."""
     deed = found.deed
     much = percent(found.upper) if math.isfinite(found.upper) else ""
-    doing = f"{found.way.share_doing.format(share=much)} {deed.does if found.way.many_do else deed.does_alone}"
-    least = f"At least {found.way.share_must.format(share=percent(found.lower))} to {deed.does}"
+    verb = deed.does if found.way.many_do else deed.does_alone
+    doing = f"{found.way.share_doing.format(share=much, noun=found.noun)} {verb}"
+    least = f"At least {found.way.share_must.format(share=percent(found.lower), noun=found.noun)} to {deed.does}"
     if not much:
         none_ruled_out = f"No attack found to {deed.does}; none ruled out."
         return f"{least} (proven); no attack found." if found.lower else none_ruled_out
@@ -188,13 +193,13 @@ def change_text(found: Told, *, whole: bool) -> str:
     """Return how much an attack changes: "11 of 100 votes changed"."""
     if whole:
         return found.put(found.way.done, found.sufficient)
-    return f"{percent(found.upper)} of the votes {_DONE_TO[found.change]}"
+    return f"{percent(found.upper)} of the {found.noun}s {_DONE_TO[found.change]}"
 
 
 def proof_text(found: Told, *, whole: bool) -> str:
     """Return what is known about smaller attacks."""
     least, most = (found.decides, found.sufficient) if whole else (found.lower, found.upper)
-    split = "; votes may be split" if found.counts and not whole else ""
+    split = f"; {found.noun}s may be split" if found.counts and not whole else ""
     if most == 0:
         return "it is so already"
     if least == most:
@@ -202,7 +207,7 @@ def proof_text(found: Told, *, whole: bool) -> str:
         return f"proven minimum{f'; {tie}' if tie else ''}{split}"
     if least == 0 or (whole and least <= 1 and found.lower == 0):
         return f"cheaper attacks may exist{split}"
-    text = plural(least, "vote") if whole else percent(least)
+    text = plural(least, found.noun) if whole else percent(least)
     return f"at least {text} {'is' if whole and least == 1 else 'are'} needed (proven){split}"
 
 

@@ -38,7 +38,7 @@ _WIDE = 4.0  # an item that may move so far is left loose: only the ridge holds 
 _LOOSE_FROM = (4.0, 1.5, 0.8, 0.5, 0.3)  # by rough movement; tried one after the other
 _ROUNDS = 14  # until a box closes
 _SUPPLY = (0.6, 0.35)  # prices of a battle that goes, as parts of the largest, for the bound with limited supply
-_CELLS = 2_000_000  # numbers at a time
+CELLS = 2_000_000  # numbers at a time
 
 
 def sigma(x: Floats) -> Floats:
@@ -135,7 +135,7 @@ class Movement:
         potentials = (inverse - inverse[:, [reference]]).T
         other = self.other(potentials, k, chords.rise)
         up, down = other, other.copy()
-        step = max(1, _CELLS // (n * n))
+        step = max(1, CELLS // (n * n))
         for at in range(0, n, step):
             z = potentials[at : at + step]
             drop = np.maximum(z[:, :, None] - z[:, None, :], 0.0)
@@ -156,8 +156,25 @@ class Movement:
         more = np.abs(potentials @ self.slope)
         if not self.change.keeps_total:
             moved = np.maximum(np.abs(rise[:, self.base]), np.abs(rise[self.base]))
-            more = more + RIDGE * k * (np.abs(potentials @ self.s) + np.abs(potentials) @ moved)
+            more = more + RIDGE * self.battles_in(k) * (np.abs(potentials @ self.s) + np.abs(potentials) @ moved)
         return np.asarray(more)
+
+    def battles_in(self, k: float) -> float:
+        """Return how many battles k changes are about, at most."""
+        return k
+
+    def pulled(self, k: float, chords: Chords, y: Floats) -> float:
+        """Return the most that k changes pull, for weights y."""
+        drop = np.maximum(y[:, None] - y, 0.0)
+        most = k * float((chords.doubt * drop).max()) if self.change.puts else 0.0
+        if self.change.takes:
+            most += most_worth(k, (chords.doubt.T * drop).ravel(), self.battles.wins.T.ravel())
+        return most
+
+    def rough(self, k: float, anchor: int) -> Floats:
+        """Return roughly how far k changes move every item against another one."""
+        held = np.diag(self.inverse)
+        return np.asarray(k * self.change.pull * (held + held[anchor] - 2 * self.inverse[:, anchor]) / 2)
 
     def all_near(self, k: float, rise: Floats, references: Sequence[int], loose: Mask) -> Near:
         """Return `near` for several references; loose items have no bound, and 0 here."""
@@ -190,8 +207,7 @@ class Movement:
         anchor = firm[0] if firm else self.base
         must = np.zeros(self.n, dtype=bool)
         must[[anchor, *firm]] = True
-        held = np.diag(self.inverse)
-        rough = k * self.change.pull * (held + held[anchor] - 2 * self.inverse[:, anchor]) / 2
+        rough = self.rough(k, anchor)
         tried: Mask | None = None
         for limit in _LOOSE_FROM:
             loose = (rough > limit) & ~must
@@ -254,3 +270,12 @@ def _most_taken(k: float, values: Floats, supply: Floats) -> Floats:
         over = np.maximum(flat[few] - part * top[few, None], 0.0)
         best[few] = np.minimum(best[few], k * part * top[few] + over @ supply.ravel())
     return np.asarray(best)
+
+
+def most_worth(k: float, values: Floats, supply: Floats) -> float:
+    """Return what the k most valuable things are worth, of which there is a supply each; none is worth less than 0."""
+    some = (values > 0) & (supply > 0)
+    values, supply = values[some], supply[some]
+    order = np.argsort(-values, kind="stable")
+    before = np.cumsum(supply[order]) - supply[order]
+    return float(np.clip(k - before, 0.0, supply[order]) @ values[order])

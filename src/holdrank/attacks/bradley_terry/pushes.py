@@ -155,16 +155,7 @@ class Pusher:
         battles, s = self.battles, changed.strengths
         wins = battles.wins - changed.taken - (changed.ties_taken + changed.ties_taken.T) / 2 + changed.put
         left = [(b, a) for b, a in push if s[b] <= s[a]] or push
-        return self._worth(wins, battles.total, s, left)
-
-    @staticmethod
-    def _worth(wins: Floats, total: float, s: Floats, push: Push) -> Floats:
-        """Return how much a win of i over j raises the b's of a push over its a's, to first order."""
-        doubt = 1 / (1 + np.exp(np.clip(s[:, None] - s, -700.0, 700.0)))
-        b, a = np.array(push).T
-        wish = np.bincount(b, minlength=len(s)) - np.bincount(a, minlength=len(s)).astype(np.float64)
-        lift = np.linalg.solve(hessian_at((wins + wins.T) / total, doubt, RIDGE), wish) / total
-        return np.asarray(doubt * (lift[:, None] - lift))
+        return worth_of_wins(wins, battles.total, s, left)
 
     def _taken(self, worth: Floats, so_far: Changed, size: float) -> tuple[Floats, Floats]:
         """Return the battles taken so far, and `size` more: those against what is wanted."""
@@ -191,3 +182,12 @@ class Pusher:
             moved += part
         put.flat[best] += moved
         return put
+
+
+def worth_of_wins(wins: Floats, total: float, s: Floats, push: Push) -> Floats:
+    """Return how much a win of i over j raises the b's of a push over its a's, to first order."""
+    doubt = 1 / (1 + np.exp(np.clip(s[:, None] - s, -700.0, 700.0)))
+    b, a = np.array(push).T
+    wish = np.bincount(b, minlength=len(s)) - np.bincount(a, minlength=len(s)).astype(np.float64)
+    lift = np.linalg.solve(hessian_at((wins + wins.T) / total, doubt, RIDGE), wish) / total
+    return np.asarray(doubt * (lift[:, None] - lift))

@@ -47,13 +47,18 @@ class Race:
         self.movement, self.b, self.a, self.unit = movement, b, a, unit
         self.gap = float(movement.gaps[a, b]) - lead
 
+    @property
+    def is_open(self) -> bool:
+        """Whether a is ahead, as far as the rule tells the two apart."""
+        return self.gap > TOLD_APART * max(1.0, float(np.ptp(self.movement.s)))
+
     def fails(self, most: float, clock: Clock, regions: int) -> float:
         """Return the largest number of battles, up to `most`, that is proved not to suffice; 0 if none is.
 
         At most `regions` are looked at where the first bound is too weak.
         """
-        if self.gap <= TOLD_APART * max(1.0, float(np.ptp(self.movement.s))):
-            return 0.0  # the rule does not tell them apart
+        if not self.is_open:
+            return 0.0
         steps = math.floor(most / self.unit)
         proved = self._by_first_bound(steps, clock)
         if proved < steps and regions:
@@ -119,11 +124,7 @@ class Race:
         movement = self.movement
         y = y - y.mean()
         drop = np.maximum(y[:, None] - y, 0.0)
-        pulled = float(movement.other(y[None], k, region.rise)[0])
-        if movement.change.puts:
-            pulled += k * float((region.doubt * drop).max())
-        if movement.change.takes:
-            pulled += _taken(k, (region.doubt.T * drop).ravel(), movement.battles.wins.T.ravel())
+        pulled = float(movement.other(y[None], k, region.rise)[0]) + movement.pulled(k, region, y)
         moved = float((movement.fought * region.errors * drop).sum()) + self._least(region, y)
         return moved - pulled - ROUNDING * (abs(moved) + abs(pulled))
 
@@ -208,12 +209,3 @@ class Race:
         for r, (up, down) in near.items():
             rise[:, r], rise[r] = np.minimum(rise[:, r], up), np.minimum(rise[r], down)
         return self._consistent(rise, tuple(references))
-
-
-def _taken(k: float, values: Floats, supply: Floats) -> float:
-    """Return what the k most valuable battles are worth."""
-    some = (values > 0) & (supply > 0)
-    values, supply = values[some], supply[some]
-    order = np.argsort(-values, kind="stable")
-    before = np.cumsum(supply[order]) - supply[order]
-    return float(np.clip(k - before, 0.0, supply[order]) @ values[order])
