@@ -13,13 +13,13 @@ from holdrank.attacks.bradley_terry.battles import Battles
 from holdrank.attacks.bradley_terry.crowd import Crowd
 from holdrank.attacks.bradley_terry.crowd_engine import CrowdKnown, CrowdSiege, Group
 from holdrank.attacks.bradley_terry.engine import Siege
-from holdrank.attacks.engines import reaches
+from holdrank.attacks.engines import Engine, reaches
 from holdrank.attacks.goals import Aim, Goal
 from holdrank.attacks.results import Ballots
 from holdrank.errors import UsageError, quote, real_number
 from holdrank.rankings import Floats, Ints
-from holdrank.rules.bradley_terry import bradley_terry
 from holdrank.rules.consensus import Consensus, Statistic, StatisticName, expect_seconds, expect_votes, name_of
+from holdrank.rules.registry import rule_of
 from holdrank.status import Clock, Status
 from holdrank.votes.changes import Change, ChangeName, change_of
 from holdrank.votes.voters import Voters
@@ -177,7 +177,8 @@ def voter_attack(
     """
     started = perf_counter()
     expect_votes(votes, "voter_attack")
-    if T is not bradley_terry:
+    engine: Engine | None = rule_of(T).engine
+    if engine is None or not engine.battles:
         raise UsageError(
             f"voter_attack takes bradley_terry, not {name_of(T)}", repair="count votes: attack(votes, T, goal)"
         )
@@ -185,10 +186,10 @@ def voter_attack(
     check_goal(goal, T)
     cap = _expect_cap(cap, change, votes)
     seconds = expect_seconds(time_limit)
-    before = bradley_terry(votes)
+    before = T(votes)
     aim = goal.aim(before.ranking, votes.items)
     with Clock(seconds) as clock:
-        case = _Case(votes, voters, before, aim, change)
+        case = _Case(votes, voters, T, aim, change)
         found = case.coming(cap, clock) if cap is not None else case.going(clock)
         late = Status.BETWEEN_INTERRUPTED if clock.interrupted else Status.BETWEEN_TIME_LIMIT if clock.over() else None
     needed, ties, decides, sufficient = found.numbers
@@ -231,7 +232,7 @@ class _Case:
 
     votes: Votes
     voters: Voters
-    before: Consensus
+    statistic: Statistic
     aim: Aim
     change: Change
 
@@ -283,8 +284,8 @@ class _Case:
         """Return the consensus of attacked votes if it reaches the aim."""
         if attacked is None:
             return None
-        after = bradley_terry(attacked)
-        return after if reaches(self.aim, bradley_terry, lambda: attacked, after, Clock(), weakly=weakly) else None
+        after = self.statistic(attacked)
+        return after if reaches(self.aim, self.statistic, lambda: attacked, after, Clock(), weakly=weakly) else None
 
     def _changed(self, crowd: Crowd, group: Group | None) -> tuple[tuple[str, ...], Votes | None]:
         """Return who goes, and the votes without them, or with what they cast instead."""
