@@ -46,6 +46,26 @@ def random_battles(rng):
     return won, tied
 
 
+def profiles(number, salt):
+    """Battles at random that name every item, as votes too, with the numbers that go on."""
+    for seed in range(number):
+        rng = np.random.default_rng([seed, salt])
+        won, tied = random_battles(rng)
+        votes = votes_of(won, tied)
+        if votes.n == len(won):
+            yield rng, won, tied, votes
+
+
+def arena(rng, n, battles, uneven):
+    """Wins of an arena; in an uneven one a few items fight most battles."""
+    strength = rng.normal(0, 0.7, n)
+    popular = rng.pareto(uneven, n) + 0.05 if uneven else np.ones(n)
+    often = np.triu(np.outer(popular, popular), 1)
+    fought = rng.multinomial(battles, (often / often.sum()).ravel()).reshape(n, n)
+    wins = rng.binomial(fought, 1 / (1 + np.exp(strength[None] - strength[:, None])))
+    return np.triu(wins, 1) + np.triu(fought - wins, 1).T.astype(float)
+
+
 def goals_for(order, rng):
     """Goals as the oracle and as the product name them."""
     n = len(order)

@@ -9,7 +9,7 @@ import pytest
 import holdrank as hr
 
 import oracles
-from battles import goals_for, random_battles, votes_of
+from battles import arena, goals_for, random_battles, votes_of
 
 PROFILES = int(os.environ.get("HOLDRANK_PROFILES", "6"))  # a long run takes 5000
 CHANGES = ("replace", "drop", "add")
@@ -72,15 +72,6 @@ def test_attacks_and_bounds_of_a_close_race_meet():
         assert found.votes_to_tie == found.votes_needed
         assert found.verified
         assert hr.fulfils(votes, hr.bradley_terry, found.whole.votes, hr.Above("i1", "i0"))
-
-
-def arena(rng, n, battles, uneven):
-    strength = rng.normal(0, 0.7, n)
-    popular = rng.pareto(uneven, n) + 0.05 if uneven else np.ones(n)
-    often = np.triu(np.outer(popular, popular), 1)
-    fought = rng.multinomial(battles, (often / often.sum()).ravel()).reshape(n, n)
-    wins = rng.binomial(fought, 1 / (1 + np.exp(strength[None] - strength[:, None])))
-    return np.triu(wins, 1) + np.triu(fought - wins, 1).T.astype(float)
 
 
 def greedy(wins, b, a, change, ridge=1e-6):

@@ -3,7 +3,6 @@
 import math
 import os
 
-import numpy as np
 import pytest
 
 import holdrank as hr
@@ -13,21 +12,11 @@ from holdrank.attacks.bradley_terry.races import Race
 from holdrank.status import Clock
 
 import oracles
-from battles import random_battles, votes_of
+from battles import profiles
 
 PROFILES = int(os.environ.get("HOLDRANK_PROFILES", "6"))  # a long run takes 5000
 CHANGES = ("replace", "drop", "add")
 MOST = {"replace": 2, "drop": 3, "add": 3}
-
-
-def profiles(number, salt):
-    """Battles at random that name every item, as votes too."""
-    for seed in range(number):
-        rng = np.random.default_rng([seed, salt])
-        won, tied = random_battles(rng)
-        votes = votes_of(won, tied)
-        if votes.n == len(won):
-            yield rng, won, tied, votes
 
 
 @pytest.mark.no_cover

@@ -12,11 +12,12 @@ from functools import partial
 from holdrank.attacks import medians as median_engine
 from holdrank.attacks.borda import engine as borda_engine
 from holdrank.attacks.bradley_terry import engine as bradley_terry_engine
+from holdrank.attacks.bradley_terry.places import places as bradley_terry_places
 from holdrank.attacks.footrule import engine as footrule_engine
 from holdrank.attacks.goals import Aim
 from holdrank.attacks.kemeny import engine as kemeny_engine
 from holdrank.attacks.mirror import mirrored, mirrored_whole
-from holdrank.attacks.plans import Found, Progress, adds_battles
+from holdrank.attacks.plans import Ends, Found, Progress, adds_battles
 from holdrank.attacks.search import Search
 from holdrank.attacks.sides import every_optimum_reaches
 from holdrank.attacks.tiers import engine as tiers_engine
@@ -60,6 +61,9 @@ class Engine:
         list.
     any_target : bool
         Whether an aim may be any set of rankings: a distance in any metric, an item pushed out of the first few.
+    places : callable or None
+        (votes, change, number of votes, clock, progress): the places of all items at once, where the engine knows
+        more than it does about one goal after the other.
     """
 
     find: Find
@@ -70,6 +74,7 @@ class Engine:
     rounds: bool = True
     every_optimum: Callable[[Votes, Aim, Sequence[int], Clock], bool] | None = None
     any_target: bool = False
+    places: Callable[[Votes, Change, float, Clock, Progress | None], Ends] | None = None
 
 
 equip(
@@ -82,7 +87,14 @@ equip("borda", engine=Engine(mirrored(borda_engine.find), mirrored_whole(borda_e
 equip("footrule", engine=Engine(mirrored(footrule_engine.find)))
 equip(
     "bradley-terry",
-    engine=Engine(bradley_terry_engine.find, bradley_terry_engine.whole, battles=True, below_tiers=False, rounds=False),
+    engine=Engine(
+        bradley_terry_engine.find,
+        bradley_terry_engine.whole,
+        battles=True,
+        below_tiers=False,
+        rounds=False,
+        places=bradley_terry_places,
+    ),
 )
 equip_family(
     Median,

@@ -108,6 +108,16 @@ class Found:
     tie_plan: Plan | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """Places of items under attack: those that are not excluded, from best to worst, and those that attacks show."""
+
+    best: Ints
+    worst: Ints
+    shown_best: Ints
+    shown_worst: Ints
+
+
 def nothing(votes: Votes) -> Plan:
     """Return the plan that changes no vote."""
     return Plan(np.zeros(votes.distinct), np.zeros((0, votes.n), dtype=np.int64), np.zeros(0))

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from holdrank.arrays.tolerances import SAME
-from holdrank.attacks.answers import attack
+from holdrank.attacks.answers import attack, votes_of
 from holdrank.attacks.borda.points import Points
 from holdrank.attacks.engines import exact_engine
 from holdrank.attacks.goals import Enters, Leaves
 from holdrank.attacks.pair_bounds import hints_of
-from holdrank.attacks.plans import Progress
+from holdrank.attacks.plans import Ends, Progress
 from holdrank.attacks.search import directions
-from holdrank.errors import UsageError, quote, real_number
+from holdrank.errors import UsageError, quote, real_number, whole_number
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.rules.bradley_terry import compares_all
 from holdrank.rules.consensus import Statistic, expect_seconds, kemeny
@@ -24,7 +24,8 @@ from holdrank.rules.merges import Robust, ballots_for, consensus_of
 from holdrank.rules.registry import rule_of
 from holdrank.rules.solvers.highs import UNIT
 from holdrank.status import Clock, Status, Step
-from holdrank.votes.changes import Change
+from holdrank.votes.changes import Change, ChangeName, change_of
+from holdrank.votes.pairs import PairCounts
 from holdrank.votes.votes import Votes
 
 _EXACT_ITEMS = 10  # up to here every place of every item is asked for
@@ -37,12 +38,14 @@ class Reach:
     Attributes
     ----------
     budget : float
-        Share of the votes that may be replaced.
+        Share of the votes that may change.
     best, worst : arrays of int
         No attack with this budget brings the item above the one place or below the other.
     shown_best, shown_worst : arrays of int
         An attack that was run brings it there.
     status : Status
+    change : Change
+        What may be done to these votes.
     """
 
     budget: float
@@ -51,6 +54,7 @@ class Reach:
     shown_best: Ints
     shown_worst: Ints
     status: Status
+    change: Change = Change.REPLACE
 
     def __post_init__(self) -> None:
         for array in (self.best, self.worst, self.shown_best, self.shown_worst):
@@ -58,22 +62,26 @@ class Reach:
 
 
 def reach(
-    votes: Votes,
+    votes: Votes | PairCounts,
     T: Statistic = kemeny,
     budget: float = 0.01,
     *,
+    change: Change | ChangeName = "replace",
     time_limit: float | None = None,
     progress: Progress | None = None,
 ) -> Reach:
-    """Return the places that replacing a share of the votes can give each item.
+    """Return the places that a change of some votes can give each item.
 
     Parameters
     ----------
-    votes : Votes
+    votes : Votes or PairCounts
+        Pair counts for `bradley_terry` on battles only.
     T : Statistic
         A rule without ties.
     budget : float
-        Share of the votes, between 0 and 1. Of counted votes, whole ones: at least one.
+        Share of the votes, between 0 and 1; of counted votes, whole ones: at least one. Or a whole number of votes.
+    change : {"replace", "drop", "add"}
+        What the attacker may do, as for `attack`.
     time_limit : float, optional
         Seconds; when they are over, what is proved comes back.
     progress : callable, optional
@@ -86,6 +94,9 @@ def reach(
     member beats every member of the next by a margin that the budget cannot turn (Kemeny and Copeland keep such
     groups in order). The places shown are those of attacks that were run.
 
+    For `bradley_terry` on battles, all places come from one bound on how far the changed battles can move each two
+    items, and the places shown from an attack for and one against each item.
+
     Examples
     --------
     >>> votes = Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[60, 40])
@@ -95,17 +106,31 @@ def reach(
     """
     if isinstance(T, Robust):
         raise UsageError("reach takes a rule without ties", repair="give the base of the tiers")
-    share = real_number(budget)
-    if share is None or not 0 < share < 1:
-        raise UsageError(f"budget must be a share of the votes between 0 and 1, not {quote(str(budget))}")
-    share = whole_budget(share, votes)
+    change = change_of(change)
+    votes = votes_of(votes, T)
+    share = _share_of(budget, votes)
     votes = ballots_for(T, votes)
+    engine = exact_engine(T, votes)
     with Clock(expect_seconds(time_limit)) as clock:
-        search = _Reach(votes, T, share, clock, progress)
-        if votes.n <= _EXACT_ITEMS and exact_engine(T, votes) is not None:
+        search = _Reach(votes, T, share, change, clock, progress)
+        if engine is not None and engine.places is not None:
+            search.narrow(engine.places(votes, change, share * votes.total, clock, progress))
+        if votes.n <= _EXACT_ITEMS and engine is not None:
             search.ask_for_places()
-        search.try_attacks()
+        if engine is None or engine.places is None:
+            search.try_attacks()
         return search.result()
+
+
+def _share_of(budget: object, votes: Votes) -> float:
+    """Return a budget as a share of the votes."""
+    number, share = whole_number(budget), real_number(budget)
+    if number is not None and votes.is_counts and 1 <= number < votes.total:
+        return number / votes.total
+    if share is None or not 0 < share < 1:
+        votes_too = f", or a whole number of votes below {votes.total:,.0f}" if votes.is_counts else ""
+        raise UsageError(f"budget must be a share of the votes between 0 and 1{votes_too}, not {quote(str(budget))}")
+    return whole_budget(share, votes)
 
 
 def whole_budget(budget: float, votes: Votes) -> float:
@@ -114,11 +139,14 @@ def whole_budget(budget: float, votes: Votes) -> float:
 
 
 class _Reach:
-    def __init__(self, votes: Votes, T: Statistic, budget: float, clock: Clock, progress: Progress | None) -> None:
-        self.votes, self.T, self.budget, self.clock, self.progress = votes, T, budget, clock, progress
+    def __init__(
+        self, votes: Votes, T: Statistic, budget: float, change: Change, clock: Clock, progress: Progress | None
+    ) -> None:
+        self.votes, self.T, self.budget, self.change = votes, T, budget, change
+        self.clock, self.progress = clock, progress
         self.before = T(votes).ranking
         place = _places(self.before)
-        self.best, self.worst = _limits(votes, T, self.before, budget)
+        self.best, self.worst = _limits(votes, T, self.before, budget, change)
         self.shown_best, self.shown_worst = place.copy(), place.copy()
         self._answers: dict[Enters | Leaves, bool] = {}
 
@@ -128,7 +156,14 @@ class _Reach:
         if open_ends.any():
             status = Status.BETWEEN_TIME_LIMIT if self.clock.over() else Status.BETWEEN
             status = Status.BETWEEN_INTERRUPTED if self.clock.interrupted else status
-        return Reach(self.budget, self.best, self.worst, self.shown_best, self.shown_worst, status)
+        return Reach(self.budget, self.best, self.worst, self.shown_best, self.shown_worst, status, self.change)
+
+    def narrow(self, known: Ends) -> None:
+        """Take over what an engine knows about all items at once."""
+        np.maximum(self.best, known.best, out=self.best)
+        np.minimum(self.worst, known.worst, out=self.worst)
+        np.minimum(self.shown_best, known.shown_best, out=self.shown_best)
+        np.maximum(self.shown_worst, known.shown_worst, out=self.shown_worst)
 
     def ask_for_places(self) -> None:
         """Find the ends of each item by halving."""
@@ -164,7 +199,8 @@ class _Reach:
         if goal in self._answers:
             return self._answers[goal]
         left = self.clock.seconds_left()
-        found = attack(self.votes, self.T, goal, time_limit=None if math.isinf(left) else max(left, 0.0))
+        limit = None if math.isinf(left) else max(left, 0.0)
+        found = attack(self.votes, self.T, goal, change=self.change, time_limit=limit)
         counts = self.votes.is_counts
         least = found.votes_needed / self.votes.total if counts else found.lower
         best = found.whole if counts else found
@@ -191,8 +227,10 @@ class _Reach:
             if self.progress:
                 self.progress(Step("places", number, self.votes.n))
             aim = goal.aim(self.before, self.votes.items)
-            for direction in directions(self.votes, self.T, self.before, aim, Change.REPLACE):
+            for direction in directions(self.votes, self.T, self.before, aim, self.change):
                 plan = direction.plan(self.budget * self.votes.total, whole=self.votes.is_counts)
+                if plan.leaves_nothing(self.votes):
+                    break
                 left = self.clock.seconds_left()
                 after = consensus_of(plan.applied(self.votes), self.T, None if math.isinf(left) else max(left, 0.0))
                 # With several optima the places are those of a rule for ties, and show nothing.
@@ -214,34 +252,37 @@ def _places(ranking: Ranking) -> Ints:
     return place
 
 
-def _limits(votes: Votes, T: Statistic, before: Ranking, budget: float) -> tuple[Ints, Ints]:
+def _limits(votes: Votes, T: Statistic, before: Ranking, budget: float, change: Change) -> tuple[Ints, Ints]:
     """Return the best and worst places that are not excluded."""
     n = votes.n
     best, worst = np.ones(n, dtype=np.int64), np.full(n, n)
-    prices = _prices(votes, T, before)
+    prices = _prices(votes, T, before, change)
     if prices is not None:
         cannot_pass = prices > budget + SAME  # [b, a]: b stays below a
         best, worst = 1 + cannot_pass.sum(axis=1), n - cannot_pass.sum(axis=0)
     if rule_of(T).majorities_first:
-        for first, last, group in _groups(votes, budget):
+        for first, last, group in _groups(votes, change.pull * budget):
             best[group], worst[group] = np.maximum(best[group], first), np.minimum(worst[group], last)
     return best, worst
 
 
-def _prices(votes: Votes, T: Statistic, before: Ranking) -> Floats | None:
+def _prices(votes: Votes, T: Statistic, before: Ranking, change: Change) -> Floats | None:
     if compares_all(votes) and rule_of(T).on(votes).median_of == "spearman_rho":  # Borda's points
-        points = Points(votes, before, Change.REPLACE)
+        points = Points(votes, before, change)
         prices = np.zeros((votes.n, votes.n))
         order = list(points.order)
         prices[np.ix_(order, order)] = points.above / UNIT
         return prices
-    return hints_of(T).prices(votes, Change.REPLACE)
+    return hints_of(T).prices(votes, change)
 
 
-def _groups(votes: Votes, budget: float) -> Iterator[tuple[int, int, Ints]]:
-    """Yield (first place, last place, items) of groups that no attack reorders, from the top."""
+def _groups(votes: Votes, moved: float) -> Iterator[tuple[int, int, Ints]]:
+    """Yield (first place, last place, items) of groups that no attack reorders, from the top.
+
+    Margins move by up to `moved`, a share of the votes.
+    """
     margins = (votes.wins() - votes.wins().T) / votes.total
-    surely = margins > 2 * budget + SAME
+    surely = margins > moved + SAME
     n = votes.n
     # As with majorities: the k items that surely beat most others are a group if they beat all the others.
     order = np.argsort(-surely.sum(axis=1), kind="stable")

@@ -268,7 +268,7 @@ def find(
     progress: Progress | None,
 ) -> list[Found]:
     """Return bounds and attacks for each aim; see `engines.Engine`."""
-    siege = _siege(votes, change)
+    siege = siege_of(votes, change)
     asked = list(aims) if len(aims) <= _TRIED else [aims[round(at)] for at in np.linspace(0, len(aims) - 1, _TRIED)]
     for done, aim in enumerate(sorted(asked, key=lambda aim: aim.flips)):
         if progress:
@@ -294,9 +294,10 @@ def whole(
     clock: Clock,  # noqa: ARG001
 ) -> list[Whole]:
     """Return the same in whole battles."""
-    known = (_siege(votes, change).known[aim] for aim in aims)
+    known = (siege_of(votes, change).known[aim] for aim in aims)
     return [Whole(one.whole_fails + 1, one.plan, one.tie_plan, one.undecided + 1) for one in known]
 
 
-def _siege(votes: Votes, change: Change) -> Siege:
+def siege_of(votes: Votes, change: Change) -> Siege:
+    """Return the battles of votes under one kind of change; what is found about them is kept."""
     return votes._remember(f"siege {change.value}", lambda: Siege(Battles.of(votes), change))

@@ -105,12 +105,12 @@ class Pusher:
 
     def attempt(self, aim: Aim, push: Push, size: float) -> Plan | None:
         """Return a change of `size` battles that reaches an aim, if the push finds one."""
-        for changed in self._changes(push, size):
+        for changed in self.changes(push, size):
             if aim.reached_by_all(ranked(changed.strengths)):
                 return self.battles.plan(changed.taken, changed.ties_taken, changed.put)
         return None
 
-    def _changes(self, push: Push, size: float) -> Iterator[Changed]:
+    def changes(self, push: Push, size: float) -> Iterator[Changed]:
         """Yield changes of `size` battles, each after the first better than those before it."""
         battles = self.battles
         empty = np.zeros_like(battles.wins)
