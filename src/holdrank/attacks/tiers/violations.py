@@ -9,7 +9,7 @@ import numpy as np
 
 from holdrank.attacks.tiers.cells import Cell, Rows, alone, items_of
 from holdrank.attacks.tiers.conditions import Altered, Row
-from holdrank.rankings import Floats
+from holdrank.rankings import Floats, Ints
 from holdrank.rules.kemeny import cheapest_order
 from holdrank.status import Clock
 
@@ -73,16 +73,15 @@ def cheapest_blocks(cost: Floats, clock: Clock) -> tuple[int, ...]:
     k = len(cost)
     if k > _LISTED_UP_TO:
         return cheapest_order(cost, whole=False, clock=clock).order
-    orders, signs = _listed(k)
-    i, j = np.triu_indices(k, 1)
+    orders, signs, i, j = _listed(k)
     costs = signs @ (cost[i, j] - cost[j, i])
     return orders[int((costs <= costs.min() + 1e-12).argmax())]  # among equals the first, as the statistic does
 
 
 @cache
-def _listed(k: int) -> tuple[list[tuple[int, ...]], Floats]:
-    """Return all orders of k blocks, and the sign of each pair in them: 1 where the first stands before the second."""
+def _listed(k: int) -> tuple[list[tuple[int, ...]], Floats, Ints, Ints]:
+    """Return all orders of k blocks, the sign of each pair in them (1 where the first is before), and the pairs."""
     orders = list(permutations(range(k)))
     place = np.argsort(np.array(orders), axis=1)
     i, j = np.triu_indices(k, 1)
-    return orders, np.where(place[:, i] < place[:, j], 1.0, -1.0)
+    return orders, np.where(place[:, i] < place[:, j], 1.0, -1.0), i, j

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from time import monotonic
 from typing import Any
 
@@ -42,6 +43,18 @@ class Solution:
     duals: Floats = field(default_factory=lambda: np.empty(0))
 
 
+@cache
+def _without_callbacks() -> type:
+    """Return the solver without what it tells Python as it goes: for a program of a few rows that takes longest."""
+    import highspy
+
+    class Quick(highspy.Highs):
+        def __init__(self) -> None:
+            super(highspy.Highs, self).__init__()
+
+    return Quick
+
+
 class LinearProgram:
     """Minimise ``cost @ x`` over bounds (0 and `upper` at first) and rows that come and go between solves.
 
@@ -67,7 +80,8 @@ class LinearProgram:
         import highspy
 
         self._highspy = highspy
-        self._highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+        self._in_a_moment = len(cost) <= _COLUMNS_IN_A_MOMENT and whole is None
+        self._highs: Any = _without_callbacks()() if self._in_a_moment else highspy.Highs()  # type: ignore[no-untyped-call]
         self._highs.silent()
         # One thread and a fixed seed, for the same answer on any machine.
         for option, value in (("threads", 1), ("random_seed", 0)):
@@ -75,7 +89,8 @@ class LinearProgram:
         if not presolve:
             self._highs.setOptionValue("presolve", "off")
             self._highs.setOptionValue("solver", "simplex")
-        self._highs.HandleUserInterrupt = True
+        if not self._in_a_moment:
+            self._highs.HandleUserInterrupt = True
         self._cost: Floats = np.asarray(cost, dtype=np.float64)
         # The solver's tolerances are absolute: shares of votes would vanish in them.
         self._scale = 1e4 / max(float(np.abs(self._cost).max(initial=0.0)), 1e-300)
@@ -126,7 +141,7 @@ class LinearProgram:
         if clock.deadline is not None:
             # HiGHS counts its running time over all solves of one model.
             highs.setOptionValue("time_limit", highs.getRunTime() + max(clock.deadline - monotonic(), 0.0))
-        if len(self._columns) <= _COLUMNS_IN_A_MOMENT and self._whole is None:
+        if self._in_a_moment:
             highs.run()
         else:
             # In a thread of its own, so that Python stays awake for Ctrl-C.
