@@ -28,11 +28,14 @@ from holdrank.analysis.records import (
     pairs_record,
     path_record,
     ranking_record,
+    ratings_record,
+    removals_in_short,
     seal_of,
     tiers_record,
     tradeoff_record,
     votes_record,
 )
+from holdrank.analysis.removals import removals
 from holdrank.analysis.result import Analysis
 from holdrank.analysis.spec import Spec
 from holdrank.analysis.tradeoff import tradeoff
@@ -64,6 +67,7 @@ _SHARES = {
     "claims": 0.5,
     "gaps": 0.35,
     "cut": 0.4,
+    "removals": 0.3,
     "bootstrap": 0.35,
     "reach": 0.35,
     "curves": 0.9,
@@ -119,7 +123,8 @@ class _Run:
             "headline": "",
             "votes": votes_record(votes),
             "spec": {**asdict(spec), "claims": list(spec.claims)},
-            **dict.fromkeys(("consensus", "tiers", "path", "pairs", "bootstrap", "reach", "tradeoff", "attack", "cut")),
+            **dict.fromkeys(("consensus", "tiers", "path", "ratings", "pairs", "bootstrap", "reach", "tradeoff")),
+            **dict.fromkeys(("attack", "cut", "removals")),
             **{name: [] for name in ("gaps", "curves", "claims", "others", "steps")},
             "seal": "",  # until all is there
         }
@@ -153,6 +158,8 @@ class _Run:
         self.record["pairs"] = pairs_record(self.votes, order)
         if self.votes.n > 1:
             self.record["path"] = path_record(merge_path(P, self.median.ranking, merge=self.spec.merge))
+            if self.median.has_ratings:
+                self.record["ratings"] = ratings_record(self.median.ratings())
 
     def _tiers(self) -> None:
         spec = self.spec
@@ -271,6 +278,16 @@ class _Run:
             safe = least > budget
             rows.append({"item": item, "inside": inside, "safe": safe, **row})
         self.record["cut"] = {"k": k, "budget": budget, "items": rows}
+
+    def _removals(self) -> None:
+        """Say what each item's leaving does to the others, where the rule can be run on all such votes at once."""
+        rule = rule_named(self.spec.rule)
+        if self.votes.n < 3 or rule.without_each is None:
+            return
+        found = removals(self.votes, rule.function, time_limit=self._seconds(), progress=self.progress)
+        if len(found.each) < self.votes.n:
+            self._note(found.status)
+        self.record["removals"] = removals_in_short(found)
 
     def _bootstrap(self) -> None:
         if not self.spec.draws or not self.votes.is_counts:

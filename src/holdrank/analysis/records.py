@@ -30,6 +30,7 @@ Record: TypeAlias = dict[str, Any]
 SCHEMA = "holdrank-analysis-1"
 _DEEPEST = 50  # lists and objects inside each other
 _AMOUNTS = ("lower", "upper", "needed", "ties", "decides", "sufficient")
+RATING_COLUMNS = ("strengths", "values", "errors", "lower", "upper", "comparisons")
 _MOST_BALLOTS = 200  # kinds of ballots of an attack that are listed
 
 
@@ -78,9 +79,8 @@ def ranking_record(rule: str, found: Consensus) -> Record:
 
 def ratings_record(found: Ratings) -> Record:
     """Return ratings."""
-    columns = ("strengths", "values", "errors", "lower", "upper")
     return {
-        **{name: [finite(x) for x in getattr(found, name).tolist()] for name in columns},
+        **{name: [finite(x) for x in getattr(found, name).tolist()] for name in RATING_COLUMNS},
         "level": found.level,
         "scale": found.scale,
         "base": found.base,
@@ -118,6 +118,12 @@ def removals_record(found: Removals) -> Record:
             }
         )
     return {"removals": rows, "status": found.status.value}
+
+
+def removals_in_short(found: Removals) -> Record:
+    """Return what the removal of each item does to the others, with the number of pairs that flip."""
+    each = [{"flipped": len(row.pop("flips")), **row} for row in removals_record(found)["removals"]]
+    return {"each": each, "status": found.status.value}
 
 
 def path_record(path: Sequence[tuple[float, Ranking]]) -> Record:
@@ -327,12 +333,19 @@ def _misfit(record: Record) -> str:
         return f"consensus.order is no order of the {n} items"
     if record["cut"] is not None and any(not 0 <= row["item"] < n for row in record["cut"]["items"]):
         return f"cut speaks of an item beyond the {n} items"
+    left = record.get("removals")
+    for k, row in enumerate([] if left is None else left["each"]):
+        others = [rank for i, rank in enumerate(row["ranks"]) if i != row["item"]]
+        fits = 0 <= row["item"] < n == len(row["ranks"]) and row["ranks"][row["item"]] is None
+        if not fits or None in others or not all(1 <= rank < n for rank in others):
+            return f"removals.each[{k}] does not fit the {n} items"
     columns_of = {
+        "ratings": RATING_COLUMNS,
         "reach": ("best", "worst", "shown_best", "shown_worst"),
         "bootstrap": ("best", "median", "worst", "first"),
     }
     for name, columns in columns_of.items():
-        if record[name] is not None and any(len(record[name][column]) != n for column in columns):
+        if record.get(name) is not None and any(len(record[name][column]) != n for column in columns):
             return f"the columns of {name} do not fit the {n} items"
     for k, curve in enumerate(record["curves"]):
         if len({len(curve[name]) for name in ("delta", *_AMOUNTS)}) > 1:

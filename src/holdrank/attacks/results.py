@@ -100,7 +100,7 @@ class Attack:
     @property
     def exact(self) -> bool:
         """Whether lower and upper are one number."""
-        return self.lower == self.upper
+        return bool(self.lower == self.upper)
 
     @property
     def votes(self) -> Votes | None:

@@ -42,6 +42,8 @@ class Ratings:
         Standard errors of the ratings; NaN where the votes do not determine one.
     lower, upper : array of float
         Ends of the confidence intervals.
+    comparisons : array of float
+        How often each item is compared with others: for battles, how many it fought.
     level : float
         Coverage of an interval, such as 0.95. Each interval is for one item alone.
     scale, base, offset : float
@@ -58,6 +60,7 @@ class Ratings:
     errors: Floats
     lower: Floats
     upper: Floats
+    comparisons: Floats
     level: float
     scale: float
     base: float
@@ -66,7 +69,7 @@ class Ratings:
     notes: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        close(self.strengths, self.values, self.errors, self.lower, self.upper)
+        close(self.strengths, self.values, self.errors, self.lower, self.upper, self.comparisons)
 
     def probability(self, item: str, other: str) -> float:
         """Return the probability that `item` wins against `other`, a tie counting half.
@@ -165,6 +168,7 @@ class RatingModel(Remembering):
             errors=errors,
             lower=values - reach,
             upper=values + reach,
+            comparisons=self.votes.wins().sum(axis=1) + self.votes.wins().sum(axis=0),
             level=level,
             scale=scale,
             base=base,

@@ -36,6 +36,7 @@ STEPS = {
     "claims": "testing claims",
     "gaps": "pricing the gaps between tiers",
     "cut": "looking at the cut",
+    "removals": "removing one item at a time",
     "bootstrap": "drawing the votes again",
     "reach": "finding the places within reach",
     "curves": "computing breakdown curves",

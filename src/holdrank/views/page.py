@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from itertools import groupby
@@ -15,11 +16,14 @@ from holdrank.words.ladders import ladder_of
 from holdrank.words.names import curve_name, named
 from holdrank.words.numbers import number, percent, plural, span
 from holdrank.words.prices import NOT_KNOWN, budget_text, price, price_text
+from holdrank.words.ratings import rating_texts, scale_text
+from holdrank.words.removals import changes_text, flipped_pairs, flips_text, winner_text
 
 LONGEST_TEXT = 600  # characters of a note or a sentence
 _MOST_KINDS = 20  # of ballots to change that are shown
 _MOST_LISTED = 10  # items of a ballot that are shown
 _SIDE_BY_SIDE = 12  # items of a list at the cut; longer ones stand below each other
+_MOST_REMOVALS = 20  # that are shown
 _MOST_FIRST = 10  # items with a share of first places that are shown
 _PAPER = (
     "M. Goibert, C. Calauzènes, E. Irurozki, S. Clémençon. Robust Consensus in Ranking Data Analysis: Definitions, "
@@ -51,6 +55,8 @@ def page_view(record: Record) -> dict[str, Any]:
         "claims": [_claim(row, votes) for row in record["claims"]],
         "cut": _cut(record),
         "attack": attack_tables(record),
+        "ratings": rating_table(record),
+        "removals": removal_table(record),
         "others": _others(record),
         "consensus": _consensus(record),
         "steps": record["steps"],
@@ -206,6 +212,53 @@ def _ballot(ranks: Sequence[int]) -> Record:
     placed = sorted((rank, item) for item, rank in enumerate(ranks) if rank > 0)
     groups = [[item for _, item in group] for _, group in groupby(placed[:_MOST_LISTED], key=lambda pair: pair[0])]
     return {"groups": groups, "more": len(placed) - min(len(placed), _MOST_LISTED), "unlisted": ranks.count(0)}
+
+
+def rating_table(record: Record) -> Record | None:
+    """Return the ratings in the order of the consensus, as text; None for a rule that gives none."""
+    found = record.get("ratings")
+    if found is None:
+        return None
+    rows = []
+    for place, item in enumerate(record["consensus"]["order"], start=1):
+        value, lower, upper = (_number(found[name][item]) for name in ("values", "lower", "upper"))
+        error = found["errors"][item]
+        rating, interval = rating_texts(value, lower, upper)
+        spread = "–" if error is None else f"{error:.1f}"
+        rows.append((place, item, rating, interval, spread, number(round(found["comparisons"][item], 6))))
+    return {
+        "rows": rows,
+        "interval": f"{percent(found['level'])} interval",
+        "scale": scale_text(found["scale"], found["base"], found["offset"]),
+        "notes": [show(note, LONGEST_TEXT) for note in found["notes"]],
+    }
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def removal_table(record: Record) -> Record | None:
+    """Return the removals that change most, as text, and how many there are; None where none were tried."""
+    found = record.get("removals")
+    if found is None:
+        return None
+    names, before, each = record["items"], record["consensus"]["ranks"], found["each"]
+    changing = [row for row in each if row["flipped"] or row["new_winner"]]
+    changing.sort(key=lambda row: (not row["new_winner"], -row["flipped"]))
+    rows = []
+    for row in changing[:_MOST_REMOVALS]:
+        first = [name for name, rank in zip(names, row["ranks"], strict=True) if rank == 1]
+        flips = [(names[i], names[j]) for i, j in flipped_pairs(before, row["ranks"])]
+        rows.append((row["item"], winner_text(first, row["new_winner"]), row["flipped"], flips_text(flips)))
+    more = len(changing) - len(rows)
+    untried = len(names) - len(each)
+    text = changes_text(len(changing), sum(row["new_winner"] for row in each), len(each))
+    return {
+        "text": text + f" {plural(untried, 'item')} not tried: {found['status']}." * (untried > 0),
+        "rows": rows,
+        "more": plural(more, "more removal") if more else "",
+    }
 
 
 def _others(record: Record) -> Record | None:

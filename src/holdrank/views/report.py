@@ -86,17 +86,20 @@ def latex(analysis: Analysis) -> str:
     view = page_view(record)
     tied = record["tiers"] is not None
     columns = ["Places of the tier" if tied else "Place", "Item", view["gap_heading"].capitalize()]
+    rated = {item: (rating, interval) for _, item, rating, interval, *_ in (view["ratings"] or {"rows": []})["rows"]}
+    columns[2:2] = ["Rating", view["ratings"]["interval"]] if rated else []
     alone = ", without ties" * tied  # the others are of the tiers
     columns += [f"By chance{alone}"] * view["with_chance"] + [f"By attack{alone}"] * view["with_reach"]
     long = len(record["items"]) > _LONG_TABLE
     lines = [f"% {_latex(show(record['headline'], LONGEST_TEXT))}"]
     lines += [f"% holdrank {record['version']}, votes {record['votes']['input_hash'][:12]}"]
-    body = [" & ".join(columns) + r" \\", r"\midrule", *([r"\endhead"] if long else [])]
+    body = [" & ".join(map(_latex, columns)) + r" \\", r"\midrule", *([r"\endhead"] if long else [])]
     for k, tier in enumerate(view["tiers"]):
         body += [r"\addlinespace"] * (k > 0)
         for j, row in enumerate(tier["rows"]):
             last = j == len(tier["rows"]) - 1
             cells = [tier["places"] if j == 0 else "", row["name"], (row["gap"] or "") if last else ""]
+            cells[2:2] = rated.get(row["item"], ())
             cells += [row["chance"]] * view["with_chance"] + [row["reach"]] * view["with_reach"]
             body.append(" & ".join(map(_latex, cells)) + r" \\")
     form = f"{{rl{'r' * (len(columns) - 2)}}}"

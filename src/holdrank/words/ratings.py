@@ -55,6 +55,17 @@ def rating_text(name: str, value: float, lower: float, upper: float) -> str:
     return f"{in_text(name)}: {rating}" + f" ({interval})" * math.isfinite(lower)
 
 
+def scale_text(scale: float, base: float, offset: float) -> str:
+    """Return what ratings mean.
+
+    Examples
+    --------
+    >>> scale_text(400, 10, 1000)
+    'A lead of 400 points means odds of 10 to 1; the mean rating is 1,000.'
+    """
+    return f"A lead of {number(scale)} points means odds of {number(base)} to 1; the mean rating is {number(offset)}."
+
+
 def unrated_notes(
     items: Sequence[str], above: Sequence[int], below: Sequence[int], apart: Sequence[int]
 ) -> tuple[str, ...]:

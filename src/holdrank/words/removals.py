@@ -23,6 +23,18 @@ def flips_text(flips: Sequence[tuple[str, str]]) -> str:
     return listed(pairs, _MOST_FLIPS) or "none"
 
 
+def flipped_pairs(before: Sequence[int], after: Sequence[int | None]) -> list[tuple[int, int]]:
+    """Return the pairs of items that change their order: the first stood above the second, and now stands below.
+
+    Examples
+    --------
+    >>> flipped_pairs([1, 2, 3, 4], [2, None, 1, 3])
+    [(0, 2)]
+    """
+    left = [(item, old, new) for item, (old, new) in enumerate(zip(before, after, strict=True)) if new is not None]
+    return [(i, j) for i, high, fell in left for j, low, rose in left if high < low and fell > rose]
+
+
 def winner_text(winners: Sequence[str], changes: bool) -> str:
     """Return who comes first without an item, and whether that is news.
 

@@ -16,6 +16,7 @@ from holdrank.proofs.recorded.curves import curve_checks, tradeoff_checks
 from holdrank.proofs.recorded.cut import cut_checks, gap_checks
 from holdrank.proofs.recorded.layout import layout_checks, other_check, votes_checks
 from holdrank.proofs.recorded.places import bootstrap_checks, reach_checks
+from holdrank.proofs.recorded.ratings import rating_checks, removal_checks
 from holdrank.proofs.recorded.record import Recorded, in_short
 from holdrank.proofs.verdicts import Check
 from holdrank.rules.registry import rules
@@ -58,11 +59,13 @@ def _statements(recorded: Recorded) -> Iterator[Check]:
     if recorded.reported is not recorded.median:
         yield consensus_check(recorded.reported, recorded.shown)
     yield from layout_checks(recorded)
+    yield from rating_checks(recorded)
     yield from attack_checks(recorded, recorded.reported, recorded.shown, record["attack"], against_the_top(recorded))
     for row in record["claims"]:
         yield from claim_checks(recorded, row)
     yield from gap_checks(recorded)
     yield from cut_checks(recorded)
+    yield from in_short("the order of the others when an item leaves is as told", removal_checks(recorded))
     for curve in record["curves"]:
         yield from in_short(f"the curve of {show(curve['statistic'], 80)} is as told", curve_checks(recorded, curve))
     for other in record["others"]:

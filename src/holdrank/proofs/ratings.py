@@ -1,0 +1,153 @@
+"""Ratings of Bradley and Terry by a second way: every ballot by itself, and no formula of the rule's own.
+
+Ratings are statistics, in floats. What is checked of them is that a second fit gives the same numbers, to the precision
+that the check names. This one holds the strength of the last item at 0; the rule's own holds the sum.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from holdrank.proofs.exact import ExactVotes
+from holdrank.rankings import Floats
+from holdrank.votes.votes import Votes
+from holdrank.words import ratings as words
+
+_STEPS = 200
+_AT_A_TIME = 2_000_000  # numbers
+_MOST_WORK = 500_000_000  # comparisons of pairs in all ballots
+_NO_SPREAD = 1e-9  # of the definition: standard errors of strengths below this are rounding
+_EDGE = 100.0  # so near to that, in either direction, nothing is decided
+
+
+class Refit(NamedTuple):
+    """Strengths and their standard errors, NaN where votes determine none; and the notes that go with them."""
+
+    strengths: Floats
+    errors: Floats
+    comparisons: Floats
+    notes: tuple[str, ...]
+
+
+def refitted(votes: Votes, ranked: ExactVotes, order: Sequence[int], ridge: float) -> Refit | None:
+    """Fit ratings again; None where votes are too many for this way, or too near to an edge for a decision."""
+    n = votes.n
+    if votes.distinct * n * n > _MOST_WORK:
+        return None
+    unit = float(ranked.unit) / 2
+    wins = np.array([[unit * (ranked.compared[i][j] + ranked.margins[i][j]) * (i != j) for j in range(n)]
+                     for i in range(n)])  # fmt: skip
+    comparisons = wins.sum(axis=0) + wins.sum(axis=1)
+    nowhere = np.full(n, math.nan)
+    reach = _closure(wins > 0)
+    groups = {tuple(map(int, np.flatnonzero(row))) for row in (reach & reach.T)}
+    rated = max(map(list, groups), key=lambda group: (len(group), float(wins[np.ix_(group, group)].sum()), -group[0]))
+    if len(rated) < 2:
+        return Refit(nowhere, nowhere, comparisons, (words.NO_RATINGS,))
+    s = _fit(wins[np.ix_(rated, rated)])
+    if s is None:
+        return None
+    strengths = nowhere.copy()
+    strengths[rated] = s
+    ahead, behind = reach[:, rated[0]], reach[rated[0]]
+    apart = [np.flatnonzero(group).tolist() for group in (ahead & ~behind, behind & ~ahead, ~ahead & ~behind)]
+    notes = words.unrated_notes(votes.items, *apart)
+    errors, more = _errors(votes, wins, rated, s)
+    if errors is None:
+        return None
+    along = strengths[list(order)]
+    along = along[np.isfinite(along)]
+    steps, equal = np.diff(along), 1e-8 * max(float(np.ptp(along)), 1.0)
+    if (np.abs(steps - equal) < equal / 10).any():
+        return None
+    rises = int((steps > equal).sum())
+    notes = (*notes, *more, *([words.other_order_note(ridge, rises)] if rises else []))
+    return Refit(strengths, errors, comparisons, notes)
+
+
+def _closure(edges: np.ndarray) -> np.ndarray:
+    """Return which items lead to which along edges, each to itself included (Warshall)."""
+    found = edges | np.eye(len(edges), dtype=bool)
+    for k in range(len(found)):
+        found |= found[:, [k]] & found[[k]]
+    return found
+
+
+def _fit(wins: Floats) -> Floats | None:
+    """Return strengths of mean 0 by Newton's method with the last one at 0; None where it does not settle."""
+    n = len(wins)
+    fought = wins + wins.T
+    free = np.zeros(n - 1)
+    for _ in range(_STEPS):
+        s = np.append(free, 0.0)
+        expected = 1 / (1 + np.exp(np.clip(s - s[:, None], -700, 700)))
+        slope = wins.sum(axis=1) - (fought * expected).sum(axis=1)
+        curvature = _laplacian(fought * expected * expected.T)[:-1, :-1]
+        try:
+            step = np.linalg.solve(curvature, slope[:-1])
+        except np.linalg.LinAlgError:
+            return None
+        longest = float(np.abs(step).max())
+        free = free + step / max(1.0, longest)
+        if longest <= 1e-11 * max(float(np.ptp(s)), 1.0):
+            s = np.append(free, 0.0)
+            return np.asarray(s - s.mean())
+    return None
+
+
+def _laplacian(weights: Floats) -> Floats:
+    found: Floats = np.diag(weights.sum(axis=1)) - weights
+    return found
+
+
+def _errors(votes: Votes, wins: Floats, rated: list[int], s: Floats) -> tuple[Floats | None, tuple[str, ...]]:
+    """Return the standard errors of strengths by the sandwich, and notes on those that are missing."""
+    errors = np.full(votes.n, math.nan)
+    inside = wins[np.ix_(rated, rated)]
+    if not votes.is_counts:
+        return errors, (words.SHARES,)
+    enough = min(votes.total, float(inside.sum()))
+    if enough < len(rated):
+        return errors, (words.too_few_note(enough, len(rated)),)
+    expected = 1 / (1 + np.exp(s - s[:, None]))
+    curvature = _laplacian((inside + inside.T) * expected * expected.T)
+    try:
+        reduced = np.linalg.inv(curvature[:-1, :-1])
+    except np.linalg.LinAlgError:
+        return None, ()
+    # From strengths with the last at 0 to strengths with mean 0.
+    bread = np.zeros_like(curvature)
+    bread[:-1, :-1] = reduced
+    bread -= bread.mean(axis=0)
+    middle = _squares(votes, rated, expected)
+    variances = np.einsum("ij,jk,ik->i", bread, middle, bread)
+    found = np.sqrt(np.maximum(variances, 0.0))
+    if ((found > _NO_SPREAD / _EDGE) & (found < _NO_SPREAD * _EDGE)).any():
+        return None, ()
+    flat = found <= _NO_SPREAD
+    errors[rated] = np.where(flat, math.nan, found)
+    return errors, (words.no_spread_note(votes.items, np.array(rated)[flat].tolist()),) if flat.any() else ()
+
+
+def _squares(votes: Votes, rated: list[int], expected: Floats) -> Floats:
+    """Return the sum over ballots of the outer products of their slopes, pair by pair."""
+    n = len(rated)
+    found = np.zeros((n, n))
+    ranks = votes.ranks[:, rated].astype(np.int64)
+    observed = votes.unlisted == "observed"
+    for start in range(0, len(ranks), rows := max(1, _AT_A_TIME // n**2)):
+        part = ranks[start : start + rows]
+        listed = part > 0
+        place = np.where(listed, part, np.iinfo(np.int64).max)
+        one, other = place[:, :, None], place[:, None, :]
+        says = np.where(one < other, 1.0, np.where(one == other, 0.5, 0.0)) - expected
+        if observed:
+            says = np.where(listed[:, :, None] & listed[:, None, :], says, 0.0)
+        says[:, np.arange(n), np.arange(n)] = 0.0
+        slopes = says.sum(axis=2)
+        found += np.einsum("k,ki,kj->ij", votes.weights[start : start + rows], slopes, slopes)
+    return found
