@@ -26,6 +26,7 @@ OPTIONAL = {
     "BucketMass": "gap",
     "Step": "",
     "analyse": "spec",
+    "paper.arena": "votes",
     "bootstrap": "T",
     "breakdown": "T deltas",
     "breakdowns": "T deltas",

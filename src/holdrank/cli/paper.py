@@ -6,40 +6,55 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdrank.cli.options import ReadingCommand, checkpoint_option, quiet_option, reading_options, worker_options
-from holdrank.cli.printing import complain, progress_line
+from holdrank.cli.options import (
+    ReadingCommand,
+    checkpoint_option,
+    quiet_option,
+    read,
+    reading_options,
+    verbose_option,
+    worker_options,
+)
+from holdrank.cli.printing import complain, plain_table, print_table, progress_line
+from holdrank.words.numbers import number, percent
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from holdrank.plots import Data
     from holdrank.status import Step
 
 _FIGURES = ("fig1", "fig2", "fig3", "fig4", "fig5", "margin")
 
 
 @click.command(cls=ReadingCommand)
-@click.argument("figure", type=click.Choice([*_FIGURES, "real", "all"]), default="all")
+@click.argument("figure", type=click.Choice([*_FIGURES, "real", "arena", "all"]), default="all")
 @click.argument("files", nargs=-1)
 @click.option("--out", default="holdrank-paper", show_default=True, metavar="DIR", help="Folder for data and pictures.")
 @click.option("--seed", type=click.IntRange(min=0), default=2023, show_default=True,
-              help="Of the estimates, and of our random distributions in fig5.")  # fmt: skip
+              help="Of the estimates, of our random distributions in fig5, and of the generated arena.")  # fmt: skip
 @click.option("--estimate", is_flag=True, help="Estimate and draw the values of fig5 as well (method smooth).")
 @click.option("--list", "listing", metavar="LIST",
               help="TOML file that lists more FILES, each with its own title and reading options.")  # fmt: skip
 @click.option("--time-limit", type=click.FloatRange(min=0), default=60.0, show_default=True,
-              help="Seconds for each of FILES.")  # fmt: skip
+              help="Seconds for each of FILES, or for the table of arena.")  # fmt: skip
 @worker_options
 @checkpoint_option
 @quiet_option
+@verbose_option
 @reading_options
 def paper(figure: str, files: tuple[str, ...], out: str, seed: int, estimate: bool, listing: str | None,
-          time_limit: float, executor: Executor | None, checkpoint: str | None, quiet: bool,
+          time_limit: float, executor: Executor | None, checkpoint: str | None, quiet: bool, verbose: bool,
           reading: dict[str, Any]) -> None:  # fmt: skip
     """Draw the figures of the paper, with the exact values added.
 
     Each as data (.json, .csv) and as a picture (.svg, .pdf, .png). The figure margin is ours: what a threshold near the
     margin of a pair does. The figure real is the trade-off between loss and robustness of vote FILES; all is every
     figure, and real if there are FILES. A file that cannot be used is left out and reported at the end (exit code 3).
+
+    The table arena is not of the paper, nor part of all: how few battles of FILE, dropped, added or replaced, change
+    the first k items by Bradley-Terry. Certified numbers stand beside what influence predicts. Without FILE, an arena
+    is generated. With -v the table has milliseconds.
 
     In LIST, each vote file is a table [[file]] with a path, relative to LIST, and any of title and the reading options
     under the names that read_votes gives them:
@@ -54,6 +69,11 @@ def paper(figure: str, files: tuple[str, ...], out: str, seed: int, estimate: bo
     from holdrank.paper import figures
     from holdrank.paper.vote_files import read_list
 
+    if figure == "arena":
+        _arena(files, listing, out, seed, time_limit, quiet, verbose, reading)
+        return
+    if verbose:
+        raise click.UsageError("--verbose is of the table arena.")
     if (files or listing) and figure not in ("real", "all"):
         raise click.UsageError(f"The figure {figure} reads no files; use real.")
     if figure == "real" and not (files or listing):
@@ -69,3 +89,40 @@ def paper(figure: str, files: tuple[str, ...], out: str, seed: int, estimate: bo
         means: dict[str, Any] = {"executor": executor, "checkpoint": checkpoint, "progress": progress or tell}
         means |= {"files": chosen, "reading": reading, "time_limit": time_limit, "written": click.echo}
         figures(names, out, rng=seed, estimate=estimate, **means)
+
+
+def _arena(files: tuple[str, ...], listing: str | None, out: str, seed: int, time_limit: float, quiet: bool,
+           verbose: bool, reading: dict[str, Any]) -> None:  # fmt: skip
+    """Print how few battles change the top of an arena, and write it as a figure."""
+    from holdrank import plots
+    from holdrank.paper.arena import arena, generated_arena
+    from holdrank.paper.export import write_figure
+
+    if listing or len(files) > 1:
+        raise click.UsageError("The table arena takes one FILE, or none.")
+    plots.styled()  # refuses where there is no matplotlib, before anything is read
+    votes = read(files[0], reading, quiet) if files else None
+    seconds: list[float] = []
+    with progress_line(quiet) as progress:
+        found = arena(
+            votes, time_limit=time_limit, rng=seed, each=lambda _, took: seconds.append(took), progress=progress
+        )
+    table = plain_table("top", "change", "at least", "at most", "share of battles", "influence", "refit",
+                        *(["ms"] if verbose else []))  # fmt: skip
+    for row, took in zip(found["rows"], seconds, strict=True):
+        table.add_row(*_cells(row), *([f"{1000 * took:.0f}"] if verbose else []))
+    print_table("battles to change the first k by Bradley-Terry", votes or generated_arena(rng=seed), table)
+    write_figure(found, out, written=click.echo)
+
+
+def _cells(row: Data) -> list[str]:
+    """Return what a row of the arena says, without milliseconds."""
+    least, most = (None if row[f"{end}_share"] is None else percent(row[f"{end}_share"])
+                   for end in ("needed", "sufficient"))  # fmt: skip
+    share = "–" if least is None else least if least == most else f"{least} – {most or '?'}"
+    wanted = row["influence_sufficient"]
+    refit = "–" if row["influence"] is None else "works" if row["influence_works"] else "fails"
+    if wanted is not None and wanted != row["influence"]:
+        refit += f", {number(wanted)} work" if wanted > row["influence"] else f", {number(wanted)} would do"
+    ends = ["–" if row[name] is None else number(row[name]) for name in ("needed", "sufficient", "influence")]
+    return [str(row["top"]), row["change"], ends[0], ends[1], share, ends[2], refit]

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from holdrank import plots
+from holdrank.paper.arena_drawing import draw_arena
 from holdrank.paper.tradeoff_drawings import draw_fig5, draw_margin, draw_real, select
 from holdrank.plots import Data
 
@@ -204,4 +205,5 @@ DRAWINGS: dict[str, Callable[[Data], Axes]] = {
     "fig5": draw_fig5,
     "margin": draw_margin,
     "real": draw_real,
+    "arena": draw_arena,
 }

@@ -14,6 +14,7 @@ from holdrank import plots
 from holdrank.attacks.plans import Progress
 from holdrank.errors import UsageError, quote
 from holdrank.files.writers import make_folder, write_whole
+from holdrank.paper.arena import arena
 from holdrank.paper.curves import fig1, fig2, fig3, fig4
 from holdrank.paper.distributions import SEED, STEPS, steps_of
 from holdrank.paper.drawings import DRAWINGS
@@ -46,7 +47,8 @@ def figures(
 
     Parameters
     ----------
-    names : sequence of {"fig1", "fig2", "fig3", "fig4", "fig5", "margin", "real"}
+    names : sequence of {"fig1", "fig2", "fig3", "fig4", "fig5", "margin", "real", "arena"}
+        "arena" is of generated battles; `write_figure` writes what `arena` says about others.
     out : path
         The folder, made if there is none.
     steps : int
@@ -103,6 +105,7 @@ def figures(
             "fig4": lambda: fig4(steps=steps, rng=seed, **means),
             "fig5": lambda: fig5(steps=steps if estimate else None, rng=seed, **means),
             "margin": margin,
+            "arena": lambda: arena(time_limit=time_limit, rng=seed),
         }
         for done, name in enumerate(chosen):
             if progress is not None:
@@ -113,6 +116,13 @@ def figures(
                 target.write(makers[name]())
     if errors:
         raise left_out(errors, len(files))
+    return target.files
+
+
+def write_figure(data: Data, out: str | Path, *, written: Callable[[Path], None] | None = None) -> list[Path]:
+    """Write the data of one figure, and its picture, to a folder, as `figures` does."""
+    target = _Folder(Path(out), written or (lambda _: None))
+    target.write(data)
     return target.files
 
 

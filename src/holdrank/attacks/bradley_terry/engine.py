@@ -252,7 +252,12 @@ def pushes(aim: Aim) -> list[Push]:
         return [[(aim.above[0], aim.above[1])]]
     if aim.newcomers:
         ahead = {x: [c for c in order[: place[x]] if c != x][aim.top - 1 :] for x in aim.newcomers}
-        return [[(x, c) for c in passed] for x, passed in ahead.items() if passed]
+        coming: list[Push] = [[(x, c) for c in passed] for x, passed in ahead.items() if passed]
+        if not aim.other_set:
+            return coming
+        # One of the first may also fall: all that stand between it and the border pass it, and the first beyond.
+        falls = ([(c, x) for c in order[at + 1 : aim.top + 1]] for at, x in enumerate(order[: aim.top - 1]))
+        return [*coming, *falls]
     if aim.leaver:
         (x,) = aim.leaver
         return [[(c, x) for c in order[place[x] + 1 : aim.top + 1]]]
