@@ -149,15 +149,15 @@ def test_prices_of_copeland_are_margins_where_one_majority_decides():
 def test_merges_of_any_rule_can_be_attacked(rule):
     rng = np.random.default_rng(2)
     votes = hr.Votes.from_ranks(random_ranks(rng, "complete", 4, 40))
-    T = hr.Robust(rule, 0.05)
+    T = hr.Robust(rule, 0.05 if rule is hr.copeland else 0.01)  # by the model, all four are within 0.05
     for change in CHANGES:
         found = hr.attack(votes, T, hr.NewWinner(), change=change)
         assert found.verified
         assert hr.fulfils(votes, T, found.votes, hr.NewWinner())
         assert hr.fulfils(votes, T, found.whole.votes, hr.NewWinner())
-    # Where all ballots compare all pairs, strengths stand in Borda's order, and so do their merges.
-    exact = found.status is not Status.ESTIMATE
-    assert exact == (rule is hr.bradley_terry)
+    # Strengths stand in Borda's order here, but merges by the model are not Borda's: no bound carries over.
+    assert found.status is Status.ESTIMATE
+    assert found.lower == 0
 
 
 def test_a_curve_by_search_is_monotone_and_each_attack_works():

@@ -45,7 +45,7 @@ from holdrank.attacks.reach import reach, whole_budget
 from holdrank.attacks.results import Attack, amounts
 from holdrank.errors import HoldrankError, UsageError
 from holdrank.rules.consensus import Statistic, borda
-from holdrank.rules.merges import Robust, consensus_of, merge_path
+from holdrank.rules.merges import Robust, consensus_of, merge_path, pairs_for
 from holdrank.rules.registry import rule_named, rules
 from holdrank.rules.scores import copeland
 from holdrank.status import Clock, Status, Step
@@ -154,7 +154,7 @@ class _Run:
         self.reported = self.median
         order = list(self.median.ranking.order)
         self.record["consensus"] = ranking_record(self.spec.rule, self.median)
-        P = self.votes.pairwise()
+        P = pairs_for(self.statistic, self.votes)
         self.record["pairs"] = pairs_record(self.votes, order)
         if self.votes.n > 1:
             self.record["path"] = path_record(merge_path(P, self.median.ranking, merge=self.spec.merge))

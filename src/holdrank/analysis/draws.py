@@ -23,7 +23,6 @@ from holdrank.rules.solvers.assignment import assign
 from holdrank.rules.strengths import RIDGE, Mask, strength_tolerance, strengths
 from holdrank.status import Clock
 from holdrank.votes.votes import Votes
-from holdrank.votes.wins import pair_shares
 
 BLOCK = 50  # draws with random numbers of their own: what one worker does at a time
 NUMBERS_AT_A_TIME = 1 << 21  # in any one array, so that all of them stay well below 200 MB
@@ -304,7 +303,7 @@ class _Merged(Route):
         self._base = route_of(votes, T.base, clock, both=True)
         self._shared = isinstance(self._base, _ByPairs)
         self._pairs = self._base if isinstance(self._base, _ByPairs) else _ByPairs(votes, T, clock, both=True)
-        self._merge = MERGES[T.merge]
+        self._merge, self._pairwise = MERGES[T.merge], rule_of(T.base).pairwise
         self._theta = theta
         self.columns = self._base.columns + (0 if self._shared else self._pairs.columns)
 
@@ -321,7 +320,7 @@ class _Merged(Route):
         ranks, proved = self._base.ranks(sums[:, : self._base.columns])
         merged = []
         for row, strict in zip(sums[: len(ranks), -self._pairs.columns :], ranks, strict=True):
-            P = pair_shares(self._pairs.wins(row[None])[0])
+            P = self._pairwise(self._pairs.wins(row[None])[0], self.votes.total)
             merged.append(self._merge(P, Ranking(strict), self._theta).ranks)
         return np.array(merged), proved
 

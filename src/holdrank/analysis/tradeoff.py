@@ -25,7 +25,7 @@ from holdrank.parallel.spread import expect_executor, spread
 from holdrank.parallel.workers import Parcel
 from holdrank.rankings import Floats, Ranking
 from holdrank.rules.consensus import Consensus, Statistic, expect_seconds, expect_votes, kemeny, name_of
-from holdrank.rules.merges import Merge, Robust, consensus_of, merge_path
+from holdrank.rules.merges import Merge, Robust, consensus_of, merge_path, pairs_for
 from holdrank.rules.registry import rule_of
 from holdrank.status import Clock, Status, Step, upward
 from holdrank.votes.changes import Change
@@ -189,7 +189,7 @@ def tradeoff(
     expect_executor(executor)
     with Clock(time_limit) as clock:
         median = consensus_of(votes, base, time_limit)
-        path = merge_path(votes.pairwise(), median.ranking, merge=merge)
+        path = merge_path(pairs_for(base, votes), median.ranking, merge=merge)
         loss = np.array([votes.loss(ranking) for _, ranking in path])
         # A ballot that compares few pairs can lose few: battles of two items, a tiny share of all pairs.
         compared = float(votes.wins().sum() / votes.pair_votes)
@@ -316,13 +316,16 @@ def _robustness(
     `known` keeps what it takes to pass the items of the first tiers in the ranking below.
     """
     asked = goal.aim(median.ranking, votes.items)
-    if T.merge == "smith" and asked.distance:
-        return _smith_robustness(votes, T, median, asked)
     engine = exact_engine(T, votes)
-    if engine is None and T.merge != "smith":
-        raise UsageError(f"breakdowns of merges exist for kemeny, borda and footrule, not for {name_of(T.base)}")
+    if engine is None and T.merge == "smith" and asked.distance:
+        return _smith_robustness(votes, T, median, asked)
+    if engine is None and (T.merge != "smith" or rule_of(T.base).probabilities is not None):
+        raise UsageError(
+            "breakdowns of merges exist for kemeny, borda, footrule, and bradley-terry on battles, "
+            f"not for {name_of(T.base)} on these votes"
+        )
     before = T.merged(votes, median)
-    if engine is None or (votes.n > MOST_IN_CELLS and not asked.distance):
+    if engine is None or (votes.n > MOST_IN_CELLS and not asked.distance and not engine.any_target):
         return _top_robustness(votes, T, median, before, goal, clock, known)
     case = Case(votes, T, before, Change.REPLACE, engine)
     (answer,) = case.answers([goal.aim(before.ranking, votes.items)], clock, None)

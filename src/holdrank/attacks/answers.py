@@ -23,7 +23,7 @@ from holdrank.attacks.whole import votes_needed
 from holdrank.errors import UsageError, quote, real_number, show
 from holdrank.rankings import Floats, Ranking
 from holdrank.rules.consensus import Consensus, Statistic, expect_seconds, kemeny, name_of
-from holdrank.rules.merges import Robust, ballots_for, consensus_of
+from holdrank.rules.merges import Robust, ballots_for, base_of, consensus_of
 from holdrank.rules.metrics import Metric, MetricLike
 from holdrank.rules.registry import rule_of
 from holdrank.status import Clock, Status
@@ -58,12 +58,12 @@ def breakdown(
     Parameters
     ----------
     votes : Votes or PairCounts
-        Pair counts for `bradley_terry` on battles only.
+        Pair counts for `bradley_terry` and its tiers, on battles only.
     T : Statistic
         `kemeny`, `borda`, `footrule`, a `Median`, and `Robust` of `kemeny` or `borda` by "downward" or "naive":
         exactly, as far as effort and time allow. `bradley_terry` on battles: attacks, and lower bounds that are close
-        for close races. `Robust` of `footrule`: attacks that work, but lower bounds that are weak, often 0. Any other:
-        by search.
+        for close races; its tiers: attacks, and lower bounds that are 0 where a tie may just break. `Robust` of
+        `footrule`: attacks that work, but lower bounds that are weak, often 0. Any other: by search.
     deltas : sequence of float, optional
         Distances as shares of the pairs, from 0 to 1. By default every multiple of one pair; for a statistic that ties
         items and "hausdorff_half", every multiple of half a pair up to the farthest ranking.
@@ -164,13 +164,13 @@ def attack(
     Parameters
     ----------
     votes : Votes or PairCounts
-        Pair counts for `bradley_terry` on battles only.
+        Pair counts for `bradley_terry` and its tiers, on battles only.
     T : Statistic
         `kemeny`, `borda`, `footrule`, a `Median`, and `Robust` of `kemeny` or `borda` by "downward" or "naive":
         exactly, as far as effort and time allow. `bradley_terry` on battles: an attack, and a lower bound that is close
-        for close races. `Robust` of `footrule`: an attack that works, but a lower bound that is weak, often 0. Any
-        other: by search, an attack that works, with a lower bound for `copeland` and `mean_score`. The status says
-        which.
+        for close races; its tiers: an attack, and a lower bound that is 0 where a tie may just break. `Robust` of
+        `footrule`: an attack that works, but a lower bound that is weak, often 0. Any other: by search, an attack that
+        works, with a lower bound for `copeland` and `mean_score`. The status says which.
     goal : Goal
         `NewWinner`, `Wins`, `Above`, `TopSet`, `Enters`, `Leaves` or `Distance`.
     change : {"replace", "drop", "add"}
@@ -313,7 +313,7 @@ def votes_of(votes: Votes | PairCounts, T: Statistic) -> Votes:
     """Return votes; battles, for a rule that has an engine for them, from pair counts as well."""
     if not isinstance(votes, PairCounts):
         return votes
-    engine: Engine | None = rule_of(T).engine
+    engine: Engine | None = rule_of(base_of(T)).engine
     if engine is None or not engine.battles:
         raise UsageError(
             f"votes must be Votes for {name_of(T)}: pair counts do not tell which ballots there are",

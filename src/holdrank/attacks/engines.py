@@ -13,6 +13,7 @@ from holdrank.attacks import medians as median_engine
 from holdrank.attacks.borda import engine as borda_engine
 from holdrank.attacks.bradley_terry import engine as bradley_terry_engine
 from holdrank.attacks.bradley_terry.places import places as bradley_terry_places
+from holdrank.attacks.bradley_terry.tiers import TierSiege
 from holdrank.attacks.footrule import engine as footrule_engine
 from holdrank.attacks.goals import Aim
 from holdrank.attacks.kemeny import engine as kemeny_engine
@@ -61,6 +62,8 @@ class Engine:
         list.
     any_target : bool
         Whether an aim may be any set of rankings: a distance in any metric, an item pushed out of the first few.
+    tiers : callable or None
+        From tiers of the rule, where they are merged by a model, to the engine for them.
     places : callable or None
         (votes, change, number of votes, clock, progress): the places of all items at once, where the engine knows
         more than it does about one goal after the other.
@@ -74,7 +77,13 @@ class Engine:
     rounds: bool = True
     every_optimum: Callable[[Votes, Aim, Sequence[int], Clock], bool] | None = None
     any_target: bool = False
+    tiers: Callable[[Robust], Engine] | None = None
     places: Callable[[Votes, Change, float, Clock, Progress | None], Ends] | None = None
+
+
+def _tiers_of_battles(T: Robust) -> Engine:
+    siege = TierSiege(T)
+    return Engine(siege.find, siege.whole, battles=True, rounds=False, any_target=True)
 
 
 equip(
@@ -93,6 +102,7 @@ equip(
         battles=True,
         below_tiers=False,
         rounds=False,
+        tiers=_tiers_of_battles,
         places=bradley_terry_places,
     ),
 )
@@ -112,6 +122,8 @@ def exact_engine(T: Statistic, votes: Votes) -> Engine | None:
         return None
     if not isinstance(T, Robust):
         return engine
+    if rule_of(T.base).probabilities is not None:  # whatever else ranks the items alike, it has no such model
+        return engine.tiers(T) if engine.tiers is not None else None
     if T.merge == "smith" or not engine.below_tiers:
         return None
     tiers = Robust(rule.function, T.theta, merge=T.merge)
@@ -137,7 +149,7 @@ def inexact_engine(T: Statistic, votes: Votes) -> Engine:
     if not isinstance(T, Robust):
         return by_search
     base = exact_engine(T.base, votes)
-    if base is None and T.merge != "smith":
+    if rule_of(T.base).probabilities is not None or (base is None and T.merge != "smith"):
         return by_search
     tiers, find_base = T, None if base is None else base.find
 

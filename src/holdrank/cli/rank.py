@@ -125,13 +125,14 @@ def tiers(file: str, theta: float | str, merge: str, path: bool, rule: str, time
     Items stay tied where the votes do not tell them apart.
     """
     from holdrank.analysis import records
-    from holdrank.rules.merges import merge_path
+    from holdrank.rules.merges import merge_path, pairs_for
+    from holdrank.rules.registry import rule_named
 
     votes = read(file, reading, quiet)
     spec = {"rule": rule, "theta": theta, "merge": merge, "time_limit": time_limit}
     if path:
         median = _consensus(votes, rule, time_limit, quiet, verbose)
-        steps = merge_path(votes.pairwise(), median.ranking, merge=merge)  # type: ignore[arg-type]
+        steps = merge_path(pairs_for(rule_named(rule).function, votes), median.ranking, merge=merge)  # type: ignore[arg-type]
         if as_json:
             parts = {"consensus": records.ranking_record(rule, median), "path": records.path_record(steps)}
             print_json("tiers", votes, spec=spec, **parts, seconds=round(median.seconds, 6))

@@ -227,6 +227,8 @@ def known_base(T: Statistic, votes: Votes) -> str | None:
     name: str | None = rule_of(base_of(T)).on(votes).proof
     if name == "mean-score" and not _has_plain_scores(votes):
         return None
+    if isinstance(T, Robust) and rule_of(T.base).probabilities is not None:
+        return None
     if name == _STRENGTHS or (name in ("copeland", "mean-score") and isinstance(T, Robust)):
         return None
     return name

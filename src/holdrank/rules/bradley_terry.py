@@ -15,7 +15,7 @@ from holdrank.rankings import Floats, Ranking
 from holdrank.rules.consensus import Consensus, expect_votes, tied_by_scores
 from holdrank.rules.ratings import FLOOR, RatingModel, pair_weights
 from holdrank.rules.scores import sorted_consensus
-from holdrank.rules.strengths import RIDGE, connections, strength_tolerance, strengths
+from holdrank.rules.strengths import RIDGE, connections, strength_tolerance, strengths, win_probabilities
 from holdrank.votes.limits import NUMBERS_AT_A_TIME
 from holdrank.votes.pairs import PairCounts
 from holdrank.votes.votes import Votes
@@ -111,6 +111,11 @@ def bradley_terry_ties(votes: Votes) -> Ranking:
         return tied_by_scores(*_total_wins(votes))
     fitted, _ = strengths(votes.wins() / votes.total, RIDGE)
     return tied_by_scores(fitted, strength_tolerance(fitted))
+
+
+def bradley_terry_probabilities(wins: Floats, total: float) -> Floats:
+    """Return how likely each item is placed above each other, by the model fitted to pairwise wins of so many votes."""
+    return win_probabilities(strengths(wins / total, RIDGE)[0])
 
 
 def bradley_terry_without_each(votes: Votes | PairCounts) -> Iterator[Ranking]:

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from holdrank.arrays.tolerances import DECIMALS
 from holdrank.errors import UsageError, quote, real_number
-from holdrank.rankings import Ranking
+from holdrank.rankings import Floats, Ranking
 from holdrank.rules.consensus import Consensus, Statistic, kemeny, name_of
 from holdrank.rules.deviations import Borders, Deviations
 from holdrank.rules.registry import rule_of
@@ -152,9 +152,14 @@ class Robust:
     Kemeny ranking the result is unique, even when the ranking is not (`smith_merge`). Otherwise, where the base has
     several rankings, the tiers come from the one it reports, and `notes` says so.
 
+    P is the share of the votes that place one item above the other. Of `bradley_terry`, it is the probability by the
+    model instead, so that pairs with few votes of their own are merged by what all votes say about them. Deviations
+    then grow with the gap in strength: a tier is a stretch of the ranking whose two ends are close enough.
+
     `breakdown` and `attack` are exact for tiers of `kemeny` and `borda` by "downward" and "naive". A base other than
     these has no linear conditions on its order there: only ties and gaps bound it. So attacks on tiers of `footrule`
-    are verified, but their lower bounds are weak, often 0. Paper: the plug-in statistics of Section 4.
+    are verified, but their lower bounds are weak, often 0. Tiers of `bradley_terry` on battles have lower bounds from
+    the gaps in strength that items keep. Paper: the plug-in statistics of Section 4.
 
     Examples
     --------
@@ -199,7 +204,7 @@ class Robust:
         if self.theta == "auto":
             return self.fixed(cast("Votes", votes)).merged(votes, median)
         started = perf_counter()
-        ranking = MERGES[self.merge](votes.pairwise(), median.ranking, self.theta)
+        ranking = MERGES[self.merge](pairs_for(self.base, votes), median.ranking, self.theta)
         return Consensus(
             ranking=ranking,
             items=votes.items,
@@ -227,6 +232,20 @@ class Robust:
 def base_of(T: Statistic) -> Statistic:
     """Return the rule below tiers, or the statistic itself."""
     return T.base if isinstance(T, Robust) else T
+
+
+def pairs_for(base: Statistic, votes: Votes | PairCounts) -> Floats:
+    """Return the matrix P by which rankings of a rule are merged: shares of the votes, or what a model makes of them.
+
+    Examples
+    --------
+    >>> from holdrank.rules.bradley_terry import bradley_terry
+    >>> orders = [["a", "b"], ["b", "a"], ["b", "c"], ["c", "b"]]
+    >>> votes = Votes.from_orders(orders, weights=[3, 1, 3, 1], unlisted="observed")
+    >>> [round(float(pairs_for(rule, votes)[0, 2]), 3) for rule in (kemeny, bradley_terry)]
+    [0.5, 0.9]
+    """
+    return rule_of(base).pairwise(votes.wins(), votes.total)
 
 
 def ballots_for(T: Statistic, votes: Votes) -> Votes:

@@ -12,8 +12,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from holdrank.errors import LimitError, UsageError, quote
-from holdrank.rankings import Ranking, footrule_maximum
-from holdrank.rules.bradley_terry import bradley_terry, bradley_terry_ties, bradley_terry_without_each, compares_all
+from holdrank.rankings import Floats, Ranking, footrule_maximum
+from holdrank.rules.bradley_terry import (
+    bradley_terry,
+    bradley_terry_probabilities,
+    bradley_terry_ties,
+    bradley_terry_without_each,
+    compares_all,
+)
 from holdrank.rules.consensus import (
     Consensus,
     Statistic,
@@ -31,6 +37,7 @@ from holdrank.rules.scores import copeland, copeland_ties, mean_score, tied_by_m
 from holdrank.votes.counting import Distance
 from holdrank.votes.pairs import PairCounts
 from holdrank.votes.votes import Votes
+from holdrank.votes.wins import pair_shares
 
 Needs: TypeAlias = Literal["pairs", "places", "scores", "ballots"]
 Symmetry: TypeAlias = Literal["always", "complete", "no"]
@@ -64,6 +71,9 @@ class Rule:
         For medians: every ranking as good as the consensus; None where there are more than a given number.
     one_ballot : callable or None
         By how much one ballot of n items, at most, prefers one outcome to another: pairs, places or points.
+    probabilities : callable or None
+        For rules with a model: how likely each item is placed above each other, from the pairwise wins and the number
+        of votes. Tiers then merge by the model; by None, by the shares of the votes themselves.
     without_each : callable or None
         The rankings of the other items when each item leaves, many at once: faster than one by one.
     twin : str
@@ -83,6 +93,7 @@ class Rule:
     tied: Callable[[Votes], Ranking] | None = None
     optima: Callable[[Votes, int], list[Ranking] | None] | None = None
     one_ballot: Callable[[int], int] | None = None
+    probabilities: Callable[[Floats, float], Floats] | None = None
     without_each: Callable[[Votes | PairCounts], Iterator[Ranking]] | None = None
     twin: str = ""
     engine: Any = None
@@ -93,6 +104,10 @@ class Rule:
     def run(self, votes: Votes, time_limit: float | None) -> Consensus:
         """Return the consensus, within the time limit if the rule can be given one."""
         return self.function(votes) if self.timed is None else self.timed(votes, time_limit)
+
+    def pairwise(self, wins: Floats, total: float) -> Floats:
+        """Return the matrix P that tiers of this rule are merged by, from the pairwise wins of so many votes."""
+        return pair_shares(wins) if self.probabilities is None else self.probabilities(wins, total)
 
     def is_symmetric(self, votes: Votes) -> bool:
         """Whether these votes, and all that they may become, give the consensus upside down when turned upside down."""
@@ -158,6 +173,7 @@ _ENTRIES = (
         is_strict=True,
         symmetric="always",
         tied=bradley_terry_ties,
+        probabilities=bradley_terry_probabilities,
         without_each=bradley_terry_without_each,
         twin="borda",  # both then sort by pairwise wins
     ),

@@ -53,6 +53,16 @@ def strengths(shares: Floats, ridge: float, start: Floats | None = None) -> tupl
     )
 
 
+def win_probabilities(fitted: Floats) -> Floats:
+    """Return how likely each item is placed above each other by the model; 1/2 where strengths count as equal."""
+    order = np.argsort(-fitted, kind="stable")
+    groups = np.concatenate(([0], np.cumsum(-np.diff(fitted[order]) > strength_tolerance(fitted))))
+    level = np.bincount(groups, fitted[order]) / np.bincount(groups)
+    s = np.empty_like(fitted)
+    s[order] = level[groups]
+    return np.asarray(1 / (1 + np.exp(np.minimum(s[None] - s[:, None], 700.0))))
+
+
 def slope_at(shares: Floats, s: Floats, ridge: float) -> tuple[Floats, Floats]:
     """Return the probability that the row is placed below the column, and the gradient of the likelihood."""
     gap = s[..., :, None] - s[..., None, :]

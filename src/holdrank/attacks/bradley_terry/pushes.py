@@ -7,7 +7,7 @@ over those of the a's, to first order, in a few portions with a refit after each
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -23,6 +23,7 @@ from holdrank.status import Clock
 from holdrank.votes.changes import Change
 
 Push: TypeAlias = Sequence[tuple[int, int]]
+Reached: TypeAlias = Callable[[Aim, Floats], bool]
 
 _PORTIONS = 6
 _EXCHANGES = 4
@@ -44,10 +45,11 @@ class Changed:
 
 
 class Pusher:
-    """Looks for attacks by one kind of change."""
+    """Looks for attacks by one kind of change; `reached` says which strengths fulfil an aim."""
 
-    def __init__(self, battles: Battles, change: Change) -> None:
+    def __init__(self, battles: Battles, change: Change, reached: Reached | None = None) -> None:
         self.battles, self.change = battles, change
+        self._reached = reached or (lambda aim, strengths: aim.reached_by_all(ranked(strengths)))
         total = battles.total
         self.most = _MOST_ADDED * total if not change.takes else total - (0.0 if change.puts else 1.0)
 
@@ -106,7 +108,7 @@ class Pusher:
     def attempt(self, aim: Aim, push: Push, size: float) -> Plan | None:
         """Return a change of `size` battles that reaches an aim, if the push finds one."""
         for changed in self.changes(push, size):
-            if aim.reached_by_all(ranked(changed.strengths)):
+            if self._reached(aim, changed.strengths):
                 return self.battles.plan(changed.taken, changed.ties_taken, changed.put)
         return None
 
