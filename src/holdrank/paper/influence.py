@@ -138,7 +138,7 @@ class Influence:
         most = self.battles.total - (not change.puts) if change.takes else _MOST_ADDED * self.battles.total
 
         def works(size: int) -> bool:
-            return size > 0 and aim.reached_by_all(ranked(self._after(effects, size, change)))
+            return 0 < size <= most and aim.reached_by_all(ranked(self._after(effects, size, change)))
 
         if works(predicted):
             size = predicted

@@ -127,14 +127,17 @@ class PairCounts(Remembering):
         >>> PairCounts.from_wins([[0, 7], [3, 0]], items=["x", "y"]).pairwise()[0, 1]
         np.float64(0.7)
         """
-        W = np.array(wins, dtype=np.float64)
+        try:
+            W = np.array(wins, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise UsageError("wins must be a square matrix of numbers", repair="give rows of equal length") from error
         if W.ndim != 2 or W.shape[0] != W.shape[1]:
             raise UsageError(f"wins must be a square matrix, one row and one column an item, not of shape {W.shape}")
         names = tuple(str(i) for i in range(len(W))) if items is None else tuple(items)
         check_items(names, len(W))
         votes = float(W.sum()) if total is None else float(total)
         if problem := _fault(W, votes, np.zeros(len(W))):
-            raise UsageError(problem)
+            raise _refused_wins(problem, W, names)
         return cls._closed(names, W, votes, "observed", np.zeros(len(W)))
 
     @classmethod
@@ -405,6 +408,20 @@ def _both(one: Reading, other: Reading) -> Reading:
     source = source if len(source) <= _LONGEST_SOURCE else f"{source[: _LONGEST_SOURCE - 1]}…"  # many parts, many names
     sha256 = one.sha256 if one.sha256 == other.sha256 else ""
     return Reading(source, sha256, one.format if one.format == other.format else "", choices)
+
+
+def _refused_wins(problem: str, wins: Floats, items: Sequence[str]) -> UsageError:
+    """Return the error of a matrix that is no count, with the first place where that shows."""
+    if not wins.any():
+        return UsageError("there are no comparisons: all wins are 0", repair="give wins above 0")
+    for i, row in enumerate(wins):
+        bad = np.flatnonzero(~(np.isfinite(row) & (row >= 0)) | ((np.arange(len(row)) == i) & (row != 0)))
+        if len(bad):
+            j = int(bad[0])
+            place = f"{quote(items[i])} against {quote(items[j])} has {row[j]:g}"
+            repair = "an item does not meet itself" if i == j else "write 0 where nothing was counted"
+            return UsageError(f"{problem}; {place}", repair=repair)
+    return UsageError(problem)
 
 
 def _fault(wins: Floats, total: float, listed: Floats) -> str:
