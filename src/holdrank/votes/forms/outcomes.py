@@ -180,7 +180,7 @@ def _codes(rows: DistinctBattles, cells: set[str]) -> tuple[Mapping[str, str], s
     if words <= usual.keys():
         return usual, ""
     scale = _scale(words)
-    if scale is not None:
+    if words <= scale.keys():
         between = sum(rows.tally[row] for row in rows.tally if code(row[2]) not in ("1", "1.5", "2", "1.0", "2.0"))
         note = f"{plural(between, 'preference')} between 1 and 2 counted for the nearer item" if between else ""
         return scale, note
@@ -189,15 +189,14 @@ def _codes(rows: DistinctBattles, cells: set[str]) -> tuple[Mapping[str, str], s
         return fitting[0], ""
     if fitting:
         return usual, ""
-    nearest = max((usual, *LANGUAGES.values()), key=lambda language: len(words & language.keys()))
+    nearest = max((usual, scale, *LANGUAGES.values()), key=lambda language: len(words & language.keys()))
     return (LANGUAGES[named] if named is not None else nearest), ""
 
 
-def _scale(words: set[str]) -> dict[str, str] | None:
-    """Return what preferences from 1 (the first) to 2 (the second) mean; None if some word is no such number."""
-    if not all(is_number(word) and 1 <= float(word) <= 2 for word in words):
-        return None
-    return {word: "first" if float(word) < 1.5 else "second" if float(word) > 1.5 else "tie" for word in words}
+def _scale(words: set[str]) -> dict[str, str]:
+    """Return what preferences from 1 (the first) to 2 (the second) mean, of those words that are such numbers."""
+    numbers = [word for word in words if is_number(word) and 1 <= float(word) <= 2]
+    return {word: "first" if float(word) < 1.5 else "second" if float(word) > 1.5 else "tie" for word in numbers}
 
 
 def _unknown_winners(
