@@ -62,7 +62,8 @@ def test_json_lines():
         '{"ranks": {"a": Infinity}}',
         '{"ranks": {"": 1}}',
         '{"ranks": [1]}',
-        '[{"order": ["a"]}]',
+        '[{"order": ["a", "a"]}]',
+        "[3]",
         "[" * 5000,
         '{"order": ' + "[" * 100_000,
     ):

@@ -45,7 +45,8 @@ def test_forms_without_ties():
 
 
 def test_all_formats_are_covered_here():
-    assert {*FORMS, "positions", "lists", "order"} == set(FORMATS)
+    in_the_gallery = {"win-matrix", "pgn", "abif", "lolib", "scottish", "blt"}
+    assert {*FORMS, *in_the_gallery, "positions", "lists", "order"} == set(FORMATS)
 
 
 def test_default_rule_for_unlisted_items():

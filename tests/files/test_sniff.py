@@ -174,8 +174,11 @@ def test_a_column_unlike_the_others_is_no_scored_item(numbers):
 
 def test_a_win_matrix_is_no_score_table():
     text = "team,X,Y,Z\nX,0,12,7\nY,3,0,8\nZ,8,7,0\n"
+    votes = read(text)
+    assert votes.reading.format == "win-matrix"
+    assert wins(votes) == {("X", "Y"): 12, ("X", "Z"): 7, ("Y", "X"): 3, ("Y", "Z"): 8, ("Z", "X"): 8, ("Z", "Y"): 7}
     with pytest.raises(InputError, match=r"table of wins.*columns="):
-        read(text)
+        read(text, item="team")
     assert read(text, format="score-table").total == 3
 
 

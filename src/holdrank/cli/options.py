@@ -34,6 +34,12 @@ FORMATS = (  # the names of holdrank.files.FORMATS, kept here so that --help nee
     "battles",
     "pair-counts",
     "multi-way",
+    "win-matrix",
+    "blt",
+    "abif",
+    "scottish",
+    "pgn",
+    "lolib",
     "order",
     "jsonl",
 )

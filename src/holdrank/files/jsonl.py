@@ -1,4 +1,4 @@
-"""JSON Lines: one ballot, battle or record a line.
+"""JSON: one ballot, battle or record a line, or all of them in one document (`json_documents`).
 
 A ballot is ``{"order": ["a", ["b", "c"]], "weight": 2}`` (an inner list is a tie) or ``{"ranks": {"a": 1}}``; the
 weight may have any name of `BALLOT_WEIGHT_NAMES`, a voter may be named, and any other key is refused. A first
@@ -16,22 +16,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdrank.errors import InputError, LimitError, Message, Option, show
+from holdrank.errors import InputError, LimitError, Message, Option, quote, show
 from holdrank.files.containers.source import split_lines
+from holdrank.files.json_documents import expanded, is_document, records_of_document
 from holdrank.votes.ballots.ranks import ranks_within
+from holdrank.votes.forms.battle_layouts import KNOWN_NAMES
 from holdrank.votes.forms.notes import counted, name_notes
 from holdrank.votes.forms.raw import RawBallots, ranks_of_marks
-from holdrank.votes.forms.table import MAX_WEIGHT, Problems, Table, no_rows
+from holdrank.votes.forms.table import MAX_WEIGHT, Column, Problems, Table, no_rows
 from holdrank.votes.forms.table_options import TableOptions, ballot_choices
-from holdrank.votes.forms.vocabulary import BALLOT_WEIGHT_NAMES, VOTER_NAMES, plain
+from holdrank.votes.forms.vocabulary import BALLOT_WEIGHT_NAMES, ITEM_NAMES, VOTER_NAMES, plain
 from holdrank.votes.limits import most_cells
 
+NEEDED = KNOWN_NAMES | ITEM_NAMES
+"""Columns that votes are read from: a list or an object there is a fault, elsewhere it is ignored."""
 _DEEPEST = 50  # lists and objects inside each other, on a line
 
 
 def read_jsonl(text: str, source: str, options: TableOptions, problems: Problems) -> RawBallots | Table:
     """Return the ballots of a JSON Lines text, or its table where the lines are plain records."""
-    objects = list(json_objects(text, source, problems))
+    notes: list[str] = []
+    if is_document(text):
+        objects, notes = records_of_document(text, source, problems, json_value)
+    else:
+        objects = list(json_objects(text, source, problems))
     head: dict[str, Any] = {}
     if objects and "items" in objects[0][1] and objects[0][1].keys() <= {"items", "unlisted"}:
         line, head = objects.pop(0)
@@ -39,7 +47,10 @@ def read_jsonl(text: str, source: str, options: TableOptions, problems: Problems
     if not objects:
         raise no_rows(source, "there are no ballots: nothing to aggregate")
     if not {"order", "ranks"} & objects[0][1].keys():
-        return _records(objects, source, problems, most_cells(len(text)))
+        objects, more = expanded(objects)
+        table = _records(objects, source, problems, most_cells(len(text)))
+        table.notes += [*notes, *more]
+        return table
     return ballots_of(objects, head, source, options, problems)
 
 
@@ -166,7 +177,7 @@ def _name(item: object) -> str:
 
 
 def _records(objects: list[tuple[int, dict[str, Any]]], source: str, problems: Problems, most: int) -> Table:
-    """Return plain records as a table; a key that a record lacks is a missing cell."""
+    """Return plain records as a table; a key that a record lacks is a missing cell, and nested values are left out."""
     names: dict[str, None] = {}
     for _, record in objects:
         names.update(dict.fromkeys(record))
@@ -184,26 +195,55 @@ def _records(objects: list[tuple[int, dict[str, Any]]], source: str, problems: P
             f"{show(source, 200)}: the objects have {len(names):,} keys in all, and few of them each",
             repair='write ballots such as {"ranks": {"a": 1}}',
         )
-    rows, lines = [], []
-    for line, record in objects:
-        nested = next((key for key, value in record.items() if isinstance(value, list | dict)), None)
-        if nested is not None:
-            problems.add(
-                InputError(
-                    "a value is itself a list or an object",
-                    source=source,
-                    line=line,
-                    column=nested,
-                    found=str(record[nested]),
-                    expected='plain values, or a ballot {"order": [...]}',
-                    repair="write the value as text or number",
-                )
-            )
-            continue
-        rows.append([json_text(record.get(name)) for name in names])
-        lines.append(line)
-    columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in names]
-    return Table(source, list(names), list(columns), lines)
+    nested = _nested_columns(objects)
+    plain_names = [name for name in names if name not in nested]
+    sound = [one for one in objects if not _refused_as_nested(one, nested, source, problems)]
+    columns: list[Column] = [[json_text(record.get(name)) for _, record in sound] for name in plain_names]
+    return Table(source, plain_names, columns, [line for line, _ in sound], nested_notes(sorted(nested)))
+
+
+def _nested_columns(objects: list[tuple[int, dict[str, Any]]]) -> set[str]:
+    """Return the keys whose values are all lists or objects, but for names of columns that votes are read from."""
+    kinds: dict[str, set[bool]] = {}
+    for _, record in objects:
+        for key, value in record.items():
+            if value is not None:
+                kinds.setdefault(key, set()).add(isinstance(value, list | dict))
+    nested = {key for key, found in kinds.items() if found == {True} and plain(key) not in NEEDED}
+    return nested if len(nested) < len(kinds) else set()
+
+
+def _refused_as_nested(one: tuple[int, dict[str, Any]], nested: set[str], source: str, problems: Problems) -> bool:
+    """Whether a record holds a list or an object where a plain value should stand; then it is a problem."""
+    line, record = one
+    key = next((key for key, value in record.items() if isinstance(value, list | dict) and key not in nested), None)
+    if key is None:
+        return False
+    problems.add(
+        InputError(
+            "a value is itself a list or an object",
+            source=source,
+            line=line,
+            column=key,
+            found=str(record[key]),
+            expected='plain values, or a ballot {"order": [...]}',
+            repair="write the value as text or number",
+        )
+    )
+    return True
+
+
+def nested_notes(names: Sequence[str]) -> list[str]:
+    """Return a note on columns whose cells are lists or objects, and which nobody reads."""
+    if not names:
+        return []
+    listing = ", ".join(quote(name, 30) for name in names[:4]) + (
+        f" and {len(names) - 4} more" if len(names) > 4 else ""
+    )
+    one = len(names) == 1
+    return [
+        f"{'column' if one else 'columns'} {listing} ignored: {'it holds' if one else 'they hold'} lists or objects"
+    ]
 
 
 def json_text(value: object) -> str:

@@ -25,6 +25,12 @@ FORMATS = {
     "battles": "a comparison a row: two items and the winner",
     "pair-counts": "a pair a row: two items, the wins of each, ties",
     "multi-way": "a judgement a row: system1Id, …, system1rank, …",
+    "win-matrix": "names in the first row and column; a cell counts the wins of its row",
+    "blt": "OpenSTV and ERS: 'n seats', then 'weight 3 1 2 0' a ballot, then names",
+    "abif": "lines such as 27:A>B=C",
+    "scottish": "Scottish councils: 'n,seats', then 'count,1,3,2' a ballot, then candidates",
+    "pgn": "chess games with the tags White, Black and Result",
+    "lolib": "n, then a matrix of n x n numbers",
     "order": "text of numbers: 'n 1', then '0 k id1 … idk' a voter",
     "jsonl": "a JSON object a line",
 }
@@ -46,6 +52,12 @@ _OPTIONS: dict[str, set[str]] = {
     "score-table": _CELLS | {"unlisted", "item", "columns", "repeated", "blanks", "lower_is_better"},
     "battles": _CELLS | {"unlisted", "first", "second", "winner", "weight", "both_bad", "voter", "blank_voters", "map"},
     "pair-counts": _CELLS | {"unlisted", "columns"},
+    "win-matrix": _CELLS | {"unlisted", "blanks"},
+    "blt": _TEXT,
+    "abif": _TEXT,
+    "scottish": _TEXT,
+    "lolib": _TEXT,
+    "pgn": {"encoding", "unlisted", "first", "second", "winner", "weight", "both_bad", "voter", "blank_voters", "map"},
     "multi-way": _CELLS | {"unlisted", "weight", "repeated", "blanks"},
 }
 
@@ -107,7 +119,7 @@ class ReadOptions(TableOptions):
         stray = sorted(given - _OPTIONS[form])
         if stray:
             raise UsageError(Message(Option(stray[0]), f" means nothing for the format {form!r} ({FORMATS[form]})"))
-        if form in ("battles", "pair-counts") and self.unlisted == "bottom":
+        if form in ("battles", "pair-counts", "pgn", "lolib", "win-matrix") and self.unlisted == "bottom":
             raise UsageError(
                 Message(
                     Option("unlisted", "bottom"), f" makes no sense for {form}: a comparison speaks about two items"

@@ -24,13 +24,19 @@ from holdrank.files.preflib.reader import read_preflib
 from holdrank.files.read_options import ReadOptions, check_format
 from holdrank.files.table_form import looks_like_lists
 from holdrank.files.tables import of_table
+from holdrank.files.text_layouts import LAYOUTS
 from holdrank.status import Step
 from holdrank.votes.forms.raw import RawBallots
 from holdrank.votes.forms.table import Problems, Ref, Table, no_marks
 from holdrank.votes.provenance import Reading
 from holdrank.votes.votes import Votes
 
-_TEXT_READERS = {"preflib": read_preflib, "preflib-old": read_old_preflib, "order": read_order}
+_TEXT_READERS: dict[str, Callable[[str, Source, ReadOptions, Problems], RawBallots | Table]] = {
+    "preflib": read_preflib,
+    "preflib-old": read_old_preflib,
+    "order": read_order,
+    **{layout.format: layout.read for layout in LAYOUTS},
+}
 _BALLOTS_OF_TEXT = (*_TEXT_READERS, "jsonl")
 
 
@@ -242,7 +248,10 @@ def _of_text(
     if form == "jsonl":
         return _of_json(text, source.name, None, reason, options, problems)
     options.check(form)
-    return form, reason, _TEXT_READERS[form](text, source, options, problems)
+    found = _TEXT_READERS[form](text, source, options, problems)
+    if isinstance(found, RawBallots):
+        return form, reason, found
+    return form, reason, of_table(found, "battles", options, problems)[2]
 
 
 def _of_json(

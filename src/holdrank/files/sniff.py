@@ -7,7 +7,9 @@ import os
 import re
 
 from holdrank.errors import InputError, Message, Option
+from holdrank.files.json_documents import is_document
 from holdrank.files.preflib.reader import TYPES
+from holdrank.files.text_layouts import layout_of
 
 LARGE_TEXT = 16 << 20
 LARGE_PARQUET = 2 << 20
@@ -81,17 +83,22 @@ def text_form(text: str, extension: str, source: str) -> tuple[str, str]:
         re.fullmatch(r"[0-9]+[ \t]+[0-9]+", first) and re.fullmatch(r"0([ \t]+[0-9]+)+", second)
     ):
         return "order", "two numbers on the first line, orders of numbers below"
-    if extension in (".jsonl", ".ndjson") or first.startswith(("{", "[")):
+    layout = layout_of([line.strip() for line in lines[:60]], extension)
+    if layout is not None:
+        return layout.format, layout.reason
+    if extension in (".jsonl", ".ndjson", ".json") or first.startswith(("{", "[")):
         return "jsonl", "JSON objects"
     return "table", "text in columns"
 
 
 def is_json_lines(text: str, extension: str) -> bool:
     """Whether a text is made of JSON objects, by its name or by its first line."""
-    if extension in (".jsonl", ".ndjson"):
+    if extension in (".jsonl", ".ndjson", ".json"):
         return True
-    if not text.lstrip().startswith("{"):
+    if not text.lstrip().startswith(("{", "[")):
         return False
+    if is_document(text):
+        return True
     try:
         return isinstance(json.loads(text.lstrip().replace("\r", "\n").split("\n", 1)[0]), dict)
     except (ValueError, RecursionError):

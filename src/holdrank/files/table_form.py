@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from holdrank.errors import InputError, Message, Option, quote, show
 from holdrank.files.ranks_or_scores import may_be_ranks, odd_column, parts_of_rankings, rank_evidence
 from holdrank.files.statistics import force_columns, refuse_statistics, refuse_statistics_of_names
-from holdrank.votes.forms.battle_columns import battle_columns, refuse_without_winner
-from holdrank.votes.forms.battles import pair_count_columns
+from holdrank.votes.forms.battle_columns import battle_columns, first_columns, refuse_without_winner
+from holdrank.votes.forms.battles import is_win_matrix, pair_count_columns
 from holdrank.votes.forms.marks import columns_of_items, long_columns, slot_columns
 from holdrank.votes.forms.orders import position_columns
 from holdrank.votes.forms.scores import find_key
@@ -76,9 +76,25 @@ def named_form(table: Table) -> tuple[str, str] | None:
                     column=voter,
                 )
             form = "long-scores" if scores else "long-ranks"
+            if not scores:
+                _refuse_contests(table)
             refuse_statistics_of_names(table, voter, names, Message("set ", Option("format", form)))
             return form, _columns(table, [voter, *key, mark])
     return None
+
+
+def _refuse_contests(table: Table) -> None:
+    """Refuse marks of several contests: a ballot ranks the candidates of one."""
+    column = first_columns(table).get("contest")
+    values = list(dict.fromkeys(table.text(column))) if column is not None and table.rows else []
+    if column is not None and len(values) > 1:
+        raise table.fault(
+            f"{len(values)} contests are in the file: {', '.join(quote(value, 30) for value in values[:6])}",
+            "the marks of one contest",
+            Message("choose one with ", Option("where", f"{table.names[column]}={show(values[0], 30)}")),
+            column=column,
+            found=values[1],
+        )
 
 
 def _columns(table: Table, used: Sequence[int]) -> str:
@@ -97,6 +113,8 @@ def table_form(table: Table, options: TableOptions) -> tuple[str, str]:
         if told is not None:
             return told
         refuse_without_winner(table)
+        if is_win_matrix(table):
+            return "win-matrix", "the columns have the names of the rows"
     elif item is not None and columns is None:
         for scores, form in ((False, "long-ranks"), (True, "long-scores")):
             if long_columns(table, scores, options) is not None:
@@ -122,6 +140,7 @@ def table_form(table: Table, options: TableOptions) -> tuple[str, str]:
             raise no_name(table, nameless)
         text = [k for k in used if not table.is_numeric(k, blanks) and _filled(table, k)]
         if text:
+            refuse_statistics(table, used, force_columns("score-table"))
             raise _unclear(table, text[0], blanks)
         odd = next((k for k in used if plain(table.names[k]) in NO_SCORE_NAMES), None)
         return _ranks_or_scores(table, used, used, blanks, odd)

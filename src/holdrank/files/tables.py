@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
+from holdrank.errors import quote
 from holdrank.files.read_options import ReadOptions
 from holdrank.files.table_form import item_column, table_form
 from holdrank.votes.ballots.ranks import ballot_matrix
-from holdrank.votes.forms.battles import battles, pair_counts
+from holdrank.votes.forms.battles import battles, pair_counts, win_matrix
 from holdrank.votes.forms.marks import item_columns, long_marks, multi_way
 from holdrank.votes.forms.orders import lists, positions
 from holdrank.votes.forms.raw import RawBallots
@@ -28,7 +31,22 @@ _TABLE_READERS: dict[str, Callable[[Table, ReadOptions, Problems], RawBallots]] 
     "battles": battles,
     "pair-counts": pair_counts,
     "multi-way": multi_way,
+    "win-matrix": win_matrix,
 }
+
+
+_LINK = re.compile(r"\s*(?:<a\s[^>]*>([^<]+)</a>|\[([^\]]+)\]\([^)\s]*\))\s*", re.IGNORECASE)
+
+
+def without_links(table: Table, column: int) -> Table:
+    """Return a table in which names that all are links, of HTML or Markdown, are their texts."""
+    found = [_LINK.fullmatch(cell) for cell in table.text(column)]
+    if not found or not all(found):
+        return table
+    names = [(match[1] or match[2]).strip() for match in found if match is not None]
+    columns = [names if k == column else cells for k, cells in enumerate(table.columns)]
+    notes = [*table.notes, f"links of {quote(table.label(column), 40)} left out: names are their texts"]
+    return replace(table, columns=columns, notes=notes)
 
 
 def of_table(table: Table, format: str | None, options: ReadOptions, problems: Problems) -> tuple[str, str, RawBallots]:
@@ -41,4 +59,5 @@ def of_table(table: Table, format: str | None, options: ReadOptions, problems: P
         return form, reason, _TABLE_READERS[form](table, options, problems)
     told = format is not None or options.item is not None
     names = None if told else item_column(table, options.blanks_or(BLANKS))
+    table = without_links(table, names or 0) if options.item is None else table
     return form, reason, score_table(table, options, problems, numbering=names or 0)

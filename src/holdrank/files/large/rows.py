@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from holdrank.errors import InputError, Message, Option, UsageError
 from holdrank.files.containers.parquet import declared_rows, literal, number_column
-from holdrank.files.jsonl import check_head, json_text, json_value
+from holdrank.files.jsonl import NEEDED, check_head, json_text, json_value, nested_notes
 from holdrank.files.large.scan import Engine, NotForDuckDB, Scan, listing
 from holdrank.files.read_options import ReadOptions
 from holdrank.files.table_form import table_form
@@ -99,7 +99,7 @@ def plan_of(engine: Engine, scan: Scan, format: str | None, options: ReadOptions
         o.check("jsonl")
         used = [k for k, key in enumerate(scan.names) if plain(key) not in VOTER_NAMES]
         return Plan("jsonl", "JSON objects", tuple(used), head=_declared(engine, scan))
-    if format in ("jsonl", "preflib", "preflib-old", "order"):
+    if format in ("jsonl", "preflib", "preflib-old", "order", "blt", "abif", "scottish", "pgn", "lolib"):
         raise NotForDuckDB(f"the format {format} is read from one file, in memory")
     head = fetch(engine, scan, range(len(scan.names)), limit=_HEAD)
     if not head.rows:
@@ -277,7 +277,16 @@ def fetch(
     spots = arrays.pop("spot")
     columns: list[Column] = [Coded([""], np.zeros(len(spots), dtype=np.int32))] * len(scan.names)
     raw = plan is not None and plan.form == "jsonl"
+    nested: list[str] = []
     for k in used:
+        if (
+            limit is not None
+            and scan.types[k] == "json"
+            and plain(scan.names[k]) not in NEEDED
+            and _is_nested(values[k])
+        ):
+            nested.append(scan.names[k])
+            continue
         columns[k] = _column(scan, k, arrays.pop(f"c{k}"), values.get(k), spots, raw)
     if weight is not None and weight not in used:
         columns[weight] = arrays["heavy"]
@@ -285,7 +294,14 @@ def fetch(
         columns[k] = np.zeros(len(spots))
     lines = cast("Sequence[int]", spots)
     times = arrays["times"].astype(np.int64)
-    return Table(scan.source, list(scan.names), columns, lines, list(scan.notes), False, None if limit else times)
+    notes = [*scan.notes, *nested_notes(sorted(nested))]
+    return Table(scan.source, list(scan.names), columns, lines, notes, False, None if limit else times)
+
+
+def _is_nested(words: Sequence[str]) -> bool:
+    """Whether all JSON values of a column are lists or objects."""
+    filled = [word for word in words if word != "null"]
+    return bool(filled) and all(word.startswith(("[", "{")) for word in filled)
 
 
 def _weight(scan: Scan, k: int) -> tuple[str, str]:

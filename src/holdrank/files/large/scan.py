@@ -24,6 +24,7 @@ from holdrank.files.containers.delimited import find_delimiter
 from holdrank.files.containers.footers import check_footer
 from holdrank.files.containers.parquet import BELIEVERS, identifier, literal
 from holdrank.files.containers.source import Source, container, damaged, decode, unreadable
+from holdrank.files.json_documents import is_document
 from holdrank.files.jsonl import json_objects
 from holdrank.status import Step
 from holdrank.votes.forms.table import Problems
@@ -349,6 +350,8 @@ def _kind_of(head: Source, format: str | None) -> tuple[str, str]:
     text = decode(head, None)
     form = sniff.text_form(text, head.extension, head.name)[0] if format is None else "table"
     if sniff.is_json_lines(text, head.extension):
+        if is_document(text):
+            raise NotForDuckDB("a JSON document is read from one file, in memory")
         return "json", text
     if form == "jsonl":
         if len(text.lstrip().splitlines()) < 2:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -17,7 +17,7 @@ from holdrank.votes.forms.outcomes import DistinctBattles, battle_outcomes
 from holdrank.votes.forms.raw import RawBallots, ranks_of_marks
 from holdrank.votes.forms.table import MAX_WEIGHT, Problems, Table, find_weight, read_weights
 from holdrank.votes.forms.table_options import TableOptions
-from holdrank.votes.forms.vocabulary import COUNT_NAMES
+from holdrank.votes.forms.vocabulary import BLANKS, COUNT_NAMES
 from holdrank.votes.forms.voter_column import read_voters
 from holdrank.votes.voters import Voters
 
@@ -233,3 +233,59 @@ def tally_pair_counts(table: Table, options: TableOptions, problems: Problems) -
         for outcome, amount in zip(("first", "second", "tie"), counts[row].tolist(), strict=False):
             tally.add(a, b, outcome, amount, table.lines.__getitem__, row, problems)
     return tally, {"form": "pair counts", "weight": "the counts"}
+
+
+def is_win_matrix(table: Table) -> bool:
+    """Whether the columns have the names of the rows: every cell then compares two of them."""
+    names = [cell.strip() for cell in table.text(0)]
+    columns = [name.strip() for name in table.names[1:]]
+    if len(names) < 2 or len(set(names)) < len(names) or set(names) != set(columns) or len(columns) != len(names):
+        return False
+    return not table.is_numeric(0, ()) and all(
+        table.is_numeric(k) for k in range(1, len(table.names)) if _any(table, k)
+    )
+
+
+def _any(table: Table, column: int) -> bool:
+    return any(cell.strip() for cell in table.text(column))
+
+
+def win_matrix(table: Table, options: TableOptions, problems: Problems) -> RawBallots:
+    """Read names in the first row and the first column; a cell says how often its row won against its column."""
+    blanks = options.blanks_or(BLANKS)
+    names = [cell.strip() for cell in table.text(0)]
+    columns = [name.strip() for name in table.names[1:]]
+    if not is_win_matrix(table):
+        raise table.lacks(
+            "the names of the rows are not those of the columns",
+            "the same names in the first row and the first column",
+            "write one pair a row with the columns i, j, wins_i, wins_j",
+        )
+    order = [columns.index(name) + 1 for name in names]
+    wins = np.column_stack([table.numbers(k, problems, blanks=blanks, what="a number of wins") for k in order])
+    wins = np.where(np.isnan(wins), 0.0, wins)
+    np.fill_diagonal(wins, 0.0)
+    for i, j in np.argwhere(~((wins >= 0) & (wins <= MAX_WEIGHT))).tolist():
+        problem, repair = "a number of wins is negative or too large", "write 0 where nothing was counted"
+        problems.add(table.fault(problem, "numbers from 0 to 2**46", repair, row=i, column=order[j]))
+    if (wins % 1 != 0).any() and wins.max() <= 1:
+        i, j = (int(k) for k in np.argwhere(wins % 1 != 0)[0])
+        raise table.fault(
+            "the cells are shares of wins, which do not say how many battles there were",
+            "numbers of wins",
+            "multiply each share by the number of battles of its pair",
+            row=i,
+            column=order[j],
+        )
+    return ballots_of_matrix(names, wins, table, "win matrix")
+
+
+def ballots_of_matrix(items: Sequence[str], wins: NDArray[np.float64], table: Table, form: str) -> RawBallots:
+    """Return the ballots of a matrix of wins, the diagonal left out."""
+    tally = PairTally(table)
+    for name in items:
+        tally.numbers.setdefault(name, len(tally.numbers))
+    for i, j in np.argwhere(wins).tolist():
+        if i != j:
+            tally.weights[(i, j, -1) if i < j else (j, i, 1)] = float(wins[i, j])
+    return tally.ballots({"form": form, "weight": "the counts"})

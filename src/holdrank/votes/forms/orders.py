@@ -14,7 +14,14 @@ from holdrank.votes.forms.notes import Note, counted, name_notes, on_all
 from holdrank.votes.forms.raw import RanksInPieces, RawBallots
 from holdrank.votes.forms.table import Coded, Problems, Table, find_weight, read_weights, unused_notes
 from holdrank.votes.forms.table_options import TableOptions, ballot_choices
-from holdrank.votes.forms.vocabulary import BALLOT_WEIGHT_NAMES, BLANKS, position_of, restore_name
+from holdrank.votes.forms.vocabulary import (
+    BALLOT_WEIGHT_NAMES,
+    BLANKS,
+    CONTEST_CHOICE,
+    ORDINALS,
+    position_of,
+    restore_name,
+)
 
 _ROWS_AT_A_TIME = 1 << 12
 _CELLS_AT_A_TIME = 1 << 20
@@ -30,7 +37,30 @@ def position_columns(table: Table) -> list[int] | None:
     for places in found.values():
         if sorted(places) == list(range(1, len(places) + 1)):
             return [places[place] for place in sorted(places)]
-    return None
+    contests = _contests(table)
+    if len(contests) > 1:
+        first, columns = next(iter(contests.items()))
+        raise table.fault(
+            f"{len(contests)} contests are in the file: {', '.join(quote(name, 30) for name in list(contests)[:6])}",
+            "the choices of one contest",
+            Message(
+                "name the columns of one, best first, such as those of ", quote(first, 30), ": ", Option("columns")
+            ),
+            column=columns[0],
+        )
+    return next(iter(contests.values()), None)
+
+
+def _contests(table: Table) -> dict[str, list[int]]:
+    """Return the columns of choices of every contest, as cast vote records name them: Mayor 1st Choice, and so on."""
+    found: dict[str, dict[int, int]] = {}
+    for k, name in enumerate(table.names):
+        match = CONTEST_CHOICE.fullmatch(name.strip())
+        if match:
+            place = int(match[2]) if match[2] else ORDINALS.index(match[3].lower()) + 1
+            found.setdefault(match[1].strip(" -:,(["), {}).setdefault(place, k)
+    whole = {name: places for name, places in found.items() if sorted(places) == [*range(1, len(places) + 1)]}
+    return {name: [places[place] for place in sorted(places)] for name, places in whole.items() if len(places) > 1}
 
 
 def positions(table: Table, options: TableOptions, problems: Problems) -> RawBallots:

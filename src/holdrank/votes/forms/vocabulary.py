@@ -54,6 +54,8 @@ NO_ITEM_NAMES = frozenset(
         *("year", "age", "index", "row", "row_id", "date", "time", "timestamp", "unnamed:_0", "zip", "zipcode"),
         *("precinct", "district", "ward", "gender", "income", "session", "session_id", "poll_id"),
         *("no", "case", "duration", "duration_(in_seconds)", "progress", "finished", "latitude", "longitude"),
+        *("#params", "params", "parameters", "#params_(b)", "params_(b)", "memory", "memory_usage_(gb,_fp32)", "likes"),
+        *("model_size_(million_parameters)", "embedding_dimensions", "max_tokens", "downloads", "hub_likes", "price"),
         *("location_latitude", "location_longitude", "ip_address", "start_date", "end_date", "recorded_date"),
     }
 )
@@ -82,10 +84,15 @@ NUMBERING_NAMES = frozenset({"rank", "#", "no", "id"})
 """Names of columns that may stand before the names of the items and number the rows."""
 
 POSITION_NAME = re.compile(r"(rank|ranking|choice|preference|pref|position|place)[ _-]?([0-9]{1,4})")
-_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _ORDINAL_NAME = re.compile(
-    rf"({'|'.join(_ORDINALS)}|[0-9]{{1,4}}(?=st|nd|rd|th))(?:st|nd|rd|th)?_(choice|preference|pref|rank)"
+    rf"({'|'.join(ORDINALS)}|[0-9]{{1,4}}(?=st|nd|rd|th))(?:st|nd|rd|th)?_(choice|preference|pref|rank)"
 )
+CONTEST_CHOICE = re.compile(
+    rf"(.+?)[ _-]+\(?(?:([0-9]{{1,2}})(?:st|nd|rd|th)|({'|'.join(ORDINALS)}))[ _-]+(?:choice|preference|rank)\b.*",
+    re.IGNORECASE,
+)
+"""A column of a contest and a place in it: ``Mayor 1st Choice``."""
 SLOT_NAME = re.compile(r"([a-z][a-z _-]*)([0-9]{1,3})[ _-]?(id|name|rank)")
 
 COUNT_NAMES = (
@@ -142,7 +149,7 @@ def position_of(name: str) -> tuple[str, int] | None:
         return match[1], int(match[2])
     match = _ORDINAL_NAME.fullmatch(word)
     if match:
-        return match[2], _ORDINALS.index(match[1]) + 1 if match[1] in _ORDINALS else int(match[1])
+        return match[2], ORDINALS.index(match[1]) + 1 if match[1] in ORDINALS else int(match[1])
     return None
 
 
