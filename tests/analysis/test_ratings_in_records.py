@@ -121,7 +121,15 @@ def test_no_number_of_ratings_can_be_changed(case):
                 forged = copy.deepcopy(record)
                 forged["ratings"][name][k] = new
                 assert [check.finding for check in rating_checks(Recorded(votes, forged))] == ["refuted"], (name, new)
-    for name, new in [("level", 0.9), ("scale", 401), ("base", 2), ("offset", 0), ("anchor", 0)]:
+    for name, new in [
+        ("tie", 1.0),
+        ("ties", "davidson"),
+        ("level", 0.9),
+        ("scale", 401),
+        ("base", 2),
+        ("offset", 0),
+        ("anchor", 0),
+    ]:
         forged = copy.deepcopy(record)
         forged["ratings"][name] = new
         assert [check.finding for check in rating_checks(Recorded(votes, forged))] == ["refuted"]

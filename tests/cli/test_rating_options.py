@@ -69,12 +69,28 @@ def test_reweighted_pairs_count_alike(rank):
         (["--anchor", "Zelkova"], "no item is called 'Zelkova'; items: ash, birch"),
         (["--compare", "--level", "0.9"], "--compare shows places, not ratings"),
         (["--draws", "9", "--reweight"], "--draws is for the rule without --reweight"),
+        (["--draws", "9", "--ties", "davidson"], "--draws is for the rule without --ties"),
+        (["--reweight", "--ties", "davidson"], "reweight needs ties as half wins"),
+        (["--ties", "lost"], "'lost' is not one of 'half', 'davidson', 'rao-kupper'"),
     ],
 )
 def test_options_that_make_no_sense_are_refused_in_one_line(rank, args, problem):
     code, out, err = rank(*args)
     assert (code, out) == (2, "")
     assert problem in err.splitlines()[-1]
+
+
+def test_ties_by_davidson(tmp_path, command_line):
+    # 8 wins, 2 losses, 8 ties: p is 4 to 1, and ties are nu * sqrt(p_i * p_j) : p_j = 2 nu : 1 = 8 : 2.
+    rows = ["ash,birch,model_a"] * 8 + ["ash,birch,model_b"] * 2 + ["ash,birch,tie"] * 8
+    (tmp_path / "ties.csv").write_text("\n".join(["model_a,model_b,winner", *rows]), encoding="utf-8")
+    asked = ["rank", "ties.csv", "-q", "--rule", "bradley-terry", "--ties", "davidson"]
+    code, out, _ = command_line(*asked, "--json")
+    record = json.loads(out)
+    assert (code, record["spec"]["ties"], record["ratings"]["ties"]) == (0, "davidson", "davidson")
+    assert record["ratings"]["tie"] == pytest.approx(2)
+    assert record["ratings"]["strengths"] == pytest.approx([np.log(2), -np.log(2)])
+    assert command_line(*asked)[1].startswith("Bradley-Terry consensus, ties by davidson: 18 ballots")
 
 
 @pytest.mark.parametrize("args", [["--level", "0.9"], ["--reweight"], ["--anchor", "ash"]])

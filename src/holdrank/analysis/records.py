@@ -86,6 +86,7 @@ def ratings_record(found: Ratings) -> Record:
         "base": found.base,
         "offset": found.offset,
         "anchor": None if found.anchor is None else found.items.index(found.anchor),
+        **({} if found.ties == "half" else {"ties": found.ties, "tie": found.tie}),
         "notes": list(found.notes),
     }
 

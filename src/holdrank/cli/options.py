@@ -123,21 +123,22 @@ RATING_OPTIONS = [
                  help="Coverage of the confidence intervals; 0.95 if not given."),
     click.Option(["--reweight"], is_flag=True,
                  help="Let all pairs count alike: a comparison weighs 1 / max(comparisons of its pair, 50)."),
+    click.Option(["--ties"], type=click.Choice(["half", "davidson", "rao-kupper"]),
+                 help="A tie is half a win for each, or an outcome of its own by a model; half if not given."),
 ]  # fmt: skip
 
 
 def rating_options(command: F) -> F:
-    """Add the options of ratings; they reach the command as `reweight` and as one dict `rating` of those given."""
+    """Add the options of ratings; they reach the command as two dicts of those given, `model` of the rule's own."""
 
     @wraps(command)
     def gather(*args: Any, **kwargs: Any) -> Any:
         given = {str(option.name): kwargs.pop(str(option.name)) for option in RATING_OPTIONS}
-        reweight = given.pop("reweight")
-        rating = {name: value for name, value in given.items() if value is not None}
-        if kwargs["rule"] != "bradley-terry" and (rating or reweight):
-            name = next(iter(rating), "reweight")
-            raise click.UsageError(f"--{name} is for --rule bradley-terry: only that rule gives ratings.")
-        return command(*args, rating=rating, reweight=reweight, **kwargs)
+        given = {name: value for name, value in given.items() if value is not None and value is not False}
+        if kwargs["rule"] != "bradley-terry" and given:
+            raise click.UsageError(f"--{next(iter(given))} is for --rule bradley-terry: only that rule gives ratings.")
+        model = {name: given.pop(name) for name in ("reweight", "ties") if name in given}
+        return command(*args, rating=given, model=model, **kwargs)
 
     gather.__click_params__ = [*reversed(RATING_OPTIONS), *getattr(command, "__click_params__", [])]  # type: ignore[attr-defined]
     return gather  # type: ignore[return-value]

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 @rating_options
 @result_options
 def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, executor: Executor | None,
-         checkpoint: str | None, time_limit: float | None, rating: dict[str, Any], reweight: bool,
+         checkpoint: str | None, time_limit: float | None, rating: dict[str, Any], model: dict[str, Any],
          require_proof: bool, as_json: bool, quiet: bool, verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
     """Rank the items of FILE by a consensus.
 
@@ -72,12 +72,12 @@ def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, exec
         raise click.UsageError("Give --compare or --draws, not both.")
     if not draws and (executor is not None or checkpoint is not None):
         raise click.UsageError("--jobs, --scheduler and --checkpoint are for --draws.")
-    if compare and (rating or reweight):
+    if compare and (rating or model):
         raise click.UsageError("--compare shows places, not ratings; leave out the options of ratings.")
-    if draws and reweight:
-        raise click.UsageError("--draws is for the rule without --reweight; give one of the two.")
+    if draws and model:
+        raise click.UsageError(f"--draws is for the rule without --{next(iter(model))}; give one of the two.")
     votes = read(file, reading, quiet)
-    consensus = _consensus(votes, rule, time_limit, quiet, verbose, reweight)
+    consensus = _consensus(votes, rule, time_limit, quiet, verbose, model)
     rated = consensus.ratings(**rating) if consensus.has_ratings else None
     drawn = None
     if draws and not consensus.status.is_interrupted:
@@ -91,12 +91,14 @@ def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, exec
             parts["bootstrap"] = records.bootstrap_record(drawn)
         if compare:
             parts["others"] = [records.other_record(name, one, votes) for name, one in others.items()]
-        spec = {"rule": rule, "reweight": reweight, "draws": draws or 0, "seed": seed, "time_limit": time_limit}
+        asked = {"rule": rule, "reweight": False, "ties": "half", **model}
+        spec = {**asked, "draws": draws or 0, "seed": seed, "time_limit": time_limit}
         print_json("rank", votes, spec=spec, **parts, seconds=round(consensus.seconds, 6))
     elif compare:
         print_comparison(votes, {rule: consensus, **others})
     else:
-        title = f"{rule.title()} consensus{', pairs count alike' * reweight}"
+        title = f"{rule.title()} consensus{', pairs count alike' * ('reweight' in model)}"
+        title += f", ties by {model['ties']}" if model.get("ties", "half") != "half" else ""
         print_ranking(votes, consensus, title, drawn, rated)
     ended = drawn is not None and drawn.status.is_interrupted
     return EXIT_INTERRUPTED if ended else exit_code(consensus.status, require_proof)
@@ -153,7 +155,7 @@ def tiers(file: str, theta: float | str, merge: str, path: bool, rule: str, time
 
 
 def _consensus(votes: Votes, rule: str, time_limit: float | None, quiet: bool, verbose: bool,
-               reweight: bool = False) -> Consensus:  # fmt: skip
+               model: dict[str, Any] | None = None) -> Consensus:  # fmt: skip
     from holdrank.rules.bradley_terry import bradley_terry
     from holdrank.rules.consensus import kemeny
 
@@ -161,7 +163,7 @@ def _consensus(votes: Votes, rule: str, time_limit: float | None, quiet: bool, v
         if rule == "kemeny":
             found = kemeny(votes, time_limit=time_limit, progress=progress)
         else:
-            found = bradley_terry(votes, reweight=True) if reweight else statistic(rule)(votes)
+            found = bradley_terry(votes, **model) if model else statistic(rule)(votes)
     if verbose:
         complain(f"{found.status}: {found.proof}; {found.seconds:.3f} s")
     return found

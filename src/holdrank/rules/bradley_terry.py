@@ -16,13 +16,19 @@ from holdrank.rules.consensus import Consensus, expect_votes, tied_by_scores
 from holdrank.rules.ratings import FLOOR, RatingModel, pair_weights
 from holdrank.rules.scores import sorted_consensus
 from holdrank.rules.strengths import RIDGE, connections, strength_tolerance, strengths, win_probabilities
+from holdrank.rules.ties import TieModel, TieRatingModel, tie_counts, tied_strengths
 from holdrank.votes.limits import NUMBERS_AT_A_TIME
 from holdrank.votes.pairs import PairCounts
 from holdrank.votes.votes import Votes
 
 
 def bradley_terry(
-    votes: Votes | PairCounts, *, ridge: float = RIDGE, reweight: bool = False, floor: float = FLOOR
+    votes: Votes | PairCounts,
+    *,
+    ridge: float = RIDGE,
+    reweight: bool = False,
+    floor: float = FLOOR,
+    ties: TieModel = "half",
 ) -> Consensus:
     """Return the items sorted by their strengths in the model of Bradley and Terry.
 
@@ -40,6 +46,11 @@ def bradley_terry(
         ``1 / max(count of the pair, floor)``.
     floor : float
         Pairs compared less often than this do not gain weight.
+    ties : {"half", "davidson", "rao-kupper"}
+        What a tie is: half a win for each, or an outcome of its own with a parameter that is fitted (battles only). By
+        Davidson, wins of i, wins of j and ties are in proportion ``p[i] : p[j] : nu * sqrt(p[i] * p[j])``, where
+        ``p = exp(s)``. By Rao and Kupper, i wins with probability ``p[i] / (p[i] + theta * p[j])``, and so does j.
+        `Ratings.tie` has nu or theta.
 
     Notes
     -----
@@ -65,6 +76,10 @@ def bradley_terry(
     """
     started = perf_counter()
     expect_votes(votes, "bradley_terry", pairs=True)
+    if ties not in (known := ("half", "davidson", "rao-kupper")):
+        raise UsageError(f"ties must be one of {', '.join(known)}, not {quote(str(ties))}")
+    if ties != "half" and reweight:
+        raise UsageError("reweight needs ties as half wins", repair='use ties="half" or reweight=False')
     if not (isinstance(ridge, int | float | np.number) and math.isfinite(ridge) and ridge >= 0):
         raise UsageError(f"ridge must be a number from 0, not {quote(str(ridge))}")
     least = real_number(floor)
@@ -78,6 +93,13 @@ def bradley_terry(
     enough, connected = connections(shares)
     if ridge == 0 and not enough:
         raise UsageError(f"without a ridge there are no strengths: {connected}", repair="give a ridge above 0")
+    if ties != "half":
+        won, even = tie_counts(votes)
+        fitted, _, steps = tied_strengths(won / votes.total, even / votes.total, float(ridge), ties)
+        model = TieRatingModel(votes, float(ridge), None, fitted, ties)
+        proof = f"sorted by strength, ties by {ties}; {steps} Newton step{'s' * (steps != 1)}; {connected}"
+        found = sorted_consensus(votes, tied_by_scores(fitted, strength_tolerance(fitted)), proof, started)
+        return replace(found, _model=model)
     if compares_all(votes):
         tied = tied_by_scores(*_total_wins(votes))
         found = sorted_consensus(votes, tied, f"sorted by strength, as by pairwise wins; {connected}", started)

@@ -50,6 +50,10 @@ class Ratings:
         The scale.
     anchor : str or None
         The item whose rating is `offset`; None if that is the mean of the rated items.
+    ties : str
+        What a tie is: "half" a win for each, or an outcome of its own by "davidson" or by "rao-kupper".
+    tie : float or None
+        The tie parameter, nu of Davidson or theta of Rao and Kupper; None where a tie is half a win for each.
     notes : tuple of str
         Which items have no rating or no interval, and what intervals assume.
     """
@@ -66,6 +70,8 @@ class Ratings:
     base: float
     offset: float
     anchor: str | None
+    ties: str
+    tie: float | None
     notes: tuple[str, ...]
 
     def __post_init__(self) -> None:
@@ -83,7 +89,14 @@ class Ratings:
         """
         one, two = (float(self.strengths[item_number(name, self.items)]) for name in (item, other))
         gap = math.nan if math.isinf(one) and one == two else two - one
-        return 1 / (1 + math.exp(min(gap, 700.0)))
+        gap = max(min(gap, 700.0), -700.0)
+        if self.ties == "davidson" and self.tie is not None:
+            tie = self.tie / (math.exp(-gap / 2) + math.exp(gap / 2) + self.tie)
+            return tie / 2 + (1 - tie) / (1 + math.exp(gap))
+        if self.ties == "rao-kupper" and self.tie is not None:
+            wins, loses = 1 / (1 + self.tie * math.exp(gap)), 1 / (1 + self.tie * math.exp(-gap))
+            return (1 + wins - loses) / 2
+        return 1 / (1 + math.exp(gap))
 
     def text(self) -> str:
         """Return the ratings with their intervals, one item a line, the highest first, and the notes.
@@ -107,12 +120,13 @@ class Ratings:
 
 
 @dataclass(frozen=True, slots=True)
-class _Fit:
+class Fit:
     """Strengths of maximum likelihood: of the items in `rated`, the others are infinite or unknown."""
 
     rated: Ints
     strengths: Floats
     notes: tuple[str, ...]
+    tie: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -128,12 +142,15 @@ class RatingModel(Remembering):
         Comparisons of a pair weigh ``1 / max(count, floor)``; None for 1 each.
     near : (n,) array of float or None
         Strengths to start from.
+    ties : str
+        What a tie is, see `bradley_terry`.
     """
 
     votes: Votes | PairCounts
     ridge: float
     floor: float | None
     near: Floats | None
+    ties: str = "half"
     _memo: dict[str, Any] = field(default_factory=dict)
 
     def ratings(
@@ -174,10 +191,12 @@ class RatingModel(Remembering):
             base=base,
             offset=offset,
             anchor=anchor,
+            ties=self.ties,
+            tie=fit.tie,
             notes=(*fit.notes, *notes, *self._order_note(fit.strengths, ranking)),
         )
 
-    def _fit(self, zero: int | None) -> _Fit:
+    def _fit(self, zero: int | None) -> Fit:
         """Return the strengths of the largest group of items whose wins connect them all, or of the group of `zero`."""
         wins, items = self.votes.wins(), self.votes.items
         beats = wins > 0
@@ -193,27 +212,30 @@ class RatingModel(Remembering):
                     f"{quote(items[zero])} cannot be the anchor: its votes determine no rating",
                     repair="choose an item that has both won and lost against others",
                 )
-            return _Fit(rated[:0], np.full(len(items), np.nan), (words.NO_RATINGS,))
-        shares = wins[np.ix_(rated, rated)]
-        if self.floor is not None:
-            shares = shares * pair_weights(shares, self.floor)
-        near = None if self.near is None else self.near[rated]
+            return Fit(rated[:0], np.full(len(items), np.nan), (words.NO_RATINGS,))
         try:
-            found, _ = strengths(shares / shares.sum(), 0.0, near)
+            found, tie = self._likeliest(rated, wins[np.ix_(rated, rated)])
         except (UsageError, np.linalg.LinAlgError):
-            return _Fit(rated[:0], np.full(len(items), np.nan), (words.NOT_FITTED,))
+            return Fit(rated[:0], np.full(len(items), np.nan), (words.NOT_FITTED,))
         s = np.full(len(items), np.nan)
         s[rated] = found - found.mean()
         if whole:
             close(s)
-            return _Fit(rated, s, ())
+            return Fit(rated, s, (), tie)
         above, below = reached(beats.T, int(rated[0])), reached(beats, int(rated[0]))
         s[above & ~below], s[below & ~above] = np.inf, -np.inf
         close(s)
         apart = [np.flatnonzero(group).tolist() for group in (above & ~below, below & ~above, ~above & ~below)]
-        return _Fit(rated, s, words.unrated_notes(items, *apart))
+        return Fit(rated, s, words.unrated_notes(items, *apart), tie)
 
-    def _spread(self, fit: _Fit, zero: int | None, damping: float) -> tuple[Floats, tuple[str, ...]]:
+    def _likeliest(self, rated: Ints, wins: Floats) -> tuple[Floats, float | None]:
+        """Return the strengths of the rated items by their wins over each other, and the tie parameter if any."""
+        if self.floor is not None:
+            wins = wins * pair_weights(wins, self.floor)
+        near = None if self.near is None else self.near[rated]
+        return strengths(wins / wins.sum(), 0.0, near)[0], None
+
+    def _spread(self, fit: Fit, zero: int | None, damping: float) -> tuple[Floats, tuple[str, ...]]:
         """Return the standard errors of strengths, NaN where the votes determine none; and why they do not."""
         votes, rated = self.votes, fit.rated
         errors = np.full(len(votes.items), np.nan)
@@ -225,11 +247,7 @@ class RatingModel(Remembering):
         enough = min(votes.total, float(wins.sum()))
         if enough < len(rated):
             return errors, (words.too_few_note(enough, len(rated)),)
-        s, compared = fit.strengths[rated], wins + wins.T
-        weights = np.ones_like(wins) if self.floor is None else pair_weights(wins, self.floor)
-        filling, notes = self._filling(rated, wins, weights, s)
-        extra = damping * float(wins.sum()) if self.floor is None else damping
-        cov = covariance(compared, weights, s, filling, extra)
+        cov, notes = self._covariance(fit, wins, damping)
         variances = np.diagonal(cov)
         at = None if zero is None else int(np.searchsorted(rated, zero))
         if at is not None:
@@ -242,6 +260,14 @@ class RatingModel(Remembering):
             notes = (*notes, words.no_spread_note(votes.items, rated[flat].tolist()))
         errors[rated] = np.where(flat, np.nan, found)
         return errors, notes
+
+    def _covariance(self, fit: Fit, wins: Floats, damping: float) -> tuple[Floats, tuple[str, ...]]:
+        """Return the covariance of the strengths of the rated items, and what had to be assumed."""
+        rated, s = fit.rated, fit.strengths[fit.rated]
+        weights = np.ones_like(wins) if self.floor is None else pair_weights(wins, self.floor)
+        filling, notes = self._filling(rated, wins, weights, s)
+        extra = damping * float(wins.sum()) if self.floor is None else damping
+        return covariance(wins + wins.T, weights, s, filling, extra), notes
 
     def _filling(self, rated: Ints, wins: Floats, weights: Floats, s: Floats) -> tuple[Floats, tuple[str, ...]]:
         """Return the sum over votes of the outer products of their slopes, and what had to be assumed."""

@@ -38,8 +38,8 @@ def rating_checks(recorded: Recorded) -> Iterator[Check]:
     if not rated:
         yield Check("there are ratings", "refuted", "the rule gives none")
         return
-    if {name: found[name] for name in _SCALE} != _SCALE:
-        yield Check(claim, "refuted", "they are on another scale")
+    if {name: found[name] for name in _SCALE} != _SCALE or "ties" in found or "tie" in found:
+        yield Check(claim, "refuted", "they are on another scale, or of another model")
         return
     again = None
     if found["notes"] != [NOT_FITTED]:
