@@ -270,20 +270,6 @@ def test_an_unwritable_folder_is_one_line(run, tmp_path):
     )
 
 
-@pytest.mark.slow
-def test_demo_writes_what_it_says(run, tmp_path):
-    code, out, _ = run("demo", "--seed", "1", "--out", "made/here")
-    assert code == 0
-    assert "Generated data, not real votes" in out
-    record = json.loads((tmp_path / "made" / "here" / "consensus.json").read_text(encoding="utf-8"))
-    assert record["generated"] is True
-    votes = hr.read_votes(tmp_path / "made" / "here" / "votes.soc")
-    assert votes.total == 500
-    assert list(votes.items) == record["items"]
-    assert sorted(record["consensus"]["order"]) == list(range(votes.n))
-    assert (tmp_path / "made" / "here" / "report.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
-
-
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_scripts_exist(shell, run):
     code, out, _ = run("completion", shell)

@@ -7,6 +7,7 @@ import json
 import jsonschema
 import pytest
 
+import holdrank as hr
 from holdrank.analysis.records import command_mismatch, schema
 
 SOC = """\
@@ -89,9 +90,18 @@ def test_a_verdict_fits_the_schema(printed):
 
 
 @pytest.mark.slow
-def test_what_the_demo_writes_fits_the_schema(command_line, tmp_path):
-    command_line("demo", "--out", "made")
-    fits(json.loads((tmp_path / "made" / "consensus.json").read_text("utf-8")))
+def test_demo_writes_what_it_says_and_it_fits_the_schema(command_line, tmp_path):
+    code, out, _ = command_line("demo", "--seed", "1", "--out", "made/here")
+    assert code == 0
+    assert "Generated data, not real votes" in out
+    record = json.loads((tmp_path / "made" / "here" / "consensus.json").read_text("utf-8"))
+    fits(record)
+    assert record["generated"] is True
+    votes = hr.read_votes(tmp_path / "made" / "here" / "votes.soc")
+    assert votes.total == 500
+    assert list(votes.items) == record["items"]
+    assert sorted(record["consensus"]["order"]) == list(range(votes.n))
+    assert (tmp_path / "made" / "here" / "report.html").read_text("utf-8").startswith("<!DOCTYPE html>")
 
 
 def test_commands_and_analyses_say_the_same_under_the_same_names(printed, result):

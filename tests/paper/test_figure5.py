@@ -43,6 +43,11 @@ def rows():
     return paper.fig5(count=1)["rows"]
 
 
+@cache
+def margins():
+    return paper.margin()["rows"]
+
+
 def found(name, statistic):
     (row,) = [
         row for row in rows() if (row["source"], row["distribution"], row["statistic"]) == ("authors", name, statistic)
@@ -92,7 +97,7 @@ def test_on_the_authors_plackett_luce_models_the_merge_gains_much_and_costs_litt
 @pytest.mark.parametrize(("name", "share"), [("bucket, .6/.4", 0.6), ("bucket, .55/.45", 0.55)])
 def test_a_threshold_costs_its_size_below_the_margin_and_frees_the_pair_from_it_on(name, share):
     """Below the margin m the closest pair decides: m - theta. From it on a pair on which all agree: 1/2 - theta."""
-    some = [row for row in paper.margin()["rows"] if row["distribution"] == name]
+    some = [row for row in margins() if row["distribution"] == name]
     at = round(share - 0.5, 9)
     assert {round(row["theta"] - at, 9) for row in some} >= {-0.0001, 0.0, 0.0001}
     for row in some:
