@@ -11,6 +11,7 @@ import numpy as np
 
 from holdrank.attacks.goals import Aim
 from holdrank.attacks.plans import adds_battles
+from holdrank.proofs import wandering
 from holdrank.proofs.movements import Movements, sharpened
 from holdrank.proofs.rounding import down, up
 from holdrank.proofs.strengths import EQUAL, Enclosed
@@ -113,6 +114,8 @@ class Races:
         """
         b, a = pair
         movements, n = self._movements[change], self.votes.n
+        if wandering.excluded(movements, b, a, k):
+            return True
         references = list(range(n)) if n <= _DIRECT else [a, b]
         rise = movements.box(k, (a, b), references)
         if rise is None:

@@ -2,7 +2,8 @@
 
 `engine` is the door. `battles` are the votes as wins between two items, with their strengths. `movement` bounds how far
 a change of so many battles can move any two strengths apart; `races` turns that into the number of battles that one
-item needs to catch up with another, region by region where the first bound is too weak; `pushes` finds the attacks.
+item needs to catch up with another, region by region where the first bound is too weak; `wanderers` is a second bound
+for arenas where some items have few battles; `pushes` finds the attacks.
 `crowd` and `crowd_engine` do the same for voters who cast several battles each.
 `program` is the linear program behind that, and `enumeration` tries every change of a few battles. The theorem and its
 proof are on the page `docs/theory/bradley-terry.md`.

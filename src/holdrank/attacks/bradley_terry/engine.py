@@ -11,9 +11,9 @@ import numpy as np
 
 from holdrank.attacks.bradley_terry.battles import Battles, ranked
 from holdrank.attacks.bradley_terry.enumeration import Enumeration
-from holdrank.attacks.bradley_terry.movement import Movement
+from holdrank.attacks.bradley_terry.movement import TOLD_APART, Movement
 from holdrank.attacks.bradley_terry.pushes import Push, Pusher
-from holdrank.attacks.bradley_terry.races import TOLD_APART, Race
+from holdrank.attacks.bradley_terry.races import Race
 from holdrank.attacks.goals import Aim
 from holdrank.attacks.plans import Found, Plan, Progress
 from holdrank.attacks.whole import Whole

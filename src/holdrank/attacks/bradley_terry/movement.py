@@ -34,6 +34,7 @@ Mask: TypeAlias = npt.NDArray[np.bool_]
 Near: TypeAlias = dict[int, tuple[Floats, Floats]]  # reference: how far each item may rise above it, and fall below it
 
 ROUNDING = 1e-9  # that engines add to what they claim; proofs round outward
+TOLD_APART = 3e-8  # of the range of strengths: what the rule calls equal, and the rounding of its fit
 _WIDE = 4.0  # an item that may move so far is left loose: only the ridge holds it
 _LOOSE_FROM = (4.0, 1.5, 0.8, 0.5, 0.3)  # by rough movement; tried one after the other
 _ROUNDS = 14  # until a box closes
@@ -106,6 +107,11 @@ class Movement:
     def base(self) -> int:
         """The item that is held best."""
         return int(np.diag(self.inverse).argmin())
+
+    @staticmethod
+    def told_apart(spread: float) -> float:
+        """Return the difference of strengths up to which the rule may not tell two items apart, given their range."""
+        return TOLD_APART * max(1.0, spread)
 
     def inverted(self, slopes: Floats) -> Floats:
         """Return the inverse of the Laplacian of the battles with these slopes, ridge included."""

@@ -7,7 +7,7 @@ import numpy as np
 from holdrank.attacks.bradley_terry.engine import siege_of
 from holdrank.attacks.bradley_terry.movement import Mask
 from holdrank.attacks.bradley_terry.pushes import Push
-from holdrank.attacks.bradley_terry.races import TOLD_APART, Race
+from holdrank.attacks.bradley_terry.races import Race
 from holdrank.attacks.plans import Ends, Progress
 from holdrank.rankings import Floats, Ints
 from holdrank.status import Clock, Step
@@ -68,7 +68,7 @@ class _Places:
     def _behind(self, rise: Floats) -> Mask:
         """Return which items [b, a] stay below others if they rise above them by no more than this."""
         spread = float(np.ptp(self.movement.s)) + float(rise.max())
-        return np.asarray(self.movement.gaps.T - TOLD_APART * max(1.0, spread) > rise)
+        return np.asarray(self.movement.gaps.T - self.movement.told_apart(spread) > rise)
 
     def push_every_item(self) -> None:
         """Spend the whole budget for and against each item whose places are open."""
@@ -99,7 +99,7 @@ class _Places:
 
     def _show(self, strengths: Floats) -> None:
         """Note where strengths put the items, whatever rule orders equal ones."""
-        apart = TOLD_APART * max(1.0, float(np.ptp(strengths)))
+        apart = self.movement.told_apart(float(np.ptp(strengths)))
         above = strengths[:, None] - strengths > apart
         self.first = np.minimum(self.first, self.n - above.sum(axis=1))
         self.last = np.maximum(self.last, 1 + above.sum(axis=0))
@@ -118,6 +118,6 @@ class _Places:
             if best[b] == self.first[b] and worst[a] == self.last[a]:
                 continue
             race = Race(self.movement, b, a)
-            if race.gap > TOLD_APART * max(1.0, float(np.ptp(self.movement.s))):
+            if race.gap > self.movement.told_apart(float(np.ptp(self.movement.s))):
                 region = race.region(self.size)
                 self.kept[b, a] = region is None or race.spare(self.size, region, race.weights(region)) > 0

@@ -18,13 +18,16 @@ import numpy as np
 
 from holdrank.attacks.bradley_terry.movement import ROUNDING, Chords, Movement
 from holdrank.attacks.bradley_terry.program import best_weights
+from holdrank.attacks.bradley_terry.wanderers import LIMITS, core
+from holdrank.attacks.bradley_terry.wanderers import spare as wandering_spare
 from holdrank.rankings import Floats
 from holdrank.status import Clock
 
 _ALL_REFERENCES = 12  # items up to which every two are bounded directly
-TOLD_APART = 3e-8  # of the range of strengths: what the rule calls equal, and the rounding of its fit
 _SPLIT_WIDE = 3.0  # strengths
 _FIRST_CUT = 1.2
+_FEW = 60  # items, up to which chords are always tried
+_MOVES_LITTLE, _NEARLY_ALL = 0.8, 0.9  # strengths; part of the items
 
 
 @dataclass(order=True)
@@ -50,7 +53,7 @@ class Race:
     @property
     def is_open(self) -> bool:
         """Whether a is ahead, as far as the rule tells the two apart."""
-        return self.gap > TOLD_APART * max(1.0, float(np.ptp(self.movement.s)))
+        return self.gap > self.movement.told_apart(float(np.ptp(self.movement.s)))
 
     def fails(self, most: float, clock: Clock, regions: int) -> float:
         """Return the largest number of battles, up to `most`, that is proved not to suffice; 0 if none is.
@@ -75,13 +78,26 @@ class Race:
             if high - low <= 1 or clock.over():
                 break
             step = min(max(step, low + 1), high - 1)
-            region = self.region(step * self.unit)
-            spare = math.inf if region is None else self.spare(step * self.unit, region, self.weights(region))
+            spare = self._first_spare(step * self.unit)
             low, high = (step, high) if spare > 0 else (low, step)
             # The movement is nearly in proportion to the battles.
             guess = math.floor(step * (1 + spare / self.gap)) if math.isfinite(spare) else high
             step = guess if attempt < 3 and low < guess < high else (low + high) // 2
         return low
+
+    def _first_spare(self, k: float) -> float:
+        """Return by how much k battles pull too little, by the better of two bounds: above 0, they do not suffice."""
+        movement, spare = self.movement, -math.inf
+        for limit in LIMITS:
+            spare = max(spare, wandering_spare(movement, k, self.b, self.a, self.gap, limit))
+            if spare > 0:
+                return spare
+        # Chords are better where nearly all items move little; where they do not, boxes take long and tell less.
+        held = core(movement, k, (self.a, self.b), _MOVES_LITTLE)
+        if movement.n > _FEW and (held is None or held.items.mean() < _NEARLY_ALL):
+            return spare
+        region = self.region(k)
+        return math.inf if region is None else max(spare, self.spare(k, region, self.weights(region)))
 
     def region(self, k: float) -> Chords | None:
         """Return where strengths may be when b catches up with k battles; None if they cannot be anywhere."""
@@ -98,7 +114,7 @@ class Race:
 
     def _level(self, rise: Floats) -> Chords | None:
         """Return the part of a box where b is as strong as a; None if there is none."""
-        slack = TOLD_APART * max(1.0, float(np.ptp(self.movement.s) + 2 * rise.max()))
+        slack = self.movement.told_apart(float(np.ptp(self.movement.s) + 2 * rise.max()))
         if rise[self.b, self.a] < self.gap - slack:
             return None
         rise = rise.copy()

@@ -19,7 +19,7 @@ import numpy as np
 from holdrank.attacks.bradley_terry.battles import Battles, ranked
 from holdrank.attacks.bradley_terry.movement import Mask, Movement
 from holdrank.attacks.bradley_terry.pushes import Push, Pusher
-from holdrank.attacks.bradley_terry.races import TOLD_APART, Race
+from holdrank.attacks.bradley_terry.races import Race
 from holdrank.attacks.goals import Aim, top_items
 from holdrank.attacks.plans import Found, Plan, Progress
 from holdrank.attacks.whole import Whole
@@ -154,7 +154,7 @@ class _Case:
                 box = self.movement.box(size, (), range(n) if n <= _ALL_AT_ONCE else ())
             rise = box.rise if box is not None else np.full((n, n), 0.0 if size == 0 else np.inf)
             spread = float(np.ptp(self.movement.s)) + (float(rise.max()) if np.isfinite(rise).all() else 0.0)
-            left = self.movement.gaps - TOLD_APART * max(1.0, spread) - rise.T  # of the lead of a over b
+            left = self.movement.gaps - self.movement.told_apart(spread) - rise.T  # of the lead of a over b
             self._safe[size] = self._kept(left > self.apart, left > 0, left > -self.near)
         return self._safe[size]
 
