@@ -94,6 +94,12 @@ READING_OPTIONS = [
     click.Option(["--categories"], help="Categories of a .cat file, best first, separated by commas."),
     click.Option(["--short-rows"], type=click.Choice(["refuse", "fill"]), default="refuse", show_default=True,
                  help="Rows with too few cells: refuse, or fill with blanks."),
+    click.Option(["--where"], multiple=True, metavar="COLUMN=VALUE",
+                 help="Rows to keep, such as language=en or anony!=False; may be repeated."),
+    click.Option(["--since"], metavar="DATE", help="First day of the rows to keep, such as 2024-05-31."),
+    click.Option(["--until"], metavar="DATE", help="Last day of the rows to keep."),
+    click.Option(["--only"], multiple=True, metavar="ITEM", help="Item to keep; may be repeated."),
+    click.Option(["--drop"], multiple=True, metavar="ITEM", help="Item to leave out; may be repeated."),
     click.Option(["--sheet"], help="Sheet of a workbook; the first if not given."),
 ]  # fmt: skip
 

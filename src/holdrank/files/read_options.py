@@ -36,8 +36,10 @@ FORMATS = {
 }
 """The names that `format=` takes, with what they mean."""
 
-_TEXT = {"unlisted", "encoding"}
-_CELLS = {"delimiter", "encoding", "header", "short_rows", "sheet"}
+_ITEMS = {"only", "drop"}
+_ROWS = {"where", "since", "until"}
+_TEXT = {"unlisted", "encoding", *_ITEMS}
+_CELLS = {"delimiter", "encoding", "header", "short_rows", "sheet", *_ROWS, *_ITEMS}
 _OPTIONS: dict[str, set[str]] = {
     "preflib": _TEXT | {"categories"},
     "preflib-old": _TEXT,
@@ -57,7 +59,20 @@ _OPTIONS: dict[str, set[str]] = {
     "abif": _TEXT,
     "scottish": _TEXT,
     "lolib": _TEXT,
-    "pgn": {"encoding", "unlisted", "first", "second", "winner", "weight", "both_bad", "voter", "blank_voters", "map"},
+    "pgn": {
+        *_ROWS,
+        *_ITEMS,
+        "encoding",
+        "unlisted",
+        "first",
+        "second",
+        "winner",
+        "weight",
+        "both_bad",
+        "voter",
+        "blank_voters",
+        "map",
+    },
     "multi-way": _CELLS | {"unlisted", "weight", "repeated", "blanks"},
 }
 
@@ -72,10 +87,25 @@ class ReadOptions(TableOptions):
     categories: Sequence[str | int] | None = None
     short_rows: str = "refuse"
     sheet: str | int | None = None
+    where: Sequence[str] | None = None
+    since: str | None = None
+    until: str | None = None
+    only: Sequence[str] | None = None
+    drop: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         """Refuse values of the wrong type at the door, where the message can name the option."""
-        for name in ("delimiter", "encoding", "unlisted", "repeated", "both_bad", "short_rows", "blank_voters"):
+        for name in (
+            "delimiter",
+            "encoding",
+            "unlisted",
+            "repeated",
+            "both_bad",
+            "short_rows",
+            "blank_voters",
+            "since",
+            "until",
+        ):
             self._expect(name, isinstance(getattr(self, name), str | None), "text")
         self._expect("header", self.header is None or _whole(self.header), "the number of a row, or 0")
         self._expect("sheet", isinstance(self.sheet, str | None) or _whole(self.sheet), "a name or a number")
@@ -90,6 +120,13 @@ class ReadOptions(TableOptions):
             self._expect(name, sound, what)
             if refs is not None:  # one name is a list of one, never a list of letters
                 object.__setattr__(self, name, list(refs))
+        for name in ("where", "only", "drop"):
+            value = getattr(self, name)
+            texts = [value] if isinstance(value, str) else value
+            sound = texts is None or (isinstance(texts, Collection) and all(isinstance(text, str) for text in texts))
+            self._expect(name, sound, "texts")
+            if texts is not None:
+                object.__setattr__(self, name, tuple(texts))
         if self.map is not None:
             object.__setattr__(self, "map", _meanings(self.map))
         for name in ("blanks", "lower_is_better"):

@@ -17,6 +17,7 @@ from holdrank.files.containers.delimited import Chunk, csv_chunks, find_delimite
 from holdrank.files.containers.parquet import parquet_table
 from holdrank.files.containers.source import Source, container, decode, open_source
 from holdrank.files.containers.spreadsheets import xlsx_rows
+from holdrank.files.filters import kept_items
 from holdrank.files.jsonl import read_jsonl
 from holdrank.files.order import read_order
 from holdrank.files.preflib.old import read_old_preflib
@@ -85,6 +86,11 @@ def read_votes(
     categories: Sequence[str | int] | None = None,
     short_rows: str = "refuse",
     sheet: str | int | None = None,
+    where: Sequence[str] | None = None,
+    since: str | None = None,
+    until: str | None = None,
+    only: Sequence[str] | None = None,
+    drop: Sequence[str] | None = None,
     progress: Callable[[Step], None] | None = None,
 ) -> Votes:
     r"""Read a file of votes, whatever its form, and say in `notes` and `reading` what was assumed.
@@ -128,6 +134,14 @@ def read_votes(
         Rows with too few cells.
     sheet : str or int, optional
         Name or number (from 1) of the sheet of a spreadsheet.
+    where : str or sequence of str, optional
+        Rows to keep, such as ``"language=en"`` or ``"anony!=False"``. All conditions must hold; several values of one
+        column are alternatives.
+    since, until : str, optional
+        First and last time of the rows to keep, such as ``"2024-05-31"``; a date stands for its whole day, in UTC. The
+        column is found by its name: tstamp, timestamp, date and others.
+    only, drop : str or sequence of str, optional
+        Items to keep, or to leave out; battles with an item that is left out do not count.
     progress : callable, optional
         Called with a `Step` now and then while large files are counted.
 
@@ -154,7 +168,8 @@ def read_votes(
         voter=voter, weight=weight, rank=rank, score=score, first=first, second=second, winner=winner,
         lower_is_better=lower_is_better, blanks=blanks, repeated=repeated, both_bad=both_bad,
         blank_voters=blank_voters, map=map,  # type: ignore[arg-type]
-        categories=categories, short_rows=short_rows, sheet=sheet,
+        categories=categories, short_rows=short_rows, sheet=sheet, where=where, since=since, until=until,
+        only=only, drop=drop,
     )  # fmt: skip
     if sniff.is_large(source):
         votes = _read_large(source, format, options, progress)
@@ -208,7 +223,8 @@ def _read(
     if not raw.ranks.any():
         raise no_marks(opened.name, len(raw.items))
     choices = {"format": f"{form} ({reason})", **raw.choices}
-    return Votes.from_raw(raw, Reading(opened.name, opened.sha256, form, choices, raw.title))
+    votes = Votes.from_raw(raw, Reading(opened.name, opened.sha256, form, choices, raw.title))
+    return kept_items(votes, options)
 
 
 def _raw_ballots(

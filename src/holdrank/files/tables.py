@@ -10,9 +10,11 @@ from functools import partial
 import numpy as np
 
 from holdrank.errors import quote
+from holdrank.files.filters import kept_battles, kept_rows
 from holdrank.files.read_options import ReadOptions
 from holdrank.files.table_form import item_column, table_form
 from holdrank.votes.ballots.ranks import ballot_matrix
+from holdrank.votes.forms.battle_columns import battle_columns
 from holdrank.votes.forms.battles import battles, pair_counts, win_matrix
 from holdrank.votes.forms.marks import item_columns, long_marks, multi_way
 from holdrank.votes.forms.orders import lists, positions
@@ -53,11 +55,20 @@ def of_table(table: Table, format: str | None, options: ReadOptions, problems: P
     """Return the form of a table, the reason for it, and the ballots."""
     if not table.rows:  # every row was faulty and has been reported
         return "", "", RawBallots([], ballot_matrix(0, 0), np.zeros(0), [], {}, "")
+    table, said = kept_rows(table, options)
     form, reason = (format, "as set") if format else table_form(table, options)
     options.check(form)
+    columns = battle_columns(table, options) if form == "battles" else None
+    if columns is not None:
+        table, more = kept_battles(table, columns, options)
+        said |= more
     if form != "score-table":
-        return form, reason, _TABLE_READERS[form](table, options, problems)
+        raw = _TABLE_READERS[form](table, options, problems)
+        raw.choices.update(said)
+        return form, reason, raw
     told = format is not None or options.item is not None
     names = None if told else item_column(table, options.blanks_or(BLANKS))
     table = without_links(table, names or 0) if options.item is None else table
-    return form, reason, score_table(table, options, problems, numbering=names or 0)
+    raw = score_table(table, options, problems, numbering=names or 0)
+    raw.choices.update(said)
+    return form, reason, raw

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from bisect import insort
 from collections.abc import Collection, Iterable, Sequence
@@ -93,6 +94,19 @@ class Table:
         times = None if self.times is None else self.times[start:stop]
         return Table(self.source, self.names, columns, self.lines[start:stop], list(self.notes), self.frame, times)
 
+    def only_rows(self, rows: NDArray[np.intp]) -> Table:
+        """Return the rows at these places."""
+        at = rows.tolist()
+        columns: list[Column] = []
+        for column in self.columns:
+            if isinstance(column, Coded):
+                columns.append(Coded(column.values, column.codes[rows]))
+            else:
+                columns.append([column[k] for k in at] if isinstance(column, list) else column[rows])
+        times = None if self.times is None else self.times[rows]
+        lines = [self.lines[k] for k in at]
+        return Table(self.source, self.names, columns, lines, list(self.notes), self.frame, times)
+
     def find(self, ref: Ref, what: str) -> int:
         """Return the index of the column a caller means, by name or by position from 1.
 
@@ -116,7 +130,9 @@ class Table:
             if not ref.isdecimal() or len(ref) > _LONGEST_POSITION:
                 known = ", ".join(quote(name, 30) for name in self.names[:12])
                 expected = f"one of {known}{', …' if width > 12 else ''}"
-                repair = "name a column of the header, or give its position counted from 1"
+                near = difflib.get_close_matches(ref, self.names, n=1)
+                guess = f"did you mean {quote(near[0], 30)}? Or " if near else ""
+                repair = f"{guess}name a column of the header, or give its position counted from 1"
                 raise self.fault(f"there is no such column for {what}", expected, repair, found=ref)
             ref = int(ref)
         if not 1 <= ref <= width:
