@@ -110,6 +110,50 @@ def _(folder: Path, name: str) -> dict[str, Any]:
     return {"seconds": seconds, "ratings": numbers(1000 + UNIT * (found.scores - found.scores.mean()))}
 
 
+# A new winner: certified by holdrank, chosen once by influence
+
+
+def _certified(change: str) -> Any:
+    def measure(folder: Path, name: str) -> dict[str, Any]:
+        from holdrank import NewWinner, PairCounts, attack, bradley_terry
+
+        counts = PairCounts.from_wins(counted(folder, name)[0])
+        attacked = {"change": change, "time_limit": 60.0}
+        seconds, found = best(
+            lambda: attack(counts.with_reading(counts.reading), bradley_terry, NewWinner(), **attacked), warm=False
+        )
+        return {"seconds": seconds, "needed": int(found.votes_to_decide), "sufficient": int(found.votes_sufficient)}
+
+    return measure
+
+
+def _by_influence(change: str) -> Any:
+    def measure(folder: Path, name: str) -> dict[str, Any]:
+        from holdrank import NewWinner, PairCounts, bradley_terry
+        from holdrank.attacks.bradley_terry.battles import Battles
+        from holdrank.paper.influence import Influence
+        from holdrank.votes.changes import Change
+
+        votes = PairCounts.from_wins(counted(folder, name)[0]).as_votes()
+
+        def guess() -> Any:
+            before = bradley_terry(votes).ranking
+            first, *others = before.order
+            aim = NewWinner().aim(before, votes.items)
+            return Influence(Battles.of(votes)).guess(aim, [(b, first) for b in others], Change(change))
+
+        seconds, found = best(guess)
+        said = {"predicted": found.predicted, "works": found.works, "sufficient": found.sufficient}
+        return {"seconds": seconds, **said}
+
+    return measure
+
+
+for kind in ("drop", "add", "replace"):
+    task("holdrank", kind)(_certified(kind))
+    task("influence", kind)(_by_influence(kind))
+
+
 # Intervals by resampling single battles, as many times as each package does by default
 
 

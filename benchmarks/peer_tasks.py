@@ -533,7 +533,7 @@ def _(folder: Path, name: str) -> dict[str, Any]:
 def main() -> None:
     package, name, folder, *which = sys.argv[1:]
     result = TASKS[package, name](Path(folder), *which)
-    result["version"] = "" if package == "plain C" else version(package)
+    result["version"] = "" if package in ("plain C", "influence") else version(package)
     print("\n" + json.dumps(result))
 
 

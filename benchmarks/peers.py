@@ -36,7 +36,7 @@ RESULTS = HERE / "results" / "peers.json"
 DATA = HERE.parents[1] / "shared" / "data"
 REAL = ("agh-2004", "nasa-mariner", "llmfao-crowd", "open-llm-leaderboard-2023", "web-capitals")
 
-OURS = ("holdrank", "plain C")
+OURS = ("holdrank", "plain C", "influence")
 HOW = {
     "holdrank": "numba",
     "plain C": "cc -O3",
@@ -52,7 +52,7 @@ HOW = {
     "evalica": "strengths only, Rust",
     "arenakit": "strengths only, numpy",
 }
-SCRIPTS = dict.fromkeys(("ratings", "rating intervals"), "peer_ratings.py")
+SCRIPTS = dict.fromkeys(("ratings", "rating intervals", "drop", "add", "replace"), "peer_ratings.py")
 FEW_BATTLES = 20_000  # up to here battles are resampled one by one
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
@@ -69,7 +69,7 @@ class Sizes:
     long: int = 100_000
     medium: int = 1_000
     many: int = 10_000
-    arenas: tuple[tuple[int, int], ...] = ((12, 3_000), (100, 1_000_000))
+    arenas: tuple[tuple[int, int], ...] = ((12, 3_000), (30, 20_000), (100, 1_000_000))
     time_limit: float = 60.0  # of Kemeny; other tasks get five times as much
 
 
@@ -471,6 +471,23 @@ def ratings(run: Run) -> None:
             run.target(f"{label}: 5 times the fastest peer {what}", fastest, fastest is not None and fastest >= 5)
 
 
+def arenas(run: Run) -> None:
+    """A new winner of an arena: our certified attack beside the choice by influence, its size and its time."""
+    for n, battles in run.sizes.arenas:
+        name = f"arena-{n}"
+        np.save(run.folder / f"{name}.npy", arena_wins(n, battles))
+        for change in ("drop", "add", "replace"):
+            label = f"new winner, {change}, {battles:,} battles of {n}"
+            ours = run.row(label, "holdrank", change, name)
+            if "needed" in ours.more:
+                ours.note = f"{ours.more['needed']} to {ours.more['sufficient']} battles, proved"
+            theirs = run.row(label, "influence", change, name)
+            if "predicted" in theirs.more:
+                worked = "works" if theirs.more["works"] else f"fails, {theirs.more['sufficient']} work"
+                theirs.note = f"{theirs.more['predicted']} battles predicted, {worked}; nothing proved"
+            run.compare([theirs], ours)
+
+
 def arena_wins(n: int, battles: int) -> Any:
     """Return the wins of an arena without ties: normal strengths, some items in many more battles than others."""
     rng = np.random.default_rng([SEED, n])
@@ -488,6 +505,7 @@ PARTS = {
     "borda": borda,
     "kendall": kendall,
     "ratings": ratings,
+    "arenas": arenas,
 }
 NO_COUNTERPART = "choix fits Plackett-Luce models, arena-rank style features: no counterpart in holdrank yet."
 
