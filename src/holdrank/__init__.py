@@ -27,6 +27,7 @@ _ROOMS = {
     "analysis.result": ("Analysis",),
     "analysis.spec": ("Spec",),
     "analysis.tradeoff": ("Tradeoff", "tradeoff"),
+    "analysis.voters": ("VoterEffects", "voter_effects"),
     "attacks.answers": ("attack", "breakdown"),
     "attacks.estimator.options": ("PaperOptions",),
     "attacks.goals": ("Above", "Aim", "Distance", "Enters", "Goal", "Leaves", "NewWinner", "TopSet", "Wins"),
@@ -135,6 +136,8 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.analysis.spec import Spec as Spec
     from holdrank.analysis.tradeoff import Tradeoff as Tradeoff
     from holdrank.analysis.tradeoff import tradeoff as tradeoff
+    from holdrank.analysis.voters import VoterEffects as VoterEffects
+    from holdrank.analysis.voters import voter_effects as voter_effects
     from holdrank.attacks.answers import attack as attack
     from holdrank.attacks.answers import breakdown as breakdown
     from holdrank.attacks.estimator.options import PaperOptions as PaperOptions

@@ -1,63 +1,18 @@
 """How many voters it takes: no bound is above the truth, every attack works, and what makes no sense is refused."""
 
-import math
 import os
 
 import numpy as np
-import polars as pl
 import pytest
 
 import holdrank as hr
 import voter_oracles as oracle
+from crowds import random_people, votes_of
 
 from battles import goals_for
 from oracles import fulfils
 
 PROFILES = int(os.environ.get("HOLDRANK_PROFILES", "12"))  # a long run takes 5000
-
-
-def random_people(rng, *, tiny=False):
-    """Few voters with few battles: even and uneven, with ties, sparse, an unbeaten item, and voters who vote alike."""
-    n = 3 if tiny else int(rng.integers(3, 6))
-    people = []
-    kind = rng.choice(["even", "uneven", "sparse", "unbeaten"])
-    strength = rng.normal(0, rng.choice([0.1, 0.7, 1.5]), n)
-    met = [(i, j) for i in range(n) for j in range(i + 1, n) if kind != "sparse" or rng.random() < 0.6] or [(0, 1)]
-    ties = rng.choice([0.0, 0.3])
-    for _ in range(int(rng.integers(2, 5 if tiny else 9))):
-        most = 2 if tiny else 12 if kind == "uneven" and rng.random() < 0.2 else 4
-        battles = []
-        for _ in range(int(rng.integers(1, most + 1))):
-            i, j = met[int(rng.integers(len(met)))]
-            if rng.random() < ties:
-                battles.append(("tie", i, j))
-            elif (kind == "unbeaten" and i == 0) or rng.random() < 1 / (1 + math.exp(strength[j] - strength[i])):
-                battles.append(("win", i, j))
-            else:
-                battles.append(("win", j, i))
-        people.append(battles)
-    if rng.random() < 0.4:
-        people.append(list(people[0]))
-    return n, people
-
-
-def frame_of(people):
-    rows = [(f"i{i}", f"i{j}", "model_a" if kind == "win" else "tie", f"p{k}")
-            for k, battles in enumerate(people) for kind, i, j in battles]  # fmt: skip
-    return pl.DataFrame(rows, schema=["model_a", "model_b", "winner", "who"], orient="row")
-
-
-def votes_of(n, people):
-    """The votes, the items in their order; an item that nobody compared is there too."""
-    votes = hr.Votes.from_battles(frame_of(people), voter="who")
-    v, place = votes.voters, np.array([int(name[1:]) for name in votes.items])
-    first, second = place[v.first], place[v.second]
-    turned = first > second
-    results = np.column_stack(
-        (np.minimum(first, second), np.maximum(first, second), np.where(turned, -v.better, v.better))
-    )
-    again = hr.Voters.of(v.names, v.voter, results, v.weight)
-    return hr.Votes.from_voters(again, [f"i{k}" for k in range(n)])
 
 
 def hold_against_truth(n, people, change, most, rng, cap=None):
@@ -143,3 +98,123 @@ def test_no_bound_on_new_voters_is_above_the_truth():
         cap = int(rng.integers(1, 3))
         exact += hold_against_truth(n, people, "add", 4 // cap, rng, cap)
     assert exact
+
+
+def few():
+    """Three voters: x and z for i0, y for i1."""
+    x = [("win", 0, 1)] * 4 + [("win", 0, 2)]
+    y = [("win", 1, 0)] * 3 + [("win", 2, 1)]
+    return votes_of(3, [x, y, [("win", 0, 1), ("tie", 1, 2)]])
+
+
+def test_the_answer_is_a_sentence_and_names_the_voters():
+    found = hr.voter_attack(few(), hr.bradley_terry, hr.NewWinner())
+    assert found.text() == "Dropping 1 of 3 voters changes the winner (33.3 %, proven minimum)."
+    assert (found.voters, found.removed, found.added) == (("p0",), [("i0 > i1", 4.0), ("i0 > i2", 1.0)], [])
+    assert (found.lower, found.upper, found.exact, found.verified) == (1 / 3, 1 / 3, True, True)
+    assert repr(found) == "VoterAttack(another winner: 1 to 1 of 3 voters, drop)"
+    otherwise = hr.voter_attack(few(), hr.bradley_terry, hr.Wins("i2"), change="replace")
+    assert sum(weight for _, weight in otherwise.removed) == sum(weight for _, weight in otherwise.added)
+    come = hr.voter_attack(few(), hr.bradley_terry, hr.Wins("i2"), change="add", cap=2)
+    assert come.text().endswith("A new voter casts at most 2 battles.")
+    assert come.voters == tuple(f"new voter {k}" for k in range(1, len(come.voters) + 1))
+    assert come.removed == []
+    so = hr.voter_attack(few(), hr.bradley_terry, hr.Wins("i0"))
+    assert so.text() == "No voter is needed to make i0 win: it is so already."
+
+
+def test_one_voter_cannot_leave():
+    votes = votes_of(2, [[("win", 0, 1), ("win", 0, 1), ("win", 1, 0)]])
+    found = hr.voter_attack(votes, hr.bradley_terry, hr.NewWinner())
+    assert found.text() == "No number of dropped voters can change the winner (proven)."
+    assert found.status is hr.Status.OUT_OF_REACH
+    assert found.voters_needed == np.inf
+    assert not found.verified
+    assert hr.voter_attack(votes, hr.bradley_terry, hr.NewWinner(), change="replace").voters_sufficient == 1
+
+
+def test_a_tie_and_a_decision_are_told_apart():
+    people = [[("win", 0, 1)], [("win", 0, 1)], [("win", 1, 0)], [("win", 1, 2)], [("win", 0, 2)]]
+    truth = oracle.fewest_voters(people, 3, "drop", (1, 2, 3), [("above", 1, 0)], 3)["above", 1, 0]
+    found = hr.voter_attack(votes_of(3, people), hr.bradley_terry, hr.Above("i1", "i0"))
+    assert (found.voters_needed, found.voters_sufficient) == truth
+    assert (found.voters_to_tie, found.voters_to_decide) == truth
+    tied = votes_of(2, [[("win", 0, 1)], [("win", 1, 0)]])
+    now = hr.voter_attack(tied, hr.bradley_terry, hr.Above("i1", "i0"))
+    assert (now.voters_needed, now.voters_to_tie, now.voters_sufficient) == (0, 0, 1)
+    assert now.text().startswith("It is tied already")
+
+
+def test_an_item_that_nobody_compared_has_a_place_in_the_answer():
+    votes = votes_of(4, [[("win", 0, 1)] * 3, [("win", 1, 2)] * 2, [("win", 2, 0)]])
+    assert votes.items == ("i0", "i1", "i2", "i3")
+    for change in ("drop", "replace"):
+        found = hr.voter_attack(votes, hr.bradley_terry, hr.Above("i3", "i0"), change=change)
+        assert found.voters_needed <= found.voters_sufficient
+        if found.verified:
+            assert hr.fulfils(votes, hr.bradley_terry, found.votes, hr.Above("i3", "i0"))
+
+
+def test_capped_votes_can_be_attacked():
+    votes = few().capped(2)
+    for change, cap in (("drop", None), ("replace", None), ("add", 0.5)):
+        found = hr.voter_attack(votes, hr.bradley_terry, hr.NewWinner(), change=change, cap=cap)
+        assert found.verified
+        assert found.voters_needed <= found.voters_sufficient
+        assert hr.fulfils(votes, hr.bradley_terry, found.votes, hr.NewWinner())
+        check_the_change(votes, found)
+
+
+def test_more_voters_than_greed_finds_are_never_called_needed():
+    for seed in range(4):
+        rng = np.random.default_rng([seed, 22])
+        n, voters = 10, 120
+        lean = rng.normal(0, 0.5, (voters, n)) + rng.normal(0, 0.5, n)
+        people = []
+        for k in range(voters):
+            pairs = [rng.choice(n, 2, replace=False).tolist() for _ in range(int(rng.integers(1, 30)))]
+            chances = [1 / (1 + np.exp(lean[k, j] - lean[k, i])) for i, j in pairs]
+            both = zip(pairs, chances, strict=True)
+            people.append([("win", i, j) if rng.random() < p else ("win", j, i) for (i, j), p in both])
+        votes = votes_of(n, people)
+        order = hr.bradley_terry(votes).ranking.order
+        a, b = order[0], order[1]
+        left, size = list(people), 0
+        while True:  # the voter whose leaving helps b most goes, one after the other
+            s = oracle.strengths_without_each(left, n)
+            left.pop(int((s[:, b] - s[:, a]).argmax()))
+            size += 1
+            if (s[:, b] > s[:, a]).any():
+                break
+        found = hr.voter_attack(votes, hr.bradley_terry, hr.Above(f"i{b}", f"i{a}"))
+        assert found.voters_needed <= size
+        assert found.voters_sufficient <= size + 1
+        assert found.voters_sufficient <= 2 * found.voters_needed + 2
+
+
+def test_time_that_is_over_leaves_what_is_known():
+    found = hr.voter_attack(few(), hr.bradley_terry, hr.NewWinner(), time_limit=0)
+    assert found.voters_needed <= found.voters_sufficient
+    assert found.status in (hr.Status.BETWEEN_TIME_LIMIT, hr.Status.LEAST)
+
+
+def test_what_makes_no_sense_is_refused():
+    votes = few()
+    for wrong in (hr.kemeny, hr.Robust(hr.bradley_terry, 0.1), 3):
+        with pytest.raises(hr.UsageError, match="voter_attack takes bradley_terry, not"):
+            hr.voter_attack(votes, wrong, hr.NewWinner())
+    with pytest.raises(hr.UsageError, match="do not say who cast each battle"):
+        hr.voter_attack(hr.Votes.from_orders([["a", "b"]]), hr.bradley_terry, hr.NewWinner())
+    with pytest.raises(hr.UsageError, match=r"needs cap.*busiest voter cast 5 battles"):
+        hr.voter_attack(votes, hr.bradley_terry, hr.NewWinner(), change="add")
+    with pytest.raises(hr.UsageError, match="cap is for change='add'"):
+        hr.voter_attack(votes, hr.bradley_terry, hr.NewWinner(), cap=3)
+    for cap in (0, -1, 1.5, float("inf"), "many"):
+        with pytest.raises(hr.UsageError, match="cap must be a whole number of battles above 0"):
+            hr.voter_attack(votes, hr.bradley_terry, hr.NewWinner(), change="add", cap=cap)
+    with pytest.raises(hr.UsageError, match="change must be"):
+        hr.voter_attack(votes, hr.bradley_terry, hr.NewWinner(), change="swap")
+    with pytest.raises(hr.UsageError, match="is a class of goals"):
+        hr.voter_attack(votes, hr.bradley_terry, hr.NewWinner)
+    with pytest.raises(hr.UsageError, match="voter_attack needs ballots"):
+        hr.voter_attack(hr.PairCounts.from_votes(votes), hr.bradley_terry, hr.NewWinner())

@@ -24,6 +24,16 @@ SOC = """\
 5: 4,3,2,1
 """
 
+BATTLES = """winner,loser,who
+a,b,x
+a,b,x
+b,c,x
+b,a,y
+c,a,y
+a,c,z
+b,c,z
+"""
+
 COMMANDS = [
     ["rank", "votes.soc"],
     ["rank", "votes.soc", "--draws", "20"],
@@ -32,6 +42,8 @@ COMMANDS = [
     ["rank", "votes.soc", "--rule", "bradley-terry", "--reweight", "--anchor", "Cherry", "--level", "0.5"],
     ["removals", "votes.soc"],
     ["removals", "votes.soc", "--rule", "bradley-terry"],
+    ["voters", "battles.csv", "--voter", "who"],
+    ["voters", "battles.csv", "--voter", "who", "--race", "b", "c", "--at-most", "2", "--new-voters", "3"],
     ["tiers", "votes.soc", "--theta", "auto"],
     ["tiers", "votes.soc", "--path"],
     ["breakdown", "votes.soc"],
@@ -55,6 +67,7 @@ COMMANDS = [
 def printed(command_line, tmp_path):
     (tmp_path / "votes.soc").write_text(SOC, encoding="utf-8")
     (tmp_path / "new.soc").write_text(SOC.replace("60: 1,2,3,4", "10: 1,2,3,4"), encoding="utf-8")
+    (tmp_path / "battles.csv").write_text(BATTLES, encoding="utf-8")
     (tmp_path / "bad.soc").write_text(SOC + "7: 1,9\n", encoding="utf-8")
 
     def run(*args):

@@ -92,7 +92,7 @@ def test_a_cap_scales_down_those_who_cast_more():
     for wrong in (0, -1, float("nan"), float("inf"), "two", None):
         with pytest.raises(hr.UsageError, match="a cap is a number of battles above 0"):
             votes.capped(wrong)
-    with pytest.raises(hr.UsageError, match="these votes do not say it"):
+    with pytest.raises(hr.UsageError, match="these votes do not say who cast each battle"):
         hr.Votes.from_orders([["a", "b"]]).capped(2)
 
 

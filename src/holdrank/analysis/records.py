@@ -17,7 +17,9 @@ from holdrank import __version__
 from holdrank.analysis.bootstrap import Bootstrap
 from holdrank.analysis.removals import Removals
 from holdrank.analysis.tradeoff import Tradeoff
+from holdrank.analysis.voters import VoterEffects
 from holdrank.attacks.results import Attack, Breakdown, amounts
+from holdrank.attacks.voters import VoterAttack
 from holdrank.errors import InputError, quote, show
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.rules.consensus import Consensus, StatisticName
@@ -125,6 +127,26 @@ def removals_in_short(found: Removals) -> Record:
     """Return what the removal of each item does to the others, with the number of pairs that flip."""
     each = [{"flipped": len(row.pop("flips")), **row} for row in removals_record(found)["removals"]]
     return {"each": each, "status": found.status.value}
+
+
+def voters_record(found: VoterEffects, attacks: Sequence[VoterAttack]) -> Record:
+    """Return the voters who matter, and how many it takes to turn the race."""
+    items = found.consensus.items
+    ends = {"needed": "needed", "ties": "to_tie", "decides": "to_decide", "sufficient": "sufficient"}
+    rows = [
+        {
+            "goal": one.goal.text(),
+            "change": one.change.value,
+            "cap": one.cap,
+            **{name: finite(getattr(one, f"voters_{end}")) for name, end in ends.items()},
+            "voters": list(one.voters),
+            "text": one.text(),
+            "status": one.status.value,
+        }
+        for one in attacks
+    ]
+    race = [items.index(found.above), items.index(found.below)]
+    return {"race": race, "lead": found.lead, "voters": found.rows(), "attacks": rows}
 
 
 def path_record(path: Sequence[tuple[float, Ranking]]) -> Record:

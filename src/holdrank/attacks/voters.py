@@ -41,6 +41,8 @@ class VoterAttack:
         The most battles that a new voter casts; None where none come.
     total : int
         Number of voters.
+    lower, upper : float
+        The shares of the voters that are needed and enough; infinite when no number is.
     voters_needed : float
         Fewer voters do not reach the goal, not even by a tie: proved. Infinite when no number does.
     voters_to_tie : float
@@ -67,6 +69,8 @@ class VoterAttack:
     change: Change
     cap: float | None
     total: int
+    lower: float
+    upper: float
     voters_needed: float
     voters_to_tie: float
     voters_to_decide: float
@@ -79,16 +83,6 @@ class VoterAttack:
     statistic: StatisticName
     original: Votes
     seconds: float = 0.0
-
-    @property
-    def lower(self) -> float:
-        """The share of the voters that is needed."""
-        return self.voters_needed / self.total
-
-    @property
-    def upper(self) -> float:
-        """The share of the voters that is enough; infinite when no attack is known."""
-        return self.voters_sufficient / self.total
 
     @property
     def exact(self) -> bool:
@@ -180,9 +174,10 @@ def voter_attack(
     engine: Engine | None = rule_of(T).engine
     if engine is None or not engine.battles:
         raise UsageError(
-            f"voter_attack takes bradley_terry, not {name_of(T)}", repair="count votes: attack(votes, T, goal)"
+            f"voter_attack takes bradley_terry, not {name_of(T)}",
+            repair="give bradley_terry, or count votes: attack(votes, T, goal)",
         )
-    voters, change = votes.expect_voters("voter_attack"), change_of(change)
+    voters, change = votes.expect_voters(), change_of(change)
     check_goal(goal, T)
     cap = _expect_cap(cap, change, votes)
     seconds = expect_seconds(time_limit)
@@ -201,6 +196,8 @@ def voter_attack(
         change=change,
         cap=cap,
         total=len(voters),
+        lower=needed / len(voters),
+        upper=sufficient / len(voters),
         voters_needed=needed,
         voters_to_tie=ties,
         voters_to_decide=decides,
@@ -348,7 +345,7 @@ def _expect_cap(cap: float | None, change: Change, votes: Votes) -> float | None
             )
         return None
     if cap is None:
-        busiest = plural(float(votes.expect_voters("voter_attack").totals.max()), "battle")
+        busiest = plural(float(votes.expect_voters().totals.max()), "battle")
         raise UsageError(
             "change='add' needs cap: how many battles a new voter casts at most",
             repair=f"give one, such as cap=10; the busiest voter cast {busiest}",

@@ -18,7 +18,21 @@ from typing import NoReturn
 import click
 
 from holdrank import __version__
-from holdrank.cli import attack, breakdown, check, demo, diff, files, paper, rank, removals, report, studio, verify
+from holdrank.cli import (
+    attack,
+    breakdown,
+    check,
+    demo,
+    diff,
+    files,
+    paper,
+    rank,
+    removals,
+    report,
+    studio,
+    verify,
+    voters,
+)
 from holdrank.cli.options import as_option
 from holdrank.cli.printing import (
     EXIT_DATA,
@@ -171,6 +185,7 @@ for _command in (
     rank.rank,
     rank.tiers,
     removals.removals,
+    voters.voters,
     breakdown.breakdown,
     attack.attack,
     breakdown.tradeoff,

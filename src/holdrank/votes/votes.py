@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from holdrank.arrays.tolerances import FAINT
-from holdrank.errors import UsageError, item_number, quote
+from holdrank.errors import Message, Option, UsageError, item_number, quote
 from holdrank.rankings import Floats, Ints
 from holdrank.status import upward
 from holdrank.votes.ballots import Ballots, DenseBallots
@@ -327,18 +327,16 @@ class Votes(WeightedBallots):
         >>> votes.wins()[0, 1], votes.capped(2).wins()[0, 1]
         (np.float64(4.0), np.float64(2.0))
         """
-        voters = self.expect_voters("capped").capped(most)
+        voters = self.expect_voters().capped(most)
         kept = replace(self.reading, choices={**self.reading.choices, "cap": f"{plural(most, 'battle')} a voter"})
         capped = Votes.from_voters(voters, self.items, reading=kept)
         return replace(capped, notes=tuple(dict.fromkeys((*self.notes, *capped.notes))))
 
-    def expect_voters(self, caller: str) -> Voters:
+    def expect_voters(self) -> Voters:
         """Return the voters, or say how votes come to know them."""
         if self.voters is None:
-            raise UsageError(
-                f"{caller} needs to know who cast each battle, and these votes do not say it",
-                repair='name the column: Votes.from_battles(frame, voter="...") or read_votes(file, voter="...")',
-            )
+            repair = Message("name the column of the voters with ", Option("voter"))
+            raise UsageError("these votes do not say who cast each battle", repair=repair)
         return self.voters
 
     def only(self, items: Iterable[str]) -> Votes:

@@ -8,12 +8,14 @@ the most battles that k voters cast between each two items.
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
 import numpy as np
 
 from holdrank.attacks.bradley_terry.battles import Battles
 from holdrank.attacks.bradley_terry.movement import CELLS, ROUNDING, Chords, Movement, most_worth, sigma
+from holdrank.attacks.bradley_terry.races import Race
 from holdrank.rankings import Floats, Ints
 from holdrank.votes.changes import Change
 from holdrank.votes.voters import Voters
@@ -160,6 +162,16 @@ class CrowdMovement(Movement):
         if self.change.puts:
             first = np.abs(first) + np.abs(potentials).max(axis=1)[:, None] * self.crowd.size / 2
         return np.maximum(self.crowd.most(k, first), self.crowd.most(k, -first))
+
+
+class CrowdRace(Race):
+    """The item b against a, which is ahead: how many voters are not enough to catch up."""
+
+    def _first_spare(self, k: float) -> float:
+        """Return by how much k voters pull too little; above 0, they do not suffice."""
+        # The bounds by wanderers know battles alone, not voters.
+        region = self.region(k)
+        return math.inf if region is None else self.spare(k, region, self.weights(region))
 
 
 def _sums(label: Ints, weights: Floats, length: int) -> Floats:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from holdrank.attacks.bradley_terry.battles import ranked
-from holdrank.attacks.bradley_terry.crowd import Crowd, CrowdMovement
+from holdrank.attacks.bradley_terry.crowd import Crowd, CrowdMovement, CrowdRace
 from holdrank.attacks.bradley_terry.engine import Pair, Siege, pushes
 from holdrank.attacks.bradley_terry.pushes import Push, Pusher, worth_of_wins
 from holdrank.attacks.bradley_terry.races import Race
@@ -103,6 +103,10 @@ class CrowdSiege(Siege):
         if known.undecided >= self.most and known.group is None:
             known = replace(known, undecided=math.inf, fails=known.fails if known.tie else math.inf)
         return known
+
+    def race(self, b: int, a: int) -> Race:
+        """Return the race of b against a, which is ahead."""
+        return CrowdRace(self.movement, b, a)
 
     def _cheapest_group(self, aim: Aim, clock: Clock) -> Group | None:
         """Return the fewest voters that a few pushes find."""
@@ -224,7 +228,7 @@ class CrowdSiege(Siege):
         for b, a in left:
             if clock.over():
                 return None
-            race = Race(self.movement, b, a)
+            race = self.race(b, a)
             if not race.is_open:
                 needed, values = -math.inf, self.crowd.size
             else:

@@ -214,8 +214,12 @@ class Siege:
         for b, a in todo[:_RACES]:
             if clock.over():
                 break
-            self._note((b, a), Race(self.movement, b, a, self._unit).fails(most, clock, regions), most)
+            self._note((b, a), self.race(b, a).fails(most, clock, regions), most)
         return [min(self._fails.get(pair, (0.0, 0.0))[0], most) for pair in pairs]
+
+    def race(self, b: int, a: int) -> Race:
+        """Return the race of b against a, which is ahead."""
+        return Race(self.movement, b, a, self._unit)
 
     def _note(self, pair: Pair, fails: float, asked: float) -> None:
         before = self._fails.get(pair, (0.0, 0.0))
