@@ -11,6 +11,7 @@ import pytest
 import holdrank as hr
 from holdrank import paper
 from holdrank.attacks.bradley_terry.battles import Battles
+from holdrank.paper import export
 from holdrank.paper.influence import Influence
 from holdrank.votes.changes import Change
 
@@ -238,3 +239,23 @@ def test_an_arena_is_of_one_file(tmp_path, command_line):
     (tmp_path / "votes.csv").write_text("rank 1,rank 2,rank 3\na,b,c\nb,a,c\n", "utf-8")
     code, out, err = command_line("paper", "arena", "votes.csv", "--out", "out", "-q")
     assert (code, out, "compare two items each" in err) == (2, "", True)
+
+
+def test_figures_write_a_generated_arena(tmp_path, monkeypatch):
+    asked = {}
+
+    def small(**how):
+        asked.update(how)
+        return paper.arena(paper.generated_arena(models=5, battles=80, rng=how["rng"]), tops=(1, 3))
+
+    monkeypatch.setattr(export, "arena", small)
+    written = paper.figures(["arena"], tmp_path, rng=7, time_limit=9)
+    assert asked == {"rng": 7, "time_limit": 9}
+    assert [path.name for path in written] == [f"arena.{ending}" for ending in ("json", "csv", "svg", "pdf", "png")]
+    assert len(json.loads(written[0].read_text("utf-8"))["rows"]) == 6
+
+
+def test_the_generated_arena_hangs_on_its_seed_alone():
+    one, same, other = (paper.generated_arena(models=8, battles=300, rng=seed) for seed in (1, 1, 2))
+    assert (one, one.total, one.n) == (same, 300, 8)
+    assert one != other
