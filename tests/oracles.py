@@ -791,7 +791,7 @@ def sandwich_errors(votes, s, damping=0.0, floor=None, anchor=None):
             curvature += weight * p * (1 - p) * np.outer(along, along)
         filling += np.outer(slope, slope)
     curvature += damping * (counts.sum() / 2 if floor is None else 1) * (np.eye(n) - 1 / n)
-    bread = np.linalg.pinv(curvature)
+    bread = np.linalg.pinv(curvature, rcond=1e-12, hermitian=True)
     cov = bread @ filling @ bread
     look = np.eye(n) if anchor is None else np.eye(n) - np.eye(n)[anchor]
     return np.sqrt(np.maximum(np.diagonal(look @ cov @ look.T), 0))

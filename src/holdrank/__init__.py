@@ -50,6 +50,7 @@ _ROOMS = {
         "spearman_rho",
     ),
     "rules.bradley_terry": ("bradley_terry",),
+    "rules.style": ("bradley_terry_with_style",),
     "rules.consensus": (
         "Consensus",
         "KemenyBatch",
@@ -64,7 +65,7 @@ _ROOMS = {
     "rules.medians": ("Median",),
     "rules.merges": ("Robust", "downward_merge", "merge_path", "naive_merge", "smith_merge"),
     "rules.metrics": ("Metric",),
-    "rules.ratings": ("Ratings",),
+    "rules.ratings": ("Ratings", "StyleEffect"),
     "rules.scores": ("copeland", "mean_score"),
     "status": ("Status", "Step"),
     "votes.changes": ("Change",),
@@ -198,8 +199,10 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.rules.merges import smith_merge as smith_merge
     from holdrank.rules.metrics import Metric as Metric
     from holdrank.rules.ratings import Ratings as Ratings
+    from holdrank.rules.ratings import StyleEffect as StyleEffect
     from holdrank.rules.scores import copeland as copeland
     from holdrank.rules.scores import mean_score as mean_score
+    from holdrank.rules.style import bradley_terry_with_style as bradley_terry_with_style
     from holdrank.status import Status as Status
     from holdrank.status import Step as Step
     from holdrank.views import report as report

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from statistics import NormalDist
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,14 @@ FLOOR = 50.0
 """Pairs compared less often than this keep their weight under `reweight`."""
 
 _NO_SPREAD = 1e-9  # standard errors of strengths below this are rounding
+
+
+class StyleEffect(NamedTuple):
+    """What style does: a coefficient in log-odds per unit of a column, and its standard error."""
+
+    name: str
+    coefficient: float
+    error: float
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -54,6 +62,8 @@ class Ratings:
         What a tie is: "half" a win for each, or an outcome of its own by "davidson" or by "rao-kupper".
     tie : float or None
         The tie parameter, nu of Davidson or theta of Rao and Kupper; None where a tie is half a win for each.
+    style : tuple of StyleEffect
+        Coefficients of style, for `bradley_terry_with_style`.
     notes : tuple of str
         Which items have no rating or no interval, and what intervals assume.
     """
@@ -72,6 +82,7 @@ class Ratings:
     anchor: str | None
     ties: str
     tie: float | None
+    style: tuple[StyleEffect, ...]
     notes: tuple[str, ...]
 
     def __post_init__(self) -> None:
@@ -193,8 +204,13 @@ class RatingModel(Remembering):
             anchor=anchor,
             ties=self.ties,
             tie=fit.tie,
+            style=self._effects(fit, damping),
             notes=(*fit.notes, *notes, *self._order_note(fit.strengths, ranking)),
         )
+
+    def _effects(self, fit: Fit, damping: float) -> tuple[StyleEffect, ...]:  # noqa: ARG002
+        """Return what style does, in models that have it."""
+        return ()
 
     def _fit(self, zero: int | None) -> Fit:
         """Return the strengths of the largest group of items whose wins connect them all, or of the group of `zero`."""
