@@ -210,7 +210,7 @@ class Siege:
             todo = self._together(todo, most, clock)
         regions = next((number for items, number in _REGIONS if self.battles.n <= items), 0) * self._thorough
         if len(todo) > 1:
-            regions = min(regions, _REGIONS[-1][1]) if len(todo) <= _MANY else 0
+            regions = regions // len(todo) if len(todo) <= _MANY else 0
         for b, a in todo[:_RACES]:
             if clock.over():
                 break

@@ -16,7 +16,7 @@ from holdrank.rankings import Floats, Ints
 from holdrank.status import Clock
 from holdrank.votes.changes import Change
 
-_MOST_CHANGES = 40_000
+_MOST_CHANGES = 120_000
 _MOST_ITEMS = 6
 _AT_A_TIME = 4_000
 
