@@ -7,9 +7,10 @@ import polars as pl
 import pytest
 
 import holdrank as hr
+from holdrank.analysis.records import command_mismatch, command_record, ranking_record, voters_record
+
 import voter_oracles as oracle
 from crowds import random_people, votes_of
-from holdrank.analysis.records import command_mismatch, command_record, ranking_record, voters_record
 
 BATTLES = [("a", "b", "x")] * 4 + [("b", "a", "y")] * 3 + [("b", "a", "z"), ("a", "b", "z")] * 9
 

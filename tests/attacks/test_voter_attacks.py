@@ -1,15 +1,22 @@
 """How many voters it takes: no bound is above the truth, every attack works, and what makes no sense is refused."""
 
 import os
+from itertools import combinations
 
 import numpy as np
 import pytest
 
 import holdrank as hr
-import voter_oracles as oracle
-from crowds import random_people, votes_of
+from holdrank.attacks.bradley_terry.battles import Battles
+from holdrank.attacks.bradley_terry.crowd import Crowd
+from holdrank.attacks.bradley_terry.crowd_engine import CrowdSiege
+from holdrank.status import Clock
+from holdrank.votes.changes import Change
 
+import oracles
+import voter_oracles as oracle
 from battles import goals_for
+from crowds import random_people, votes_of
 from oracles import fulfils
 
 PROFILES = int(os.environ.get("HOLDRANK_PROFILES", "12"))  # a long run takes 5000
@@ -218,3 +225,127 @@ def test_what_makes_no_sense_is_refused():
         hr.voter_attack(votes, hr.bradley_terry, hr.NewWinner)
     with pytest.raises(hr.UsageError, match="voter_attack needs ballots"):
         hr.voter_attack(hr.PairCounts.from_votes(votes), hr.bradley_terry, hr.NewWinner())
+
+
+def besieged(n, people, change):
+    votes = votes_of(n, people)
+    return CrowdSiege(Battles.of(votes), Change(change), crowd=Crowd(votes.voters, n))
+
+
+@pytest.mark.parametrize("change", ["drop", "replace"])
+def test_a_race_is_never_called_lost_where_it_can_be_won(change):
+    """The bound alone, which no attack corrects: asked about as many voters as there are."""
+    excluded = 0
+    for seed in range(3 * PROFILES if change == "drop" else PROFILES):
+        rng = np.random.default_rng([seed, 24])
+        n, people = random_people(rng, tiny=change == "replace")
+        siege = besieged(n, people, change)
+        s = siege.battles.strengths
+        pairs = [(b, a) for a in range(n) for b in range(n) if s[a] > s[b] + 1e-6]
+        before = tuple(int((s > s[i]).sum()) + 1 for i in range(n))
+        most = min(len(people), 3 if change == "drop" else 2)
+        truth = oracle.fewest_voters(people, n, change, before, [("above", b, a) for b, a in pairs], most)
+        for b, a in pairs:
+            fails = siege.race(b, a).fails(float(siege.most), Clock(), 0)
+            excluded += fails > 0
+            weak, _ = truth["above", b, a]
+            assert weak is None or fails < weak, (people, change, b, a, fails, weak)
+    assert excluded
+
+
+def test_voters_who_are_alike_and_cast_much_are_no_single_battles():
+    """Many voters, each with many battles of one kind: k of them are not k battles."""
+    people = [[("win", 0, 1)] * 20 for _ in range(6)] + [[("win", 1, 0)] * 19 for _ in range(6)]
+    people += [[("win", 0, 2), ("win", 1, 2), ("win", 2, 0), ("win", 2, 1)]]
+    for change in ("drop", "replace"):
+        siege = besieged(3, people, change)
+        assert siege.race(1, 0).fails(float(siege.most), Clock(), 0) == 0
+        found = hr.voter_attack(votes_of(3, people), hr.bradley_terry, hr.Above("i1", "i0"), change=change)
+        assert (found.voters_needed, found.voters_sufficient) == (1, 1)
+
+
+def test_boxes_hold_the_strengths_of_every_group_that_leaves():
+    tried = 0
+    for seed in range(3 * PROFILES):
+        rng = np.random.default_rng([seed, 25])
+        n, people = random_people(rng)
+        people = people * 4  # boxes need some battles
+        siege = besieged(n, people, "drop")
+        s = siege.battles.strengths
+        for k in (1, 2):
+            box = siege.movement.box(float(k), (), range(n))
+            if box is None:
+                continue
+            groups = [rng.choice(len(people), k, replace=False) for _ in range(40)]
+            rest = [oracle.wins_of([p for j, p in enumerate(people) if j not in gone], n) for gone in groups]
+            moved = oracles.strengths_of_many(np.array(rest), 1e-6) - s
+            rise = moved[:, :, None] - moved[:, None, :]
+            assert (rise <= box.rise + 1e-7 * max(1.0, np.ptp(s))).all(), (people, k)
+            tried += 1
+    assert tried
+
+
+def test_groups_that_are_left_out_do_not_flip_the_pair():
+    kept = total = 0
+    for seed in range(3 * PROFILES):
+        rng = np.random.default_rng([seed, 26])
+        n, people = random_people(rng)
+        people = people + people[:3]
+        siege = besieged(n, people, "drop")
+        s, kind = siege.battles.strengths, siege.crowd.kind
+        for b in range(n):
+            for a in range(n):
+                k = int(rng.integers(1, 4))
+                if s[a] <= s[b] + 1e-6 or k >= len(people):
+                    continue
+                groups = siege._groups([(b, a)], k, Clock())
+                if groups is None:
+                    continue
+                known = {tuple(row) for row in groups.tolist()}
+                every = list(combinations(range(len(people)), k))
+                rest = [oracle.wins_of([p for j, p in enumerate(people) if j not in gone], n) for gone in every]
+                after = oracles.strengths_of_many(np.array(rest), 1e-6)
+                for gone, t in zip(every, after, strict=True):
+                    group = tuple(sorted(kind[list(gone)].tolist()))
+                    total += 1
+                    kept += group in known
+                    if group not in known:
+                        assert t[b] < t[a], (people, k, b, a, gone)
+    assert 0 < kept < total
+
+
+@pytest.mark.parametrize("change", ["drop", "replace"])
+def test_voters_with_one_battle_each_are_battles(change):
+    won, tied = np.array([[0, 8, 4], [6, 0, 4], [2, 1, 0]]), np.triu(np.full((3, 3), 1), 1)
+    people = [[("win", i, j)] for i in range(3) for j in range(3) for _ in range(won[i, j])]
+    people += [[("tie", i, j)] for i in range(3) for j in range(3) for _ in range(tied[i, j])]
+    truth = oracles.fewest_battles(won, tied, change, (1, 2, 3), [("above", 1, 0)], 3)["above", 1, 0]
+    siege = besieged(3, people, change)
+    assert siege.race(1, 0).fails(float(siege.most), Clock(), 0) < truth[0]
+    found = hr.voter_attack(votes_of(3, people), hr.bradley_terry, hr.Above("i1", "i0"), change=change)
+    assert found.voters_needed <= truth[0]
+    assert (found.voters_sufficient, found.voters_to_decide) == (truth[1], truth[1])
+
+
+def test_many_voters_of_one_kind_are_many():
+    """As i0 and i1 fare alike against i2, ten of those who prefer i0 to i1 must leave for a tie."""
+    people = [[("win", 0, 1)] for _ in range(60)] + [[("win", 1, 0)] for _ in range(50)]
+    people += [[("win", i, 2)] for i in (0, 1) for _ in range(30)] + [
+        [("win", 2, i)] for i in (0, 1) for _ in range(20)
+    ]
+    siege = besieged(3, people, "drop")
+    assert siege.race(1, 0).fails(float(siege.most), Clock(), 0) == 9
+    found = hr.voter_attack(votes_of(3, people), hr.bradley_terry, hr.Above("i1", "i0"))
+    assert (found.voters_needed, found.voters_to_tie, found.voters_sufficient) == (10, 10, 11)
+    assert found.text() == "Dropping 10 of 210 voters ties it, dropping 11 puts i1 above i0 (5.24 %, proven minimum)."
+
+
+def test_a_voter_who_votes_otherwise_may_care_for_other_items_than_before():
+    people = [[("win", 2, 3), ("win", 3, 2)] * 5 for _ in range(4)]
+    people += [
+        [("win", 0, 1)] * 60 + [("win", 1, 0)] * 53 + [("win", 0, 2), ("win", 2, 0), ("win", 1, 3), ("win", 3, 1)]
+    ]
+    siege = besieged(4, people, "replace")
+    assert siege.race(1, 0).fails(float(siege.most), Clock(), 0) == 0
+    found = hr.voter_attack(votes_of(4, people), hr.bradley_terry, hr.Above("i1", "i0"), change="replace")
+    assert (found.voters_needed, found.voters_sufficient) == (1, 1)
