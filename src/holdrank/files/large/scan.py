@@ -107,7 +107,8 @@ class Scan:
             )
         else:
             cells = [f"{identifier(self.names[k])}::VARCHAR AS c{k}" for k in used]
-            columns = ", ".join(f"{literal(key)}: 'JSON'" for key in self.names)
+            listed = [self.names[k] for k in used] or self.names[:1]  # keys that nobody asks for are not even decoded
+            columns = ", ".join(f"{literal(key)}: 'JSON'" for key in dict.fromkeys(listed))
             tail = (
                 f"FROM read_json({files}, format = 'newline_delimited', hive_partitioning = false, "
                 f"columns = {{{columns}}})"
@@ -421,13 +422,17 @@ def _refuse_long_lines(file: str) -> None:
 
 def _json_keys(files: Sequence[str], engine: Engine, source: str) -> tuple[str, ...]:
     """Return the keys of all objects, in the order in which they first appear."""
-    found = engine.rows(
-        "SELECT json_type(json), CASE json_type(json) WHEN 'OBJECT' THEN json_keys(json) END, min(spot) AS spot "
-        f"FROM (SELECT json, row_number() OVER () AS spot FROM read_ndjson_objects({listing(files)})) "
-        "GROUP BY ALL ORDER BY spot",
-        source,
-        "looking at keys",
-    )
+    lines = f"read_ndjson_objects({listing(files)})"
+    keys_of = "CASE json_type(json) WHEN 'OBJECT' THEN json_keys(json) END"
+    # Most files have the same keys on every line, which threads can see side by side; else the order of lines matters.
+    each = f"SELECT hash({keys_of}) AS h, json_type(json) AS kind FROM {lines}"
+    alike = f"SELECT count(DISTINCT h), min(kind), max(kind) FROM ({each})"
+    groups, *kinds = engine.rows(alike, source, "looking at keys")[0]
+    found = engine.rows(f"SELECT json_type(json), {keys_of}, 1 FROM {lines} LIMIT 1", source)
+    if groups != 1 or set(kinds) != {"OBJECT"}:
+        numbered = f"SELECT json, row_number() OVER () AS spot FROM {lines}"
+        query = f"SELECT json_type(json), {keys_of}, min(spot) AS spot FROM ({numbered}) GROUP BY ALL ORDER BY spot"
+        found = engine.rows(query, source, "looking at keys")
     keys: dict[str, None] = {}
     for kind, mine, at in found:
         if kind != "OBJECT" or len(set(mine)) < len(mine):
