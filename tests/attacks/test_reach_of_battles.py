@@ -1,5 +1,6 @@
 """Places of items of an arena under attack: never too few against brute force, and shown by attacks that work."""
 
+import copy
 import os
 from itertools import pairwise
 
@@ -136,3 +137,24 @@ def test_no_vote_dropped_or_added_brings_an_item_beyond_its_places(name, change)
         assert (found.worst >= last).all(), told
         assert (found.shown_best >= first).all(), told
         assert (found.shown_worst <= last).all(), told
+
+
+@pytest.mark.slow
+def test_places_of_battles_are_proved_again_and_others_are_not():
+    votes = hr.PairCounts.from_wins(arena(np.random.default_rng(2), 5, 300, 0), list("abcde")).as_votes()
+    spec = hr.Spec(rule="bradley-terry", budget=0.02, theta=None, draws=0, time_limit=20)
+    found = hr.analyse(votes, spec)
+
+    def told(analysis):
+        return [c.finding for c in hr.verify(votes, analysis).checks if "can be brought to the places" in c.claim]
+
+    assert told(found) == ["proved"] * 5
+    record = copy.deepcopy(found.record)
+    item = record["reach"]["worst"].index(5)
+    record["reach"]["best"][item] = record["reach"]["shown_best"][item] = 4
+    assert told(hr.Analysis(record))[item] != "proved"
+    record = copy.deepcopy(found.record)
+    places = record["reach"]
+    item = places["best"].index(3)
+    places["worst"][item] = places["shown_worst"][item] = 3  # one that an attack brings lower
+    assert told(hr.Analysis(record)).count("proved") == 4

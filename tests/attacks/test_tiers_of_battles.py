@@ -184,3 +184,32 @@ def test_tiers_of_many_items_have_bounds_and_attacks():
         found = hr.attack(counts, T, goal, change="drop", time_limit=10)
         assert 0 < found.lower <= found.upper < 1
         assert hr.fulfils(votes, T, found.whole.votes, goal)
+
+
+@pytest.mark.parametrize("merging", MERGES)
+def test_weights_that_are_no_counts_have_bounds_in_shares(merging):
+    wins = arena(np.random.default_rng(5), 6, 600, 0)
+    T = hr.Robust(hr.bradley_terry, 0.03, merge=merging)
+    votes = hr.PairCounts.from_wins(wins / 7, list("abcdef")).as_votes()
+    found = hr.attack(votes, T, hr.NewWinner(), change="drop", time_limit=10)
+    counted = hr.attack(hr.PairCounts.from_wins(wins, list("abcdef")), T, hr.NewWinner(), change="drop", time_limit=10)
+    assert 0 < found.lower <= found.upper <= 1.2 * found.lower
+    assert found.lower <= counted.votes_sufficient / 600  # the same shares
+    assert (counted.votes_needed - 1) / 600 <= found.upper
+
+
+def test_at_the_largest_threshold_nothing_is_strict():
+    counts = hr.PairCounts.from_wins(arena(np.random.default_rng(5), 4, 200, 0), list("abcd"))
+    for merging in MERGES:
+        found = hr.attack(counts, hr.Robust(hr.bradley_terry, 0.5, merge=merging), hr.NewWinner(), time_limit=2)
+        assert math.isinf(found.lower)
+
+
+def test_tiers_by_the_model_are_open_to_verify_and_never_proved():
+    votes = hr.PairCounts.from_wins(arena(np.random.default_rng(4), 5, 300, 0), list("abcde")).as_votes()
+    for merging in MERGES:
+        T = hr.Robust(hr.bradley_terry, 0.03, merge=merging)
+        verdict = hr.verify(votes, T, hr.attack(votes, T, hr.NewWinner(), time_limit=5))
+        assert not verdict.proved
+        assert not verdict.refuted
+        assert not any("needed" in check.claim and check.finding == "proved" for check in verdict.checks)

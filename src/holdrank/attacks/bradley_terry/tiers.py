@@ -32,7 +32,7 @@ from holdrank.votes.votes import Votes
 
 _ROUNDING = 3e-12  # of deviations, which merges compare to twelve decimals
 _ALL_AT_ONCE = 30  # items up to which a box bounds every two directly
-_REGIONS = ((6, 200), (16, 40), (40, 12))  # items up to which so many regions are looked at in one race
+_REGIONS = ((6, 100), (16, 40), (40, 12))  # items up to which so many regions are looked at in one race
 _RACES = 12  # for one aim
 _PUSHES = 5
 _TRIED = 24  # distances for which attacks and bounds of their own are looked for
@@ -104,8 +104,9 @@ class _Case:
         self.movement = Movement(self.battles, change)
         self.pusher = Pusher(self.battles, change, self._reached)
         # The leads at which items are surely, and may be, told apart.
-        self.apart, self.near = (_lead(self.theta + sign * _ROUNDING) for sign in (1.0, -1.0))
-        self._safe: dict[float, _Safe] = {}
+        self.apart, near = (_lead(self.theta + sign * _ROUNDING) for sign in (1.0, -1.0))
+        self.enough = -near if T.merge == "smith" else 0.0  # a lead with which nobody is passed
+        self._kept: dict[float, tuple[Mask, Mask]] = {}
         self._raced: dict[tuple[int, int, float], tuple[float, float]] = {}  # battles that fail, and those asked for
 
     def _reached(self, aim: Aim, strengths: Floats) -> bool:
@@ -140,14 +141,18 @@ class _Case:
         while high - low > 1 and not clock.over():
             low, high = (step, high) if self._missed(aim, self._by_box(step * unit)) else (low, step)
             step = (low + high) // 2
-        # Pairs that the box leaves open may hold in a race of their own.
-        for step in dict.fromkeys((math.floor(most / unit), (low + math.floor(most / unit) + 1) // 2)):
-            if step > low and not clock.over() and self._missed(aim, self._by_races(aim, step * unit, clock)):
-                return step * unit
+        # Pairs that the box leaves open may hold in a race of their own, if not up to the end.
+        last = math.floor(most / unit)
+        if low < last and not clock.over() and self._missed(aim, self._by_races(aim, last * unit, clock)):
+            return last * unit
+        for fails in sorted({fails for fails, _ in self._raced.values() if low * unit < fails < last * unit})[::-1]:
+            if self._missed(aim, self._by_races(aim, fails, clock)):
+                return fails
         return low * unit
 
-    def _by_box(self, size: float) -> _Safe:
-        if size not in self._safe:
+    def _leads(self, size: float) -> tuple[Mask, Mask]:
+        """Return for a and b whether a stays ahead by more than c, and ahead enough for b not to come above it."""
+        if size not in self._kept:
             n = self.battles.n
             box = None
             if size > 0:
@@ -155,39 +160,41 @@ class _Case:
             rise = box.rise if box is not None else np.full((n, n), 0.0 if size == 0 else np.inf)
             spread = float(np.ptp(self.movement.s)) + (float(rise.max()) if np.isfinite(rise).all() else 0.0)
             left = self.movement.gaps - self.movement.told_apart(spread) - rise.T  # of the lead of a over b
-            self._safe[size] = self._kept(left > self.apart, left > 0, left > -self.near)
-        return self._safe[size]
+            self._kept[size] = left > self.apart, left > self.enough
+        return self._kept[size]
 
-    def _kept(self, far: Mask, ahead: Mask, not_far_behind: Mask) -> _Safe:
-        """Return what is safe if [a, b] a stays ahead of b by more than c, stays ahead, stays less than c behind."""
+    def _by_box(self, size: float) -> _Safe:
+        return self._safe(*self._leads(size))
+
+    def _safe(self, apart: Mask, enough: Mask) -> _Safe:
+        """Return what is safe while these leads last."""
         if self.T.merge != "smith":
-            return _Safe(far, ahead.T)
-        stays = np.zeros_like(far)
+            return _Safe(apart, enough.T)
+        stays = np.zeros_like(apart)
         ranks = self.before.ranks
         for rank in sorted(set(ranks.tolist()))[:-1]:
             above = ranks <= rank
-            if far[np.ix_(above, ~above)].all():
+            if apart[np.ix_(above, ~above)].all():
                 stays |= above[:, None] & ~above
-        return _Safe(stays, not_far_behind.T)
+        return _Safe(stays, enough.T)
 
     def _by_races(self, aim: Aim, size: float, clock: Clock) -> _Safe:
-        """Return what is safe from the box, and from races of the few pairs that matter."""
-        known = self._by_box(size)
-        ranks = self.before.ranks
-        strict = ranks[:, None] < ranks
-        if self.T.merge == "smith":
-            return known
-        asked = [(b, a, self.apart) for a, b in np.argwhere(strict & ~known.stays & (self.movement.gaps > self.apart))]
+        """Return what is safe by the box, and by races of pairs that it leaves open, where they are few."""
+        gaps, ranks = self.movement.gaps, self.before.ranks
+        apart, enough = (kept.copy() for kept in self._leads(size))
+        kept, lead = (enough, self.enough) if aim.above or aim.leaver else (apart, self.apart)
+        still = (ranks[:, None] <= ranks) & ~kept & (gaps > lead)
         if aim.above or aim.leaver:
-            asked = [(b, a, 0.0) for b, a in np.argwhere(~strict & ~known.below & (self.movement.gaps.T > 0))]
-            focus = aim.above or aim.leaver
-            asked = [one for one in asked if one[1] == focus[-1] and (aim.leaver or one[0] == focus[0])]
-        asked.sort(key=lambda one: self.movement.gaps[one[1], one[0]])
-        stays, below = known.stays.copy(), known.below.copy()
-        for b, a, lead in asked[:_RACES] if len(asked) <= _RACES else []:
-            if self._fails(int(b), int(a), lead, size, clock) >= size:
-                (stays if lead else below)[(a, b) if lead else (b, a)] = True
-        return _Safe(stays, below)
+            still &= np.arange(len(ranks))[:, None] == (aim.above or aim.leaver)[-1]
+        elif aim.top:
+            inside = np.isin(np.arange(len(ranks)), sorted(top_items(self.before, aim.top)))
+            still &= inside[:, None] & ~inside
+        if aim.above:
+            still &= np.arange(len(ranks)) == aim.above[0]
+        asked = np.argwhere(still).tolist()
+        for a, b in asked if len(asked) <= _RACES else []:
+            kept[a, b] = self._fails(b, a, lead, size, clock) >= size
+        return self._safe(apart, enough)
 
     def _fails(self, b: int, a: int, lead: float, most: float, clock: Clock) -> float:
         fails, asked = self._raced.get((b, a, lead), (0.0, 0.0))
@@ -245,7 +252,9 @@ class _Case:
             found += [[pair] for pair in pairs[:2]]
         enough = len(inside) - aim.top + 1
         near = sorted((x for x in aim.newcomers if x not in set(inside)), key=lambda x: -s[x])
-        found += [[(x, u) for u in inside[:enough]] for x in near[:2]]
+        # By "smith" one pair that is close joins all.
+        counts = (enough, 1) if self.T.merge == "smith" and enough > 1 else (enough,)
+        found += [[(x, u) for u in inside[:count]] for x in near[:2] for count in counts]
         if (aim.other_set and len(inside) > aim.top) or aim.distance == "hausdorff_half":
             ties = [[i for i in order.tolist() if ranks[i] == rank] for rank in sorted(set(ranks.tolist()))]
             found += [[(tie[0], tie[-1])] for tie in ties if len(tie) > 1]

@@ -52,7 +52,7 @@ def reach_checks(recorded: Recorded) -> Iterator[Check]:
     if (found["budget"], found["votes"]) != (budget, votes):
         yield Check(claim, "refuted", "they are for another budget")
         return
-    if recorded.n > FEW_ITEMS or recorded.median.base is None:
+    if recorded.n > FEW_ITEMS or (recorded.median.base is None and recorded.median.races is None):
         yield Check(claim, "open", f"more than {FEW_ITEMS} items, or no proof of this kind for the rule")
         return
     place = np.argsort(Ranking(recorded.told.ranks).order) + 1
