@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import holdrank as hr
+from holdrank.attacks.bradley_terry.battles import Battles, ranked
+from holdrank.attacks.bradley_terry.movement import Movement
 from holdrank.status import Status
 
 import oracles
@@ -137,6 +139,15 @@ def test_no_vote_dropped_or_added_brings_an_item_beyond_its_places(name, change)
         assert (found.worst >= last).all(), told
         assert (found.shown_best >= first).all(), told
         assert (found.shown_worst <= last).all(), told
+
+
+def test_a_chain_of_equals_may_tie_items_that_are_farther_apart():
+    for n in (3, 10, 100):
+        counts = hr.PairCounts.from_wins(arena(np.random.default_rng(n), n, 200 * n, 0), [f"i{k}" for k in range(n)])
+        movement = Movement(Battles.of(counts.as_votes()), hr.Change.DROP)
+        chain = np.arange(n) * 0.99e-8
+        assert len(ranked(chain).buckets) == 1
+        assert movement.told_apart(float(np.ptp(chain))) > np.ptp(chain)
 
 
 @pytest.mark.slow

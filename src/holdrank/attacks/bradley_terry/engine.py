@@ -11,7 +11,7 @@ import numpy as np
 
 from holdrank.attacks.bradley_terry.battles import Battles, ranked
 from holdrank.attacks.bradley_terry.enumeration import Enumeration
-from holdrank.attacks.bradley_terry.movement import TOLD_APART, Movement
+from holdrank.attacks.bradley_terry.movement import Movement
 from holdrank.attacks.bradley_terry.pushes import Push, Pusher
 from holdrank.attacks.bradley_terry.races import Race
 from holdrank.attacks.goals import Aim
@@ -199,7 +199,9 @@ class Siege:
             ahead = gaps > 0
             references = range(self.battles.n) if self.battles.n <= _ALL_AT_ONCE else ()
             box = self.movement.box(size, (), references)
-            kept = np.zeros_like(ahead) if box is None else gaps - TOLD_APART * (1 + np.ptp(gaps)) > box.rise.T
+            kept = np.zeros_like(ahead)
+            if box is not None:
+                kept = gaps - self.movement.told_apart(float(gaps.max() + box.rise.max())) > box.rise.T
             self._flips[size] = int((ahead & ~kept).sum())
         return self._flips[size]
 
@@ -235,8 +237,9 @@ class Siege:
         while level >= 1 and left and not clock.over():
             box = self.movement.box(level, firm, references)
             if box is not None:
+                slack = self.movement.told_apart(float(self.movement.gaps.max() + box.rise.max()))
                 for b, a in left:
-                    if box.rise[b, a] < self.movement.gaps[a, b] - TOLD_APART * (1 + np.ptp(box.rise)):
+                    if box.rise[b, a] < self.movement.gaps[a, b] - slack:
                         self._note((b, a), level, most if level == most else 0.0)
             if level == most:
                 left = [pair for pair in left if self._fails.get(pair, (0.0, 0.0))[1] < most]

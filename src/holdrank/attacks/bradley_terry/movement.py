@@ -34,7 +34,8 @@ Mask: TypeAlias = npt.NDArray[np.bool_]
 Near: TypeAlias = dict[int, tuple[Floats, Floats]]  # reference: how far each item may rise above it, and fall below it
 
 ROUNDING = 1e-9  # that engines add to what they claim; proofs round outward
-TOLD_APART = 3e-8  # of the range of strengths: what the rule calls equal, and the rounding of its fit
+_TOLD_APART = 3e-8  # of the range of strengths: what the rule calls equal, and the rounding of its fit
+_CHAINED = 1.2e-8  # the same for each item of a chain of equals
 _WIDE = 4.0  # an item that may move so far is left loose: only the ridge holds it
 _LOOSE_FROM = (4.0, 1.5, 0.8, 0.5, 0.3)  # by rough movement; tried one after the other
 _ROUNDS = 14  # until a box closes
@@ -108,10 +109,12 @@ class Movement:
         """The item that is held best."""
         return int(np.diag(self.inverse).argmin())
 
-    @staticmethod
-    def told_apart(spread: float) -> float:
-        """Return the difference of strengths up to which the rule may not tell two items apart, given their range."""
-        return TOLD_APART * max(1.0, spread)
+    def told_apart(self, spread: float) -> float:
+        """Return the difference of strengths up to which the rule may not tell two items apart, given their range.
+
+        It ties neighbours that are close, so that a chain of items may tie two that are farther apart.
+        """
+        return max(_TOLD_APART, _CHAINED * self.n) * max(1.0, spread)
 
     def inverted(self, slopes: Floats) -> Floats:
         """Return the inverse of the Laplacian of the battles with these slopes, ridge included."""

@@ -30,7 +30,6 @@ _FAR = 1e6  # beyond all strengths
 _BEND = 1 / (6 * math.sqrt(3))  # the largest second derivative of sigma
 _CHOICES = 7  # weights tried for a cell, besides two that are right where nothing has moved
 _TO_GROUND = 0.15  # of what it costs to move a wanderer pays for its battle with the ground
-_CHAINED = 1.2e-8  # of the range of strengths: what the rule calls equal
 _GROUND = 0.5  # movement of the ground, beyond which its weight is extreme
 
 
@@ -102,9 +101,8 @@ def spare(movement: Movement, k: float, b: int, a: int, gap: float, limit: float
     if found is None:
         return -math.inf
     far = movement.widest_gap * float((~found.items).sum())
-    # The rule ties neighbours that are close, as a part of the range: a chain of them may tie b and a.
     spread = float(np.ptp(movement.s) + 2 * (found.rise.max() + far))
-    slack = max(movement.told_apart(spread), _CHAINED * movement.n * spread)
+    slack = movement.told_apart(spread)
     if found.rise[b, a] < gap - slack:
         return math.inf
     rise = found.rise.copy()
