@@ -12,14 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from holdrank.proofs.exact import ExactVotes
 from holdrank.rankings import Floats
 from holdrank.votes.votes import Votes
 from holdrank.words import ratings as words
 
 _STEPS = 200
 _AT_A_TIME = 2_000_000  # numbers
-_MOST_WORK = 500_000_000  # comparisons of pairs in all ballots
+_MOST_WORK = 100_000_000  # comparisons of pairs in all distinct ballots
 _NO_SPREAD = 1e-9  # of the definition: standard errors of strengths below this are rounding
 _EDGE = 100.0  # so near to that, in either direction, nothing is decided
 
@@ -33,14 +32,13 @@ class Refit(NamedTuple):
     notes: tuple[str, ...]
 
 
-def refitted(votes: Votes, ranked: ExactVotes, order: Sequence[int], ridge: float) -> Refit | None:
+def refitted(votes: Votes, order: Sequence[int], ridge: float) -> Refit | None:
     """Fit ratings again; None where votes are too many for this way, or too near to an edge for a decision."""
     n = votes.n
-    if votes.distinct * n * n > _MOST_WORK:
+    compared = votes.ballots.listed.astype(np.float64) if votes.unlisted == "observed" else np.full(votes.distinct, n)
+    if float((compared**2).sum()) > _MOST_WORK:
         return None
-    unit = float(ranked.unit) / 2
-    wins = np.array([[unit * (ranked.compared[i][j] + ranked.margins[i][j]) * (i != j) for j in range(n)]
-                     for i in range(n)])  # fmt: skip
+    wins = _wins(votes)
     comparisons = wins.sum(axis=0) + wins.sum(axis=1)
     nowhere = np.full(n, math.nan)
     reach = _closure(wins > 0)
@@ -67,6 +65,22 @@ def refitted(votes: Votes, ranked: ExactVotes, order: Sequence[int], ridge: floa
     rises = int((steps > equal).sum())
     notes = (*notes, *more, *([words.other_order_note(ridge, rises)] if rises else []))
     return Refit(strengths, errors, comparisons, notes)
+
+
+def _wins(votes: Votes) -> Floats:
+    """Return how often each item is placed above each other one, a tie counting half."""
+    ranks = votes.ranks.astype(np.int64)
+    listed = ranks > 0
+    place = np.where(listed, ranks, np.iinfo(np.int64).max)
+    found = np.zeros((votes.n, votes.n))
+    for i in range(votes.n):
+        rows = np.flatnonzero(listed[:, i]) if votes.unlisted == "observed" else np.arange(len(ranks))
+        says = (place[rows, i, None] < place[rows]) + 0.5 * (place[rows, i, None] == place[rows])
+        if votes.unlisted == "observed":
+            says = says * listed[rows]
+        found[i] = votes.weights[rows] @ says
+        found[i, i] = 0.0
+    return found
 
 
 def _closure(edges: np.ndarray) -> np.ndarray:
@@ -134,20 +148,23 @@ def _errors(votes: Votes, wins: Floats, rated: list[int], s: Floats) -> tuple[Fl
 
 
 def _squares(votes: Votes, rated: list[int], expected: Floats) -> Floats:
-    """Return the sum over ballots of the outer products of their slopes, pair by pair."""
-    n = len(rated)
-    found = np.zeros((n, n))
+    """Return the sum over ballots of the outer products of their slopes, pair by pair of what each compares."""
+    found = np.zeros((len(rated), len(rated)))
     ranks = votes.ranks[:, rated].astype(np.int64)
-    observed = votes.unlisted == "observed"
-    for start in range(0, len(ranks), rows := max(1, _AT_A_TIME // n**2)):
-        part = ranks[start : start + rows]
-        listed = part > 0
-        place = np.where(listed, part, np.iinfo(np.int64).max)
-        one, other = place[:, :, None], place[:, None, :]
-        says = np.where(one < other, 1.0, np.where(one == other, 0.5, 0.0)) - expected
-        if observed:
-            says = np.where(listed[:, :, None] & listed[:, None, :], says, 0.0)
-        says[:, np.arange(n), np.arange(n)] = 0.0
-        slopes = says.sum(axis=2)
-        found += np.einsum("k,ki,kj->ij", votes.weights[start : start + rows], slopes, slopes)
+    listed = ranks > 0
+    many = listed.sum(axis=1) if votes.unlisted == "observed" else np.full(len(ranks), len(rated))
+    place = np.where(listed, ranks, np.iinfo(np.int64).max)
+    for size in np.unique(many[many > 1]).tolist():
+        alike = np.flatnonzero(many == size)
+        for start in range(0, len(alike), rows := max(1, _AT_A_TIME // size**2)):
+            part = alike[start : start + rows]
+            who = np.argsort(place[part], axis=1, kind="stable")[:, :size]
+            mine = np.take_along_axis(place[part], who, axis=1)
+            one, other = mine[:, :, None], mine[:, None, :]
+            pairs = who[:, :, None], who[:, None, :]
+            says = np.where(one < other, 1.0, np.where(one == other, 0.5, 0.0)) - expected[pairs]
+            says[:, np.arange(size), np.arange(size)] = 0.0
+            slopes = says.sum(axis=2)
+            squares = votes.weights[part, None, None] * slopes[:, :, None] * slopes[:, None, :]
+            np.add.at(found, pairs, squares)
     return found

@@ -43,7 +43,7 @@ def rating_checks(recorded: Recorded) -> Iterator[Check]:
         return
     again = None
     if found["notes"] != [NOT_FITTED]:
-        again = refitted(recorded.median.votes, recorded.median.ranked, recorded.record["consensus"]["order"], RIDGE)
+        again = refitted(recorded.median.votes, recorded.record["consensus"]["order"], RIDGE)
     if again is None:
         yield Check(claim, "open", "there is no second fit: too many ballots, or strengths that hardly exist")
         return
