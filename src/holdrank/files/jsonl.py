@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdrank.errors import InputError, LimitError, Message, Option, quote, show
+from holdrank.errors import InputError, LimitError, Message, Option, show
 from holdrank.files.containers.source import split_lines
 from holdrank.files.json_documents import expanded, is_document, records_of_document
 from holdrank.votes.ballots.ranks import ranks_within
 from holdrank.votes.forms.battle_layouts import KNOWN_NAMES
-from holdrank.votes.forms.notes import counted, name_notes
+from holdrank.votes.forms.notes import counted, name_notes, nested_notes
 from holdrank.votes.forms.raw import RawBallots, ranks_of_marks
 from holdrank.votes.forms.table import MAX_WEIGHT, Column, Problems, Table, no_rows
 from holdrank.votes.forms.table_options import TableOptions, ballot_choices
@@ -231,19 +231,6 @@ def _refused_as_nested(one: tuple[int, dict[str, Any]], nested: set[str], source
         )
     )
     return True
-
-
-def nested_notes(names: Sequence[str]) -> list[str]:
-    """Return a note on columns whose cells are lists or objects, and which nobody reads."""
-    if not names:
-        return []
-    listing = ", ".join(quote(name, 30) for name in names[:4]) + (
-        f" and {len(names) - 4} more" if len(names) > 4 else ""
-    )
-    one = len(names) == 1
-    return [
-        f"{'column' if one else 'columns'} {listing} ignored: {'it holds' if one else 'they hold'} lists or objects"
-    ]
 
 
 def json_text(value: object) -> str:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from holdrank.errors import LimitError, MissingExtraError, show
 from holdrank.files.containers.footers import check_footer
 from holdrank.files.containers.source import Source, damaged
-from holdrank.votes.forms.notes import plural
+from holdrank.votes.forms.notes import nested_notes, plural
 from holdrank.votes.forms.table import Column, Table, no_rows
 from holdrank.votes.limits import most_cells
 
@@ -47,19 +47,21 @@ def parquet_table(source: Source) -> Table:
         try:
             settings: dict[str, Any] = {"memory_limit": _MEMORY, "disabled_optimizers": BELIEVERS}
             with duckdb.connect(":memory:", config=settings) as connection:
-                names, length, arrays = _arrays(connection, path, source)
+                names, length, arrays, nested = _arrays(connection, path, source)
         except (duckdb.Error, UnicodeError) as error:
             raise damaged(source.name, "Parquet file", error) from error
     if not length:
         raise no_rows(source.name, "there are no rows below the header")
-    return Table(source.name, names, [_array_column(array) for array in arrays.values()], range(1, length + 1))
+    cells = [_array_column(array) for array in arrays.values()]
+    return Table(source.name, names, cells, range(1, length + 1), nested_notes(nested))
 
 
-def _arrays(connection: Any, path: Path, source: Source) -> tuple[list[str], int, dict[str, Any]]:
-    """Return the names of the columns, the number of rows and the columns; numbers are numbers, all else is text."""
+def _arrays(connection: Any, path: Path, source: Source) -> tuple[list[str], int, dict[str, Any], list[str]]:
+    """Return names, number of rows, columns (numbers, or else text), and the names of columns that are left out."""
     table = f"read_parquet({literal(str(path))}, hive_partitioning = false)"
     columns = connection.execute(f"DESCRIBE FROM {table}").fetchall()
-    told = [(str(name), kind_of(kind)) for name, kind, *_ in columns]
+    every = [(str(name), kind_of(kind)) for name, kind, *_ in columns]
+    told = [(name, kind) for name, kind in every if kind != "nested"] or every
     cells = [cell_of(identifier(name), kind) for name, kind in told]
     texts = [cell for cell, (_, kind) in zip(cells, told, strict=True) if kind == "text"]
     # A page of equal cells takes no room in the file, however many they are: ask before they are unpacked.
@@ -76,7 +78,8 @@ def _arrays(connection: Any, path: Path, source: Source) -> tuple[list[str], int
             raise _too_many_rows(source, rows, len(cells))
     listed = ", ".join(f"{cell} AS c{k}" for k, cell in enumerate(cells))
     arrays = connection.execute(f"SELECT {listed} FROM {table}").fetchnumpy()
-    return [name for name, _ in told], max(map(len, arrays.values()), default=0), arrays
+    nested = sorted({name for name, _ in every} - {name for name, _ in told})
+    return [name for name, _ in told], max(map(len, arrays.values()), default=0), arrays, nested
 
 
 def declared_rows(files: str) -> str:
@@ -107,13 +110,17 @@ def identifier(name: str) -> str:
 
 
 def kind_of(kind: str) -> str:
-    """Return what a type of DuckDB is to us: ``"number"``, ``"flag"`` (true or false) or ``"text"``."""
+    """Return what a type of DuckDB is to us: ``"number"``, ``"flag"`` (true or false), ``"nested"`` or ``"text"``."""
     base = kind.partition("(")[0]
+    if kind.endswith("]") or base in ("STRUCT", "MAP", "UNION"):
+        return "nested"
     return "number" if base in _NUMBERS and "[" not in kind else "flag" if base == "BOOLEAN" else "text"
 
 
 def cell_of(column: str, kind: str) -> str:
     """Return the expression for a cell of a column of that kind, in SQL."""
+    if kind == "nested":  # a conversation, or metadata: nobody reads it
+        return "NULL::VARCHAR"
     if kind == "flag":
         return f"CASE WHEN {column} THEN 'True' WHEN NOT {column} THEN 'False' END"
     return column if kind == "number" else f"{column}::VARCHAR"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from holdrank.errors import InputError, Message, Option, UsageError
 from holdrank.files.containers.parquet import declared_rows, literal, number_column
-from holdrank.files.jsonl import NEEDED, check_head, json_text, json_value, nested_notes
+from holdrank.files.jsonl import NEEDED, check_head, json_text, json_value
 from holdrank.files.large.scan import Engine, NotForDuckDB, Scan, listing
 from holdrank.files.read_options import ReadOptions
 from holdrank.files.table_form import table_form
@@ -20,6 +20,7 @@ from holdrank.status import Step
 from holdrank.votes.forms.battle_columns import battle_columns
 from holdrank.votes.forms.battles import pair_count_columns
 from holdrank.votes.forms.marks import columns_of_items, slot_columns
+from holdrank.votes.forms.notes import nested_notes
 from holdrank.votes.forms.orders import position_columns
 from holdrank.votes.forms.table import (
     MAX_WEIGHT,
@@ -64,6 +65,8 @@ class Plan:
         Columns of numbers that nobody reads, which a note tells.
     head : mapping or None
         The line of JSON that declares the items.
+    notes : tuple of str
+        What the first rows told.
     """
 
     form: str
@@ -73,6 +76,7 @@ class Plan:
     apart: bool = False
     spare: tuple[int, ...] = ()
     head: Mapping[str, Any] | None = None
+    notes: tuple[str, ...] = ()
 
 
 def expect_plain(options: ReadOptions) -> None:
@@ -117,7 +121,8 @@ def plan_of(engine: Engine, scan: Scan, format: str | None, options: ReadOptions
         raise NotForDuckDB("a column with two roles is for one file that fits in memory")
     others = [k for k in range(len(scan.names)) if k not in (*used, weight)]
     spare = _numeric(engine, scan, others) if form == "positions" and o.columns is None else []
-    return Plan(form, reason, tuple(used), weight, form not in (*COUNTED, "positions"), tuple(spare))
+    notes = tuple(note for note in head.notes if note not in scan.notes)
+    return Plan(form, reason, tuple(used), weight, form not in (*COUNTED, "positions"), tuple(spare), notes=notes)
 
 
 def _declared(engine: Engine, scan: Scan) -> Mapping[str, Any] | None:
@@ -295,7 +300,7 @@ def fetch(
         columns[k] = np.zeros(len(spots))
     lines = cast("Sequence[int]", spots)
     times = arrays["times"].astype(np.int64)
-    notes = [*scan.notes, *nested_notes(sorted(nested))]
+    notes = [*scan.notes, *(nested_notes(sorted(nested)) if plan is None else plan.notes)]
     return Table(scan.source, list(scan.names), columns, lines, notes, False, None if limit else times)
 
 

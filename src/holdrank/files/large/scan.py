@@ -27,6 +27,7 @@ from holdrank.files.containers.source import Source, container, damaged, decode,
 from holdrank.files.json_documents import is_document
 from holdrank.files.jsonl import json_objects
 from holdrank.status import Step
+from holdrank.votes.forms.notes import nested_notes
 from holdrank.votes.forms.table import Problems
 
 MEMORY = "1GB"
@@ -311,6 +312,7 @@ def open_scan(
             raise _unlike(file, f"a {found} file", files[0], f"{kind} files only")
         if kind == "parquet":
             mine, kinds = _parquet_columns(file, engine)
+            notes = tuple(nested_notes(sorted(name for name, k in zip(mine, kinds, strict=True) if k == "nested")))
         elif kind == "csv":
             if number == 0:
                 sign, said = find_delimiter(text, file, delimiter)

@@ -143,3 +143,16 @@ def _groups(items: int, first: NDArray[np.int64], second: NDArray[np.int64]) -> 
         np.minimum.at(lowest, other, low)
         while not np.array_equal(lowest, further := lowest[lowest]):
             lowest = further
+
+
+def nested_notes(names: Sequence[str]) -> list[str]:
+    """Return a note on columns whose cells are lists or objects, and which nobody reads."""
+    if not names:
+        return []
+    listing = ", ".join(quote(name, 30) for name in names[:4]) + (
+        f" and {len(names) - 4} more" if len(names) > 4 else ""
+    )
+    one = len(names) == 1
+    return [
+        f"{'column' if one else 'columns'} {listing} ignored: {'it holds' if one else 'they hold'} lists or objects"
+    ]
