@@ -47,11 +47,16 @@ class Voters:
         Equal battles of a voter are added up. Voters without battles are left out.
         """
         heavy = weight > 0
-        rows, place = np.unique(np.column_stack((voter, results))[heavy], axis=0, return_inverse=True)
-        sums = np.bincount(place.ravel(), weights=weight[heavy], minlength=len(rows)).astype(np.float64)
-        left, number = np.unique(rows[:, 0], return_inverse=True)
-        _, first, second, better = (np.ascontiguousarray(column) for column in rows.T)
-        number = number.ravel()
+        items = int(results[:, :2].max(initial=0)) + 1
+        # One whole number for a voter and a result: sorting these is fast.
+        result = (results[:, 0] * items + results[:, 1]) * 3 + results[:, 2] + 1
+        keys, place = np.unique((voter * (3 * items * items) + result)[heavy], return_inverse=True)
+        sums = np.bincount(place.ravel(), weights=weight[heavy], minlength=len(keys)).astype(np.float64)
+        who, result = np.divmod(keys, 3 * items * items)
+        left, number = np.unique(who, return_inverse=True)
+        pair, better = np.divmod(result, 3)
+        better -= 1
+        first, second = np.divmod(pair, items)
         close(number, first, second, better, sums)
         return cls(tuple(names[k] for k in left.tolist()), number, first, second, better, sums)
 

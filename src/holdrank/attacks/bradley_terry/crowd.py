@@ -44,6 +44,8 @@ class Crowd:
         spans = pairwise(ends)
         self.kind: Ints = np.array([known.setdefault(table[a:b].tobytes(), len(known)) for a, b in spans])
         self.number: Floats = np.bincount(self.kind).astype(np.float64)
+        self._all_differ = len(self.number) == len(self.kind)
+        self._meetings_of: dict[float, Floats] = {}
         model = np.unique(self.kind, return_index=True)[1]
         stands = np.isin(voters.voter, model)
         of = self.kind[voters.voter[stands]]
@@ -61,10 +63,11 @@ class Crowd:
 
         The pairs, the battles of one voter, how many such voters there are, and how many come before them.
         """
-        keys, place = np.unique(np.column_stack((met, of)), axis=0, return_inverse=True)
+        keys, place = np.unique(met * len(self.number) + of, return_inverse=True)
         often = _sums(place.ravel(), weight, len(keys))
-        order = np.lexsort((-often, keys[:, 0]))
-        pair, people = keys[order, 0], self.number[keys[order, 1]]
+        pair, kind = np.divmod(keys, len(self.number))
+        order = np.lexsort((-often, pair))
+        pair, people = pair[order], self.number[kind[order]]
         before = np.cumsum(people) - people
         start = np.searchsorted(pair, pair)
         return pair, often[order], people, before - before[start]
@@ -75,10 +78,12 @@ class Crowd:
 
     def most_meetings(self, k: float) -> Floats:
         """Return for every two items how many battles between them k voters cast at most."""
-        pair, often, people, before = self._met
-        taken = np.clip(k - before, 0.0, people) * often
-        table = _sums(pair, taken, self.n**2).reshape(self.n, self.n)
-        return table + table.T
+        if k not in self._meetings_of:
+            pair, often, people, before = self._met
+            taken = np.clip(k - before, 0.0, people) * often
+            table = _sums(pair, taken, self.n**2).reshape(self.n, self.n)
+            self._meetings_of[k] = table + table.T
+        return self._meetings_of[k]
 
     def summed(self, values: Floats) -> Floats:
         """Return for every kind what the wins of one voter are worth, each win of i over j by ``values[i, j]``."""
@@ -96,6 +101,10 @@ class Crowd:
     def most(self, k: float, values: Floats) -> Floats:
         """Return in each row the most that k voters are worth together, given what one of each kind is worth."""
         width = min(int(np.ceil(k)), values.shape[1])
+        if self._all_differ:
+            others = values.shape[1] - width
+            top = np.partition(values, others, axis=1)[:, others:] if width else values[:, :0]
+            return np.asarray(np.maximum(top, 0.0).sum(axis=1))
         if width < values.shape[1]:
             best = np.argpartition(-values, width - 1, axis=1)[:, :width] if width else np.zeros((len(values), 0), int)
             values, number = np.take_along_axis(values, best, axis=1), self.number[best]
