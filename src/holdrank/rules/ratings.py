@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from statistics import NormalDist
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -25,8 +25,19 @@ FLOOR = 50.0
 _NO_SPREAD = 1e-9  # standard errors of strengths below this are rounding
 
 
-class StyleEffect(NamedTuple):
-    """What style does: a coefficient in log-odds per unit of a column, and its standard error."""
+@dataclass(frozen=True, slots=True)
+class StyleEffect:
+    """What style does to battles.
+
+    Attributes
+    ----------
+    name : str
+        The column.
+    coefficient : float
+        Log-odds for the first answer of a battle, for each unit of the column.
+    error : float
+        Its standard error; NaN where the votes do not determine one.
+    """
 
     name: str
     coefficient: float
