@@ -342,9 +342,9 @@ def test_many_voters_of_one_kind_are_many():
 
 def test_a_voter_who_votes_otherwise_may_care_for_other_items_than_before():
     people = [[("win", 2, 3), ("win", 3, 2)] * 5 for _ in range(4)]
-    people += [
-        [("win", 0, 1)] * 60 + [("win", 1, 0)] * 53 + [("win", 0, 2), ("win", 2, 0), ("win", 1, 3), ("win", 3, 1)]
-    ]
+    single = [("win", 0, 1)] * 60 + [("win", 1, 0)] * 53
+    single += [("win", *pair) for i in (0, 1) for j in (2, 3) for pair in ((i, j), (j, i)) for _ in range(40)]
+    people += [[battle] for battle in single]
     siege = besieged(4, people, "replace")
     assert siege.race(1, 0).fails(float(siege.most), Clock(), 0) == 0
     found = hr.voter_attack(votes_of(4, people), hr.bradley_terry, hr.Above("i1", "i0"), change="replace")
