@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import numpy as np
 
 from holdrank.attacks.bradley_terry.engine import siege_of
@@ -84,7 +86,7 @@ class _Places:
                 best, worst = self._limits()
                 is_open = self.first[item] > best[item] if up else self.last[item] < worst[item]
                 if push and is_open:
-                    for changed in self.pusher.changes(push, self.size):
+                    for changed in islice(self.pusher.changes(push, self.size), None if self.n <= _IN_RACES else 2):
                         self._show(changed.strengths)
 
     def _can_change(self) -> bool:
@@ -118,6 +120,4 @@ class _Places:
             if best[b] == self.first[b] and worst[a] == self.last[a]:
                 continue
             race = Race(self.movement, b, a)
-            if race.gap > self.movement.told_apart(float(np.ptp(self.movement.s))):
-                region = race.region(self.size)
-                self.kept[b, a] = region is None or race.spare(self.size, region, race.weights(region)) > 0
+            self.kept[b, a] = race.is_open and race.first_spare(self.size) > 0

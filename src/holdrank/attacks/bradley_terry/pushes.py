@@ -176,8 +176,9 @@ class Pusher:
         best = int(worth.argmax())
         put = put.copy()
         moved, limit = 0.0, max(math.floor(size), 1.0) if whole else size
-        for at in np.argsort(worth, axis=None).tolist():
-            if moved >= limit or at == best:
+        there = np.flatnonzero((put > 0) & (worth < worth.flat[best]))
+        for at in there[np.argsort(worth.flat[there], kind="stable")].tolist():
+            if moved >= limit:
                 break
             part = min(float(put.flat[at]), limit - moved)
             put.flat[at] -= part

@@ -78,14 +78,14 @@ class Race:
             if high - low <= 1 or clock.over():
                 break
             step = min(max(step, low + 1), high - 1)
-            spare = self._first_spare(step * self.unit)
+            spare = self.first_spare(step * self.unit)
             low, high = (step, high) if spare > 0 else (low, step)
             # The movement is nearly in proportion to the battles.
             guess = math.floor(step * (1 + spare / self.gap)) if math.isfinite(spare) else high
             step = guess if attempt < 3 and low < guess < high else (low + high) // 2
         return low
 
-    def _first_spare(self, k: float) -> float:
+    def first_spare(self, k: float) -> float:
         """Return by how much k battles pull too little, by the better of two bounds: above 0, they do not suffice."""
         movement, spare = self.movement, -math.inf
         for limit in LIMITS:
