@@ -234,6 +234,7 @@ def test_names_stay_text_in_ratings_and_removals(hostile):
     page = hr.report.html(hostile).partition("<!-- scripts -->")[0].partition('<script type="application/json"')[0]
     assert "<script>alert" not in page
     assert "\u202e" not in page
+    assert '<td dir="ltr">' in page  # or a name that runs from right to left would turn the sentence round
     text = hr.report.markdown(hostile)
     assert "<script>" not in text
     assert "\u202e" not in text
