@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from holdrank.errors import InputError, UsageError
+from holdrank.files import read_votes
+from holdrank.files.large import read_large
+from holdrank.files.read_options import ReadOptions
 
 from reading import read, wins
 
@@ -89,3 +94,32 @@ def test_one_contest_of_several_is_chosen_by_a_condition():
     with pytest.raises(InputError, match=r"2 contests are in the file.*where=\"contest=Mayor\""):
         read(text)
     assert wins(read(text, where="contest=Clerk")) == {("c", "d"): 1}
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize(
+    "where", [["language=en"], ["language=en", "language=fr"], ["code=true"], ["language!=en", "n!=3"]]
+)
+def test_conditions_on_large_files_keep_the_same_rows(tmp_path, kind, where):
+    rows = [
+        {"model_a": "xyz"[k % 3], "model_b": "yzx"[k % 3], "winner": ("model_a", "tie", "model_b")[k % 5 % 3],
+         "language": ("en", "fr", None, "de")[k % 4], "code": k % 2 == 0, "n": k % 7}
+        for k in range(200)
+    ]  # fmt: skip
+    path = tmp_path / f"votes.{kind}"
+    if kind == "parquet":
+        pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    elif kind == "jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    else:
+        lines = [",".join("" if cell is None else str(cell) for cell in row.values()) for row in rows]
+        path.write_text("\n".join([",".join(rows[0]), *lines]) + "\n", encoding="utf-8")
+    small = read_votes(path, where=where)
+    large = read_large(path, None, ReadOptions(where=where))
+    assert large is not None
+    assert large == small
+    assert 0 < small.total < 200
+    assert large.reading.choices["where"] == small.reading.choices["where"] == "; ".join(where)
+    with pytest.raises(InputError, match="no row is left under where language=xx"):
+        read_large(path, None, ReadOptions(where=["language=xx"]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdrank.errors import InputError, Message, Option, UsageError, quote, show
+from holdrank.files.containers.parquet import literal
 from holdrank.files.read_options import ReadOptions
 from holdrank.votes.forms.battle_columns import BattleColumns, first_columns
 from holdrank.votes.forms.notes import plural
@@ -38,19 +39,12 @@ def kept_rows(table: Table, options: ReadOptions) -> tuple[Table, dict[str, str]
         return table, {}
     keep = np.ones(table.rows, dtype=bool)
     said: dict[str, str] = {}
-    wanted: dict[int, list[str]] = {}
-    unwanted: dict[int, list[str]] = {}
-    for condition in options.where or ():
-        match = _CONDITION.fullmatch(condition)
-        if match is None:
-            raise UsageError(Message(Option("where"), f" takes a condition such as language=en, not {condition!r}"))
-        (wanted if match[2] == "=" else unwanted).setdefault(table.find(match[1], "where"), []).append(match[3])
+    wanted, unwanted = conditions(table, options)
     for column, values in wanted.items():
         keep &= _is_one_of(table, column, values)
     for column, values in unwanted.items():
         keep &= ~_is_one_of(table, column, values)
-    if options.where:
-        said["where"] = "; ".join(show(condition.strip(), 60) for condition in options.where)
+    said |= where_in_words(options)
     if options.since is not None or options.until is not None:
         column = _time_column(table)
         times = np.array([_cell_time(table, column, row, cell) for row, cell in enumerate(table.text(column))])
@@ -65,6 +59,36 @@ def kept_rows(table: Table, options: ReadOptions) -> tuple[Table, dict[str, str]
         raise _none_left(table, said, [*wanted])
     said["rows kept"] = f"{len(rows):,} of {table.rows:,}"
     return table.only_rows(rows), said
+
+
+def conditions(table: Table, options: ReadOptions) -> tuple[dict[int, list[str]], dict[int, list[str]]]:
+    """Return the values that columns must have, and those that they must not have."""
+    wanted: dict[int, list[str]] = {}
+    unwanted: dict[int, list[str]] = {}
+    for condition in options.where or ():
+        match = _CONDITION.fullmatch(condition)
+        if match is None:
+            raise UsageError(Message(Option("where"), f" takes a condition such as language=en, not {condition!r}"))
+        (wanted if match[2] == "=" else unwanted).setdefault(table.find(match[1], "where"), []).append(match[3])
+    return wanted, unwanted
+
+
+def where_in_words(options: ReadOptions) -> dict[str, str]:
+    """Return the conditions as `reading.choices` keeps them."""
+    return {"where": "; ".join(show(one.strip(), 60) for one in options.where)} if options.where else {}
+
+
+def sql_conditions(names: Sequence[str], text_of: Callable[[int], str], options: ReadOptions) -> dict[int, str]:
+    """Return the conditions on each column in SQL, where a cell without outer blanks is `text_of` its column."""
+    found: dict[int, str] = {}
+    for chosen, sign in zip(conditions(Table("", list(names), [], ()), options), ("IN", "NOT IN"), strict=True):
+        for column, values in chosen.items():
+            text = text_of(column)
+            cell = f"CASE lower({text}) WHEN 'true' THEN '1' WHEN 'false' THEN '0' ELSE {text} END"
+            listed = ", ".join(literal(_plain(value)) for value in values)
+            before = f"{found[column]} AND " if column in found else ""
+            found[column] = f"{before}{cell} {sign} ({listed})"
+    return found
 
 
 def _plain(cell: str) -> str:

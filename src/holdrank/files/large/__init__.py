@@ -12,11 +12,13 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import reduce
 from operator import add
 from typing import Any
 
 from holdrank.errors import Message, MissingExtraError, Option, UsageError
+from holdrank.files.filters import sql_conditions, where_in_words
 from holdrank.files.jsonl import ballots_of, json_value
 from holdrank.files.large.rows import (
     COUNTED,
@@ -156,8 +158,12 @@ def _refused(source: Source, reason: NotForDuckDB, repair: str) -> UsageError:
 def _opened(engine: Engine, source: Source, format: str | None, options: ReadOptions) -> tuple[Scan, Plan]:
     expect_plain(options)
     scan = open_scan(source, engine, delimiter=options.delimiter, format=format)
+    if options.where:
+        found = sql_conditions(scan.names, scan.text_of, options)
+        scan = replace(scan, where=tuple(found.items()))
     with located(scan):
-        return scan, plan_of(engine, scan, format, options)
+        plan = plan_of(engine, scan, format, options)
+    return scan, replace(plan, chosen=where_in_words(options))
 
 
 def _count(
@@ -252,7 +258,7 @@ def _raw(table: Table, plan: Plan, options: ReadOptions) -> RawBallots:
                     Message("set ", Option("format", "rank-columns"), " or ", Option("format", "score-columns")),
                     row=0,
                 )
-    return of_table(table, plan.form, options, Problems())[2]
+    return of_table(table, plan.form, replace(options, where=None), Problems())[2]
 
 
 def _json_ballots(table: Table, plan: Plan, options: ReadOptions) -> RawBallots:
@@ -282,7 +288,7 @@ def _json_ballots(table: Table, plan: Plan, options: ReadOptions) -> RawBallots:
 
 
 def _reading(scan: Scan, plan: Plan, choices: dict[str, str]) -> Reading:
-    chosen = {"format": f"{plan.form} ({plan.reason})", **choices}
+    chosen = {"format": f"{plan.form} ({plan.reason})", **choices, **plan.chosen}
     if len(scan.files) > 1:
         chosen["files"] = f"{len(scan.files):,}, from {scan.files[0]} to {scan.files[-1]}"
     return Reading(scan.source, scan.sha256(), plan.form, chosen)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -67,6 +67,8 @@ class Plan:
         The line of JSON that declares the items.
     notes : tuple of str
         What the first rows told.
+    chosen : mapping
+        Conditions on rows, in words.
     """
 
     form: str
@@ -77,6 +79,7 @@ class Plan:
     spare: tuple[int, ...] = ()
     head: Mapping[str, Any] | None = None
     notes: tuple[str, ...] = ()
+    chosen: Mapping[str, str] = field(default_factory=dict)
 
 
 def expect_plain(options: ReadOptions) -> None:
@@ -84,7 +87,7 @@ def expect_plain(options: ReadOptions) -> None:
     o = options
     utf8 = o.encoding is None or o.encoding.lower().replace("-", "") in ("utf8", "ascii")
     strange = {"encoding": not utf8, "header": o.header not in (None, 1), "short_rows": o.short_rows != "refuse"}
-    strange |= {name: bool(getattr(o, name)) for name in ("where", "since", "until", "only", "drop")}
+    strange |= {name: bool(getattr(o, name)) for name in ("since", "until", "only", "drop")}
     for option, is_strange in strange.items():
         if is_strange:
             raise NotForDuckDB(Message(Option(option), " is for one file that fits in memory"))
@@ -108,7 +111,8 @@ def plan_of(engine: Engine, scan: Scan, format: str | None, options: ReadOptions
         raise NotForDuckDB(f"the format {format} is read from one file, in memory")
     head = fetch(engine, scan, range(len(scan.names)), limit=_HEAD)
     if not head.rows:
-        raise no_rows(scan.source, "there are no rows below the header")
+        what = f"no row is left under where {'; '.join(o.where)}" if o.where else "there are no rows below the header"
+        raise no_rows(scan.source, what)
     form, reason = (format, "as set") if format else table_form(head, o)
     o.check(form)
     found = _columns(head, form, o)
@@ -235,7 +239,7 @@ def _spilled(engine: Engine, scan: Scan, plan: Plan) -> Scan:
     used = [*plan.used, *([] if plan.weight is None else [plan.weight])]
     query = f"COPY ({scan.relation(used)}) TO '{path.as_posix()}' (FORMAT parquet, ROW_GROUP_SIZE 122880)"
     engine.run(query, scan.source, "sorting rows")
-    return replace(scan, kind="parquet", files=(str(path),), spilled=True)
+    return replace(scan, kind="parquet", files=(str(path),), spilled=True, where=())
 
 
 def fetch(

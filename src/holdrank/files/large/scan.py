@@ -26,6 +26,7 @@ from holdrank.files.containers.parquet import BELIEVERS, identifier, literal
 from holdrank.files.containers.source import Source, container, damaged, decode, unreadable
 from holdrank.files.json_documents import is_document
 from holdrank.files.jsonl import json_objects
+from holdrank.files.large.keys import json_keys
 from holdrank.status import Step
 from holdrank.votes.forms.notes import nested_notes
 from holdrank.votes.forms.table import Problems
@@ -70,6 +71,8 @@ class Scan:
         Whether this is a copy of some columns, under the names c0, c1, … and with the place of each row.
     stamps : tuple of tuple of int
         What tells that a file is still the one that was opened.
+    where : tuple of (int, str)
+        Columns, and the conditions on them in SQL that rows must meet.
     """
 
     source: str
@@ -82,6 +85,7 @@ class Scan:
     rows: tuple[int, int] | None = None
     spilled: bool = False
     stamps: tuple[tuple[int, ...], ...] = ()
+    where: tuple[tuple[int, str], ...] = ()
 
     def part(self, file: str, rows: tuple[int, int] | None = None) -> Scan:
         """Return one of the files, or some rows of it."""
@@ -89,6 +93,10 @@ class Scan:
 
     def relation(self, used: Sequence[int], place: bool = True) -> str:
         """Return a query for the columns c0, c1, … by their number, and the place of each row as `spot`."""
+        if self.where:
+            inner = replace(self, where=()).relation([*dict.fromkeys([*used, *(k for k, _ in self.where)])], place)
+            listed = ", ".join([*(f"c{k}" for k in used), *(["spot"] if place else [])]) or "1"
+            return f"SELECT {listed} FROM ({inner}) WHERE {' AND '.join(f'({said})' for _, said in self.where)}"
         files = listing(self.files)
         spot = f"file_index::BIGINT * {_FILE} + row_number() OVER () - 1 AS spot"
         if self.kind == "parquet":
@@ -108,8 +116,8 @@ class Scan:
             )
         else:
             cells = [f"{identifier(self.names[k])}::VARCHAR AS c{k}" for k in used]
-            listed = [self.names[k] for k in used] or self.names[:1]  # keys that nobody asks for are not even decoded
-            columns = ", ".join(f"{literal(key)}: 'JSON'" for key in dict.fromkeys(listed))
+            asked = [self.names[k] for k in used] or self.names[:1]  # keys that nobody asks for are not even decoded
+            columns = ", ".join(f"{literal(key)}: 'JSON'" for key in dict.fromkeys(asked))
             tail = (
                 f"FROM read_json({files}, format = 'newline_delimited', hive_partitioning = false, "
                 f"columns = {{{columns}}})"
@@ -286,7 +294,9 @@ def located(scan: Scan) -> Iterator[None]:
             before = scan.files[:file]
             if before:
                 with Engine() as engine:
-                    line -= engine.rows(f"SELECT count(*) FROM ({replace(scan, files=before).relation([])})")[0][0]
+                    line -= engine.rows(f"SELECT count(*) FROM ({replace(scan, files=before, where=()).relation([])})")[
+                        0
+                    ][0]
             line += scan.kind == "csv"
         raise error.at(scan.files[file], line) from error
 
@@ -331,7 +341,7 @@ def open_scan(
     if kind == "json":
         if delimiter is not None:
             raise UsageError(Message(Option("delimiter"), " means nothing for JSON Lines"))
-        names = _json_keys(files, engine, os.fspath(source))
+        names = json_keys(engine.rows, f"read_ndjson_objects({listing(files)})", len(files) == 1, os.fspath(source))
         types = ("json",) * len(names)
     elif kind == "parquet" and delimiter is not None:
         raise UsageError(Message(Option("delimiter"), " means something for CSV files only"))
@@ -420,31 +430,3 @@ def _refuse_long_lines(file: str) -> None:
                     expected="lines of ordinary length",
                     repair="check that the right file was saved",
                 )
-
-
-def _json_keys(files: Sequence[str], engine: Engine, source: str) -> tuple[str, ...]:
-    """Return the keys of all objects, in the order in which they first appear."""
-    lines = f"read_ndjson_objects({listing(files)})"
-    keys_of = "CASE json_type(json) WHEN 'OBJECT' THEN json_keys(json) END"
-    # Most files have the same keys on every line, which threads can see side by side; else the order of lines matters.
-    each = f"SELECT hash({keys_of}) AS h, json_type(json) AS kind FROM {lines}"
-    alike = f"SELECT count(DISTINCT h), min(kind), max(kind) FROM ({each})"
-    groups, *kinds = engine.rows(alike, source, "looking at keys")[0]
-    found = engine.rows(f"SELECT json_type(json), {keys_of}, 1 FROM {lines} LIMIT 1", source)
-    if groups != 1 or set(kinds) != {"OBJECT"}:
-        numbered = f"SELECT json, row_number() OVER () AS spot FROM {lines}"
-        query = f"SELECT json_type(json), {keys_of}, min(spot) AS spot FROM ({numbered}) GROUP BY ALL ORDER BY spot"
-        found = engine.rows(query, source, "looking at keys")
-    keys: dict[str, None] = {}
-    for kind, mine, at in found:
-        if kind != "OBJECT" or len(set(mine)) < len(mine):
-            raise InputError(
-                "a line is not a JSON object" if kind != "OBJECT" else "an object has the same key twice",
-                source=source,
-                line=at if len(files) == 1 else None,
-                found=str(kind if kind != "OBJECT" else mine),
-                expected="one object a line",
-                repair="mend the line",
-            )
-        keys.update(dict.fromkeys(mine))
-    return tuple(keys)
