@@ -87,7 +87,7 @@ def test_a_cap_scales_down_those_who_cast_more():
         expected[j, i] += part * (1 + better) / 2
     np.testing.assert_allclose(capped.wins(), expected, rtol=1e-12)
     assert capped.reading.choices["cap"] == "2 battles a voter"
-    assert votes.capped(4) == votes
+    assert votes.capped(np.int64(4)) == votes.capped(np.float64(4)) == votes
     assert hr.bradley_terry(capped).ranking.n == 3
     for wrong in (0, -1, float("nan"), float("inf"), "two", None):
         with pytest.raises(hr.UsageError, match="a cap is a number of battles above 0"):
