@@ -328,7 +328,8 @@ class Votes(WeightedBallots):
         (np.float64(4.0), np.float64(2.0))
         """
         voters = self.expect_voters().capped(most)
-        kept = replace(self.reading, choices={**self.reading.choices, "cap": f"{plural(float(most), 'battle')} a voter"})
+        choices = {**self.reading.choices, "cap": f"{plural(float(most), 'battle')} a voter"}
+        kept = replace(self.reading, choices=choices)
         capped = Votes.from_voters(voters, self.items, reading=kept)
         return replace(capped, notes=tuple(dict.fromkeys((*self.notes, *capped.notes))))
 
