@@ -20,16 +20,13 @@ from holdrank.errors import InputError, LimitError, Message, Option, show
 from holdrank.files.containers.source import split_lines
 from holdrank.files.json_documents import expanded, is_document, records_of_document
 from holdrank.votes.ballots.ranks import ranks_within
-from holdrank.votes.forms.battle_layouts import KNOWN_NAMES
 from holdrank.votes.forms.notes import counted, name_notes, nested_notes
 from holdrank.votes.forms.raw import RawBallots, ranks_of_marks
 from holdrank.votes.forms.table import MAX_WEIGHT, Column, Problems, Table, no_rows
 from holdrank.votes.forms.table_options import TableOptions, ballot_choices
-from holdrank.votes.forms.vocabulary import BALLOT_WEIGHT_NAMES, ITEM_NAMES, VOTER_NAMES, plain
+from holdrank.votes.forms.vocabulary import BALLOT_WEIGHT_NAMES, NEEDED_NAMES, VOTER_NAMES, plain
 from holdrank.votes.limits import most_cells
 
-NEEDED = KNOWN_NAMES | ITEM_NAMES
-"""Columns that votes are read from: a list or an object there is a fault, elsewhere it is ignored."""
 _DEEPEST = 50  # lists and objects inside each other, on a line
 
 
@@ -209,7 +206,7 @@ def _nested_columns(objects: list[tuple[int, dict[str, Any]]]) -> set[str]:
         for key, value in record.items():
             if value is not None:
                 kinds.setdefault(key, set()).add(isinstance(value, list | dict))
-    nested = {key for key, found in kinds.items() if found == {True} and plain(key) not in NEEDED}
+    nested = {key for key, found in kinds.items() if found == {True} and plain(key) not in NEEDED_NAMES}
     return nested if len(nested) < len(kinds) else set()
 
 

@@ -16,6 +16,7 @@ from holdrank.files.containers.footers import check_footer
 from holdrank.files.containers.source import Source, damaged
 from holdrank.votes.forms.notes import nested_notes, plural
 from holdrank.votes.forms.table import Column, Table, no_rows
+from holdrank.votes.forms.vocabulary import NEEDED_NAMES, plain
 from holdrank.votes.limits import most_cells
 
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL", "UTINYINT",
@@ -60,7 +61,7 @@ def _arrays(connection: Any, path: Path, source: Source) -> tuple[list[str], int
     """Return names, number of rows, columns (numbers, or else text), and the names of columns that are left out."""
     table = f"read_parquet({literal(str(path))}, hive_partitioning = false)"
     columns = connection.execute(f"DESCRIBE FROM {table}").fetchall()
-    every = [(str(name), kind_of(kind)) for name, kind, *_ in columns]
+    every = [(str(name), kind_of(str(name), kind)) for name, kind, *_ in columns]
     told = [(name, kind) for name, kind in every if kind != "nested"] or every
     cells = [cell_of(identifier(name), kind) for name, kind in told]
     texts = [cell for cell, (_, kind) in zip(cells, told, strict=True) if kind == "text"]
@@ -109,10 +110,13 @@ def identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def kind_of(kind: str) -> str:
-    """Return what a type of DuckDB is to us: ``"number"``, ``"flag"`` (true or false), ``"nested"`` or ``"text"``."""
+def kind_of(name: str, kind: str) -> str:
+    """Return what a column of a type of DuckDB is to us: ``"number"``, ``"flag"``, ``"nested"`` or ``"text"``.
+
+    A flag is true or false. A list or a structure is nested, and nobody reads it; in columns of items it is text.
+    """
     base = kind.partition("(")[0]
-    if kind.endswith("]") or base in ("STRUCT", "MAP", "UNION"):
+    if (kind.endswith("]") or base in ("STRUCT", "MAP", "UNION")) and plain(name) not in NEEDED_NAMES:
         return "nested"
     return "number" if base in _NUMBERS and "[" not in kind else "flag" if base == "BOOLEAN" else "text"
 

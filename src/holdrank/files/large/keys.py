@@ -13,16 +13,16 @@ def json_keys(rows: Callable[..., list[tuple[Any, ...]]], lines: str, single: bo
 
     `rows` runs a query, `lines` is the relation of all lines, and `single` says that they are those of one file.
     """
+    step = "looking at keys"
     keys_of = "CASE json_type(json) WHEN 'OBJECT' THEN json_keys(json) END"
     # Most files have the same keys on every line, which threads can see side by side; else the order of lines matters.
-    each = f"SELECT hash({keys_of}) AS h, json_type(json) AS kind FROM {lines}"
-    alike = f"SELECT count(DISTINCT h), min(kind), max(kind) FROM ({each})"
-    groups, *kinds = rows(alike, source, "looking at keys")[0]
+    # What is no object has no keys, and so differs from every object.
+    least, most = rows(f"SELECT min(h), max(h) FROM (SELECT hash(json_keys(json)) AS h FROM {lines})", source, step)[0]
     found = rows(f"SELECT json_type(json), {keys_of}, 1 FROM {lines} LIMIT 1", source)
-    if groups != 1 or set(kinds) != {"OBJECT"}:
+    if least != most:
         numbered = f"SELECT json, row_number() OVER () AS spot FROM {lines}"
         query = f"SELECT json_type(json), {keys_of}, min(spot) AS spot FROM ({numbered}) GROUP BY ALL ORDER BY spot"
-        found = rows(query, source, "looking at keys")
+        found = rows(query, source, step)
     keys: dict[str, None] = {}
     for kind, mine, at in found:
         if kind != "OBJECT" or len(set(mine)) < len(mine):

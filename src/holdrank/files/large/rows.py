@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from holdrank.errors import InputError, Message, Option, UsageError
 from holdrank.files.containers.parquet import declared_rows, literal, number_column
-from holdrank.files.jsonl import NEEDED, check_head, json_text, json_value
+from holdrank.files.jsonl import check_head, json_text, json_value
 from holdrank.files.large.scan import Engine, NotForDuckDB, Scan, listing
 from holdrank.files.read_options import ReadOptions
 from holdrank.files.table_form import table_form
@@ -33,7 +33,7 @@ from holdrank.votes.forms.table import (
     read_weights,
     weight_column,
 )
-from holdrank.votes.forms.vocabulary import BALLOT_WEIGHT_NAMES, BLANKS, VOTER_NAMES, WEIGHT_NAMES, plain
+from holdrank.votes.forms.vocabulary import BALLOT_WEIGHT_NAMES, BLANKS, NEEDED_NAMES, VOTER_NAMES, WEIGHT_NAMES, plain
 
 MOST_CELLS = {"rank-columns": 1 << 26, "positions": 1 << 26, "score-columns": 1 << 23, "multi-way": 1 << 23,
               "jsonl": 1 << 22}  # fmt: skip
@@ -292,7 +292,7 @@ def fetch(
         if (
             limit is not None
             and scan.types[k] == "json"
-            and plain(scan.names[k]) not in NEEDED
+            and plain(scan.names[k]) not in NEEDED_NAMES
             and _is_nested(values[k])
         ):
             nested.append(scan.names[k])

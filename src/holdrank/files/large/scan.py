@@ -408,7 +408,8 @@ def _parquet_columns(file: str, engine: Engine) -> tuple[tuple[str, ...], tuple[
     columns = engine.rows(f"DESCRIBE SELECT * FROM read_parquet({listing([file])}, hive_partitioning = false)", file)
     if (least := engine.rows(parquet.declared_rows(listing([file])), file)[0][1]) < 0:
         raise damaged(file, "Parquet file", ValueError(f"a group of {least} rows"))
-    return tuple(str(column) for column, *_ in columns), tuple(parquet.kind_of(kind) for _, kind, *_ in columns)
+    names = tuple(str(column) for column, *_ in columns)
+    return names, tuple(parquet.kind_of(name, kind) for name, (_, kind, *_) in zip(names, columns, strict=True))
 
 
 def _csv_header(text: str, delimiter: str) -> tuple[str, ...]:

@@ -39,6 +39,8 @@ ITEM_NAMES = frozenset(
         *("classifier", "classifier_name", "team", "player"),
     }
 )
+NEEDED_NAMES = BATTLE_NAMES | ITEM_NAMES
+"""Columns that votes are read from: a list or an object there is a fault, elsewhere it is ignored."""
 JURY_NAMES = VOTER_NAMES | {
     f"{who}{end}" for who in ("referee", "juror", "assessor", "evaluator") for end in ("", "_id")
 }
