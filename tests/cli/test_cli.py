@@ -133,7 +133,7 @@ def test_stdin_is_a_dash(run):
         (["convert", "missing.soc", "nowhere/out.soc"], 3, "nowhere/out.soc: the file cannot be written"),
         (["rank", "votes.soc", "--theta", "0.1"], 2, "No such option '--theta'; tiers, breakdown, attack, check,"),
         (["rank", "votes.soc", "--claim", "x"], 2, "check, report have it."),
-        (["rank", "votes.soc", "--rul", "borda"], 2, "Did you mean '--rule'?"),
+        (["rank", "votes.soc", "--rul", "borda"], 2, "Did you mean one of: '--rule'"),
         (["help", "rank"], 2, "Did you mean '--help'?"),
         (["verify", "battles.csv", "votes.soc"], 3, "holdrank: battles.csv: this is no JSON"),
     ],
