@@ -76,3 +76,38 @@ def test_it_is_read_without_options_and_has_the_stated_winner(name):
 def test_it_is_refused_for_the_stated_reason(name):
     with pytest.raises(InputError, match=REFUSED[name]):
         read_votes(GALLERY / name)
+
+
+def test_items_with_numbers_for_names_are_no_scottish_council(tmp_path):
+    path = tmp_path / "ranks.csv"
+    path.write_text("3,4\n1,2\n2,1\n1,2\n", encoding="utf-8")
+    votes = read_votes(path)
+    assert votes.reading.format == "rank-columns"
+    assert votes.items == ("3", "4")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("a.blt", '2 1\n3 1 2 0\n1 5 0\n0\n"x"\n"y"\n"t"\n', "line 3: an item is not declared"),
+        ("a.blt", "2 1\n3 1 2 0\n1 2 1 0\n", "line 3: the file is cut off: no line 0"),
+        ("a.blt", '2 1\n3 1 1 0\n0\n"x"\n"y"\n', "line 2: the ballot names an item twice"),
+        ("a.abif", "3:a>b\n2:a>>b\n", "line 2: an item has no name"),
+        ("a.abif", "3:a>b\nhello\n", "line 2: the line is no ballot"),
+        ("a.pgn", '[White "x"]\n[Black "y"]\n\n1. e4 *\n', "line 1: a game has no tag Result"),
+        ("a.pgn", '[White "x"]\n[Black "y"]\n[Result "2-0"]\n', r"'2-0' 1 time.*map="),
+        ("a.mat", "3\n0 1 2\n3 0\n", "5 numbers for a matrix of 3 x 3"),
+        (
+            "a.csv",
+            '2,1,\n3,1,2,\n1,3,\n"Candidate 1","x","p",\n"Candidate 2","y","q",\n',
+            "line 3: an item is not declared",
+        ),
+        ("a.json", '[{"model_a": "x", "model_b": "y", "winner": "a"}, 3]', "line 1: an element of the array is not"),
+        ("a.csv", ",x,y\nx,,-1\ny,2,\n", "line 2, column 'y': a number of wins is negative"),
+    ],
+)
+def test_bad_files_get_one_clear_message_with_their_line(tmp_path, name, text, words):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=words):
+        read_votes(path)

@@ -155,7 +155,9 @@ def _read_blt(text: str, source: Source, options: ReadOptions, problems: Problem
 def _is_scottish(lines: Sequence[str], extension: str) -> bool:
     if extension not in (".csv", "") or not lines or not _SCOTTISH_HEAD.fullmatch(lines[0]):
         return False
-    return len(lines) > 1 and re.fullmatch(r"[0-9]+(,[ \t]*[0-9]+)+,*", lines[1]) is not None
+    if len(lines) < 2 or not re.fullmatch(r"[0-9]+(,[ \t]*[0-9]+)+,*", lines[1]):
+        return False
+    return lines[0].endswith(",") or any(re.match(r'"?Candidate', line) for line in lines)  # else a table of ranks
 
 
 def _read_scottish(text: str, source: Source, options: ReadOptions, problems: Problems) -> RawBallots:
