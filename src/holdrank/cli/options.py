@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -156,6 +157,8 @@ def as_option(option: Option) -> str:
     if option.name not in known:
         return str(option)
     value = "all" if option.value is True else option.value
+    if isinstance(value, str) and any(sign.isspace() for sign in value):
+        value = shlex.quote(value)
     return known[option.name] if value is None else f"{known[option.name]} {value}"
 
 
