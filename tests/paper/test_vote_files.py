@@ -143,7 +143,7 @@ def test_a_list_names_files_beside_it_and_how_to_read_each(folder, command_line)
         ("[[file]]\npath = 'a'\n[[file]]\npath = 3\n", "file 2: a vote file needs a path"),
         ("[[file]]\npath = 'a'\ntitle = 3\n", "its title must be text"),
         ("[[file]]\npath = 'a'\nlower-is-better = true\n", "write lower_is_better"),
-        ("[[file]]\npath = 'a'\nzzz = true\n", "use one of path, title, blanks"),
+        ("[[file]]\npath = 'a'\nzzz = true\n", "use one of path, title, blank_voters, blanks"),
         ("[[file]]\npath = 'a'\nformat = 'soc'\n", "there is no format 'soc'"),
         ("[[file]]\npath = 'a'\nheader = 'x'\n", "header= takes the number of a row"),
         ("[[file]]\npath = \n", "line 2: it is no TOML file"),
@@ -223,4 +223,4 @@ def test_the_time_limit_reaches_each_file(folder, monkeypatch):
 def test_the_table_of_pictures_and_the_command_name_the_same_figures():
     from holdrank.cli import paper as command
 
-    assert (*command._FIGURES, "real") == tuple(export.DRAWINGS)
+    assert (*command._FIGURES, "real", "arena") == tuple(export.DRAWINGS)

@@ -115,7 +115,7 @@ def _resistances(movements: Movements, here: tuple[Ints, ...], rise: Floats, rid
     least = np.maximum(down(middle * down(1 - sigma_above(gaps))), 0.0)
     for moved, sign in ((rise, 1), (rise.T, -1)):
         by = np.maximum(moved, 1e-3)
-        ends = (down(gaps - by), gaps) if sign < 0 else (gaps, up(gaps + by))
+        ends = (up(gaps - by), gaps) if sign < 0 else (gaps, down(gaps + by))
         least = np.minimum(least, down(down(sigma_below(ends[1]) - sigma_above(ends[0])) / up(by)))
     tied = movements.fought[here] * np.maximum(least, 0.0) * (1 - rounding(movements.terms))
     tied = np.minimum(tied, tied.T)
@@ -127,7 +127,7 @@ def _resistances(movements: Movements, here: tuple[Ints, ...], rise: Floats, rid
         return None
     size = np.abs(matrix) @ np.abs(inverse)
     missed = np.abs(matrix @ inverse - np.eye(n)) + rounding(4 * n) * (size + 1)
-    wrong = 2 * float(np.sqrt((missed**2).sum())) / ridge
+    wrong = 2.001 * float(np.sqrt((missed**2).sum())) / ridge  # what the diagonal was rounded by included
     held = np.diag(inverse)
     found = held[:, None] + held - inverse - inverse.T
     sure = raised(np.abs(held[:, None]) + np.abs(held) + 2 * np.abs(inverse), 4) - (

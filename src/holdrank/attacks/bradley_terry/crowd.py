@@ -176,7 +176,7 @@ class CrowdMovement(Movement):
 class CrowdRace(Race):
     """The item b against a, which is ahead: how many voters are not enough to catch up."""
 
-    def _first_spare(self, k: float) -> float:
+    def first_spare(self, k: float) -> float:
         """Return by how much k voters pull too little; above 0, they do not suffice."""
         # The bounds by wanderers know battles alone, not voters.
         region = self.region(k)

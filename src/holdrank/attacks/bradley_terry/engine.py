@@ -25,6 +25,7 @@ from holdrank.votes.votes import Votes
 Pair: TypeAlias = tuple[int, int]  # (b, a): b is to pass a
 
 _REGIONS = ((6, 3000), (16, 240), (40, 40))  # items up to which so many regions are looked at in one race
+_FEW_CHANGES, _MANY_CHANGES = 40_000, 120_000  # of battles that are tried one by one, before and after other bounds
 _PUSHES = 6  # tried for one aim
 _MANY = 6  # pairs; of more, only first bounds are found
 _ONE_BY_ONE = 8  # items up to which every pair of a distance has its own race
@@ -88,12 +89,14 @@ class Siege:
         """Return what is known about an aim, the attack first: nothing beyond it need be excluded."""
         known = self._attack(aim, clock)
         if self.battles.is_counts:
-            known = self._enumerated(aim, known, clock)
+            known = self._enumerated(aim, known, clock, _FEW_CHANGES)
         most, self._unit = self._asked(known)
         self._thorough = max(known.whole_fails, known.undecided) < known.does - 1
         fails = self._excluded(aim, most, clock) if most > 0 else 0.0
         whole = max(known.whole_fails, float(math.floor(fails)))
         known = replace(known, fails=fails, whole_fails=whole, undecided=max(known.undecided, whole))
+        if self.battles.is_counts:
+            known = self._enumerated(aim, known, clock, _MANY_CHANGES)
         if aim.reached_by_some(ranked(self.battles.strengths)):
             known = replace(known, fails=0.0, whole_fails=-1.0)  # a tie that is there already reaches it
         self.known[aim] = known
@@ -112,11 +115,11 @@ class Siege:
         unit = min(_PART, least * _PART)
         return unit * (math.ceil(least / unit) - 1), unit
 
-    def _enumerated(self, aim: Aim, known: Known, clock: Clock) -> Known:
-        """Return what is known when every change of a few battles is tried."""
+    def _enumerated(self, aim: Aim, known: Known, clock: Clock, most: int) -> Known:
+        """Return what is known when every change of a few more battles is tried, while they are not too many."""
         everything = Enumeration(self.battles, self.change)
-        k = 1
-        while k < known.does and everything.fits(k) and not clock.over():
+        k = int(known.undecided) + 1
+        while k < known.does and everything.number(k) <= most and not clock.over():
             tried = everything.search(aim, k, clock)
             if tried.plan is not None:
                 return replace(known, does=float(k), plan=tried.plan)
@@ -213,10 +216,12 @@ class Siege:
         regions = next((number for items, number in _REGIONS if self.battles.n <= items), 0) * self._thorough
         if len(todo) > 1:
             regions = regions // len(todo) if len(todo) <= _MANY else 0
-        for b, a in todo[:_RACES]:
-            if clock.over():
-                break
-            self._note((b, a), self.race(b, a).fails(most, clock, regions), most)
+        races = [self.race(b, a) for b, a in todo[:_RACES]]
+        # First bounds for all, then the weakest first: the least of them is what counts.
+        for number in dict.fromkeys((0, regions)):
+            for race in sorted(races, key=lambda race: self._fails.get((race.b, race.a), (0.0, 0.0))[0]):
+                if not clock.over():
+                    self._note((race.b, race.a), race.fails(most, clock, number), most)
         return [min(self._fails.get(pair, (0.0, 0.0))[0], most) for pair in pairs]
 
     def race(self, b: int, a: int) -> Race:

@@ -16,7 +16,6 @@ from holdrank.rankings import Floats, Ints
 from holdrank.status import Clock
 from holdrank.votes.changes import Change
 
-_MOST_CHANGES = 120_000
 _MOST_ITEMS = 6
 _AT_A_TIME = 4_000
 
@@ -57,17 +56,17 @@ class Enumeration:
         ]
         self._supply = [float(stores[kind][at]) for at, kind in self._taken_kinds]
 
-    def fits(self, k: int) -> bool:
-        """Whether all changes of k battles are few enough to be tried, and leave some battle."""
+    def number(self, k: int) -> float:
+        """Return how many changes of k battles there are; infinity where they cannot all be tried."""
         fought = float(self.battles.won.sum() + self.battles.tied.sum())
         if fought < self.battles.total or (k >= fought and not self.change.puts):
-            return False  # ballots over one item could change as well
+            return math.inf  # ballots over one item could change as well
         size = 1
         if self.change.puts:
             size *= math.comb(len(self._put_kinds) + k - 1, k)
         if self.change.takes:
             size *= math.comb(len(self._taken_kinds) + k - 1, k)
-        return self.battles.is_counts and self.battles.n <= _MOST_ITEMS and size <= _MOST_CHANGES
+        return size if self.battles.is_counts and self.battles.n <= _MOST_ITEMS else math.inf
 
     def search(self, aim: Aim, k: int, clock: Clock) -> Tried:
         """Try every change of k battles, until one reaches the aim whatever rule breaks ties."""

@@ -49,6 +49,7 @@ class Race:
     def __init__(self, movement: Movement, b: int, a: int, unit: float = 1.0, lead: float = 0.0) -> None:
         self.movement, self.b, self.a, self.unit = movement, b, a, unit
         self.gap = float(movement.gaps[a, b]) - lead
+        self._first: dict[int, int] = {}  # by the most that was asked for, what the first bound excludes
 
     @property
     def is_open(self) -> bool:
@@ -63,7 +64,9 @@ class Race:
         if not self.is_open:
             return 0.0
         steps = math.floor(most / self.unit)
-        proved = self._by_first_bound(steps, clock)
+        if steps not in self._first:
+            self._first[steps] = self._by_first_bound(steps, clock)
+        proved = self._first[steps]
         if proved < steps and regions:
             for goal in dict.fromkeys((steps, (proved + steps) // 2)):
                 if clock.over() or goal <= proved:

@@ -281,7 +281,6 @@ class _Balance:
 def _least_secants(gaps: Floats, rise: Floats) -> Floats:
     """Return the least slope of a line from sigma at a gap to sigma anywhere in a box; it is at an end."""
     found = sigma(gaps) * sigma(-gaps)
-    for moved in (rise, -rise.T):
-        by = np.where(np.abs(moved) < 1e-4, 1e-4, moved)
+    for by in (np.maximum(rise, 1e-4), -np.maximum(rise.T, 1e-4)):
         found = np.minimum(found, (sigma(gaps + by) - sigma(gaps)) / by)
-    return np.asarray(found)
+    return np.asarray(np.minimum(found, found.T))

@@ -89,6 +89,8 @@ def _places(recorded: Recorded, claim: str, name: str, best: int, worst: int, pl
         if math.isfinite(lower) and Fraction(lower) * total - slack_of(votes) <= Fraction(budget) * total:
             findings.append("open")
             continue
+        # Nothing farther need be proved.
+        lower = min(lower, budget + max(0.5, 2 * float(slack_of(votes))) / float(total))
         asked = [(goal, Amounts(lower, math.inf, 0.0, math.inf, 0.0, math.inf))]
         findings += [check.finding for check in least_checks(recorded.median, recorded.told, asked, Change.REPLACE)]
     for goal in shown:
