@@ -11,7 +11,7 @@ import pytest
 import holdrank as hr
 from holdrank.attacks.bradley_terry.battles import Battles
 from holdrank.attacks.bradley_terry.movement import Movement
-from holdrank.attacks.bradley_terry.wanderers import LIMITS, core, spare
+from holdrank.attacks.bradley_terry.wanderers import LIMITS, spare
 from holdrank.proofs import wandering
 from holdrank.proofs.movements import Movements
 from holdrank.proofs.strengths import Enclosed
@@ -64,7 +64,7 @@ def test_neither_bound_nor_proof_excludes_what_brute_force_finds(change):
                 for limit in LIMITS:
                     excluded = spare(engine, k, b, a, float(engine.gaps[a, b]), limit) > 0
                     assert not (excluded and possible), (won.tolist(), b, a, k, limit)
-                    found = core(engine, k, (a, b), limit)
+                    found = engine.core(k, (a, b), limit)
                     wandered += excluded and found is not None and not found.items.all()
                 shown = wandering.excluded(room, b, a, float(k))
                 assert not (shown and possible), (won.tolist(), b, a, k)
@@ -106,8 +106,8 @@ def test_few_battles_of_others_do_not_spoil_a_race(change):
 def test_a_race_of_an_item_that_wanders_is_not_bounded():
     won = np.array([[0, 40, 1], [30, 0, 0], [0, 1, 0]])
     movement = Movement(Battles.of(votes_of(won, np.zeros_like(won))), hr.Change.ADD)
-    assert core(movement, 3, (0, 2), 0.3) is None
+    assert movement.core(3, (0, 2), 0.3) is None
     assert spare(movement, 3, 2, 0, 0.1, 0.3) == -np.inf
-    inside = core(movement, 3, (0, 1), 0.5)
+    inside = movement.core(3, (0, 1), 0.5)
     assert inside is not None
     assert inside.items.tolist() == [True, True, False]

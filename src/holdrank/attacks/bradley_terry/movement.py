@@ -39,6 +39,8 @@ _CHAINED = 1.2e-8  # the same for each item of a chain of equals
 _WIDE = 4.0  # an item that may move so far is left loose: only the ridge holds it
 _LOOSE_FROM = (4.0, 1.5, 0.8, 0.5, 0.3)  # by rough movement; tried one after the other
 _ROUNDS = 14  # until a box closes
+_CORE_ROUNDS = 40  # until a core is known
+_CORE_LIMITS = (1.5, 0.5)  # of movement; tried one after the other
 _SUPPLY = (0.6, 0.35)  # prices of a battle that goes, as parts of the largest, for the bound with limited supply
 CELLS = 2_000_000  # numbers at a time
 
@@ -76,6 +78,14 @@ class Box:
 
     rise: Floats
     loose: Mask
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """Items that k battles move little, and by how much each two of them may move apart."""
+
+    items: Mask
+    rise: Floats
 
 
 class Movement:
@@ -211,11 +221,51 @@ class Movement:
             np.fill_diagonal(rise, 0.0)
         return rise
 
+    def core(self, k: float, firm: Sequence[int], limit: float) -> Core | None:
+        """Return the items that k changes move against the first of `firm` by a limit at most, or None.
+
+        One battle moves two items apart by no more than the resistance between them, whatever other items do.
+        """
+        n, battles = self.n, self.battles_in(k)
+        ridge = self.ridge - RIDGE * battles * (self.change.takes and not self.change.puts)
+        inside = np.ones(n, dtype=bool)
+        rise = np.zeros((n, n))
+        if ridge <= 0:
+            return None
+        for _ in range(_CORE_ROUNDS):
+            (items,) = np.nonzero(inside)
+            here = np.ix_(items, items)
+            tied = self.fought[here] * _least_secants(self.gaps[here], rise[here])
+            inverse = np.linalg.inv(np.diag(tied.sum(axis=1) + ridge) - tied)
+            held = np.diag(inverse)
+            resistance = held[:, None] + held - 2 * inverse
+            new = np.zeros((n, n))
+            # The slope is not quite 0, and the ridge may change with the number of votes.
+            other = float(np.abs(self.slope).sum())
+            if not self.change.keeps_total:
+                other += RIDGE * battles * float(np.abs(self.s).sum())
+            new[here] = (battles * self.change.pull + other) * resistance * (1 + ROUNDING)
+            leaves = inside & (new[:, firm[0]] > limit)
+            if leaves[list(firm)].any():
+                return None
+            if leaves.any():
+                inside &= ~leaves
+                continue
+            if (new <= rise).all():
+                return Core(inside, np.maximum(rise, 0.0))
+            rise = np.where(inside[:, None] & inside, np.maximum(1.05 * new, rise), 0.0)
+            np.fill_diagonal(rise, 0.0)
+        return None
+
     def box(self, k: float, firm: Sequence[int], references: Sequence[int] = ()) -> Box | None:
         """Return bounds for every change of up to k battles, with the items `firm` bounded; None if none are found."""
         anchor = firm[0] if firm else self.base
         must = np.zeros(self.n, dtype=bool)
         must[[anchor, *firm]] = True
+        for limit in _CORE_LIMITS:
+            held = self.core(k, (anchor, *firm), limit)
+            if held is not None:
+                return self._from_core(k, held, must, references)
         rough = self.rough(k, anchor)
         tried: Mask | None = None
         for limit in _LOOSE_FROM:
@@ -228,6 +278,14 @@ class Movement:
                     return found
             tried = loose
         return None
+
+    def _from_core(self, k: float, held: Core, must: Mask, references: Sequence[int]) -> Box:
+        """Return bounds for all items from those of a core, whose box holds; the others are loose."""
+        loose = ~held.items
+        chosen = [r for r in range(self.n) if must[r] or (r in references and not loose[r])]
+        near = {r: (held.rise[:, r], held.rise[r]) for r in chosen}
+        rise = np.where(held.items[:, None] & held.items, held.rise, self.spread(near, loose))
+        return self._tightened(k, rise, self.all_near(k, rise, chosen, loose), loose)
 
     def _closed(self, k: float, must: Mask, loose: Mask, references: Sequence[int]) -> Box | None:
         """Return a box that no change of up to k battles leaves; it grows until what comes out lies within."""
@@ -288,3 +346,11 @@ def most_worth(k: float, values: Floats, supply: Floats) -> float:
     order = np.argsort(-values, kind="stable")
     before = np.cumsum(supply[order]) - supply[order]
     return float(np.clip(k - before, 0.0, supply[order]) @ values[order])
+
+
+def _least_secants(gaps: Floats, rise: Floats) -> Floats:
+    """Return the least slope of a line from sigma at a gap to sigma anywhere in a box; it is at an end."""
+    found = sigma(gaps) * sigma(-gaps)
+    for by in (np.maximum(rise, 1e-4), -np.maximum(rise.T, 1e-4)):
+        found = np.minimum(found, (sigma(gaps + by) - sigma(gaps)) / by)
+    return np.asarray(np.minimum(found, found.T))

@@ -18,7 +18,7 @@ import numpy as np
 
 from holdrank.attacks.bradley_terry.movement import ROUNDING, Chords, Movement
 from holdrank.attacks.bradley_terry.program import best_weights
-from holdrank.attacks.bradley_terry.wanderers import LIMITS, core
+from holdrank.attacks.bradley_terry.wanderers import LIMITS
 from holdrank.attacks.bradley_terry.wanderers import spare as wandering_spare
 from holdrank.rankings import Floats
 from holdrank.status import Clock
@@ -96,7 +96,7 @@ class Race:
             if spare > 0:
                 return spare
         # Chords are better where nearly all items move little; where they do not, boxes take long and tell less.
-        held = core(movement, k, (self.a, self.b), _MOVES_LITTLE)
+        held = movement.core(k, (self.a, self.b), _MOVES_LITTLE)
         if movement.n > _FEW and (held is None or held.items.mean() < _NEARLY_ALL):
             return spare
         region = self.region(k)

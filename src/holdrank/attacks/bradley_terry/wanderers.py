@@ -14,7 +14,6 @@ no more than the resistance between them, whatever wanderers do, and that is no 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,21 +23,12 @@ from holdrank.rankings import Floats, Ints
 from holdrank.rules.strengths import RIDGE
 
 LIMITS = (0.5, 0.3, 0.2, 0.8, 1.5)  # of movement, beyond which an item wanders; tried one after the other
-_ROUNDS = 40  # until the core is known
 _STEPS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.42, 0.56, 0.75, 1.0, 1.35, 1.8, 2.4, 3.2, 4.5, 7.0)  # ends of cells
 _FAR = 1e6  # beyond all strengths
 _BEND = 1 / (6 * math.sqrt(3))  # the largest second derivative of sigma
 _CHOICES = 7  # weights tried for a cell, besides two that are right where nothing has moved
 _TO_GROUND = 0.15  # of what it costs to move a wanderer pays for its battle with the ground
 _GROUND = 0.5  # movement of the ground, beyond which its weight is extreme
-
-
-@dataclass(frozen=True, slots=True)
-class Core:
-    """Items that k battles move little, and by how much each two of them may move apart."""
-
-    items: Mask
-    rise: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,46 +48,12 @@ _ENDS = np.concatenate((-np.array(_STEPS)[::-1], [0.0], _STEPS))
 _CELLS = _Cells(np.concatenate(([-_FAR], _ENDS)), np.concatenate((_ENDS, [_FAR])))
 
 
-def core(movement: Movement, k: float, firm: Sequence[int], limit: float) -> Core | None:
-    """Return the items that k battles move against the first of `firm` by no more than a limit; None if others do."""
-    n, gaps = movement.n, movement.gaps
-    ridge = movement.ridge - RIDGE * k * (movement.change.takes and not movement.change.puts)
-    inside = np.ones(n, dtype=bool)
-    rise = np.zeros((n, n))
-    if ridge <= 0:
-        return None
-    for _ in range(_ROUNDS):
-        (items,) = np.nonzero(inside)
-        here = np.ix_(items, items)
-        tied = movement.fought[here] * _least_secants(gaps[here], rise[here])
-        inverse = np.linalg.inv(np.diag(tied.sum(axis=1) + ridge) - tied)
-        held = np.diag(inverse)
-        resistance = held[:, None] + held - 2 * inverse
-        new = np.zeros((n, n))
-        # The slope is not quite 0, and the ridge may change with the number of votes.
-        other = float(np.abs(movement.slope).sum())
-        if not movement.change.keeps_total:
-            other += RIDGE * k * float(np.abs(movement.s).sum())
-        new[here] = (k * movement.change.pull + other) * resistance * (1 + ROUNDING)
-        leaves = inside & (new[:, firm[0]] > limit)
-        if leaves[list(firm)].any():
-            return None
-        if leaves.any():
-            inside &= ~leaves
-            continue
-        if (new <= rise).all():
-            return Core(inside, np.maximum(rise, 0.0))
-        rise = np.where(inside[:, None] & inside, np.maximum(1.05 * new, rise), 0.0)
-        np.fill_diagonal(rise, 0.0)
-    return None
-
-
 def spare(movement: Movement, k: float, b: int, a: int, gap: float, limit: float) -> float:
     """Return by how much k battles pull too little for b to gain `gap` on a; above 0, they do not suffice.
 
     It is infinite if the core alone tells, and minus infinity if a or b is no part of it.
     """
-    found = core(movement, k, (a, b), limit)
+    found = movement.core(k, (a, b), limit)
     if found is None:
         return -math.inf
     far = movement.widest_gap * float((~found.items).sum())
@@ -276,11 +232,3 @@ class _Balance:
             paid = _TO_GROUND * extra[..., None] + (value - value.min()) / len(weights)
             total += float((np.minimum.reduce(corners) + paid).min(axis=(1, 2)).sum())
         return total
-
-
-def _least_secants(gaps: Floats, rise: Floats) -> Floats:
-    """Return the least slope of a line from sigma at a gap to sigma anywhere in a box; it is at an end."""
-    found = sigma(gaps) * sigma(-gaps)
-    for by in (np.maximum(rise, 1e-4), -np.maximum(rise.T, 1e-4)):
-        found = np.minimum(found, (sigma(gaps + by) - sigma(gaps)) / by)
-    return np.asarray(np.minimum(found, found.T))
