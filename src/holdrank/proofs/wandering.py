@@ -44,14 +44,17 @@ _GROUND = 0.5
 
 def excluded(movements: Movements, b: int, a: int, k: float) -> bool:
     """Whether it is proved that k battles do not bring b up to a."""
-    return any(_excluded(movements, b, a, k, limit) for limit in _LIMITS)
+    tried = set[bytes]()
+    for limit in _LIMITS:
+        found = _core(movements, k, a, b, limit)
+        if found is not None and found[0].tobytes() not in tried:
+            tried.add(found[0].tobytes())
+            if _excluded(movements, b, a, k, *found):
+                return True
+    return False
 
 
-def _excluded(movements: Movements, b: int, a: int, k: float, limit: float) -> bool:
-    found = _core(movements, k, a, b, limit)
-    if found is None:
-        return False
-    inside, rise = found
+def _excluded(movements: Movements, b: int, a: int, k: float, inside: Bools, rise: Floats) -> bool:
     apart = raised(np.asarray((~inside).sum() * WIDEST + 1.0), 4)
     room = movements.equal(np.asarray(2 * (rise.max() + apart)))
     level = float(movements.gaps[a, b]) - room  # on the way, b comes so near
