@@ -62,7 +62,7 @@ def test_neither_bound_nor_proof_excludes_what_brute_force_finds(change):
                 possible = needed is not None and needed <= k
                 reached += possible
                 for limit in LIMITS:
-                    excluded = spare(engine, k, b, a, float(engine.gaps[a, b]), limit) > 0
+                    excluded = spare(engine, k, b, a, float(engine.gaps[a, b]), [limit]) > 0
                     assert not (excluded and possible), (won.tolist(), b, a, k, limit)
                     found = engine.core(k, (a, b), limit)
                     wandered += excluded and found is not None and not found.items.all()
@@ -107,7 +107,7 @@ def test_a_race_of_an_item_that_wanders_is_not_bounded():
     won = np.array([[0, 40, 1], [30, 0, 0], [0, 1, 0]])
     movement = Movement(Battles.of(votes_of(won, np.zeros_like(won))), hr.Change.ADD)
     assert movement.core(3, (0, 2), 0.3) is None
-    assert spare(movement, 3, 2, 0, 0.1, 0.3) == -np.inf
+    assert spare(movement, 3, 2, 0, 0.1, [0.3]) == -np.inf
     inside = movement.core(3, (0, 1), 0.5)
     assert inside is not None
     assert inside.items.tolist() == [True, True, False]

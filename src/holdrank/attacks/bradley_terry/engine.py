@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from holdrank.attacks.bradley_terry.battles import Battles, ranked
-from holdrank.attacks.bradley_terry.enumeration import Enumeration
+from holdrank.attacks.bradley_terry.enumeration import MOST_ITEMS, Enumeration
 from holdrank.attacks.bradley_terry.movement import Movement
 from holdrank.attacks.bradley_terry.pushes import Push, Pusher
 from holdrank.attacks.bradley_terry.races import Race
@@ -117,6 +117,8 @@ class Siege:
 
     def _enumerated(self, aim: Aim, known: Known, clock: Clock, most: int) -> Known:
         """Return what is known when every change of a few more battles is tried, while they are not too many."""
+        if self.battles.n > MOST_ITEMS:
+            return known
         everything = Enumeration(self.battles, self.change)
         k = int(known.undecided) + 1
         while k < known.does and everything.number(k) <= most and not clock.over():

@@ -16,7 +16,7 @@ from holdrank.rankings import Floats, Ints
 from holdrank.status import Clock
 from holdrank.votes.changes import Change
 
-_MOST_ITEMS = 6
+MOST_ITEMS = 6  # beyond, there are too many kinds of battles
 _AT_A_TIME = 4_000
 
 
@@ -66,7 +66,7 @@ class Enumeration:
             size *= math.comb(len(self._put_kinds) + k - 1, k)
         if self.change.takes:
             size *= math.comb(len(self._taken_kinds) + k - 1, k)
-        return size if self.battles.is_counts and self.battles.n <= _MOST_ITEMS else math.inf
+        return size if self.battles.is_counts else math.inf
 
     def search(self, aim: Aim, k: int, clock: Clock) -> Tried:
         """Try every change of k battles, until one reaches the aim whatever rule breaks ties."""

@@ -285,7 +285,9 @@ class Movement:
         chosen = [r for r in range(self.n) if must[r] or (r in references and not loose[r])]
         near = {r: (held.rise[:, r], held.rise[r]) for r in chosen}
         rise = np.where(held.items[:, None] & held.items, held.rise, self.spread(near, loose))
-        return self._tightened(k, rise, self.all_near(k, rise, chosen, loose), loose)
+        for _ in range(2):
+            rise = np.minimum(rise, self.spread(self.all_near(k, rise, chosen, loose), loose))
+        return Box(rise, loose)
 
     def _closed(self, k: float, must: Mask, loose: Mask, references: Sequence[int]) -> Box | None:
         """Return a box that no change of up to k battles leaves; it grows until what comes out lies within."""

@@ -18,7 +18,6 @@ import numpy as np
 
 from holdrank.attacks.bradley_terry.movement import ROUNDING, Chords, Movement
 from holdrank.attacks.bradley_terry.program import best_weights
-from holdrank.attacks.bradley_terry.wanderers import LIMITS
 from holdrank.attacks.bradley_terry.wanderers import spare as wandering_spare
 from holdrank.rankings import Floats
 from holdrank.status import Clock
@@ -90,11 +89,10 @@ class Race:
 
     def first_spare(self, k: float) -> float:
         """Return by how much k battles pull too little, by the better of two bounds: above 0, they do not suffice."""
-        movement, spare = self.movement, -math.inf
-        for limit in LIMITS:
-            spare = max(spare, wandering_spare(movement, k, self.b, self.a, self.gap, limit))
-            if spare > 0:
-                return spare
+        movement = self.movement
+        spare = wandering_spare(movement, k, self.b, self.a, self.gap)
+        if spare > 0:
+            return spare
         # Chords are better where nearly all items move little; where they do not, boxes take long and tell less.
         held = movement.core(k, (self.a, self.b), _MOVES_LITTLE)
         if movement.n > _FEW and (held is None or held.items.mean() < _NEARLY_ALL):

@@ -14,11 +14,12 @@ no more than the resistance between them, whatever wanderers do, and that is no 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from holdrank.attacks.bradley_terry.movement import ROUNDING, Chords, Mask, Movement, sigma
+from holdrank.attacks.bradley_terry.movement import ROUNDING, Chords, Core, Mask, Movement, sigma
 from holdrank.rankings import Floats, Ints
 from holdrank.rules.strengths import RIDGE
 
@@ -48,14 +49,23 @@ _ENDS = np.concatenate((-np.array(_STEPS)[::-1], [0.0], _STEPS))
 _CELLS = _Cells(np.concatenate(([-_FAR], _ENDS)), np.concatenate((_ENDS, [_FAR])))
 
 
-def spare(movement: Movement, k: float, b: int, a: int, gap: float, limit: float) -> float:
+def spare(movement: Movement, k: float, b: int, a: int, gap: float, limits: Sequence[float] = LIMITS) -> float:
     """Return by how much k battles pull too little for b to gain `gap` on a; above 0, they do not suffice.
 
-    It is infinite if the core alone tells, and minus infinity if a or b is no part of it.
+    It is infinite if the core alone tells, and minus infinity if a or b is no part of any.
     """
-    found = movement.core(k, (a, b), limit)
-    if found is None:
-        return -math.inf
+    best, tried = -math.inf, set[bytes]()
+    for limit in limits:
+        found = movement.core(k, (a, b), limit)
+        if found is not None and found.items.tobytes() not in tried:
+            tried.add(found.items.tobytes())
+            best = max(best, _spare(movement, k, b, a, gap, found))
+            if best > 0:
+                break
+    return best
+
+
+def _spare(movement: Movement, k: float, b: int, a: int, gap: float, found: Core) -> float:
     far = movement.widest_gap * float((~found.items).sum())
     spread = float(np.ptp(movement.s) + 2 * (found.rise.max() + far))
     slack = movement.told_apart(spread)
