@@ -77,7 +77,10 @@ def test_a_code_can_be_mapped_against_its_usual_meaning():
 @pytest.mark.parametrize(
     ("text", "repair"),
     [
-        ("model_x,model_y,prompt\nx,y,hi\ny,x,ho\n", r"first=\"model_x\", second=\"model_y\" and winner="),
+        (
+            "model_x,model_y,prompt\nx,y,hi\ny,x,ho\n",
+            r"no column tells who won.*first=\"model_x\", second=\"model_y\" and winner=",
+        ),
         ("model_x,model_y,prompt\n3,5,12\n5,3,9\n4,5,7\n", r"first=\"model_x\", second=\"model_y\" and winner="),
         ("model_a,model_b,verdict\nx,y,a\ny,z,b\nz,x,a\n", r"'a' 2 times, 'b' 1 time.*winner=\"verdict\""),
         ("left,right,who\nx,y,x\ny,z,z\nz,x,x\n", r"perhaps 'who'.*winner=\"who\""),

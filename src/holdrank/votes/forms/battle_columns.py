@@ -150,6 +150,6 @@ def _likely_winners(table: Table, first: int, second: int) -> Iterator[int]:
         values = {code(cell) for cell in cells}
         if any(values <= language.keys() for language in LANGUAGES.values()):
             yield k
-        if 1 < len(values) <= min(_FEW_CODES, max(len(cells) // 2, 2)):
+        if 1 < len(values) < len(cells) and len(values) <= min(_FEW_CODES, max(len(cells) // 2, 2)):
             few.append(k)
     yield from few
