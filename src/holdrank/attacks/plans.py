@@ -60,7 +60,9 @@ class Plan:
         """Return the same change without ballots that are taken away and put in again."""
         if not self.removed.any() or not self.added.any() or self.scores is not None:
             return self
-        row_of = {row.tobytes(): k for k, row in enumerate(np.ascontiguousarray(votes.ranks, dtype=np.int64))}
+        touched = np.flatnonzero(self.removed)
+        rows = np.ascontiguousarray(votes.ranks[touched], dtype=np.int64)
+        row_of = {row.tobytes(): k for k, row in zip(touched.tolist(), rows, strict=True)}
         removed, added = self.removed.copy(), self.added.copy()
         for k, ballot in enumerate(np.ascontiguousarray(self.ranks, dtype=np.int64)):
             row = row_of.get(ballot.tobytes())

@@ -42,6 +42,7 @@ _ROUNDS = 14  # until a box closes
 _CORE_ROUNDS = 40  # until a core is known
 _CORE_LIMITS = (1.5, 0.5)  # of movement; tried one after the other
 _SUPPLY = (0.6, 0.35)  # prices of a battle that goes, as parts of the largest, for the bound with limited supply
+_NEGLIGIBLE = 0.02  # of a movement: errors that need not be told more exactly
 CELLS = 2_000_000  # numbers at a time
 
 
@@ -86,6 +87,25 @@ class Core:
 
     items: Mask
     rise: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """What pulls an item up against a reference, or down: by pairs.
+
+    A battle that comes pulls `pull` times the drop of potentials, one that goes `held` times, of which there are
+    `supply`; `errors` are those of chords times the battles fought.
+    """
+
+    pull: Floats
+    held: Floats
+    supply: Floats
+    errors: Floats
+
+    @staticmethod
+    def star(table: Floats, reference: int) -> Floats:
+        """Return for each item its own row of a table, and beside it the column of the reference."""
+        return np.hstack((table, np.broadcast_to(table[:, reference], table.shape)))
 
 
 class Movement:
@@ -148,27 +168,64 @@ class Movement:
 
     def near(self, k: float, chords: Chords, reference: int, inverse: Floats) -> tuple[Floats, Floats]:
         """Return how far k changes can lift every item above a reference, and how far below it, within a box."""
-        n, doubt, wins = self.n, chords.doubt, self.battles.wins
+        doubt, wins = chords.doubt, self.battles.wins
         errors = self.fought * chords.errors
         there = np.where(wins > 0, doubt, 0.0)
         potentials = (inverse - inverse[:, [reference]]).T
         other = self.other(potentials, k, chords.rise)
-        up, down = other, other.copy()
-        step = max(1, CELLS // (n * n))
-        for at in range(0, n, step):
-            z = potentials[at : at + step]
-            drop = np.maximum(z[:, :, None] - z[:, None, :], 0.0)
-            for total, pull, held, supply, error in (
-                (up, doubt, there.T, wins.T, errors),
-                (down, doubt.T, there, wins, errors.T),
-            ):
-                if self.change.puts:
-                    total[at : at + step] += k * (pull * drop).max(axis=(1, 2))
-                if self.change.takes:
-                    total[at : at + step] += _most_taken(k, held * drop, supply)
-                total[at : at + step] -= drop.reshape(len(z), -1) @ error.ravel()
+        up = other + self._apart(k, potentials, reference, _Side(doubt, there.T, wins.T, errors))
+        down = other + self._apart(k, potentials, reference, _Side(doubt.T, there, wins, errors.T))
         up[reference] = down[reference] = 0.0
         return up * (1 + ROUNDING), down * (1 + ROUNDING)
+
+    def _apart(self, k: float, potentials: Floats, reference: int, side: _Side) -> Floats:
+        """Return what k changes and the errors of chords move each item against a reference, for its potentials.
+
+        All cells of a layer are looked at only where those of the item and of the reference do not tell enough.
+        """
+        found, rough = self._by_stars(k, potentials, reference, side)
+        (left,) = np.nonzero(rough)
+        step = max(1, CELLS // (self.n * self.n))
+        for at in range(0, len(left), step):
+            z = potentials[left[at : at + step]]
+            drop = np.maximum(z[:, :, None] - z[:, None, :], 0.0)
+            total = -(drop.reshape(len(z), -1) @ side.errors.ravel())
+            if self.change.puts:
+                total += k * (side.pull * drop).max(axis=(1, 2))
+            if self.change.takes:
+                total += _most_taken(k, (side.held * drop).reshape(len(z), -1), side.supply.reshape(1, -1))
+            found[left[at : at + step]] = total
+        return found
+
+    def _by_stars(self, k: float, potentials: Floats, reference: int, side: _Side) -> tuple[Floats, Mask]:
+        """Return the same from few cells of each layer, never less, and where that may be much more.
+
+        Potentials are highest at the item itself and lowest at the reference: nearly all that counts is in the row of
+        the one and the column of the other. Every other drop is at most the one between the highest and the lowest of
+        the others, and at most the sum of the two drops to and from the median.
+        """
+        z, itself = potentials, np.eye(self.n, dtype=bool)
+        row = np.maximum(np.diag(z)[:, None] - z, 0.0)
+        column = np.where(itself, 0.0, np.maximum(z - z[:, [reference]], 0.0))
+        cells = np.hstack((row, column))
+        lowest = np.delete(z, reference, axis=1).min(axis=1)
+        widest = np.maximum(np.where(itself, -np.inf, z).max(axis=1) - lowest, 0.0)
+        middle = np.median(z, axis=1, keepdims=True)
+        above = np.where(itself, 0.0, np.maximum(z - middle, 0.0))
+        below = np.maximum(middle - z, 0.0)
+        below[:, reference] = 0.0
+        more = -(above @ side.errors.sum(axis=1) + below @ side.errors.sum(axis=0))
+        total = more - (cells * side.star(side.errors, reference)).sum(axis=1)
+        rough = np.zeros(self.n, dtype=bool)
+        if self.change.puts:
+            top = (cells * side.star(side.pull, reference)).max(axis=1)
+            total += k * top
+            rough |= widest * side.pull.max() > top
+        if self.change.takes:
+            values = cells * side.star(side.held, reference)
+            total += _most_taken(k, values, side.star(side.supply, reference))
+            rough |= widest * side.held.max() > min(_SUPPLY) * values.max(axis=1)
+        return total, rough | (more > _NEGLIGIBLE * total)
 
     def other(self, potentials: Floats, k: float, rise: Floats) -> Floats:
         """Return what the slope that was not quite 0 and the change of the ridge may add, for rows of weights."""
@@ -326,18 +383,18 @@ def _grown(new: Floats, old: Floats, attempt: int) -> Floats:
 
 
 def _most_taken(k: float, values: Floats, supply: Floats) -> Floats:
-    """Return at least what the k most valuable battles are worth, in each layer: by prices, not by sorting.
+    """Return at least what the k most valuable battles of each row are worth: by prices, not by sorting.
 
     For any price t, ``k * t + sum of supply * max(value - t, 0)`` is such a bound.
     """
-    flat = values.reshape(len(values), -1)
-    at = flat.argmax(axis=1)
-    top = flat[np.arange(len(flat)), at]
+    supply = np.broadcast_to(supply, values.shape)
+    each, at = np.arange(len(values)), values.argmax(axis=1)
+    top = values[each, at]
     best = k * top
-    few = np.flatnonzero(supply.ravel()[at] < k)  # elsewhere the best kind of battle is enough for all
+    few = np.flatnonzero(supply[each, at] < k)  # elsewhere the best kind of battle is enough for all
     for part in _SUPPLY:
-        over = np.maximum(flat[few] - part * top[few, None], 0.0)
-        best[few] = np.minimum(best[few], k * part * top[few] + over @ supply.ravel())
+        over = np.maximum(values[few] - part * top[few, None], 0.0)
+        best[few] = np.minimum(best[few], k * part * top[few] + np.einsum("ij,ij->i", over, supply[few]))
     return np.asarray(best)
 
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
 from typing import TypeAlias
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from holdrank.attacks.bradley_terry.battles import Battles, ranked
 from holdrank.attacks.goals import Aim
 from holdrank.attacks.plans import Plan
-from holdrank.rankings import Floats
+from holdrank.rankings import Floats, Ints
 from holdrank.rules.strengths import RIDGE, hessian_at
 from holdrank.status import Clock
 from holdrank.votes.changes import Change
@@ -27,7 +28,7 @@ Reached: TypeAlias = Callable[[Aim, Floats], bool]
 
 _PORTIONS = 6
 _EXCHANGES = 4
-_STEP = 1.15  # from one size that fails to the next
+_STEP, _FARTHEST = 1.02, 2.0  # from one size that fails to the next, at least and at most
 _FINE = 1e-3  # sizes of battles that are not whole are told apart to this part
 _HALVINGS = 14  # of the last battle, for attacks in shares
 _ROUGH = 0.03  # the same for far distances, which have many
@@ -74,43 +75,55 @@ class Pusher:
     def least(self, aim: Aim, push: Push, below: float, clock: Clock) -> tuple[float, Plan | None]:
         """Return the smallest number of battles, below the one given, that is found to reach an aim by a push."""
         unit = 1.0 if self.battles.is_counts else 0.0
-        start = 0.8 * self.estimate(push)
-        size = max(math.floor(start), 1.0) if unit else max(start, 1e-9 * self.battles.total)
+        size = self.estimate(push)
+        size = max(math.floor(size), 1.0) if unit else max(size, 1e-9 * self.battles.total)
         fails, does, plan = 0.0, math.inf, None
         while plan is None:
             size = min(size, self.most)
             if size >= below or clock.over():
                 return math.inf, None
-            plan = self.attempt(aim, push, size)
+            plan, guess = self._tried(aim, push, size)
             if plan is not None:
                 does = size
             elif size >= self.most:
                 return math.inf, None
             else:
                 fails = size
-                size = max(size + unit, math.floor(size * _STEP) if unit else size * _STEP)
+                size = max(size + unit, min(max(guess, size * _STEP), size * _FARTHEST))
+                size = float(math.ceil(size)) if unit else size
         fine = max(unit, (_ROUGH if aim.flips > 1 else 0.0 if unit else _FINE) * does)
-        while does - fails > fine and not clock.over():
-            middle = (fails + does) // 2 if unit else (fails + does) / 2
-            found = self.attempt(aim, push, middle)
+        for turn in count():
+            if does - fails <= fine or clock.over():
+                break
+            # Every third step halves: guesses may come from one side for ever.
+            middle = (fails + does) / 2 if turn % 3 == 2 else min(max(guess, fails + fine), does - fine)
+            middle = min(float(math.ceil(middle)), does - unit) if unit else middle
+            found, guess = self._tried(aim, push, middle)
             fails, does, plan = (fails, middle, found) if found is not None else (middle, does, plan)
         return does, plan
+
+    def _tried(self, aim: Aim, push: Push, size: float) -> tuple[Plan | None, float]:
+        """Return a change of `size` battles that reaches an aim, if one is found, and what size may just reach it."""
+        now = self.battles.strengths
+        ahead = self._short(now, push)
+        for changed in self.changes(push, size):
+            now = changed.strengths
+            if self._reached(aim, now):
+                plan = self.battles.plan(changed.taken, changed.ties_taken, changed.put)
+                break
+        else:
+            plan = None
+        moved = ahead - self._short(now, push)
+        return plan, size * ahead / moved if moved > 0 else math.inf
 
     def finer(self, aim: Aim, push: Push, size: float) -> tuple[float, Plan | None]:
         """Return a bit less than a whole number of battles that still reaches an aim, found by halving."""
         fails, does, plan = size - 1, size, None
         for _ in range(_HALVINGS):
             middle = (fails + does) / 2
-            found = self.attempt(aim, push, middle)
+            found, _ = self._tried(aim, push, middle)
             fails, does, plan = (fails, middle, found) if found is not None else (middle, does, plan)
         return does, plan
-
-    def attempt(self, aim: Aim, push: Push, size: float) -> Plan | None:
-        """Return a change of `size` battles that reaches an aim, if the push finds one."""
-        for changed in self.changes(push, size):
-            if self._reached(aim, changed.strengths):
-                return self.battles.plan(changed.taken, changed.ties_taken, changed.put)
-        return None
 
     def changes(self, push: Push, size: float) -> Iterator[Changed]:
         """Yield changes of `size` battles, each after the first better than those before it."""
@@ -127,7 +140,7 @@ class Pusher:
             taken, ties = (now.taken, now.ties_taken) if not self.change.takes else self._taken(worth, now, portion)
             now = self._refitted(taken, ties, put, now.strengths)
         yield now
-        best = self._short(now, push)
+        best = self._short(now.strengths, push)
         for turn in range(_EXCHANGES):
             worth = self._worth_after(now, push)
             put = self._exchanged(now.put, worth, size / (turn + 2), whole=whole) if self.change.puts else now.put
@@ -135,14 +148,14 @@ class Pusher:
             if self.change.takes:
                 taken, ties = self._taken(worth, Changed(empty, empty, empty, now.strengths), size)
             other = self._refitted(taken, ties, put, now.strengths)
-            if (short := self._short(other, push)) >= best:
+            if (short := self._short(other.strengths, push)) >= best:
                 return
             best, now = short, other
             yield now
 
-    def _short(self, changed: Changed, push: Push) -> float:
+    @staticmethod
+    def _short(s: Floats, push: Push) -> float:
         """Return how far the pairs of a push are from being passed."""
-        s = changed.strengths
         b, a = np.array(push).T
         gaps = s[a] - s[b]
         return float((np.maximum(gaps, 0.0) if len(push) > 1 else gaps).sum())
@@ -165,7 +178,7 @@ class Pusher:
         supply = np.append(battles.won - so_far.taken, battles.tied - so_far.ties_taken)
         value = np.append(-worth, -(worth + worth.T) / 2)
         value[supply <= 0] = -math.inf
-        order = np.argsort(-value, kind="stable")
+        order = _best_first(value, supply, size)
         before = np.cumsum(supply[order]) - supply[order]
         more = np.zeros(2 * n * n)
         more[order] = np.clip(size - before, 0.0, supply[order])
@@ -185,6 +198,16 @@ class Pusher:
             moved += part
         put.flat[best] += moved
         return put
+
+
+def _best_first(value: Floats, supply: Floats, size: float) -> Ints:
+    """Return the most valuable places in order, as many as are sure to hold a supply of `size`."""
+    few = min(2 * math.ceil(size) + 8, len(value) - 1)
+    cut = np.partition(value, len(value) - 1 - few)[len(value) - 1 - few]
+    places = np.flatnonzero(value >= cut)
+    if supply[places].clip(min=0.0).sum() < size:
+        places = np.arange(len(value))
+    return np.asarray(places[np.argsort(-value[places], kind="stable")])
 
 
 def worth_of_wins(wins: Floats, total: float, s: Floats, push: Push) -> Floats:
