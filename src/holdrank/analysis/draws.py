@@ -30,6 +30,9 @@ _MOST_KEPT = 1 << 23  # numbers of a table that is made once and kept
 _ONE_BY_ONE = 8  # votes for each distinct ballot up to which drawing votes is faster than drawing counts
 
 
+OfPair: TypeAlias = Callable[[Ints, Ints], Floats]  # what ballots say about pairs, by the ranks of both items
+
+
 def draw_weights(votes: Votes, size: int, generator: np.random.Generator) -> Ints:
     """Return how often each distinct ballot occurs in each of `size` draws of as many votes as there are.
 
@@ -107,14 +110,19 @@ class _Sums:
 class _Battles:
     """The same sums for ballots over two items, each of which speaks about one pair."""
 
-    def __init__(self, votes: Votes, columns: int, table: Callable[[Ints], Floats]) -> None:
+    def __init__(self, votes: Votes, columns: int, of_pair: OfPair) -> None:
         self.columns = columns
-        rows = max(1, NUMBERS_AT_A_TIME // max(columns, 1))
+        n = votes.n
+        rows = max(1, NUMBERS_AT_A_TIME // n)
         found: list[tuple[Ints, Ints, Floats]] = []
         for at in range(0, votes.distinct, rows):
-            values = table(votes.ballots.take(slice(at, at + rows)).matrix())
-            ballot, column = np.nonzero(values)
-            found.append((ballot + at, column, values[ballot, column]))
+            ranks = votes.ballots.take(slice(at, at + rows)).matrix()
+            ballot = np.flatnonzero((ranks != 0).sum(axis=1) == 2)
+            first, second = np.nonzero(ranks[ballot])[1].reshape(-1, 2).T
+            # Pairs stand as in `triu_indices`: those of item 0, then those of item 1, and so on.
+            column = first * (2 * n - first - 1) // 2 + second - first - 1
+            value = of_pair(ranks[ballot, first], ranks[ballot, second])
+            found.append((ballot[value != 0] + at, column[value != 0], value[value != 0]))
         ballot, column, value = (np.concatenate(part) for part in zip(*found, strict=True))
         order = np.argsort(column, kind="stable")
         self._ballot, self._value = ballot[order], value[order]
@@ -163,14 +171,13 @@ class _ByPairs(Route):
         super().__init__(votes, T, clock)
         self._i, self._j = np.triu_indices(votes.n, 1)
         gaps = votes.unlisted == "observed" and votes.incomplete > 0
-        tables = [self._margins] + [self._compared] * (both and gaps)
+        asked: list[OfPair] = [self._margin, _compared] if both and gaps else [self._margin]
+        battles = gaps and bool((votes.ballots.listed <= 2).all())
         self._sums: list[_Sums | _Battles] = [
-            _Battles(votes, len(self._i), table)
-            if gaps and (votes.ballots.listed <= 2).all()
-            else _Sums(votes, len(self._i), 1, table)
-            for table in tables
+            _Battles(votes, len(self._i), of_pair) if battles else _Sums(votes, len(self._i), 1, self._table(of_pair))
+            for of_pair in asked
         ]
-        self.columns = len(tables) * len(self._i)
+        self.columns = len(asked) * len(self._i)
 
     def sums(self, weights: Ints) -> Floats:
         return np.concatenate([part(weights) for part in self._sums], axis=1)
@@ -199,20 +206,23 @@ class _ByPairs(Route):
         full[:, self._j, self._i] = mirrored * pairs
         return full
 
-    def _margins(self, ranks: Ints) -> Floats:
-        listed = ranks > 0
-        ranks = np.where(listed, ranks, self.votes.n + 1)
-        signs = np.sign(ranks[:, self._j] - ranks[:, self._i])
-        if self.votes.unlisted == "observed":
-            signs *= listed[:, self._i] & listed[:, self._j]
-        return np.asarray(signs, dtype=np.float64)
+    def _table(self, of_pair: OfPair) -> Callable[[Ints], Floats]:
+        return lambda ranks: of_pair(ranks[:, self._i], ranks[:, self._j])
 
-    def _compared(self, ranks: Ints) -> Floats:
-        return ((ranks[:, self._i] > 0) & (ranks[:, self._j] > 0)).astype(np.float64)
+    def _margin(self, first: Ints, second: Ints) -> Floats:
+        last = self.votes.n + 1
+        signs = np.sign(np.where(second > 0, second, last) - np.where(first > 0, first, last))
+        if self.votes.unlisted == "observed":
+            signs *= (first > 0) & (second > 0)
+        return np.asarray(signs, dtype=np.float64)
 
     def _some_ranks(self, sums: Floats) -> tuple[Ints, Mask]:
         """Sort by pairwise wins."""
         return _ranks_of(-self.wins(sums).sum(axis=-1)), _all(sums)
+
+
+def _compared(first: Ints, second: Ints) -> Floats:
+    return ((first > 0) & (second > 0)).astype(np.float64)
 
 
 class _Kemeny(_ByPairs):

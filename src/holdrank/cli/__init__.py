@@ -102,6 +102,8 @@ class _Termination:
 
 def main() -> NoReturn:
     """Run the command line and leave with the right exit code; one line for each error, never a traceback."""
+    # Matrices here are of some hundred items: threads that share one cost several times what they save.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with _Termination() as termination:
         code = _run()
     if code == EXIT_INTERRUPTED and termination.heard:
