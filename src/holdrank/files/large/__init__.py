@@ -20,6 +20,7 @@ from typing import Any
 from holdrank.errors import Message, MissingExtraError, Option, UsageError
 from holdrank.files.filters import sql_conditions, where_in_words
 from holdrank.files.jsonl import ballots_of, json_value
+from holdrank.files.large.digests import Digests
 from holdrank.files.large.rows import (
     COUNTED,
     Plan,
@@ -127,18 +128,20 @@ def read_large(
     try:
         with Engine(progress) as engine:
             scan, plan = _opened(engine, source, format, options)
-            if not fits(engine, scan, plan):
-                counts = _counts_of_scan(engine, scan, plan, options)
-                if not counts.total:
-                    raise no_marks(scan.source)
-                return _with_reading(counts, scan, plan).as_votes()
-            with located(scan):
-                table = distinct_rows(engine, scan, plan)
-        with located(scan):  # DuckDB has given its memory back
-            raw = _raw(table, plan, options)
-            if not raw.ranks.any():
-                raise no_marks(scan.source)
-            return Votes.from_raw(raw, _reading(scan, plan, raw.choices))
+            with Digests(scan) as digests:
+                if not fits(engine, scan, plan):
+                    counts = _counts_of_scan(engine, scan, plan, options)
+                    if not counts.total:
+                        raise no_marks(scan.source)
+                    return _with_reading(counts, scan, plan, digests).as_votes()
+                with located(scan):
+                    table = distinct_rows(engine, scan, plan)
+                engine.close()  # which gives its memory back
+                with located(scan):
+                    raw = _raw(table, plan, options)
+                    if not raw.ranks.any():
+                        raise no_marks(scan.source)
+                    return Votes.from_raw(raw, _reading(scan, plan, raw.choices, digests))
     except NotForDuckDB as reason:
         if is_pattern(source):
             raise _refused(source, reason, "read the files one by one") from reason
@@ -174,20 +177,21 @@ def _count(
         with Engine(progress) as engine:
             scan, plan = _opened(engine, source, format, options)
             if executor is None:
-                return _with_reading(_counts_of_scan(engine, scan, plan, options), scan, plan)
+                with Digests(scan) as digests:
+                    return _with_reading(_counts_of_scan(engine, scan, plan, options), scan, plan, digests)
             parts = parts_of(engine, scan)
     except NotForDuckDB as reason:
         raise _refused(source, reason, "read it with read_votes, and count with PairCounts.from_votes") from reason
     work = {str(k): (part,) for k, part in enumerate(parts)}
     found: dict[str, PairCounts] = {}
-    with Clock() as clock:
+    with Clock() as clock, Digests(scan) as digests:
         for key, counts in spread(_count_part, work, Parcel((plan, options)), clock, executor=executor):
             found[key] = counts
             if progress is not None:
                 progress(Step("parts counted", len(found), len(parts)))
         if len(found) < len(parts):
             raise KeyboardInterrupt
-    return _with_reading(reduce(add, [found[key] for key in work]), scan, plan)
+        return _with_reading(reduce(add, [found[key] for key in work]), scan, plan, digests)
 
 
 def _count_part(parcel: Parcel[tuple[Plan, ReadOptions]], part: Scan, clock: Clock) -> tuple[PairCounts, bool]:  # noqa: ARG001
@@ -287,12 +291,12 @@ def _json_ballots(table: Table, plan: Plan, options: ReadOptions) -> RawBallots:
     return ballots_of(objects, head, table.source, options, Problems(), times)
 
 
-def _reading(scan: Scan, plan: Plan, choices: dict[str, str]) -> Reading:
+def _reading(scan: Scan, plan: Plan, choices: dict[str, str], digests: Digests) -> Reading:
     chosen = {"format": f"{plan.form} ({plan.reason})", **choices, **plan.chosen}
     if len(scan.files) > 1:
         chosen["files"] = f"{len(scan.files):,}, from {scan.files[0]} to {scan.files[-1]}"
-    return Reading(scan.source, scan.sha256(), plan.form, chosen)
+    return Reading(scan.source, digests.sha256(), plan.form, chosen)
 
 
-def _with_reading(counts: PairCounts, scan: Scan, plan: Plan) -> PairCounts:
-    return counts.with_reading(_reading(scan, plan, dict(counts.reading.choices)))
+def _with_reading(counts: PairCounts, scan: Scan, plan: Plan, digests: Digests) -> PairCounts:
+    return counts.with_reading(_reading(scan, plan, dict(counts.reading.choices), digests))

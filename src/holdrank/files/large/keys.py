@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from holdrank.errors import InputError
+from holdrank.files.containers.parquet import literal
 
 
 def json_keys(rows: Callable[..., list[tuple[Any, ...]]], lines: str, single: bool, source: str) -> tuple[str, ...]:
@@ -15,11 +16,12 @@ def json_keys(rows: Callable[..., list[tuple[Any, ...]]], lines: str, single: bo
     """
     step = "looking at keys"
     keys_of = "CASE json_type(json) WHEN 'OBJECT' THEN json_keys(json) END"
+    found = rows(f"SELECT json_type(json), {keys_of}, 1 FROM {lines} LIMIT 1", source)
     # Most files have the same keys on every line, which threads can see side by side; else the order of lines matters.
     # What is no object has no keys, and so differs from every object.
-    least, most = rows(f"SELECT min(h), max(h) FROM (SELECT hash(json_keys(json)) AS h FROM {lines})", source, step)[0]
-    found = rows(f"SELECT json_type(json), {keys_of}, 1 FROM {lines} LIMIT 1", source)
-    if least != most:
+    first = [literal(key) for kind, keys, _ in found if kind == "OBJECT" for key in keys]
+    others = f"SELECT count(*) FROM {lines} WHERE json_keys(json) IS DISTINCT FROM [{', '.join(first)}]"
+    if not first or rows(others, source, step)[0][0]:
         numbered = f"SELECT json, row_number() OVER () AS spot FROM {lines}"
         query = f"SELECT json_type(json), {keys_of}, min(spot) AS spot FROM ({numbered}) GROUP BY ALL ORDER BY spot"
         found = rows(query, source, step)

@@ -257,7 +257,13 @@ def fetch(
     """
     weight = None if plan is None else plan.weight
     cells = ", ".join(f"c{k}" for k in used)
-    relation = scan.relation([*used, *([] if weight is None or weight in used else [weight])])
+    asked = [*used, *([] if weight is None or weight in used else [weight])]
+    grouped = grouped and limit is None
+    relation = scan.relation(asked)
+    if grouped and scan.is_copied and plan is not None and plan.form in COUNTED:
+        copy, relation = scan.copy(asked)
+        engine.run("DROP TABLE IF EXISTS copied")
+        engine.run(copy, scan.source, "reading rows")
     number, sound = ("1::DOUBLE", "true") if weight is None else _weight(scan, weight)
     if limit is not None:
         query = f"SELECT {cells}, 1 AS times, 1::DOUBLE AS heavy, 0 AS faulty, spot FROM ({relation}) LIMIT {limit}"
@@ -273,17 +279,17 @@ def fetch(
     else:
         query = f"SELECT {cells}, 1 AS times, {number} AS heavy, (NOT {sound})::INT AS faulty, spot FROM ({relation})"
     engine.run("DROP TABLE IF EXISTS held")
-    engine.run(f"CREATE TEMP TABLE held AS {query}", scan.source, "counting rows" if limit is None and grouped else "")
+    engine.run(f"CREATE TEMP TABLE held AS {query}", scan.source, "counting rows" if grouped else "")
     try:
         if weight is not None and engine.rows("SELECT coalesce(sum(faulty), 0) FROM held")[0][0]:
             _refuse_weight(engine, scan, weight, relation, sound)
-        if weight is not None and grouped and limit is None:
+        if weight is not None and grouped:
             least = engine.rows("SELECT min(least) FROM held")[0][0]
             if least is not None and least < _LEAST_WEIGHT:
                 raise NotForDuckDB(f"a weight of {least:g} is too small to be added up without loss")
         arrays, values = _arrays(engine, scan, used)
     finally:
-        engine.run("DROP TABLE IF EXISTS held")
+        engine.run("DROP TABLE IF EXISTS held; DROP TABLE IF EXISTS copied")
     spots = arrays.pop("spot")
     columns: list[Column] = [Coded([""], np.zeros(len(spots), dtype=np.int32))] * len(scan.names)
     raw = plan is not None and plan.form == "jsonl"
@@ -379,6 +385,8 @@ def _decoded(scan: Scan, k: int, word: str, place: Callable[[], int]) -> str:
     """Return the text of a JSON value, as the reader of JSON Lines does."""
     if not word:
         return ""
+    if word[0] == '"' and "\\" not in word:  # most are plain text, and there may be many
+        return word[1:-1]
     try:
         value = json_value(word)
     except ValueError as error:

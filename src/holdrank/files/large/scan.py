@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import glob
-import hashlib
 import io
 import os
 import shutil
@@ -36,6 +35,7 @@ MEMORY = "1GB"
 
 _HEAD = 1 << 20  # bytes that tell what a text is
 _MOST_COLUMNS = 10_000  # that DuckDB is asked for; a query names them all
+_MOST_COPIED = 4 << 30  # bytes of text files of which columns are copied: what is not held in memory goes to the disk
 _FILE = 1 << 40  # rows of a file at most: the place of a row is its file times this, plus its row
 
 
@@ -94,16 +94,41 @@ class Scan:
     def relation(self, used: Sequence[int], place: bool = True) -> str:
         """Return a query for the columns c0, c1, … by their number, and the place of each row as `spot`."""
         if self.where:
-            inner = replace(self, where=()).relation([*dict.fromkeys([*used, *(k for k, _ in self.where)])], place)
+            inner = replace(self, where=()).relation(self._with_conditions(used), place)
             listed = ", ".join([*(f"c{k}" for k in used), *(["spot"] if place else [])]) or "1"
             return f"SELECT {listed} FROM ({inner}) WHERE {' AND '.join(f'({said})' for _, said in self.where)}"
+        return self._rows(used, [f"file_index::BIGINT * {_FILE} + row_number() OVER () - 1 AS spot"] if place else [])
+
+    @property
+    def is_copied(self) -> bool:
+        """Whether rows are counted from a copy of their columns."""
+        return self.kind != "parquet" and sum(map(os.path.getsize, self.files)) <= _MOST_COPIED
+
+    def copy(self, used: Sequence[int]) -> tuple[str, str]:
+        """Return a query that makes the table `copied` of text files, and one for its rows, as `relation` gives them.
+
+        Rows that are numbered while they are read go through one thread; a table is filled by all, and numbers its
+        rows in the order of the files.
+        """
+        table = self._rows(self._with_conditions(used), ["file_index AS file"])
+        spot = f"file::BIGINT * {_FILE} + rowid AS spot"
+        rows = f"SELECT {', '.join([*(f'c{k}' for k in used), spot])} FROM copied"
+        if self.where:
+            rows += f" WHERE {' AND '.join(f'({said})' for _, said in self.where)}"
+        return f"CREATE TEMP TABLE copied AS {table}", rows
+
+    def _with_conditions(self, used: Sequence[int]) -> list[int]:
+        return [*dict.fromkeys([*used, *(k for k, _ in self.where)])]
+
+    def _rows(self, used: Sequence[int], place: Sequence[str]) -> str:
+        """Return a query for columns of all rows, and what tells the place of each."""
         files = listing(self.files)
-        spot = f"file_index::BIGINT * {_FILE} + row_number() OVER () - 1 AS spot"
         if self.kind == "parquet":
             cells = [f"{parquet.cell_of(identifier(self.names[k]), self.types[k])} AS c{k}" for k in used]
-            spot = f"file_index::BIGINT * {_FILE} + file_row_number AS spot"
+            if place:
+                place = [f"file_index::BIGINT * {_FILE} + file_row_number AS spot"]
             if self.spilled:
-                cells, spot = [f"c{k}" for k in used], "spot"
+                cells, place = [f"c{k}" for k in used], ["spot"] if place else []
             tail = f"FROM read_parquet({files}, union_by_name = true, hive_partitioning = false)"
             if self.rows is not None:
                 tail += f" WHERE file_row_number >= {self.rows[0]} AND file_row_number < {self.rows[1]}"
@@ -122,34 +147,16 @@ class Scan:
                 f"FROM read_json({files}, format = 'newline_delimited', hive_partitioning = false, "
                 f"columns = {{{columns}}})"
             )
-        return f"SELECT {', '.join([*cells, *([spot] if place else [])]) or 1} {tail}"
+        return f"SELECT {', '.join([*cells, *place]) or 1} {tail}"
 
     def text_of(self, k: int) -> str:
         """Return the expression for the text of a cell, without outer blanks."""
         cell = f"c{k} ->> '$'" if self.types[k] == "json" else f"c{k}::VARCHAR"
         return f"trim(coalesce({cell}, ''), ' \t\n\r\f\v')"
 
-    def sha256(self) -> str:
-        """Return the SHA-256 of the file; of several, that of theirs, one a line. Refuse files that were changed."""
-        digests = []
-        for file, stamp in zip(self.files, self.stamps, strict=True):
-            try:
-                with open(file, "rb") as opened:
-                    digests.append(hashlib.file_digest(opened, "sha256").hexdigest())
-                same = _stamp(file) == stamp
-            except OSError:
-                same = False
-            if not same:
-                raise InputError(
-                    "the file was changed while it was read",
-                    source=file,
-                    expected="a file that stays as it is",
-                    repair="wait until it is written, and run it again; or read a copy of it",
-                )
-        return digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()
 
-
-def _stamp(file: str) -> tuple[int, ...]:
+def stamp_of(file: str) -> tuple[int, ...]:
+    """Return what tells that a file is still the one that it was."""
     known = os.stat(file)
     return known.st_dev, known.st_ino, known.st_size, known.st_mtime_ns
 
@@ -208,6 +215,10 @@ class Engine:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give memory and folder back."""
         self._connection.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -314,7 +325,7 @@ def open_scan(
     sign = ","
     for number, file in enumerate(files):
         head = _head(file)
-        stamps.append(_stamp(file))
+        stamps.append(stamp_of(file))
         found, text = _kind_of(head, format)
         if number == 0:
             kind = found
