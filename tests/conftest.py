@@ -23,6 +23,10 @@ pytest.register_assert_rewrite("reading", "served", "studios", "vote_tables", "f
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# One thread for each process: tests run side by side, and threads that wait for each other in small products of
+# matrices take more time than the products. Set before numpy is imported, here and in processes that tests start.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # Started in the background, a shell has Ctrl-C ignored; tests press it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
