@@ -66,6 +66,7 @@ _ROOMS = {
     "rules.merges": ("Robust", "downward_merge", "merge_path", "naive_merge", "smith_merge"),
     "rules.metrics": ("Metric",),
     "rules.ratings": ("Ratings", "StyleEffect"),
+    "rules.registry": ("auto",),
     "rules.scores": ("copeland", "mean_score"),
     "status": ("Status", "Step"),
     "votes.changes": ("Change",),
@@ -200,6 +201,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.rules.metrics import Metric as Metric
     from holdrank.rules.ratings import Ratings as Ratings
     from holdrank.rules.ratings import StyleEffect as StyleEffect
+    from holdrank.rules.registry import auto as auto
     from holdrank.rules.scores import copeland as copeland
     from holdrank.rules.scores import mean_score as mean_score
     from holdrank.rules.style import bradley_terry_with_style as bradley_terry_with_style

@@ -78,7 +78,7 @@ def test_smith_tiers_hold_until_the_formula_says_and_no_longer(kind):
         votes = hr.Votes.from_ranks(np.array(ballots), rng.integers(1, 4, size=len(ballots)), "abc",
                                     unlisted=unlisted_rule(kind))  # fmt: skip
         weights = votes.weights.astype(int).tolist()
-        t = hr.tradeoff(votes, merge="smith")
+        t = hr.tradeoff(votes, hr.kemeny, merge="smith")
         for theta, tiers, lower, upper in zip(t.theta, t.rankings, t.lower, t.upper, strict=True):
             assert lower == upper
             needed = math.inf if math.isinf(lower) else math.ceil(lower * votes.total - 1e-9)

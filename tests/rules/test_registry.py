@@ -88,7 +88,7 @@ def test_the_command_line_offers_every_rule():
 def test_names_are_taken_once_and_unknown_ones_refused():
     with pytest.raises(hr.UsageError, match="'kemeny' already"):
         register(Rule(name="kemeny", function=hr.kemeny))
-    with pytest.raises(hr.UsageError, match=r"rule must be one of kemeny, borda, .*, not 'kemney'"):
+    with pytest.raises(hr.UsageError, match=r"rule must be one of auto, kemeny, borda, .*, not 'kemney'"):
         rule_named("kemney")
 
 

@@ -46,7 +46,7 @@ from holdrank.attacks.results import Attack, amounts
 from holdrank.errors import HoldrankError, UsageError
 from holdrank.rules.consensus import Statistic, borda
 from holdrank.rules.merges import Robust, consensus_of, merge_path, pairs_for
-from holdrank.rules.registry import rule_named, rules
+from holdrank.rules.registry import rule_for, rules
 from holdrank.rules.scores import copeland
 from holdrank.status import Clock, Status, Step
 from holdrank.votes.votes import Votes
@@ -102,7 +102,7 @@ def analyse(
     if not isinstance(votes, Votes):
         raise UsageError(f"analyse takes Votes, not {type(votes).__name__}")
     spec = Spec() if spec is None else spec
-    rule = rule_named(spec.rule)
+    rule = rule_for(spec.rule, votes)
     if rule.needs == "scores":
         rule.function(votes)  # refuses votes without scores
     return _Run(votes, spec, progress, partial).analysis()
@@ -115,6 +115,7 @@ class _Run:
         self, votes: Votes, spec: Spec, progress: Progress | None, partial: Callable[[Record], None] | None
     ) -> None:
         self.votes, self.spec, self.progress, self.partial = votes, spec, progress, partial
+        self.rule = rule_for(spec.rule, votes)
         self.clock = Clock(spec.time_limit)
         self.record: Record = {
             "schema": SCHEMA,
@@ -149,11 +150,11 @@ class _Run:
     # The steps, in their order.
 
     def _consensus(self) -> None:
-        self.median = rule_named(self.spec.rule).run(self.votes, self._seconds())
-        self.statistic: Statistic = rule_named(self.spec.rule).function
+        self.median = self.rule.run(self.votes, self._seconds())
+        self.statistic: Statistic = self.rule.function
         self.reported = self.median
         order = list(self.median.ranking.order)
-        self.record["consensus"] = ranking_record(self.spec.rule, self.median)
+        self.record["consensus"] = ranking_record(self.rule.name, self.median)
         P = pairs_for(self.statistic, self.votes)
         self.record["pairs"] = pairs_record(self.votes, order)
         if self.votes.n > 1:
@@ -221,7 +222,7 @@ class _Run:
             T, before = self.statistic, self.reported.ranking
             said = goals.claimed(claim, self.votes.items)
             if isinstance(said, goals.Above):  # an order, which tiers do not keep
-                T, before = rule_named(self.spec.rule).function, self.median.ranking
+                T, before = self.rule.function, self.median.ranking
             goal = goals.goal_against(said, self.votes.items, before, tiers=False)
             row: Record = {"claim": claim, "holds": goal is not None, "attack": None}
             if goal is not None:
@@ -235,7 +236,7 @@ class _Run:
         """Price each boundary between two tiers: what it takes to change who stands above it."""
         sizes = [len(bucket) for bucket in self.reported.ranking.buckets]
         # Tiers of many items are priced on the ranking below them, whose order a boundary keeps.
-        T = self.statistic if self.votes.n <= _FEW_ITEMS else rule_named(self.spec.rule).function
+        T = self.statistic if self.votes.n <= _FEW_ITEMS else self.rule.function
         for done, k in enumerate(np.cumsum(sizes)[:-1].tolist()):
             left = self._seconds()
             limit = None if left is None else left / (len(sizes) - 1 - done)
@@ -255,7 +256,7 @@ class _Run:
         k, n = self.spec.k, self.votes.n
         if k is None or n < 2:
             return
-        T = rule_named(self.spec.rule).function
+        T = self.rule.function
         whole = goals.TopSet(k)
         limit = self._seconds()
         cut = attack(self.votes, T, whole, time_limit=None if limit is None else limit / 3)
@@ -281,10 +282,9 @@ class _Run:
 
     def _removals(self) -> None:
         """Say what each item's leaving does to the others, where the rule can be run on all such votes at once."""
-        rule = rule_named(self.spec.rule)
-        if self.votes.n < 3 or rule.without_each is None:
+        if self.votes.n < 3 or self.rule.without_each is None:
             return
-        found = removals(self.votes, rule.function, time_limit=self._seconds(), progress=self.progress)
+        found = removals(self.votes, self.rule.function, time_limit=self._seconds(), progress=self.progress)
         if len(found.each) < self.votes.n:
             self._note(found.status)
         self.record["removals"] = removals_in_short(found)
@@ -294,7 +294,7 @@ class _Run:
             return
         drawn = bootstrap(
             self.votes,
-            rule_named(self.spec.rule).function,
+            self.rule.function,
             draws=self.spec.draws,
             rng=self.spec.seed,
             progress=self.progress,
@@ -309,7 +309,7 @@ class _Run:
             return
         found = reach(
             self.votes,
-            rule_named(self.spec.rule).function,
+            self.rule.function,
             self._budget(),
             time_limit=self._seconds(),
             progress=self.progress,
@@ -328,9 +328,8 @@ class _Run:
         if n < 2:
             return
         deltas = curve_distances(n)
-        base = rule_named(self.spec.rule)
-        asked = [base.function] + [self.statistic] * (isinstance(self.statistic, Robust) and n <= _FEW_ITEMS)
-        asked += [borda if n <= _CURVE_ITEMS else copeland] * (base.median_of == "kendall")
+        asked = [self.rule.function] + [self.statistic] * (isinstance(self.statistic, Robust) and n <= _FEW_ITEMS)
+        asked += [borda if n <= _CURVE_ITEMS else copeland] * (self.rule.median_of == "kendall")
         for done, T in enumerate(asked):
             left = self._seconds()
             limit = None if left is None else left / (len(asked) - done)
@@ -342,7 +341,7 @@ class _Run:
         missing = []
         for rule in rules():
             name = rule.name
-            if name == self.spec.rule or (rule.needs == "scores" and not self.votes.ballots.has_scores):
+            if name == self.rule.name or (rule.needs == "scores" and not self.votes.ballots.has_scores):
                 continue
             try:
                 found = rule.run(self.votes, self._seconds())

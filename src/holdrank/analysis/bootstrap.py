@@ -23,10 +23,10 @@ from holdrank.rules.consensus import (
     StatisticName,
     expect_seconds,
     expect_votes,
-    kemeny,
     name_of,
 )
-from holdrank.rules.merges import Robust, ballots_for, consensus_of
+from holdrank.rules.merges import Robust, ballots_for, consensus_of, settled
+from holdrank.rules.registry import auto
 from holdrank.status import Clock, Status, Step
 from holdrank.votes.models import Seed, seed_of
 from holdrank.votes.votes import Votes
@@ -118,7 +118,7 @@ class Bootstrap:
 
 def bootstrap(
     votes: Votes,
-    T: Statistic = kemeny,
+    T: Statistic = auto,
     *,
     draws: int = 1000,
     level: float = 0.95,
@@ -135,6 +135,7 @@ def bootstrap(
     votes : Votes
         With whole numbers as weights: each draw has as many votes as these.
     T : Statistic
+        By default `auto`, the rule that suits the votes.
         `kemeny`, `copeland`, `bradley_terry`, `borda`, `footrule` and `Robust` of these rank many draws at once; any
         other statistic is called for each.
     draws : int
@@ -171,6 +172,7 @@ def bootstrap(
     started = perf_counter()
     draws, level, time_limit = _checked(votes, T, draws, level, time_limit)
     expect_executor(executor)
+    T = settled(T, votes)
     votes = ballots_for(T, votes)
     seed = seed_of(rng)
     consensus = consensus_of(votes, T, time_limit)

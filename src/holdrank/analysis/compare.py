@@ -13,6 +13,7 @@ from holdrank.attacks.results import amounts
 from holdrank.errors import UsageError, quote
 from holdrank.rankings import Ranking, kendall
 from holdrank.rules.consensus import Statistic, expect_seconds
+from holdrank.rules.merges import settled
 from holdrank.status import Clock
 from holdrank.votes.votes import Votes
 
@@ -50,6 +51,7 @@ def compare(
     if len(common) < 2:
         names = [quote(votes.reading.source) for votes in (old, new)]
         raise UsageError(f"{names[0]} and {names[1]} have {len(common)} items in common; two are needed")
+    statistic = settled(statistic, old, new)  # one rule for both
     before = bootstrap(old.only(common), statistic, draws=draws, rng=seed, executor=executor)
     if before.status.is_interrupted:
         raise KeyboardInterrupt  # nothing to compare with

@@ -25,7 +25,8 @@ from holdrank.parallel.checkpoints import Keep, opened
 from holdrank.parallel.spread import expect_executor, spread
 from holdrank.parallel.workers import Parcel
 from holdrank.rankings import Floats, Ranking
-from holdrank.rules.consensus import Statistic, expect_seconds, kemeny
+from holdrank.rules.consensus import Statistic, expect_seconds
+from holdrank.rules.registry import auto
 from holdrank.status import Clock, Status, Step
 from holdrank.votes.models import Seed, seed_of
 from holdrank.votes.votes import Votes
@@ -33,7 +34,7 @@ from holdrank.votes.votes import Votes
 
 def breakdowns(
     files: Iterable[str | os.PathLike[str]],
-    T: Statistic = kemeny,
+    T: Statistic = auto,
     deltas: Iterable[float] | None = None,
     *,
     method: Method = "auto",

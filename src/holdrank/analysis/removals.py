@@ -13,7 +13,7 @@ import numpy as np
 from holdrank.errors import UsageError
 from holdrank.rankings import Ranking
 from holdrank.rules.consensus import Consensus, Statistic, StatisticName, expect_seconds, expect_votes, name_of
-from holdrank.rules.merges import consensus_of
+from holdrank.rules.merges import consensus_of, settled
 from holdrank.rules.registry import rule_of
 from holdrank.status import Clock, Status, Step
 from holdrank.votes.pairs import PairCounts
@@ -134,6 +134,7 @@ def removals(
     started = perf_counter()
     expect_votes(votes, "removals", pairs=True)
     seconds = expect_seconds(time_limit)
+    T = settled(T, votes)
     if votes.n < 2:
         raise UsageError("removals need at least two items")
     with Clock(seconds) as clock:

@@ -9,7 +9,7 @@ from typing import Literal
 from holdrank.errors import UsageError, quote, real_number, whole_number
 from holdrank.rules.consensus import expect_seconds, kemeny
 from holdrank.rules.merges import Merge, Robust
-from holdrank.rules.registry import rule_named
+from holdrank.rules.registry import AUTO, expect_rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,8 @@ class Spec:
 
     Parameters
     ----------
-    rule : {"kemeny", "borda", "footrule", "copeland", "bradley-terry", "mean-score"}
+    rule : {"auto", "kemeny", "borda", "footrule", "copeland", "bradley-terry", "mean-score"}
+        "auto" is Bradley-Terry for battles, and Kemeny for all other votes.
     theta : float, "auto" or None
         Threshold of the tiers; "auto" is the best one by `tradeoff`, None is no tiers.
     merge : {"downward", "naive", "smith"}
@@ -36,7 +37,7 @@ class Spec:
         Seconds for all steps together.
     """
 
-    rule: str = "kemeny"
+    rule: str = AUTO
     _: KW_ONLY
     theta: float | Literal["auto"] | None = "auto"
     merge: Merge = "downward"
@@ -48,7 +49,7 @@ class Spec:
     time_limit: float | None = 40.0
 
     def __post_init__(self) -> None:
-        rule_named(self.rule)  # refuses what is none
+        expect_rule(self.rule)
         plain: dict[str, object] = {"claims": tuple(self.claims)}
         if self.theta is not None:
             # Refuses what is no threshold or no merge.

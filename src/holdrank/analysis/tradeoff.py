@@ -24,9 +24,9 @@ from holdrank.parallel.checkpoints import Checkpoint, Keep, opened
 from holdrank.parallel.spread import expect_executor, spread
 from holdrank.parallel.workers import Parcel
 from holdrank.rankings import Floats, Ranking
-from holdrank.rules.consensus import Consensus, Statistic, expect_seconds, expect_votes, kemeny, name_of
+from holdrank.rules.consensus import Consensus, Statistic, expect_seconds, expect_votes, name_of
 from holdrank.rules.merges import Merge, Robust, consensus_of, merge_path, pairs_for
-from holdrank.rules.registry import rule_of
+from holdrank.rules.registry import auto, rule_of, suited
 from holdrank.status import Clock, Status, Step, upward
 from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
@@ -107,7 +107,7 @@ def best_threshold(votes: Votes, base: Statistic, merge: Merge, *, time_limit: f
 
 def tradeoff(
     votes: Votes,
-    base: Statistic = kemeny,
+    base: Statistic = auto,
     *,
     merge: Merge = "downward",
     delta: float | None = None,
@@ -172,6 +172,7 @@ def tradeoff(
     """
     started = perf_counter()
     expect_votes(votes, "tradeoff")
+    base = suited(base, votes)
     time_limit = expect_seconds(time_limit)
     pairs = votes.n * (votes.n - 1) / 2
     at = (1 / pairs if pairs else 1.0) if delta is None else _number("delta", delta)

@@ -16,7 +16,7 @@ from holdrank.attacks.engines import Engine
 from holdrank.errors import UsageError, item_number
 from holdrank.rankings import Floats, Ints
 from holdrank.rules.consensus import Consensus, Statistic, StatisticName, expect_votes, name_of
-from holdrank.rules.registry import rule_of
+from holdrank.rules.registry import rule_of, suited
 from holdrank.rules.strengths import RIDGE, hessian_at, slope_at, strength_tolerance
 from holdrank.votes.memo import close
 from holdrank.votes.votes import Votes
@@ -122,6 +122,7 @@ def voter_effects(votes: Votes, T: Statistic, *, race: Sequence[str] | None = No
     """
     started = perf_counter()
     expect_votes(votes, "voter_effects")
+    T = suited(T, votes)
     engine: Engine | None = rule_of(T).engine
     if engine is None or not engine.battles:
         raise UsageError(f"voter_effects takes bradley_terry, not {name_of(T)}", repair="give bradley_terry")

@@ -22,10 +22,10 @@ from holdrank.attacks.results import Attack, Breakdown, columns
 from holdrank.attacks.whole import votes_needed
 from holdrank.errors import UsageError, quote, real_number, show
 from holdrank.rankings import Floats, Ranking
-from holdrank.rules.consensus import Consensus, Statistic, expect_seconds, kemeny, name_of
-from holdrank.rules.merges import Robust, ballots_for, base_of, consensus_of
+from holdrank.rules.consensus import Consensus, Statistic, expect_seconds, name_of
+from holdrank.rules.merges import Robust, ballots_for, base_of, consensus_of, settled
 from holdrank.rules.metrics import Metric, MetricLike
-from holdrank.rules.registry import rule_of
+from holdrank.rules.registry import auto, rule_of
 from holdrank.status import Clock, Status
 from holdrank.votes.changes import Change, ChangeName, change_of
 from holdrank.votes.models import Seed, seed_of
@@ -40,7 +40,7 @@ _METHODS = ("auto", "exact", "search", "bounds", "smooth", "paper")
 
 def breakdown(
     votes: Votes | PairCounts,
-    T: Statistic = kemeny,
+    T: Statistic = auto,
     deltas: Iterable[float] | None = None,
     *,
     method: Method = "auto",
@@ -60,6 +60,7 @@ def breakdown(
     votes : Votes or PairCounts
         Pair counts for `bradley_terry` and its tiers, on battles only.
     T : Statistic
+        By default `auto`, the rule that suits the votes.
         `kemeny`, `borda`, `footrule`, a `Median`, and `Robust` of `kemeny` or `borda` by "downward" or "naive":
         exactly, as far as effort and time allow. `bradley_terry` on battles: attacks, and lower bounds that are close
         for close races; its tiers: attacks, and lower bounds that are 0 where a tie may just break. `Robust` of
@@ -105,6 +106,7 @@ def breakdown(
     """
     started = perf_counter()
     time_limit = expect_seconds(time_limit)
+    T = settled(T, votes)
     votes = votes_of(votes, T)
     T = checked(votes, T, time_limit)
     if method not in _METHODS:
@@ -183,7 +185,7 @@ def attack(
 
     Examples
     --------
-    >>> from holdrank import NewWinner
+    >>> from holdrank import NewWinner, kemeny
     >>> votes = Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[60, 40])
     >>> a = attack(votes, kemeny, NewWinner())
     >>> round(a.lower, 6), a.exact, a.verified, a.whole.removed, a.whole.added
@@ -191,6 +193,7 @@ def attack(
     """
     started = perf_counter()
     time_limit = expect_seconds(time_limit)
+    T = settled(T, votes)
     votes = votes_of(votes, T)
     T = checked(votes, T, time_limit)
     change = change_of(change)
@@ -222,6 +225,7 @@ def fulfils(votes: Votes, T: Statistic, attacked: Votes, goal: Goal) -> bool:
 
     Where T reports several optima for the attacked votes, all must fulfil the goal (`kemeny`), or the answer is False.
     """
+    T = settled(T, votes)
     check_goal(goal, T)
     aim = goal.aim(T(votes).ranking, votes.items)
     return reaches(aim, T, lambda: attacked, T(attacked), Clock())
@@ -336,6 +340,7 @@ def checked(votes: object, T: Statistic, time_limit: float | None) -> Statistic:
         )
     if not callable(T):
         raise UsageError(f"the statistic must be kemeny, borda, footrule, a Robust or a function, not {show(repr(T))}")
+    T = settled(T, votes)
     # Choosing a threshold takes as long as what comes after it.
     return T.fixed(votes, time_limit=None if time_limit is None else time_limit / 2) if isinstance(T, Robust) else T
 

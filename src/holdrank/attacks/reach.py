@@ -19,9 +19,9 @@ from holdrank.attacks.search import directions
 from holdrank.errors import UsageError, quote, real_number, whole_number
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.rules.bradley_terry import compares_all
-from holdrank.rules.consensus import Statistic, expect_seconds, kemeny
+from holdrank.rules.consensus import Statistic, expect_seconds
 from holdrank.rules.merges import Robust, ballots_for, consensus_of
-from holdrank.rules.registry import rule_of
+from holdrank.rules.registry import auto, rule_of, suited
 from holdrank.rules.solvers.highs import UNIT
 from holdrank.status import Clock, Status, Step
 from holdrank.votes.changes import Change, ChangeName, change_of
@@ -63,7 +63,7 @@ class Reach:
 
 def reach(
     votes: Votes | PairCounts,
-    T: Statistic = kemeny,
+    T: Statistic = auto,
     budget: float = 0.01,
     *,
     change: Change | ChangeName = "replace",
@@ -77,7 +77,7 @@ def reach(
     votes : Votes or PairCounts
         Pair counts for `bradley_terry` on battles only.
     T : Statistic
-        A rule without ties.
+        A rule without ties; by default `auto`, the one that suits the votes.
     budget : float
         Share of the votes, between 0 and 1; of counted votes, whole ones: at least one. Or a whole number of votes.
     change : {"replace", "drop", "add"}
@@ -100,13 +100,14 @@ def reach(
     Examples
     --------
     >>> votes = Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[60, 40])
-    >>> r = reach(votes, kemeny, 0.2)
+    >>> r = reach(votes, budget=0.2)
     >>> list(zip(votes.items, r.best.tolist(), r.worst.tolist()))
     [('a', 1, 2), ('b', 1, 2), ('c', 3, 3)]
     """
     if isinstance(T, Robust):
         raise UsageError("reach takes a rule without ties", repair="give the base of the tiers")
     change = change_of(change)
+    T = suited(T, votes)
     votes = votes_of(votes, T)
     share = _share_of(budget, votes)
     votes = ballots_for(T, votes)

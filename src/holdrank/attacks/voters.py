@@ -19,7 +19,7 @@ from holdrank.attacks.results import Ballots
 from holdrank.errors import UsageError, quote, real_number
 from holdrank.rankings import Floats, Ints
 from holdrank.rules.consensus import Consensus, Statistic, StatisticName, expect_seconds, expect_votes, name_of
-from holdrank.rules.registry import rule_of
+from holdrank.rules.registry import rule_of, suited
 from holdrank.status import Clock, Status
 from holdrank.votes.changes import Change, ChangeName, change_of
 from holdrank.votes.voters import Voters
@@ -171,6 +171,7 @@ def voter_attack(
     """
     started = perf_counter()
     expect_votes(votes, "voter_attack")
+    T = suited(T, votes)
     engine: Engine | None = rule_of(T).engine
     if engine is None or not engine.battles:
         raise UsageError(

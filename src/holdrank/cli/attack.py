@@ -15,6 +15,7 @@ from holdrank.cli.options import (
     result_options,
     rule_option,
     search_time_option,
+    settled_rule,
     statistic_of,
     theta_option,
 )
@@ -61,13 +62,14 @@ def attack(file: str, change: str, rule: str, theta: float | str | None, merge: 
     if write is not None:
         check_output("--write", write, file, VOTE_ENDINGS)
     votes = read(file, reading, quiet)
+    asked, rule = rule, settled_rule(rule, votes, as_json=as_json)
     T = statistic_of(rule, theta, merge, votes, time_limit, quiet)
     with progress_line(quiet) as progress:
         found = compute(votes, T, goal, change=change, time_limit=time_limit, progress=progress)  # type: ignore[arg-type]
     if verbose:
         complain(f"{found.status}; {found.seconds:.3f} s")
     if as_json:
-        spec = {"rule": rule, "theta": theta, "merge": merge, "change": change, "time_limit": time_limit}
+        spec = {"rule": asked, "theta": theta, "merge": merge, "change": change, "time_limit": time_limit}
         print_json(
             "attack", votes, spec=spec, **attack_parts(found, T, auto=theta == "auto"), seconds=round(found.seconds, 6)
         )

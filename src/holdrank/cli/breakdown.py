@@ -15,6 +15,7 @@ from holdrank.cli.options import (
     result_options,
     rule_option,
     search_time_option,
+    settled_rule,
     statistic,
     statistic_of,
     theta_option,
@@ -97,6 +98,7 @@ def breakdown(file: str, files: tuple[str, ...], rule: str, theta: float | str |
             _print_breakdowns(name, found, every=bool(deltas))
         return _worst_code(found, require_proof)
     votes = read(file, reading, quiet)
+    rule = settled_rule(rule, votes, as_json=as_json)
     T = statistic_of(rule, theta, merge, votes, time_limit, quiet)
     with progress_line(quiet) as progress:
         one = compute(votes, T, **how, time_limit=time_limit, progress=progress)
@@ -134,6 +136,7 @@ def tradeoff(file: str, rule: str, merge: str, delta: float | None, tolerance: f
     from holdrank.analysis.tradeoff import tradeoff as compute
 
     votes = read(file, reading, quiet)
+    asked, rule = rule, settled_rule(rule, votes, as_json=as_json)
     with progress_line(quiet) as progress:
         limits: dict[str, Any] = {"tolerance": tolerance, "time_limit": time_limit, "progress": progress}
         means: dict[str, Any] = {"executor": executor, "checkpoint": checkpoint}
@@ -141,7 +144,7 @@ def tradeoff(file: str, rule: str, merge: str, delta: float | None, tolerance: f
     if verbose:
         complain(f"{found.status}; {found.seconds:.3f} s")
     if as_json:
-        spec = {"rule": rule, "merge": merge, "delta": delta, "tolerance": tolerance, "time_limit": time_limit}
+        spec = {"rule": asked, "merge": merge, "delta": delta, "tolerance": tolerance, "time_limit": time_limit}
         parts = {"consensus": ranking_record(rule, found.base), "tradeoff": tradeoff_record(found)}
         print_json("tradeoff", votes, spec=spec, **parts, seconds=round(found.seconds, 6))
     else:
@@ -154,7 +157,6 @@ def _breakdowns(
 ) -> tuple[str, list[Any]]:
     """Return the name of the statistic, and the breakdown of every file."""
     from holdrank.analysis.many import breakdowns
-    from holdrank.rules.consensus import name_of
     from holdrank.rules.merges import Robust
 
     T = statistic(asked["rule"])
@@ -162,7 +164,8 @@ def _breakdowns(
         T = Robust(T, asked["theta"], merge=asked["merge"])
     with progress_line(quiet) as progress:
         found = breakdowns(files, T, **how, progress=progress)
-    return name_of(T), [one.record for one in found]
+    names = {one.statistic for one in found}
+    return names.pop() if len(names) == 1 else "the rule that suits each file", [one.record for one in found]
 
 
 def _worst_code(found: list[Any], require_proof: bool) -> int:

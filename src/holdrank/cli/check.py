@@ -16,6 +16,7 @@ from holdrank.cli.options import (
     read,
     reading_options,
     rule_option,
+    settled_rule,
     statistic_of,
     theta_option,
 )
@@ -51,6 +52,7 @@ def check(file: str, min_breakdown: float, claims: tuple[str, ...], rule: str, t
     from holdrank.rules.merges import consensus_of
 
     votes = read(file, reading, quiet)
+    asked, rule = rule, settled_rule(rule, votes, as_json=as_json)
     T = statistic_of(rule, theta, merge, votes, time_limit, quiet)
     with progress_line(quiet):
         consensus = consensus_of(votes, T, time_limit)
@@ -79,7 +81,7 @@ def check(file: str, min_breakdown: float, claims: tuple[str, ...], rule: str, t
         rows.append({"claim": claim, "holds": True, "passed": passed, "attack": told})
     if as_json:
         reported = reported_record(consensus, name_of(T), auto=theta == "auto")
-        spec = {"rule": rule, "theta": theta, "merge": merge, "min_breakdown": min_breakdown, "time_limit": time_limit}
+        spec = {"rule": asked, "theta": theta, "merge": merge, "min_breakdown": min_breakdown, "time_limit": time_limit}
         print_json("check", votes, spec=spec, **reported, claims=rows)
     else:
         for row, line in zip(rows, lines, strict=True):

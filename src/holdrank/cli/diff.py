@@ -13,6 +13,7 @@ from holdrank.cli.options import (
     read,
     reading_options,
     rule_option,
+    settled_rule,
     statistic,
     worker_options,
 )
@@ -48,13 +49,14 @@ def diff(old: str, new: str, rule: str, draws: int, seed: int, time_limit: float
     from holdrank.analysis.compare import compare
 
     files = [read(name, reading, quiet) for name in (old, new)]
+    asked, rule = rule, settled_rule(rule, *files, as_json=as_json)
     with progress_line(quiet, "comparing"):
         found = compare(files[0], files[1], statistic(rule), draws, seed, time_limit, executor=executor)
     ended = found["draws"] < draws
     if ended:
         complain(f"note: interrupted after {found['draws']:,} of {draws:,} draws")
     if as_json:
-        spec = {"rule": rule, "draws": draws, "seed": seed, "time_limit": time_limit}
+        spec = {"rule": asked, "draws": draws, "seed": seed, "time_limit": time_limit}
         print_json("diff", None, spec=spec, comparison=found)
     else:
         _print_diff(found)

@@ -14,6 +14,7 @@ import click
 
 from holdrank.cli.printing import complain, progress_line
 from holdrank.errors import Option, quote, show
+from holdrank.words.names import rule_name, why_chosen
 
 if TYPE_CHECKING:
     from holdrank.rules.consensus import Consensus, Statistic
@@ -142,13 +143,19 @@ def rating_options(command: F) -> F:
     def gather(*args: Any, **kwargs: Any) -> Any:
         given = {str(option.name): kwargs.pop(str(option.name)) for option in RATING_OPTIONS}
         given = {name: value for name, value in given.items() if value is not None and value is not False}
-        if kwargs["rule"] != "bradley-terry" and given:
-            raise click.UsageError(f"--{next(iter(given))} is for --rule bradley-terry: only that rule gives ratings.")
+        if kwargs["rule"] != "auto":
+            expect_ratings(kwargs["rule"], given)
         model = {name: given.pop(name) for name in ("reweight", "ties") if name in given}
         return command(*args, rating=given, model=model, **kwargs)
 
     gather.__click_params__ = [*reversed(RATING_OPTIONS), *getattr(command, "__click_params__", [])]  # type: ignore[attr-defined]
     return gather  # type: ignore[return-value]
+
+
+def expect_ratings(rule: str, given: dict[str, Any]) -> None:
+    """Refuse options of ratings for a rule that gives none."""
+    if rule != "bradley-terry" and given:
+        raise click.UsageError(f"--{next(iter(given))} is for --rule bradley-terry: only that rule gives ratings.")
 
 
 def as_option(option: Option) -> str:
@@ -253,15 +260,26 @@ def result_options(command: F) -> F:
 
 RULES = ("kemeny", "borda", "footrule", "copeland", "bradley-terry", "mean-score")  # as in the registry, without numpy
 rule_option = click.option(
-    "--rule", type=click.Choice(RULES), default="kemeny", show_default=True, help="Aggregation rule."
-)
+    "--rule", type=click.Choice(("auto", *RULES)), default="auto", show_default=True,
+    help="Aggregation rule; auto is Bradley-Terry for battles, and Kemeny for all other votes.",
+)  # fmt: skip
+
+
+def settled_rule(asked: str, *votes: Votes, as_json: bool = False) -> str:
+    """Return the name of the rule for these votes, and say which one was chosen for battles."""
+    from holdrank.rules.registry import rule_for
+
+    rule = rule_for(asked, *votes).name
+    if not as_json and (why := why_chosen(asked, rule)):
+        click.echo(f"rule: {rule_name(rule)}, {why} (--rule chooses another)")
+    return rule
 
 
 def statistic(rule: str) -> Statistic:
     """Return the function behind the name of a rule."""
-    from holdrank.rules.registry import rule_named
+    from holdrank.rules.registry import statistic_named
 
-    return rule_named(rule).function
+    return statistic_named(rule)
 
 
 def statistic_of(rule: str, theta: float | str | None, merge: str, votes: Votes, time_limit: float | None,

@@ -12,11 +12,13 @@ from holdrank.cli.options import (
     Threshold,
     as_option,
     checkpoint_option,
+    expect_ratings,
     merge_option,
     rating_options,
     read,
     result_options,
     rule_option,
+    settled_rule,
     statistic,
     tiers_of,
     worker_options,
@@ -64,7 +66,7 @@ def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, exec
          require_proof: bool, as_json: bool, quiet: bool, verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
     """Rank the items of FILE by a consensus.
 
-    With --rule bradley-terry, items have ratings with confidence intervals.
+    By Bradley-Terry, items have ratings with confidence intervals.
     """
     from holdrank.analysis import records
 
@@ -77,6 +79,8 @@ def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, exec
     if draws and model:
         raise click.UsageError(f"--draws is for the rule without --{next(iter(model))}; give one of the two.")
     votes = read(file, reading, quiet)
+    asked, rule = rule, settled_rule(rule, votes, as_json=as_json)
+    expect_ratings(rule, {**rating, **model})
     consensus = _consensus(votes, rule, time_limit, quiet, verbose, model)
     rated = consensus.ratings(**rating) if consensus.has_ratings else None
     drawn = None
@@ -91,8 +95,15 @@ def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, exec
             parts["bootstrap"] = records.bootstrap_record(drawn)
         if compare:
             parts["others"] = [records.other_record(name, one, votes) for name, one in others.items()]
-        asked = {"rule": rule, "reweight": False, "ties": "half", **model}
-        spec = {**asked, "draws": draws or 0, "seed": seed, "time_limit": time_limit}
+        spec = {
+            "rule": asked,
+            "reweight": False,
+            "ties": "half",
+            **model,
+            "draws": draws or 0,
+            "seed": seed,
+            "time_limit": time_limit,
+        }
         print_json("rank", votes, spec=spec, **parts, seconds=round(consensus.seconds, 6))
     elif compare:
         print_comparison(votes, {rule: consensus, **others})
@@ -131,7 +142,8 @@ def tiers(file: str, theta: float | str, merge: str, path: bool, rule: str, time
     from holdrank.rules.registry import rule_named
 
     votes = read(file, reading, quiet)
-    spec = {"rule": rule, "theta": theta, "merge": merge, "time_limit": time_limit}
+    asked, rule = rule, settled_rule(rule, votes, as_json=as_json)
+    spec = {"rule": asked, "theta": theta, "merge": merge, "time_limit": time_limit}
     if path:
         median = _consensus(votes, rule, time_limit, quiet, verbose)
         steps = merge_path(pairs_for(rule_named(rule).function, votes), median.ranking, merge=merge)  # type: ignore[arg-type]
@@ -225,7 +237,7 @@ def print_ranking(votes: Votes, consensus: Consensus, title: str, drawn: Bootstr
         table.add_row(str(place), *spread, show(votes.items[item], 60), margin)
     print_table(title, votes, table)
     click.echo(consensus_text(consensus_record(consensus)))
-    for note in () if rated is None else rated.notes:
+    for note in (*consensus.notes, *(() if rated is None else rated.notes)):
         click.echo(f"note: {note}")
     if drawn is not None:
         click.echo(draws_text(drawn.draws, drawn.unchanged, drawn.status.value))

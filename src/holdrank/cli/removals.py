@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdrank.cli.options import ReadingCommand, read, result_options, rule_option, statistic
+from holdrank.cli.options import ReadingCommand, read, result_options, rule_option, settled_rule, statistic
 from holdrank.cli.printing import complain, exit_code, plain_table, print_json, print_table, progress_line
 from holdrank.errors import show
 from holdrank.words.numbers import plural
@@ -32,12 +32,13 @@ def removals(file: str, rule: str, time_limit: float | None, require_proof: bool
     from holdrank.analysis.removals import removals as remove_each
 
     votes = read(file, reading, quiet)
+    asked, rule = rule, settled_rule(rule, votes, as_json=as_json)
     with progress_line(quiet, "removing items") as progress:
         found = remove_each(votes, statistic(rule), time_limit=time_limit, progress=progress)
     if verbose:
         complain(f"{found.status}; {found.seconds:.3g} s")
     if as_json:
-        spec = {"rule": rule, "time_limit": time_limit}
+        spec = {"rule": asked, "time_limit": time_limit}
         parts = {"consensus": records.ranking_record(rule, found.consensus), **records.removals_record(found)}
         print_json("removals", votes, spec=spec, **parts, seconds=round(found.seconds, 6))
     else:

@@ -15,6 +15,7 @@ from holdrank.proofs.statistics import LISTED, Exactly, known_base
 from holdrank.proofs.verdicts import Verdict
 from holdrank.rankings import Ranking
 from holdrank.rules.consensus import Consensus, Statistic
+from holdrank.rules.merges import settled
 from holdrank.votes.pairs import PairCounts
 from holdrank.votes.votes import Votes
 
@@ -70,6 +71,7 @@ def verify(
         if isinstance(votes, PairCounts):
             raise UsageError("verify takes the votes of an analysis, not counts of pairs", repair="give the votes")
         return Verdict(tuple(dict.fromkeys(analysis_checks(votes, T))))  # a claim may be a gap as well
+    T = settled(T, votes)
     votes = answers.votes_of(votes, T)
     T = answers.checked(votes, T, None)
     if not isinstance(result, Consensus | Attack | Breakdown):

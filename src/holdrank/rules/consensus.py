@@ -19,6 +19,7 @@ from holdrank.status import Clock, Status, Step, upward
 from holdrank.votes.pairs import PairCounts
 from holdrank.votes.votes import Votes
 from holdrank.words.names import statistic_name
+from holdrank.words.results import never_compared_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class Consensus:
     seconds : float
         Time taken.
     notes : tuple of str
-        What else should be known: that several rankings are as good as the one below tiers.
+        What else should be known: that several rankings are as good as this one or the one below tiers, and why.
     """
 
     ranking: Ranking
@@ -231,7 +232,17 @@ def kemeny(
         unique=solved.unique,
         proof=solved.proof,
         seconds=perf_counter() - started,
+        notes=_on_gaps(votes.wins(), list(solved.order)),
     )
+
+
+def _on_gaps(wins: Floats, order: list[int]) -> tuple[str, ...]:
+    """Return a note where neighbours in an order were never compared: they may change places at no cost."""
+    compared = wins + wins.T > 0
+    neighbours = int(np.count_nonzero(~compared[order[:-1], order[1:]]))
+    pairs = len(order) * (len(order) - 1) // 2
+    never = pairs - int(np.count_nonzero(compared)) // 2
+    return (never_compared_text(never, pairs, neighbours),) if neighbours else ()
 
 
 def kemeny_optima(votes: Votes | PairCounts, *, most: int = 10_000) -> list[Ranking]:

@@ -16,18 +16,18 @@ are the same number.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from time import perf_counter
-from typing import Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy.typing as npt
 
 from holdrank.arrays.tolerances import DECIMALS
 from holdrank.errors import UsageError, quote, real_number
 from holdrank.rankings import Floats, Ranking
-from holdrank.rules.consensus import Consensus, Statistic, kemeny, name_of
+from holdrank.rules.consensus import Consensus, Statistic, name_of
 from holdrank.rules.deviations import Borders, Deviations
-from holdrank.rules.registry import rule_of
+from holdrank.rules.registry import auto, rule_of, suited
 from holdrank.status import Status, upward
 from holdrank.votes.pairs import PairCounts
 from holdrank.votes.votes import Votes
@@ -140,7 +140,7 @@ class Robust:
     Parameters
     ----------
     base : Statistic
-        `kemeny`, `borda`, `footrule`, or any other.
+        `kemeny`, `bradley_terry`, `borda`, `footrule`, or any other; by default `auto`, the rule that suits the votes.
     theta : float or "auto"
         Threshold on the deviation from indifference, from 0 to 1/2; "auto" is the best one for the votes at hand, as
         `tradeoff` finds it.
@@ -163,6 +163,7 @@ class Robust:
 
     Examples
     --------
+    >>> from holdrank import kemeny
     >>> votes = Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[51, 49])
     >>> Robust(kemeny, theta=0.05)(votes).text()
     '{a, b} > c'
@@ -170,7 +171,7 @@ class Robust:
     0.01
     """
 
-    base: Statistic = kemeny
+    base: Statistic = auto
     theta: float | Literal["auto"] = 0.0
     _: KW_ONLY
     merge: Merge = "downward"
@@ -187,24 +188,25 @@ class Robust:
 
     def __call__(self, votes: Votes | PairCounts, /) -> Consensus:
         """Return the merged consensus of the votes; pair counts will do where they do for the base."""
-        return self.merged(votes, self.base(cast("Votes", votes)))
+        return self.merged(votes, suited(self.base, votes)(cast("Votes", votes)))
 
     def fixed(self, votes: Votes, *, time_limit: float | None = None) -> Robust:
-        """Return this statistic with a number as threshold: for "auto", the best one for these votes.
+        """Return this statistic with a rule and a number as threshold: where one is "auto", the best for these votes.
 
-        With a time limit in seconds, the best one as far as that could be found out.
+        With a time limit in seconds, the best threshold as far as that could be found out.
         """
-        if self.theta != "auto":
-            return self
-        theta = upward.threshold_of(votes, self.base, self.merge, time_limit=time_limit)
-        return Robust(self.base, theta, merge=self.merge)
+        base, theta = suited(self.base, votes), self.theta
+        if theta == "auto":
+            theta = upward.threshold_of(votes, base, self.merge, time_limit=time_limit)
+        return Robust(base, theta, merge=self.merge)
 
     def merged(self, votes: Votes | PairCounts, median: Consensus) -> Consensus:
         """Return the merged consensus, given the consensus of the base."""
-        if self.theta == "auto":
-            return self.fixed(cast("Votes", votes)).merged(votes, median)
+        known = self.fixed(cast("Votes", votes))
+        if known != self:
+            return known.merged(votes, median)
         started = perf_counter()
-        ranking = MERGES[self.merge](pairs_for(self.base, votes), median.ranking, self.theta)
+        ranking = MERGES[self.merge](pairs_for(self.base, votes), median.ranking, float(self.theta))
         return Consensus(
             ranking=ranking,
             items=votes.items,
@@ -234,18 +236,23 @@ def base_of(T: Statistic) -> Statistic:
     return T.base if isinstance(T, Robust) else T
 
 
+def settled(T: Statistic, *votes: Any) -> Statistic:
+    """Return what a statistic stands for on votes: `auto`, alone or below tiers, becomes the rule that suits them."""
+    return replace(T, base=suited(T.base, *votes)) if isinstance(T, Robust) else suited(T, *votes)
+
+
 def pairs_for(base: Statistic, votes: Votes | PairCounts) -> Floats:
     """Return the matrix P by which rankings of a rule are merged: shares of the votes, or what a model makes of them.
 
     Examples
     --------
-    >>> from holdrank.rules.bradley_terry import bradley_terry
+    >>> from holdrank import bradley_terry, kemeny
     >>> orders = [["a", "b"], ["b", "a"], ["b", "c"], ["c", "b"]]
     >>> votes = Votes.from_orders(orders, weights=[3, 1, 3, 1], unlisted="observed")
     >>> [round(float(pairs_for(rule, votes)[0, 2]), 3) for rule in (kemeny, bradley_terry)]
     [0.5, 0.9]
     """
-    return rule_of(base).pairwise(votes.wins(), votes.total)
+    return rule_of(suited(base, votes)).pairwise(votes.wins(), votes.total)
 
 
 def ballots_for(T: Statistic, votes: Votes) -> Votes:
@@ -258,6 +265,7 @@ def ballots_for(T: Statistic, votes: Votes) -> Votes:
 
 def consensus_of(votes: Votes, T: Statistic, time_limit: float | None) -> Consensus:
     """Run a statistic, within the time limit if it can be told one."""
+    T = settled(T, votes)
     if isinstance(T, Robust):
         return T.merged(votes, rule_of(T.base).run(votes, time_limit))
     return rule_of(T).run(votes, time_limit)

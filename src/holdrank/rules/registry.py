@@ -25,6 +25,7 @@ from holdrank.rules.consensus import (
     Statistic,
     borda,
     borda_ties,
+    expect_votes,
     footrule,
     footrule_optima,
     kemeny,
@@ -182,6 +183,57 @@ _ENTRIES = (
 
 _rules = {rule.name: rule for rule in _ENTRIES}
 
+AUTO = "auto"  # the name for whichever rule suits the votes
+
+
+def auto(votes: Votes | PairCounts) -> Consensus:
+    """Return the consensus by the rule that suits the votes: `bradley_terry` for battles, `kemeny` for all others.
+
+    Votes are battles where each ballot compares two items and says nothing about the others: those of
+    `Votes.from_battles`, of files of battles, games or wins, and orders of two items under ``unlisted="observed"``. A
+    single longer ballot makes them ballots; so do scores. Matrices of the linear ordering problem are no battles.
+
+    As a statistic, ``auto`` stands for the rule that suits the votes as they are before any attack.
+
+    Examples
+    --------
+    >>> battles = [["a", "b"]] * 6 + [["b", "a"]] * 5 + [["b", "c"]] * 9 + [["c", "b"]] + [["a", "c"], ["c", "a"]]
+    >>> auto(Votes.from_orders(battles, unlisted="observed")).has_ratings
+    True
+    >>> auto(Votes.from_orders([["a", "b", "c"], ["b", "a"]])).status.value
+    'proved optimal'
+    """
+    expect_votes(votes, "auto", pairs=True)
+    return rule_for(AUTO, votes).function(votes)  # type: ignore[arg-type]
+
+
+def rule_for(name: str, *votes: Votes | PairCounts) -> Rule:
+    """Return the rule of this name; for "auto", the one that suits the votes, or all of several votes.
+
+    Bradley-Terry is there for battles: most pairs never meet, so many orders are equally good for Kemeny. No shape of
+    battles is refused by it: the ridge ranks who wins them all, and groups that no battle connects.
+    """
+    if name != AUTO:
+        return rule_named(name)
+    return _rules["bradley-terry" if all(map(_are_battles, votes)) else "kemeny"]
+
+
+def _are_battles(votes: Votes | PairCounts) -> bool:
+    scored = isinstance(votes, Votes) and votes.ballots.has_scores
+    ordering = votes.reading.format == "lolib"  # weights of a problem that asks for Kemeny's order
+    return votes.compares_two and not scored and not ordering
+
+
+def statistic_named(name: str) -> Statistic:
+    """Return the function behind the name of a rule, `auto` for "auto"."""
+    return auto if name == AUTO else rule_named(name).function
+
+
+def suited(T: Statistic, *votes: Any) -> Statistic:
+    """Return the rule that a statistic stands for on votes: for `auto` the one that suits them, else itself."""
+    known = all(isinstance(one, Votes | PairCounts) for one in votes)
+    return rule_for(AUTO, *votes).function if T is auto and known else T
+
 
 def _median_entry(T: Median) -> Rule:
     def one_ballot(n: int) -> int:
@@ -206,7 +258,7 @@ _family_parts: dict[type, dict[str, Callable[[Any], Any]]] = {Median: {}}
 
 def register(rule: Rule) -> None:
     """Add a rule; from then on it is asked for by its name, as every other."""
-    if rule.name in _rules:
+    if rule.name in (AUTO, *_rules):
         raise UsageError(f"there is a rule {quote(rule.name)} already")
     _rules[rule.name] = rule
 
@@ -233,9 +285,16 @@ def rules() -> tuple[Rule, ...]:
 
 def rule_named(name: str) -> Rule:
     """Return the rule of this name."""
-    if name not in _rules:
-        raise UsageError(f"rule must be one of {', '.join(_rules)}, not {quote(str(name))}")
+    expect_rule(name)
+    if name == AUTO:
+        raise UsageError("the rule is auto, which is known only with the votes", repair="name a rule")
     return _rules[name]
+
+
+def expect_rule(name: object) -> None:
+    """Refuse what is no name of a rule, and neither "auto"."""
+    if name not in (known := (AUTO, *_rules)):
+        raise UsageError(f"rule must be one of {', '.join(known)}, not {quote(str(name))}")
 
 
 def rule_of(T: Statistic) -> Rule:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from holdrank.analysis.spec import Spec
 from holdrank.errors import UsageError, quote
 from holdrank.files.read_options import FORMATS
-from holdrank.rules.registry import rule_named, rules
+from holdrank.rules.registry import AUTO, expect_rule, rules
 from holdrank.studio.guard import check_token
 from holdrank.studio.limits import LABELS, Limits, StudioError
 
@@ -74,11 +74,12 @@ FIELDS = (
 
 OF = ("strict", "tiers")
 CHANGES = ("replace", "drop", "add")
+RULES = (AUTO, *(rule.name for rule in rules()))
 
 UPLOAD: Fields = {"file": FILE, "text": TEXT, "example": TEXT}
 READING: Fields = {field.name: tuple(value for value, _ in field.choices) for field in FIELDS}
 SETTINGS: Fields = {
-    "rule": tuple(rule.name for rule in rules()),
+    "rule": RULES,
     "tiers": TEXT,
     "merge": ("downward", "naive", "smith"),
     "k": TEXT,
@@ -98,7 +99,7 @@ CLAIM: Fields = {
     "time_limit": TEXT,
 }
 CURVE: Fields = {"of": OF, "time_limit": TEXT}
-PAIR: Fields = {"old": FILE, "new": FILE, "old_id": TEXT, "new_id": TEXT, "rule": tuple(rule.name for rule in rules())}
+PAIR: Fields = {"old": FILE, "new": FILE, "old_id": TEXT, "new_id": TEXT, "rule": RULES}
 
 
 async def read_form(request: Request, token: str, limits: Limits) -> tuple[Values, Uploads]:
@@ -169,7 +170,7 @@ def spec_of(values: Values, limits: Limits) -> dict[str, Any]:
     tiers = values.get("tiers", "auto").strip() or "auto"
     k = values.get("k", "").strip()
     spec: dict[str, Any] = {
-        "rule": values.get("rule", "kemeny"),
+        "rule": values.get("rule", AUTO),
         "theta": None if tiers == "none" else tiers if tiers == "auto" else _number(tiers, "Threshold"),
         "merge": values.get("merge", "downward"),
         "k": _whole(k, "Cut", 1) if k else None,
@@ -224,8 +225,8 @@ def seconds_of(values: Values, default: str, limits: Limits) -> float:
 
 def rule_of(values: Values) -> str:
     """Return the name of a rule; refuses unknown ones."""
-    rule = values.get("rule", "kemeny")
-    rule_named(rule)  # refuses what is none
+    rule = values.get("rule", AUTO)
+    expect_rule(rule)
     return rule
 
 

@@ -151,7 +151,7 @@ class Studio:
         return {
             "name": opened.name,
             "reading": opened.reading,
-            "rule": record["spec"]["rule"],
+            "rule": record["consensus"]["rule"],
             "theta": None if tiers is None else tiers["theta"],
             "merge": record["spec"]["merge"],
         }

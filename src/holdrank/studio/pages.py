@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from holdrank import __version__
 from holdrank.analysis.records import Record
 from holdrank.errors import show
-from holdrank.rules.registry import rules
+from holdrank.rules.registry import AUTO, rules
 from holdrank.studio.forms import FIELDS
 from holdrank.studio.jobs import Job
 from holdrank.studio.shelf import Asked, Opened
@@ -52,6 +52,7 @@ _ENDS = {
     "out of time": "Ended for lack of time. What was known by then is shown.",
 }
 _MOST_TIERS = 12  # of an order in words
+_AUTO = "Auto: Bradley-Terry for battles, else Kemeny"
 _PEEK = (8, 160)  # lines of a file, and characters of a line, that are shown beside an error
 
 STATIC = {
@@ -80,7 +81,8 @@ def templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.globals |= {"version": __version__, "rules": {rule.name: rule_name(rule.name) for rule in rules()}}
+    names = {AUTO: _AUTO, **{rule.name: rule_name(rule.name) for rule in rules()}}
+    found.globals |= {"version": __version__, "rules": names}
     found.filters |= {"item": item_markup, "svg": markup_of, "in_text": in_text, "named": named, "show": show}
     found.filters["in_form"] = lambda name, form: bool(form.get(name))
     return found

@@ -24,7 +24,7 @@ from holdrank.files.writers import fitting_type
 from holdrank.rankings import Ranking
 from holdrank.rules.consensus import Statistic
 from holdrank.rules.merges import Robust, consensus_of
-from holdrank.rules.registry import rule_named
+from holdrank.rules.registry import rule_for, rule_named
 from holdrank.status import Status, Step
 from holdrank.votes.votes import Votes
 
@@ -47,7 +47,7 @@ def analysed(job: Record, files: Sequence[bytes], say: Say) -> Record:
 
     record = analyse(votes, spec, progress=_progress(say), partial=partial).record
     theta = None if record["tiers"] is None else record["tiers"]["theta"]
-    statistic = _statistic({"rule": spec.rule, "theta": theta, "merge": spec.merge})
+    statistic = _statistic({"rule": record["consensus"]["rule"], "theta": theta, "merge": spec.merge})
     return {"record": record, **_shown(votes, statistic, record["attack"], say)}
 
 
@@ -148,7 +148,7 @@ def compared(job: Record, files: Sequence[bytes], say: Say) -> Record:
     """Compare two files."""
     old, new = (_read({**job, **job["files"][k]}, data, say) for k, data in enumerate(files))
     say("progress", name="draws", done=0, total=1)
-    return {"comparison": compare(old, new, rule_named(job["rule"]).function, job["draws"], job["seed"])}
+    return {"comparison": compare(old, new, rule_for(job["rule"], old, new).function, job["draws"], job["seed"])}
 
 
 def written(job: Record, files: Sequence[bytes], say: Say) -> Record:  # noqa: ARG001 - all tasks are called alike

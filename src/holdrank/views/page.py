@@ -13,7 +13,7 @@ from holdrank.errors import show
 from holdrank.status import Status
 from holdrank.views.svg import PICTURES
 from holdrank.words.ladders import ladder_of
-from holdrank.words.names import curve_name, named
+from holdrank.words.names import chosen_text, curve_name, named, why_chosen
 from holdrank.words.numbers import number, percent, plural, span
 from holdrank.words.prices import NOT_KNOWN, budget_text, price, price_text
 from holdrank.words.ratings import rating_texts, scale_text
@@ -131,9 +131,16 @@ def _tier_rows(record: Record) -> list[Record]:
     return found
 
 
+def _rule(record: Record) -> str:
+    """Return the name of the rule, with the reason where it was chosen for battles."""
+    rule: str = record["consensus"]["rule"]
+    why = why_chosen(record["spec"]["rule"], rule)
+    return f"{rule} ({why})" if why else rule
+
+
 def _caption(record: Record) -> str:
     """Return what the table of tiers is about."""
-    rule, tiers = record["consensus"]["rule"], record["tiers"]
+    rule, tiers = _rule(record), record["tiers"]
     if tiers is None:
         return f"Consensus by {rule}, without ties"
     return f"Consensus by {rule}, tiers by {tiers['merge']} merge at threshold {tiers['theta']:.4g}"
@@ -277,8 +284,9 @@ def _others(record: Record) -> Record | None:
 def _consensus(record: Record) -> Record:
     found = record["consensus"]
     alone = {True: "It is the only optimum.", False: "Other rankings are as good.", None: ""}[found["unique"]]
+    alone = " ".join(f"{note[:1].upper()}{note[1:]}." for note in found.get("notes", [])) or alone
     gap = "" if found["exact"] else f" No ranking has a loss below {found['bound']:.4g}."
-    return {**found, "alone": alone + gap, "proof": show(found["proof"], LONGEST_TEXT)}
+    return {**found, "rule": _rule(record), "alone": alone + gap, "proof": show(found["proof"], LONGEST_TEXT)}
 
 
 def _certificate(record: Record) -> list[tuple[str, str, bool]]:
@@ -289,6 +297,8 @@ def _certificate(record: Record) -> list[tuple[str, str, bool]]:
     rows += [("votes, hash", votes["input_hash"], True)]
     for name, value in spec.items():
         text = ", ".join(show(claim, 200) for claim in value) if name == "claims" else _plain(value)
+        if name == "rule" and value == "auto":
+            text = f"auto: {chosen_text(record['consensus']['rule'])}"
         rows.append((name.replace("_", " "), text or "none", False))
     return rows
 

@@ -73,6 +73,13 @@ class WeightedBallots(Remembering):
         """Weight of the ballots that leave at least one item unlisted."""
         return float(self.weights[self.ballots.listed < self.n].sum())
 
+    @property
+    def compares_two(self) -> bool:
+        """Whether ballots speak of two items each: some compare two, and none compares more."""
+        return self._remember(
+            "two", lambda: self.unlisted == "observed" and int(self.ballots.listed.max(initial=0)) == 2
+        )
+
     def wins(self) -> Floats:
         """Return W, W[i, j] = weight of the ballots that place i above j, a tie counting half for each.
 

@@ -190,6 +190,14 @@ class PairCounts(Remembering):
 
         return self._remember("full", full)
 
+    @property
+    def compares_two(self) -> bool:
+        """Whether votes speak of two items each: some compare two, and none compares more."""
+        # Votes that list k items compare k (k - 1) / 2 pairs: at least k - 1, and no more only for k = 1 and k = 2.
+        least = float(self._listed.sum()) - self.total if self._listed.any() else self.total
+        compared = float(self._wins.sum())
+        return self.unlisted == "observed" and compared > 0 and math.isclose(compared, least, rel_tol=1e-9)
+
     def wins(self) -> Floats:
         """Return W, W[i, j] = votes that place i above j, a tie counting half for each; read-only."""
         return self._wins

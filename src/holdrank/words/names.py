@@ -10,6 +10,7 @@ from holdrank.errors import show
 LONGEST = 40  # characters of a name
 _RIGHT_TO_LEFT = {"R", "AL", "AN"}
 _RULES = {"kemeny": "Kemeny", "borda": "Borda", "copeland": "Copeland", "bradley-terry": "Bradley-Terry"}
+_FOR_BATTLES = "bradley-terry"
 _DISTANCES = {
     "kendall": "Kendall",
     "spearman_rho": "Spearman rho",
@@ -82,6 +83,28 @@ def rule_name(rule: str) -> str:
     ('Kemeny', 'Bradley-Terry', 'Mean score')
     """
     return _RULES.get(rule) or show(" ".join(rule.split("-")), 30).capitalize()
+
+
+def chosen_text(rule: str) -> str:
+    """Return which rule was chosen for votes, and why.
+
+    Examples
+    --------
+    >>> chosen_text("bradley-terry"), chosen_text("kemeny")
+    ('Bradley-Terry, because the votes are battles', 'Kemeny, because the votes are not battles')
+    """
+    return f"{rule_name(rule)}, because the votes are {'' if rule == _FOR_BATTLES else 'not '}battles"
+
+
+def why_chosen(asked: str, rule: str) -> str:
+    """Return why a rule was chosen where a reader would wonder: for battles, when none was asked for; else nothing.
+
+    Examples
+    --------
+    >>> why_chosen("auto", "bradley-terry"), why_chosen("auto", "kemeny"), why_chosen("bradley-terry", "bradley-terry")
+    ('because the votes are battles', '', '')
+    """
+    return "because the votes are battles" if asked == "auto" and rule == _FOR_BATTLES else ""
 
 
 def statistic_name(rule: str, theta: float | None, merge: str | None) -> str:

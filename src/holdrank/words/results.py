@@ -40,6 +40,19 @@ def majority_text(for_it: float, against: float) -> str:
     return f"{number(for_it)} of {number(both)} ({percent(for_it / both)})" if both else "never compared"
 
 
+def never_compared_text(never: int, pairs: int, neighbours: int) -> str:
+    """Return why several orders are equally good: pairs that no vote compares, some of them neighbours in the order.
+
+    Examples
+    --------
+    >>> never_compared_text(1230, 1711, 17)
+    'several orders are equally good: 1,230 of 1,711 pairs were never compared, and 17 of those are neighbours here'
+    """
+    met = f"{never:,} of {plural(pairs, 'pair')} {'was' if never == 1 else 'were'} never compared"
+    near = f"{neighbours:,} of those {'is a pair of' if neighbours == 1 else 'are'} neighbours here"
+    return f"several orders are equally good: {met}, and {near}"
+
+
 def draws_text(draws: int, unchanged: float, status: str) -> str:
     """Return how often the votes were drawn again, and how often the order stayed."""
     return f"{plural(draws, 'draw')} of the votes, {percent(unchanged)} with this very order; {status}"

@@ -19,7 +19,7 @@ from holdrank.proofs.recorded.places import bootstrap_checks, reach_checks
 from holdrank.proofs.recorded.ratings import rating_checks, removal_checks
 from holdrank.proofs.recorded.record import Recorded, in_short
 from holdrank.proofs.verdicts import Check
-from holdrank.rules.registry import rules
+from holdrank.rules.registry import AUTO, rules
 from holdrank.votes.votes import Votes
 from holdrank.words.headlines import headline
 
@@ -34,10 +34,10 @@ def analysis_checks(votes: Votes, analysis: Analysis) -> Iterator[Check]:
             found=votes.input_hash[:12],
             repair="read the file with the same options as for the analysis",
         )
-    rule = record["spec"]["rule"]
     known = [known.name for known in rules()]
-    if rule not in known:
-        raise InputError("the analysis is by a rule that there is not", expected=", ".join(known), found=rule)
+    for rule, names in ((record["consensus"]["rule"], known), (record["spec"]["rule"], [AUTO, *known])):
+        if rule not in names:
+            raise InputError("the analysis is by a rule that there is not", expected=", ".join(names), found=rule)
     if record["seal"] != seal_of(record):
         # What was asked for, and how long it took, no proof can tell.
         note = "it has no seal" if not record["seal"] else "its seal does not fit"

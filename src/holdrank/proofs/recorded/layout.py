@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+import numpy as np
+
 from holdrank.analysis.records import Record
 from holdrank.arrays.tolerances import DECIMALS, SAME
 from holdrank.errors import show
@@ -15,7 +17,8 @@ from holdrank.proofs.recorded.record import Recorded
 from holdrank.proofs.statistics import Exactly
 from holdrank.proofs.verdicts import Check
 from holdrank.rankings import Ranking
-from holdrank.rules.registry import rule_of, rules
+from holdrank.rules.registry import AUTO, rule_of, rules
+from holdrank.words.names import chosen_text
 from holdrank.words.numbers import number
 
 
@@ -35,6 +38,10 @@ def layout_checks(recorded: Recorded) -> Iterator[Check]:
     if list(Ranking(recorded.told.ranks).order) != order:
         yield Check("the order is that of the ranks", "refuted", "it is another one")
         return
+    if spec["rule"] not in (AUTO, record["consensus"]["rule"]):
+        yield Check("the consensus is by the rule asked for", "refuted", "it is by another one")
+    elif spec["rule"] == AUTO:
+        yield _choice(recorded)
     ranked = recorded.median.ranked
     pairs = record["pairs"]
     if not _pairs_fit(pairs, ranked, order):
@@ -46,6 +53,17 @@ def layout_checks(recorded: Recorded) -> Iterator[Check]:
         yield Check("the tiers are at the threshold asked for", "refuted", "they are at another one")
     if (record["bootstrap"] is None) != (not spec["draws"] or not recorded.votes.is_counts):
         yield Check("there are draws if they were asked for", "open", "the step did not finish")
+
+
+def _choice(recorded: Recorded) -> Check:
+    """Check that the rule was chosen as it is chosen: counted again, ballot by ballot."""
+    votes, rule = recorded.votes, recorded.record["consensus"]["rule"]
+    listed = {int(np.count_nonzero(ranks)) for ranks in votes.ranks}
+    two = votes.unlisted == "observed" and 2 in listed and listed <= {1, 2}
+    battles = two and votes.scores is None and votes.reading.format != "lolib"
+    claim = f"the rule is {chosen_text(rule)}"
+    fits = rule == ("bradley-terry" if battles else "kemeny")
+    return Check(claim, "proved") if fits else Check(claim, "refuted", "the votes suit another rule")
 
 
 def _path(recorded: Recorded, order: exact.Order, ranked: exact.ExactVotes) -> Check:

@@ -29,7 +29,7 @@ _PRECISION = 1e-4  # points, and the same share of a standard error
 def rating_checks(recorded: Recorded) -> Iterator[Check]:
     """Check ratings, standard errors and intervals by a second fit, to the precision that the claim names."""
     found = recorded.record.get("ratings")
-    rated = recorded.record["spec"]["rule"] == "bradley-terry" and recorded.n > 1
+    rated = recorded.record["consensus"]["rule"] == "bradley-terry" and recorded.n > 1
     claim = f"a second fit gives the same ratings, standard errors and intervals, to {_PRECISION:g} points"
     if found is None:
         if rated and "ratings" in recorded.record:
@@ -90,7 +90,7 @@ def _difference(found: Record, again: Refit) -> str:
 def removal_checks(recorded: Recorded) -> Iterator[Check]:
     """Check the consensus of the others for each item that leaves."""
     found = recorded.record.get("removals")
-    rule = rule_named(recorded.record["spec"]["rule"])
+    rule = rule_named(recorded.record["consensus"]["rule"])
     if found is None:
         if rule.without_each is not None and recorded.n > 2 and "removals" in recorded.record:
             yield Check("the order of the others when an item leaves", "open", "the step did not finish")

@@ -23,7 +23,7 @@ class Recorded:
 
     def __init__(self, votes: Votes, record: Record) -> None:
         self.votes, self.record, self.n = votes, record, votes.n
-        base = rule_named(record["spec"]["rule"]).function
+        base = rule_named(record["consensus"]["rule"]).function
         self.median = self.reported = Exactly(votes, base)
         self.told = self.shown = told_of(record["consensus"], votes)
         if record["tiers"] is not None:
