@@ -64,7 +64,7 @@ def breakdown(
         `kemeny`, `borda`, `footrule`, a `Median`, and `Robust` of `kemeny` or `borda` by "downward" or "naive":
         exactly, as far as effort and time allow. `bradley_terry` on battles: attacks, and lower bounds that are close
         for close races; its tiers: attacks, and lower bounds that are 0 where a tie may just break. `Robust` of
-        `footrule`: attacks that work, but lower bounds that are weak, often 0. Any other: by search.
+        `footrule`: attacks that work, but lower bounds that may be weak. Any other: by search.
     deltas : sequence of float, optional
         Distances as shares of the pairs, from 0 to 1. By default every multiple of one pair; for a statistic that ties
         items and "hausdorff_half", every multiple of half a pair up to the farthest ranking.
@@ -92,8 +92,8 @@ def breakdown(
     -----
     Every attack is verified: the statistic is run again on the attacked votes and must be as far away as claimed, as
     the only optimum. With several optima the breakdown is 0 up to the largest distance to another one; `notes` says
-    so. A base of tiers other than `kemeny` and `borda` has no linear conditions on its order here: only ties and gaps
-    bound it. Paper: the breakdown function (Section 2.2).
+    so. A base of tiers other than `kemeny` and `borda` has no linear conditions on its order here: ties, gaps and
+    what moves its first items bound it. Paper: the breakdown function (Section 2.2).
 
     Examples
     --------
@@ -171,7 +171,7 @@ def attack(
         `kemeny`, `borda`, `footrule`, a `Median`, and `Robust` of `kemeny` or `borda` by "downward" or "naive":
         exactly, as far as effort and time allow. `bradley_terry` on battles: an attack, and a lower bound that is close
         for close races; its tiers: an attack, and a lower bound that is 0 where a tie may just break. `Robust` of
-        `footrule`: an attack that works, but a lower bound that is weak, often 0. Any other: by search, an attack that
+        `footrule`: an attack that works, but a lower bound that may be weak. Any other: by search, an attack that
         works, with a lower bound for `copeland` and `mean_score`. The status says which.
     goal : Goal
         `NewWinner`, `Wins`, `Above`, `TopSet`, `Enters`, `Leaves` or `Distance`.

@@ -157,9 +157,9 @@ class Robust:
     then grow with the gap in strength: a tier is a stretch of the ranking whose two ends are close enough.
 
     `breakdown` and `attack` are exact for tiers of `kemeny` and `borda` by "downward" and "naive". A base other than
-    these has no linear conditions on its order there: only ties and gaps bound it. So attacks on tiers of `footrule`
-    are verified, but their lower bounds are weak, often 0. Tiers of `bradley_terry` on battles have lower bounds from
-    the gaps in strength that items keep. Paper: the plug-in statistics of Section 4.
+    these has no linear conditions on its order there: ties, gaps and what moves its first items bound it. So attacks
+    on tiers of `footrule` are verified, and their lower bounds may be weak. Tiers of `bradley_terry` on battles have
+    lower bounds from the gaps in strength that items keep. Paper: the plug-in statistics of Section 4.
 
     Examples
     --------

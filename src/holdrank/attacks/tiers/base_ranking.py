@@ -15,9 +15,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from holdrank.arrays.tolerances import DECIMALS, NUDGE
-from holdrank.attacks.goals import Aim, top_items
+from holdrank.attacks.goals import Aim, Distance, TopSet, top_items
 from holdrank.attacks.plans import Found, Plan, Progress
-from holdrank.attacks.tiers.border_bounds import lower_bound
+from holdrank.attacks.tiers.standing import StandingTiers
 from holdrank.attacks.whole import Find, FindWhole, Whole, plan_votes
 from holdrank.rankings import Ranking
 from holdrank.rules.merges import Robust, consensus_of
@@ -61,34 +61,28 @@ class RankingBelow:
         median = consensus_of(votes, self.T.base, None if math.isinf(left) else max(part.seconds_left(), 0.0))
         if not median.status.is_exact:
             return engine(votes, before, aims, change, clock, progress)
+        standing = StandingTiers(votes, self.T, before, median.ranking, change)
         below = [(aim, replace(aim, before=median.ranking)) for aim in aims]
         asked = [(aim, own) for aim, own in below if not (own.reached(median.ranking) or own.is_impossible())]
         found = self._find(votes, median.ranking, [own for _, own in asked], change, part, progress)
         self._known = [(aim, own, one) for (aim, own), one in zip(asked, found, strict=True)]
         told = {aim: one for aim, _, one in self._known}
-        best = {aim: self._told(votes, before, aim, told.get(aim), change, part, median.ranking) for aim in aims}
+        best = {}
+        for aim in aims:
+            best[aim] = self._told(votes, before, aim, told.get(aim), standing)
+            if best[aim].lower < best[aim].upper:
+                self._ask_about_first_items(votes, median.ranking, aim, change, part, standing)
+                best[aim] = raised(best[aim], standing.least(aim))
         todo = [aim for aim in aims if best[aim].lower < best[aim].upper]
         for aim, one in zip(todo, engine(votes, before, todo, change, clock, progress) if todo else [], strict=True):
-            lower, cheaper = max(one.lower, best[aim].lower), min(one, best[aim], key=lambda found: found.upper)
-            best[aim] = Found(lower, max(cheaper.upper, lower), cheaper.plan)
+            best[aim] = raised(min(one, best[aim], key=lambda found: found.upper), max(one.lower, best[aim].lower))
         return [best[aim] for aim in aims]
 
-    def _told(
-        self,
-        votes: Votes,
-        before: Ranking,
-        aim: Aim,
-        known: Found | None,
-        change: Change,
-        clock: Clock,
-        median: Ranking,
-    ) -> Found:
-        """Return what the ranking tells about one aim of the tiers."""
-        lower = 0.0
+    def _told(self, votes: Votes, before: Ranking, aim: Aim, known: Found | None, standing: StandingTiers) -> Found:
+        """Return what the ranking tells about one aim of the tiers, and what their pairs do."""
+        lower = standing.least(aim)
         if known is not None and self._carries_over(votes, before, aim):
-            lower = known.lower
-        if not aim.flips and math.isfinite(lower):
-            lower = max(lower, lower_bound(votes, self.T, before, aim, change, clock, self._find, strict=median))
+            lower = max(lower, known.lower)
         upper, best = math.inf, None
         for plan in [] if known is None else self._that_reach(votes, aim, (known.plan, known.tie_plan)):
             budget = plan.budget(votes)
@@ -96,6 +90,28 @@ class RankingBelow:
                 # The plan of an infimum costs a hair more than that.
                 upper, best = lower if budget <= lower + NUDGE else budget, plan
         return Found(lower, max(upper, lower), best)
+
+    def _ask_about_first_items(
+        self, votes: Votes, median: Ranking, aim: Aim, change: Change, clock: Clock, standing: StandingTiers
+    ) -> None:
+        """Ask the engine of the ranking what changes its first items where a border of the tiers depends on it."""
+        if votes.n > 1:
+            self._ask(votes, median, Distance(2 / (votes.n * (votes.n - 1))), change, clock, standing)
+        while not clock.over() and (first := standing.to_ask(aim)) is not None:
+            self._ask(votes, median, TopSet(first), change, clock, standing)
+
+    def _ask(
+        self,
+        votes: Votes,
+        median: Ranking,
+        goal: Distance | TopSet,
+        change: Change,
+        clock: Clock,
+        standing: StandingTiers,
+    ) -> None:
+        """Tell the bounds of the tiers what it takes at least to change the ranking, or its first items."""
+        (found,) = self._find(votes, median, [goal.aim(median, votes.items)], change, clock, None)
+        standing.learn(found.lower, goal.k if isinstance(goal, TopSet) else None)
 
     def whole(
         self,
@@ -144,3 +160,9 @@ class RankingBelow:
             return aim.distance == "hausdorff_ns"
         # A tie on the border may also come apart, so that fewer are first and nobody new.
         return not aim.other_set or len(top_items(before, aim.top)) == aim.top
+
+
+def raised(found: Found, lower: float) -> Found:
+    """Return what is known with a better lower bound."""
+    lower = max(found.lower, lower)
+    return replace(found, lower=lower, upper=max(found.upper, lower))

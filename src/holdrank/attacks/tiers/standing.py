@@ -1,0 +1,232 @@
+"""What it takes at least before tiers change: bounds from pairs alone, without a program or a search.
+
+The tiers F1, F2, … are stretches of the ranking that is merged. Number the places of that ranking; E(m) is a share of
+votes below which its first m items stay the same set. The bounds rest on these facts, proved on the page "How attacks
+are found and proved":
+
+1. Where every E(m) is larger than what is changed, the ranking is the same.
+2. Suppose the first m items of the ranking, m at the end of a tier, stay the same set. If the border below them falls,
+   the two items on both sides of it are tied, so they deviate by at most theta.
+3. If a tier's items stay together, all its pairs still deviate by at most theta, and the borders above and below it
+   stand, then it is one tier.
+4. In a stretch of the same ranking whose ends stand, the merge ends with the same tiers as long as the comparisons
+   that it makes come out the same way (`stability`).
+
+Two things are told apart by "which deviation is larger": then one of the two crosses any level between them.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations, pairwise
+
+import numpy as np
+
+from holdrank.attacks.goals import Aim, top_items
+from holdrank.attacks.tiers.pair_prices import PairPrices
+from holdrank.attacks.tiers.stability import Stretch
+from holdrank.rankings import Floats, Ranking
+from holdrank.rules.merges import Robust
+from holdrank.rules.registry import rule_of
+from holdrank.votes.changes import Change
+from holdrank.votes.votes import Votes
+
+
+class StandingTiers:
+    """Lower bounds on what changes tiers by Downward or Naive Merge.
+
+    Parameters
+    ----------
+    votes : Votes
+    T : Robust
+    before : Ranking
+        The tiers.
+    strict : Ranking
+        The ranking that they are merged from.
+    change : Change
+
+    Examples
+    --------
+    >>> from holdrank import NewWinner, kemeny
+    >>> votes = Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[70, 30])
+    >>> T = Robust(kemeny, 0.05)
+    >>> standing = StandingTiers(votes, T, T(votes).ranking, kemeny(votes).ranking, Change.REPLACE)
+    >>> round(standing.least(NewWinner().aim(T(votes).ranking, votes.items)), 9)
+    0.15
+    """
+
+    def __init__(self, votes: Votes, T: Robust, before: Ranking, strict: Ranking, change: Change) -> None:
+        self.n, self.theta, self.naive = votes.n, round(float(T.theta), 12), T.merge == "naive"
+        self.before, self.order = before, list(strict.order)
+        self.place = {item: at for at, item in enumerate(self.order)}
+        self.prices = PairPrices(votes, change)
+        i, j = np.indices((self.n, self.n))
+        self.tie: Floats = self.prices.fall(i, j, self.theta)
+        self.part: Floats = self.prices.rise(i, j, self.theta)
+        kendall = rule_of(T.base).median_of == "kendall"
+        self.passing = self._chains() if kendall else np.zeros((self.n, self.n))
+        self.ends = np.cumsum([len(bucket) for bucket in before.buckets]).tolist()  # places where tiers end
+        # For each number m, a share below which the first m items stay the same; nothing else is possible at the ends.
+        self.kept = [math.inf, *(self._passed(m) for m in range(1, self.n)), math.inf]
+        self._asked: set[int] = set()
+        self._stretches: dict[int, float] = {}
+
+    def learn(self, share: float, first: int | None = None) -> None:
+        """Note that below a share of the votes the first items of the ranking, so many, stay the same set; or all."""
+        for m in range(1, self.n) if first is None else (first,):
+            self.kept[m] = max(self.kept[m], share)
+        if first is not None:
+            self._asked.add(first)
+        self._stretches.clear()
+
+    def to_ask(self, aim: Aim) -> int | None:
+        """Return a number of first items about which more should be known to raise the bound on an aim, if any."""
+        kept, bound = self.kept, self.least(aim)
+        low = sorted((m for m in range(1, self.n) if m not in self._asked and kept[m] <= bound), key=kept.__getitem__)
+        self.kept = [math.inf if m in low else share for m, share in enumerate(kept)]
+        self._stretches.clear()
+        helps = bool(low) and self.least(aim) > bound
+        self.kept = kept
+        self._stretches.clear()
+        return low[0] if helps else None
+
+    def least(self, aim: Aim) -> float:
+        """Return a share of the votes below which an aim is not reached."""
+        if aim.distance:
+            return self._distance(aim)
+        if aim.above:
+            return self._above(*aim.above)
+        end = len(top_items(self.before, aim.top))
+        if aim.leaver:
+            return self._leaves(aim.leaver[0], aim.top)
+        if aim.other_set:
+            fixed = min(self.kept[end], self._border(end))
+            return fixed if end == aim.top else min(fixed, self._split(self.ends.index(end)))
+        return min((self._enters(x, aim.top, end) for x in aim.newcomers), default=math.inf)
+
+    # The goals
+
+    def _enters(self, x: int, top: int, end: int) -> float:
+        """Return the least share for x to come among the first: past or tied with all but top - 1 items there."""
+        inside = self.order[:end]
+        if x in inside:
+            return 0.0
+        must = end - top  # the cheapest of so many others do not suffice
+        tied = float(np.sort(self.tie[x, inside])[must])
+        either = float(np.sort(np.minimum(self.tie[x, inside], self.passing[x, inside]))[must])
+        return max(either, min(self.kept[end], max(tied, self._border(end))))
+
+    def _leaves(self, x: int, top: int) -> float:
+        """Return the least share for `top` items to stand above x: of those that do not yet, the cheapest."""
+        ranks = self.before.ranks
+        missing = top - int((ranks < ranks[x]).sum())
+        prices = sorted(self._above(y, x) for y in range(self.n) if y != x and ranks[y] >= ranks[x])
+        return prices[missing - 1] if 0 < missing <= len(prices) else 0.0
+
+    def _above(self, b: int, a: int) -> float:
+        """Return the least share for b to stand above a: it passes a, and no tie holds both."""
+        ranks = self.before.ranks
+        if ranks[b] < ranks[a]:
+            return 0.0
+        passing = max(float(self.passing[b, a]), self._kept_between(a, b))
+        return passing if ranks[b] > ranks[a] else max(passing, self._split(self._tier(a)))
+
+    def _distance(self, aim: Aim) -> float:
+        """Return the least share that breaks so many pairs: each has its own price."""
+        half = aim.distance == "hausdorff_half"
+        steps: list[float] = []
+        fallen = [min(self.kept[end], self._border(end)) for end in self.ends[:-1]]
+        tiers = self.before.buckets
+        for r, s in combinations(range(len(tiers)), 2):
+            least = max(fallen[r:s])
+            for a in tiers[r]:
+                for b in tiers[s]:
+                    passing = max(float(self.passing[b, a]), self._kept_between(a, b))
+                    steps.append(max(least, min(float(self.tie[a, b]), passing)))
+                    if half:  # a pair that is turned counts twice a tie
+                        steps.append(max(least, passing))
+        if half:
+            for r, tier in enumerate(tiers):
+                steps += [self._split(r)] * (len(tier) * (len(tier) - 1) // 2)
+        need = aim.step() if half else aim.flips
+        return sorted(steps)[need - 1] if 0 < need <= len(steps) else 0.0 if need <= 0 else math.inf
+
+    # Borders and tiers
+
+    def _border(self, end: int) -> float:
+        """Return the least share for a border to fall while the first `end` items stay the same set.
+
+        The two items on its sides are tied then. They are the neighbours of now unless the ranking puts others there.
+        """
+        if end == self.n:
+            return math.inf
+        x, y = self.order[end - 1], self.order[end]
+        own = float(self.tie[x, y])
+        if not own > 0:
+            own = self._stretch(end)
+        inside, outside = np.array(self.order[:end]), np.array(self.order[end:])
+        last, first = self._last(end), self._first(end)
+        prices = np.maximum(self.tie[np.ix_(inside, outside)], np.maximum(last[:, None], first))
+        prices[-1, 0] = own
+        return float(prices.min())
+
+    def _last(self, end: int) -> Floats:
+        """Return for each of the first items the least share for it to be the last of them."""
+        inside = self.order[:end]
+        passed = self.passing[np.ix_(inside, inside)].max(axis=0)
+        # At the last place, it is not among fewer items, as it was.
+        fewer = np.maximum.accumulate([0.0, *self.kept[1:end][::-1]])[::-1]
+        return np.asarray(np.maximum(passed, fewer))
+
+    def _first(self, end: int) -> Floats:
+        """Return for each of the items below the least share for it to be the first of them."""
+        outside = self.order[end:]
+        passing = self.passing[np.ix_(outside, outside)].max(axis=1)
+        return np.asarray(np.maximum(passing, np.maximum.accumulate([0.0, *self.kept[end + 1 : -1]])))
+
+    def _split(self, tier: int) -> float:
+        """Return the least share after which the items of a tier need not share one any more."""
+        start, end = (0, *self.ends)[tier], self.ends[tier]
+        items = self.order[start:end]
+        if len(items) < 2:
+            return math.inf
+        parts = min(float(self.part[a, b]) for a, b in combinations(items, 2))
+        around = [min(self.kept[at], self._border(at)) for at in (start, end) if 0 < at < self.n]
+        return float(min([parts, *around]))
+
+    def _stretch(self, end: int) -> float:
+        """Return the least share that changes the tiers around a border between close items; the order counts, too."""
+        close = [not self.tie[a, b] > 0 for a, b in pairwise(self.order)]
+        start = stop = end - 1
+        while start > 0 and close[start - 1]:
+            start -= 1
+        while stop < self.n - 1 and close[stop]:
+            stop += 1
+        if start not in self._stretches:
+            places = slice(start, stop + 1)
+            tier_of = [self._tier(item) for item in self.order[places]]
+            stretch = Stretch(self.prices, self.order[places], tier_of, self.theta)
+            ends = [self.tie[self.order[at], self.order[at + 1]] for at in (start - 1, stop) if 0 <= at < self.n - 1]
+            kept = min(self.kept[start : stop + 2])
+            self._stretches[start] = min([kept, stretch.stable(naive=self.naive), *map(float, ends)])
+        return self._stretches[start]
+
+    def _tier(self, item: int) -> int:
+        return next(t for t, end in enumerate(self.ends) if self.place[item] < end)
+
+    def _kept_between(self, a: int, b: int) -> float:
+        """Return the least share for b to pass a in the ranking: as all first items between the two change."""
+        return max(self.kept[self.place[a] + 1 : self.place[b] + 1], default=0.0)
+
+    # Kemeny's median wins or ties all pairs of neighbours
+
+    def _chains(self) -> Floats:
+        """Return for b, a what it costs at least to list b above a: the cheapest chain of neighbours between them."""
+        prices = self.prices.reversals.copy()
+        for c in range(self.n):
+            prices = np.minimum(prices, np.maximum(prices[:, c : c + 1], prices[c]))
+        return prices
+
+    def _passed(self, m: int) -> float:
+        """Return the least share for an item to pass one of the first m: some two of these must become neighbours."""
+        return float(self.passing[np.ix_(self.order[m:], self.order[:m])].min())
