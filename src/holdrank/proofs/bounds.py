@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cached_property
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 from math import inf, lcm
 from typing import Any, NamedTuple, TypeAlias
 
@@ -40,11 +40,19 @@ _UNIT = 1e4  # weight of all votes in the programs, far above the solver's absol
 
 
 class Costs(NamedTuple):
-    """A table of costs in whole numbers, the same for quick looks, and the best order of the votes as they are."""
+    """What every order costs each kind of ballot, up to what all orders share: ``chosen @ parts``, in whole numbers.
 
-    exact: Ints
-    fast: Floats
-    best: int
+    An order costs as much as its parts do: that one item stands above another, or that an item has a place.
+    """
+
+    chosen: Ints  # a row for each order: how often it has each part
+    parts: Ints  # a row for each part: what it costs each kind of ballot
+    best: int  # the best order of the votes as they are
+
+    def of(self, masses: Floats) -> Floats:
+        """Return what every order costs votes, rounded: for quick looks."""
+        cost: Floats = self.chosen @ (self.parts @ masses)
+        return cost
 
 
 class Ground:
@@ -63,6 +71,7 @@ class Ground:
         self.orders: list[Order] = list(permutations(range(votes.n)))
         self.present = len(votes.ballots)
         self.kinds: list[Ballot] = [*votes.ballots, *(added if change.puts else [])]
+        self._weights = np.array(votes.weights, dtype=object)
         self._shares = np.array([weight / votes.total for weight in votes.weights]) * _UNIT
         self._costs: dict[str, Costs] = {}
         self.memo: dict[Any, Any] = {}  # of the programs that run here
@@ -84,20 +93,23 @@ class Ground:
         }
 
     def costs(self, distance: str) -> Costs:
-        """Return what every order (a row) costs each kind of ballot, up to what all orders share."""
+        """Return what every order costs each kind of ballot, up to what all orders share."""
         if distance not in self._costs:
-            table = np.zeros((len(self.orders), len(self.kinds)), dtype=np.int64)
-            places = [doubled_places(kind, self.votes.observed) for kind in self.kinds]
-            for row, order in zip(table, self.orders, strict=True):
-                if distance == "kendall":
-                    for k, i in enumerate(order):
-                        for j in order[k + 1 :]:
-                            row -= self.margin[i, j]
-                else:
-                    at = [2 * (order.index(i) + 1) for i in range(self.votes.n)]
-                    row += [sum(abs(a - b) for a, b in zip(at, place, strict=True)) if place else 0 for place in places]
-            best = int(np.argmin(table[:, : self.present] @ self._shares))
-            self._costs[distance] = Costs(table, table.astype(np.float64), best)
+            n, pairs = self.votes.n, list(combinations(range(self.votes.n), 2))
+            places = np.argsort(np.array(self.orders), axis=1)  # a row for each order: the place of each item
+            if distance == "kendall":
+                parts = np.array([self.margin[pair] for pair in pairs], dtype=np.int64).reshape(-1, len(self.kinds))
+                chosen = np.array([np.sign(places[:, i] - places[:, j]) for i, j in pairs], dtype=np.int64)
+                chosen = chosen.reshape(-1, len(self.orders)).T
+            else:
+                known = [doubled_places(kind, self.votes.observed) for kind in self.kinds]
+                parts = np.array(
+                    [[abs(2 * at - of[i]) if of else 0 for of in known] for i in range(n) for at in range(1, n + 1)],
+                    dtype=np.int64,
+                )
+                chosen = (places[:, :, None] == np.arange(n)).reshape(len(self.orders), -1).astype(np.int64)
+            best = int(np.argmin(chosen @ (parts[:, : self.present] @ self._shares)))
+            self._costs[distance] = Costs(chosen, parts, best)
         return self._costs[distance]
 
     def needed(self, rows: Sequence[Row], multipliers: Sequence[int]) -> Amount:
@@ -105,25 +117,26 @@ class Ground:
 
         This is the proof: whole numbers, sorted and added.
         """
-        points = _combined(rows, multipliers)
-        lacking = -sum(weight * point for weight, point in zip(self.votes.weights, points[: self.present], strict=True))
+        points = _combined(rows, multipliers, 2 * self.votes.total)
+        here, weights = points[: self.present], self._weights.astype(points.dtype)
+        lacking = -int(here @ weights)
         if lacking <= 0:
             return Fraction(0)
-        best = max(points[self.present :], default=0)
+        best = int(max(points[self.present :], default=0))
         if not self.change.takes:
             return Fraction(lacking, best) if best > 0 else inf
-        gains = [(0 if not self.change.puts else best) - point for point in points[: self.present]]
-        spent = Fraction(0)
-        for gain, weight in sorted(zip(gains, self.votes.weights, strict=True), reverse=True):
-            if gain <= 0:
-                break
-            if gain * weight >= lacking:
-                spent += Fraction(lacking, gain)
-                # To drop all votes leaves none that could reach anything.
-                return inf if not self.change.puts and spent == self.votes.total else spent
-            lacking -= gain * weight
-            spent += weight
-        return inf
+        gains = (0 if not self.change.puts else best) - here
+        helpful = np.flatnonzero(gains > 0)
+        helpful = helpful[np.argsort(gains[helpful])[::-1]]  # most first
+        gained = np.cumsum(gains[helpful] * weights[helpful])
+        if not len(gained) or gained[-1] < lacking:
+            return inf
+        last = int(np.argmax(gained >= lacking))
+        gain, weight = int(gains[helpful[last]]), int(weights[helpful[last]])
+        rest = lacking - (int(gained[last]) - gain * weight)
+        spent = int(weights[helpful[:last]].sum()) + Fraction(rest, gain)
+        # To drop all votes leaves none that could reach anything.
+        return inf if not self.change.puts and spent == self.votes.total else spent
 
     def bound(self, rows: Sequence[Row], median: tuple[str, Order] | None, enough: Amount) -> Amount:
         """Return the largest weight proved to be needed before votes satisfy rows and have a median; or `enough`.
@@ -217,12 +230,12 @@ class _Rivals:
 
     def row(self, rival: int) -> Row:
         """Return that a rival costs no less."""
-        row: Row = self.costs.exact[rival] - self.costs.exact[self.target]
+        row: Row = (self.costs.chosen[rival] - self.costs.chosen[self.target]) @ self.costs.parts
         return row
 
     def ahead(self, masses: Floats, rows: Sequence[Row], least: float = 0.0) -> Row | None:
         """Return the rival that is most ahead, unless none is, or it is known and the program rounds."""
-        cost = self.costs.fast @ masses
+        cost = self.costs.of(masses)
         short = cost - cost[self.target] - least * _UNIT
         short[self.target] = 0.0
         worst = int(np.argmin(short))
@@ -232,14 +245,15 @@ class _Rivals:
         return None if any(np.array_equal(row, known) for known in rows) else row
 
 
-def _combined(rows: Sequence[Row], multipliers: Sequence[int]) -> list[int]:
+def _combined(rows: Sequence[Row], multipliers: Sequence[int], times: int) -> npt.NDArray[Any]:
+    """Return the sum of rows with multipliers, in numbers large enough for `times` of each."""
     largest = sum(y * int(np.abs(row).max(initial=0)) for y, row in zip(multipliers, rows, strict=True))
-    kind: npt.DTypeLike = np.int64 if largest < _SAFE else object
+    kind: npt.DTypeLike = np.int64 if max(largest, 1) * times < _SAFE else object
     total = np.zeros(len(rows[0]), dtype=kind)
     for y, row in zip(multipliers, rows, strict=True):
         if y:
             total += y * row.astype(kind)
-    return [int(point) for point in total.tolist()]
+    return total
 
 
 def _multipliers(prices: Sequence[float], scales: Sequence[int]) -> list[list[int]]:
