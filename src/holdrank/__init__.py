@@ -116,7 +116,6 @@ def _late(room: str, name: str) -> Callable[..., Any]:
 
 
 upward.html_of = _late("views.notebook", "html_of")
-upward.threshold_of = _late("analysis.tradeoff", "best_threshold")
 
 
 def __dir__() -> list[str]:

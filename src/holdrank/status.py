@@ -155,13 +155,12 @@ class Clock:
 
 
 class Upward:
-    """The two calls that go up the house: from a result to its view, from tiers to the choice of their threshold.
+    """The call that goes up the house: from a result to its view.
 
-    The front door of the package fills them in, so that no room imports one that stands on it.
+    The front door of the package fills it in, so that no room imports one that stands on it.
     """
 
     html_of: Callable[[object], str]
-    threshold_of: Callable[..., float]
 
 
 upward = Upward()

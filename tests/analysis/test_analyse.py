@@ -87,15 +87,15 @@ def test_places_under_attack_and_under_chance(trees):
     assert again == drawn
 
 
-def test_tiers_at_the_best_threshold_come_with_the_tradeoff():
+def test_tiers_at_the_chosen_threshold_come_with_the_tradeoff():
     votes = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[51, 49])
     r = hr.analyse(votes).record
-    assert (r["tiers"]["ranks"], r["tiers"]["theta"], r["tiers"]["auto"]) == ([1, 1, 2], 0.01, True)
+    assert (r["tiers"]["ranks"], r["tiers"]["theta"], r["tiers"]["auto"]) == ([1, 1, 2], 0.25, True)
     assert r["path"] == {"theta": [0.0, 0.01, 0.5], "sizes": [[1, 1, 1], [2, 1], [3]]}
     assert r["tradeoff"]["theta"][r["tradeoff"]["best"]] == 0.01
     assert (
         r["headline"]
-        == "a and b share first place. Bringing in anyone else takes 49 of 100 votes (49 %, proven minimum)."
+        == "a and b share first place. Bringing in anyone else takes 25 of 100 votes (25 %, proven minimum)."
     )
 
 
@@ -140,10 +140,11 @@ def test_claims_with_typing_errors_are_refused_at_once():
         hr.analyse(TREES, hr.Spec(claims=("Asch wins",)))
 
 
-def test_rules_without_a_certified_threshold_get_a_fixed_one():
+def test_rules_without_certified_tiers_have_a_threshold_and_no_tradeoff():
     r = hr.analyse(TREES, hr.Spec(rule="copeland")).record
-    assert (r["tiers"]["theta"], r["tradeoff"]) == (0.05, None)
-    assert "the threshold 0.05 is used" in r["steps"][1]["note"]
+    assert (r["tiers"]["theta"], r["tradeoff"]) == (hr.analyse(TREES).record["tiers"]["theta"], None)
+    note = {step["name"]: step["note"] for step in r["steps"]}["tradeoff"]
+    assert "not for copeland" in note
 
 
 def test_progress_and_partial_records_come_step_by_step():
@@ -155,7 +156,7 @@ def test_progress_and_partial_records_come_step_by_step():
         partial=lambda record: seen.append((record["steps"][-1]["name"], mismatch(record))),
     )
     names = ["consensus", "tiers", "attack", "claims", "gaps", "cut"]
-    names += ["removals", "bootstrap", "reach", "curves", "others"]
+    names += ["removals", "bootstrap", "reach", "tradeoff", "curves", "others"]
     assert [name for name, _ in seen] == names
     assert {problem for _, problem in seen} == {""}
     assert [name for name in dict.fromkeys(steps) if name in names] == names

@@ -442,31 +442,6 @@ def test_tied_items_stand_in_the_order_of_the_ranking_everywhere(run):
     assert hr.analyse(votes, hr.Spec(theta=0.05)).headline.startswith("b and a share first place. ")
 
 
-@pytest.mark.slow
-def test_the_search_for_a_threshold_keeps_the_time_limit_and_says_what_it_left_open(run, monkeypatch):
-    from dataclasses import replace
-
-    from holdrank.analysis import tradeoff as thresholds
-
-    asked, real = {}, thresholds.tradeoff
-
-    def cut_short(status):
-        def tradeoff(votes, base, *, time_limit, progress, **options):
-            asked.update(time_limit=time_limit, progress=progress)
-            return replace(real(votes, base, **options), status=status)
-
-        return tradeoff
-
-    monkeypatch.setattr(thresholds, "tradeoff", cut_short(Status.BETWEEN_TIME_LIMIT))
-    for command in (["tiers"], ["breakdown"], ["attack", "--new-winner"]):
-        code, _, err = run(*command, "votes.soc", "--theta", "auto", "--time-limit", "3", "-q")
-        assert (code, asked) == (0, {"time_limit": 3.0, "progress": None})
-        assert err.startswith("note: the time limit cut the search for the best threshold short")
-    monkeypatch.setattr(thresholds, "tradeoff", cut_short(Status.BETWEEN_INTERRUPTED))
-    code, out, err = run("tiers", "votes.soc", "--theta", "auto", "-q")
-    assert (code, out, err) == (130, "", "\ninterrupted\n")
-
-
 def test_draws_that_were_interrupted_are_shown_with_the_exit_code_for_it(run, monkeypatch):
     from dataclasses import replace
 

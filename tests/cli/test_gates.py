@@ -70,8 +70,8 @@ def test_one_failed_claim_fails_the_gate(check):
 
 
 def test_tiers_hold_longer(check):
-    assert check("--min-breakdown", "0.4")[0] == 4
-    assert check("--min-breakdown", "0.4", "--theta", "auto")[0] == 0
+    assert check("--min-breakdown", "0.2")[0] == 4
+    assert check("--min-breakdown", "0.2", "--theta", "auto")[0] == 0
     # Ash and Beech share the first place: nobody wins.
     assert check("--claim", "Ash wins", "--theta", "auto")[0] == 4
 

@@ -57,7 +57,6 @@ Progress: TypeAlias = Callable[[Step], None]
 _CURVE_ITEMS = 8  # up to here a curve has every distance
 _FAR = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)  # else these, and one pair
 _FEW_ITEMS = 16  # up to here tiers themselves are priced
-_FIXED_THETA = 0.05  # of tiers, where none can be certified
 _TOO_SHORT = 0.05  # seconds: not worth a try
 # What each step may take of the time that is left, in the order of the steps.
 _SHARES = {
@@ -70,6 +69,7 @@ _SHARES = {
     "removals": 0.3,
     "bootstrap": 0.35,
     "reach": 0.35,
+    "tradeoff": 0.5,
     "curves": 0.9,
     "others": 1.0,
 }
@@ -166,35 +166,9 @@ class _Run:
         spec = self.spec
         if spec.theta is None or self.votes.n < 2:
             return
-        base, theta = self.statistic, spec.theta
-        if theta == "auto":
-            theta = self._best_threshold()
-        T = Robust(base, theta, merge=spec.merge)
+        T = Robust(self.statistic, spec.theta, merge=spec.merge).fixed(self.votes, self.median)
         self.statistic, self.reported = T, T.merged(self.votes, self.median)
-        self.record["tiers"] = tiers_record(theta, spec.merge, self.reported, auto=spec.theta == "auto")
-
-    def _best_threshold(self) -> float:
-        # For many items only the robustness of the top can be bounded.
-        goal = goals.NewWinner() if self.votes.n > _FEW_ITEMS else None
-        why = "no threshold was certified"
-        try:
-            found = tradeoff(
-                self.votes,
-                self.statistic,
-                merge=self.spec.merge,
-                goal=goal,
-                time_limit=self._seconds(),
-                progress=self.progress,
-            )
-        except UsageError as error:  # a rule whose tiers have no certified breakdown
-            why = str(error)
-        else:
-            self.record["tradeoff"] = tradeoff_record(found)
-            self._note_if_open(found.status)
-            if found.lower[found.best]:
-                return float(found.theta[found.best])
-        self.record["steps"][-1] |= {"state": "cut short", "note": f"{why}; the threshold {_FIXED_THETA} is used"}
-        return _FIXED_THETA
+        self.record["tiers"] = tiers_record(float(T.theta), spec.merge, self.reported, auto=spec.theta == "auto")
 
     def _attack(self) -> None:
         if self.votes.n < 2:
@@ -322,6 +296,27 @@ class _Run:
             **{name: getattr(found, name).tolist() for name in names},
             "status": found.status.value,
         }
+
+    def _tradeoff(self) -> None:
+        """Weigh loss against robustness over all thresholds, beside the one that was chosen."""
+        if self.spec.theta != "auto" or self.votes.n < 2:
+            return
+        # For many items only the robustness of the top can be bounded.
+        goal = goals.NewWinner() if self.votes.n > _FEW_ITEMS else None
+        try:
+            found = tradeoff(
+                self.votes,
+                self.rule.function,
+                merge=self.spec.merge,
+                goal=goal,
+                time_limit=self._seconds(),
+                progress=self.progress,
+            )
+        except UsageError as error:  # a rule whose tiers have no certified breakdown
+            self.record["steps"][-1]["note"] = str(error)
+            return
+        self.record["tradeoff"] = tradeoff_record(found)
+        self._note_if_open(found.status)
 
     def _curves(self) -> None:
         n = self.votes.n

@@ -99,12 +99,6 @@ class Tradeoff:
         return f"Tradeoff({len(self.theta)} thresholds, best {self.theta[self.best]:.4g}: {chosen})"
 
 
-def best_threshold(votes: Votes, base: Statistic, merge: Merge, *, time_limit: float | None = None) -> float:
-    """Return the threshold that `theta="auto"` means: the best of the trade-off, as far as it was found in time."""
-    found = tradeoff(votes, base, merge=merge, time_limit=time_limit)
-    return float(found.theta[found.best])
-
-
 def tradeoff(
     votes: Votes,
     base: Statistic = auto,

@@ -108,7 +108,7 @@ def breakdown(
     time_limit = expect_seconds(time_limit)
     T = settled(T, votes)
     votes = votes_of(votes, T)
-    T = checked(votes, T, time_limit)
+    T = checked(votes, T)
     if method not in _METHODS:
         raise UsageError(f"method must be one of {', '.join(_METHODS)}, not {quote(str(method))}")
     far = _far(T, distance, method)
@@ -195,7 +195,7 @@ def attack(
     time_limit = expect_seconds(time_limit)
     T = settled(T, votes)
     votes = votes_of(votes, T)
-    T = checked(votes, T, time_limit)
+    T = checked(votes, T)
     change = change_of(change)
     check_goal(goal, T)
     votes = ballots_for(T, votes)
@@ -332,7 +332,7 @@ def votes_of(votes: Votes | PairCounts, T: Statistic) -> Votes:
     return votes.as_votes()
 
 
-def checked(votes: object, T: Statistic, time_limit: float | None) -> Statistic:
+def checked(votes: object, T: Statistic) -> Statistic:
     """Refuse what makes no sense; return the statistic, with the threshold that it has for these votes."""
     if not isinstance(votes, Votes):
         raise UsageError(
@@ -341,8 +341,7 @@ def checked(votes: object, T: Statistic, time_limit: float | None) -> Statistic:
     if not callable(T):
         raise UsageError(f"the statistic must be kemeny, borda, footrule, a Robust or a function, not {show(repr(T))}")
     T = settled(T, votes)
-    # Choosing a threshold takes as long as what comes after it.
-    return T.fixed(votes, time_limit=None if time_limit is None else time_limit / 2) if isinstance(T, Robust) else T
+    return T.fixed(votes) if isinstance(T, Robust) else T
 
 
 def check_goal(goal: object, T: Statistic | None) -> None:

@@ -63,7 +63,7 @@ def attack(file: str, change: str, rule: str, theta: float | str | None, merge: 
         check_output("--write", write, file, VOTE_ENDINGS)
     votes = read(file, reading, quiet)
     asked, rule = rule, settled_rule(rule, votes, as_json=as_json)
-    T = statistic_of(rule, theta, merge, votes, time_limit, quiet)
+    T = statistic_of(rule, theta, merge, votes)
     with progress_line(quiet) as progress:
         found = compute(votes, T, goal, change=change, time_limit=time_limit, progress=progress)  # type: ignore[arg-type]
     if verbose:

@@ -99,7 +99,7 @@ def breakdown(file: str, files: tuple[str, ...], rule: str, theta: float | str |
         return _worst_code(found, require_proof)
     votes = read(file, reading, quiet)
     rule = settled_rule(rule, votes, as_json=as_json)
-    T = statistic_of(rule, theta, merge, votes, time_limit, quiet)
+    T = statistic_of(rule, theta, merge, votes)
     with progress_line(quiet) as progress:
         one = compute(votes, T, **how, time_limit=time_limit, progress=progress)
     if verbose:

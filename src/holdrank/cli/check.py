@@ -53,7 +53,7 @@ def check(file: str, min_breakdown: float, claims: tuple[str, ...], rule: str, t
 
     votes = read(file, reading, quiet)
     asked, rule = rule, settled_rule(rule, votes, as_json=as_json)
-    T = statistic_of(rule, theta, merge, votes, time_limit, quiet)
+    T = statistic_of(rule, theta, merge, votes)
     with progress_line(quiet):
         consensus = consensus_of(votes, T, time_limit)
     if consensus.status.is_interrupted:

@@ -17,7 +17,7 @@ from holdrank.errors import Option, quote, show
 from holdrank.words.names import rule_name, why_chosen
 
 if TYPE_CHECKING:
-    from holdrank.rules.consensus import Consensus, Statistic
+    from holdrank.rules.consensus import Statistic
     from holdrank.rules.merges import Robust
     from holdrank.votes.votes import Votes
 
@@ -282,28 +282,16 @@ def statistic(rule: str) -> Statistic:
     return statistic_named(rule)
 
 
-def statistic_of(rule: str, theta: float | str | None, merge: str, votes: Votes, time_limit: float | None,
-                 quiet: bool) -> Statistic:  # fmt: skip
+def statistic_of(rule: str, theta: float | str | None, merge: str, votes: Votes) -> Statistic:
     """Return what is to be broken: a median, or its tiers at a threshold."""
-    return statistic(rule) if theta is None else tiers_of(rule, theta, merge, votes, time_limit, quiet)[0]
+    return statistic(rule) if theta is None else tiers_of(rule, theta, merge, votes)
 
 
-def tiers_of(rule: str, theta: float | str, merge: str, votes: Votes, time_limit: float | None,
-             quiet: bool) -> tuple[Robust, Consensus | None]:  # fmt: skip
-    """Return the tiers of a rule at a threshold; where auto chooses it for these votes, also the ranking below them."""
-    from holdrank.analysis.tradeoff import tradeoff
+def tiers_of(rule: str, theta: float | str, merge: str, votes: Votes) -> Robust:
+    """Return the tiers of a rule at a threshold, or at the one that auto chooses for these votes."""
     from holdrank.rules.merges import Robust
 
-    base, median = statistic(rule), None
-    if theta == "auto":
-        with progress_line(quiet) as progress:
-            found = tradeoff(votes, base, merge=merge, time_limit=time_limit, progress=progress)  # type: ignore[arg-type]
-        if found.status.is_interrupted:
-            raise KeyboardInterrupt
-        if not found.status.is_exact:
-            complain("note: the time limit cut the search for the best threshold short; this is the best that is known")
-        theta, median = float(found.theta[found.best]), found.base
-    return Robust(base, theta, merge=merge), median  # type: ignore[arg-type]
+    return Robust(statistic(rule), theta, merge=merge).fixed(votes)  # type: ignore[arg-type]
 
 
 VOTE_ENDINGS = (".soc", ".soi", ".toc", ".toi", ".csv", ".jsonl")

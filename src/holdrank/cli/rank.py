@@ -154,8 +154,8 @@ def tiers(file: str, theta: float | str, merge: str, path: bool, rule: str, time
             for at, one in steps:
                 click.echo(f"{at:<8.4g} {tiers_text(one, median.ranking, votes)}")
         return exit_code(median.status, require_proof)
-    T, known = tiers_of(rule, theta, merge, votes, time_limit, quiet)
-    median = known or _consensus(votes, rule, time_limit, quiet, verbose)
+    T = tiers_of(rule, theta, merge, votes)
+    median = _consensus(votes, rule, time_limit, quiet, verbose)
     merged = T.merged(votes, median)
     if as_json:
         found = records.tiers_record(float(T.theta), merge, merged, auto=theta == "auto")

@@ -73,7 +73,7 @@ def verify(
         return Verdict(tuple(dict.fromkeys(analysis_checks(votes, T))))  # a claim may be a gap as well
     T = settled(T, votes)
     votes = answers.votes_of(votes, T)
-    T = answers.checked(votes, T, None)
+    T = answers.checked(votes, T)
     if not isinstance(result, Consensus | Attack | Breakdown):
         raise UsageError(
             f"verify takes a Consensus, an Attack, a Breakdown or an Analysis, not {type(result).__name__}. "
@@ -104,7 +104,7 @@ def fulfils(votes: Votes, T: Statistic, attacked: Votes, goal: Goal) -> bool:
     >>> fulfils(votes, kemeny, votes.with_weights([2, 3]), NewWinner())
     True
     """
-    T = answers.checked(votes, T, None)
+    T = answers.checked(votes, T)
     answers.check_goal(goal, T)
     if not isinstance(attacked, Votes):
         raise UsageError(f"the attacked votes must be Votes, not {type(attacked).__name__}")

@@ -123,6 +123,12 @@ class Consensus:
             self.ranking, scale=scale, base=base, offset=offset, anchor=anchor, level=level, damping=damping
         )
 
+    def pair_errors(self) -> Floats:
+        """Return the standard errors of the differences of strengths, by pairs; only of `bradley_terry`."""
+        if self._model is None:
+            raise UsageError("only a consensus by bradley_terry has ratings", repair="use bradley_terry(votes)")
+        return self._model.pair_errors()
+
     def _repr_html_(self) -> str:
         return upward.html_of(self)
 

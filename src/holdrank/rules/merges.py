@@ -28,7 +28,8 @@ from holdrank.rankings import Floats, Ranking
 from holdrank.rules.consensus import Consensus, Statistic, name_of
 from holdrank.rules.deviations import Borders, Deviations
 from holdrank.rules.registry import auto, rule_of, suited
-from holdrank.status import Status, upward
+from holdrank.rules.thresholds import chance_window
+from holdrank.status import Status
 from holdrank.votes.pairs import PairCounts
 from holdrank.votes.votes import Votes
 
@@ -142,8 +143,9 @@ class Robust:
     base : Statistic
         `kemeny`, `bradley_terry`, `borda`, `footrule`, or any other; by default `auto`, the rule that suits the votes.
     theta : float or "auto"
-        Threshold on the deviation from indifference, from 0 to 1/2; "auto" is the best one for the votes at hand, as
-        `tradeoff` finds it.
+        Threshold on the deviation from indifference, from 0 to 1/2. "auto" is the one for the votes at hand that ties
+        what chance explains, and no pair that both chance and more than one vote separate. Where votes are shares and
+        not counts, chance explains nothing: only level pairs are tied.
     merge : {"downward", "naive", "smith"}
 
     Notes
@@ -168,7 +170,7 @@ class Robust:
     >>> Robust(kemeny, theta=0.05)(votes).text()
     '{a, b} > c'
     >>> Robust(kemeny, theta="auto").fixed(votes).theta
-    0.01
+    0.25
     """
 
     base: Statistic = auto
@@ -190,19 +192,23 @@ class Robust:
         """Return the merged consensus of the votes; pair counts will do where they do for the base."""
         return self.merged(votes, suited(self.base, votes)(cast("Votes", votes)))
 
-    def fixed(self, votes: Votes, *, time_limit: float | None = None) -> Robust:
-        """Return this statistic with a rule and a number as threshold: where one is "auto", the best for these votes.
+    def fixed(self, votes: Votes | PairCounts, median: Consensus | None = None) -> Robust:
+        """Return this statistic with a rule and a number as threshold: where one is "auto", the one for these votes.
 
-        With a time limit in seconds, the best threshold as far as that could be found out.
+        `median` is the consensus of the base, if it is known.
         """
         base, theta = suited(self.base, votes), self.theta
         if theta == "auto":
-            theta = upward.threshold_of(votes, base, self.merge, time_limit=time_limit)
+            spread = None
+            if votes.is_counts and rule_of(base).probabilities is not None:
+                rated = median if median is not None and median.has_ratings else base(cast("Votes", votes))
+                spread = rated.pair_errors()
+            theta = _threshold(chance_window(votes, pairs_for(base, votes), spread).theta)
         return Robust(base, theta, merge=self.merge)
 
     def merged(self, votes: Votes | PairCounts, median: Consensus) -> Consensus:
         """Return the merged consensus, given the consensus of the base."""
-        known = self.fixed(cast("Votes", votes))
+        known = self.fixed(votes, median)
         if known != self:
             return known.merged(votes, median)
         started = perf_counter()

@@ -219,6 +219,18 @@ class RatingModel(Remembering):
             notes=(*fit.notes, *notes, *self._order_note(fit.strengths, ranking)),
         )
 
+    def pair_errors(self) -> Floats:
+        """Return the standard errors of the differences of strengths; infinite where the votes determine none."""
+        fit = self._remember("fit None", lambda: self._fit(None))
+        n, rated = len(self.votes.items), fit.rated
+        errors = np.full((n, n), np.inf)
+        if len(rated):
+            cov, _ = self._covariance(fit, self.votes.wins()[np.ix_(rated, rated)], 0.0)
+            held = np.diagonal(cov)
+            found = np.sqrt(np.maximum(held[:, None] + held - 2 * cov, 0.0))
+            errors[np.ix_(rated, rated)] = np.where(found <= _NO_SPREAD, np.inf, found)
+        return errors
+
     def _effects(self, fit: Fit, damping: float) -> tuple[StyleEffect, ...]:  # noqa: ARG002
         """Return what style does, in models that have it."""
         return ()

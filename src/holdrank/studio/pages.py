@@ -39,6 +39,7 @@ STEPS = {
     "removals": "removing one item at a time",
     "bootstrap": "drawing the votes again",
     "reach": "finding the places within reach",
+    "tradeoff": "weighing loss against robustness",
     "curves": "computing breakdown curves",
     "others": "asking the other rules",
 }
@@ -250,7 +251,7 @@ def _has(name: str, record: Record) -> bool:
 
 def _missing(name: str, record: Record, *, running: bool) -> str:
     """Return why a picture is not there."""
-    step = {"ranges": "reach", "breakdown": "curves", "tradeoff": "tiers"}.get(name, name)
+    step = {"ranges": "reach", "breakdown": "curves"}.get(name, name)
     told = next((one for one in record["steps"] if one["name"] == step), None)
     if len(record["items"]) == 1:
         return "There is only one item."

@@ -18,6 +18,7 @@ from holdrank.proofs.recorded.layout import layout_checks, other_check, votes_ch
 from holdrank.proofs.recorded.places import bootstrap_checks, reach_checks
 from holdrank.proofs.recorded.ratings import rating_checks, removal_checks
 from holdrank.proofs.recorded.record import Recorded, in_short
+from holdrank.proofs.recorded.thresholds import chosen_checks
 from holdrank.proofs.verdicts import Check
 from holdrank.rules.registry import AUTO, rules
 from holdrank.votes.votes import Votes
@@ -59,6 +60,7 @@ def _statements(recorded: Recorded) -> Iterator[Check]:
     if recorded.reported is not recorded.median:
         yield consensus_check(recorded.reported, recorded.shown)
     yield from layout_checks(recorded)
+    yield from chosen_checks(recorded)
     yield from rating_checks(recorded)
     yield from attack_checks(recorded, recorded.reported, recorded.shown, record["attack"], against_the_top(recorded))
     for row in record["claims"]:
