@@ -19,7 +19,7 @@ PIN = $(TOOLS)/bin/uv pip compile --quiet --upgrade --generate-hashes --no-emit-
 TWO := -n 2 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check test test-oldest test-pythons adversary forgery soak fuzz gpu lint kernels ready docs bench peers lock sbom clean
+.PHONY: help demo check test test-oldest test-pythons adversary forgery soak fuzz gpu lint docs bench peers lock sbom clean
 
 help: ## list the verbs
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 15
@@ -27,10 +27,10 @@ help: ## list the verbs
 demo: $(VENV)/.demo ## analyse a generated example and write the results to holdrank-demo/
 	@$(BIN)/holdrank demo --out holdrank-demo
 
-check: $(VENV)/.test ready ## style, types and the tests that are quick: about a minute, for use while you work
+check: $(VENV)/.test lint ## style, types and the tests that are quick: about a minute, for use while you work
 	$(BIN)/python -m pytest $(TWO) -m "not slow"
 
-test: $(VENV)/.test $(VENV)/.browser ready ## all tests, with types, style, coverage and documentation
+test: $(VENV)/.test $(VENV)/.browser lint ## all tests, with types, style, coverage and documentation
 	@$(BIN)/python tools/pythons.py --this $(PYTHONS)
 	$(BIN)/python -m pytest $(TWO) --cov --cov-report=term:skip-covered
 
@@ -70,13 +70,6 @@ lint: $(VENV)/.test ## style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Loops that take long to compile, while style and types are checked.
-kernels: $(VENV)/.test
-	@$(BIN)/python tests/compile_kernels.py
-
-ready: $(VENV)/.test
-	@$(MAKE) --no-print-directory -j 2 lint kernels
-
 docs: $(VENV)/.test ## build the documentation to docs/_build/html
 	$(BIN)/sphinx-build -W -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
@@ -88,9 +81,9 @@ peers: $(VENV)/.test $(PEERS)/.ready ## run other packages on the same data and 
 	$(BIN)/python benchmarks/peers.py
 
 lock: $(TOOLS)/.ready ## pin the newest versions that pyproject.toml allows, and the oldest, to requirements/
-	$(PIN) --universal --group test --group contract --group lint --group docs --group build --extra fast --extra io --extra plot --extra studio \
+	$(PIN) --universal --group test --group contract --group lint --group docs --group build --extra io --extra plot --extra studio \
 	  --extra cluster --output-file requirements/dev.txt pyproject.toml
-	$(PIN) --resolution lowest-direct --group test --group build --extra fast --extra io --extra plot --extra studio \
+	$(PIN) --resolution lowest-direct --group test --group build --extra io --extra plot --extra studio \
 	  --extra cluster --output-file requirements/oldest.txt pyproject.toml
 	$(PIN) --universal --output-file requirements/tools.txt requirements/tools.in
 
@@ -136,7 +129,7 @@ $(VENV)/.browser: | $(VENV)/bin/pip
 
 $(FUZZ)/.ready: pyproject.toml
 	$(PYTHON) -m venv --clear $(FUZZ)
-	$(FUZZ)/bin/python -m pip install --quiet atheris --editable '.[io,fast]'
+	$(FUZZ)/bin/python -m pip install --quiet atheris --editable '.[io]'
 	@touch $@
 
 $(PEERS)/.ready: benchmarks/peers.txt | $(VENV)/bin/pip

@@ -31,10 +31,10 @@ def table(title: str) -> list[tuple[str, str]]:
 ROOMS = [room for room, _ in table("The rooms")]
 FRONT_DOORS = {"__init__", "__main__"}  # they hand out names from every room
 
-ONE_USER = {"highspy": "rules", "numba": "arrays", "click": "cli", "rich": "cli", "array_api_compat": "rankings",
+ONE_USER = {"highspy": "rules", "click": "cli", "rich": "cli", "array_api_compat": "rankings",
             "matplotlib": "plots", "distributed": "parallel", "starlette": "studio", "uvicorn": "studio",
             "python_multipart": "studio"}  # fmt: skip
-HEAVY = {"numba", "highspy", "matplotlib", "torch", "duckdb", "pandas", "polars", "pyarrow", "openpyxl",
+HEAVY = {"highspy", "matplotlib", "torch", "duckdb", "pandas", "polars", "pyarrow", "openpyxl",
          "narwhals", "rich", "array_api_compat", "scipy", "jinja2", "distributed", "dask", "starlette",
          "uvicorn"}  # fmt: skip
 
@@ -174,9 +174,6 @@ def test_no_module_outgrows_its_room(path):
 
 
 KERNELS = {
-    "assign_places",
-    "block_bound",
-    "search_orders",
     "_least",
     "_perturb",
     "_weigh",
@@ -266,11 +263,9 @@ def test_everything_works_without_optional_packages(tmp_path):
     """Hide the extras; reading, ranking and merging go on, and what needs an extra says which."""
     script = """
 import sys
-for name in ("numba", "duckdb", "openpyxl", "pyarrow", "pandas", "polars", "matplotlib", "torch", "scipy"):
+for name in ("duckdb", "openpyxl", "pyarrow", "pandas", "polars", "matplotlib", "torch", "scipy"):
     sys.modules[name] = None
 import numpy as np, holdrank as hr
-from holdrank.arrays import kernels
-kernels._WORTH_LOADING = kernels._WORTH_CALLING = 0
 votes = hr.sample_votes(hr.Mallows(range(6), 0.5), 1000, rng=1)
 for statistic in (hr.kemeny, hr.borda, hr.footrule, hr.copeland, hr.bradley_terry, hr.Robust(hr.kemeny, 0.05)):
     statistic(votes)

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from holdrank.arrays import kernels
+from holdrank.arrays.native import call
 from holdrank.errors import LimitError, UsageError, show
 
 Ints: TypeAlias = npt.NDArray[np.integer[Any]]
@@ -355,7 +355,7 @@ def _count_by_sorting(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> tuple[float, 
     both = a * (int(b.max()) + 1) + b
     # Sorted by a, and by b inside the ties of a, each reversed pair is one inversion of b.
     sorted_b = np.ascontiguousarray(b[np.argsort(both, kind="stable")])
-    reversed_ = kernels.fastest(kernels.inversions, _inversions, seconds=len(a) * 5e-7)(sorted_b)
+    reversed_ = call("inversions", sorted_b, len(sorted_b))
     tied_both = _pairs_within(_levels(both))
     return float(reversed_), float(_pairs_within(a) - tied_both), float(_pairs_within(b) - tied_both)
 
@@ -374,31 +374,6 @@ def _pairs_within(levels: Ints) -> int:
     """Return the number of pairs on the same level."""
     sizes = np.bincount(levels)
     return int((sizes * (sizes - 1) // 2).sum())
-
-
-def _inversions(values: Ints) -> int:
-    """Return the number of pairs i < j with values[i] > values[j], for whole numbers from 0.
-
-    From the highest bit down: among values that agree on the higher bits (kept together, in their first order), a
-    one before a zero is an inversion; then zeros move before ones. One pass over the array for each bit.
-    """
-    total = 0
-    for bit in reversed(range(int(values.max()).bit_length())):
-        one = (values >> bit) & 1
-        group = values >> (bit + 1)
-        starts = np.flatnonzero(np.concatenate(([True], group[1:] != group[:-1])))
-        sizes = np.diff(np.append(starts, len(values)))
-        start = np.repeat(starts, sizes)
-        ones_before = np.cumsum(one) - one
-        ones_before -= ones_before[start]
-        total += int(ones_before[one == 0].sum())
-        zeros_before = np.arange(len(values)) - start - ones_before
-        zeros = np.repeat(np.add.reduceat(1 - one, starts), sizes)
-        place = start + np.where(one == 1, zeros + ones_before, zeros_before)
-        moved = np.empty_like(values)
-        moved[place] = values
-        values = moved
-    return total
 
 
 def _from_places(a: Any, b: Any, cost: Callable[[Any], Any], largest: Callable[[int], float]) -> Any:

@@ -17,7 +17,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import holdrank as hr
-from holdrank.arrays.kernels import compiled
 from holdrank.attacks.kemeny import engine as engine
 from holdrank.attacks.kemeny import siege, walks
 from holdrank.attacks.kemeny.orders import block_bound_of
@@ -306,29 +305,25 @@ def test_parts_keep_apart_only_what_no_target_within_the_budget_mixes():
     assert mixed > 100
 
 
-@pytest.mark.slow
 @kinds
-def test_compiled_loops_do_what_plain_ones_do(kind, monkeypatch):
-    pytest.importorskip("numba")
+def test_a_walk_that_is_interrupted_finds_the_same(kind):
     rng = np.random.default_rng([13, KINDS.index(kind)])
     for change in CHANGES:
         votes = a_profile(rng, kind, 5)
-        _, goals = open_goals(votes)
-        wanted = [*(goals["distance", k] for k in range(1, 11)), goals["new winner",], *list(goals.values())[11::7]]
-        results = []
-        for pays in (math.inf, 0.0):
-            monkeypatch.setattr(siege, "_COMPILING_PAYS", pays)
-            results.append(found_for(votes, wanted, change))
-        for plain, fast in zip(*results, strict=True):
-            assert (plain.lower, plain.upper) == pytest.approx((fast.lower, fast.upper), abs=1e-12)
-            assert (plain.plan is None) == (fast.plan is None)
         items = list(hr.kemeny(votes).ranking.order)
         against, sums = against_of(votes, change, items), adds_battles(votes)
         for wish in ({}, {"above": (4, 0)}, {"newcomers": (3, 4), "top": 2}):
-            plain, nodes = walked(walks.search_orders, against, 0.3, sums=sums, **wish)
-            fast, as_many = walked(compiled(walks.search_orders, *walks.PARTS), against, 0.3, sums=sums, **wish)
-            assert plain == pytest.approx(fast, abs=1e-12)
-            assert nodes == as_many
+            whole, nodes = walked(walks.search_orders, against, 0.3, sums=sums, **wish)
+
+            def in_steps(wanted, limits, walk, found, _, improve):
+                visited = 0
+                while True:
+                    nodes, finished = walks.search_orders(wanted, limits, walk, found, 3, improve)
+                    visited += nodes
+                    if finished:
+                        return visited, True
+
+            assert walked(in_steps, against, 0.3, sums=sums, **wish) == (whole, nodes)
 
 
 # Laws.

@@ -1,1 +1,1 @@
-"""What all rooms share about arrays: tolerances, and hot loops under numba."""
+"""What all rooms share about arrays: tolerances, counting, and hot loops in C."""

@@ -1,74 +1,14 @@
-"""Hot loops, compiled by numba when it is there and worth its start-up time, else done by numpy.
-
-Both ways do the same sums in the same order, and counts are exact; the choice only changes the seconds.
-"""
+"""Counts the pairs of weighted ballots: whole numbers, exact in any order."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
-from functools import cache
-from importlib.util import find_spec
-from types import FunctionType
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-T = TypeVar("T")
-
 _BLOCK = 8192  # ballots counted at a time: their ranks stay in the cache, their number fits sixteen bits
 _PAIRS = 1 << 18  # of items that are counted at a time, where ballots list few of them
-_COMPARISONS_A_SECOND = 5e8  # by numpy
-_WORTH_LOADING = 1.0  # seconds of plain work: numba takes about that long to load
-_WORTH_CALLING = 0.00002  # seconds of plain work, once it is loaded
-_spent = 0.0  # seconds of plain work so far
-
-
-def fastest(loop: Callable[..., T], plain: Callable[..., T], *, seconds: float) -> Callable[..., T]:
-    """Return `loop` compiled, if numba is there and worth it for `seconds` of plain work; else `plain`.
-
-    Many small pieces of plain work are worth loading numba as soon as they have taken as long together.
-    """
-    global _spent
-    if "numba" in sys.modules:
-        worth = seconds >= _WORTH_CALLING
-    else:
-        _spent += seconds
-        worth = _spent >= _WORTH_LOADING
-    return _compiled(loop) if worth and has_numba() else plain
-
-
-@cache
-def has_numba() -> bool:
-    """Whether numba can be loaded."""
-    return find_spec("numba") is not None
-
-
-@cache
-def compiled(loop: Callable[..., T], *parts: Callable[..., Any]) -> Callable[..., T]:
-    """Return `loop` compiled, with the functions `parts` that it calls by name; as it is where numba is missing.
-
-    A part may call the parts before it. Parts are compiled into the loop: calls would cost a third of the time.
-    """
-    if not has_numba():
-        return loop
-    known: dict[str, Any] = {}
-    for part in parts:
-        known[part.__name__] = _compiled(FunctionType(part.__code__, {**part.__globals__, **known}), into_callers=True)
-    return _compiled(FunctionType(loop.__code__, {**loop.__globals__, **known}))
-
-
-@cache
-def _compiled(loop: Callable[..., T], *, into_callers: bool = False) -> Callable[..., T]:
-    from numba import njit
-
-    compiled: Callable[..., T]
-    try:
-        compiled = njit(nogil=True, forceinline=into_callers, cache=True)(loop)
-    except RuntimeError:  # neither the package's folder nor the user's is writeable
-        compiled = njit(nogil=True, forceinline=into_callers)(loop)
-    return compiled
 
 
 def count_wins(
@@ -92,14 +32,13 @@ def count_wins(
     m, n = ranks.shape
     scale = whole_number_scale(weights)
     doubled = np.zeros((n, n), dtype=np.int64)  # a tie adds one on both sides
-    add_block = fastest(add_ballots, _add_ballots, seconds=m * n * n / _COMPARISONS_A_SECOND)
     columns = ranks.T
     for start in range(0, m, _BLOCK):
         block = np.array(columns[:, start : start + _BLOCK], order="C")
         if not (strict or observed):
             block += (block == 0) * block.dtype.type(n + 1)
         whole = np.rint(weights[start : start + _BLOCK] * scale).astype(np.int64)
-        add_block(block, whole, strict, doubled)
+        _add_ballots(block, whole, strict, doubled)
     return doubled / (2 * scale)
 
 
@@ -173,70 +112,22 @@ def whole_number_scale(weights: npt.NDArray[np.float64], spare_bits: int = 2) ->
 
 
 def _add_ballots(block: Any, weights: Any, strict: bool, doubled: Any) -> None:
+    """Add a block of ballots (one column each) to the doubled wins."""
+    one_each = bool((weights == 1).all())
+    total = 2 * int(weights.sum())
+
+    def weight_of(ballots: Any) -> Any:
+        """Return the weight of the ballots marked in each row; sums are no wider than a block needs."""
+        return ballots.view(np.uint8).sum(axis=1, dtype=np.uint16).astype(np.int64) if one_each else ballots @ weights
+
     for i in range(len(block) - 1):
         mine, theirs = block[i], block[i + 1 :]
         if strict:
-            above = 2 * ((mine < theirs) @ weights)
+            above = 2 * weight_of(mine < theirs)
             doubled[i, i + 1 :] += above
-            doubled[i + 1 :, i] += 2 * weights.sum() - above
+            doubled[i + 1 :, i] += total - above
         else:
             listed = (mine > 0) & (theirs > 0)
-            tied = ((mine == theirs) & listed) @ weights
-            doubled[i, i + 1 :] += 2 * (((mine < theirs) & listed) @ weights) + tied
-            doubled[i + 1 :, i] += 2 * (((mine > theirs) & listed) @ weights) + tied
-
-
-def add_ballots(block: Any, weights: Any, strict: bool, doubled: Any) -> None:
-    """Add a block of ballots (one column each) to the doubled wins."""
-    n, size = block.shape
-    total = weights.sum()
-    one_each = weights.min() == 1 and weights.max() == 1
-    for i in range(n):
-        mine = block[i]
-        for j in range(i + 1, n):
-            theirs = block[j]
-            above = np.int64(0)
-            below = np.int64(0)
-            tied = np.int64(0)
-            # Products instead of branches, and sums no wider than a block needs: the compiler then handles as many
-            # ballots at once as the processor can.
-            if strict and one_each:
-                heads = np.int16(0)
-                for b in range(size):
-                    heads = np.int16(heads + np.int16(mine[b] < theirs[b]))
-                above += heads
-                below = total - above
-            elif strict:
-                for b in range(size):
-                    above += weights[b] * np.int64(mine[b] < theirs[b])
-                below = total - above
-            else:
-                for b in range(size):
-                    above += weights[b] * np.int64((mine[b] < theirs[b]) & (mine[b] != 0))
-                    below += weights[b] * np.int64((mine[b] > theirs[b]) & (theirs[b] != 0))
-                    tied += weights[b] * np.int64((mine[b] == theirs[b]) & (mine[b] != 0))
-            doubled[i, j] += 2 * above + tied
-            doubled[j, i] += 2 * below + tied
-
-
-def inversions(values: Any) -> int:
-    """Return the number of pairs i < j with values[i] > values[j]: merge sort from the bottom up."""
-    n = len(values)
-    here, there = values.copy(), np.empty_like(values)
-    total = 0
-    width = 1
-    while width < n:
-        for start in range(0, n, 2 * width):
-            middle, end = min(start + width, n), min(start + 2 * width, n)
-            left, right = start, middle
-            for at in range(start, end):
-                if left < middle and (right >= end or here[left] <= here[right]):
-                    there[at] = here[left]
-                    left += 1
-                else:
-                    there[at] = here[right]
-                    right += 1
-                    total += middle - left
-        here, there = there, here
-        width *= 2
-    return total
+            tied = weight_of((mine == theirs) & listed)
+            doubled[i, i + 1 :] += 2 * weight_of((mine < theirs) & listed) + tied
+            doubled[i + 1 :, i] += 2 * weight_of((mine > theirs) & listed) + tied

@@ -288,15 +288,14 @@ def _relaxed(places: Places, wish: _Wish, clock: Clock) -> Floats:
     least = np.maximum(wish.least_flips(), 2)
     least = least + least % 2  # the footrule is even, and at least the number of flipped pairs
     bounds = np.zeros(wish.levels)
-    cheapest = assignment.engine(n, 60)
 
     def improve(steps: Floats) -> float:
         best, at = -math.inf, 0.0
         for mu in steps.tolist():
             if clock.over() and at:
                 break
-            cost = np.ascontiguousarray(places.cost - mu * places.apart)
-            _, item_dual, place_dual = cheapest(cost)
+            cost = places.cost - mu * places.apart
+            _, item_dual, place_dual = assignment.solve(cost)
             reduced = cost - item_dual[:, None] - place_dual
             value = float(item_dual.sum() + place_dual.sum()) + n * min(float(reduced.min()), 0.0)
             found = mu + np.minimum(wish.excess(value, np.maximum(reduced, 0.0)), 0.0) / least

@@ -135,7 +135,7 @@ class _Curve(TargetSearch):
         found, walk = walks.room_for(pairs + 1, siege.n), walks.new_walk(siege.n)
         wanted = self.wanted(walks.parts_of(siege.against, np.inf))
         for _ in range(siege.rounds if siege.n > SUBSETS_UP_TO else 10**6):
-            nodes, finished = siege.walk(wanted, limits, walk, found, siege.stride, True)
+            nodes, finished = walks.search_orders(wanted, limits, walk, found, siege.stride, True)
             self.visited += nodes
             if finished or clock.over():
                 break

@@ -15,13 +15,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from holdrank.arrays.kernels import compiled
 from holdrank.arrays.tolerances import STRICT
 from holdrank.attacks.kemeny import pricing, walks
 from holdrank.attacks.kemeny.integers import leaves_nothing
 from holdrank.attacks.kemeny.orders import cheapest_rival, signs, widest_path
-from holdrank.attacks.kemeny.pricing import Outcome, Prices, Targets
-from holdrank.attacks.kemeny.simplex import MOST_ROWS
+from holdrank.attacks.kemeny.pricing import MOST_ROWS, Outcome, Prices, Targets
 from holdrank.attacks.plans import Plan, adds_battles, replacing
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.rules.kemeny import cheapest_order
@@ -36,7 +34,6 @@ _WALK = 400_000  # orders of 12 items visited between two looks at the clock, so
 UNIT = 10 * highs.UNIT  # all votes together; finer than elsewhere, for bounds are compared to a ten-millionth of it
 SOLVED = 1e-5  # in that unit: what counts as no rival
 _MOST_RIVALS = 400  # of one target in such a program; a tenth of that is usual
-_COMPILING_PAYS = 2e4  # ballots times the cube of the items: below, plain Python is done sooner
 
 
 @dataclass(slots=True)
@@ -112,19 +109,15 @@ class Siege:
         self.balance_row = np.concatenate((np.ones(self.takes), -np.ones(puts))) if balanced else np.empty(0)
         # One changed vote moves a margin by two when it is replaced, by one when it comes or goes.
         self.against: Floats = -self.margins / change.pull
-        fast = n > 6 or len(self.cap) * n**3 > _COMPILING_PAYS
         self.attacker = pricing.Attacker(
             self.ranks, self.pair, self.margin, self.cap, self.cost, self.balance_row, self.swaps
         )
-        self.walk = compiled(walks.search_orders, *walks.PARTS) if fast else walks.search_orders
-        self._price = compiled(pricing.price_orders, *pricing.PARTS) if fast else pricing.price_orders
-        self.chains = compiled(walks.search_chains, walks.block_bound) if fast else walks.search_chains
         # A visit takes time in proportion to n**2.
-        self.stride = max(int(_WALK * min(1.0, 150 / n**2)), 1) if fast else _WALK // 200
+        self.stride = max(int(_WALK * min(1.0, 150 / n**2)), 1)
         self.rounds = 20 * _WALK // self.stride  # of the first walk through many orders
         self._plans: dict[bytes, Plan | None] = {}
         self._gone: dict[bytes, bool] = {}
-        self._threads = min(os.cpu_count() or 1, 8) if fast else 1
+        self._threads = min(os.cpu_count() or 1, 8)
 
     def price(self, targets: Ints, stops: Floats, clock: Clock) -> list[Priced]:
         """Return the price of each target, or a bound as soon as that reaches its stop."""
@@ -152,7 +145,7 @@ class Siege:
         return priced
 
     def _solve(self, targets: Targets, slack: float, prices: Prices) -> None:
-        self._price(self.attacker, targets, slack, self.n <= SUBSETS_UP_TO, prices)
+        pricing.price_orders(self.attacker, targets, slack, self.n <= SUBSETS_UP_TO, prices)
 
     def _settle(
         self, target: Ints, stop: float, slack: float, rivals: Ints, clock: Clock
@@ -354,8 +347,7 @@ class Siege:
         best = widest_path(self.against, start, stop)
         if best >= upper or clock.over():
             return min(best, upper)
-        least, finished = self.chains(self.against, start, stop, upper, self.battles, _WALK)
-        return float(max(best, least) if finished else best)
+        return max(best, walks.search_chains(self.against, start, stop, upper, self.battles, _WALK))
 
     def tempting_orders(self, clock: Clock) -> Ints:
         """Return orders at rising distances that lose little: medians after a push against the present one."""

@@ -84,7 +84,7 @@ class TargetSearch(ABC):
         visited = 0
         while visited < most:
             limits = np.minimum(self.limits(), budget)
-            nodes, finished = siege.walk(wanted, limits, walk, found, siege.stride, False)
+            nodes, finished = walks.search_orders(wanted, limits, walk, found, siege.stride, False)
             visited += nodes
             self.visited += nodes
             count = int(found.filled[0])

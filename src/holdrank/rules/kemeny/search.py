@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from holdrank.arrays.insertions import descend, descend_by_rows
-from holdrank.arrays.kernels import fastest
+from holdrank.arrays.insertions import descend
 from holdrank.rankings import Floats, Ints
 from holdrank.rules.kemeny.parts import order_cost
 from holdrank.status import Clock
@@ -25,16 +22,15 @@ def good_order(cost: Floats, clock: Clock, *, effort: float = 1.0, start: Ints |
     rng = np.random.default_rng(0)
     margin = np.ascontiguousarray(cost - cost.T)
     shakes = int(min(_SHAKES, _STEPS / (10 * n * n)) * effort)
-    improve_order = _descender(n, shakes + 1)
     best = np.argsort(cost.sum(axis=1) - cost.sum(axis=0), kind="stable") if start is None else start.copy()
-    improve_order(margin, best)
+    descend(margin, best)
     value = order_cost(cost, best)
     for shake in range(shakes):
         if clock.over():
             break
         spread = n / (4 << shake % 4)  # from a few places to a quarter of them
         order = np.argsort(np.argsort(best) + rng.normal(0, spread, n))
-        improve_order(margin, order)
+        descend(margin, order)
         if (found := order_cost(cost, order)) < value:
             best, value = order, found
     return best
@@ -43,9 +39,5 @@ def good_order(cost: Floats, clock: Clock, *, effort: float = 1.0, start: Ints |
 def improve(cost: Floats, order: Ints) -> Ints:
     """Return `order` after moving single items to their best places until none can be improved."""
     order = order.copy()
-    _descender(len(order), 1)(np.ascontiguousarray(cost - cost.T), order)
+    descend(np.ascontiguousarray(cost - cost.T), order)
     return order
-
-
-def _descender(n: int, times: int) -> Callable[[Floats, Ints], float]:
-    return fastest(descend, descend_by_rows, seconds=times * n * 8e-5)

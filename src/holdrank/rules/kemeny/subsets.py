@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
-from holdrank.arrays.kernels import fastest
-from holdrank.arrays.subsets import order_subsets, order_subsets_by_size
+from holdrank.arrays.subsets import order_subsets
 from holdrank.errors import LimitError
 from holdrank.rankings import Floats
 from holdrank.rules.kemeny.parts import Part
 
 ALWAYS_UP_TO = 16  # items: faster than a linear program
-CLOSES_UP_TO = 23  # items: still better than a search tree, half a second at the end (ten without numba)
+CLOSES_UP_TO = 23  # items: still better than a search tree, half a second at the end
 
 
 def solve(cost: Floats, tolerance: float) -> Part:
@@ -33,12 +32,7 @@ def solve(cost: Floats, tolerance: float) -> Part:
 
 def expected_seconds(n: int) -> float:
     """Return about how long `solve` takes for n items."""
-    plain = n * n / 1e5 + n * 2.0**n / 2e7
-    return plain if _engine(n) is order_subsets_by_size else plain / 20
-
-
-def _engine(n: int) -> Callable[[Floats], Floats]:
-    return fastest(order_subsets, order_subsets_by_size, seconds=n * n / 1e5 + n * 2.0**n / 2e7)
+    return n * 2.0**n / 4e8
 
 
 def all_orders(cost: Floats, tolerance: float, most: int) -> list[tuple[int, ...]]:
@@ -73,7 +67,7 @@ class _Tables:
         n = len(cost)
         self.full = (1 << n) - 1
         self.tolerance = tolerance
-        self.least: Floats = _engine(n)(np.ascontiguousarray(cost))
+        self.least: Floats = order_subsets(cost)
         self.rows: list[list[float]] = (cost * (1 - np.eye(n))).tolist()
 
     def choices(self, left: int) -> list[int]:

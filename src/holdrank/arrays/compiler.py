@@ -1,0 +1,73 @@
+"""Builds the library of hot loops from their C sources: when a wheel is made, and in a clone at the first use.
+
+It needs nothing but Python itself and a C compiler: what CC names, cc, gcc or clang, else the one that the package
+ziglang brings. The name of the library tells from which sources it was built, so a changed source is built anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+SOURCES = Path(__file__).parent / "loops"
+REPAIR = "install a C compiler (on Debian: apt install gcc), or pip install ziglang"
+# No fused operations: the same bits on every processor.
+_OPTIONS = ["-std=c99", "-O3", "-ffp-contract=off", "-fvisibility=hidden", "-fPIC", "-shared"]
+
+
+class CannotBuildError(RuntimeError):
+    """The library cannot be built; the message says why."""
+
+
+def library_name() -> str:
+    """Return the file name of the library that belongs to the sources."""
+    digest = hashlib.sha256()
+    for path in sorted(SOURCES.glob("*.[ch]")):
+        digest.update(path.read_bytes())
+    ending = {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so")
+    return f"loops-{digest.hexdigest()[:12]}.{ending}"
+
+
+def find_compiler() -> list[str] | None:
+    """Return the command of a C compiler, None if there is none."""
+    if named := os.environ.get("CC"):
+        return shlex.split(named)
+    for name in ("cc", "gcc", "clang"):
+        if path := shutil.which(name):
+            return [path]
+    return [sys.executable, "-m", "ziglang", "cc"] if find_spec("ziglang") else None
+
+
+def build(folder: Path) -> Path:
+    """Build the library in `folder`; older ones there go. Processes that do so at the same time do no harm."""
+    compiler = find_compiler()
+    if compiler is None:
+        raise CannotBuildError("there is no C compiler")
+    with tempfile.TemporaryDirectory(dir=folder) as work:
+        made = Path(work) / library_name()
+        sources = [str(path) for path in sorted(SOURCES.glob("*.c"))]
+        try:
+            done = subprocess.run(
+                [*compiler, *_OPTIONS, "-o", str(made), *sources, *([] if sys.platform == "win32" else ["-lm"])],
+                capture_output=True, text=True, check=False, cwd=work,
+            )  # fmt: skip
+        except OSError as error:
+            raise CannotBuildError(f"the C compiler {compiler[0]} does not start: {error.strerror}") from error
+        if done.returncode != 0 or not made.exists():
+            lines = (done.stderr.strip() or "no message").splitlines()
+            raise CannotBuildError(f"the C compiler {compiler[0]} failed: {lines[0]}")
+        target = folder / made.name
+        made.replace(target)
+    for old in folder.glob(f"loops-*{target.suffix}"):
+        if old != target:
+            with contextlib.suppress(OSError):  # another process has it open, on Windows
+                old.unlink()
+    return target

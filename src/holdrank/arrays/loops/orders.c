@@ -1,0 +1,190 @@
+/* Orders of items that cost little: insertion search, dynamic programming over subsets, and what bounds them. */
+
+#include "loops.h"
+
+/* The number of pairs i < j with values[i] > values[j]: merge sort from the bottom up. */
+LOOP int64_t inversions(const int64_t *values, int64_t n)
+{
+    int64_t *room = malloc((size_t)(n > 0 ? n : 1) * 2 * sizeof(int64_t));
+    if (!room)
+        return -1;
+    int64_t *here = room, *there = room + n, total = 0;
+    memcpy(here, values, (size_t)n * sizeof(int64_t));
+    for (int64_t width = 1; width < n; width *= 2) {
+        for (int64_t start = 0; start < n; start += 2 * width) {
+            int64_t middle = start + width < n ? start + width : n;
+            int64_t end = start + 2 * width < n ? start + 2 * width : n;
+            int64_t left = start, right = middle, at = start;
+            while (left < middle && right < end) {
+                int64_t falls = here[right] < here[left];
+                there[at++] = falls ? here[right] : here[left];
+                total += falls * (middle - left);
+                right += falls;
+                left += 1 - falls;
+            }
+            memcpy(there + at, here + left, (size_t)(middle - left) * sizeof(int64_t));
+            memcpy(there + at + middle - left, here + right, (size_t)(end - right) * sizeof(int64_t));
+        }
+        int64_t *swap = here;
+        here = there;
+        there = swap;
+    }
+    free(room);
+    return total;
+}
+
+/* Improve an order by moves of single items that gain more than `least_gain`; return what they gain.
+
+       until no item moves:
+           for each place s:
+               add up the margins to the right of s, then to the left: what each move would change
+               make the best of these moves, if it gains enough                                                     */
+double descend_from(const double *margin, int64_t n, int64_t *order, double least_gain)
+{
+    double gained = 0.0;
+    for (int improved = 1; improved;) {
+        improved = 0;
+        for (int64_t start = 0; start < n; start++) {
+            int64_t item = order[start], to = start;
+            const double *row = margin + item * n;
+            double best = -least_gain, change = 0.0;
+            for (int64_t p = start + 1; p < n; p++) {
+                change -= row[order[p]];
+                if (change < best) {
+                    best = change;
+                    to = p;
+                }
+            }
+            change = 0.0;
+            for (int64_t p = start - 1; p >= 0; p--) {
+                change += row[order[p]];
+                if (change < best) {
+                    best = change;
+                    to = p;
+                }
+            }
+            if (to == start)
+                continue;
+            for (int64_t p = start; p < to; p++)
+                order[p] = order[p + 1];
+            for (int64_t p = start; p > to; p--)
+                order[p] = order[p - 1];
+            order[to] = item;
+            gained -= best;
+            improved = 1;
+        }
+    }
+    return gained;
+}
+
+LOOP double descend(const double *margin, int64_t n, int64_t *order, double least_gain)
+{
+    return descend_from(margin, n, order, least_gain);
+}
+
+/* How many numbers `fill_subset_table` needs to work in. */
+size_t subset_room(int64_t n)
+{
+    return (size_t)n * (((size_t)1 << (n / 2)) + ((size_t)1 << (n - n / 2)));
+}
+
+/* Fill `least` with the least cost of ordering each subset, one bit an item.
+
+       low[i], high[i] = sums of cost[i] over all subsets of the lower, of the upper half of the items
+       for S in 1 .. 2**n - 1:                      what is left without an item has a smaller number
+           for i in S:
+               least[S] = min(least[S], least[S - i] + low[i, lower half of S - i] + high[i, upper half])           */
+void fill_subset_table(const double *cost, int64_t n, double *least, double *room)
+{
+    int64_t split = n / 2, lower = (int64_t)1 << split, upper = (int64_t)1 << (n - split);
+    double *low = room, *high = room + n * lower;
+    for (int64_t i = 0; i < n; i++) {
+        low[i * lower] = high[i * upper] = 0.0;
+        for (int64_t j = 0; j < split; j++)
+            for (int64_t rest = 0; rest < (int64_t)1 << j; rest++)
+                low[i * lower + (rest | (int64_t)1 << j)] = low[i * lower + rest] + cost[i * n + j];
+        for (int64_t j = 0; j < n - split; j++)
+            for (int64_t rest = 0; rest < (int64_t)1 << j; rest++)
+                high[i * upper + (rest | (int64_t)1 << j)] = high[i * upper + rest] + cost[i * n + split + j];
+    }
+    least[0] = 0.0;
+    for (int64_t subset = 1; subset < (int64_t)1 << n; subset++) {
+        double best = INFINITY;
+        for (int64_t i = 0; i < n; i++) {
+            if (subset >> i & 1) {
+                int64_t rest = subset ^ (int64_t)1 << i;
+                double total = least[rest] + low[i * lower + (rest & (lower - 1))] + high[i * upper + (rest >> split)];
+                if (total < best)
+                    best = total;
+            }
+        }
+        least[subset] = best;
+    }
+}
+
+LOOP int64_t order_subsets(const double *cost, int64_t n, double *least)
+{
+    double *room = malloc((subset_room(n) + 1) * sizeof(double));
+    if (!room)
+        return -1;
+    fill_subset_table(cost, n, least, room);
+    free(room);
+    return 0;
+}
+
+/* Go through the rows 0 <= x_ij + x_jk - x_ik <= 1, i < j < k, that are violated by more than `tolerance`. Without room,
+   count them in `steps` by hundredths of their excess; else write down those from hundredth `lowest` on. */
+LOOP int64_t scan_triangles(const double *before, int64_t n, double tolerance, int64_t lowest, int64_t *steps,
+                            double *excesses, int64_t *triples, int64_t room)
+{
+    int64_t at = 0;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = i + 1; j < n; j++)
+            for (int64_t k = j + 1; k < n; k++) {
+                double total = before[i * n + j] + before[j * n + k] - before[i * n + k];
+                double excess = total - 1 > -total ? total - 1 : -total;
+                if (!(excess > tolerance))
+                    continue;
+                int64_t step = (int64_t)(excess * 100);
+                step = step > 101 ? 101 : step;
+                if (!room)
+                    steps[step]++;
+                else if (step >= lowest && at < room) {
+                    excesses[at] = excess;
+                    triples[3 * at] = i;
+                    triples[3 * at + 1] = j;
+                    triples[3 * at + 2] = k;
+                    at++;
+                }
+            }
+    return at;
+}
+
+/* Use up `margin` by majority cycles a, k, b over lost pairs a < b with first <= b - a < last; return the sum. Items are
+   numbered by an order; margin[a, b] > 0 for a < b: the order loses this pair. */
+LOOP double pack_cycles(double *margin, int64_t n, int64_t first, int64_t last)
+{
+    double packed = 0.0;
+    for (int64_t span = first; span < last; span++)
+        for (int64_t a = 0; a + span < n; a++) {
+            int64_t b = a + span;
+            double left = margin[a * n + b];
+            if (left <= 0)
+                continue;
+            for (int64_t k = a + 1; k < b && left > 0; k++) {
+                double most = margin[k * n + a] < margin[b * n + k] ? margin[k * n + a] : margin[b * n + k];
+                most = left < most ? left : most;
+                if (most > 0) {
+                    left -= most;
+                    packed += most;
+                    margin[a * n + k] += most;
+                    margin[k * n + a] -= most;
+                    margin[k * n + b] += most;
+                    margin[b * n + k] -= most;
+                }
+            }
+            margin[a * n + b] = left;
+            margin[b * n + a] = -left;
+        }
+    return packed;
+}

@@ -1,0 +1,111 @@
+"""The library of compiled loops: what it takes, how it is found and built, and what is said where it cannot be."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import holdrank as hr
+from holdrank.arrays import compiler, native
+
+
+def test_arrays_of_another_type_or_with_gaps_are_refused():
+    margin, order = np.zeros((3, 3)), np.arange(3)
+    assert native.call("descend", margin, 3, order, 0.1) == 0
+    for wrong in (
+        (margin.astype(np.float32), 3, order, 0.1),
+        (margin, 3, order.astype(np.int32), 0.1),
+        (np.zeros((3, 6))[:, ::2], 3, order, 0.1),
+        (margin, 3, np.arange(6)[::2], 0.1),
+    ):
+        with pytest.raises(TypeError, match="descend takes"):
+            native.call("descend", *wrong)
+    with pytest.raises(ValueError, match="argument"):
+        native.call("descend", margin, 3, order)
+
+
+def test_the_table_of_loops_is_that_of_the_sources():
+    """Each exported function is listed, with as many parameters of the same types."""
+    kinds = {"double *": "F", "int64_t *": "I", "int32_t *": "S", "uint8_t *": "B", "double": "f", "int64_t": "i"}
+    found = {}
+    for path in compiler.SOURCES.glob("*.c"):
+        text = re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for result, name, taken in re.findall(r"LOOP (\w+) (\w+)\((.*?)\)\n\{", text, flags=re.DOTALL):
+            types = [re.sub(r"\w+$", "", one.strip()).removeprefix("const ").strip() for one in taken.split(",")]
+            found[name] = kinds[result] + "".join(kinds[one] for one in types)
+    assert found == {name: text.replace(" ", "") for name, text in native.SIGNATURES.items()}
+
+
+def in_a_copy(tmp_path: Path, script: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run a script with a copy of the package in which nothing is built."""
+    package = tmp_path / "holdrank"
+    if not package.exists():
+        shutil.copytree(Path(hr.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__", "loops-*"))
+    full = {**os.environ, "PYTHONPATH": str(tmp_path), "HOME": str(tmp_path / "home"), **env}
+    full.pop("XDG_CACHE_HOME", None)
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, env=full)
+
+
+SCRIPT = "import holdrank as hr; print(hr.kendall(list(range(20)), list(range(20))[::-1]))"
+
+
+@pytest.mark.slow
+def test_a_clone_builds_the_loops_at_the_first_use_and_anew_when_they_change(tmp_path):
+    loops = tmp_path / "holdrank" / "arrays" / "loops"
+    assert in_a_copy(tmp_path, SCRIPT).stdout == "1.0\n"
+    (first,) = loops.glob("loops-*")
+    source = loops / "orders.c"
+    source.write_text(source.read_text(encoding="utf-8") + "/* changed */\n", encoding="utf-8")
+    assert in_a_copy(tmp_path, SCRIPT).stdout == "1.0\n"
+    (second,) = loops.glob("loops-*")
+    assert first.name != second.name
+
+
+@pytest.mark.slow
+def test_without_a_compiler_the_message_says_what_to_install(tmp_path):
+    done = in_a_copy(tmp_path, SCRIPT, PATH="", CC="")
+    assert done.returncode != 0
+    assert "there is no C compiler" in done.stderr
+    assert "apt install gcc" in done.stderr
+    done = in_a_copy(tmp_path, SCRIPT, CC="no-such-compiler")
+    assert "no-such-compiler does not start" in done.stderr
+    done = in_a_copy(tmp_path, SCRIPT, CC="false")
+    assert "false failed" in done.stderr
+    (stand_in := tmp_path / "ziglang").mkdir()  # what the package of that name does, by the compiler that is here
+    run = "import subprocess, sys\nsys.exit(subprocess.call([{!r}, *sys.argv[2:]]))\n"
+    (stand_in / "__init__.py").touch()
+    (stand_in / "__main__.py").write_text(run.format(compiler.find_compiler()[0]), encoding="utf-8")
+    assert in_a_copy(tmp_path, SCRIPT, PATH=os.environ["PATH"], CC="false").returncode != 0
+    path = str(tmp_path / "bin")
+    Path(path).mkdir()
+    for tool in ("as", "ld", "collect2"):  # of the compiler behind it
+        if found := shutil.which(tool):
+            (Path(path) / tool).symlink_to(found)
+    done = in_a_copy(tmp_path, SCRIPT, PATH=path, CC="")
+    assert done.stdout == "1.0\n", done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="folders are made read-only in another way")
+def test_a_read_only_clone_keeps_the_loops_with_the_user(tmp_path):
+    in_a_copy(tmp_path, "pass")
+    loops = tmp_path / "holdrank" / "arrays" / "loops"
+    script = (
+        "import holdrank.arrays.compiler as c, tempfile\n"
+        "real = c.build\n"
+        "def build(folder):\n"
+        "    if folder == c.SOURCES: raise PermissionError(13, 'read-only')\n"  # root writes everywhere
+        "    return real(folder)\n"
+        "c.build = build\n" + SCRIPT
+    )
+    done = in_a_copy(tmp_path, script)
+    assert done.stdout == "1.0\n", done.stderr
+    assert not list(loops.glob("loops-*"))
+    assert len(list((tmp_path / "home" / ".cache" / "holdrank").glob("loops-*"))) == 1
