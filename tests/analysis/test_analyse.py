@@ -78,6 +78,18 @@ def test_gaps_are_what_it_takes_to_change_who_stands_above(trees):
     assert [(gap["needed"], gap["sufficient"]) for gap in trees.record["gaps"]] == [(10, 11), (45, 46)]
 
 
+def test_the_cut_has_what_each_item_needs_of_its_own_also_where_all_are_safe():
+    ballots = [["a", "b", "c", "d"], ["a", "c", "b", "d"], ["a", "b", "d", "c"]]
+    votes = hr.Votes.from_orders(ballots, weights=[50, 30, 20])
+    rows = hr.analyse(votes, hr.Spec(k=2, budget=0.01, theta=None, draws=0)).record["cut"]["items"]
+    assert all(row["safe"] for row in rows)
+    for row in rows:
+        goal = hr.Leaves if row["inside"] else hr.Enters
+        own = hr.attack(votes, hr.kemeny, goal(votes.items[row["item"]], 2))
+        assert (row["needed"], row["sufficient"]) == (own.votes_needed, own.votes_sufficient)
+    assert len({row["needed"] for row in rows}) > 1
+
+
 def test_places_under_attack_and_under_chance(trees):
     reach, drawn = trees.record["reach"], trees.record["bootstrap"]
     assert (reach["votes"], reach["best"], reach["worst"]) == (5, [1, 2, 3], [1, 2, 3])

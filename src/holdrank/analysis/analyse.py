@@ -243,7 +243,7 @@ class _Run:
             left = self._seconds()
             part = None if left is None else left / (n + 1 - place)
             known = cut
-            if least_share(cut) <= budget and (part is None or part >= _TOO_SHORT):
+            if part is None or part >= _TOO_SHORT:
                 self._say("cut", place, n)
                 known = attack(self.votes, T, goal, time_limit=part)
             # Whoever changes places across the cut changes the set of the first k.
