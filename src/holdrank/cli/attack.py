@@ -17,6 +17,7 @@ from holdrank.cli.options import (
     search_time_option,
     settled_rule,
     statistic_of,
+    tell_rule,
     theta_option,
 )
 from holdrank.cli.printing import complain, exit_code, plain_table, print_json, print_table, progress_line
@@ -62,7 +63,7 @@ def attack(file: str, change: str, rule: str, theta: float | str | None, merge: 
     if write is not None:
         check_output("--write", write, file, VOTE_ENDINGS)
     votes = read(file, reading, quiet)
-    asked, rule = rule, settled_rule(rule, votes, as_json=as_json)
+    asked, rule = rule, settled_rule(rule, votes)
     T = statistic_of(rule, theta, merge, votes)
     with progress_line(quiet) as progress:
         found = compute(votes, T, goal, change=change, time_limit=time_limit, progress=progress)  # type: ignore[arg-type]
@@ -75,6 +76,7 @@ def attack(file: str, change: str, rule: str, theta: float | str | None, merge: 
         )
     else:
         _print_attack(found, T)
+        tell_rule(asked, rule)
     if write is not None:
         _write(found, write, quiet)
     return exit_code(found.status, require_proof)

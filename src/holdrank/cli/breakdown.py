@@ -18,6 +18,7 @@ from holdrank.cli.options import (
     settled_rule,
     statistic,
     statistic_of,
+    tell_rule,
     theta_option,
     worker_options,
 )
@@ -86,7 +87,7 @@ def breakdown(file: str, files: tuple[str, ...], rule: str, theta: float | str |
         if method != "paper":
             raise click.UsageError("--steps is of --method paper.")
         how["options"] = PaperOptions(steps=steps)
-    asked = {"rule": rule, "theta": theta, "merge": merge}
+    asked: dict[str, Any] = {"rule": rule, "theta": theta, "merge": merge}
     spec = {**asked, "deltas": list(deltas) or None, "method": method, "distance": distance, "seed": seed,
             "time_limit": time_limit}  # fmt: skip
     if files or executor is not None or checkpoint is not None:
@@ -98,7 +99,7 @@ def breakdown(file: str, files: tuple[str, ...], rule: str, theta: float | str |
             _print_breakdowns(name, found, every=bool(deltas))
         return _worst_code(found, require_proof)
     votes = read(file, reading, quiet)
-    rule = settled_rule(rule, votes, as_json=as_json)
+    rule = settled_rule(asked["rule"], votes)
     T = statistic_of(rule, theta, merge, votes)
     with progress_line(quiet) as progress:
         one = compute(votes, T, **how, time_limit=time_limit, progress=progress)
@@ -110,6 +111,7 @@ def breakdown(file: str, files: tuple[str, ...], rule: str, theta: float | str |
         print_json("breakdown", votes, spec=spec, **reported, breakdown=curve, seconds=round(one.seconds, 6))
     else:
         _print_breakdown(votes, curve)
+        tell_rule(asked["rule"], rule)
     return exit_code(one.status, require_proof)
 
 
@@ -136,7 +138,7 @@ def tradeoff(file: str, rule: str, merge: str, delta: float | None, tolerance: f
     from holdrank.analysis.tradeoff import tradeoff as compute
 
     votes = read(file, reading, quiet)
-    asked, rule = rule, settled_rule(rule, votes, as_json=as_json)
+    asked, rule = rule, settled_rule(rule, votes)
     with progress_line(quiet) as progress:
         limits: dict[str, Any] = {"tolerance": tolerance, "time_limit": time_limit, "progress": progress}
         means: dict[str, Any] = {"executor": executor, "checkpoint": checkpoint}
@@ -149,6 +151,7 @@ def tradeoff(file: str, rule: str, merge: str, delta: float | None, tolerance: f
         print_json("tradeoff", votes, spec=spec, **parts, seconds=round(found.seconds, 6))
     else:
         _print_tradeoff(votes, found, rule)
+        tell_rule(asked, rule)
     return exit_code(found.status, require_proof)
 
 

@@ -18,6 +18,7 @@ from holdrank.cli.options import (
     rule_option,
     settled_rule,
     statistic_of,
+    tell_rule,
     theta_option,
 )
 from holdrank.cli.printing import EXIT_GATE, print_json, progress_line
@@ -52,7 +53,7 @@ def check(file: str, min_breakdown: float, claims: tuple[str, ...], rule: str, t
     from holdrank.rules.merges import consensus_of
 
     votes = read(file, reading, quiet)
-    asked, rule = rule, settled_rule(rule, votes, as_json=as_json)
+    asked, rule = rule, settled_rule(rule, votes)
     T = statistic_of(rule, theta, merge, votes)
     with progress_line(quiet):
         consensus = consensus_of(votes, T, time_limit)
@@ -86,4 +87,5 @@ def check(file: str, min_breakdown: float, claims: tuple[str, ...], rule: str, t
     else:
         for row, line in zip(rows, lines, strict=True):
             click.echo(f"{'ok    ' if row['passed'] else 'FAILED'}  {row['claim']}: {line}")
+        tell_rule(asked, rule)
     return 0 if all(row["passed"] for row in rows) else EXIT_GATE

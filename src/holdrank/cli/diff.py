@@ -15,6 +15,7 @@ from holdrank.cli.options import (
     rule_option,
     settled_rule,
     statistic,
+    tell_rule,
     worker_options,
 )
 from holdrank.cli.printing import EXIT_INTERRUPTED, complain, plain_table, print_json, print_table, progress_line
@@ -49,7 +50,7 @@ def diff(old: str, new: str, rule: str, draws: int, seed: int, time_limit: float
     from holdrank.analysis.compare import compare
 
     files = [read(name, reading, quiet) for name in (old, new)]
-    asked, rule = rule, settled_rule(rule, *files, as_json=as_json)
+    asked, rule = rule, settled_rule(rule, *files)
     with progress_line(quiet, "comparing"):
         found = compare(files[0], files[1], statistic(rule), draws, seed, time_limit, executor=executor)
     ended = found["draws"] < draws
@@ -60,6 +61,7 @@ def diff(old: str, new: str, rule: str, draws: int, seed: int, time_limit: float
         print_json("diff", None, spec=spec, comparison=found)
     else:
         _print_diff(found)
+        tell_rule(asked, rule)
     return EXIT_INTERRUPTED if ended else 0
 
 

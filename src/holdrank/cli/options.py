@@ -265,14 +265,17 @@ rule_option = click.option(
 )  # fmt: skip
 
 
-def settled_rule(asked: str, *votes: Votes, as_json: bool = False) -> str:
-    """Return the name of the rule for these votes, and say which one was chosen for battles."""
+def settled_rule(asked: str, *votes: Votes) -> str:
+    """Return the name of the rule for these votes."""
     from holdrank.rules.registry import rule_for
 
-    rule = rule_for(asked, *votes).name
-    if not as_json and (why := why_chosen(asked, rule)):
+    return rule_for(asked, *votes).name
+
+
+def tell_rule(asked: str, rule: str) -> None:
+    """Say which rule was chosen for battles; below what it gave, for results come first."""
+    if why := why_chosen(asked, rule):
         click.echo(f"rule: {rule_name(rule)}, {why} (--rule chooses another)")
-    return rule
 
 
 def statistic(rule: str) -> Statistic:

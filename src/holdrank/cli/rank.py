@@ -20,6 +20,7 @@ from holdrank.cli.options import (
     rule_option,
     settled_rule,
     statistic,
+    tell_rule,
     tiers_of,
     worker_options,
 )
@@ -79,7 +80,7 @@ def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, exec
     if draws and model:
         raise click.UsageError(f"--draws is for the rule without --{next(iter(model))}; give one of the two.")
     votes = read(file, reading, quiet)
-    asked, rule = rule, settled_rule(rule, votes, as_json=as_json)
+    asked, rule = rule, settled_rule(rule, votes)
     expect_ratings(rule, {**rating, **model})
     consensus = _consensus(votes, rule, time_limit, quiet, verbose, model)
     rated = consensus.ratings(**rating) if consensus.has_ratings else None
@@ -107,10 +108,12 @@ def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, exec
         print_json("rank", votes, spec=spec, **parts, seconds=round(consensus.seconds, 6))
     elif compare:
         print_comparison(votes, {rule: consensus, **others})
+        tell_rule(asked, rule)
     else:
         title = f"{rule.title()} consensus{', pairs count alike' * ('reweight' in model)}"
         title += f", ties by {model['ties']}" if model.get("ties", "half") != "half" else ""
         print_ranking(votes, consensus, title, drawn, rated)
+        tell_rule(asked, rule)
     ended = drawn is not None and drawn.status.is_interrupted
     return EXIT_INTERRUPTED if ended else exit_code(consensus.status, require_proof)
 
@@ -142,7 +145,7 @@ def tiers(file: str, theta: float | str, merge: str, path: bool, rule: str, time
     from holdrank.rules.registry import rule_named
 
     votes = read(file, reading, quiet)
-    asked, rule = rule, settled_rule(rule, votes, as_json=as_json)
+    asked, rule = rule, settled_rule(rule, votes)
     spec = {"rule": asked, "theta": theta, "merge": merge, "time_limit": time_limit}
     if path:
         median = _consensus(votes, rule, time_limit, quiet, verbose)
@@ -153,6 +156,7 @@ def tiers(file: str, theta: float | str, merge: str, path: bool, rule: str, time
         else:
             for at, one in steps:
                 click.echo(f"{at:<8.4g} {tiers_text(one, median.ranking, votes)}")
+            tell_rule(asked, rule)
         return exit_code(median.status, require_proof)
     T = tiers_of(rule, theta, merge, votes)
     median = _consensus(votes, rule, time_limit, quiet, verbose)
@@ -163,6 +167,7 @@ def tiers(file: str, theta: float | str, merge: str, path: bool, rule: str, time
         print_json("tiers", votes, spec=spec, **parts, seconds=round(median.seconds + merged.seconds, 6))
     else:
         print_tiers(votes, merged, median, f"Tiers of {rule} by {merge} merge at theta = {T.theta:.4g}", merge)
+        tell_rule(asked, rule)
     return exit_code(merged.status, require_proof)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdrank.cli.options import ReadingCommand, read, result_options, rule_option, settled_rule, statistic
+from holdrank.cli.options import ReadingCommand, read, result_options, rule_option, settled_rule, statistic, tell_rule
 from holdrank.cli.printing import complain, exit_code, plain_table, print_json, print_table, progress_line
 from holdrank.errors import show
 from holdrank.words.numbers import plural
@@ -32,7 +32,7 @@ def removals(file: str, rule: str, time_limit: float | None, require_proof: bool
     from holdrank.analysis.removals import removals as remove_each
 
     votes = read(file, reading, quiet)
-    asked, rule = rule, settled_rule(rule, votes, as_json=as_json)
+    asked, rule = rule, settled_rule(rule, votes)
     with progress_line(quiet, "removing items") as progress:
         found = remove_each(votes, statistic(rule), time_limit=time_limit, progress=progress)
     if verbose:
@@ -43,6 +43,7 @@ def removals(file: str, rule: str, time_limit: float | None, require_proof: bool
         print_json("removals", votes, spec=spec, **parts, seconds=round(found.seconds, 6))
     else:
         _print_removals(votes, found, rule)
+        tell_rule(asked, rule)
     return exit_code(found.status, require_proof)
 
 

@@ -16,7 +16,7 @@ from holdrank.cli.options import (
     read,
     reading_options,
     rule_option,
-    settled_rule,
+    tell_rule,
 )
 from holdrank.cli.printing import EXIT_INTERRUPTED, complain, progress_line
 from holdrank.cli.terminal import print_analysis
@@ -83,7 +83,6 @@ def report(file: str, output: str | None, text: bool, rule: str, theta: float | 
         time_limit=time_limit,
     )
     votes = read(file, reading, quiet)
-    settled_rule(rule, votes)
     with progress_line(quiet) as progress:
         found = analyse(votes, spec, progress=progress)
     # What was found is told first, should the file not be written in the end.
@@ -91,6 +90,7 @@ def report(file: str, output: str | None, text: bool, rule: str, theta: float | 
         print_analysis(found)
     else:
         click.echo(found.headline)
+    tell_rule(rule, found.record["consensus"]["rule"])
     if output is not None:
         write_report(found, output)
     for step in found.record["steps"]:
