@@ -6,7 +6,7 @@ Rankings are lists of ranks (1 best, equal = tied); orders are best-first tuples
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from itertools import combinations, combinations_with_replacement, pairwise, permutations, product
 from math import isclose
 
@@ -441,6 +441,11 @@ def outcomes(statistic, sums, n):
 
 def fulfils(goal, before, after):
     """Whether ranks `after` fulfil a goal against ranks `before`; goals are tuples such as ("wins", 2)."""
+    return _fulfils(goal, tuple(before), tuple(after))
+
+
+@lru_cache(100_000)
+def _fulfils(goal, before, after):
     name, *values = goal
     n = len(after)
     above = [sum(other < mine for other in after) for mine in after]

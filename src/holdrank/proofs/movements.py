@@ -100,25 +100,24 @@ class Movements:
         rough = np.diag(held + RIDGE * self.fit.total) - tied
         return np.asarray(np.linalg.inv(rough + max(float(held.mean()), 1e-9) / self.n))
 
-    def near(self, k: float, rise: Floats, references: Sequence[int], only: Sequence[int] | None = None) -> Near:
-        """Return bounds on the movement of items (all by default) against references, given that it is in a box."""
+    def near(self, k: float, rise: Floats, references: Sequence[int]) -> Near:
+        """Return bounds on the movement of all items against references, given that it is in a box."""
         lines = self.lines(rise)
         inverse = self.weights(lines.slopes)
-        found: Near = {}
-        items = np.arange(self.n) if only is None else np.asarray(only)
+        items = np.tile(np.arange(self.n), len(references))
+        others = np.repeat(np.asarray(references, dtype=np.int64), self.n)
+        bounds = np.zeros((2, len(items)))
         step = max(1, _CELLS // self.n**2)
-        for r in references:
-            highest, lowest = np.zeros(self.n), np.zeros(self.n)
-            for at in range(0, len(items), step):
-                some = items[at : at + step]
-                z = (inverse[:, some] - inverse[:, [r]]).T
-                highest[some], lowest[some] = self._bounds(k, rise, lines, z, some, r)
-            highest[r] = lowest[r] = 0.0
-            found[r] = highest, lowest
-        return found
+        for at in range(0, len(items), step):
+            some = slice(at, at + step)
+            z = (inverse[:, items[some]] - inverse[:, others[some]]).T
+            bounds[:, some] = self._bounds(k, rise, lines, z, items[some], others[some])
+        bounds[:, items == others] = 0.0
+        highest, lowest = bounds.reshape(2, len(references), self.n)
+        return {r: (highest[number], lowest[number]) for number, r in enumerate(references)}
 
-    def _bounds(self, k: float, rise: Floats, lines: Lines, z: Floats, items: Ints, r: int) -> tuple[Floats, Floats]:
-        """Return bounds on ``d[i] - d[r]`` and ``d[r] - d[i]`` for items, each with its weights."""
+    def _bounds(self, k: float, rise: Floats, lines: Lines, z: Floats, items: Ints, others: Ints) -> Floats:
+        """Return bounds on ``d[i] - d[r]`` and ``d[r] - d[i]`` for items i and others r, each with its weights."""
         n, terms, rows = self.n, self.terms, np.arange(len(z))
         size = np.abs(z)
         # The strengths sum to 0 before and after, so no item moves farther than it moves against some other.
@@ -127,7 +126,7 @@ class Movements:
         matrix = np.diag(tied.sum(axis=1) + RIDGE * self.fit.total) - tied
         left = z @ matrix
         left[rows, items] -= 1.0
-        left[:, r] += 1.0
+        left[rows, others] += 1.0
         left = np.abs(left) + rounding(terms) * (size @ np.abs(matrix) + 1.0)
         other = raised(left @ moved, terms) + raised(size @ self.fit.slope, terms)
         if not self.change.keeps_total and k:
@@ -150,7 +149,7 @@ class Movements:
             if self.change.takes and k:
                 total = up(total + self._taken(k, (values * drop).reshape(len(z), -1), supply.ravel(), cells))
             results.append(total)
-        return results[0], results[1]
+        return np.array(results)
 
     def _taken(self, k: float, values: Floats, supply: Floats, terms: int) -> Floats:
         """Return at least what the k most valuable battles are worth.

@@ -15,7 +15,7 @@ from holdrank.proofs import wandering
 from holdrank.proofs.movements import Movements, sharpened
 from holdrank.proofs.rounding import down, up
 from holdrank.proofs.strengths import EQUAL, Enclosed
-from holdrank.rankings import Floats
+from holdrank.rankings import Floats, Ranking
 from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 
@@ -39,6 +39,8 @@ class Races:
         self._movements = {change: Movements(fit, change) for change in Change}
         self._failed: dict[tuple[Change, Pair], float] = {}  # battles that are proved not to be enough
         self._open: dict[tuple[Change, Pair], float] = {}  # battles for which that was tried in vain
+        # Rankings after changes of so many battles, as far as they were asked for; and those that are to come.
+        self._seen: dict[tuple[Change, int, Ranking], tuple[dict[Ranking | None, None], Iterator[Ranking | None]]] = {}
 
     @classmethod
     def of(cls, votes: Votes, fit: Enclosed) -> Races | None:
@@ -162,21 +164,35 @@ class Races:
         if not votes.is_counts or votes.n > _FEW_ITEMS or fought != votes.total or k < 1:
             return False
         sizes = [k] if change.keeps_total else range(k + 1)  # a battle may be replaced by one like it
-        kinds = _kinds(votes.n)
-        there = _supply(votes)
         if change.takes and k > min(fought, 12.0):
             return False
+        there, kinds = _supply(votes), _kinds(votes.n)
         if sum(_changes(size, there, kinds, change) for size in sizes) > _CHANGES:
             return False
         for size in sizes:
-            for wins, total in self._after(size, there, kinds, change):
-                fit = Enclosed.of(wins, total, self.fit.s)
-                for row in _in_doubt(fit, aim):
-                    one = fit.row(row)
-                    tied = one.tied() or sharpened(one).tied()
-                    if tied is None or (aim.reached_by_all(tied) if surely else aim.reached_by_some(tied)):
-                        return False
+            for tied in self._rankings(size, change, aim.before):
+                if tied is None or (aim.reached_by_all(tied) if surely else aim.reached_by_some(tied)):
+                    return False
         return True
+
+    def _rankings(self, size: int, change: Change, before: Ranking) -> Iterator[Ranking | None]:
+        """Yield the rankings after changes of so many battles, each once, but for `before`; None: it cannot be told."""
+        key = change, size, before
+        if key not in self._seen:
+            self._seen[key] = {}, self._fitted(size, change, before)
+        seen, coming = self._seen[key]
+        yield from list(seen)
+        for tied in coming:
+            if tied not in seen:
+                seen[tied] = None
+                yield tied
+
+    def _fitted(self, size: int, change: Change, before: Ranking) -> Iterator[Ranking | None]:
+        for wins, total in self._after(size, _supply(self.votes), _kinds(self.votes.n), change):
+            fit = Enclosed.of(wins, total, self.fit.s)
+            for row in _in_doubt(fit, before):
+                one = fit.row(row)
+                yield one.tied() or sharpened(one).tied()
 
     def _after(
         self, size: int, there: Sequence[tuple[Floats, float]], kinds: Sequence[Floats], change: Change
@@ -271,9 +287,9 @@ def _changes(size: int, there: Sequence[object], kinds: Sequence[object], change
     return goes * (math.comb(len(kinds) + size - 1, size) if change.puts else 1)
 
 
-def _in_doubt(fit: Enclosed, aim: Aim) -> list[int]:
+def _in_doubt(fit: Enclosed, before: Ranking) -> list[int]:
     """Return the changes after which some neighbours are not surely in the order of before."""
-    order = list(aim.before.order)
+    order = list(before.order)
     steps = fit.s[:, order[:-1]] - fit.s[:, order[1:]]
     sure = down(steps - fit.error[:, None]) > 1.1 * EQUAL * fit.unit[1][:, None]
     return np.flatnonzero(~sure.all(axis=1)).tolist()

@@ -120,7 +120,7 @@ class Enclosed:
 
     def row(self, at: int) -> Enclosed:
         """Return one of many."""
-        return Enclosed(self.wins[at], self.total[at], self.s[at], self.terms)
+        return Enclosed(self.wins[at], self.total[at], self.s[at], self.terms, float(self.error[at]))
 
     def tied(self) -> Ranking | None:
         """Return the items by strength, tied where neighbours are equal by definition; None where it cannot be told."""
