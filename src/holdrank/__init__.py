@@ -23,6 +23,7 @@ _ROOMS = {
     "analysis.analyse": ("analyse",),
     "analysis.bootstrap": ("Bootstrap", "bootstrap"),
     "analysis.many": ("FileBreakdown", "breakdowns"),
+    "analysis.leave_one_out": ("LeaveOneOut", "LeftOut", "leave_one_out"),
     "analysis.removals": ("Removal", "Removals", "removals"),
     "analysis.result": ("Analysis",),
     "analysis.spec": ("Spec",),
@@ -70,6 +71,7 @@ _ROOMS = {
     "rules.scores": ("copeland", "mean_score"),
     "status": ("Status", "Step"),
     "votes.changes": ("Change",),
+    "votes.groups": ("Groups",),
     "votes.models": (
         "BucketMass",
         "Mallows",
@@ -128,6 +130,9 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.analysis.analyse import analyse as analyse
     from holdrank.analysis.bootstrap import Bootstrap as Bootstrap
     from holdrank.analysis.bootstrap import bootstrap as bootstrap
+    from holdrank.analysis.leave_one_out import LeaveOneOut as LeaveOneOut
+    from holdrank.analysis.leave_one_out import LeftOut as LeftOut
+    from holdrank.analysis.leave_one_out import leave_one_out as leave_one_out
     from holdrank.analysis.many import FileBreakdown as FileBreakdown
     from holdrank.analysis.many import breakdowns as breakdowns
     from holdrank.analysis.removals import Removal as Removal
@@ -208,6 +213,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.status import Step as Step
     from holdrank.views import report as report
     from holdrank.votes.changes import Change as Change
+    from holdrank.votes.groups import Groups as Groups
     from holdrank.votes.models import BucketMass as BucketMass
     from holdrank.votes.models import Mallows as Mallows
     from holdrank.votes.models import Mixture as Mixture

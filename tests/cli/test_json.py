@@ -42,6 +42,8 @@ COMMANDS = [
     ["rank", "votes.soc", "--rule", "bradley-terry", "--reweight", "--anchor", "Cherry", "--level", "0.5"],
     ["removals", "votes.soc"],
     ["removals", "votes.soc", "--rule", "bradley-terry"],
+    ["leave-one-out", "battles.csv", "--by", "who", "--rule", "bradley-terry"],
+    ["leave-one-out", "votes.soc", "--ballots"],
     ["voters", "battles.csv", "--voter", "who"],
     ["voters", "battles.csv", "--voter", "who", "--race", "b", "c", "--at-most", "2", "--new-voters", "3"],
     ["tiers", "votes.soc", "--theta", "auto"],

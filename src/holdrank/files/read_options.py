@@ -40,19 +40,22 @@ _ITEMS = {"only", "drop"}
 _ROWS = {"where", "since", "until"}
 _TEXT = {"unlisted", "encoding", *_ITEMS}
 _CELLS = {"delimiter", "encoding", "header", "short_rows", "sheet", *_ROWS, *_ITEMS}
+_GROUPED = _CELLS | {"by"}
 _OPTIONS: dict[str, set[str]] = {
     "preflib": _TEXT | {"categories"},
     "preflib-old": _TEXT,
     "order": _TEXT,
     "jsonl": _TEXT | {"repeated"},
-    "positions": _CELLS | {"unlisted", "columns", "weight", "repeated", "blanks"},
-    "rank-columns": _CELLS | {"unlisted", "columns", "voter", "weight", "blanks"},
-    "score-columns": _CELLS | {"unlisted", "columns", "voter", "weight", "blanks", "lower_is_better"},
-    "lists": _CELLS | {"unlisted", "columns", "voter", "weight", "repeated", "blanks"},
-    "long-ranks": _CELLS | {"unlisted", "voter", "item", "rank", "weight", "repeated", "blanks"},
-    "long-scores": _CELLS | {"unlisted", "voter", "item", "score", "weight", "repeated", "blanks", "lower_is_better"},
+    "positions": _GROUPED | {"unlisted", "columns", "weight", "repeated", "blanks"},
+    "rank-columns": _GROUPED | {"unlisted", "columns", "voter", "weight", "blanks"},
+    "score-columns": _GROUPED | {"unlisted", "columns", "voter", "weight", "blanks", "lower_is_better"},
+    "lists": _GROUPED | {"unlisted", "columns", "voter", "weight", "repeated", "blanks"},
+    "long-ranks": _GROUPED | {"unlisted", "voter", "item", "rank", "weight", "repeated", "blanks"},
+    "long-scores": _CELLS
+    | {"by", "unlisted", "voter", "item", "score", "weight", "repeated", "blanks", "lower_is_better"},
     "score-table": _CELLS | {"unlisted", "item", "columns", "repeated", "blanks", "lower_is_better"},
-    "battles": _CELLS | {"unlisted", "first", "second", "winner", "weight", "both_bad", "voter", "blank_voters", "map"},
+    "battles": _CELLS
+    | {"by", "unlisted", "first", "second", "winner", "weight", "both_bad", "voter", "blank_voters", "map"},
     "pair-counts": _CELLS | {"unlisted", "columns"},
     "win-matrix": _CELLS | {"unlisted", "blanks"},
     "blt": _TEXT,
@@ -72,8 +75,9 @@ _OPTIONS: dict[str, set[str]] = {
         "voter",
         "blank_voters",
         "map",
+        "by",
     },
-    "multi-way": _CELLS | {"unlisted", "weight", "repeated", "blanks"},
+    "multi-way": _GROUPED | {"unlisted", "weight", "repeated", "blanks"},
 }
 
 
@@ -109,7 +113,7 @@ class ReadOptions(TableOptions):
             self._expect(name, isinstance(getattr(self, name), str | None), "text")
         self._expect("header", self.header is None or _whole(self.header), "the number of a row, or 0")
         self._expect("sheet", isinstance(self.sheet, str | None) or _whole(self.sheet), "a name or a number")
-        for name in ("voter", "weight", "rank", "score", "first", "second", "winner"):
+        for name in ("voter", "weight", "rank", "score", "first", "second", "winner", "by"):
             value = getattr(self, name)
             self._expect(name, value is None or _is_ref(value), "the name of a column, or its position from 1")
         several = "names of columns, or positions from 1"

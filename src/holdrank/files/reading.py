@@ -91,6 +91,7 @@ def read_votes(
     until: str | None = None,
     only: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
+    by: Ref | None = None,
     progress: Callable[[Step], None] | None = None,
 ) -> Votes:
     r"""Read a file of votes, whatever its form, and say in `notes` and `reading` what was assumed.
@@ -142,6 +143,9 @@ def read_votes(
         column is found by its name: tstamp, timestamp, date and others.
     only, drop : str or sequence of str, optional
         Items to keep, or to leave out; battles with an item that is left out do not count.
+    by : str or int, optional
+        The column that says which group a row belongs to, such as a language or a judge; `leave_one_out` then leaves
+        out each group in turn. Rows with a blank cell are a group together.
     progress : callable, optional
         Called with a `Step` now and then while large files are counted.
 
@@ -169,7 +173,7 @@ def read_votes(
         lower_is_better=lower_is_better, blanks=blanks, repeated=repeated, both_bad=both_bad,
         blank_voters=blank_voters, map=map,  # type: ignore[arg-type]
         categories=categories, short_rows=short_rows, sheet=sheet, where=where, since=since, until=until,
-        only=only, drop=drop,
+        only=only, drop=drop, by=by,
     )  # fmt: skip
     if sniff.is_large(source):
         votes = _read_large(source, format, options, progress)

@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from holdrank.errors import quote
+from holdrank.errors import HoldrankError, quote
 from holdrank.files.filters import kept_battles, kept_rows
 from holdrank.files.read_options import ReadOptions
 from holdrank.files.table_form import item_column, table_form
@@ -51,12 +51,29 @@ def without_links(table: Table, column: int) -> Table:
     return replace(table, columns=columns, notes=notes)
 
 
+def _form(table: Table, options: ReadOptions) -> tuple[str, str]:
+    """Return the form of a table and the reason for it; a column that groups the rows is no part of the form."""
+    if options.by is not None:
+        column = table.find(options.by, "by")
+        rest = [k for k in range(len(table.names)) if k != column]
+        bare = replace(
+            table, names=[table.names[k] for k in rest], columns=[table.columns[k] for k in rest], _plain=None
+        )
+        try:
+            form, reason = table_form(bare, options)
+        except HoldrankError:  # the column has another role too
+            return table_form(table, options)
+        if form != "score-table":
+            return form, reason
+    return table_form(table, options)
+
+
 def of_table(table: Table, format: str | None, options: ReadOptions, problems: Problems) -> tuple[str, str, RawBallots]:
     """Return the form of a table, the reason for it, and the ballots."""
     if not table.rows:  # every row was faulty and has been reported
         return "", "", RawBallots([], ballot_matrix(0, 0), np.zeros(0), [], {}, "")
     table, said = kept_rows(table, options)
-    form, reason = (format, "as set") if format else table_form(table, options)
+    form, reason = (format, "as set") if format else _form(table, options)
     options.check(form)
     columns = battle_columns(table, options) if form == "battles" else None
     if columns is not None:

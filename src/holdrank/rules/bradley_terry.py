@@ -161,5 +161,22 @@ def bradley_terry_without_each(votes: Votes | PairCounts) -> Iterator[Ranking]:
         yield from (_strictly(s, strength_tolerance(s)) for s in fitted)
 
 
+def bradley_terry_of_wins(wins: Floats, totals: Floats, near: tuple[Floats, float]) -> Iterator[Ranking]:
+    """Yield the rankings for many matrices of whole pairwise wins, fitted together from the strengths of `near`.
+
+    Wins and numbers of votes, of each and of `near`. Where every vote compares every pair, nothing is fitted.
+    """
+    n = wins.shape[-1]
+    apart = ~np.eye(n, dtype=bool)
+    full = (wins + np.swapaxes(wins, -1, -2) == totals[:, None, None])[:, apart].all(axis=1)
+    fitted = np.zeros(wins.shape[:2])
+    if not full.all():
+        start, _ = strengths(near[0] / near[1], RIDGE)
+        some = ~full
+        fitted[some], _ = strengths(wins[some] / totals[some, None, None], RIDGE, np.tile(start, (int(some.sum()), 1)))
+    for k, s in enumerate(fitted):
+        yield _strictly(wins[k].sum(axis=1), 0.0) if full[k] else _strictly(s, strength_tolerance(s))
+
+
 def _strictly(scores: Floats, tolerance: float) -> Ranking:
     return Ranking.from_order(tied_by_scores(scores, tolerance).order)

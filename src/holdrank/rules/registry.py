@@ -15,6 +15,7 @@ from holdrank.errors import LimitError, UsageError, quote
 from holdrank.rankings import Floats, Ranking, footrule_maximum
 from holdrank.rules.bradley_terry import (
     bradley_terry,
+    bradley_terry_of_wins,
     bradley_terry_probabilities,
     bradley_terry_ties,
     bradley_terry_without_each,
@@ -75,6 +76,11 @@ class Rule:
     probabilities : callable or None
         For rules with a model: how likely each item is placed above each other, from the pairwise wins and the number
         of votes. Tiers then merge by the model; by None, by the shares of the votes themselves.
+    of_pairs : bool
+        Whether it takes `PairCounts` in place of whole votes, and then gives the same ranking.
+    of_wins : callable or None
+        The rankings of many matrices of pairwise wins at once, each with its number of votes, near those of a given
+        one: faster than one by one.
     without_each : callable or None
         The rankings of the other items when each item leaves, many at once: faster than one by one.
     twin : str
@@ -95,6 +101,8 @@ class Rule:
     optima: Callable[[Votes, int], list[Ranking] | None] | None = None
     one_ballot: Callable[[int], int] | None = None
     probabilities: Callable[[Floats, float], Floats] | None = None
+    of_pairs: bool = False
+    of_wins: Callable[[Floats, Floats, tuple[Floats, float]], Iterator[Ranking]] | None = None
     without_each: Callable[[Votes | PairCounts], Iterator[Ranking]] | None = None
     twin: str = ""
     engine: Any = None
@@ -138,6 +146,7 @@ _ENTRIES = (
         timed=lambda votes, time_limit: kemeny(votes, time_limit=time_limit),
         optima=_kemeny_optima,
         one_ballot=lambda n: n * (n - 1) // 2,
+        of_pairs=True,
     ),
     Rule(
         name="borda",
@@ -148,6 +157,7 @@ _ENTRIES = (
         symmetric="complete",
         tied=borda_ties,
         one_ballot=lambda n: n - 1,
+        of_pairs=True,
     ),
     Rule(
         name="footrule",
@@ -166,6 +176,7 @@ _ENTRIES = (
         is_strict=True,
         majorities_first=True,
         tied=copeland_ties,
+        of_pairs=True,
     ),
     Rule(
         name="bradley-terry",
@@ -175,6 +186,8 @@ _ENTRIES = (
         symmetric="always",
         tied=bradley_terry_ties,
         probabilities=bradley_terry_probabilities,
+        of_pairs=True,
+        of_wins=bradley_terry_of_wins,
         without_each=bradley_terry_without_each,
         twin="borda",  # both then sort by pairwise wins
     ),

@@ -18,9 +18,10 @@ from holdrank.votes.ballots import Ballots, DenseBallots
 from holdrank.votes.ballots.ranks import ranks_of_values
 from holdrank.votes.counting import WeightedBallots
 from holdrank.votes.forms import RawBallots, battles_from_frame, scores_from_frame
-from holdrank.votes.forms.battles import ballots_of_results
+from holdrank.votes.forms.battles import ballots_of_results, groups_of_battles
 from holdrank.votes.forms.notes import counted
 from holdrank.votes.forms.table import MAX_SCORE
+from holdrank.votes.groups import Groups, rows_among
 from holdrank.votes.inputs import (
     ballots_of_orders,
     ballots_that_count,
@@ -64,6 +65,8 @@ class Votes(WeightedBallots):
     voters : Voters or None
         Who cast which battles, where `from_battles` was told. Two votes are equal if their ballots are, whoever cast
         them. `renamed`, `with_reading` and `capped` keep the voters; other votes made from these do not have them.
+    groups : Groups or None
+        Which voter, task or category each ballot belongs to, where that is known: for `leave_one_out`.
 
     Examples
     --------
@@ -79,6 +82,7 @@ class Votes(WeightedBallots):
     notes: tuple[str, ...] = ()
     reading: Reading = field(default_factory=Reading)
     voters: Voters | None = None
+    groups: Groups | None = None
     _memo: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -133,7 +137,7 @@ class Votes(WeightedBallots):
 
         `voter` names the column that says who cast each battle, or is a sequence of names, one for each row. The votes
         then know their `voters`. A battle without a voter is refused; with ``blank_voters="separate"`` each such battle
-        is a voter of its own.
+        is a voter of its own. `by` names a column that groups the battles, such as a language, for `leave_one_out`.
         """
         return cls.from_raw(battles_from_frame(frame, **columns), Reading(format="battles"))
 
@@ -181,7 +185,8 @@ class Votes(WeightedBallots):
         votes = cls._build(
             raw.items, raw.stored(), raw.weights, raw.unlisted, raw.notes, full, raw.times, merge  # type: ignore[arg-type]
         )  # fmt: skip
-        return votes if raw.cast is None else replace(votes, voters=raw.cast)
+        votes = votes if raw.cast is None else replace(votes, voters=raw.cast)
+        return votes._grouped(raw.groups, raw.stored()) if merge else votes
 
     @classmethod
     def from_voters(cls, voters: Voters, items: Sequence[str], *, reading: Reading | None = None) -> Votes:
@@ -189,7 +194,8 @@ class Votes(WeightedBallots):
         results, place = np.unique(voters.results, axis=0, return_inverse=True)
         weights = np.bincount(place.ravel(), weights=voters.weight, minlength=len(results)).astype(np.float64)
         raw = ballots_of_results(list(items), results, weights)
-        return cls.from_raw(replace(raw, cast=voters), reading or Reading(format="battles"))
+        groups = groups_of_battles("voter", voters, results)
+        return cls.from_raw(replace(raw, cast=voters, groups=groups), reading or Reading(format="battles"))
 
     @classmethod
     def _build(
@@ -221,6 +227,12 @@ class Votes(WeightedBallots):
             rest = f"lighter than {FAINT:.0e} of all votes: counts may not show them"
             dropped.append(counted(faint, "kind of ballots", rest, many="kinds of ballots"))
         return cls(tuple(items), ballots.closed(), heaps, unlisted, (*notes, *dropped), reading)
+
+    def _grouped(self, groups: Groups | None, ballots: Ballots) -> Votes:
+        """Return the votes with the groups of the ballots that they were made of."""
+        if groups is None:
+            return self
+        return replace(self, groups=groups.moved(rows_among(ballots.without_gaps(), self.ballots)), _memo={})
 
     @property
     def input_hash(self) -> str:
@@ -289,7 +301,10 @@ class Votes(WeightedBallots):
         def rankings() -> Votes:
             ballots, heaps = self.ballots.without_scores().merged(self.weights)
             close(heaps)
-            return replace(self, ballots=ballots.closed(), weights=heaps, _memo={})
+            groups = self.groups
+            if groups is not None:
+                groups = groups.moved(rows_among(self.ballots.without_scores(), ballots))
+            return replace(self, ballots=ballots.closed(), weights=heaps, groups=groups, _memo={})
 
         return self._remember("rankings", rankings)
 
@@ -312,7 +327,14 @@ class Votes(WeightedBallots):
             raise UsageError("at least one ballot must keep a weight above 0")
         kept = shares[order]
         close(kept)
-        return replace(self, ballots=self.ballots.take(order).closed(), weights=kept, voters=None, _memo={})
+        groups = None
+        if self.groups is not None and np.array_equal(kept, self.weights[order]):
+            place = np.full(self.distinct, -1)
+            place[order] = np.arange(len(order))
+            groups = self.groups.moved(place)
+        return replace(
+            self, ballots=self.ballots.take(order).closed(), weights=kept, voters=None, groups=groups, _memo={}
+        )
 
     def capped(self, most: float) -> Votes:
         """Return the votes with no voter counting more than `most` battles.
@@ -352,7 +374,7 @@ class Votes(WeightedBallots):
         names = list(items)
         ballots = self.ballots.columns(np.array([item_number(name, self.items) for name in names], dtype=np.intp))
         kept = ballots.listed > 0
-        return Votes._build(names, ballots.take(kept), self.weights[kept], self.unlisted)
+        return Votes._build(names, ballots.take(kept), self.weights[kept], self.unlisted)._grouped(self.groups, ballots)
 
     def renamed(self, items: Iterable[str]) -> Votes:
         """Return the same votes with other names for the items."""
@@ -370,7 +392,7 @@ class Votes(WeightedBallots):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (
-            self.items, self.ballots, self.weights, self.unlisted, self.notes, self.reading, self.voters
+            self.items, self.ballots, self.weights, self.unlisted, self.notes, self.reading, self.voters, self.groups
         )  # fmt: skip
 
     def __eq__(self, other: object) -> bool:

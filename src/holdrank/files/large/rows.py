@@ -87,7 +87,7 @@ def expect_plain(options: ReadOptions) -> None:
     o = options
     utf8 = o.encoding is None or o.encoding.lower().replace("-", "") in ("utf8", "ascii")
     strange = {"encoding": not utf8, "header": o.header not in (None, 1), "short_rows": o.short_rows != "refuse"}
-    strange |= {name: bool(getattr(o, name)) for name in ("since", "until", "only", "drop")}
+    strange |= {name: bool(getattr(o, name)) for name in ("since", "until", "only", "drop", "by")}
     for option, is_strange in strange.items():
         if is_strange:
             raise NotForDuckDB(Message(Option(option), " is for one file that fits in memory"))

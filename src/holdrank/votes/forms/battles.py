@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -18,7 +18,8 @@ from holdrank.votes.forms.raw import RawBallots, ranks_of_marks
 from holdrank.votes.forms.table import MAX_WEIGHT, Problems, Table, find_weight, read_weights
 from holdrank.votes.forms.table_options import TableOptions
 from holdrank.votes.forms.vocabulary import BLANKS, COUNT_NAMES
-from holdrank.votes.forms.voter_column import read_voters
+from holdrank.votes.forms.voter_column import read_groups, read_voters
+from holdrank.votes.groups import Groups
 from holdrank.votes.voters import Voters
 
 T = TypeVar("T")
@@ -55,7 +56,7 @@ def tally_battles(
     weight_column = find_weight(table, options.weight, choices)
     weights = read_weights(table, weight_column, problems)
     voters = read_voters(table, options, choices, problems)
-    rows = DistinctBattles(table, columns, None if weight_column is None and table.times is None else weights, voters)
+    rows = DistinctBattles(table, columns, None if weight_column is None and table.times is None else weights)
     collected = PairTally(table)
     bad = missing = skipped = 0.0
     outcomes, note = battle_outcomes(rows, problems, whole, options.map or {})
@@ -69,8 +70,13 @@ def tally_battles(
             skipped += amount
         elif outcome != "both bad" or both_bad == "tie":
             collected.add(row[0], row[1], outcome, amount, rows.line_of, row, problems)
-    if voters is not None:
-        collected.cast = _cast(rows, collected)
+    if voters is not None and options.voter is not None:
+        collected.cast = _cast(rows.cast_by(voters), collected)
+        collected.groups = table.label(table.find(options.voter, "voter")), collected.cast
+    if options.by is not None:
+        column = table.find(options.by, "by")
+        groups = read_groups(table, column, choices)
+        collected.groups = table.label(column), _cast(rows.cast_by(groups), collected)
     if bad:
         done = "counted as ties" if both_bad == "tie" else "dropped"
         collected.notes.append(counted(bad, "battle", f"called both items bad; {done}"))
@@ -84,12 +90,12 @@ def tally_battles(
     return collected, choices
 
 
-def _cast(rows: DistinctBattles, collected: PairTally) -> Voters:
-    """Return who cast the battles that count."""
+def _cast(cast: Mapping[tuple[str, Any], float], collected: PairTally) -> Voters:
+    """Return who cast the battles that count, given the weight of every row by voter."""
     numbers: dict[str, int] = {}
     entries: list[tuple[int, int, int, int]] = []
     amounts: list[float] = []
-    for (voter, row), amount in rows.cast.items():
+    for (voter, row), amount in cast.items():
         result = collected.result_of(row)
         if result is not None:
             entries.append((numbers.setdefault(voter, len(numbers)), *result))
@@ -114,6 +120,7 @@ class PairTally:
         self._says_lines = table.times is None  # notes on parts of a file are added up
         self.notes = list(table.notes)
         self.cast: Voters | None = None
+        self.groups: tuple[str, Voters] | None = None
         self._key_of: dict[Any, tuple[int, int, int]] = {}
 
     def add(
@@ -175,7 +182,9 @@ class PairTally:
         """Return a ballot over two items for every result."""
         results, weight = self._results()
         raw = ballots_of_results(list(self.numbers), results, weight, self.source)
-        return replace(raw, notes=self.said() + raw.notes, choices=choices | raw.choices, cast=self.cast)
+        groups = None if self.groups is None else groups_of_battles(*self.groups, results)
+        notes = self.said() + raw.notes
+        return replace(raw, notes=notes, choices=choices | raw.choices, cast=self.cast, groups=groups)
 
     def _results(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return rows of two items and which of them is better (-1 the first, 0 none), and the weights."""
@@ -191,6 +200,13 @@ def ballots_of_results(items: list[str], results: Ints, weight: NDArray[np.float
     ranks = ranks_of_marks((len(weight), len(items)), row, np.concatenate([i, j]), rank, source)
     notes: list[str] = [*name_notes(items), *comparison_notes(len(items), i, j)]
     return RawBallots(items, ranks, weight, notes, dict(OF_PAIRS), "observed")
+
+
+def groups_of_battles(of: str, voters: Voters, results: Ints) -> Groups:
+    """Return the battles of voters as groups of ballots, where every result is a ballot."""
+    row_of = {result: row for row, result in enumerate(map(tuple, results.tolist()))}
+    ballot = np.array([row_of[result] for result in map(tuple, voters.results.tolist())], dtype=np.int64)
+    return Groups.make(of, voters.names, voters.voter, ballot, voters.weight)
 
 
 def pair_count_columns(table: Table) -> list[int] | None:

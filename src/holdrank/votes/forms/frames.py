@@ -70,6 +70,7 @@ def battles_from_frame(
     voter: str | Sequence[Any] | None = None,
     both_bad: str = "tie",
     blank_voters: str = "refuse",
+    by: str | None = None,
 ) -> RawBallots:
     """Return the ballots of a frame of battles, one comparison a row.
 
@@ -86,6 +87,8 @@ def battles_from_frame(
         What becomes of battles that call both items bad.
     blank_voters : {"refuse", "separate"}
         What becomes of battles that name no voter: refused, or each a voter of its own.
+    by : str, optional
+        The column that says which group each battle belongs to, for `leave_one_out`.
     """
     import narwhals.stable.v1 as nw
 
@@ -102,6 +105,7 @@ def battles_from_frame(
     keys = [f"key {k}" for k in range(len(used))]
     amounts = None if weight_column is None else _frame_column(native[names[weight_column]])
     people, label = _voters(native, bare, voter, blank_voters, choices)
+    groups = None if by is None else _cells(native, bare, by)
     native = native.select(*(_plain_text(nw, native, names[k]).alias(key) for k, key in zip(used, keys, strict=True)))
     native = native.with_row_index("row")
     if weight_column is not None and amounts is not None:
@@ -114,16 +118,23 @@ def battles_from_frame(
         engine = nw.get_native_namespace(native)
         keys.append("voter")
         native = native.with_columns(nw.new_series("voter", people, nw.String, native_namespace=engine))
+    if groups is not None:
+        engine = nw.get_native_namespace(native)
+        keys.append("group")
+        native = native.with_columns(nw.new_series("group", groups, nw.String, native_namespace=engine))
     total = nw.len() if weight_column is None else nw.col("weight").sum()
     grouped = native.group_by(keys, drop_null_keys=False).agg(nw.col("row").min(), total.alias("total"))
     grouped = grouped.sort("row")  # engines return groups in any order; first appearance is ours
     cells = [_frame_column(grouped[name]) for name in (*keys, "total")]
     lines = [int(row) + 1 for row in grouped["row"].to_list()]
-    header = [*(names[k] for k in used), *([label] if people is not None else []), "weight"]
+    extra = [*([label] if people is not None else []), *([by] if by is not None else [])]
+    header = [*(names[k] for k in used), *extra, "weight"]
     table = Table(FRAME, header, cells, lines, frame=True)
     named: dict[str, Any] = {"first": 1, "second": 2, "winner": 3} if columns.winner is not None else {}
     if people is not None:
         named["voter"] = len(used) + 1
+    if by is not None:
+        named["by"] = len(used) + len(extra)
     raw = battles(table, TableOptions(weight=len(header), both_bad=both_bad, **named), Problems())
     raw.choices.update(choices)
     return raw
@@ -151,6 +162,12 @@ def _voters(
     if people is not None and not isinstance(voter, str):
         choices["voter"] = "given"
     return people, label
+
+
+def _cells(native: Any, bare: Table, ref: str) -> list[str]:
+    """Return the cells of a column as text."""
+    name = bare.names[bare.find(ref, "by")]
+    return Table(FRAME, [name], [_frame_column(native[name])], range(1, len(native) + 1), frame=True).text(0)
 
 
 def _is_missing(name: Any) -> bool:

@@ -35,6 +35,8 @@ from holdrank.votes.forms.vocabulary import (
     VOTER_NAMES,
     restore_name,
 )
+from holdrank.votes.forms.voter_column import grouped_rows, read_groups
+from holdrank.votes.groups import Groups
 
 _NOT_A_RANK = Message(
     "set ", Option("format", "long-scores"), " if high is best, or ", Option("blanks"), " if the cell means nothing"
@@ -51,7 +53,7 @@ def item_columns(table: Table, options: TableOptions, problems: Problems, *, sco
     blanks = options.blanks_or(BLANKS)
     choices = {"form": "item columns with scores" if scores else "item columns with ranks"}
     weight_column = find_weight(table, options.weight, choices)
-    used = columns_of_items(table, options.columns, options.voter, weight_column)
+    used = columns_of_items(table, options.columns, options.voter, weight_column, options.by)
     if options.columns is None:
         refuse_text_columns(table, used, blanks)
     items = _column_items(table, used)
@@ -85,17 +87,19 @@ def item_columns(table: Table, options: TableOptions, problems: Problems, *, sco
         rest = "all that they list and so carry no preference"
         notes.append(counted(int(times[tied].sum()), "ballot ties", rest, many="ballots tie"))
     marks = (values if high else -values) if scores else None
-    return RawBallots(items, ranks, weights, notes, choices, rule, marks, table.times)
+    labels = grouped_rows(table, options, choices, options.voter)
+    groups = None if labels is None else Groups.of_labels(*labels, weights)
+    return RawBallots(items, ranks, weights, notes, choices, rule, marks, table.times, groups=groups)
 
 
 def columns_of_items(
-    table: Table, columns: Sequence[Ref] | None, voter: Ref | None, weight_column: int | None
+    table: Table, columns: Sequence[Ref] | None, voter: Ref | None, weight_column: int | None, by: Ref | None = None
 ) -> list[int]:
-    """Return the columns that are items: those named, else all that are neither weight nor voter."""
+    """Return the columns that are items: those named, else all that are neither weight nor voter nor group."""
     if columns is not None:
         used = table.find_all(columns, "columns")
     else:
-        skip = {weight_column}
+        skip = {weight_column, None if by is None else table.find(by, "by")}
         if voter is not None:
             skip.add(table.find(voter, "voter"))
         else:
@@ -188,7 +192,30 @@ def long_marks(table: Table, options: TableOptions, problems: Problems, *, score
     choices |= ballot_choices(rule, direction, options.repeated)
     skip = {voter_column, mark_column, weight_column, *key}
     notes += name_notes(items) + _attribute_notes(table, names, skip)
-    return RawBallots(items, ranks, np.array(marks.weights, dtype=np.float64), notes, choices, rule, scored)
+    weights = np.array(marks.weights, dtype=np.float64)
+    of, labels = table.label(voter_column), voters
+    if options.by is not None:
+        column = table.find(options.by, "by")
+        of, labels = table.label(column), _groups_of_voters(table, column, voter_column, voters, choices)
+    groups = Groups.of_labels(of, labels, weights)
+    return RawBallots(items, ranks, weights, notes, choices, rule, scored, groups=groups)
+
+
+def _groups_of_voters(
+    table: Table, column: int, voter_column: int, voters: Sequence[str], choices: dict[str, str]
+) -> list[str]:
+    """Return the group of every voter of a long table; all rows of a voter must name the same one."""
+    group_of: dict[str, str] = {}
+    for row, (who, name) in enumerate(zip(table.text(voter_column), read_groups(table, column, choices), strict=True)):
+        if group_of.setdefault(who, name) != name:
+            raise table.fault(
+                f"{quote(who, 30)} stands in two groups, {quote(group_of[who], 30)} and {quote(name, 30)}",
+                f"one {quote(table.label(column), 30)} for all rows of a {quote(table.label(voter_column), 30)}",
+                Message("mend the cell, or name another column with ", Option("by")),
+                row=row,
+                column=column,
+            )
+    return [group_of[who] for who in voters]
 
 
 class _LongMarks:
@@ -372,7 +399,9 @@ def multi_way(table: Table, options: TableOptions, problems: Problems) -> RawBal
         neighbours = columns[:-1][next_on_row], columns[1:][next_on_row]  # enough to tell who is joined with whom
         notes += comparison_notes(len(items), *neighbours, _compared(rows, columns, table.rows, len(items)))
     choices |= ballot_choices(rule, "ranks: 1 is best", options.repeated)
-    return RawBallots(list(items), ranks, weights, notes, choices, rule, times=table.times)
+    labels = grouped_rows(table, options, choices)
+    groups = None if labels is None else Groups.of_labels(*labels, weights)
+    return RawBallots(list(items), ranks, weights, notes, choices, rule, times=table.times, groups=groups)
 
 
 def _compared(rows: NDArray[np.int64], columns: NDArray[np.int64], m: int, n: int) -> int:

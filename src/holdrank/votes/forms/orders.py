@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,8 @@ from holdrank.votes.forms.vocabulary import (
     position_of,
     restore_name,
 )
+from holdrank.votes.forms.voter_column import grouped_rows
+from holdrank.votes.groups import Groups
 
 _ROWS_AT_A_TIME = 1 << 12
 _CELLS_AT_A_TIME = 1 << 20
@@ -77,8 +79,10 @@ def positions(table: Table, options: TableOptions, problems: Problems) -> RawBal
     weight_column = find_weight(table, options.weight, choices, BALLOT_WEIGHT_NAMES)
     weights = read_weights(table, weight_column, problems)
     if options.columns is None:
-        table.notes += unused_notes(table, {*used, weight_column})
-    return _named_orders(table, options, problems, used, weights, blanks, choices)
+        by = {table.find(options.by, "by")} if options.by is not None else set()
+        table.notes += unused_notes(table, {*used, weight_column, *by})
+    labels = grouped_rows(table, options, choices)
+    return _named_orders(table, options, problems, used, weights, blanks, choices, labels)
 
 
 def lists(table: Table, options: TableOptions, problems: Problems) -> RawBallots:
@@ -86,15 +90,18 @@ def lists(table: Table, options: TableOptions, problems: Problems) -> RawBallots
     blanks = options.blanks_or(())
     choices = {"form": "lists", "blanks": ", ".join(blanks) or "empty cells only"}
     weight_column = find_weight(table, options.weight, choices, BALLOT_WEIGHT_NAMES)
+    name_column = None
     if options.columns is not None:
         used = table.find_all(options.columns, "columns")
     else:
         name_column = table.find(1 if options.voter is None else options.voter, "voter")
-        used = [k for k in range(len(table.names)) if k not in (name_column, weight_column)]
+        by = None if options.by is None else table.find(options.by, "by")
+        used = [k for k in range(len(table.names)) if k not in (name_column, weight_column, by)]
         if options.voter is None:
             table.notes += unused_notes(table, {*used, weight_column})
     weights = read_weights(table, weight_column, problems)
-    return _named_orders(table, options, problems, used, weights, blanks, choices)
+    labels = grouped_rows(table, options, choices, None if name_column is None else name_column + 1)
+    return _named_orders(table, options, problems, used, weights, blanks, choices, labels)
 
 
 def _named_orders(
@@ -105,10 +112,11 @@ def _named_orders(
     weights: NDArray[np.float64],
     blanks: Collection[str],
     choices: dict[str, str],
+    labels: tuple[str, list[str]] | None,
 ) -> RawBallots:
     """Read cells that hold names in order of preference; equal rows are counted first."""
     keeps_first = options.keeps_first
-    ballots = _DistinctRows.of(table, used, weights)
+    ballots = _DistinctRows.of(table, used, weights, None if labels is None else labels[1])
     bare = [value.strip() for value in ballots.values]
     is_blank = np.array([not text or text in blanks for text in bare], dtype=bool)
     names, listed = _items_of_cells(ballots, is_blank)
@@ -144,7 +152,11 @@ def _named_orders(
     notes += name_notes(names) + _rare_notes(names, mentions.tolist(), int(times[marked].sum()))
     rule = options.unlisted_or("bottom")
     choices |= ballot_choices(rule, "best first", options.repeated)
-    return RawBallots(names, ranks.whole(), ballots.weights[marked], notes, choices, rule)
+    groups = None
+    if labels is not None:
+        of_ballot = [ballots.labels[k] for k in np.flatnonzero(marked).tolist()]
+        groups = Groups.of_labels(labels[0], of_ballot, ballots.weights[marked])
+    return RawBallots(names, ranks.whole(), ballots.weights[marked], notes, choices, rule, groups=groups)
 
 
 @dataclass(slots=True)
@@ -156,9 +168,13 @@ class _DistinctRows:
     weights: NDArray[np.float64]
     times: NDArray[np.int64]
     first_row: NDArray[np.int64]
+    labels: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, table: Table, used: Sequence[int], weights: NDArray[np.float64]) -> _DistinctRows:
+    def of(
+        cls, table: Table, used: Sequence[int], weights: NDArray[np.float64], labels: Sequence[str] | None = None
+    ) -> _DistinctRows:
+        """Count equal rows; those with different labels, if there are labels, stay apart."""
         known: dict[str, int] = {}
         if table.times is not None:  # counted already
             cells = np.empty((table.rows, len(used)), dtype=np.int32)
@@ -173,18 +189,20 @@ class _DistinctRows:
         tally: dict[tuple[str, ...], float] = {}
         times: dict[tuple[str, ...], int] = {}
         first_row: dict[tuple[str, ...], int] = {}
-        rows = zip(*(table.text(k) for k in used), strict=True) if used else iter(())
+        columns = [table.text(k) for k in used] + ([] if labels is None else [labels])
+        rows: Iterator[tuple[str, ...]] = zip(*columns, strict=True) if used else iter(())
         for row, (ballot, amount) in enumerate(zip(rows, weights.tolist(), strict=False)):
             tally[ballot] = tally.get(ballot, 0.0) + amount
             times[ballot] = times.get(ballot, 0) + 1
             first_row.setdefault(ballot, row)
-        coded = [known.setdefault(cell, len(known)) for ballot in tally for cell in ballot]
+        coded = [known.setdefault(cell, len(known)) for ballot in tally for cell in ballot[: len(used)]]
         return cls(
             list(known),
             np.array(coded, dtype=np.int32).reshape(len(tally), len(used)),
             np.fromiter(tally.values(), dtype=np.float64, count=len(tally)),
             np.fromiter(times.values(), dtype=np.int64, count=len(tally)),
             np.fromiter(first_row.values(), dtype=np.int64, count=len(tally)),
+            [] if labels is None else [ballot[-1] for ballot in tally],
         )
 
 

@@ -31,10 +31,8 @@ class DistinctBattles:
         table: Table,
         columns: BattleColumns,
         weights: NDArray[np.float64] | None,
-        voters: Sequence[str] | None = None,
     ) -> None:
-        self.table, self.columns = table, columns
-        self.cast: dict[tuple[str, Row], float] = {}
+        self.table, self.columns, self._weights = table, columns, weights
         self._first_line: dict[Row, int] = {}
         tally: dict[Row, float] = {}
         if weights is None:
@@ -43,10 +41,14 @@ class DistinctBattles:
             for row, amount in zip(self._rows(), weights.tolist(), strict=True):
                 tally[row] = tally.get(row, 0.0) + amount
         self.tally = tally
-        if voters is not None:
-            amounts = repeat(1.0) if weights is None else weights.tolist()
-            for voter, row, amount in zip(voters, self._rows(), amounts, strict=False):
-                self.cast[voter, row] = self.cast.get((voter, row), 0.0) + amount
+
+    def cast_by(self, voters: Sequence[str]) -> dict[tuple[str, Row], float]:
+        """Return the weight of every distinct row by voter, given the voter of each row of the table."""
+        cast: dict[tuple[str, Row], float] = {}
+        amounts = repeat(1.0) if self._weights is None else self._weights.tolist()
+        for voter, row, amount in zip(voters, self._rows(), amounts, strict=False):
+            cast[voter, row] = cast.get((voter, row), 0.0) + amount
+        return cast
 
     def _rows(self) -> Iterator[Row]:
         used = (self.columns.first, self.columns.second, *self.columns.result)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from holdrank.rankings import Floats, Ints
 from holdrank.votes.ballots import Ballots, DenseBallots, SparseBallots
 from holdrank.votes.ballots.ranks import ballot_matrix
+from holdrank.votes.groups import Groups
 from holdrank.votes.limits import most_cells, refuse_large_matrix
 from holdrank.votes.voters import Voters
 
@@ -43,6 +44,8 @@ class RawBallots:
         What the source says it is about; may be empty.
     cast : Voters or None
         Who cast which battles, where the source says so.
+    groups : Groups or None
+        Which voter, task or category each row of `ranks` belongs to, where the source says so.
     """
 
     items: list[str]
@@ -55,6 +58,7 @@ class RawBallots:
     times: NDArray[np.int64] | None = None
     title: str = ""
     cast: Voters | None = None
+    groups: Groups | None = None
 
     def stored(self) -> Ballots:
         """Return the ranks and scores in the store that suits them."""

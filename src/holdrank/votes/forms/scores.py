@@ -15,6 +15,7 @@ from holdrank.votes.forms.raw import RawBallots
 from holdrank.votes.forms.table import Coded, Problems, Ref, Table, is_blank, no_name
 from holdrank.votes.forms.table_options import TableOptions, ballot_choices
 from holdrank.votes.forms.vocabulary import BLANKS, SUMMARY_NAMES
+from holdrank.votes.groups import Groups
 
 
 def score_table(table: Table, options: TableOptions, problems: Problems, *, numbering: int = 0) -> RawBallots:
@@ -52,7 +53,9 @@ def score_table(table: Table, options: TableOptions, problems: Problems, *, numb
     rule = options.unlisted_or("observed")
     direction = direction_words([table.label(k) for k in used], [row for row, k in enumerate(used) if k in lower])
     choices = {"form": "score table", **ballot_choices(rule, direction, options.repeated)}
-    return RawBallots(items, ranks_of_values(scores, True), np.ones(len(used)), notes, choices, rule, scores)
+    ones = np.ones(len(used))
+    groups = Groups.of_labels("column", [table.label(k) for k in used], ones)
+    return RawBallots(items, ranks_of_values(scores, True), ones, notes, choices, rule, scores, groups=groups)
 
 
 def _refuse_measurements(table: Table, column: int) -> None:

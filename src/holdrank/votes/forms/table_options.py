@@ -29,6 +29,7 @@ class TableOptions:
     both_bad: str = "tie"
     blank_voters: str = "refuse"
     map: Mapping[str, str] | None = None
+    by: Ref | None = None
 
     @property
     def keeps_first(self) -> bool:

@@ -1,14 +1,16 @@
-"""The column that says who cast each battle."""
+"""The columns that say who cast each battle, and which group each row belongs to."""
 
 from __future__ import annotations
 
 from holdrank.errors import Message, Option, UsageError, quote
 from holdrank.votes.forms.notes import plural
-from holdrank.votes.forms.table import Problems, Table, is_blank
+from holdrank.votes.forms.table import Problems, Ref, Table, is_blank
 from holdrank.votes.forms.table_options import TableOptions
 from holdrank.votes.forms.vocabulary import BLANKS
 
 _SEPARATE = Option("blank_voters", "separate")
+NO_GROUP = "(blank)"
+"""The group of rows whose cell is blank."""
 
 
 def read_voters(table: Table, options: TableOptions, choices: dict[str, str], problems: Problems) -> list[str] | None:
@@ -42,3 +44,26 @@ def read_voters(table: Table, options: TableOptions, choices: dict[str, str], pr
         names[row] = name
     choices["blank voters"] = f"{plural(len(blank), 'battle')} without one, each a voter of its own"
     return names
+
+
+def read_groups(table: Table, column: int, choices: dict[str, str]) -> list[str]:
+    """Return the group that a column gives to every row; rows with a blank cell are a group together."""
+    choices["by"] = f"column {quote(table.label(column))}"
+    names = [cell.strip() for cell in table.text(column)]
+    blank = [row for row, name in enumerate(names) if is_blank(name, BLANKS)]
+    for row in blank:
+        names[row] = NO_GROUP
+    if blank:
+        choices["by"] += f", blank in {plural(len(blank), 'row')}"
+    return names
+
+
+def grouped_rows(
+    table: Table, options: TableOptions, choices: dict[str, str], voter: Ref | None = None
+) -> tuple[str, list[str]] | None:
+    """Return what the groups of rows are and the group of every row: those of `by`, else the voters, if named."""
+    ref = voter if options.by is None else options.by
+    if ref is None or table.times is not None:
+        return None
+    column = table.find(ref, "by")
+    return table.label(column), read_groups(table, column, choices if options.by is not None else {})

@@ -1,0 +1,86 @@
+"""The command `leave-one-out`: which voter, task, judge or category carries the result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdrank.cli.options import ReadingCommand, read, result_options, rule_option, statistic
+from holdrank.cli.printing import complain, exit_code, plain_table, print_json, print_table, progress_line
+from holdrank.errors import show
+from holdrank.words.groups import groups_text
+from holdrank.words.numbers import number, percent, plural
+from holdrank.words.removals import flips_text, winner_text
+
+if TYPE_CHECKING:
+    from holdrank.analysis.leave_one_out import LeaveOneOut
+    from holdrank.votes.votes import Votes
+
+
+@click.command("leave-one-out", cls=ReadingCommand)
+@click.argument("file")
+@click.option("--by", metavar="COLUMN",
+              help="Column of the groups, such as language or judge; by default the columns of a score table, or the "
+              "voters.")  # fmt: skip
+@click.option("--ballots", is_flag=True, help="Leave out a single vote of each distinct ballot instead.")
+@rule_option
+@click.option("--most", type=click.IntRange(min=0), default=20, show_default=True, help="Groups to list.")
+@click.option("--time-limit", type=click.FloatRange(min=0), help="Seconds for all groups.")
+@result_options
+def leave_one_out(file: str, by: str | None, ballots: bool, rule: str, most: int, time_limit: float | None,
+                  require_proof: bool, as_json: bool, quiet: bool, verbose: bool,
+                  reading: dict[str, Any]) -> int:  # fmt: skip
+    """Leave out each voter, task or category of FILE in turn, and show what changes.
+
+    In a score table each column is left out. In battles and ballots, --by names the column that says which rows belong
+    together; the rule is run again on what is left.
+    """
+    from holdrank.analysis import records
+    from holdrank.analysis.group_records import leave_one_out_record
+    from holdrank.analysis.leave_one_out import leave_one_out as leave_each_out
+
+    if by is not None and ballots:
+        raise click.UsageError("Give --by or --ballots, not both.")
+    votes = read(file, reading if by is None else {**reading, "by": by}, quiet)
+    with progress_line(quiet, "leaving out groups") as progress:
+        found = leave_each_out(
+            votes, statistic(rule), by="ballot" if ballots else None, time_limit=time_limit, progress=progress
+        )
+    if verbose:
+        complain(f"{found.status}; {found.seconds:.3g} s")
+    if as_json:
+        spec = {"rule": rule, "by": by, "ballots": ballots, "time_limit": time_limit}
+        parts = {"consensus": records.ranking_record(rule, found.consensus), **leave_one_out_record(found)}
+        print_json("leave-one-out", votes, spec=spec, **parts, seconds=round(found.seconds, 6))
+    else:
+        _print_groups(votes, found, rule, most)
+    return exit_code(found.status, require_proof)
+
+
+def _print_groups(votes: Votes, found: LeaveOneOut, rule: str, most: int) -> None:
+    """Print the groups that change most, and how many change something."""
+    shown = found.changing[:most]
+    if shown:
+        table = plain_table("votes", "flips", "of pairs")
+        for heading in (f"without {show(found.by, 40)}", "first place", "pairs that flip"):
+            table.add_column(heading, overflow="fold")
+        for one in shown:
+            numbers = number(one.votes), str(len(one.flips)), percent(one.distance)
+            first = winner_text(one.winners, one.new_winner)
+            table.add_row(*numbers, show(one.name, 60), first, flips_text(one.flips))
+        print_table(f"Leave one out by {rule}", votes, table)
+        if len(found.changing) > len(shown):
+            click.echo(f"and {len(found.changing) - len(shown):,} more; --most lists them")
+    click.echo(groups_text(found.by, len(found.changing), found.deciding, len(found.each)))
+    alone = [one for one in found.each if one.unheard]
+    if alone:
+        click.echo(
+            f"note: without {show(alone[0].name, 60)} no vote is left for {show(alone[0].unheard[0], 60)}"
+            + (f"; {plural(len(alone), 'group')} in all leave items without votes" if len(alone) > 1 else "")
+        )
+    if len(found.each) < found.groups:
+        click.echo(f"{found.status.in_brief}: {plural(found.groups - len(found.each), 'group')} not tried")
+    unproved = sum(not one.status.is_exact for one in found.each)
+    if unproved:
+        click.echo(f"{plural(unproved, 'group')} with the best ranking found, not proved")

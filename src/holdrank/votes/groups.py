@@ -1,0 +1,105 @@
+"""Which voter, task or category the ballots belong to: what votes keep so that each can be left out in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from holdrank.rankings import Floats, Ints
+from holdrank.votes.ballots import Ballots
+from holdrank.votes.memo import close
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Groups:
+    """Ballots by who cast them, or by any other column; `Votes.groups` where votes know.
+
+    Equal ballots of one group are one entry. Entries are sorted by group and ballot.
+
+    Attributes
+    ----------
+    of : str
+        What a group is: ``"column"`` of a score table, or the name of the column that says so.
+    names : tuple of str
+        The groups, in the order in which they appear.
+    group : (m,) array of int
+        The group of each entry: a position in `names`.
+    ballot : (m,) array of int
+        Its ballot: a row of `Votes.ranks`.
+    weight : (m,) array of float
+        How many votes of the group are this ballot.
+    """
+
+    of: str
+    names: tuple[str, ...]
+    group: Ints
+    ballot: Ints
+    weight: Floats
+
+    @classmethod
+    def make(cls, of: str, names: Sequence[str], group: Ints, ballot: Ints, weight: Floats) -> Groups:
+        """Return groups from entries in any order; equal ones are added up, and groups without votes left out."""
+        heavy = weight > 0
+        rows = int(ballot.max(initial=0)) + 1
+        keys, place = np.unique((group * rows + ballot)[heavy], return_inverse=True)
+        sums = np.bincount(place.ravel(), weights=weight[heavy], minlength=len(keys)).astype(np.float64)
+        who, row = np.divmod(keys, rows)
+        left, number = np.unique(who, return_inverse=True)
+        number = number.ravel()
+        close(number, row, sums)
+        return cls(of, tuple(names[k] for k in left.tolist()), number, row, sums)
+
+    @classmethod
+    def of_labels(cls, of: str, labels: Sequence[str], weights: Floats) -> Groups:
+        """Return groups from the label of every ballot."""
+        numbers: dict[str, int] = {}
+        group = np.array([numbers.setdefault(label, len(numbers)) for label in labels], dtype=np.int64)
+        return cls.make(of, list(numbers), group, np.arange(len(labels)), np.asarray(weights, dtype=np.float64))
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def totals(self) -> Floats:
+        """The number of votes of each group."""
+        return np.bincount(self.group, weights=self.weight, minlength=len(self)).astype(np.float64)
+
+    @property
+    def is_counts(self) -> bool:
+        """Whether all weights are whole numbers."""
+        return bool((np.rint(self.weight) == self.weight).all())
+
+    def moved(self, to: Ints) -> Groups:
+        """Return the groups of ballots that now stand elsewhere: `to` has the new row of each, -1 where it is gone."""
+        row = to[self.ballot]
+        kept = row >= 0
+        return Groups.make(self.of, self.names, self.group[kept], row[kept], self.weight[kept])
+
+    def each(self) -> Iterator[tuple[Ints, Floats]]:
+        """Yield the ballots of each group, and how many votes of it are each of them."""
+        ends = np.searchsorted(self.group, np.arange(len(self) + 1)).tolist()
+        for start, end in pairwise(ends):
+            yield self.ballot[start:end], self.weight[start:end]
+
+    def __repr__(self) -> str:
+        return f"Groups({len(self)} by {self.of!r}, {self.weight.sum():g} votes)"
+
+
+def rows_among(ballots: Ballots, distinct: Ballots) -> Ints:
+    """Return for every ballot the row where it stands among distinct ones, -1 where it does not."""
+    place = {key: row for row, key in enumerate(_keys(distinct))}
+    return np.array([place.get(key, -1) for key in _keys(ballots)], dtype=np.int64)
+
+
+def _keys(ballots: Ballots) -> Iterator[bytes]:
+    """Yield bytes that are equal exactly where ballots are: their scores, or their ranks where there are none."""
+    for _, block in ballots.blocks():
+        scores = block.score_matrix()
+        if scores is None:
+            yield from (row.tobytes() for row in np.ascontiguousarray(block.matrix(), dtype=np.int32))
+        else:
+            filled = np.where(np.isnan(scores), np.inf, scores) + 0.0  # -0.0 is 0.0
+            yield from (row.tobytes() for row in np.ascontiguousarray(filled))
