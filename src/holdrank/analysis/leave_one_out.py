@@ -17,7 +17,7 @@ import numpy as np
 from holdrank.errors import Message, Option, UsageError, quote
 from holdrank.rankings import Floats, Ints, Ranking, hausdorff_ns
 from holdrank.rules.consensus import Consensus, Statistic, StatisticName, expect_seconds, expect_votes, name_of
-from holdrank.rules.merges import Robust, consensus_of
+from holdrank.rules.merges import Robust, consensus_of, settled
 from holdrank.rules.registry import rule_of
 from holdrank.status import Clock, Status, Step
 from holdrank.votes.groups import Groups
@@ -193,6 +193,7 @@ def leave_one_out(
     started = perf_counter()
     expect_votes(votes, "leave_one_out")
     seconds = expect_seconds(time_limit)
+    T = settled(T, votes)
     groups = _groups(votes, by)
     with Clock(seconds) as clock:
         before = consensus_of(votes, T, _share(clock, len(groups) + 1))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdrank.cli.options import ReadingCommand, read, result_options, rule_option, statistic
+from holdrank.cli.options import ReadingCommand, read, result_options, rule_option, settled_rule, statistic
 from holdrank.cli.printing import complain, exit_code, plain_table, print_json, print_table, progress_line
 from holdrank.errors import show
 from holdrank.words.groups import groups_text
@@ -43,6 +43,7 @@ def leave_one_out(file: str, by: str | None, ballots: bool, rule: str, most: int
     if by is not None and ballots:
         raise click.UsageError("Give --by or --ballots, not both.")
     votes = read(file, reading if by is None else {**reading, "by": by}, quiet)
+    asked, rule = rule, settled_rule(rule, votes, as_json=as_json)
     with progress_line(quiet, "leaving out groups") as progress:
         found = leave_each_out(
             votes, statistic(rule), by="ballot" if ballots else None, time_limit=time_limit, progress=progress
@@ -50,7 +51,7 @@ def leave_one_out(file: str, by: str | None, ballots: bool, rule: str, most: int
     if verbose:
         complain(f"{found.status}; {found.seconds:.3g} s")
     if as_json:
-        spec = {"rule": rule, "by": by, "ballots": ballots, "time_limit": time_limit}
+        spec = {"rule": asked, "by": by, "ballots": ballots, "time_limit": time_limit}
         parts = {"consensus": records.ranking_record(rule, found.consensus), **leave_one_out_record(found)}
         print_json("leave-one-out", votes, spec=spec, **parts, seconds=round(found.seconds, 6))
     else:
