@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdrank.cli.options import ReadingCommand, read, result_options, rule_option, settled_rule, statistic
+from holdrank.cli.options import ReadingCommand, read, result_options, rule_option, settled_rule, statistic, tell_rule
 from holdrank.cli.printing import complain, exit_code, plain_table, print_json, print_table, progress_line
 from holdrank.errors import show
 from holdrank.words.groups import groups_text
@@ -43,7 +43,7 @@ def leave_one_out(file: str, by: str | None, ballots: bool, rule: str, most: int
     if by is not None and ballots:
         raise click.UsageError("Give --by or --ballots, not both.")
     votes = read(file, reading if by is None else {**reading, "by": by}, quiet)
-    asked, rule = rule, settled_rule(rule, votes, as_json=as_json)
+    asked, rule = rule, settled_rule(rule, votes)
     with progress_line(quiet, "leaving out groups") as progress:
         found = leave_each_out(
             votes, statistic(rule), by="ballot" if ballots else None, time_limit=time_limit, progress=progress
@@ -56,6 +56,7 @@ def leave_one_out(file: str, by: str | None, ballots: bool, rule: str, most: int
         print_json("leave-one-out", votes, spec=spec, **parts, seconds=round(found.seconds, 6))
     else:
         _print_groups(votes, found, rule, most)
+        tell_rule(asked, rule)
     return exit_code(found.status, require_proof)
 
 
