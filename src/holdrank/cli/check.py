@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -10,6 +11,7 @@ from holdrank.cli.attack import attack_parts
 from holdrank.cli.options import (
     CLAIMS,
     ReadingCommand,
+    check_output,
     json_option,
     merge_option,
     quiet_option,
@@ -18,17 +20,32 @@ from holdrank.cli.options import (
     rule_option,
     settled_rule,
     statistic_of,
+    summary_option,
     tell_rule,
     theta_option,
+    write_summary,
 )
 from holdrank.cli.printing import EXIT_GATE, print_json, progress_line
+from holdrank.errors import show
 
 if TYPE_CHECKING:
     from holdrank.attacks.goals import Goal
+    from holdrank.attacks.results import Attack
+    from holdrank.rules.consensus import Consensus, Statistic
+    from holdrank.votes.votes import Votes
+
+
+class _Tested(NamedTuple):
+    """A claim, whether it passed and why; without an attack it is wrong as it stands."""
+
+    claim: str
+    passed: bool
+    line: str
+    attack: Attack | None
 
 
 @click.command(cls=ReadingCommand)
-@click.argument("file")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--min-breakdown", type=click.FloatRange(0, 1), default=0.01, show_default=True,
               help="Share of the votes that must change before a claim fails.")  # fmt: skip
 @click.option("--claim", "claims", multiple=True, metavar="CLAIM",
@@ -37,55 +54,105 @@ if TYPE_CHECKING:
 @theta_option
 @merge_option
 @click.option("--time-limit", type=click.FloatRange(min=0), help="Seconds for each claim.")
+@summary_option
+@click.option("--badge", metavar="PICTURE", help="Write the weakest claim to this .svg file, as a badge.")
 @json_option
 @quiet_option
 @reading_options
-def check(file: str, min_breakdown: float, claims: tuple[str, ...], rule: str, theta: float | str | None, merge: str,
-          time_limit: float | None, as_json: bool, quiet: bool, reading: dict[str, Any]) -> int:  # fmt: skip
+def check(files: tuple[str, ...], min_breakdown: float, claims: tuple[str, ...], rule: str, theta: float | str | None,
+          merge: str, time_limit: float | None, summary: str | None, badge: str | None, as_json: bool, quiet: bool,
+          reading: dict[str, Any]) -> int:  # fmt: skip
     """Fail unless the consensus of FILE holds.
 
-    Exit code 4 when a claim is wrong, or not proved to stay right until a share of the votes changes.
+    Exit code 4 when a claim is wrong, or not proved to stay right until a share of the votes changes. Several files are
+    checked one by one, with the same claims.
     """
-    from holdrank.analysis.records import reported_record
+    for option, given in (("--json", as_json), ("--badge", badge is not None)):
+        if given and len(files) > 1:
+            raise click.UsageError(f"{option} is for one FILE; here are {len(files)}.")
+    for file in files:
+        if summary is not None:
+            check_output("--summary", summary, file)
+        if badge is not None:
+            check_output("--badge", badge, file, (".svg",))
+    passed = True
+    for file in files:
+        votes = read(file, reading, quiet)
+        settled = settled_rule(rule, votes)
+        T = statistic_of(settled, theta, merge, votes)
+        consensus, tested = _tested(votes, T, claims, min_breakdown, time_limit, theta is not None, quiet)
+        if as_json:
+            spec = {"rule": rule, "theta": theta, "merge": merge, "min_breakdown": min_breakdown}
+            _print_record(votes, T, consensus, tested, spec | {"time_limit": time_limit})
+        else:
+            where = f"{show(file, 200)}: " if len(files) > 1 else ""
+            for one in tested:
+                click.echo(f"{'ok    ' if one.passed else 'FAILED'}  {where}{one.claim}: {one.line}")
+            tell_rule(rule, settled)
+        if summary is not None or badge is not None:
+            _write(file, votes, consensus, T, tested, min_breakdown, summary, badge)
+        passed = passed and all(one.passed for one in tested)
+    return 0 if passed else EXIT_GATE
+
+
+def _tested(votes: Votes, T: Statistic, claims: tuple[str, ...], least: float, time_limit: float | None, tiers: bool,
+            quiet: bool) -> tuple[Consensus, list[_Tested]]:  # fmt: skip
+    """Return the consensus, and each claim with what it takes to break it."""
     from holdrank.attacks.answers import attack
     from holdrank.attacks.goals import Distance, claimed, goal_against
-    from holdrank.rules.consensus import name_of
     from holdrank.rules.merges import consensus_of
 
-    votes = read(file, reading, quiet)
-    asked, rule = rule, settled_rule(rule, votes)
-    T = statistic_of(rule, theta, merge, votes)
     with progress_line(quiet):
         consensus = consensus_of(votes, T, time_limit)
     if consensus.status.is_interrupted:
         raise KeyboardInterrupt
-    before = consensus.ranking
     wrong = "does not hold" if consensus.status.is_exact else "does not hold in the best ranking that was found in time"
     pairs = votes.n * (votes.n - 1) / 2
     wanted: list[tuple[str, Goal | None]] = [
-        (claim, goal_against(claimed(claim, votes.items), votes.items, before, tiers=theta is not None))
+        (claim, goal_against(claimed(claim, votes.items), votes.items, consensus.ranking, tiers=tiers))
         for claim in claims
     ]
-    rows: list[dict[str, Any]] = []
-    lines = []
+    tested = []
     for claim, goal in wanted or [("every pair", Distance(1 / pairs if pairs else 1.0))]:
         if goal is None:
-            rows.append({"claim": claim, "holds": False, "passed": False, "attack": None})
-            lines.append(wrong)
+            tested.append(_Tested(claim, False, wrong, None))
             continue
         with progress_line(quiet) as progress:
             found = attack(votes, T, goal, time_limit=time_limit, progress=progress)
         # The share is an infimum: with exactly as much, the claim may still hold.
-        passed = found.lower >= min_breakdown
-        lines.append(found.text() + ("" if passed or found.upper < min_breakdown else " Not proved."))
-        told = attack_parts(found, T)["attack"] if as_json else None
-        rows.append({"claim": claim, "holds": True, "passed": passed, "attack": told})
-    if as_json:
-        reported = reported_record(consensus, name_of(T), auto=theta == "auto")
-        spec = {"rule": asked, "theta": theta, "merge": merge, "min_breakdown": min_breakdown, "time_limit": time_limit}
-        print_json("check", votes, spec=spec, **reported, claims=rows)
-    else:
-        for row, line in zip(rows, lines, strict=True):
-            click.echo(f"{'ok    ' if row['passed'] else 'FAILED'}  {row['claim']}: {line}")
-        tell_rule(asked, rule)
-    return 0 if all(row["passed"] for row in rows) else EXIT_GATE
+        passed = found.lower >= least
+        line = found.text() + ("" if passed or found.upper < least else " Not proved.")
+        tested.append(_Tested(claim, passed, line, found))
+    return consensus, tested
+
+
+def _print_record(
+    votes: Votes, T: Statistic, consensus: Consensus, tested: list[_Tested], spec: dict[str, Any]
+) -> None:
+    from holdrank.analysis.records import reported_record
+    from holdrank.rules.consensus import name_of
+
+    rows = []
+    for one in tested:
+        record = None if one.attack is None else attack_parts(one.attack, T)["attack"]
+        rows.append({"claim": one.claim, "holds": one.attack is not None, "passed": one.passed, "attack": record})
+    reported = reported_record(consensus, name_of(T), auto=spec["theta"] == "auto")
+    print_json("check", votes, spec=spec, **reported, claims=rows)
+
+
+def _write(file: str, votes: Votes, consensus: Consensus, T: Statistic, tested: list[_Tested], least: float,
+           summary: str | None, badge: str | None) -> None:  # fmt: skip
+    """Write what was found where a pipeline looks for it."""
+    from holdrank.attacks.results import amounts
+    from holdrank.files.writers import write_whole
+    from holdrank.rules.consensus import name_of
+    from holdrank.views.summaries import Checked, Claim, check_badge, check_summary
+
+    claims = [
+        Claim(one.claim, one.passed, one.line, None if one.attack is None else amounts(one.attack)) for one in tested
+    ]
+    found = Checked(file, votes, name_of(T), consensus.ranking, least, claims)
+    if summary is not None:
+        write_summary(summary, check_summary(found))
+    if badge is not None:
+        write_whole(Path(badge), check_badge(found).encode("utf-8", "backslashreplace"))

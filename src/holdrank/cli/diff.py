@@ -8,6 +8,7 @@ import click
 
 from holdrank.cli.options import (
     ReadingCommand,
+    check_output,
     json_option,
     quiet_option,
     read,
@@ -15,13 +16,15 @@ from holdrank.cli.options import (
     rule_option,
     settled_rule,
     statistic,
+    summary_option,
     tell_rule,
     worker_options,
+    write_summary,
 )
 from holdrank.cli.printing import EXIT_INTERRUPTED, complain, plain_table, print_json, print_table, progress_line
 from holdrank.errors import show
-from holdrank.words.numbers import percent, span
-from holdrank.words.prices import NOT_KNOWN, price
+from holdrank.words.comparisons import comparison_text, moved_cells
+from holdrank.words.numbers import percent
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -36,11 +39,12 @@ if TYPE_CHECKING:
 @click.option("--time-limit", type=click.FloatRange(min=0), default=10.0, show_default=True,
               help="Seconds for the votes that undo what moved.")  # fmt: skip
 @worker_options
+@summary_option
 @json_option
 @quiet_option
 @reading_options
 def diff(old: str, new: str, rule: str, draws: int, seed: int, time_limit: float, executor: Executor | None,
-         as_json: bool, quiet: bool, reading: dict[str, Any]) -> int:  # fmt: skip
+         summary: str | None, as_json: bool, quiet: bool, reading: dict[str, Any]) -> int:  # fmt: skip
     """Tell what moved from OLD to NEW.
 
     And whether it is more than noise: the places, and where they lie in 95 % of the draws when the votes are drawn
@@ -49,6 +53,9 @@ def diff(old: str, new: str, rule: str, draws: int, seed: int, time_limit: float
     """
     from holdrank.analysis.compare import compare
 
+    if summary is not None:
+        for name in (old, new):
+            check_output("--summary", summary, name)
     files = [read(name, reading, quiet) for name in (old, new)]
     asked, rule = rule, settled_rule(rule, *files)
     with progress_line(quiet, "comparing"):
@@ -62,15 +69,11 @@ def diff(old: str, new: str, rule: str, draws: int, seed: int, time_limit: float
     else:
         _print_diff(found)
         tell_rule(asked, rule)
+    if summary is not None:
+        from holdrank.views.summaries import diff_summary
+
+        write_summary(summary, diff_summary(old, new, found))
     return EXIT_INTERRUPTED if ended else 0
-
-
-def _undone_by(row: dict[str, Any], votes: dict[str, Any]) -> str:
-    """Return the votes after whose change a pair that a move turned stands as before."""
-    if row["undone_by"] is None:
-        return ""
-    cost = price(row["undone_by"], votes)
-    return NOT_KNOWN if cost is None else cost.amount
 
 
 def _print_diff(found: dict[str, Any]) -> None:
@@ -78,23 +81,10 @@ def _print_diff(found: dict[str, Any]) -> None:
     for heading in ("", "item"):
         table.add_column(heading, no_wrap=heading == "")
     for row in found["moves"]:
-        moved = row["old"]["place"] - row["new"]["place"]
-        places = [text for one in (row["old"], row["new"])
-                  for text in (f"{one['place']:g}", span(one["best"], one["worst"]))]  # fmt: skip
-        verdict = "beyond noise" if row["beyond_noise"] else "within noise" if moved else ""
-        table.add_row(
-            *places,
-            f"{moved:+g}" if moved else "",
-            _undone_by(row, found["new"]),
-            verdict,
-            show(found["items"][row["item"]]),
-        )
+        table.add_row(*moved_cells(row, found["new"]), show(found["items"][row["item"]]))
     print_table("Places of " + found["statistic"], None, table)
     for which in ("old", "new"):
         if found[f"only_{which}"]:
             names = ", ".join(show(item) for item in found[f"only_{which}"])
             click.echo(f"only in the {which} file: {names}")
-    click.echo(
-        f"{found['moved']} of {len(found['items'])} items moved, {found['beyond_noise']} beyond noise; "
-        f"{found['turned']} of {found['pairs']} pairs changed their order"
-    )
+    click.echo(comparison_text(found))

@@ -22,14 +22,23 @@ from holdrank.words.numbers import plural
 
 
 @click.command(cls=ReadingCommand)
-@click.argument("file")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @json_option
 @reading_options
-def validate(file: str, as_json: bool, reading: dict[str, Any]) -> int:
+def validate(files: tuple[str, ...], as_json: bool, reading: dict[str, Any]) -> int:
     """Check FILE and list its problems.
 
-    The first 20 are shown with their lines, and the total; without any, what was read.
+    The first 20 are shown with their lines, and the total; without any, what was read. Several files are checked one by
+    one.
     """
+    if as_json and len(files) > 1:
+        raise click.UsageError(f"--json is for one FILE; here are {len(files)}.")
+    found = [_validated(file, as_json, reading) for file in files]
+    return EXIT_DATA if any(found) else 0
+
+
+def _validated(file: str, as_json: bool, reading: dict[str, Any]) -> int:
+    """Print what is wrong with a file; return how many problems there are."""
     from holdrank.analysis.records import flaw_record
     from holdrank.files import validate as check
 
@@ -45,7 +54,7 @@ def validate(file: str, as_json: bool, reading: dict[str, Any]) -> int:
             click.echo(problem.told(as_option))
         more = f"; the first {len(result.problems)} are shown" if result.total > len(result.problems) else ""
         click.echo(f"{plural(result.total, 'problem')}{more}")
-    return EXIT_DATA if result.total else 0
+    return result.total
 
 
 @click.command(cls=ReadingCommand)

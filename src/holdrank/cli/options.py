@@ -311,6 +311,22 @@ def check_output(option: str, output: str, file: str, endings: Sequence[str] = (
     expect_target(Path(output))
 
 
+summary_option = click.option(
+    "--summary", metavar="PAGE", help="Add what was found to the end of this file, as Markdown; made if not there."
+)
+
+
+def write_summary(path: str, text: str) -> None:
+    """Add a summary to the end of a file."""
+    try:
+        with open(path, "a", encoding="utf-8", errors="backslashreplace") as page:
+            page.write(text)
+    except (OSError, ValueError) as error:
+        from holdrank.files.writers import unwritable
+
+        raise unwritable(Path(path), error) from error
+
+
 def _same_file(output: str, file: str) -> bool:
     """Whether a file to be written is the one that is read, under whatever names."""
     try:

@@ -93,7 +93,7 @@ def write_whole(path: Path, data: bytes) -> None:
     try:
         replace_file(path, data)
     except (OSError, ValueError) as error:
-        raise _unwritable(path, error) from error
+        raise unwritable(path, error) from error
 
 
 def expect_target(path: Path) -> None:
@@ -107,10 +107,11 @@ def expect_target(path: Path) -> None:
         if not (os.access(path, os.W_OK) if path.exists() else os.access(folder, os.W_OK)):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except (OSError, ValueError) as error:
-        raise _unwritable(path, error) from error
+        raise unwritable(path, error) from error
 
 
-def _unwritable(path: Path, error: OSError | ValueError) -> InputError:
+def unwritable(path: Path, error: OSError | ValueError) -> InputError:
+    """Return the error for a file that cannot be written."""
     full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
     return InputError(
         f"the file cannot be written: {reason(error)}",

@@ -141,7 +141,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(item=item_markup, svg=markup_of, md=_markdown, in_text=in_text, percent=percent)
+    environment.filters.update(item=item_markup, svg=markup_of, md=markdown_text, in_text=in_text, percent=percent)
     return environment
 
 
@@ -159,12 +159,12 @@ def item_markup(name: str) -> Markup:
     return markup_of(f"<bdi{title}>{html_.escape(short)}</bdi>")
 
 
-def _markdown(text: str) -> str:
+def markdown_text(text: str) -> str:
     r"""Return text that Markdown shows as it is.
 
     Examples
     --------
-    >>> print(_markdown("<b> *a*|b\n$x$"))
+    >>> print(markdown_text("<b> *a*|b\n$x$"))
     &lt;b&gt; \*a\*\|b \$x\$
     """
     flat = html_.escape(" ".join(text.splitlines()), quote=False)
