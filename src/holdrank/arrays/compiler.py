@@ -7,13 +7,9 @@ ziglang brings. The name of the library tells from which sources it was built, s
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
-import shlex
-import shutil
-import subprocess
 import sys
-import tempfile
+import zlib
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -29,15 +25,16 @@ class CannotBuildError(RuntimeError):
 
 def library_name() -> str:
     """Return the file name of the library that belongs to the sources."""
-    digest = hashlib.sha256()
-    for path in sorted(SOURCES.glob("*.[ch]")):
-        digest.update(path.read_bytes())
+    sources = b"".join(path.read_bytes() for path in sorted(SOURCES.glob("*.[ch]")))
     ending = {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so")
-    return f"loops-{digest.hexdigest()[:12]}.{ending}"
+    return f"loops-{zlib.crc32(sources):08x}.{ending}"
 
 
 def find_compiler() -> list[str] | None:
     """Return the command of a C compiler, None if there is none."""
+    import shlex
+    import shutil
+
     if named := os.environ.get("CC"):
         return shlex.split(named)
     for name in ("cc", "gcc", "clang"):
@@ -48,10 +45,13 @@ def find_compiler() -> list[str] | None:
 
 def build(folder: Path) -> Path:
     """Build the library in `folder`; older ones there go. Processes that do so at the same time do no harm."""
+    import subprocess  # in a wheel, nothing is built
+    import tempfile
+
     compiler = find_compiler()
     if compiler is None:
         raise CannotBuildError("there is no C compiler")
-    with tempfile.TemporaryDirectory(dir=folder) as work:
+    with tempfile.TemporaryDirectory(prefix="loops-", dir=folder) as work:
         made = Path(work) / library_name()
         sources = [str(path) for path in sorted(SOURCES.glob("*.c"))]
         try:

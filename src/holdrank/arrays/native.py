@@ -22,6 +22,8 @@ from holdrank.errors import HoldrankError
 # What a function returns, and takes: F, I, S, B arrays of float64, int64, int32 and bool; f a float, i a whole number.
 SIGNATURES = {
     "inversions": "i Ii",
+    "rank_rows": "i IiiS",
+    "group_rows": "i B iiiiII",
     "descend": "f FiIf",
     "order_subsets": "i FiF",
     "scan_triangles": "i FifiIFIi",

@@ -79,7 +79,7 @@ def table_of_ranks(ranks: Any, items: Iterable[str] | None) -> tuple[list[str], 
         raise UsageError(f"ranks must be a table with one row a ballot and one column an item, not {table.ndim}-d")
     if table.dtype.kind not in "iuf":
         raise UsageError(f"ranks must be numbers, not {table.dtype}")
-    if table.size and (not np.isfinite(table).all() or table.min() < 0):
+    if table.size and ((table.dtype.kind == "f" and not np.isfinite(table).all()) or table.min() < 0):
         row, column = np.argwhere(~np.isfinite(table) | (table < 0))[0].tolist()
         raise InputError(
             f"ballot {row + 1} gives item {column + 1} the rank {table[row, column]}",

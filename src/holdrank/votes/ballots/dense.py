@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -9,10 +10,13 @@ from functools import cached_property
 import numpy as np
 
 from holdrank.arrays.kernels import count_battles, count_wins
+from holdrank.arrays.native import call
 from holdrank.rankings import Floats, Ints
 from holdrank.votes.ballots.ranks import ranks_without_gaps
 from holdrank.votes.ballots.store import Ballots, Rows, heaped
 from holdrank.votes.memo import close
+
+_ROWS = 4096  # that are turned into columns at a time, within the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,11 +83,14 @@ class DenseBallots(Ballots):
         first, label = _equal_rows(self.ranks if self.scores is None else _score_keys(self.scores))
         order, heaps = heaped(first, label, weights)
         scores = None if self.scores is None else self.scores[order] + 0.0  # a score of -0.0 is 0.0
-        return DenseBallots(self.ranks[order], scores), heaps
+        as_they_are = len(order) == len(label) and bool((order[1:] > order[:-1]).all())
+        return DenseBallots(self.ranks if as_they_are else self.ranks[order], scores), heaps
 
     def closed(self) -> DenseBallots:
         """Return the same ballots, read-only, column by column: counting compares columns."""
-        ranks = np.asfortranarray(self.ranks)
+        ranks = np.empty(self.shape, dtype=self.ranks.dtype, order="F")
+        for start in range(0, len(ranks), _ROWS):
+            ranks[start : start + _ROWS] = self.ranks[start : start + _ROWS]
         close(ranks, self.scores)
         return replace(self, ranks=ranks)
 
@@ -119,20 +126,14 @@ def _score_keys(scores: Floats) -> Ints:
     """Return whole numbers that are equal exactly where scores are; a missing score equals a missing score."""
     keys = np.where(np.isnan(scores), np.inf, scores)
     keys += 0.0  # -0.0 is 0.0
-    bits = keys.view(np.uint64)
-    # Short numbers differ in their upper bits alone. Fingerprints carry bits upwards, so lower ones must differ too.
-    bits ^= bits >> np.uint64(32)
-    return bits
+    return keys.view(np.int64)
 
 
 def _equal_rows(rows: Ints) -> tuple[Ints, Ints]:
-    """Return the first row of each group of equal rows, and the group of every row."""
-    # Sorting one 64-bit fingerprint a row is many times faster than sorting rows; a collision is found and undone.
-    prints = np.zeros(len(rows), dtype=np.uint64)
-    for column in rows.T:
-        prints = ((prints ^ (prints >> np.uint64(29))) + column.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
-    _, first, label = np.unique(prints, return_index=True, return_inverse=True)
-    all_differ = len(first) == len(rows)  # then no two rows can be equal, nor have been confused
-    if not all_differ and any((column[first[label]] != column).any() for column in rows.T):
-        _, first, label = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    return first, label.reshape(-1)
+    """Return the first row of each group of equal rows, groups as they first occur, and the group of every row."""
+    m = len(rows)
+    first, label = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
+    raw = np.ascontiguousarray(rows).view(np.bool_)
+    keys = np.frombuffer(os.urandom(16), dtype=np.int64).tolist()
+    count = call("group_rows", raw, m, raw.shape[1], *keys, first, label)
+    return first[:count], label

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from holdrank.arrays.native import call
 from holdrank.rankings import Floats, Ints
-from holdrank.votes.limits import NUMBERS_AT_A_TIME, refuse_large_matrix
+from holdrank.votes.limits import refuse_large_matrix
 
 _LARGEST_BIT = 62  # of a 64-bit number, its sign aside
+_NUMBERS = 1 << 16  # of which gaps are closed at a time, to stay in the cache
 _ROWS = 1 << 16  # whose order is found at a time, to keep temporary arrays small
 
 
@@ -29,15 +31,12 @@ def ranks_without_gaps(ranks: npt.NDArray[Any]) -> Ints:
     """Return each row with its positive numbers replaced by 1, 2, ... in their order, equal numbers alike."""
     m, n = ranks.shape
     dense = np.empty((m, n), dtype=rank_type(n))
-    for start in range(0, m, rows := max(1, NUMBERS_AT_A_TIME // n)):
-        block = ranks[start : start + rows]
-        if _are_whole_without_gaps(block):
-            dense[start : start + rows] = block
-            continue
-        order = np.argsort(block, axis=1, kind="stable")
-        ascending = np.take_along_axis(block, order, axis=1)
-        rises = np.diff(ascending, axis=1, prepend=0) > 0
-        np.put_along_axis(dense[start : start + rows], order, np.cumsum(rises, axis=1).astype(dense.dtype), axis=1)
+    step = max(1, _NUMBERS // max(n, 1))
+    room = np.empty((step, n), dtype=np.int32)
+    for start in range(0, m, step):
+        keys = _whole_keys(ranks[start : start + step])
+        call("rank_rows", keys, len(keys), n, room)
+        dense[start : start + step] = room[: len(keys)]
     return dense
 
 
@@ -86,11 +85,15 @@ def ranks_within(group: Ints, values: npt.NDArray[Any]) -> npt.NDArray[np.int32]
     return out
 
 
-def _are_whole_without_gaps(ranks: npt.NDArray[Any]) -> bool:
-    """Whether every row already holds exactly the numbers 1 .. k for some k, and zeros: the common case."""
-    if ranks.dtype.kind not in "iu" or ranks.shape[1] > _LARGEST_BIT or ranks.max() > _LARGEST_BIT:
-        return False
-    return _are_without_gaps(ranks.astype(np.int64))
+def _whole_keys(numbers: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Return whole numbers in the order of numbers that are not negative; 0 stays 0."""
+    if numbers.dtype in (np.float64, np.float32, np.float16):
+        # The bits of floats that are not negative have the order of the floats; -0.0 becomes 0.0.
+        return (np.ascontiguousarray(numbers, dtype=np.float64) + 0.0).view(np.int64)
+    if numbers.dtype.kind == "f" or numbers.dtype == np.uint64:  # they may not fit
+        distinct, place = np.unique(numbers, return_inverse=True)
+        return (place.reshape(numbers.shape) + (distinct[0] != 0)).astype(np.int64)
+    return np.ascontiguousarray(numbers, dtype=np.int64)
 
 
 def _hold_dense_ranks(values: Floats) -> bool:

@@ -170,5 +170,7 @@ def heaped(first: Ints, label: Ints, weights: Floats) -> tuple[Ints, Floats]:
         ends = np.cumsum(sizes)
         for group in np.flatnonzero(sizes > 1).tolist():
             heaps[group] = math.fsum(weights[members[ends[group] - sizes[group] : ends[group]]].tolist())
+    if (heaps == heaps[:1]).all() and (first[1:] > first[:-1]).all():
+        return first, heaps
     order = np.lexsort((first, -heaps))
     return first[order], heaps[order]
