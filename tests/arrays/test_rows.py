@@ -58,9 +58,7 @@ def test_equal_rows_are_one_group_numbered_as_they_occur(n, kind):
 def test_rows_with_equal_fingerprints_are_told_apart():
     rows = np.random.default_rng(1).integers(0, 9, (200, 3))  # the keys below make most of them look alike
     raw, first, label = rows.view(np.bool_), np.empty(200, np.int64), np.empty(200, np.int64)
-    count = call(
-        "group_rows", raw, 200, raw.shape[1], 0, -(2**63), first, label
-    )
+    count = call("group_rows", raw, 200, raw.shape[1], 0, -(2**63), first, label)
     assert count == len(np.unique(rows, axis=0))
     assert all((rows[a] == rows[b]).all() == (label[a] == label[b]) for a in range(200) for b in range(0, 200, 7))
 

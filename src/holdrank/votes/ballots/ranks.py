@@ -92,7 +92,7 @@ def _whole_keys(numbers: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         return (np.ascontiguousarray(numbers, dtype=np.float64) + 0.0).view(np.int64)
     if numbers.dtype.kind == "f" or numbers.dtype == np.uint64:  # they may not fit
         distinct, place = np.unique(numbers, return_inverse=True)
-        return (place.reshape(numbers.shape) + (distinct[0] != 0)).astype(np.int64)
+        return np.asarray(place.reshape(numbers.shape) + (distinct[0] != 0), dtype=np.int64)
     return np.ascontiguousarray(numbers, dtype=np.int64)
 
 
