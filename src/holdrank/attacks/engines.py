@@ -21,7 +21,6 @@ from holdrank.attacks.mirror import mirrored, mirrored_whole
 from holdrank.attacks.plans import Ends, Found, Progress, adds_battles
 from holdrank.attacks.search import Search
 from holdrank.attacks.sides import every_optimum_reaches
-from holdrank.attacks.tiers import engine as tiers_engine
 from holdrank.attacks.tiers.base_ranking import RankingBelow
 from holdrank.attacks.tiers.border_bounds import lower_bound
 from holdrank.attacks.whole import Find, FindWhole
@@ -128,19 +127,8 @@ def exact_engine(T: Statistic, votes: Votes) -> Engine | None:
         return None
     tiers = Robust(rule.function, T.theta, merge=T.merge)
 
-    def find(
-        votes: Votes, before: Ranking, aims: Sequence[Aim], change: Change, clock: Clock, progress: Progress | None
-    ) -> list[Found]:
-        return tiers_engine.find(votes, tiers, before, aims, change, clock, progress)
-
     below = RankingBelow(tiers, engine.find, engine.whole)
-
-    def improved(
-        votes: Votes, before: Ranking, aims: Sequence[Aim], change: Change, clock: Clock, progress: Progress | None
-    ) -> list[Found]:
-        return below.improve(votes, before, aims, change, clock, find, progress)
-
-    return Engine(improved, below.whole)
+    return Engine(below.find, below.whole)
 
 
 def inexact_engine(T: Statistic, votes: Votes) -> Engine:

@@ -17,6 +17,7 @@ from dataclasses import replace
 from holdrank.arrays.tolerances import DECIMALS, NUDGE
 from holdrank.attacks.goals import Aim, Distance, TopSet, top_items
 from holdrank.attacks.plans import Found, Plan, Progress
+from holdrank.attacks.tiers import engine as cells
 from holdrank.attacks.tiers.standing import StandingTiers
 from holdrank.attacks.whole import Find, FindWhole, Whole, plan_votes
 from holdrank.rankings import Ranking
@@ -45,22 +46,21 @@ class RankingBelow:
         self.T, self._find, self._whole = T, find, whole
         self._known: list[tuple[Aim, Aim, Found]] = []  # aim of the tiers, the same of the ranking, what is known
 
-    def improve(
+    def find(
         self,
         votes: Votes,
         before: Ranking,
         aims: Sequence[Aim],
         change: Change,
         clock: Clock,
-        engine: Find,
         progress: Progress | None,
     ) -> list[Found]:
-        """Return what an engine for tiers finds, made better by what the ranking below tells."""
+        """Return what the ranking below tells about the tiers, made better by the search over cells."""
         left = clock.seconds_left()
         part = Clock(None if math.isinf(left) else _FOR_THE_RANKING * max(left, 0.0), within=clock)
         median = consensus_of(votes, self.T.base, None if math.isinf(left) else max(part.seconds_left(), 0.0))
         if not median.status.is_exact:
-            return engine(votes, before, aims, change, clock, progress)
+            return cells.find(votes, self.T, before, aims, change, clock, progress)
         standing = StandingTiers(votes, self.T, before, median.ranking, change)
         below = [(aim, replace(aim, before=median.ranking)) for aim in aims]
         asked = [(aim, own) for aim, own in below if not (own.reached(median.ranking) or own.is_impossible())]
@@ -74,7 +74,8 @@ class RankingBelow:
                 self._ask_about_first_items(votes, median.ranking, aim, change, part, standing)
                 best[aim] = raised(best[aim], standing.least(aim))
         todo = [aim for aim in aims if best[aim].lower < best[aim].upper]
-        for aim, one in zip(todo, engine(votes, before, todo, change, clock, progress) if todo else [], strict=True):
+        known = cells.Known(standing, best)
+        for aim, one in zip(todo, cells.find(votes, self.T, before, todo, change, clock, progress, known), strict=True):
             best[aim] = raised(min(one, best[aim], key=lambda found: found.upper), max(one.lower, best[aim].lower))
         return [best[aim] for aim in aims]
 

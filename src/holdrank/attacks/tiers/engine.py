@@ -20,7 +20,7 @@ import heapq
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations, permutations
 
 import numpy as np
@@ -31,6 +31,7 @@ from holdrank.attacks.plans import Found, Plan, Progress, nothing, serve_nearer
 from holdrank.attacks.tiers.cells import Cell, Rows, Score, alone, masks_of, nearby
 from holdrank.attacks.tiers.conditions import Altered, ComparedPairs, Row
 from holdrank.attacks.tiers.splits import Splitter
+from holdrank.attacks.tiers.standing import StandingTiers
 from holdrank.attacks.tiers.violations import cheapest_blocks, violated
 from holdrank.rankings import Floats, Ranking
 from holdrank.rules.merges import MERGES, Robust
@@ -54,8 +55,11 @@ def find(
     change: Change,
     clock: Clock,
     progress: Progress | None,
+    known: Known | None = None,
 ) -> list[Found]:
     """Return what is known about the least budget of each aim, for a merge of Kemeny, Borda or another median.
+
+    `known` is what was found before: the search starts from its attacks and gives up what costs as much.
 
     Notes
     -----
@@ -85,10 +89,19 @@ def find(
             together.setdefault(shared, []).append(number)
     for numbers in together.values():
         group = [aims[number] for number in numbers]
-        found.update(
-            zip(numbers, _CellSearch(votes, statistic, before, group, change, clock, progress).run(), strict=True)
-        )
+        search = _CellSearch(votes, statistic, before, group, change, clock, progress)
+        if known is not None:
+            search.start_from(known.standing, [known.found[aim] for aim in group])
+        found.update(zip(numbers, search.run(), strict=True))
     return [found[number] for number in range(len(aims))]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What was found out about tiers before the search: bounds from pairs, and for each aim bounds and an attack."""
+
+    standing: StandingTiers
+    found: dict[Aim, Found]
 
 
 class _CellSearch:
@@ -121,6 +134,13 @@ class _CellSearch:
         self.splits = 0
         self.steps: dict[int, tuple[list[float], list[int]]] = {}
         self.reverse = self._reversals()
+
+    def start_from(self, standing: StandingTiers, found: Sequence[Found]) -> None:
+        """Take over what is known about the ranking below the tiers, and attacks."""
+        self.splitter.beginning = standing.beginning
+        for number, one in enumerate(found):
+            if one.plan is not None:
+                self.upper[number], self.plans[number] = one.upper, one.plan
 
     # The search
 

@@ -39,6 +39,11 @@ class Splitter:
         Returns the budget from which on a cell is of no interest, -1 if it is of none already.
     solve : callable
         Tries the cheapest votes of a cell as an attack.
+
+    Attributes
+    ----------
+    beginning : callable
+        Returns what it costs at least that a set of items comes first in the ranking below the tiers.
     """
 
     def __init__(
@@ -53,6 +58,7 @@ class Splitter:
         self.rows, self.pairs, self.n = rows, rows.pairs, rows.pairs.n
         self.goal, self.merge, self.least_need = goal, merge, least_need
         self.limit, self.solve = limit, solve
+        self.beginning: Callable[[int], float] = lambda items: 0.0  # noqa: ARG005
 
     def split(self, cell: Cell) -> list[Cell] | None:
         """Return cells that cover this one; None when nothing more is known about it."""
@@ -106,7 +112,7 @@ class Splitter:
                 continue
             child = self.with_tier(cell, tier, free=False)
             if child.most >= self.least_need:
-                out.append(self.with_cheap_bound(child))
+                out.append(self.with_cheap_bound(child) if self.limit(child) >= 0 else child)
         return out
 
     def _close_sets(self, items: list[int], limit: float) -> Iterator[int]:
@@ -145,6 +151,7 @@ class Splitter:
         score, most = self.goal.step(cell.score, (1 << self.n) - 1 & ~cell.rest, tier, rest, free=free)
         return replace(
             cell,
+            bound=max(cell.bound, self.beginning((1 << self.n) - 1 & ~rest)),
             score=score,
             most=most,
             tiers=(*cell.tiers, (tier,)),

@@ -1,15 +1,16 @@
-"""How much it takes before a merge, run on the same stretch of a ranking, makes other tiers.
+"""How much it takes before a merge, run on the same stretch of a ranking, joins what stood in two tiers.
 
-A stretch is a run of places whose neighbours all deviate by at most theta, with ends across which nothing is joined.
+Take the first union that a merge of the changed votes makes across a border of the old tiers. All that was merged
+before it lies inside old tiers. Say it is K, and F is an old tier that K cuts in two.
 
-Downward Merge ends with given tiers if and only if every interval J across them has a pair beyond theta, or sticks into
-a tier, not inside J, that comes before J. While each J keeps one of its reasons, and no pair of a tier goes beyond
-theta, the tiers are the same.
+Downward Merge takes the allowed intervals from the largest list of deviations down. F was not taken before K, nor was
+anything that meets F but a part of it. A part has a smaller list than F. So K deviates, outside F, by at least as much
+as F does outside K; or F is not allowed any more, because of a pair that K does not hold.
 
-Naive Merge joins the closest two neighbouring unions. A join is safe where both unions are closer to each other than to
-their other neighbours: joins elsewhere only push those farther away. So the order of joins that share no union does not
-matter, and the tiers are the same while every join stays closer than those beside it, and within theta, and what is
-apart in the end stays so.
+Naive Merge takes the closest two neighbouring unions. K joins a union U inside F to a union V beyond its end, and next
+to U is another one inside F. So U and V deviate by no more than U and the rest of F; likewise for V and its tier.
+
+All pairs of K deviate by at most theta in any case.
 """
 
 from __future__ import annotations
@@ -23,82 +24,90 @@ import numpy as np
 from holdrank.attacks.tiers.pair_prices import PairPrices
 from holdrank.rankings import Floats
 
+_Pairs = Sequence[tuple[int, int]]
+
 
 class Stretch:
-    """Neighbouring places of a ranking with their tiers.
+    """Neighbouring tiers of a ranking, by places.
 
     Parameters
     ----------
     prices : PairPrices
     items : sequence of int
         In the order of the ranking.
-    tier_of : sequence of int
-        The tier of each of them.
+    sizes : sequence of int
+        The number of items in each tier.
     theta : float
+    naive : bool
+        Whether by Naive Merge; by Downward Merge otherwise.
     """
 
-    def __init__(self, prices: PairPrices, items: Sequence[int], tier_of: Sequence[int], theta: float) -> None:
-        self.prices, self.items, self.tier_of, self.theta = prices, np.array(items), list(tier_of), theta
-        grid = np.ix_(self.items, self.items)
-        self.deviation: Floats = prices.deviation[grid]
-        self.tie: Floats = prices.fall(self.items[:, None], self.items, theta)
+    def __init__(
+        self, prices: PairPrices, items: Sequence[int], sizes: Sequence[int], theta: float, *, naive: bool
+    ) -> None:
+        self.prices, self.items, self.naive = prices, np.array(items), naive
+        self.deviation: Floats = prices.deviation[np.ix_(self.items, self.items)]
         self.part: Floats = prices.rise(self.items[:, None], self.items, theta)
-        self.tiers = [
-            (at, at + self.tier_of.count(tier) - 1)
-            for at, tier in enumerate(self.tier_of)
-            if at == 0 or tier != self.tier_of[at - 1]
-        ]
-
-    def stable(self, *, naive: bool) -> float:
-        """Return a share of the votes below which the merge of this stretch makes the same tiers."""
-        together = [self.part[pair] for tier in self.tiers for pair in _pairs(*tier)]
-        return min([math.inf, *map(float, together), self._joins() if naive else self._intervals()])
-
-    def _intervals(self) -> float:
-        """Return the least share after which an interval across tiers has lost all that stops it."""
-        k = len(self.items)
-        beyond = self.tie.copy()  # for each interval, what ties all its pairs
-        for width in range(2, k):
-            for s in range(k - width):
+        ends = np.cumsum(sizes).tolist()
+        self.tiers = [(end - size, end - 1) for size, end in zip(sizes, ends, strict=True)]
+        self.pair: Floats = prices.fall(self.items[:, None], self.items, theta)
+        self.tie = self.pair.copy()  # for each interval of places, what ties all its pairs
+        for width in range(2, len(self.items)):
+            for s in range(len(self.items) - width):
                 t = s + width
-                beyond[s, t] = max(beyond[s, t], beyond[s, t - 1], beyond[s + 1, t])
+                self.tie[s, t] = max(self.tie[s, t], self.tie[s, t - 1], self.tie[s + 1, t])
+
+    def crossing(self) -> float:
+        """Return a share of the votes below which nothing is joined across the borders between these tiers."""
         least = math.inf
-        for s, t in combinations(range(k), 2):
-            if self.tier_of[s] == self.tier_of[t]:
-                continue
-            stops = float(beyond[s, t])
-            if stops < least:
-                for tier in self.tiers:
-                    if tier[0] < tier[1] and (tier[0] < s <= tier[1] or tier[0] <= t < tier[1]):
-                        inside = set(_pairs(s, t))
-                        own = [pair for pair in _pairs(*tier) if pair not in inside]
-                        others = [pair for pair in inside if not tier[0] <= pair[0] <= pair[1] <= tier[1]]
-                        stops = max(stops, self._stays_larger(own, others))
-                least = min(least, stops)
+        of = [t for t, (start, end) in enumerate(self.tiers) for _ in range(start, end + 1)]
+        for s, t in sorted(combinations(range(len(self.items)), 2), key=lambda pair: float(self.tie[pair])):
+            apart = of[t] - of[s]
+            if self.tie[s, t] >= least:
+                break
+            if apart == 1 or (apart and not self.naive):
+                cut = [self.tiers[k] for k in (of[s], of[t]) if not s <= self.tiers[k][0] <= self.tiers[k][1] <= t]
+                reasons = [self._joined(s, t, *tier) if self.naive else self._preferred(s, t, *tier) for tier in cut]
+                least = min(least, max([float(self.tie[s, t]), *reasons]))
         return least
 
-    def _joins(self) -> float:
-        """Return the least share after which some join of Naive Merge does not come before those beside it."""
-        unions = [(at, at) for at in range(len(self.items))]
-        least = math.inf
-        while True:
-            across = [_across(left, right) for left, right in pairwise(unions)]
-            heights = [max(self.deviation[pair] for pair in pairs) for pairs in across]
-            joins = [
-                at for at, left in enumerate(unions[:-1]) if self.tier_of[left[0]] == self.tier_of[unions[at + 1][0]]
-            ]
-            if not joins:
-                break
-            chosen = min(joins, key=heights.__getitem__)
-            for rival in (chosen - 1, chosen + 1):
-                if 0 <= rival < len(across):
-                    least = min(least, self._stays_larger(across[rival], across[chosen]))
-            unions[chosen : chosen + 2] = [(unions[chosen][0], unions[chosen + 1][1])]
-        apart = (max(float(self.tie[pair]) for pair in pairs) for pairs in across)
-        return min([least, *apart])
+    def crossing_in_any_order(self) -> float:
+        """Return the same where the ranking keeps these tiers apart but may list each of them in another order.
 
-    def _stays_larger(self, large: Sequence[tuple[int, int]], small: Sequence[tuple[int, int]]) -> float:
-        """Return a share below which the largest deviation of some pairs stays above that of others."""
+        For Naive Merge: U and V hold a pair across the border. It deviates by no more than some pair of the tier of U,
+        or U is all of that tier and is tied with the item of V; and the other way round.
+        """
+        least = math.inf
+        for above, below in pairwise(self.tiers):
+            one, two = (list(range(start, end + 1)) for start, end in (above, below))
+            for x, y in _across(one, two) if self.naive else ():
+                reasons = [float(self.pair[x, y])]
+                for tier, pairs in ((above, _across(one, [y])), (below, _across([x], two))):
+                    if reasons[0] < least and tier[0] < tier[1]:
+                        whole = max(float(self.pair[pair]) for pair in pairs)
+                        reasons.append(min(whole, self._stays_larger([(x, y)], _pairs(*tier))))
+                least = min(least, max(reasons))
+        return least if self.naive else 0.0
+
+    def _preferred(self, s: int, t: int, start: int, end: int) -> float:
+        """Return the least share for Downward Merge to take an interval before a tier that it cuts."""
+        own = [(a, b) for a, b in _pairs(start, end) if not s <= a <= b <= t]
+        others = [(a, b) for a, b in _pairs(s, t) if not start <= a <= b <= end]
+        return min(self._stays_larger(own, others), *(float(self.part[pair]) for pair in own))
+
+    def _joined(self, s: int, t: int, start: int, end: int) -> float:
+        """Return the least share for Naive Merge to join a part of a tier to what is beyond its end."""
+        inside, beyond = (
+            (range(s, end + 1), range(end + 1, t + 1)) if s > start else (range(start, t + 1), range(s, start))
+        )
+        rest = [place for place in range(start, end + 1) if place not in inside]
+        return self._stays_larger(_across(inside, beyond), _across(inside, rest))
+
+    def _stays_larger(self, large: _Pairs, small: _Pairs) -> float:
+        """Return a share below which the largest deviation of some pairs stays above that of others.
+
+        One of the two crosses any level between them otherwise.
+        """
         high = max(large, key=lambda pair: float(self.deviation[pair]))
         above, below = float(self.deviation[high]), max(float(self.deviation[pair]) for pair in small)
         if above <= below:
@@ -113,5 +122,5 @@ def _pairs(start: int, end: int) -> list[tuple[int, int]]:
     return list(combinations(range(start, end + 1), 2))
 
 
-def _across(left: tuple[int, int], right: tuple[int, int]) -> list[tuple[int, int]]:
-    return [(a, b) for a in range(left[0], left[1] + 1) for b in range(right[0], right[1] + 1)]
+def _across(one: Sequence[int], other: Sequence[int]) -> list[tuple[int, int]]:
+    return [(a, b) for a in one for b in other]

@@ -9,16 +9,14 @@ are found and proved":
    the two items on both sides of it are tied, so they deviate by at most theta.
 3. If a tier's items stay together, all its pairs still deviate by at most theta, and the borders above and below it
    stand, then it is one tier.
-4. In a stretch of the same ranking whose ends stand, the merge ends with the same tiers as long as the comparisons
-   that it makes come out the same way (`stability`).
-
-Two things are told apart by "which deviation is larger": then one of the two crosses any level between them.
+4. Where the ranking is the same, a merge joins nothing across a border before some deviation exceeds another one that
+   it does not exceed now (`stability`).
 """
 
 from __future__ import annotations
 
 import math
-from itertools import combinations, pairwise
+from itertools import combinations
 
 import numpy as np
 
@@ -69,7 +67,7 @@ class StandingTiers:
         # For each number m, a share below which the first m items stay the same; nothing else is possible at the ends.
         self.kept = [math.inf, *(self._passed(m) for m in range(1, self.n)), math.inf]
         self._asked: set[int] = set()
-        self._stretches: dict[int, float] = {}
+        self._borders: dict[int, float] = {}
 
     def learn(self, share: float, first: int | None = None) -> None:
         """Note that below a share of the votes the first items of the ranking, so many, stay the same set; or all."""
@@ -77,18 +75,27 @@ class StandingTiers:
             self.kept[m] = max(self.kept[m], share)
         if first is not None:
             self._asked.add(first)
-        self._stretches.clear()
+        self._borders.clear()
 
     def to_ask(self, aim: Aim) -> int | None:
         """Return a number of first items about which more should be known to raise the bound on an aim, if any."""
         kept, bound = self.kept, self.least(aim)
         low = sorted((m for m in range(1, self.n) if m not in self._asked and kept[m] <= bound), key=kept.__getitem__)
         self.kept = [math.inf if m in low else share for m, share in enumerate(kept)]
-        self._stretches.clear()
+        self._borders.clear()
         helps = bool(low) and self.least(aim) > bound
         self.kept = kept
-        self._stretches.clear()
+        self._borders.clear()
         return low[0] if helps else None
+
+    def beginning(self, items: int) -> float:
+        """Return the least share after which a set of items, one bit each, may be the first of the ranking.
+
+        Up to the last of these items and from the first item that is not among them, other items are first than were.
+        """
+        places = [self.place[item] for item in range(self.n) if items >> item & 1]
+        missing = next((at for at, item in enumerate(self.order) if not items >> item & 1), self.n)
+        return max(self.kept[missing + 1 : max(places, default=0) + 1], default=0.0)
 
     def least(self, aim: Aim) -> float:
         """Return a share of the votes below which an aim is not reached."""
@@ -160,15 +167,43 @@ class StandingTiers:
         """
         if end == self.n:
             return math.inf
-        x, y = self.order[end - 1], self.order[end]
-        own = float(self.tie[x, y])
-        if not own > 0:
-            own = self._stretch(end)
-        inside, outside = np.array(self.order[:end]), np.array(self.order[end:])
+        if end not in self._borders:
+            prices = self._neighbours(end)
+            prices[-1, 0] = max(prices[-1, 0], self._crossed(end, any_order=False))
+            in_any_order = self._crossed(end, any_order=True) if self.naive else 0.0
+            self._borders[end] = max(float(prices.min()), in_any_order)
+        return self._borders[end]
+
+    def _neighbours(self, end: int) -> Floats:
+        """Return for each of the first items and each one below the least share for them to be neighbours and tied."""
+        inside, outside = self.order[:end], self.order[end:]
         last, first = self._last(end), self._first(end)
-        prices = np.maximum(self.tie[np.ix_(inside, outside)], np.maximum(last[:, None], first))
-        prices[-1, 0] = own
-        return float(prices.min())
+        return np.asarray(np.maximum(self.tie[np.ix_(inside, outside)], np.maximum(last[:, None], first)))
+
+    def _crossed(self, end: int, *, any_order: bool) -> float:
+        """Return the least share to join across a border while the ranking is the same there, but for orders in tiers.
+
+        The tiers on both sides are looked at, and further ones as long as it is cheaper to come from beyond them.
+        """
+        high = self.ends.index(end) + 1
+        low = high - 1
+        ends, best = [0, *self.ends], 0.0
+        while True:
+            start, stop = ends[low], ends[high + 1]
+            edges = {at: float(self._neighbours(at).min()) for at in (start, stop) if 0 < at < self.n}
+            sizes = [ends[t + 1] - ends[t] for t in range(low, high + 1)]
+            stretch = Stretch(self.prices, self.order[start:stop], sizes, self.theta, naive=self.naive)
+            if any_order:
+                inside = min(*(self.kept[ends[t]] for t in range(low, high + 2)), stretch.crossing_in_any_order())
+            else:
+                inside = min(*self.kept[start : stop + 1], stretch.crossing())
+            best = max(best, min(inside, *edges.values(), math.inf))
+            if not edges or inside <= best:
+                return best
+            if min(edges, key=edges.__getitem__) == start:
+                low -= 1
+            else:
+                high += 1
 
     def _last(self, end: int) -> Floats:
         """Return for each of the first items the least share for it to be the last of them."""
@@ -193,23 +228,6 @@ class StandingTiers:
         parts = min(float(self.part[a, b]) for a, b in combinations(items, 2))
         around = [min(self.kept[at], self._border(at)) for at in (start, end) if 0 < at < self.n]
         return float(min([parts, *around]))
-
-    def _stretch(self, end: int) -> float:
-        """Return the least share that changes the tiers around a border between close items; the order counts, too."""
-        close = [not self.tie[a, b] > 0 for a, b in pairwise(self.order)]
-        start = stop = end - 1
-        while start > 0 and close[start - 1]:
-            start -= 1
-        while stop < self.n - 1 and close[stop]:
-            stop += 1
-        if start not in self._stretches:
-            places = slice(start, stop + 1)
-            tier_of = [self._tier(item) for item in self.order[places]]
-            stretch = Stretch(self.prices, self.order[places], tier_of, self.theta)
-            ends = [self.tie[self.order[at], self.order[at + 1]] for at in (start - 1, stop) if 0 <= at < self.n - 1]
-            kept = min(self.kept[start : stop + 2])
-            self._stretches[start] = min([kept, stretch.stable(naive=self.naive), *map(float, ends)])
-        return self._stretches[start]
 
     def _tier(self, item: int) -> int:
         return next(t for t, end in enumerate(self.ends) if self.place[item] < end)
