@@ -187,7 +187,8 @@ class StandingTiers:
         """
         high = self.ends.index(end) + 1
         low = high - 1
-        ends, best = [0, *self.ends], 0.0
+        ends: list[int] = [0, *self.ends]
+        best = 0.0
         while True:
             start, stop = ends[low], ends[high + 1]
             edges = {at: float(self._neighbours(at).min()) for at in (start, stop) if 0 < at < self.n}
@@ -197,7 +198,7 @@ class StandingTiers:
                 inside = min(*(self.kept[ends[t]] for t in range(low, high + 2)), stretch.crossing_in_any_order())
             else:
                 inside = min(*self.kept[start : stop + 1], stretch.crossing())
-            best = max(best, min(inside, *edges.values(), math.inf))
+            best = max(best, min([float(inside), *edges.values()]))
             if not edges or inside <= best:
                 return best
             if min(edges, key=edges.__getitem__) == start:
