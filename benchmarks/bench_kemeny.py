@@ -1,7 +1,6 @@
 """Medians: Kemeny on votes without and with a consensus and on tournaments, many small ones at once, footrule, Borda.
 
-numba is loaded, so that the numbers do not depend on what ran before; one round goes before the counted ones, so
-compiling is excluded. `Votes` is stripped of remembered counts each time.
+One round goes before the counted ones. `Votes` is stripped of remembered counts each time.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-import numba  # noqa: F401  (holdrank would not load it for a single small task)
 import numpy as np
 import pytest
 from generated import complete_ranks, mirrored

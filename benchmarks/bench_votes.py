@@ -1,7 +1,6 @@
 """Pairwise counting in memory, one thread.
 
-Compiling (numba keeps it on disk) happens in a round that is not timed. Counts are remembered by `Votes`, so every
-round starts from a copy that remembers nothing.
+Counts are remembered by `Votes`, so every round starts from a copy that remembers nothing.
 """
 
 from __future__ import annotations
@@ -39,16 +38,6 @@ def weighted() -> Votes:
     return Votes.from_ranks(complete_ranks(1_000_000, 20), weights=weights)
 
 
-@pytest.fixture
-def with_numba() -> None:
-    pytest.importorskip("numba")  # once loaded, holdrank uses it for all but tiny counts
-
-
-@pytest.fixture
-def without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernels, "find_spec", lambda _: None)
-
-
 def time_pairwise(benchmark: Any, votes: Votes, rounds: int = 5) -> None:
     def fresh() -> tuple[tuple[Votes], dict[str, Any]]:
         return (votes.with_reading(votes.reading),), {}
@@ -57,30 +46,17 @@ def time_pairwise(benchmark: Any, votes: Votes, rounds: int = 5) -> None:
     np.testing.assert_allclose(P + P.T, 1)
 
 
-@pytest.mark.usefixtures("with_numba")
 def test_pairwise_of_complete_ballots(benchmark: Any, complete: Votes) -> None:
     time_pairwise(benchmark, complete)
 
 
-@pytest.mark.usefixtures("without_numba")
-def test_pairwise_of_complete_ballots_by_numpy(benchmark: Any, complete: Votes) -> None:
-    time_pairwise(benchmark, complete, rounds=3)
-
-
-@pytest.mark.usefixtures("with_numba")
 def test_pairwise_of_weighted_ballots(benchmark: Any, weighted: Votes) -> None:
     time_pairwise(benchmark, weighted)
 
 
-@pytest.mark.usefixtures("with_numba")
 @pytest.mark.parametrize("unlisted", ["bottom", "observed"])
 def test_pairwise_of_tied_incomplete_ballots(benchmark: Any, unlisted: Any) -> None:
     time_pairwise(benchmark, Votes.from_ranks(incomplete_tied_ranks(1_000_000, 20), unlisted=unlisted))
-
-
-@pytest.mark.usefixtures("without_numba")
-def test_pairwise_of_tied_incomplete_ballots_by_numpy(benchmark: Any) -> None:
-    time_pairwise(benchmark, Votes.from_ranks(incomplete_tied_ranks(1_000_000, 20)), rounds=2)
 
 
 @cache
@@ -89,7 +65,6 @@ def ten_million_columns() -> Any:
     return np.asfortranarray(complete_ranks(10_000_000, 10))
 
 
-@pytest.mark.usefixtures("with_numba")
 def test_counting_ten_million_ballots_of_ten_items(benchmark: Any) -> None:
     # Votes would merge equal ballots (there are only 10! = 3,628,800); the kernel alone counts all ten million.
     ranks, ones = ten_million_columns(), np.ones(10_000_000)
@@ -105,7 +80,6 @@ def test_making_votes_from_ranks(benchmark: Any, m: int, n: int) -> None:
     assert votes.total == m
 
 
-@pytest.mark.usefixtures("with_numba")
 @pytest.mark.parametrize("held", ["marks", "matrix"])
 def test_pairwise_of_short_lists_of_many_items(benchmark: Any, held: str) -> None:
     rng = np.random.default_rng(1)

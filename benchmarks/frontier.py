@@ -77,8 +77,6 @@ def generated(case: Case) -> Votes:
 
 def measure(case: Case) -> Case:
     """Run one case in this process and return what came out."""
-    import numba  # noqa: F401  (so that every case is measured with compiled loops)
-
     for n in (16, 30, 520)[: 3 if case["part"] == "large" else 2]:  # compiles, or loads what is compiled
         kemeny(sample_votes(Uniform(n), 25, rng=n), time_limit=10)
     if case["part"] == "real" and "profile" not in case:
@@ -201,7 +199,7 @@ def main() -> None:
         content = {
             "date": datetime.now(UTC).date().isoformat(),
             "machine": machine(),
-            "seconds": "by the clock, one thread, numba loaded; memory in bytes beyond the ballots",
+            "seconds": "by the clock, one thread; memory in bytes beyond the ballots",
             "cases_at_a_time": arguments.jobs,
             "holdrank_sources": hash_,
             "note": arguments.note or "",

@@ -85,8 +85,6 @@ def matrix(wins: Any) -> list[list[float]]:
 
 @task("holdrank", "pairwise")
 def _(folder: Path, name: str) -> dict[str, Any]:
-    import numba  # noqa: F401  (holdrank would not load it for a single small count)
-
     from holdrank import Votes
 
     ranks = ranks_of(orders(folder, name))
@@ -96,30 +94,13 @@ def _(folder: Path, name: str) -> dict[str, Any]:
     return {"build": build, "seconds": seconds, "wins": matrix(votes.wins())}
 
 
-@task("holdrank", "pairwise without numba")
-def _(folder: Path, name: str) -> dict[str, Any]:
-    from holdrank import Votes
-    from holdrank.arrays import kernels
-
-    kernels.find_spec = lambda _: None
-    ranks = ranks_of(orders(folder, name))
-    build, votes = best(lambda: Votes.from_ranks(ranks), warm=False)
-    seconds, _ = best(lambda: votes.with_reading(votes.reading).pairwise())
-    return {"build": build, "seconds": seconds, "wins": matrix(votes.wins())}
-
-
 @task("holdrank", "memory")
 def _(folder: Path, name: str) -> dict[str, Any]:
-    """Peak memory of `pairwise` beyond what is held before it, in bytes; with numba loaded first, or not at all."""
+    """Peak memory of `pairwise` beyond what is held before it, in bytes."""
     from holdrank import Votes
-    from holdrank.arrays import kernels
 
-    if name == "numba":
-        import numba  # noqa: F401
-    else:
-        kernels.find_spec = lambda _: None
     # The ballots as Votes keeps them, loaded into place: making Votes here would set a peak of its own.
-    ranks, weights = np.load(folder / "kept_ranks.npy"), np.load(folder / "kept_weights.npy")
+    ranks, weights = np.load(folder / f"{name}_ranks.npy"), np.load(folder / f"{name}_weights.npy")
     votes = Votes(tuple(map(str, range(ranks.shape[1]))), ranks, weights, "bottom")
     before = peak_memory(reset=True)
     votes.pairwise()
@@ -181,11 +162,9 @@ def holdrank_kemeny(votes: Any) -> dict[str, Any]:
     def solve() -> Any:
         return kemeny(votes.with_reading(votes.reading))
 
-    first, found = once(solve)  # as in a fresh process: numba is loaded only if holdrank finds it worth it
+    first, found = once(solve)  # as in a fresh process
     seconds = first
     if first < ENOUGH:
-        import numba  # noqa: F401
-
         seconds, found = best(solve)
     return {
         "first": first,
@@ -212,11 +191,8 @@ def _(folder: Path, name: str) -> dict[str, Any]:
     from holdrank import kendall
 
     a, b = np.load(folder / f"{name}.npy")
-    plain, _ = best(lambda: kendall(a, b))  # as holdrank chooses in a fresh process, which has not loaded numba
-    import numba  # noqa: F401
-
     seconds, shares = best(lambda: kendall(a, b))
-    return {"seconds": seconds, "fresh process": plain, "distance": float(np.mean(shares))}
+    return {"seconds": seconds, "distance": float(np.mean(shares))}
 
 
 @task("plain C", "pairwise")

@@ -38,7 +38,7 @@ REAL = ("agh-2004", "nasa-mariner", "llmfao-crowd", "open-llm-leaderboard-2023",
 
 OURS = ("holdrank", "plain C", "influence")
 HOW = {
-    "holdrank": "numba",
+    "holdrank": "numpy and C",
     "plain C": "cc -O3",
     "pref_voting": "numba",
     "corankco": "numpy",
@@ -203,10 +203,8 @@ def pairwise(run: Run) -> None:
 
     full = wins_of(orders)
     ours = run.row(label, "holdrank", "pairwise", "large")
-    plain = run.row(label, "holdrank", "pairwise without numba", "large", note="without numba")
-    rows = [plain]
-    for row in (ours, plain):
-        check_wins(row, full)
+    rows: list[Row] = []
+    check_wins(ours, full)
     compiler = shutil.which("cc")
     if compiler is None:
         run.add(Row(label, "plain C", note="no C compiler here"))
@@ -240,15 +238,14 @@ def memory(run: Run, orders: Any) -> None:
     votes = Votes.from_ranks(np.argsort(orders, axis=1).astype(np.int16) + 1)
     np.save(run.folder / "kept_ranks.npy", votes.ranks)
     np.save(run.folder / "kept_weights.npy", votes.weights)
-    for how in ("numba", "numpy"):
-        found = run.measure("holdrank", "memory", how, 100)
-        extra = found.get("extra")
-        label = f"extra memory of pairwise(), {run.sizes.large:,} ballots of {run.sizes.items}"
-        held = f"{found['ballots'] / 1e6:.0f} MB of ballots held before" if extra is not None else found["failed"]
-        note = f"{how}: {extra / 1e6:.0f} MB; {held}" if extra is not None else held
-        run.add(Row(label, "holdrank", note=note, more=found))
-        value = None if extra is None else extra / 1e6
-        run.target(f"pairwise() takes less than 200 MB ({how})", value, value is not None and value < 200)
+    found = run.measure("holdrank", "memory", "kept", 100)
+    extra = found.get("extra")
+    label = f"extra memory of pairwise(), {run.sizes.large:,} ballots of {run.sizes.items}"
+    held = f"{found['ballots'] / 1e6:.0f} MB of ballots held before" if extra is not None else found["failed"]
+    note = f"{extra / 1e6:.0f} MB; {held}" if extra is not None else held
+    run.add(Row(label, "holdrank", note=note, more=found))
+    value = None if extra is None else extra / 1e6
+    run.target("pairwise() takes less than 200 MB", value, value is not None and value < 200)
 
 
 def reading(run: Run) -> None:
@@ -424,8 +421,6 @@ def kendall(run: Run) -> None:
         np.save(run.folder / f"{name}.npy", rng.permuted(np.broadcast_to(one, shape), axis=-1))
         label = f"Kendall distance, {text}"
         ours = run.row(label, "holdrank", "kendall", name)
-        if "fresh process" in ours.more:
-            ours.note = f"numba loaded; before it is, {shown(ours.more['fresh process'])}"
         rows = [run.row(label, package, "kendall", name, note=HOW[package]) for package in packages]
         for row in rows:
             if "distance" in row.more and "distance" in ours.more:
