@@ -167,8 +167,8 @@ def test_progress_and_partial_records_come_step_by_step():
         progress=lambda step: steps.append(step.name),
         partial=lambda record: seen.append((record["steps"][-1]["name"], mismatch(record))),
     )
-    names = ["consensus", "tiers", "attack", "claims", "gaps", "cut"]
-    names += ["removals", "bootstrap", "reach", "tradeoff", "curves", "others"]
+    names = ["consensus", "tiers", "attack", "claims", "gaps", "cut", "removals"]
+    names += ["races", "bootstrap", "reach", "voters", "tradeoff", "curves", "others", "refine"]
     assert [name for name, _ in seen] == names
     assert {problem for _, problem in seen} == {""}
     assert [name for name in dict.fromkeys(steps) if name in names] == names

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from time import perf_counter
 from typing import TypeAlias
 
@@ -17,6 +18,7 @@ import numpy as np
 
 from holdrank import __version__
 from holdrank.analysis.bootstrap import bootstrap
+from holdrank.analysis.races import Prices, has_quick_bounds, neighbours, voters_who_matter
 from holdrank.analysis.records import (
     SCHEMA,
     Record,
@@ -33,6 +35,7 @@ from holdrank.analysis.records import (
     seal_of,
     tiers_record,
     tradeoff_record,
+    voters_in_short,
     votes_record,
 )
 from holdrank.analysis.removals import removals
@@ -58,7 +61,11 @@ _CURVE_ITEMS = 8  # up to here a curve has every distance
 _FAR = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)  # else these, and one pair
 _FEW_ITEMS = 16  # up to here tiers themselves are priced
 _TOO_SHORT = 0.05  # seconds: not worth a try
-# What each step may take of the time that is left, in the order of the steps.
+_MANY_ITEMS, _THRESHOLDS = 30, 60  # beyond so many items, tiers at so many thresholds are weighed
+_VOTERS, _VOTER_SECONDS = 20, 3.0  # who matter most, and are listed; for how many of them it takes
+_TOPMOST = 5  # gaps, and races, that have closer bounds from the start
+_POLISH = 0.6  # of the time limit, after which no bound is made closer
+# What each step may take of the time that is left, in the order of the steps: what people look at first comes first.
 _SHARES = {
     "consensus": 0.3,
     "tiers": 0.3,
@@ -67,11 +74,14 @@ _SHARES = {
     "gaps": 0.35,
     "cut": 0.4,
     "removals": 0.3,
-    "bootstrap": 0.35,
-    "reach": 0.35,
+    "races": 0.4,
+    "bootstrap": 0.4,
+    "reach": 0.4,
+    "voters": 0.4,
     "tradeoff": 0.5,
-    "curves": 0.9,
-    "others": 1.0,
+    "curves": 0.8,
+    "others": 0.9,
+    "refine": 1.0,
 }
 
 
@@ -117,6 +127,7 @@ class _Run:
         self.votes, self.spec, self.progress, self.partial = votes, spec, progress, partial
         self.rule = rule_for(spec.rule, votes)
         self.clock = Clock(spec.time_limit)
+        self._rough: list[Prices] = []  # first bounds, which may be refined
         self.record: Record = {
             "schema": SCHEMA,
             "version": __version__,
@@ -125,7 +136,7 @@ class _Run:
             "votes": votes_record(votes),
             "spec": {**asdict(spec), "claims": list(spec.claims)},
             **dict.fromkeys(("consensus", "tiers", "path", "ratings", "pairs", "bootstrap", "reach", "tradeoff")),
-            **dict.fromkeys(("attack", "cut", "removals")),
+            **dict.fromkeys(("attack", "cut", "removals", "races", "voters")),
             **{name: [] for name in ("gaps", "curves", "claims", "others", "steps")},
             "seal": "",  # until all is there
         }
@@ -158,7 +169,9 @@ class _Run:
         P = pairs_for(self.statistic, self.votes)
         self.record["pairs"] = pairs_record(self.votes, order)
         if self.votes.n > 1:
-            self.record["path"] = path_record(merge_path(P, self.median.ranking, merge=self.spec.merge))
+            self.record["path"] = path_record(
+                merge_path(P, self.median.ranking, merge=self.spec.merge, most=self._thresholds)
+            )
             if self.median.has_ratings:
                 self.record["ratings"] = ratings_record(self.median.ratings())
 
@@ -169,6 +182,11 @@ class _Run:
         T = Robust(self.statistic, spec.theta, merge=spec.merge).fixed(self.votes, self.median)
         self.statistic, self.reported = T, T.merged(self.votes, self.median)
         self.record["tiers"] = tiers_record(float(T.theta), spec.merge, self.reported, auto=spec.theta == "auto")
+
+    @property
+    def _thresholds(self) -> int | None:
+        """The most thresholds that are looked at; None for all."""
+        return _THRESHOLDS if self.votes.n > _MANY_ITEMS else None
 
     def _attack(self) -> None:
         if self.votes.n < 2:
@@ -210,20 +228,43 @@ class _Run:
         """Price each boundary between two tiers: what it takes to change who stands above it."""
         sizes = [len(bucket) for bucket in self.reported.ranking.buckets]
         # Tiers of many items are priced on the ranking below them, whose order a boundary keeps.
-        T = self.statistic if self.votes.n <= _FEW_ITEMS else self.rule.function
-        for done, k in enumerate(np.cumsum(sizes)[:-1].tolist()):
-            left = self._seconds()
-            limit = None if left is None else left / (len(sizes) - 1 - done)
-            if limit is not None and limit < _TOO_SHORT:
-                self._note(Status.BETWEEN_TIME_LIMIT)
-                self.record["gaps"].append(
-                    {**dict.fromkeys(("lower", "upper", "needed", "ties", "decides", "sufficient")), "known": False}
-                )
-                continue
-            self._say("gaps", done, len(sizes) - 1)
-            found = attack(self.votes, T, goals.TopSet(k), time_limit=limit)
-            self._note_if_open(found.status)
-            self.record["gaps"].append({**amounts(found), "known": True})
+        few = self.votes.n <= _FEW_ITEMS
+        T, before = (self.statistic, self.reported) if few else (self.rule.function, self.median)
+        asked = [goals.TopSet(k) for k in np.cumsum(sizes)[:-1].tolist()]
+        quick = self.votes.n > _MANY_ITEMS and has_quick_bounds(self.votes, T)
+        self._price("gaps", Prices(self.votes, T, before.ranking, asked), quick=quick)
+
+    def _races(self) -> None:
+        """Price every race of an item against the one before it."""
+        T = self.rule.function
+        if self.votes.n > 1 and has_quick_bounds(self.votes, T):
+            asked = neighbours(self.median.ranking, self.votes.items)
+            self._price("races", Prices(self.votes, T, self.median.ranking, asked), quick=True)
+
+    def _price(self, name: str, prices: Prices, *, quick: bool) -> None:
+        self.record[name] = prices.rows
+        say = partial(self._say, name)
+        if quick:
+            self._rough.append(prices)
+            prices.quickly(self._part, say)
+            prices.refine(self._part, say, most=_TOPMOST)
+        else:
+            prices.one_by_one(self._part, say)
+        if prices.cut_short is not None:
+            self._note(prices.cut_short)
+
+    def _refine(self) -> None:
+        """Make first bounds closer, the topmost first, as long as that does not keep people waiting."""
+        limit = self.spec.time_limit
+        left = math.inf if limit is None else self.clock.seconds_left() - (1 - _POLISH) * limit
+        clock = Clock(None if math.isinf(left) else max(left, 0.0), within=self._part)
+        notes = []
+        for prices in self._rough:
+            closer, number = prices.refine(clock, partial(self._say, "refine")), len(prices.rows)
+            if closer < number:
+                what = "gaps" if prices.rows is self.record["gaps"] else "races"
+                notes.append(f"the last {number - closer:,} of {number:,} {what} have first bounds only")
+        self.record["steps"][-1]["note"] = "; ".join(notes)
 
     def _cut(self) -> None:
         """Say who is safely among the first k, safely not, or undecided, against the budget."""
@@ -297,6 +338,16 @@ class _Run:
             "status": found.status.value,
         }
 
+    def _voters(self) -> None:
+        """Say which voters matter most for the first place, and how many of them it takes."""
+        T = self.rule.function
+        if self.votes.voters is None or len(self.votes.voters) < 2 or not has_quick_bounds(self.votes, T):
+            return
+        effects, attacks = voters_who_matter(self.votes, T, Clock(min(self._part.seconds_left(), _VOTER_SECONDS)))
+        for found in attacks:
+            self._note_if_open(found.status)
+        self.record["voters"] = voters_in_short(effects, attacks, _VOTERS)
+
     def _tradeoff(self) -> None:
         """Weigh loss against robustness over all thresholds, beside the one that was chosen."""
         if self.spec.theta != "auto" or self.votes.n < 2:
@@ -309,6 +360,7 @@ class _Run:
                 self.rule.function,
                 merge=self.spec.merge,
                 goal=goal,
+                most=self._thresholds,
                 time_limit=self._seconds(),
                 progress=self.progress,
             )

@@ -149,6 +149,14 @@ def voters_record(found: VoterEffects, attacks: Sequence[VoterAttack]) -> Record
     return {"race": race, "lead": found.lead, "voters": found.rows(), "attacks": rows}
 
 
+def voters_in_short(found: VoterEffects, attacks: Sequence[VoterAttack], most: int) -> Record:
+    """Return the voters who matter most, how many there are and decide alone, and how many turn the race."""
+    every = voters_record(found, attacks)
+    counts = {"number": len(found.voters), "deciding": len(found.deciding)}
+    rows = [{**row, "voters": row["voters"][:most]} for row in every["attacks"]]
+    return {**every, **counts, "voters": every["voters"][:most], "attacks": rows}
+
+
 def path_record(path: Sequence[tuple[float, Ranking]]) -> Record:
     """Return the tiers at every threshold of a merge: their sizes along the order of the consensus."""
     return {"theta": [theta for theta, _ in path], "sizes": [_sizes(ranking) for _, ranking in path]}

@@ -31,6 +31,7 @@ from holdrank.status import Clock, Status, Step, upward
 from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 
+_QUICKLY = 30  # items; beyond, thresholds share bounds where an engine has such
 TOLERANCE = 0.02  # loss per compared pair that a threshold may add to the base: see docs/theory/threshold.md
 
 
@@ -108,6 +109,7 @@ def tradeoff(
     goal: Goal | None = None,
     distance: TierDistance = "hausdorff_ns",
     tolerance: float = TOLERANCE,
+    most: int | None = None,
     time_limit: float | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
@@ -129,6 +131,8 @@ def tradeoff(
     distance : {"hausdorff_ns", "hausdorff_half"}
     tolerance : float
         How much more loss than the base's the best threshold may have, per pair that a vote compares.
+    most : int, optional
+        The most thresholds that are tried, where Downward Merge has more results: see `merge_path`.
     time_limit : float, optional
         Seconds for all breakdowns together; when they are over, or at Ctrl-C, the rest have lower 0 and upper infinity.
         Those within the tolerance come first.
@@ -184,7 +188,7 @@ def tradeoff(
     expect_executor(executor)
     with Clock(time_limit) as clock:
         median = consensus_of(votes, base, time_limit)
-        path = merge_path(pairs_for(base, votes), median.ranking, merge=merge)
+        path = merge_path(pairs_for(base, votes), median.ranking, merge=merge, most=most)
         loss = np.array([votes.loss(ranking) for _, ranking in path])
         # A ballot that compares few pairs can lose few: battles of two items, a tiny share of all pairs.
         compared = float(votes.wins().sum() / votes.pair_votes)
@@ -193,7 +197,9 @@ def tradeoff(
         ends = [*theta[1:].tolist(), 0.5]
         # What can be chosen comes first, then the rest by loss.
         turns = sorted(range(len(path)), key=lambda k: (loss[k] > allowed, loss[k]))
-        tried = {k: dict.fromkeys((float(theta[k]), (float(theta[k]) + ends[k]) / 2 if k else 0.0)) for k in turns}
+        some = most is not None and pairs >= most  # of all thresholds, so that nothing is known in between
+        middle = [0.0, *((a + b) / 2 for a, b in zip(theta[1:].tolist(), ends[1:], strict=True))]
+        tried = {k: dict.fromkeys((float(theta[k]), float(theta[k]) if some else middle[k])) for k in turns}
         work = {repr(value): (value,) for k in turns for value in tried[k]}
         sweep = _Sweep(votes, base, merge, median, wanted)
         with opened(checkpoint, "tradeoff", votes, sweep.parameters()) as kept:
@@ -322,9 +328,25 @@ def _robustness(
     before = T.merged(votes, median)
     if engine is None or (votes.n > MOST_IN_CELLS and not asked.distance and not engine.any_target):
         return _top_robustness(votes, T, median, before, goal, clock, known)
+    aim = goal.aim(before.ranking, votes.items)
+    if engine.quick is not None and votes.n > _QUICKLY and not aim.distance:
+        return _quick_robustness(votes, T, before, aim, engine.quick, clock)
     case = Case(votes, T, before, Change.REPLACE, engine)
-    (answer,) = case.answers([goal.aim(before.ranking, votes.items)], clock, None)
+    (answer,) = case.answers([aim], clock, None)
     return answer.lower, answer.upper
+
+
+def _quick_robustness(
+    votes: Votes, T: Robust, before: Consensus, aim: Aim, quick: Any, clock: Clock
+) -> tuple[float, float]:
+    """Return a bound that all thresholds share, and an attack that was run."""
+    if aim.reached(before.ranking):
+        return 0.0, 0.0
+    if aim.is_impossible():
+        return math.inf, math.inf
+    (found,) = quick(votes, before.ranking, [aim], Change.REPLACE, clock)
+    shown = found.plan is not None and aim.reached(consensus_of(found.plan.applied(votes), T, None).ranking)
+    return found.fails / votes.total, found.does / votes.total if shown else math.inf
 
 
 def _top_robustness(

@@ -12,6 +12,7 @@ from functools import partial
 from holdrank.attacks import medians as median_engine
 from holdrank.attacks.borda import engine as borda_engine
 from holdrank.attacks.bradley_terry import engine as bradley_terry_engine
+from holdrank.attacks.bradley_terry.levels import quick as bradley_terry_quick
 from holdrank.attacks.bradley_terry.places import places as bradley_terry_places
 from holdrank.attacks.bradley_terry.tiers import TierSiege
 from holdrank.attacks.footrule import engine as footrule_engine
@@ -66,6 +67,9 @@ class Engine:
     places : callable or None
         (votes, change, number of votes, clock, progress): the places of all items at once, where the engine knows
         more than it does about one goal after the other.
+    quick : callable or None
+        (votes, before, aims, change, clock): first bounds and attacks for many aims that are no distances, for which
+        `find` would take long.
     """
 
     find: Find
@@ -78,11 +82,12 @@ class Engine:
     any_target: bool = False
     tiers: Callable[[Robust], Engine] | None = None
     places: Callable[[Votes, Change, float, Clock, Progress | None], Ends] | None = None
+    quick: Callable[[Votes, Ranking, Sequence[Aim], Change, Clock], list[bradley_terry_engine.Known]] | None = None
 
 
 def _tiers_of_battles(T: Robust) -> Engine:
     siege = TierSiege(T)
-    return Engine(siege.find, siege.whole, battles=True, rounds=False, any_target=True)
+    return Engine(siege.find, siege.whole, battles=True, rounds=False, any_target=True, quick=siege.quick)
 
 
 equip(
@@ -103,6 +108,7 @@ equip(
         rounds=False,
         tiers=_tiers_of_battles,
         places=bradley_terry_places,
+        quick=bradley_terry_quick,
     ),
 )
 equip_family(

@@ -80,12 +80,7 @@ class Plan:
             scores = votes.scores[kept] if self.scores is None else np.vstack((votes.scores[kept], self.scores[put]))
             weights = np.concatenate((left[kept], self.added[put]))
             return Votes.from_score_rows(scores, weights, votes.items, unlisted=votes.unlisted)
-        return Votes.from_ranks(
-            np.vstack((votes.ranks[kept], self.ranks[put])),
-            np.concatenate((left[kept], self.added[put])),
-            votes.items,
-            unlisted=votes.unlisted,
-        )
+        return votes.reweighed(left, self.ranks, self.added)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,8 @@ from holdrank.arrays.tolerances import DECIMALS
 from holdrank.errors import UsageError
 from holdrank.rankings import Floats, Ints, Ranking
 
+_DENSER = 1.5  # power by which small thresholds are denser, where only some are tried
+
 
 class Borders:
     """How safe each border between neighbouring buckets of a ranking is.
@@ -214,11 +216,17 @@ class Deviations:
             blocks.append(self.pairs[self.edges[b] : self.edges[b + 1], others].ravel())
         return _sorted_word(np.concatenate(blocks))
 
-    def downward_path(self) -> Iterator[tuple[float, list[list[int]]]]:
-        """Yield (theta, buckets) at every theta where an interval becomes feasible."""
+    def downward_path(self, most: int | None = None) -> Iterator[tuple[float, list[list[int]]]]:
+        """Yield (theta, buckets) at every theta where an interval becomes feasible, or at `most` of them.
+
+        Small ones, where tiers differ most, are then denser than large ones; the first and the last are among them.
+        """
         tables = self._interval_tables()
-        heights = np.unique(tables[0][np.triu_indices(self.k)])
-        for theta in np.union1d(heights, [0.0]).tolist():
+        heights = np.union1d(tables[0][np.triu_indices(self.k)], [0.0])
+        if most is not None and len(heights) > most:
+            part = np.linspace(0.0, 1.0, most) ** _DENSER
+            heights = heights[np.unique(np.round(part * (len(heights) - 1)).astype(np.intp))]
+        for theta in heights.tolist():
             yield theta, self.farthest(theta, tables)
 
 

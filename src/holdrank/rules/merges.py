@@ -105,10 +105,14 @@ def smith_merge(P: npt.ArrayLike, ranking: Ranking, theta: float) -> Ranking:
     return borders.ranking(_threshold(theta))
 
 
-def merge_path(P: npt.ArrayLike, ranking: Ranking, *, merge: Merge = "downward") -> list[tuple[float, Ranking]]:
+def merge_path(
+    P: npt.ArrayLike, ranking: Ranking, *, merge: Merge = "downward", most: int | None = None
+) -> list[tuple[float, Ranking]]:
     """Return every result of a merge rule as (theta, ranking), for rising theta from 0 to 1/2.
 
-    Each ranking holds from its theta up to the next one; neighbours in the list differ.
+    Each ranking holds from its theta up to the next one; neighbours in the list differ. Downward Merge of many items
+    has thousands of results: with `most`, only so many thresholds are tried, the first and the last among them, and
+    between two of them there may be other results.
 
     Examples
     --------
@@ -125,7 +129,7 @@ def merge_path(P: npt.ArrayLike, ranking: Ranking, *, merge: Merge = "downward")
     if _merge(merge) == "smith":
         return Borders(P, ranking).path()
     deviations = Deviations(P, ranking)
-    results = deviations.naive_path() if merge == "naive" else deviations.downward_path()
+    results = deviations.naive_path() if merge == "naive" else deviations.downward_path(most)
     path: list[tuple[float, Ranking]] = []
     for theta, buckets in results:
         merged = deviations.ranking(buckets)

@@ -37,11 +37,14 @@ STEPS = {
     "gaps": "pricing the gaps between tiers",
     "cut": "looking at the cut",
     "removals": "removing one item at a time",
+    "races": "pricing the races of neighbours",
     "bootstrap": "drawing the votes again",
     "reach": "finding the places within reach",
+    "voters": "leaving out voters",
     "tradeoff": "weighing loss against robustness",
     "curves": "computing breakdown curves",
     "others": "asking the other rules",
+    "refine": "making bounds closer",
 }
 """The steps of an analysis, in their order and in words."""
 

@@ -13,11 +13,12 @@ from holdrank.errors import show
 from holdrank.status import Status
 from holdrank.views.svg import PICTURES
 from holdrank.words.ladders import ladder_of
-from holdrank.words.names import chosen_text, curve_name, named, why_chosen
+from holdrank.words.names import chosen_text, curve_name, in_text, named, why_chosen
 from holdrank.words.numbers import number, percent, plural, span
 from holdrank.words.prices import NOT_KNOWN, budget_text, price, price_text
-from holdrank.words.ratings import rating_texts, scale_text
+from holdrank.words.ratings import rating_points, rating_texts, scale_text
 from holdrank.words.removals import changes_text, flipped_pairs, flips_text, winner_text
+from holdrank.words.voters import deciding_text
 
 LONGEST_TEXT = 600  # characters of a note or a sentence
 _MOST_KINDS = 20  # of ballots to change that are shown
@@ -25,6 +26,7 @@ _MOST_LISTED = 10  # items of a ballot that are shown
 _SIDE_BY_SIDE = 12  # items of a list at the cut; longer ones stand below each other
 _MOST_REMOVALS = 20  # that are shown
 _MOST_FIRST = 10  # items with a share of first places that are shown
+_MANY_ITEMS = 20  # whose whole order hardly ever comes again
 _PAPER = (
     "M. Goibert, C. Calauzènes, E. Irurozki, S. Clémençon. Robust Consensus in Ranking Data Analysis: Definitions, "
     "Properties and Computational Issues. Proceedings of the 40th International Conference on Machine Learning, 2023."
@@ -56,6 +58,7 @@ def page_view(record: Record) -> dict[str, Any]:
         "cut": _cut(record),
         "attack": attack_tables(record),
         "ratings": rating_table(record),
+        "voters": voter_table(record),
         "removals": removal_table(record),
         "others": _others(record),
         "consensus": _consensus(record),
@@ -78,17 +81,44 @@ def _key_numbers(record: Record) -> list[tuple[str, str, str]]:
     if record["tiers"] is None:
         rows.append(("tiers", "none", "the strict ranking is reported"))
     else:
-        how = "chosen" if record["tiers"]["auto"] else "given"
-        rows.append(("tiers", str(len(tiers)), f"threshold {record['tiers']['theta']:.4g}, {how}"))
+        rows.append(("tiers", str(len(tiers)), f"threshold {record['tiers']['theta']:.4g}, {_how_chosen(record)}"))
     if found is not None:
         what = "votes to bring another to the top" if len(tiers) > 1 else "votes that split the tie"
         cost = price(found, votes)
         rows.append((what, NOT_KNOWN, "") if cost is None else (what, cost.amount, cost.share))
     drawn = record["bootstrap"]
     if drawn is not None:
-        rows.append(("same order by chance", percent(drawn["unchanged"]), f"of {drawn['draws']:,} draws of the votes"))
-    rows.append(("loss", f"{record['consensus']['loss']:.4g}", Status(record["consensus"]["status"]).in_brief))
+        draws = f"of {drawn['draws']:,} draws of the votes"
+        rows.append(("same order by chance", percent(drawn["unchanged"]), draws))
+        if len(record["items"]) > _MANY_ITEMS:  # one pair of many is nearly always another way round
+            winner = record["consensus"]["order"][0]
+            rows[-1] = (f"{show(record['items'][winner], 60)} first by chance", percent(drawn["first"][winner]), draws)
+    rows.append(_loss(record))
     return rows
+
+
+def _how_chosen(record: Record) -> str:
+    """Return where the threshold of the tiers comes from."""
+    found, tiers = record["tradeoff"], record["tiers"]
+    if not tiers["auto"]:
+        return "given"
+    if found is None or found["theta"][found["best"]] != tiers["theta"] or found["lower"][found["best"]] == 0:
+        return "a fallback: none was certified"
+    step = next((step for step in record["steps"] if step["name"] == "tiers"), None)
+    return "chosen" if step is None or step["state"] == "done" else "the best of those tried in time"
+
+
+def _loss(record: Record) -> tuple[str, str, str]:
+    """Return how far votes are from the consensus; where each compares one pair, how many are against it."""
+    found, votes = record["consensus"], record["votes"]
+    brief = Status(found["status"]).in_brief
+    compared = record["pairs"]["compared"]
+    n = len(record["items"])
+    each = sum(map(sum, compared)) / 2 / votes["total"] if len(compared) == n > 2 else 0.0
+    if not 0 < each <= 1 or found["distance"] != "kendall":
+        return "loss", f"{found['loss']:.4g}", brief
+    against = found["loss"] * n * (n - 1) / 2 / each
+    return "votes against the order", percent(round(against, 3)), f"a tie counts half; {brief}"
 
 
 def _reading(record: Record) -> list[tuple[str, str, bool]]:
@@ -227,14 +257,18 @@ def rating_table(record: Record) -> Record | None:
     if found is None:
         return None
     rows = []
+    races = record.get("races") or []
+    prices = [str(price(race, record["votes"]) or NOT_KNOWN) for race in races]
     for place, item in enumerate(record["consensus"]["order"], start=1):
         value, lower, upper = (_number(found[name][item]) for name in ("values", "lower", "upper"))
         error = found["errors"][item]
         rating, interval = rating_texts(value, lower, upper)
         spread = "–" if error is None else f"{error:.1f}"
-        rows.append((place, item, rating, interval, spread, number(round(found["comparisons"][item], 6))))
+        overtaken = prices[place - 1] if place <= len(prices) else ""
+        rows.append((place, item, rating, interval, spread, number(round(found["comparisons"][item], 6)), overtaken))
     return {
         "rows": rows,
+        "with_races": bool(races),
         "interval": f"{percent(found['level'])} interval",
         "scale": scale_text(found["scale"], found["base"], found["offset"]),
         "notes": [show(note, LONGEST_TEXT) for note in found["notes"]],
@@ -243,6 +277,37 @@ def rating_table(record: Record) -> Record | None:
 
 def _number(value: float | None) -> float:
     return math.nan if value is None else value
+
+
+def voter_table(record: Record) -> Record | None:
+    """Return the voters who matter most for the first place, as text; None where battles do not name their voters."""
+    found = record.get("voters")
+    if found is None:
+        return None
+    above, below = (record["items"][item] for item in found["race"])
+    points = rating_points(record["ratings"])
+    rows = [
+        (
+            show(row["voter"], 60),
+            number(row["battles"]),
+            f"{points * row['effect']:+.3g}",
+            f"{points * row['lead_without']:+.3g}",
+            "changes" if row["new_winner"] else "stays",
+        )
+        for row in found["voters"]
+    ]
+    return {
+        "caption": f"Voters who matter most for the lead of {in_text(above)} over {in_text(below)}, "
+        f"{points * found['lead']:.3g} rating points",
+        "text": " ".join(
+            [
+                deciding_text(found["deciding"], found["number"], above, below),
+                *(show(one["text"], LONGEST_TEXT) for one in found["attacks"]),
+            ]
+        ),
+        "rows": rows,
+        "more": plural(found["number"] - len(rows), "more voter") if found["number"] > len(rows) else "",
+    }
 
 
 def removal_table(record: Record) -> Record | None:

@@ -234,6 +234,19 @@ class Votes(WeightedBallots):
             return self
         return replace(self, groups=groups.moved(rows_among(ballots.without_gaps(), self.ballots)), _memo={})
 
+    def reweighed(self, weights: Floats, ranks: Ints, added: Floats) -> Votes:
+        """Return the same ballots with other weights, and more of them; those of weight 0 are gone, and so are scores.
+
+        Examples
+        --------
+        >>> votes = Votes.from_orders([["a", "b"], ["b", "a"]], weights=[3, 1])
+        >>> votes.reweighed(np.array([2.0, 0.0]), np.array([[1, 2]]), np.array([4.0])).weights.tolist()
+        [6.0]
+        """
+        kept, put = weights > 0, added > 0
+        ballots = self.ballots.take(kept).with_rows(ranks[put])
+        return self._build(self.items, ballots, np.concatenate((weights[kept], added[put])), self.unlisted)
+
     @property
     def input_hash(self) -> str:
         """SHA-256 of items, rule and ballots, the same for any order of the ballots and any file format."""

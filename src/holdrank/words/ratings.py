@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from holdrank.words.names import in_text, listed
 from holdrank.words.numbers import number, plural
@@ -53,6 +54,18 @@ def rating_text(name: str, value: float, lower: float, upper: float) -> str:
     if not math.isfinite(value):
         return f"{in_text(name)}: no rating"
     return f"{in_text(name)}: {rating}" + f" ({interval})" * math.isfinite(lower)
+
+
+def rating_points(ratings: Mapping[str, Any] | None) -> float:
+    """Return the rating points per unit of strength, by the record of ratings; without one, as usual.
+
+    Examples
+    --------
+    >>> round(rating_points(None), 2), rating_points({"scale": 1.0, "base": math.e})
+    (173.72, 1.0)
+    """
+    scale, base = (400.0, 10.0) if ratings is None else (ratings["scale"], ratings["base"])
+    return float(scale / math.log(base))
 
 
 def scale_text(scale: float, base: float, offset: float) -> str:

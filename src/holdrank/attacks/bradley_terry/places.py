@@ -83,11 +83,16 @@ class _Places:
                 self.progress(Step("places", done, self.n))
             for up in (True, False):
                 push = self._push(item, up=up)
-                best, worst = self._limits()
-                is_open = self.first[item] > best[item] if up else self.last[item] < worst[item]
-                if push and is_open:
+                if push and self._is_open(item, up=up):
                     for changed in islice(self.pusher.changes(push, self.size), None if self.n <= _IN_RACES else 2):
                         self._show(changed.strengths)
+                        if self.n > _IN_RACES and not self._is_open(item, up=up):
+                            break  # better changes would only move others
+
+    def _is_open(self, item: int, *, up: bool) -> bool:
+        """Whether an item may go farther than attacks show."""
+        best, worst = self._limits()
+        return bool(self.first[item] > best[item] if up else self.last[item] < worst[item])
 
     def _can_change(self) -> bool:
         """Whether so many battles can go."""

@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from holdrank.attacks.bradley_terry.battles import Battles, ranked
+from holdrank.attacks.bradley_terry.engine import Known, siege_of
+from holdrank.attacks.bradley_terry.levels import below, levels_of
 from holdrank.attacks.bradley_terry.movement import Mask, Movement
 from holdrank.attacks.bradley_terry.pushes import Push, Pusher
 from holdrank.attacks.bradley_terry.races import Race
@@ -35,6 +37,7 @@ _ALL_AT_ONCE = 30  # items up to which a box bounds every two directly
 _REGIONS = ((6, 100), (16, 40), (40, 12))  # items up to which so many regions are looked at in one race
 _RACES = 12  # for one aim
 _PUSHES = 5
+_QUICK_TRIES, _QUICK_STEP = 12, 1.4  # sizes of a quick attack, and from one to the next
 _TRIED = 24  # distances for which attacks and bounds of their own are looked for
 
 
@@ -94,14 +97,27 @@ class TierSiege:
         known = [self._known[change, aim] for aim in aims]
         return [Whole(math.floor(one.fails) + 1, one.plan, None, math.floor(one.fails) + 1) for one in known]
 
+    def quick(self, votes: Votes, before: Ranking, aims: Sequence[Aim], change: Change, clock: Clock) -> list[Known]:
+        """Return for each aim an attack by the push that seems easiest, and a bound that other thresholds share."""
+        case = _Case(votes, self.T, before, change)
+        levels = levels_of(votes, change)
+        found = []
+        for aim in aims:
+            does, plan = case.quick_attack(aim, clock)
+            limit = below(min(does, votes.total), whole=votes.is_counts)
+            fails = levels.most(lambda left, aim=aim: case.holds(aim, left), limit, clock)  # type: ignore[misc]
+            found.append(Known(fails, math.floor(fails), math.floor(fails), does, plan))
+        return found
+
 
 class _Case:
     """Battles, their tiers and one kind of change."""
 
     def __init__(self, votes: Votes, T: Robust, before: Ranking, change: Change) -> None:
         self.T, self.before, self.theta = T, before, float(T.theta)
-        self.battles = Battles.of(votes)
-        self.movement = Movement(self.battles, change)
+        siege = siege_of(votes, change)
+        self.battles: Battles = siege.battles
+        self.movement: Movement = siege.movement
         self.pusher = Pusher(self.battles, change, self._reached)
         # The leads at which items are surely, and may be, told apart.
         self.apart, near = (_lead(self.theta + sign * _ROUNDING) for sign in (1.0, -1.0))
@@ -129,6 +145,30 @@ class _Case:
             most = self.battles.total - 1
         known.fails = max(fails, self._excluded(aim, max(most, 0.0), clock))
         return known
+
+    def quick_attack(self, aim: Aim, clock: Clock) -> tuple[float, Plan | None]:
+        """Return the first attack that the push that seems easiest finds, in battles; smaller ones may do."""
+        push = self._pushes(aim)[:1]
+        if not push or self.theta >= 0.5 - _ROUNDING:
+            return math.inf, None
+        # A lead need not be closed, only brought down to where two items are not told apart.
+        lead = max(float(self.movement.gaps[a, b]) for b, a in push[0])
+        part = 1 - min(self.apart / lead, 0.95) if lead > 0 else 1.0
+        size = part * self.pusher.estimate(push[0])
+        whole = self.battles.is_counts
+        for _ in range(_QUICK_TRIES):
+            size = min(max(float(math.ceil(size)), 1.0) if whole else size, self.pusher.most)
+            if clock.over():
+                break
+            for changed in self.pusher.changes(push[0], size):
+                if self._reached(aim, changed.strengths):
+                    return size, self.battles.plan(changed.taken, changed.ties_taken, changed.put)
+            size = max(_QUICK_STEP * size, size + 1) if whole else _QUICK_STEP * size
+        return math.inf, None
+
+    def holds(self, aim: Aim, left: Floats) -> bool:
+        """Whether an aim is out of reach as long as these leads are left."""
+        return self._missed(aim, self._safe(left > self.apart, left > self.enough))
 
     def _excluded(self, aim: Aim, most: float, clock: Clock) -> float:
         """Return a number of battles, up to `most`, that does not reach an aim."""

@@ -13,7 +13,7 @@ from holdrank.errors import InputError, show
 from holdrank.proofs.consensus import consensus_check
 from holdrank.proofs.recorded.attacks import against_the_top, attack_checks, claim_checks
 from holdrank.proofs.recorded.curves import curve_checks, tradeoff_checks
-from holdrank.proofs.recorded.cut import cut_checks, gap_checks
+from holdrank.proofs.recorded.cut import cut_checks, gap_checks, race_checks
 from holdrank.proofs.recorded.layout import layout_checks, other_check, votes_checks
 from holdrank.proofs.recorded.places import bootstrap_checks, reach_checks
 from holdrank.proofs.recorded.ratings import rating_checks, removal_checks
@@ -66,6 +66,7 @@ def _statements(recorded: Recorded) -> Iterator[Check]:
     for row in record["claims"]:
         yield from claim_checks(recorded, row)
     yield from gap_checks(recorded)
+    yield from in_short("what it takes to overtake each item is as told", race_checks(recorded))
     yield from cut_checks(recorded)
     yield from in_short("the order of the others when an item leaves is as told", removal_checks(recorded))
     for curve in record["curves"]:

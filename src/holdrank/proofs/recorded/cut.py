@@ -1,9 +1,10 @@
-"""The gaps between tiers, and who is safe at the cut."""
+"""The gaps between tiers, the races of neighbours, and who is safe at the cut."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import islice, pairwise
 
 import numpy as np
 
@@ -21,6 +22,8 @@ from holdrank.proofs.verdicts import Check
 from holdrank.rankings import Ranking
 from holdrank.votes.changes import Change
 
+_MOST_RACES = 20  # of neighbours that are checked
+
 
 def gap_checks(recorded: Recorded) -> Iterator[Check]:
     """Check what it takes to change who stands above each gap between tiers."""
@@ -31,6 +34,23 @@ def gap_checks(recorded: Recorded) -> Iterator[Check]:
     for k, gap in zip(np.cumsum(sizes)[:-1].tolist(), gaps, strict=False):
         if gap["known"]:
             yield from number_checks(recorded, recorded.reported, recorded.shown, goals.TopSet(k), gap)
+
+
+def race_checks(recorded: Recorded) -> Iterator[Check]:
+    """Check what it takes for each item to come above the one before it; of many items, for the first ones."""
+    races = recorded.record.get("races")
+    if races is None:
+        return
+    order, names = recorded.record["consensus"]["order"], recorded.votes.items
+    if len(races) != len(order) - 1:
+        yield Check("there is a race for every two neighbours", "refuted", f"there are {len(races):,}")
+        return
+    for (above, below), race in islice(zip(pairwise(order), races, strict=True), _MOST_RACES):
+        if race["known"]:
+            goal = goals.Above(names[below], names[above])
+            yield from number_checks(recorded, recorded.median, recorded.told, goal, race)
+    if len(races) > _MOST_RACES or not all(race["known"] for race in races):
+        yield Check("every race of neighbours is as told", "open", f"only the first {_MOST_RACES} are checked")
 
 
 def cut_checks(recorded: Recorded) -> Iterator[Check]:

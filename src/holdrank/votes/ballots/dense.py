@@ -54,6 +54,10 @@ class DenseBallots(Ballots):
         """Return some of the ballots; of a range, views."""
         return DenseBallots(self.ranks[rows], None if self.scores is None else self.scores[rows])
 
+    def with_rows(self, ranks: Ints) -> DenseBallots:
+        """Return the ranks of these ballots, and below them more, as a matrix."""
+        return DenseBallots(np.vstack((self.ranks, ranks)))
+
     def columns(self, items: Ints) -> DenseBallots:
         """Return the ballots over some of the items, in this order; ranks may then have gaps."""
         return DenseBallots(self.ranks[:, items], None if self.scores is None else self.scores[:, items])

@@ -103,6 +103,15 @@ class SparseBallots(Ballots):
         score = None if self.score is None else self.score[at]
         return SparseBallots((count, self.shape[1]), row, self.item[at], self.rank[at], score)
 
+    def with_rows(self, ranks: Ints) -> SparseBallots:
+        """Return the ranks of these ballots, and below them more, as a matrix."""
+        row, item = np.nonzero(ranks)
+        size = len(self) + len(ranks), self.shape[1]
+        ranked = np.concatenate((self.rank, ranks[row, item].astype(self.rank.dtype)))
+        return SparseBallots(
+            size, np.concatenate((self.row, row + len(self))), np.concatenate((self.item, item)), ranked
+        )
+
     def columns(self, items: Ints) -> SparseBallots:
         """Return the ballots over some of the items, in this order; ranks may then have gaps."""
         place = np.full(self.shape[1], -1)

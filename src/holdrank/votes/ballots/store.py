@@ -55,6 +55,10 @@ class Ballots(ABC):
         """Return some of the ballots."""
 
     @abstractmethod
+    def with_rows(self, ranks: Ints) -> Self:
+        """Return the ranks of these ballots, and below them more, as a matrix."""
+
+    @abstractmethod
     def columns(self, items: Ints) -> Self:
         """Return the ballots over some of the items, in this order; ranks may then have gaps."""
 

@@ -1,0 +1,159 @@
+"""What it takes to overtake: first bounds for all races at once, then closer ones while there is time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import TypeAlias
+
+from holdrank.analysis.records import Record
+from holdrank.analysis.voters import VoterEffects, voter_effects
+from holdrank.attacks import goals
+from holdrank.attacks.answers import attack
+from holdrank.attacks.bradley_terry.engine import Known
+from holdrank.attacks.engines import exact_engine, reaches
+from holdrank.attacks.results import amounts
+from holdrank.attacks.voters import VoterAttack, voter_attack
+from holdrank.rankings import Ranking
+from holdrank.rules.consensus import Statistic
+from holdrank.rules.merges import consensus_of
+from holdrank.status import Clock, Status
+from holdrank.votes.changes import Change, ChangeName
+from holdrank.votes.votes import Votes
+
+Say: TypeAlias = Callable[[int, int], None]  # progress: how many are done, of how many
+
+_AMOUNTS = ("lower", "upper", "needed", "ties", "decides", "sufficient")
+_TOO_SHORT = 0.05  # seconds: not worth a try
+_CLOSER = 2.0  # seconds for closer bounds on one goal
+
+
+def neighbours(ranking: Ranking, items: Sequence[str]) -> list[goals.Goal]:
+    """Return the goals that each item but the first has: to come above the one before it."""
+    order = ranking.order
+    return [goals.Above(items[b], items[a]) for a, b in pairwise(order)]
+
+
+def has_quick_bounds(votes: Votes, T: Statistic) -> bool:
+    """Whether many goals can be priced at once."""
+    engine = exact_engine(T, votes)
+    return engine is not None and engine.quick is not None
+
+
+class Prices:
+    """What it takes to reach each of some goals, as rows of a record.
+
+    Attributes
+    ----------
+    rows : list of dict
+        ``lower`` and ``upper`` as shares, the others as whole votes; ``known`` where anything is.
+    cut_short : Status or None
+        Why a goal was not looked at as closely as it could be.
+    """
+
+    def __init__(self, votes: Votes, T: Statistic, before: Ranking, asked: Sequence[goals.Goal]) -> None:
+        self.votes, self.T, self.before, self.asked = votes, T, before, asked
+        self.rows: list[Record] = []
+        self.cut_short: Status | None = None
+        self._closer = 0  # rows that were refined
+
+    def one_by_one(self, clock: Clock, say: Say) -> None:
+        """Attack one goal after the other, each with its part of the time."""
+        for done, goal in enumerate(self.asked):
+            left = clock.seconds_left() / (len(self.asked) - done)
+            if left < _TOO_SHORT:
+                self.cut_short = Status.BETWEEN_TIME_LIMIT
+                self.rows.append({**dict.fromkeys(_AMOUNTS), "known": False})
+                continue
+            say(done, len(self.asked))
+            self.rows.append(self._attacked(goal, left))
+
+    def quickly(self, clock: Clock, say: Say) -> None:
+        """Find first bounds for every goal: all are known after this, unless the time is over before."""
+        engine = exact_engine(self.T, self.votes)
+        assert engine is not None
+        assert engine.quick is not None
+        for done, goal in enumerate(self.asked):
+            say(done, len(self.asked))
+            aim = goal.aim(self.before, self.votes.items)
+            (found,) = engine.quick(self.votes, self.before, [aim], Change.REPLACE, clock)
+            if clock.over():
+                self.cut_short = Status.BETWEEN_TIME_LIMIT
+            self.rows.append(self._row(found, shown=self._works(found, aim, clock)))
+
+    def _works(self, found: Known, aim: goals.Aim, clock: Clock) -> bool:
+        """Whether an attack reaches its aim when the rule is run on what it leaves."""
+        if found.plan is None:
+            return False
+        attacked = partial(found.plan.applied, self.votes)
+        return reaches(aim, self.T, attacked, consensus_of(attacked(), self.T, None), clock)
+
+    def _row(self, found: Known, *, shown: bool) -> Record:
+        if found.undecided < 0:  # it was not looked at
+            return {**dict.fromkeys(_AMOUNTS), "known": False}
+        counts, total = self.votes.is_counts, self.votes.total
+        enough = found.does if shown else math.inf
+        ends = {
+            "lower": found.fails / total,
+            "upper": enough / total,
+            "needed": found.whole_fails + 1 if counts else math.inf,
+            "ties": (0.0 if found.whole_fails < 0 else enough) if counts else math.inf,
+            "decides": found.undecided + 1 if counts else math.inf,
+            "sufficient": enough if counts else math.inf,
+        }
+        return {**{name: float(end) if math.isfinite(end) else None for name, end in ends.items()}, "known": True}
+
+    def refine(self, clock: Clock, say: Say, *, most: int | None = None) -> int:
+        """Look more closely at what is open, in the order of the goals, up to so many; return how far that went.
+
+        Each goal has its own attack, whose bounds replace those that are farther.
+        """
+        while self._closer < (len(self.rows) if most is None else min(most, len(self.rows))):
+            row = self.rows[self._closer]
+            if not row["known"] or is_open(row, whole=self.votes.is_counts):
+                left = min(clock.seconds_left(), _CLOSER)
+                if left < _TOO_SHORT:
+                    break
+                say(self._closer, len(self.rows))
+                row |= _nearer(row, self._attacked(self.asked[self._closer], left))
+            self._closer += 1
+        return self._closer
+
+    def _attacked(self, goal: goals.Goal, seconds: float) -> Record:
+        limit = None if math.isinf(seconds) else seconds
+        found = attack(self.votes, self.T, goal, time_limit=limit)
+        if found.status in (Status.BETWEEN_TIME_LIMIT, Status.BETWEEN_INTERRUPTED):
+            self.cut_short = found.status
+        return {**amounts(found), "known": True}
+
+
+def voters_who_matter(votes: Votes, T: Statistic, clock: Clock) -> tuple[VoterEffects, list[VoterAttack]]:
+    """Return what each voter does for the first place, and how many must leave, or vote otherwise, to change it."""
+    effects = voter_effects(votes, T)
+    changes: tuple[ChangeName, ...] = ("drop", "replace")
+    attacks: list[VoterAttack] = []
+    for change in changes:
+        left = max(clock.seconds_left(), 0.0) / (len(changes) - len(attacks))
+        limit = None if math.isinf(left) else left
+        attacks.append(voter_attack(votes, T, goals.NewWinner(), change=change, time_limit=limit))
+    return effects, attacks
+
+
+def is_open(row: Record, *, whole: bool) -> bool:
+    """Whether the least number of votes, or the least share, is not settled."""
+    least, most = (row["decides"], row["sufficient"]) if whole else (row["lower"], row["upper"])
+    return least is not None and (most is None or most > least)
+
+
+def _nearer(first: Record, second: Record) -> Record:
+    """Return the better of two bounds at each end."""
+    if second["lower"] is None:  # no change does it
+        return second
+    best: Record = {"known": True}
+    for name in _AMOUNTS:
+        known = [row[name] for row in (first, second) if row[name] is not None]
+        least = name in ("lower", "needed", "decides")
+        best[name] = None if not known else max(known) if least else min(known)
+    return best

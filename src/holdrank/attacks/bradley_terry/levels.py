@@ -1,0 +1,117 @@
+"""Quick bounds for many aims: leads that are left after some numbers of battles, found once for all aims.
+
+A box bounds how far a change of so many battles moves every two items apart. From a few such boxes follows for every
+aim which of these numbers do not suffice: weaker than a race of its own, but at once for all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from holdrank.attacks.bradley_terry.battles import ranked
+from holdrank.attacks.bradley_terry.engine import Known, pushes, siege_of
+from holdrank.attacks.bradley_terry.movement import Mask, Movement
+from holdrank.attacks.goals import Aim
+from holdrank.rankings import Floats, Ranking
+from holdrank.status import Clock
+from holdrank.votes.changes import Change
+from holdrank.votes.votes import Votes
+
+_STEP = 1.4  # from one number of battles to the next
+
+
+class Levels:
+    """The leads that are left after changes of some numbers of battles."""
+
+    def __init__(self, movement: Movement) -> None:
+        self.movement = movement
+        self._left: dict[float, Floats | None] = {}
+
+    def left(self, size: float) -> Floats | None:
+        """Return by how much a is at least ahead of b, [a, b], after any change of `size` battles; None if unknown."""
+        if size not in self._left:
+            movement = self.movement
+            box = movement.box(size, ())
+            if box is None:
+                self._left[size] = None
+            else:
+                slack = movement.told_apart(float(np.ptp(movement.s) + box.rise.max()))
+                self._left[size] = movement.gaps - slack - box.rise.T
+        return self._left[size]
+
+    def most(self, holds: Callable[[Floats], bool], limit: float, clock: Clock) -> float:
+        """Return a number of battles, up to a limit, after which something still holds; 0 if none is found."""
+        sizes = self._sizes(limit)
+        low, high = -1, len(sizes)
+        while high - low > 1 and not clock.over():
+            middle = (low + high) // 2
+            left = self.left(sizes[middle])
+            low, high = (middle, high) if left is not None and holds(left) else (low, middle)
+        return sizes[low] if low >= 0 else 0.0
+
+    def _sizes(self, limit: float) -> list[float]:
+        """Return the numbers of battles that are tried, the same for all aims."""
+        battles = self.movement.battles
+        size = 1.0 if battles.is_counts else 1e-6 * battles.total
+        sizes = []
+        while size <= min(limit, battles.total):
+            sizes.append(size)
+            size = max(size + 1, float(math.floor(_STEP * size))) if battles.is_counts else _STEP * size
+        return sizes
+
+
+def levels_of(votes: Votes, change: Change) -> Levels:
+    """Return the levels of votes under one kind of change; what is found about them is kept."""
+    return votes._remember(f"levels {change.value}", lambda: Levels(siege_of(votes, change).movement))
+
+
+def quick(
+    votes: Votes,
+    before: Ranking,  # noqa: ARG001
+    aims: Sequence[Aim],
+    change: Change,
+    clock: Clock,
+) -> list[Known]:
+    """Return for each aim that is no distance the attack by the push that seems easiest, and a quick bound.
+
+    `undecided` is -1 for aims that were not looked at, for there was no time.
+    """
+    siege, levels = siege_of(votes, change), levels_of(votes, change)
+    found = []
+    for aim in aims:
+        options = [] if clock.over() else pushes(aim)
+        if not options:
+            found.append(Known(whole_fails=-1.0, undecided=-1.0))
+            continue
+        does, plan = siege.pusher.least(aim, min(options, key=siege.pusher.estimate), math.inf, clock)
+        if aim.reached_by_some(ranked(siege.battles.strengths)):
+            found.append(Known(whole_fails=-1.0, does=does, plan=plan))
+            continue
+        limit = below(does, whole=siege.battles.is_counts)
+        fails = levels.most(lambda left, aim=aim: _missed(aim, left > 0), limit, clock)  # type: ignore[misc]
+        found.append(Known(fails, math.floor(fails), math.floor(fails), does, plan))
+    return found
+
+
+def below(does: float, *, whole: bool) -> float:
+    """Return the most battles that may yet be excluded where so many are enough."""
+    return does - 1 if whole else does * (1 - 1e-9)
+
+
+def _missed(aim: Aim, kept: Mask) -> bool:
+    """Whether an aim is out of reach as long as these items stay above those."""
+    order = list(aim.before.order)
+    place = {item: at for at, item in enumerate(order)}
+    if aim.above:
+        return bool(kept[aim.above[1], aim.above[0]])
+    if aim.newcomers:
+        # To be among the first k, an item must pass one of any k others.
+        outside = sorted(aim.newcomers)
+        return min(map(place.__getitem__, outside)) >= aim.top and bool(kept[np.ix_(order[: aim.top], outside)].all())
+    if aim.leaver:
+        (x,) = aim.leaver
+        return int((~kept[x, order[place[x] + 1 :]]).sum()) < aim.top - place[x]
+    return False
