@@ -26,6 +26,7 @@ def asked(order, rng):
 
 
 @pytest.mark.no_cover
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_no_quick_bound_is_above_what_brute_force_finds(change):
     told = 0
@@ -52,6 +53,7 @@ def test_no_quick_bound_is_above_what_brute_force_finds(change):
 
 
 @pytest.mark.no_cover
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_no_quick_bound_on_tiers_is_above_what_brute_force_finds(change):
     told = 0

@@ -40,7 +40,7 @@ from holdrank.analysis.records import (
 )
 from holdrank.analysis.removals import removals
 from holdrank.analysis.result import Analysis
-from holdrank.analysis.spec import Spec
+from holdrank.analysis.spec import CURVE_ITEMS, Spec, curve_distances
 from holdrank.analysis.tradeoff import tradeoff
 from holdrank.attacks import goals
 from holdrank.attacks.answers import attack, breakdown
@@ -57,8 +57,6 @@ from holdrank.words.headlines import headline
 
 Progress: TypeAlias = Callable[[Step], None]
 
-_CURVE_ITEMS = 8  # up to here a curve has every distance
-_FAR = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)  # else these, and one pair
 _FEW_ITEMS = 16  # up to here tiers themselves are priced
 _TOO_SHORT = 0.05  # seconds: not worth a try
 _MANY_ITEMS, _THRESHOLDS = 30, 60  # beyond so many items, tiers at so many thresholds are weighed
@@ -376,7 +374,7 @@ class _Run:
             return
         deltas = curve_distances(n)
         asked = [self.rule.function] + [self.statistic] * (isinstance(self.statistic, Robust) and n <= _FEW_ITEMS)
-        asked += [borda if n <= _CURVE_ITEMS else copeland] * (self.rule.median_of == "kendall")
+        asked += [borda if n <= CURVE_ITEMS else copeland] * (self.rule.median_of == "kendall")
         for done, T in enumerate(asked):
             left = self._seconds()
             limit = None if left is None else left / (len(asked) - done)
@@ -439,11 +437,3 @@ class _Run:
     def _budget(self) -> float:
         """Return the budget of the attacker."""
         return whole_budget(self.spec.budget, self.votes)
-
-
-def curve_distances(n: int) -> list[float]:
-    """Return the distances of the curves of an analysis of `n` items: all for few items, else some."""
-    pairs = n * (n - 1) // 2
-    if n <= _CURVE_ITEMS:
-        return [k / pairs for k in range(1, pairs + 1)]
-    return sorted({1 / pairs, *(max(far, 1 / pairs) for far in _FAR)})

@@ -11,6 +11,9 @@ from holdrank.rules.consensus import expect_seconds, kemeny
 from holdrank.rules.merges import Merge, Robust
 from holdrank.rules.registry import AUTO, expect_rule
 
+CURVE_ITEMS = 8  # up to here a curve has every distance
+_FAR = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)  # else these, and one pair
+
 
 @dataclass(frozen=True, slots=True)
 class Spec:
@@ -66,3 +69,11 @@ class Spec:
         plain["time_limit"] = None if seconds == math.inf else seconds
         for name, value in plain.items():  # numbers may be numpy's, and the record holds Python's
             object.__setattr__(self, name, value)
+
+
+def curve_distances(n: int) -> list[float]:
+    """Return the distances of the curves of an analysis of `n` items: all for few items, else some."""
+    pairs = n * (n - 1) // 2
+    if n <= CURVE_ITEMS:
+        return [k / pairs for k in range(1, pairs + 1)]
+    return sorted({1 / pairs, *(max(far, 1 / pairs) for far in _FAR)})

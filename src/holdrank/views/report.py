@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import html as html_
 import json
@@ -19,7 +20,7 @@ from holdrank.analysis.result import Analysis
 from holdrank.errors import UsageError, quote, show
 from holdrank.files.writers import write_whole
 from holdrank.views.page import LONGEST_TEXT, page_view
-from holdrank.words.ladders import slider_words
+from holdrank.words.ladders import slider_data, slider_words
 from holdrank.words.names import in_text, named
 from holdrank.words.numbers import percent
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["html", "latex", "markdown", "write_report"]
 
+_LONG_RECORD = 150_000  # characters, beyond which the record in a page is packed
 _LONG_TABLE = 40  # rows of a LaTeX table that goes over pages
 _SCRIPTS = "<!-- scripts -->"
 # The call stands outside the module, which the studio uses as well.
@@ -53,7 +55,8 @@ def write_report(analysis: Analysis, path: str | os.PathLike[str]) -> None:
 def html(analysis: Analysis) -> str:
     """Return the report as one HTML page, with style, script, pictures and the record inside.
 
-    It asks nothing of any other place, and everything can be read without its script.
+    It asks nothing of any other place, and everything can be read without its script. A long record is packed: then
+    the element ``holdrank-record`` holds ``{"gzip": ...}``, the record as JSON, compressed, in base64.
     """
     script = "\n" + _file("views/static/holdrank.js") + _START
     css = "\n" + _file("views/static/page.css")
@@ -63,9 +66,17 @@ def html(analysis: Analysis) -> str:
     page = _environment().get_template("report.html").render(**view, policy=policy, css=markup_of(css))
     # A number and its sign stay on one line; what scripts read is added after that.
     page = re.sub(r"(?<=\d) %", "\u00a0%", page)
-    data = f'<script type="application/json" id="holdrank-record">{_json(analysis.record)}</script>'
-    data += f'\n<script type="application/json" id="ladder-words">{_json(slider_words(analysis.record))}</script>'
+    record, slider = _json(analysis.record), slider_words(analysis.record)
+    if len(record) > _LONG_RECORD:
+        record, slider = _json({"gzip": _packed(record)}), slider_data(analysis.record)
+    data = f'<script type="application/json" id="holdrank-record">{record}</script>'
+    data += f'\n<script type="application/json" id="ladder-words">{_json(slider)}</script>'
     return page.replace(_SCRIPTS, f'{data}\n<script type="module">{script}</script>')
+
+
+def _packed(text: str) -> str:
+    """Return text compressed, in base64; the same for the same text."""
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
 def fingerprint(text: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from holdrank.analysis.analyse import curve_distances
 from holdrank.analysis.records import Record
+from holdrank.analysis.spec import curve_distances
 from holdrank.analysis.tradeoff import TOLERANCE
 from holdrank.arrays.tolerances import SAME
 from holdrank.attacks import goals
