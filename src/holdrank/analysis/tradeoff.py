@@ -194,12 +194,9 @@ def tradeoff(
         compared = float(votes.wins().sum() / votes.pair_votes)
         allowed = votes.loss(median.ranking) + tolerance * compared
         theta = np.array([least for least, _ in path])
-        ends = [*theta[1:].tolist(), 0.5]
         # What can be chosen comes first, then the rest by loss.
         turns = sorted(range(len(path)), key=lambda k: (loss[k] > allowed, loss[k]))
-        some = most is not None and pairs >= most  # of all thresholds, so that nothing is known in between
-        middle = [0.0, *((a + b) / 2 for a, b in zip(theta[1:].tolist(), ends[1:], strict=True))]
-        tried = {k: dict.fromkeys((float(theta[k]), float(theta[k]) if some else middle[k])) for k in turns}
+        tried = _values(theta, turns, between=most is None or pairs < most)
         work = {repr(value): (value,) for k in turns for value in tried[k]}
         sweep = _Sweep(votes, base, merge, median, wanted)
         with opened(checkpoint, "tradeoff", votes, sweep.parameters()) as kept:
@@ -226,6 +223,13 @@ def tradeoff(
         total=votes.total,
         seconds=perf_counter() - started,
     )
+
+
+def _values(theta: Floats, turns: Sequence[int], *, between: bool) -> dict[int, dict[float, None]]:
+    """Return the thresholds to try for each result: the least one and, unless results were left out, the middle."""
+    starts, ends = theta.tolist(), [*theta[1:].tolist(), 0.5]
+    middle = {k: (starts[k] + ends[k]) / 2 if k and between else starts[k] for k in turns}
+    return {k: dict.fromkeys((starts[k], middle[k])) for k in turns}
 
 
 @dataclass(frozen=True, slots=True)

