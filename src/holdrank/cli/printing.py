@@ -25,6 +25,7 @@ EXIT_INTERNAL, EXIT_USAGE, EXIT_DATA, EXIT_GATE, EXIT_NOT_PROVED = 1, 2, 3, 4, 5
 EXIT_INTERRUPTED, EXIT_TERMINATED = 130, 143  # as shells tell it: 128 and the number of the signal
 
 _BETWEEN = 3  # columns of a table
+_LONG = 300  # rows of a table that are worth our own layout
 _NARROWEST = 80  # columns of a table: its numbers are never cut; a terminal that has less breaks the lines
 
 
@@ -138,6 +139,40 @@ def print_table(title: str, votes: Votes | None, table: Table) -> None:
         title += f": {plural(votes.total, 'ballot')}, {plural(votes.n, 'item')}"
     click.echo(title)
     console = Console(width=line_width(), highlight=False, markup=False, emoji=False)
+    body = _long_body(table, console.width) if table.row_count > _LONG else []
     with console.capture() as page:
         console.print(table)
-    click.echo("\n".join(line.rstrip() for line in page.get().splitlines()))
+    click.echo("\n".join(line.rstrip() for line in (*page.get().splitlines(), *body)))
+
+
+def _long_body(table: Table, width: int) -> list[str]:
+    """Take the rows of a long table, if all of them fit, and return them as lines: rich takes 0.3 ms for each.
+
+    The table keeps its heading, and the widths of its columns.
+    """
+    from rich.cells import cell_len
+
+    def room(cell: str) -> int:
+        return len(cell) if cell.isascii() else cell_len(cell)
+
+    columns = [
+        [cell for cell in column.cells if isinstance(cell, str) and cell.isprintable()] for column in table.columns
+    ]
+    if any(len(cells) < table.row_count for cells in columns):
+        return []
+    widths = [
+        max(room(str(column.header)), *map(room, some)) for column, some in zip(table.columns, columns, strict=True)
+    ]
+    if sum(widths) + _BETWEEN * (len(widths) - 1) > width or any(
+        c.justify not in ("left", "right") for c in table.columns
+    ):
+        return []
+    padded = []
+    for column, some, wide in zip(table.columns, columns, widths, strict=True):
+        gaps = [" " * (wide - room(cell)) for cell in some]
+        right = column.justify == "right"
+        padded.append([gap + cell if right else cell + gap for gap, cell in zip(gaps, some, strict=True)])
+        column.min_width = wide
+        column._cells.clear()
+    table.rows.clear()
+    return [(" " * _BETWEEN).join(row) for row in zip(*padded, strict=True)]
