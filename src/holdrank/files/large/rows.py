@@ -376,9 +376,20 @@ def _column(scan: Scan, k: int, array: Any, values: list[str] | None, spots: NDA
         codes[masked] = len(words)
         words.append("")
     if scan.types[k] == "json" and not raw:
-        words = [_decoded(scan, k, word, lambda code=code: int(spots[(codes == code).argmax()]))  # type: ignore[misc]
+        plain_words = [word for word in words if word and word[0] not in '"[{']
+        known = dict(zip(plain_words, map(json_text, _all_values(plain_words)), strict=False))
+        words = [known[word] if word in known else
+                 _decoded(scan, k, word, lambda code=code: int(spots[(codes == code).argmax()]))  # type: ignore[misc]
                  for code, word in enumerate(words)]  # fmt: skip
     return Coded(words, codes)
+
+
+def _all_values(words: Sequence[str]) -> list[Any]:
+    """Return the values of numbers and the like at once, for there may be many; none if one cannot be read."""
+    try:
+        return cast("list[Any]", json_value(f"[{','.join(words)}]"))
+    except ValueError:
+        return []
 
 
 def _decoded(scan: Scan, k: int, word: str, place: Callable[[], int]) -> str:
