@@ -60,7 +60,7 @@ Progress: TypeAlias = Callable[[Step], None]
 _FEW_ITEMS = 16  # up to here tiers themselves are priced
 _TOO_SHORT = 0.05  # seconds: not worth a try
 _MANY_ITEMS, _THRESHOLDS = 30, 60  # beyond so many items, tiers at so many thresholds are weighed
-_VOTERS, _VOTER_SECONDS = 20, 3.0  # who matter most, and are listed; for how many of them it takes
+_VOTERS, _VOTER_SECONDS = 20, 2.0  # who matter most, and are listed; for how many of them it takes
 _TOPMOST = 5  # gaps, and races, that have closer bounds from the start
 _POLISH = 0.6  # of the time limit, after which no bound is made closer
 # What each step may take of the time that is left, in the order of the steps: what people look at first comes first.
