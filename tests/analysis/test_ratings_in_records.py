@@ -36,7 +36,7 @@ def battles(n, m, seed, names=None):
 
 
 def analysed(votes, **options):
-    return hr.analyse(votes, hr.Spec(rule="bradley-terry", theta=None, draws=0, time_limit=0.5, **options))
+    return hr.analyse(votes, hr.Spec(rule="bradley-terry", theta=None, draws=0, time_limit=1.5, **options))
 
 
 def of(ballots, weights=None, unlisted="observed"):
