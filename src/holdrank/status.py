@@ -80,11 +80,14 @@ class Step:
         What is being counted, in words for people.
     done, total : int
         Units finished, and units known so far.
+    known : str
+        What is known so far, in words for people; empty where nothing is.
     """
 
     name: str
     done: int
     total: int
+    known: str = ""
 
 
 class Clock:

@@ -241,7 +241,7 @@ class _Run:
 
     def _price(self, name: str, prices: Prices, *, quick: bool) -> None:
         self.record[name] = prices.rows
-        say = partial(self._say, name)
+        say = partial(self._say, f"{name} priced")
         if quick:
             self._rough.append(prices)
             prices.quickly(self._part, say)
@@ -258,7 +258,7 @@ class _Run:
         clock = Clock(None if math.isinf(left) else max(left, 0.0), within=self._part)
         notes = []
         for prices in self._rough:
-            closer, number = prices.refine(clock, partial(self._say, "refine")), len(prices.rows)
+            closer, number = prices.refine(clock, partial(self._say, "bounds")), len(prices.rows)
             if closer < number:
                 what = "gaps" if prices.rows is self.record["gaps"] else "races"
                 notes.append(f"the last {number - closer:,} of {number:,} {what} have first bounds only")
@@ -283,7 +283,7 @@ class _Run:
             part = None if left is None else left / (n + 1 - place)
             known = cut
             if part is None or part >= _TOO_SHORT:
-                self._say("cut", place, n)
+                self._say("items at the cut", place, n)
                 known = attack(self.votes, T, goal, time_limit=part)
             # Whoever changes places across the cut changes the set of the first k.
             least = max(least_share(known), least_share(cut))
@@ -419,7 +419,8 @@ class _Run:
 
     def _say(self, name: str, done: int, total: int) -> None:
         if self.progress is not None:
-            self.progress(Step(name, done, total))
+            known = headline(self.record) if self.record["consensus"] is not None else ""
+            self.progress(Step(name, done, total, known))
 
     def _seconds(self) -> float | None:
         """Return the seconds that are left to the step."""

@@ -65,7 +65,7 @@ def attack(file: str, change: str, rule: str, theta: float | str | None, merge: 
     votes = read(file, reading, quiet)
     asked, rule = rule, settled_rule(rule, votes)
     T = statistic_of(rule, theta, merge, votes)
-    with progress_line(quiet) as progress:
+    with progress_line(quiet, "looking for the smallest attack") as progress:
         found = compute(votes, T, goal, change=change, time_limit=time_limit, progress=progress)  # type: ignore[arg-type]
     if verbose:
         complain(f"{found.status}; {found.seconds:.3f} s")

@@ -101,7 +101,7 @@ def breakdown(file: str, files: tuple[str, ...], rule: str, theta: float | str |
     votes = read(file, reading, quiet)
     rule = settled_rule(asked["rule"], votes)
     T = statistic_of(rule, theta, merge, votes)
-    with progress_line(quiet) as progress:
+    with progress_line(quiet, "computing the breakdown") as progress:
         one = compute(votes, T, **how, time_limit=time_limit, progress=progress)
     if verbose:
         complain(f"{one.status}: method {one.method}; {one.seconds:.3f} s")
@@ -139,7 +139,7 @@ def tradeoff(file: str, rule: str, merge: str, delta: float | None, tolerance: f
 
     votes = read(file, reading, quiet)
     asked, rule = rule, settled_rule(rule, votes)
-    with progress_line(quiet) as progress:
+    with progress_line(quiet, "weighing loss against robustness") as progress:
         limits: dict[str, Any] = {"tolerance": tolerance, "time_limit": time_limit, "progress": progress}
         means: dict[str, Any] = {"executor": executor, "checkpoint": checkpoint}
         found = compute(votes, statistic(rule), merge=merge, delta=delta, **limits, **means)  # type: ignore[arg-type]

@@ -337,11 +337,11 @@ def _same_file(output: str, file: str) -> bool:
 
 def read(file: str, reading: dict[str, Any], quiet: bool) -> Votes:
     """Return the votes of FILE, and say on stderr how it was read."""
-    from holdrank.files import read_votes
-
     if sys.stdout is None or (file == "-" and sys.stdin is None):
         raise click.UsageError("standard input or output is closed")
     with progress_line(quiet, f"reading {show(file, 40)}") as progress:
+        from holdrank.files import read_votes  # here, for it takes a part of the first second
+
         if progress is not None:
             reading = {**reading, "progress": progress}
         votes = read_votes(file, **reading)

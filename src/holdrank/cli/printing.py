@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdrank.words.numbers import plural
+from holdrank.words.results import STEPS
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 EXIT_INTERNAL, EXIT_USAGE, EXIT_DATA, EXIT_GATE, EXIT_NOT_PROVED = 1, 2, 3, 4, 5
 EXIT_INTERRUPTED, EXIT_TERMINATED = 130, 143  # as shells tell it: 128 and the number of the signal
 
+_FIRST = 0.3  # seconds until the line of progress is there; quicker work needs none
 _BETWEEN = 3  # columns of a table
 _LONG = 300  # rows of a table that are worth our own layout
 _NARROWEST = 80  # columns of a table: its numbers are never cut; a terminal that has less breaks the lines
@@ -36,27 +38,37 @@ def complain(message: str, *, nl: bool = True) -> None:
 
 
 class Progress:
-    """One line on a terminal that says what goes on, how far it has come and for how long.
+    """One line on a terminal that says what goes on, how far it has come, what is known so far, and for how long.
 
-    It is written over ten times a second at most, and once a second at least: a search may be silent for long.
+    It stands there almost at once, and is written over ten times a second at most, and once a second at least: a search
+    may be silent for long.
     """
 
     def __init__(self, what: str) -> None:
-        self._words = what
+        self._what = self._words = what
+        self._known = self._result = ""  # of this step, and of the analysis
         self._started = self._last = monotonic()
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._keep_writing, daemon=True)
         self._thread.start()
 
     def __call__(self, step: Step) -> None:
-        """Show a step."""
-        self._words = f"{step.name}: {step.done:,} of {step.total:,}"
+        """Show a step; those of an analysis stay the heading of what is done in them."""
+        share = f"{step.done:,} of {step.total:,}" if step.total > step.done else f"{step.done:,}"
+        if step.name in STEPS:
+            self._what = self._words = f"step {step.done + 1} of {step.total}, {STEPS[step.name]}"
+            self._result = step.known
+        else:
+            self._words = f"{self._what}: {step.name}: {share}"
+        self._known = (step.known or self._result).rstrip(".")
         if monotonic() - self._last > 0.1:
             self._write()
 
     def _keep_writing(self) -> None:
-        while not self._over.wait(1.0):
+        pause = _FIRST
+        while not self._over.wait(pause):
             self._write()
+            pause = 1.0
 
     def _write(self) -> None:
         from rich.cells import cell_len, set_cell_size
@@ -64,7 +76,8 @@ class Progress:
         self._last = monotonic()
         tail = f", {int(self._last - self._started)} s, Ctrl-C ends it"
         room = max(shutil.get_terminal_size().columns - 1 - len(tail), 0)  # a second line would stay
-        words = self._words if cell_len(self._words) <= room else set_cell_size(self._words, room)
+        words = f"{self._words}; {self._known}" if self._known else self._words
+        words = words if cell_len(words) <= room else set_cell_size(words, room)
         complain(f"\r{words}{tail}\x1b[K", nl=False)
 
     def end(self) -> None:

@@ -35,7 +35,7 @@ from holdrank.cli.printing import (
 )
 from holdrank.errors import show
 from holdrank.words.ladders import rungs
-from holdrank.words.names import order_text
+from holdrank.words.names import order_text, rule_name
 from holdrank.words.numbers import percent, span
 from holdrank.words.ratings import rating_texts
 from holdrank.words.results import consensus_text, draws_text, majority_text
@@ -176,7 +176,7 @@ def _consensus(votes: Votes, rule: str, time_limit: float | None, quiet: bool, v
     from holdrank.rules.bradley_terry import bradley_terry
     from holdrank.rules.consensus import kemeny
 
-    with progress_line(quiet) as progress:
+    with progress_line(quiet, f"ranking by {rule_name(rule)}") as progress:
         if rule == "kemeny":
             found = kemeny(votes, time_limit=time_limit, progress=progress)
         else:

@@ -83,7 +83,7 @@ def report(file: str, output: str | None, text: bool, rule: str, theta: float | 
         time_limit=time_limit,
     )
     votes = read(file, reading, quiet)
-    with progress_line(quiet) as progress:
+    with progress_line(quiet, "analysing") as progress:
         found = analyse(votes, spec, progress=progress)
     # What was found is told first, should the file not be written in the end.
     if text:

@@ -43,18 +43,23 @@ def voters(file: str, race: tuple[str, str] | None, at_most: float | None, new_v
     from holdrank.analysis import records
     from holdrank.analysis.voters import voter_effects
     from holdrank.attacks.goals import Above, Goal, NewWinner
-    from holdrank.attacks.voters import voter_attack
+    from holdrank.attacks.voters import VoterAttack, voter_attack
+    from holdrank.status import Step
 
     votes = read(file, reading, quiet)
     if at_most is not None:
         votes = votes.capped(at_most)
     T = statistic(_RULE)
-    with progress_line(quiet, "leaving out voters"):
+    with progress_line(quiet, "leaving out voters") as progress:
         found = voter_effects(votes, T, race=race)
         goal: Goal = NewWinner() if race is None else Above(found.below, found.above)
         seconds = None if time_limit is None else time_limit / (2 + (new_voters is not None))
         changes = [("drop", None), ("replace", None), *([("add", new_voters)] if new_voters else [])]
-        attacks = [voter_attack(votes, T, goal, change=c, cap=cap, time_limit=seconds) for c, cap in changes]  # type: ignore[arg-type]
+        attacks: list[VoterAttack] = []
+        for done, (change, cap) in enumerate(changes):
+            if progress is not None:
+                progress(Step(f"voters to {change}", done, len(changes), attacks[-1].text() if attacks else ""))
+            attacks.append(voter_attack(votes, T, goal, change=change, cap=cap, time_limit=seconds))  # type: ignore[arg-type]
     taken = found.seconds + sum(one.seconds for one in attacks)
     if verbose:
         complain(f"{'; '.join(f'{one.change}: {one.status}' for one in attacks)}; {taken:.3g} s")

@@ -24,29 +24,11 @@ from holdrank.words.ladders import buckets, slider_data, tiers_of
 from holdrank.words.names import in_text, named, rule_name
 from holdrank.words.numbers import number, plural, span
 from holdrank.words.prices import budget_text
+from holdrank.words.results import STEPS
 from holdrank.words.votes import part_text
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-
-STEPS = {
-    "consensus": "finding the consensus",
-    "tiers": "choosing the tiers",
-    "attack": "looking for the smallest attack",
-    "claims": "testing claims",
-    "gaps": "pricing the gaps between tiers",
-    "cut": "looking at the cut",
-    "removals": "removing one item at a time",
-    "races": "pricing the races of neighbours",
-    "bootstrap": "drawing the votes again",
-    "reach": "finding the places within reach",
-    "voters": "leaving out voters",
-    "tradeoff": "weighing loss against robustness",
-    "curves": "computing breakdown curves",
-    "others": "asking the other rules",
-    "refine": "making bounds closer",
-}
-"""The steps of an analysis, in their order and in words."""
 
 _TASKS = {"claim": "looking for the smallest change", "curve": "computing the curve", "compare": "comparing the files"}
 _DETAILS = {"draws": "draws", "distances": "distances", "replay": "replaying the attack"}

@@ -2,11 +2,32 @@
 
 from __future__ import annotations
 
+import math
+
 from holdrank.errors import show
 from holdrank.status import Status
 from holdrank.words.names import distance_name
 from holdrank.words.numbers import number, percent, plural, span
 from holdrank.words.prices import CANNOT_BREAK, Facts
+
+STEPS = {
+    "consensus": "finding the consensus",
+    "tiers": "choosing the tiers",
+    "attack": "looking for the smallest attack",
+    "claims": "testing claims",
+    "gaps": "pricing the gaps between tiers",
+    "cut": "looking at the cut",
+    "removals": "removing one item at a time",
+    "races": "pricing the races of neighbours",
+    "bootstrap": "drawing the votes again",
+    "reach": "finding the places within reach",
+    "voters": "leaving out voters",
+    "tradeoff": "weighing loss against robustness",
+    "curves": "computing breakdown curves",
+    "others": "asking the other rules",
+    "refine": "making bounds closer",
+}
+"""The steps of an analysis, in their order and in words."""
 
 _OPTIMA = {True: "the only optimum", False: "one of several optima", None: "other optima not excluded"}
 
@@ -51,6 +72,20 @@ def never_compared_text(never: int, pairs: int, neighbours: int) -> str:
     met = f"{never:,} of {plural(pairs, 'pair')} {'was' if never == 1 else 'were'} never compared"
     near = f"{neighbours:,} of those {'is a pair of' if neighbours == 1 else 'are'} neighbours here"
     return f"several orders are equally good: {met}, and {near}"
+
+
+def so_far(fails: float, does: float) -> str:
+    """Return what is known about an attack while it is looked for: votes that do not suffice, and votes that do.
+
+    Examples
+    --------
+    >>> so_far(30, 45), so_far(0, 45), so_far(30, float("inf")), so_far(0, float("inf"))
+    ('more than 30 and at most 45 votes so far', 'at most 45 votes so far', 'more than 30 votes so far', '')
+    """
+    low = f"more than {number(fails)}" if fails > 0 else ""
+    high = f"at most {number(does)}" if math.isfinite(does) else ""
+    both = " and ".join(filter(None, (low, high)))
+    return f"{both} vote{'s' * ((does if high else fails) != 1)} so far" if both else ""
 
 
 def draws_text(draws: int, unchanged: float, status: str) -> str:

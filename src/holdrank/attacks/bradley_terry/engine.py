@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -21,6 +21,7 @@ from holdrank.rankings import Ranking
 from holdrank.status import Clock, Step
 from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
+from holdrank.words.results import so_far
 
 Pair: TypeAlias = tuple[int, int]  # (b, a): b is to pass a
 
@@ -85,9 +86,11 @@ class Siege:
         self.movement = Movement(self.battles, self.change)
         self.pusher = Pusher(self.battles, self.change)
 
-    def ask(self, aim: Aim, clock: Clock) -> Known:
+    def ask(self, aim: Aim, clock: Clock, tell: Callable[[Known], None] | None = None) -> Known:
         """Return what is known about an aim, the attack first: nothing beyond it need be excluded."""
         known = self._attack(aim, clock)
+        if tell is not None:
+            tell(known)
         if self.battles.is_counts:
             known = self._enumerated(aim, known, clock, _FEW_CHANGES)
         most, self._unit = self._asked(known)
@@ -294,7 +297,12 @@ def find(
             progress(Step("goals", done, len(asked)))
         if clock.over():
             break
-        siege.ask(aim, clock)
+
+        def tell(known: Known, done: int = done) -> None:
+            if progress:
+                progress(Step("goals", done, len(asked), so_far(known.fails, known.does)))
+
+        siege.ask(aim, clock, tell)
     results, last = [], Known()
     for aim in aims:
         # Farther aims need no less.
