@@ -180,3 +180,21 @@ def test_a_program_that_grows_gives_the_same_as_one_with_all_rows(change, kind):
             if math.isfinite(whole.value):
                 leads = [grown.points[i] - grown.points[j] for i, j in pairs]
                 assert min(leads) >= slack - 1e-5
+
+
+def test_points_are_those_of_the_definition():
+    rng = np.random.default_rng(7)
+    for _ in range(60):
+        n, m = int(rng.integers(2, 7)), int(rng.integers(1, 9))
+        table = rng.integers(0, n + 1, (m, n))
+        table[:, 0] = 1
+        for unlisted in ("bottom", "observed"):
+            votes = hr.Votes.from_ranks(table, unlisted=unlisted)
+            before = hr.Ranking.from_order(rng.permutation(n).tolist())
+            expected = []
+            for ballot in votes.ranks.tolist():
+                ranks = [rank or (n + 1 if unlisted == "bottom" else 0) for rank in ballot]
+                rivals = [[other for j, other in enumerate(ranks) if j != i and other] for i in range(n)]
+                doubled = [sum(2 * (r < o) + (r == o) for o in rivals[i]) if r else 0 for i, r in enumerate(ranks)]
+                expected.append([doubled[item] for item in before.order])
+            assert Points(votes, before, hr.Change.REPLACE).doubled.tolist() == expected

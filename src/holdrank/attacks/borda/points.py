@@ -35,16 +35,12 @@ class Points:
     def __init__(self, votes: Votes, before: Ranking, change: Change) -> None:
         self.votes, self.order, self.change = votes, np.array(before.order), change
         n = self.n = votes.n
-        ranks = np.array(votes.ranks[:, self.order], dtype=np.int64)
-        if votes.unlisted == "bottom":
-            ranks[ranks == 0] = n + 1
-        listed = ranks > 0
-        self.doubled: Ints = np.empty(ranks.shape, dtype=np.int64)
-        for i in range(n):
-            mine = ranks[:, i, None]
-            lead = 2 * (mine < ranks) + (mine == ranks)
-            self.doubled[:, i] = np.where(listed, lead, 0).sum(axis=1) - 1
-        self.doubled[~listed] = 0
+        # An item gets a point for each item below it and half a point for each that is tied with it.
+        self.doubled: Ints = np.empty((len(votes.weights), n), dtype=np.int64)
+        listed = votes.ballots.listed
+        for part, places in votes.ballots.places():
+            last = n if votes.unlisted == "bottom" else listed[part, None]
+            self.doubled[part] = np.maximum(2 * (last - places), 0)[:, self.order]
         self.weights: Floats = votes.weights / votes.total * UNIT
         self.base: Floats = self.weights @ self.doubled / 2
         self.battles = adds_battles(votes)
