@@ -128,7 +128,7 @@ def replacing(votes: Votes, removed: Floats, ranks: npt.ArrayLike, added: Floats
 
 def adds_battles(votes: Votes) -> bool:
     """Whether the votes are battles between two items each, so that an attacker adds battles too, not rankings."""
-    listed = (votes.ranks != 0).sum(axis=1)
+    listed = votes.ballots.listed
     return votes.unlisted == "observed" and votes.n > 2 and bool((listed <= 2).all())
 
 

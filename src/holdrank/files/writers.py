@@ -209,8 +209,10 @@ def _csv(votes: Votes, chosen: str, name: str) -> str:
             )
     if chosen == "csv":
         chosen = "positions" if _first_mentions(votes) == list(range(len(votes.items))) else "rank-columns"
-    rows = _position_rows(votes, name) if chosen == "positions" else _rank_rows(votes)
-    return "".join(",".join(map(_cell, row)) + "\n" for row in rows)
+    if chosen == "positions":
+        return "".join(",".join(map(_cell, row)) + "\n" for row in _position_rows(votes, name))
+    heading, *rows = _rank_rows(votes)
+    return "\n".join((",".join(map(_cell, heading)), *rows, ""))
 
 
 def _cell(text: str) -> str:
@@ -249,12 +251,15 @@ def _position_rows(votes: Votes, name: str) -> list[Sequence[str]]:
     return rows
 
 
-def _rank_rows(votes: Votes) -> list[Sequence[str]]:
-    """Return a row a ballot with competition ranks (1, 1, 3), which no reader can take for scores."""
+def _rank_rows(votes: Votes) -> tuple[list[str], *tuple[str, ...]]:
+    """Return the heading, and a line a ballot with competition ranks (1, 1, 3), which no reader can take for scores.
+
+    Lines hold numbers alone, most of them none where ballots list few items; as text they take little memory.
+    """
     names = [guard_name(item) for item in votes.items]
     if named_form(Table("", ["weight", *names], [], ())) is not None:
         names = [guard_name(item, known_names=True) for item in votes.items]
-    rows: list[Sequence[str]] = [["weight", *names]]
+    lines = []
     for ballot, weight in zip(votes.ballots.orders(), votes.weights.tolist(), strict=True):
         cells = [""] * len(names)
         place = 1
@@ -262,8 +267,8 @@ def _rank_rows(votes: Votes) -> list[Sequence[str]]:
             for item in group:
                 cells[item] = str(place)
             place += len(group)
-        rows.append([_number(weight), *cells])
-    return rows
+        lines.append(",".join((_number(weight), *cells)))
+    return ["weight", *names], *lines
 
 
 def _number(weight: float) -> str:
