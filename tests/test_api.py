@@ -29,6 +29,8 @@ OPTIONAL = {
     "paper.arena": "votes",
     "bootstrap": "T",
     "breakdown": "T deltas",
+    "leaderboard": "T",
+    "leave_one_out": "T",
     "breakdowns": "T deltas",
     "reach": "T budget",
     "tradeoff": "base",

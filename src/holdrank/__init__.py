@@ -21,6 +21,7 @@ __version__ = "0.1.0"
 
 _ROOMS = {
     "analysis.analyse": ("analyse",),
+    "analysis.board": ("Leaderboard", "leaderboard"),
     "analysis.bootstrap": ("Bootstrap", "bootstrap"),
     "analysis.many": ("FileBreakdown", "breakdowns"),
     "analysis.leave_one_out": ("LeaveOneOut", "LeftOut", "leave_one_out"),
@@ -70,6 +71,7 @@ _ROOMS = {
     "rules.registry": ("auto",),
     "rules.scores": ("copeland", "mean_score"),
     "status": ("Status", "Step"),
+    "views.boards": ("write_leaderboard",),
     "votes.changes": ("Change",),
     "votes.groups": ("Groups",),
     "votes.models": (
@@ -128,6 +130,8 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank import paper as paper
     from holdrank import plots as plots
     from holdrank.analysis.analyse import analyse as analyse
+    from holdrank.analysis.board import Leaderboard as Leaderboard
+    from holdrank.analysis.board import leaderboard as leaderboard
     from holdrank.analysis.bootstrap import Bootstrap as Bootstrap
     from holdrank.analysis.bootstrap import bootstrap as bootstrap
     from holdrank.analysis.leave_one_out import LeaveOneOut as LeaveOneOut
@@ -212,6 +216,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.status import Status as Status
     from holdrank.status import Step as Step
     from holdrank.views import report as report
+    from holdrank.views.boards import write_leaderboard as write_leaderboard
     from holdrank.votes.changes import Change as Change
     from holdrank.votes.groups import Groups as Groups
     from holdrank.votes.models import BucketMass as BucketMass

@@ -44,6 +44,8 @@ COMMANDS = [
     ["removals", "votes.soc", "--rule", "bradley-terry"],
     ["leave-one-out", "battles.csv", "--by", "who", "--rule", "bradley-terry"],
     ["leave-one-out", "votes.soc", "--ballots"],
+    ["board", "votes.soc"],
+    ["board", "battles.csv", "--columns", "model,rating,rank_ub"],
     ["voters", "battles.csv", "--voter", "who"],
     ["voters", "battles.csv", "--voter", "who", "--race", "b", "c", "--at-most", "2", "--new-voters", "3"],
     ["tiers", "votes.soc", "--theta", "auto"],

@@ -18,7 +18,7 @@ from holdrank.errors import Message, Option, UsageError, quote
 from holdrank.rankings import Floats, Ints, Ranking, hausdorff_ns
 from holdrank.rules.consensus import Consensus, Statistic, StatisticName, expect_seconds, expect_votes, name_of
 from holdrank.rules.merges import Robust, consensus_of, settled
-from holdrank.rules.registry import rule_of
+from holdrank.rules.registry import auto, rule_of
 from holdrank.status import Clock, Status, Step
 from holdrank.votes.groups import Groups
 from holdrank.votes.limits import NUMBERS_AT_A_TIME
@@ -154,7 +154,7 @@ class LeaveOneOut:
 
 def leave_one_out(
     votes: Votes,
-    T: Statistic,
+    T: Statistic = auto,
     *,
     by: str | None = None,
     time_limit: float | None = None,
@@ -256,7 +256,7 @@ def _ballots(votes: Votes) -> Groups:
     names = [
         f"{row + 1}: {order_text(order, votes.items)}"[:_LONGEST] for row, order in enumerate(votes.ballots.orders())
     ]
-    return Groups.make("ballot", names, np.arange(votes.distinct), np.arange(votes.distinct), weights)
+    return Groups.make("ballot", names, np.arange(votes.distinct), ballot=np.arange(votes.distinct), weight=weights)
 
 
 def _rankings(votes: Votes, T: Statistic, groups: Groups, clock: Clock) -> Iterator[tuple[Ranking, Status]]:

@@ -20,6 +20,7 @@ import click
 from holdrank import __version__
 from holdrank.cli import (
     attack,
+    board,
     breakdown,
     check,
     demo,
@@ -187,6 +188,7 @@ def _stands_nowhere() -> bool:
 for _command in (
     rank.rank,
     rank.tiers,
+    board.board,
     removals.removals,
     leave_one_out.leave_one_out,
     voters.voters,

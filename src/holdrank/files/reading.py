@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
 from holdrank.errors import InputError, Message, Option, UsageError
@@ -27,6 +27,7 @@ from holdrank.files.table_form import looks_like_lists
 from holdrank.files.tables import of_table
 from holdrank.files.text_layouts import LAYOUTS
 from holdrank.status import Step
+from holdrank.votes.forms.frames import is_frame, table_from_frame, with_names
 from holdrank.votes.forms.raw import RawBallots
 from holdrank.votes.forms.table import Problems, Ref, Table, no_marks
 from holdrank.votes.provenance import Reading
@@ -61,7 +62,7 @@ class Validation:
 
 
 def read_votes(
-    source: str | os.PathLike[str] | BinaryIO,
+    source: str | os.PathLike[str] | BinaryIO | Any,
     *,
     format: str | None = None,
     unlisted: str | None = None,
@@ -98,7 +99,10 @@ def read_votes(
 
     Parameters
     ----------
-    source : path, "-" or binary file
+    source : path, "-", binary file or data frame
+        Data frames of pandas, polars, pyarrow and others are told apart as tables in files are; of pandas, an index of
+        names is read as a column.
+
         PrefLib, CSV (comma, semicolon, tab or pipe), JSON Lines, Parquet or .xlsx; ``"-"`` is standard input. A
         pattern such as ``"votes/*.parquet"`` is all files that it fits, which must have the same columns; these, and
         large files, are counted by DuckDB and need not fit in memory (see :doc:`/how-to/big-votes`).
@@ -175,6 +179,8 @@ def read_votes(
         categories=categories, short_rows=short_rows, sheet=sheet, where=where, since=since, until=until,
         only=only, drop=drop, by=by,
     )  # fmt: skip
+    if is_frame(source):
+        return _read_frame(source, format, options)
     if sniff.is_large(source):
         votes = _read_large(source, format, options, progress)
         if votes is not None:
@@ -229,6 +235,22 @@ def _read(
     choices = {"format": f"{form} ({reason})", **raw.choices}
     votes = Votes.from_raw(raw, Reading(opened.name, opened.sha256, form, choices, raw.title))
     return kept_items(votes, options)
+
+
+def _read_frame(frame: Any, format: str | None, options: ReadOptions) -> Votes:
+    """Return the votes of a data frame."""
+    check_format(format)
+    if format in _BALLOTS_OF_TEXT:
+        raise UsageError(f"the format {format!r} is text, but the source is a data frame")
+    for option in ("delimiter", "encoding", "header", "sheet"):
+        if getattr(options, option) is not None:
+            raise UsageError(Message(Option(option), " means nothing for a data frame"))
+    table = replace(table_from_frame(with_names(frame)), frame=False)  # its options are those of files
+    form, reason, raw = of_table(table, format, options, Problems())
+    if not raw.ranks.any():
+        raise no_marks(table.source, len(raw.items))
+    choices = {"format": f"{form} ({reason})", **raw.choices}
+    return kept_items(Votes.from_raw(raw, Reading(format=form, choices=choices)), options)
 
 
 def _raw_ballots(

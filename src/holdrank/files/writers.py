@@ -210,12 +210,12 @@ def _csv(votes: Votes, chosen: str, name: str) -> str:
     if chosen == "csv":
         chosen = "positions" if _first_mentions(votes) == list(range(len(votes.items))) else "rank-columns"
     if chosen == "positions":
-        return "".join(",".join(map(_cell, row)) + "\n" for row in _position_rows(votes, name))
+        return "".join(",".join(map(csv_cell, row)) + "\n" for row in _position_rows(votes, name))
     heading, *rows = _rank_rows(votes)
-    return "\n".join((",".join(map(_cell, heading)), *rows, ""))
+    return "\n".join((",".join(map(csv_cell, heading)), *rows, ""))
 
 
-def _cell(text: str) -> str:
+def csv_cell(text: str) -> str:
     """Return a CSV cell, quoted where RFC 4180 asks for it; the csv module leaves a lone CR bare."""
     return '"' + text.replace('"', '""') + '"' if any(sign in text for sign in ',"\r\n') else text
 

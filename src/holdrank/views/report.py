@@ -102,9 +102,9 @@ def latex(analysis: Analysis) -> str:
     alone = ", without ties" * tied  # the others are of the tiers
     columns += [f"By chance{alone}"] * view["with_chance"] + [f"By attack{alone}"] * view["with_reach"]
     long = len(record["items"]) > _LONG_TABLE
-    lines = [f"% {_latex(show(record['headline'], LONGEST_TEXT))}"]
+    lines = [f"% {latex_text(show(record['headline'], LONGEST_TEXT))}"]
     lines += [f"% holdrank {record['version']}, votes {record['votes']['input_hash'][:12]}"]
-    body = [" & ".join(map(_latex, columns)) + r" \\", r"\midrule", *([r"\endhead"] if long else [])]
+    body = [" & ".join(map(latex_text, columns)) + r" \\", r"\midrule", *([r"\endhead"] if long else [])]
     for k, tier in enumerate(view["tiers"]):
         body += [r"\addlinespace"] * (k > 0)
         for j, row in enumerate(tier["rows"]):
@@ -112,9 +112,9 @@ def latex(analysis: Analysis) -> str:
             cells = [tier["places"] if j == 0 else "", row["name"], (row["gap"] or "") if last else ""]
             cells[2:2] = rated.get(row["item"], ())
             cells += [row["chance"]] * view["with_chance"] + [row["reach"]] * view["with_reach"]
-            body.append(" & ".join(map(_latex, cells)) + r" \\")
+            body.append(" & ".join(map(latex_text, cells)) + r" \\")
     form = f"{{rl{'r' * (len(columns) - 2)}}}"
-    caption = rf"\caption{{{_latex(view['caption'])}}}"
+    caption = rf"\caption{{{latex_text(view['caption'])}}}"
     if long:
         lines += [
             rf"\begin{{longtable}}{form}",
@@ -189,12 +189,12 @@ _LATEX = {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "~": r"\textasciiti
           **{sign: f"\\{sign}" for sign in "&%$#_"}}  # fmt: skip
 
 
-def _latex(text: str) -> str:
+def latex_text(text: str) -> str:
     r"""Return text that LaTeX sets as it is.
 
     Examples
     --------
-    >>> print(_latex("5 % of A_1 \\ 1–2"))
+    >>> print(latex_text("5 % of A_1 \\ 1–2"))
     5 \% of A\_1 \textbackslash{} 1--2
     """
     return "".join(_LATEX.get(sign, sign) for sign in text)

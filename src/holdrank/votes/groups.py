@@ -40,7 +40,7 @@ class Groups:
     weight: Floats
 
     @classmethod
-    def make(cls, of: str, names: Sequence[str], group: Ints, ballot: Ints, weight: Floats) -> Groups:
+    def make(cls, of: str, names: Sequence[str], group: Ints, *, ballot: Ints, weight: Floats) -> Groups:
         """Return groups from entries in any order; equal ones are added up, and groups without votes left out."""
         heavy = weight > 0
         rows = int(ballot.max(initial=0)) + 1
@@ -57,7 +57,8 @@ class Groups:
         """Return groups from the label of every ballot."""
         numbers: dict[str, int] = {}
         group = np.array([numbers.setdefault(label, len(numbers)) for label in labels], dtype=np.int64)
-        return cls.make(of, list(numbers), group, np.arange(len(labels)), np.asarray(weights, dtype=np.float64))
+        weight = np.asarray(weights, dtype=np.float64)
+        return cls.make(of, list(numbers), group, ballot=np.arange(len(labels)), weight=weight)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -76,7 +77,7 @@ class Groups:
         """Return the groups of ballots that now stand elsewhere: `to` has the new row of each, -1 where it is gone."""
         row = to[self.ballot]
         kept = row >= 0
-        return Groups.make(self.of, self.names, self.group[kept], row[kept], self.weight[kept])
+        return Groups.make(self.of, self.names, self.group[kept], ballot=row[kept], weight=self.weight[kept])
 
     def each(self) -> Iterator[tuple[Ints, Floats]]:
         """Yield the ballots of each group, and how many votes of it are each of them."""

@@ -60,7 +60,7 @@ def open_source(source: str | os.PathLike[str] | BinaryIO) -> Source:
         except (OSError, ValueError) as error:
             raise unreadable(os.fspath(source), error) from error
     if not hasattr(source, "read"):
-        raise UsageError(f"source is a path, '-' or a binary file, not a {type(source).__name__}")
+        raise UsageError(f"source is a path, '-', a binary file or a data frame, not a {type(source).__name__}")
     data = source.read()
     if not isinstance(data, bytes | bytearray):
         raise UsageError("source gives text; open the file in binary mode (mode 'rb')")

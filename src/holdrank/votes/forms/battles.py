@@ -206,7 +206,7 @@ def groups_of_battles(of: str, voters: Voters, results: Ints) -> Groups:
     """Return the battles of voters as groups of ballots, where every result is a ballot."""
     row_of = {result: row for row, result in enumerate(map(tuple, results.tolist()))}
     ballot = np.array([row_of[result] for result in map(tuple, voters.results.tolist())], dtype=np.int64)
-    return Groups.make(of, voters.names, voters.voter, ballot, voters.weight)
+    return Groups.make(of, voters.names, voters.voter, ballot=ballot, weight=voters.weight)
 
 
 def pair_count_columns(table: Table) -> list[int] | None:

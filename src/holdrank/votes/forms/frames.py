@@ -27,6 +27,29 @@ def table_from_frame(frame: Any) -> Table:
     return Table(FRAME, list(native.columns), columns, range(1, len(native) + 1), frame=True)
 
 
+def is_frame(source: Any) -> bool:
+    """Whether a source is a data frame, eager or lazy, of a library that narwhals knows."""
+    if isinstance(source, str | bytes) or hasattr(source, "read"):
+        return False
+    import narwhals.stable.v1 as nw
+
+    return isinstance(nw.from_native(source, pass_through=True), nw.DataFrame | nw.LazyFrame)
+
+
+def with_names(frame: Any) -> Any:
+    """Return a frame of pandas whose index holds names with these as its first column; others as they are."""
+    index = getattr(frame, "index", None)
+    if index is None or not hasattr(frame, "reset_index") or getattr(index, "nlevels", 1) > 1:
+        return frame
+    if not len(index) or not all(isinstance(name, str) for name in index):
+        return frame
+    taken = set(map(str, frame.columns))
+    name = index.name if isinstance(index.name, str) and index.name not in taken else "item"
+    while name in taken:
+        name += "'"
+    return frame.rename_axis(index=name).reset_index()
+
+
 def _eager(frame: Any) -> Any:
     import narwhals.stable.v1 as nw
     from narwhals.exceptions import DuplicateError

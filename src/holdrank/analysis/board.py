@@ -1,0 +1,216 @@
+"""A leaderboard with the columns that boards publish: places, chance, ratings, tiers and votes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from time import perf_counter
+
+import numpy as np
+
+from holdrank.analysis.bootstrap import bootstrap
+from holdrank.attacks.answers import attack
+from holdrank.attacks.goals import Above
+from holdrank.errors import UsageError, quote
+from holdrank.rankings import Floats, Ints
+from holdrank.rules.consensus import Consensus, Statistic, StatisticName, expect_seconds, expect_votes, name_of
+from holdrank.rules.merges import Robust, consensus_of, settled
+from holdrank.rules.registry import auto
+from holdrank.status import Clock, Step
+from holdrank.votes.votes import Votes
+
+COLUMNS = (
+    "rank",
+    "rank_ub",
+    "rank_lb",
+    "model",
+    "rating",
+    "rating_lower",
+    "rating_upper",
+    "votes",
+    "tier",
+    "votes_to_overtake",
+)
+"""The columns of a leaderboard, in the order in which boards show them."""
+_RATED = ("rating", "rating_lower", "rating_upper")
+_DECIMALS = 6
+
+Progress = Callable[[Step], None]
+Cell = str | int | float | None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Leaderboard:
+    """A leaderboard, one row per item, best first; made by `leaderboard`.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The names of the columns, in their order.
+    rows : tuple of dict
+        The cells of each row by column. None where a number is not known.
+    statistic : StatisticName
+        The rule.
+    notes : tuple of str
+        What else should be known: who has no rating, and why.
+    seconds : float
+        Time taken.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[Mapping[str, Cell], ...]
+    statistic: StatisticName
+    notes: tuple[str, ...]
+    seconds: float
+
+    def __repr__(self) -> str:
+        return f"Leaderboard({len(self.rows)} rows, {', '.join(self.columns)})"
+
+
+def leaderboard(
+    votes: Votes,
+    T: Statistic = auto,
+    *,
+    columns: Sequence[str] | None = None,
+    draws: int = 200,
+    time_limit: float | None = 10.0,
+    rng: int = 0,
+    progress: Progress | None = None,
+) -> Leaderboard:
+    """Return a leaderboard with the columns that boards publish.
+
+    Parameters
+    ----------
+    votes : Votes
+    T : Statistic
+        The rule, without tiers: these are a column.
+    columns : sequence of str, optional
+        The columns, in this order. By default all that the rule has: only `bradley_terry` has ratings.
+    draws : int
+        Bootstrap samples for `rank_ub` and `rank_lb` where the rule has no ratings.
+    time_limit : float, optional
+        Seconds for `votes_to_overtake`; what is not known by then is left empty.
+    rng : int
+        Bootstrap seed.
+    progress : callable, optional
+        Called with a `Step` before each row of `votes_to_overtake`.
+
+    Notes
+    -----
+    - `rank`: the place in the consensus. `model`: the name of the item.
+    - `rank_ub` and `rank_lb`: the best and the worst place that chance leaves open. With ratings, as LMArena counts:
+      `rank_ub` is 1 plus the number of items whose whole confidence interval lies above that of this one, and
+      `rank_lb` is the number of items less those whose whole interval lies below. An item without an interval counts
+      for neither. Without ratings, the ends of the 95 % bootstrap interval of the place.
+    - `rating`, `rating_lower`, `rating_upper`: of Bradley and Terry, 400 points per odds of 10 to 1, mean 1000, with a
+      95 % interval.
+    - `votes`: how many votes list the item; for battles, how many it fought.
+    - `tier`: 1 is best; items of one tier are tied at the threshold that ``theta="auto"`` chooses.
+    - `votes_to_overtake`: how many votes must change, at least, before the next item stands above this one in every
+      optimal ranking. It is a proven lower bound. None for the last item, and where nothing was proved in time.
+
+    Examples
+    --------
+    >>> votes = Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[60, 40])
+    >>> from holdrank import kemeny
+    >>> for row in leaderboard(votes, kemeny, columns=["rank", "model", "votes_to_overtake"]).rows:
+    ...     print(*row.values())
+    1 a 11
+    2 b 51
+    3 c None
+    """
+    started = perf_counter()
+    expect_votes(votes, "leaderboard")
+    seconds = expect_seconds(time_limit)
+    T = settled(T, votes)
+    if isinstance(T, Robust):
+        raise UsageError("leaderboard takes a rule without tiers: these are a column", repair="give the rule alone")
+    found = consensus_of(votes, T, seconds)
+    chosen = _chosen(columns, found, T)
+    rated = found.ratings() if found.has_ratings else None
+    order = list(found.ranking.order)
+    cells: dict[str, Sequence[Cell]] = {"rank": _by_item(np.argsort(order) + 1), "model": votes.items}
+    if rated is not None:
+        sides = zip(_RATED, (rated.values, rated.lower, rated.upper), strict=True)
+        cells |= {name: [_number(value) for value in column.tolist()] for name, column in sides}
+    if {"rank_ub", "rank_lb"} & set(chosen):
+        if rated is not None:
+            ends: Sequence[Floats | Ints] = places_by_intervals(rated.lower, rated.upper)
+        else:
+            drawn = bootstrap(votes, T, draws=draws, rng=rng)
+            ends = drawn.best, drawn.worst
+        cells |= {name: _by_item(end) for name, end in zip(("rank_ub", "rank_lb"), ends, strict=True)}
+    if "votes" in chosen:
+        cells["votes"] = _by_item(votes.listed_weights())
+    if "tier" in chosen:
+        cells["tier"] = _by_item(Robust(T, theta="auto").merged(votes, found).ranking.ranks)
+    if "votes_to_overtake" in chosen:
+        cells["votes_to_overtake"] = _to_overtake(votes, T, order, seconds, progress)
+    rows = tuple({name: cells[name][item] for name in chosen} for item in order)
+    notes = (*found.notes, *(rated.notes if rated is not None and set(_RATED) & set(chosen) else ()))
+    return Leaderboard(chosen, rows, name_of(T), notes, perf_counter() - started)
+
+
+def places_by_intervals(lower: Floats, upper: Floats) -> tuple[Ints, Ints]:
+    """Return the best and the worst place of each item by confidence intervals; NaN ends say nothing.
+
+    Examples
+    --------
+    >>> best, worst = places_by_intervals(np.array([5.0, 4.0, 1.0]), np.array([7.0, 6.0, 2.0]))
+    >>> best.tolist(), worst.tolist()
+    ([1, 1, 3], [2, 2, 3])
+    """
+    above = (lower[None, :] > upper[:, None]).sum(axis=1)
+    below = (upper[None, :] < lower[:, None]).sum(axis=1)
+    return 1 + above, len(lower) - below
+
+
+def _chosen(columns: Sequence[str] | None, found: Consensus, T: Statistic) -> tuple[str, ...]:
+    """Return the columns to show: those asked for, if there are such, else all that the rule has."""
+    if columns is None:
+        return tuple(name for name in COLUMNS if found.has_ratings or name not in _RATED)
+    names = [columns] if isinstance(columns, str) else list(columns)
+    for k, name in enumerate(names):
+        if name not in COLUMNS:
+            known = f"choose from {', '.join(COLUMNS)}"
+            raise UsageError(f"a leaderboard has no column {quote(str(name), 40)}", repair=known)
+        if name in names[:k]:
+            raise UsageError(f"column {quote(name)} is asked for twice", repair="name each column once")
+        if name in _RATED and not found.has_ratings:
+            repair = "leave the column out, or use the rule bradley-terry"
+            raise UsageError(f"{name_of(T)} gives places, not ratings: there is no column {quote(name)}", repair=repair)
+    if not names:
+        raise UsageError("a leaderboard needs at least one column")
+    return tuple(names)
+
+
+def _to_overtake(
+    votes: Votes, T: Statistic, order: Sequence[int], seconds: float | None, progress: Progress | None
+) -> list[Cell]:
+    """Return for each item how many votes it takes, proved, for the next one to stand above it."""
+    cells: list[Cell] = [None] * votes.n
+    if not votes.is_counts:
+        return cells
+    with Clock(seconds) as clock:
+        for k, (item, following) in enumerate(pairwise(order)):
+            if clock.over():
+                break
+            if progress is not None:
+                progress(Step("votes to overtake", k, len(order) - 1))
+            share = clock.share(len(order) - 1 - k).seconds_left()
+            goal = Above(votes.items[following], votes.items[item])
+            least = attack(votes, T, goal, time_limit=share if np.isfinite(share) else None).votes_to_decide
+            cells[item] = int(least) if 0 < least < np.inf else None
+    return cells
+
+
+def _by_item(column: Floats | Ints) -> list[Cell]:
+    return [_number(value) for value in column.tolist()]
+
+
+def _number(value: float) -> Cell:
+    """Return a number as plain data: whole ones as such, others with few decimals, None for what is none."""
+    if not np.isfinite(value):
+        return None
+    return int(value) if float(value).is_integer() else round(float(value), _DECIMALS)

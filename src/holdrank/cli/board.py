@@ -1,0 +1,83 @@
+"""The command `board`: a leaderboard as CSV, JSON, Markdown or LaTeX."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from holdrank.cli.options import (
+    F,
+    ReadingCommand,
+    check_output,
+    json_option,
+    quiet_option,
+    read,
+    reading_options,
+    rule_option,
+    settled_rule,
+    statistic,
+)
+from holdrank.cli.printing import complain, print_json, progress_line
+
+_ENDINGS = (".csv", ".json", ".md", ".tex")
+_READ_COLUMNS = click.Option(
+    ["--read-columns", "columns"], help="Columns of FILE to use: names or numbers from 1, separated by commas."
+)
+
+
+def _reading_options(command: F) -> F:
+    """Add the options that say how FILE is read; here --columns are those of the board."""
+    gather = reading_options(command)
+    params = gather.__click_params__  # type: ignore[attr-defined]
+    params[:] = [_READ_COLUMNS if option.name == "columns" else option for option in params]
+    return gather
+
+
+@click.command(cls=ReadingCommand)
+@click.argument("file")
+@click.option("-o", "--output", metavar="OUTPUT",
+              help=f"File to write; its ending decides the form: {', '.join(_ENDINGS)}. "
+              "Without it, Markdown on stdout.")  # fmt: skip
+@click.option("--columns", "shown", metavar="COLUMNS",
+              help="Columns in this order, separated by commas: rank, rank_ub, rank_lb, model, rating, rating_lower, "
+              "rating_upper, votes, tier, votes_to_overtake. All that the rule has if not given.")  # fmt: skip
+@rule_option
+@click.option("--draws", type=click.IntRange(min=1), default=200, show_default=True,
+              help="Bootstrap samples for rank_ub and rank_lb where the rule has no ratings.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Bootstrap seed.")
+@click.option("--time-limit", type=click.FloatRange(min=0), default=10.0, show_default=True,
+              help="Seconds for votes_to_overtake.")  # fmt: skip
+@json_option
+@quiet_option
+@_reading_options
+def board(file: str, output: str | None, shown: str | None, rule: str, draws: int, seed: int, time_limit: float,
+          as_json: bool, quiet: bool, reading: dict[str, Any]) -> int:  # fmt: skip
+    """Write the leaderboard of FILE with the columns that boards publish.
+
+    rank_ub and rank_lb are the best and the worst place that chance leaves open; votes_to_overtake is how many votes
+    must change, at least, before the next item stands above.
+    """
+    from holdrank.analysis.board import leaderboard
+    from holdrank.views.boards import board_markdown, write_leaderboard
+
+    if output is not None:
+        check_output("--output", output, file, _ENDINGS)
+    columns = None if shown is None else [name.strip() for name in shown.split(",")]
+    votes = read(file, reading, quiet)
+    settled = settled_rule(rule, votes)
+    with progress_line(quiet, "ranking") as progress:
+        found = leaderboard(
+            votes, statistic(settled), columns=columns, draws=draws, rng=seed, time_limit=time_limit, progress=progress
+        )
+    for note in found.notes:
+        complain(f"note: {note}")
+    if output is not None:
+        write_leaderboard(found, output)
+    if as_json:
+        spec = {"rule": rule, "draws": draws, "seed": seed, "time_limit": time_limit}
+        parts = {"rule": settled, "columns": list(found.columns), "rows": [dict(row) for row in found.rows]}
+        print_json("board", votes, spec=spec, **parts, seconds=round(found.seconds, 6))
+    elif output is None:
+        click.echo(board_markdown(found), nl=False)
+    return 0
