@@ -37,6 +37,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker(pytest.mark.no_cover)
+    # Pages hold the longest tests. Started last, one process would run them alone.
+    items.sort(key=lambda item: item.path.name != "test_docs.py")
 
 
 @pytest.fixture(scope="session")
