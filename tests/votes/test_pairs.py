@@ -86,8 +86,8 @@ def test_rules_of_ballots_refuse_counts():
     counts = PairCounts.from_votes(ballots(1, "observed"))
     assert not counts.compares_all
     assert hr.borda(counts).status is hr.Status.SCORED
-    for call in (hr.footrule, hr.mean_score, hr.bootstrap, hr.tradeoff, hr.Robust(hr.kemeny, "auto"),
-                 hr.Robust(hr.footrule, 0.1)):  # fmt: skip
+    assert hr.Robust(hr.kemeny, "auto").fixed(counts) == hr.Robust(hr.kemeny, "auto").fixed(counts.as_votes())
+    for call in (hr.footrule, hr.mean_score, hr.bootstrap, hr.tradeoff, hr.Robust(hr.footrule, 0.1)):
         with pytest.raises(hr.UsageError, match=r"needs ballots.*as_votes"):
             call(counts)
     with pytest.raises(hr.UsageError):

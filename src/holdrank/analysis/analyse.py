@@ -177,7 +177,7 @@ class _Run:
         spec = self.spec
         if spec.theta is None or self.votes.n < 2:
             return
-        T = Robust(self.statistic, spec.theta, merge=spec.merge).fixed(self.votes, self.median)
+        T = Robust(self.statistic, spec.theta, merge=spec.merge).fixed(self.votes, median=self.median)
         self.statistic, self.reported = T, T.merged(self.votes, self.median)
         self.record["tiers"] = tiers_record(float(T.theta), spec.merge, self.reported, auto=spec.theta == "auto")
 

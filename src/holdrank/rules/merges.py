@@ -196,7 +196,7 @@ class Robust:
         """Return the merged consensus of the votes; pair counts will do where they do for the base."""
         return self.merged(votes, suited(self.base, votes)(cast("Votes", votes)))
 
-    def fixed(self, votes: Votes | PairCounts, median: Consensus | None = None) -> Robust:
+    def fixed(self, votes: Votes | PairCounts, *, median: Consensus | None = None) -> Robust:
         """Return this statistic with a rule and a number as threshold: where one is "auto", the one for these votes.
 
         `median` is the consensus of the base, if it is known.
@@ -212,7 +212,7 @@ class Robust:
 
     def merged(self, votes: Votes | PairCounts, median: Consensus) -> Consensus:
         """Return the merged consensus, given the consensus of the base."""
-        known = self.fixed(votes, median)
+        known = self.fixed(votes, median=median)
         if known != self:
             return known.merged(votes, median)
         started = perf_counter()
