@@ -12,9 +12,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from holdrank.attacks.bradley_terry.battles import ranked
-from holdrank.attacks.bradley_terry.engine import Known, pushes, siege_of
+from holdrank.attacks.bradley_terry.engine import Known, Pair, pushes, siege_of
 from holdrank.attacks.bradley_terry.movement import Mask, Movement
-from holdrank.attacks.goals import Aim
+from holdrank.attacks.bradley_terry.pushes import Pusher
+from holdrank.attacks.goals import Above, Aim
+from holdrank.attacks.plans import Plan
 from holdrank.rankings import Floats, Ranking
 from holdrank.status import Clock
 from holdrank.votes.changes import Change
@@ -29,6 +31,20 @@ class Levels:
     def __init__(self, movement: Movement) -> None:
         self.movement = movement
         self._left: dict[float, Floats | None] = {}
+        self._passed: dict[Pair, tuple[float, Plan | None]] = {}
+
+    def passed(
+        self, pair: Pair, aim: Aim, items: Sequence[str], pusher: Pusher, clock: Clock
+    ) -> tuple[float, Plan | None]:
+        """Return the smallest attack found by which one item passes another, for all aims that ask for no more."""
+        if pair not in self._passed:
+            b, a = pair
+            race = aim if aim.above == pair else Above(items[b], items[a]).aim(aim.before, items)
+            found = pusher.least(race, [pair], math.inf, clock)
+            if clock.over():
+                return found
+            self._passed[pair] = found
+        return self._passed[pair]
 
     def left(self, size: float) -> Floats | None:
         """Return by how much a is at least ahead of b, [a, b], after any change of `size` battles; None if unknown."""
@@ -86,7 +102,13 @@ def quick(
         if not options:
             found.append(Known(whole_fails=-1.0, undecided=-1.0))
             continue
-        does, plan = siege.pusher.least(aim, min(options, key=siege.pusher.estimate), math.inf, clock)
+        push = min(options, key=siege.pusher.estimate)
+        # Where two neighbours change places across a border, so does the set above it: one attack serves both aims.
+        border = (aim.before.order[aim.top], aim.before.order[aim.top - 1]) if aim.other_set else aim.above
+        if list(push) == [border]:
+            does, plan = levels.passed(push[0], aim, votes.items, siege.pusher, clock)
+        else:
+            does, plan = siege.pusher.least(aim, push, math.inf, clock)
         if aim.reached_by_some(ranked(siege.battles.strengths)):
             found.append(Known(whole_fails=-1.0, does=does, plan=plan))
             continue
