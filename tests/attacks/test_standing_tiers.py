@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -164,3 +165,20 @@ def test_the_closest_pair_decides_where_the_ranking_holds_longer():
     standing = StandingTiers(votes, T, before, hr.kemeny(votes).ranking, hr.Change.REPLACE)
     assert standing.least(Distance(1 / 6).aim(before, votes.items)) == pytest.approx(23 / 42 - 0.5 - 0.043, abs=1e-9)
     assert standing.least(NewWinner().aim(before, votes.items)) == pytest.approx(0.457, abs=1e-9)
+
+
+@pytest.mark.no_cover
+def test_more_time_gives_no_worse_answer():
+    # Two hundred profiles with four limits: benchmarks/tiers_in_time.py.
+    rng = np.random.default_rng(7)
+    for number in range(6):
+        n = 5 + number
+        rows = np.argsort(np.argsort(np.linspace(0, 2, n) + rng.gumbel(size=(61, n)), axis=1), axis=1) + 1
+        votes = hr.Votes.from_ranks(rows)
+        T = hr.Robust(hr.kemeny, 0.047, merge=("downward", "naive")[number % 2])
+        goal = (NewWinner(), TopSet(2), Distance(2 / (n * (n - 1))))[number % 3]
+        found = [hr.attack(votes, T, goal, time_limit=limit) for limit in (0.1, 0.4, 1.6)]
+        for less, more in pairwise(found):
+            assert more.lower >= less.lower - 1e-9
+            assert more.upper <= less.upper + 1e-6
+            assert more.votes_needed >= less.votes_needed

@@ -16,9 +16,10 @@ from holdrank.arrays.tolerances import SAME
 from holdrank.attacks.answers import check_goal
 from holdrank.attacks.engines import exact_engine
 from holdrank.attacks.goals import Aim, Distance, Goal, TierDistance
-from holdrank.attacks.judge import MOST_IN_CELLS, Case
+from holdrank.attacks.judge import Case
 from holdrank.attacks.plans import Found, Progress
 from holdrank.attacks.tiers.border_bounds import lower_bound
+from holdrank.attacks.tiers.engine import MOST_IN_CELLS
 from holdrank.errors import UsageError, quote, real_number
 from holdrank.parallel.checkpoints import Checkpoint, Keep, opened
 from holdrank.parallel.spread import expect_executor, spread

@@ -15,7 +15,7 @@ from holdrank.arrays.tolerances import SAME
 from holdrank.attacks.engines import Engine, exact_engine, inexact_engine, reaches
 from holdrank.attacks.estimator.options import PaperOptions
 from holdrank.attacks.goals import Aim, Distance, Goal, TierDistance, distances_from
-from holdrank.attacks.judge import MOST_IN_CELLS, Answer, Case
+from holdrank.attacks.judge import Answer, Case
 from holdrank.attacks.mirror import is_symmetric
 from holdrank.attacks.plans import Progress
 from holdrank.attacks.results import Attack, Breakdown, columns
@@ -210,10 +210,7 @@ def attack(
 
 def _engine_for(aim: Aim, votes: Votes, T: Statistic) -> Engine:
     """Return the best engine there is for an aim."""
-    if isinstance(T, Robust):
-        unknown = votes.n > MOST_IN_CELLS and not aim.flips
-    else:
-        unknown = bool(aim.leaver) and not is_symmetric(T, votes)
+    unknown = not isinstance(T, Robust) and bool(aim.leaver) and not is_symmetric(T, votes)
     exact = exact_engine(T, votes)
     if exact is None or (unknown and not exact.any_target):
         return inexact_engine(T, votes)

@@ -42,7 +42,6 @@ _LAST_LOOK = 2.0  # seconds for that when the time is over
 _MANY_VOTES = 1e8
 _ROUNDING = 2e-11  # of shares that engines find, generously
 _TIES_TRIED = 3  # numbers of votes for which a change that ties is looked for
-MOST_IN_CELLS = 16  # items of tiers that can be gone through cell by cell
 
 
 @dataclass(frozen=True, slots=True)

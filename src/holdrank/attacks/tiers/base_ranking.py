@@ -71,8 +71,8 @@ class RankingBelow:
         for aim in aims:
             best[aim] = self._told(votes, before, aim, told.get(aim), standing)
             if best[aim].lower < best[aim].upper:
-                self._ask_about_first_items(votes, median.ranking, aim, change, part, standing)
-                best[aim] = raised(best[aim], standing.least(aim))
+                plans = self._ask_about_first_items(votes, median.ranking, aim, change, part, standing)
+                best[aim] = raised(self._cheaper(votes, aim, best[aim], plans), standing.least(aim))
         todo = [aim for aim in aims if best[aim].lower < best[aim].upper]
         known = cells.Known(standing, best)
         for aim, one in zip(todo, cells.find(votes, self.T, before, todo, change, clock, progress, known), strict=True):
@@ -84,22 +84,30 @@ class RankingBelow:
         lower = standing.least(aim)
         if known is not None and self._carries_over(votes, before, aim):
             lower = max(lower, known.lower)
-        upper, best = math.inf, None
-        for plan in [] if known is None else self._that_reach(votes, aim, (known.plan, known.tie_plan)):
+        plans = () if known is None else (known.plan, known.tie_plan)
+        return self._cheaper(votes, aim, Found(lower), plans)
+
+    def _cheaper(self, votes: Votes, aim: Aim, found: Found, plans: Iterable[Plan | None]) -> Found:
+        """Return what is known about an aim with the cheapest of some attacks on the ranking that reach it."""
+        promising = [plan for plan in plans if plan is not None and plan.budget(votes) < found.upper]
+        for plan in self._that_reach(votes, aim, promising):
             budget = plan.budget(votes)
-            if budget < upper:
+            if budget < found.upper:
                 # The plan of an infimum costs a hair more than that.
-                upper, best = lower if budget <= lower + NUDGE else budget, plan
-        return Found(lower, max(upper, lower), best)
+                upper = found.lower if budget <= found.lower + NUDGE else budget
+                found = Found(found.lower, max(upper, found.lower), plan)
+        return found
 
     def _ask_about_first_items(
         self, votes: Votes, median: Ranking, aim: Aim, change: Change, clock: Clock, standing: StandingTiers
-    ) -> None:
-        """Ask the engine of the ranking what changes its first items where a border of the tiers depends on it."""
+    ) -> list[Plan | None]:
+        """Ask the engine of the ranking what changes its first items where a border depends on it; return attacks."""
+        plans = []
         if votes.n > 1:
-            self._ask(votes, median, Distance(2 / (votes.n * (votes.n - 1))), change, clock, standing)
+            plans += self._ask(votes, median, Distance(2 / (votes.n * (votes.n - 1))), change, clock, standing)
         while not clock.over() and (first := standing.to_ask(aim)) is not None:
-            self._ask(votes, median, TopSet(first), change, clock, standing)
+            plans += self._ask(votes, median, TopSet(first), change, clock, standing)
+        return plans
 
     def _ask(
         self,
@@ -109,10 +117,11 @@ class RankingBelow:
         change: Change,
         clock: Clock,
         standing: StandingTiers,
-    ) -> None:
+    ) -> list[Plan | None]:
         """Tell the bounds of the tiers what it takes at least to change the ranking, or its first items."""
         (found,) = self._find(votes, median, [goal.aim(median, votes.items)], change, clock, None)
         standing.learn(found.lower, goal.k if isinstance(goal, TopSet) else None)
+        return [found.plan]
 
     def whole(
         self,

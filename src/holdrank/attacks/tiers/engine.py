@@ -45,6 +45,8 @@ _WITNESS = 9e-7  # what an attack may cost above the bound that it attains
 _MOST_STEPS = 20000  # a fixed effort, so that results do not depend on the speed of the machine
 _QUICK = 30  # items whose pairs are all priced in no time, whatever the clock says
 _FIRST_STEPS = 1500  # of them, at most, for attacks before the search
+_FEW_STEPS = 200  # the same where no search follows
+MOST_IN_CELLS = 16  # items of tiers that can be gone through cell by cell, for goals other than distances
 
 
 def find(
@@ -134,6 +136,9 @@ class _CellSearch:
         self.splits = 0
         self.steps: dict[int, tuple[list[float], list[int]]] = {}
         self.reverse = self._reversals()
+        # Of many items, the first tiers that may come are too many to list.
+        self.goes_through = self.n <= MOST_IN_CELLS or bool(self.goal.distance)
+        self.first_steps = _FIRST_STEPS if self.goes_through else _FEW_STEPS
 
     def start_from(self, standing: StandingTiers, found: Sequence[Found]) -> None:
         """Take over what is known about the ranking below the tiers, and attacks."""
@@ -152,7 +157,7 @@ class _CellSearch:
         count = 1
         if not self._late():
             self._first_attacks(root)
-        while heap and not self._effort_over(_MOST_STEPS):
+        while heap and self.goes_through and not self._effort_over(_MOST_STEPS):
             cell = heapq.heappop(heap)[2]
             if self._limit(cell) < 0:
                 self._close(cell)
@@ -280,7 +285,7 @@ class _CellSearch:
         missed: list[Cell] = []
         while waiting:
             for tiers in waiting:
-                if tiers not in tried and not self._effort_over(_FIRST_STEPS):
+                if tiers not in tried and not self._effort_over(self.first_steps):
                     tried.add(tiers)
                     missed += self._try_tiers(root, tiers)
             reached = self._reached() - seen
@@ -288,7 +293,7 @@ class _CellSearch:
                 # The merge did not end where the cheapest cells wanted it to: look inside them.
                 for number in range(len(self.aims)):
                     hopes = [cell for cell in missed if self._bound(cell, number) < self.upper[number] - _SAME]
-                    if hopes and not self._effort_over(_FIRST_STEPS):
+                    if hopes and not self._effort_over(self.first_steps):
                         missed.remove(hope := min(hopes, key=lambda cell: cell.bound))
                         self._descend(hope)
                 reached = self._reached() - seen
@@ -324,7 +329,7 @@ class _CellSearch:
                 better = part if part.solved else self._solve(part)
                 if better is not None and better.met and self._limit(better) >= 0:
                     solved.append(better)
-            if not solved or self._effort_over(_FIRST_STEPS):
+            if not solved or self._effort_over(self.first_steps):
                 return
             cell = min(solved, key=lambda part: part.bound)
 
