@@ -19,7 +19,7 @@ from holdrank.rankings import Floats, Ints, Ranking, hausdorff_ns
 from holdrank.rules.consensus import Consensus, Statistic, StatisticName, expect_seconds, expect_votes, name_of
 from holdrank.rules.merges import Robust, consensus_of, settled
 from holdrank.rules.registry import auto, rule_of
-from holdrank.status import Clock, Status, Step
+from holdrank.status import Clock, Status, Step, upward
 from holdrank.votes.groups import Groups
 from holdrank.votes.limits import NUMBERS_AT_A_TIME
 from holdrank.votes.memo import close
@@ -147,6 +147,9 @@ class LeaveOneOut:
         """Return what leaving groups out changes, one sentence per line."""
         head = groups_text(self.by, len(self.changing), self.deciding, len(self.each))
         return "\n".join([head, *(one.text() for one in self.changing[:_TOLD])])
+
+    def _repr_html_(self) -> str:
+        return upward.html_of(self)
 
     def __repr__(self) -> str:
         return f"LeaveOneOut({len(self.changing)} of {len(self.each)} by {self.by!r} change the order)"

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdrank.cli.options import ReadingCommand, read, result_options, rule_option, settled_rule, statistic, tell_rule
+from holdrank.cli.options import (
+    ReadingCommand,
+    check_output,
+    read,
+    result_options,
+    rule_option,
+    settled_rule,
+    statistic,
+    tell_rule,
+)
 from holdrank.cli.printing import complain, exit_code, plain_table, print_json, print_table, progress_line
 from holdrank.errors import show
 from holdrank.words.groups import groups_text
@@ -27,9 +37,10 @@ if TYPE_CHECKING:
 @rule_option
 @click.option("--most", type=click.IntRange(min=0), default=20, show_default=True, help="Groups to list.")
 @click.option("--time-limit", type=click.FloatRange(min=0), help="Seconds for all groups.")
+@click.option("-o", "--output", metavar="PAGE", help="Write a picture and the table of all groups to this .html file.")
 @result_options
 def leave_one_out(file: str, by: str | None, ballots: bool, rule: str, most: int, time_limit: float | None,
-                  require_proof: bool, as_json: bool, quiet: bool, verbose: bool,
+                  output: str | None, require_proof: bool, as_json: bool, quiet: bool, verbose: bool,
                   reading: dict[str, Any]) -> int:  # fmt: skip
     """Leave out each voter, task or category of FILE in turn, and show what changes.
 
@@ -39,9 +50,13 @@ def leave_one_out(file: str, by: str | None, ballots: bool, rule: str, most: int
     from holdrank.analysis import records
     from holdrank.analysis.group_records import leave_one_out_record
     from holdrank.analysis.leave_one_out import leave_one_out as leave_each_out
+    from holdrank.files.writers import write_whole
+    from holdrank.views.groups import left_out_page
 
     if by is not None and ballots:
         raise click.UsageError("Give --by or --ballots, not both.")
+    if output is not None:
+        check_output("--output", output, file, (".html",))
     votes = read(file, reading if by is None else {**reading, "by": by}, quiet)
     asked, rule = rule, settled_rule(rule, votes)
     with progress_line(quiet, "leaving out groups") as progress:
@@ -50,6 +65,9 @@ def leave_one_out(file: str, by: str | None, ballots: bool, rule: str, most: int
         )
     if verbose:
         complain(f"{found.status}; {found.seconds:.3g} s")
+    if output is not None:
+        write_whole(Path(output), left_out_page(found).encode())
+        complain(f"wrote {show(output, 200)}")
     if as_json:
         spec = {"rule": asked, "by": by, "ballots": ballots, "time_limit": time_limit}
         parts = {"consensus": records.ranking_record(rule, found.consensus), **leave_one_out_record(found)}

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from importlib.resources import files
 from typing import Any
 
+from holdrank.analysis.leave_one_out import LeaveOneOut
 from holdrank.analysis.records import Record, consensus_record, curve_record, tradeoff_record
 from holdrank.analysis.result import Analysis
 from holdrank.analysis.tradeoff import Tradeoff
@@ -18,6 +19,7 @@ from holdrank.errors import show
 from holdrank.rules.consensus import Consensus
 from holdrank.views import svg as pictures
 from holdrank.views.report import html as report_html
+from holdrank.views.svg.groups import left_out
 from holdrank.votes.votes import Votes
 from holdrank.words.ladders import rungs
 from holdrank.words.names import ballot_text
@@ -34,13 +36,14 @@ def html_of(found: object) -> str:
         Breakdown: breakdown_html,
         Tradeoff: tradeoff_html,
         Analysis: analysis_html,
+        LeaveOneOut: left_out_html,
     }
     return next(view(found) for kind, view in views.items() if isinstance(found, kind))
 
 
 def votes_html(votes: Votes) -> str:
     """Return what votes are: sizes, choices, notes, and the commonest ballots."""
-    head = _table(["", ""], votes.facts())
+    head = table(["", ""], votes.facts())
     shown = votes.without_scores()
     commonest = shown.ballots.take(slice(_MOST_ROWS)).matrix().tolist()
     ballots = [
@@ -49,7 +52,7 @@ def votes_html(votes: Votes) -> str:
     ]
     more = shown.distinct - len(ballots)
     rest = [("", f"and {plural(more, 'more distinct ballot')}")] if more > 0 else []
-    return head + _table(["votes", "ballot"], [*ballots, *rest])
+    return head + table(["votes", "ballot"], [*ballots, *rest])
 
 
 def consensus_html(found: Consensus) -> str:
@@ -63,7 +66,7 @@ def consensus_html(found: Consensus) -> str:
     rest = [("", f"and {more} more places")] if more > 0 else []
     told = f"loss {found.loss:.6g} ({found.distance}); {found.status}"
     told += "".join(f"; {note}" for note in found.notes)
-    return _table(["place", "items"], [*rows[: 4 * _MOST_ROWS], *rest]) + _paragraph(told)
+    return table(["place", "items"], [*rows[: 4 * _MOST_ROWS], *rest]) + _paragraph(told)
 
 
 def breakdown_html(found: Breakdown) -> str:
@@ -90,6 +93,11 @@ def analysis_html(found: Analysis) -> str:
     return frame + ' style="width:100%;height:720px;border:1px solid #d0d7de;border-radius:6px"></iframe>'
 
 
+def left_out_html(found: LeaveOneOut) -> str:
+    """Return what leaving out each group does, as a picture, and the sentence about it."""
+    return _framed(left_out(found), 90 + 26 * len(found.consensus.items)) + _paragraph(found.text())
+
+
 def _record(consensus: Consensus, total: float, *, counts: bool) -> Record:
     """Return as much of the record of an analysis as a picture needs."""
     base = {"rule": "", "order": list(consensus.ranking.order), **consensus_record(consensus)}
@@ -97,15 +105,21 @@ def _record(consensus: Consensus, total: float, *, counts: bool) -> Record:
     return {"items": list(consensus.items), "votes": votes, "consensus": base, "tiers": None, "spec": {"theta": None}}
 
 
-def _framed(svg: str, height: int) -> str:
+def stand_alone(body: str, title: str = "holdrank") -> str:
+    """Return a page with the style of reports around markup in which all names are escaped."""
     css = files("holdrank").joinpath("views/static/page.css").read_text("utf-8")
-    head = f'<!doctype html><meta charset="utf-8"><title>holdrank</title><style>{css}</style>'
-    page = f'{head}<div style="max-width:51rem;overflow:hidden">{svg}</div>'
+    about = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+    head = f"<!doctype html>{about}<title>{html.escape(title)}</title><style>{css}</style>"
+    return f'{head}<div style="max-width:51rem;overflow:hidden">{body}</div>'
+
+
+def _framed(svg: str, height: int) -> str:
+    page = stand_alone(svg)
     frame = f'<iframe sandbox srcdoc="{html.escape(page, quote=True)}" title="a picture by holdrank"'
     return f'{frame} style="width:100%;height:{height}px;border:0"></iframe>'
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table; everything in it is escaped, and stands in its own direction of writing."""
     titles = "".join(f'<th style="text-align:left">{html.escape(cell)}</th>' for cell in head)
     body = "".join(

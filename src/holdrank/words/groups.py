@@ -34,6 +34,19 @@ def groups_text(of: str, changing: int, deciding: Sequence[str], tried: int) -> 
     return f"{head}, and {len(deciding):,} {'changes' if len(deciding) == 1 else 'change'} who comes first: {names}."
 
 
+def places_text(item: str, place: float, best: float, worst: float) -> str:
+    """Return where an item stands by all votes, and while groups are left out.
+
+    Examples
+    --------
+    >>> places_text("a", 2, 1, 3), places_text("b", 4, 4, 4)
+    ('a: place 2, from 1 to 3 while one is left out', 'b: place 4, always')
+    """
+    if best == worst:
+        return f"{in_text(item)}: place {place:g}, always"
+    return f"{in_text(item)}: place {place:g}, from {best:g} to {worst:g} while one is left out"
+
+
 def left_out_text(
     name: str, votes: float, flips: Sequence[tuple[str, str]], winners: Sequence[str], new_winner: bool
 ) -> str:

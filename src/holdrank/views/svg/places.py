@@ -38,7 +38,7 @@ def ranges(record: Record) -> str:
 
     top = _ranges_key(sheet, record) + 46
     bottom = top + n * step
-    for place in _marked(n):
+    for place in marked_places(n):
         sheet.line([(at(place), top - 6), (at(place), bottom)], "grid")
         sheet.text(at(place), top - 12, str(place), "small soft middle")
     sheet.text(left - 22, top - 12, "place", "small soft end")
@@ -99,7 +99,7 @@ def _tier_ends(record: Record) -> set[int]:
     return found
 
 
-def _marked(n: int) -> list[int]:
+def marked_places(n: int) -> list[int]:
     """Return the places that get a line: 1, the last, and round ones between."""
     step = 1 if n <= 15 else 5 if n <= 60 else 10
     between = range(step, n + 1, step)
