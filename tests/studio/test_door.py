@@ -155,7 +155,7 @@ def test_what_is_refused_leaves_nothing(monkeypatch):
         assert post_with_header(client, f"{url}/analyse", rule="borda").status_code == 503
         after = client.get(f"{url}.json").json()
         assert (after["reading"], after["record"], after["claims"]) == (before["reading"], before["record"], [claim])
-        assert client.studio.shelf.votes(url[3:]).spec["rule"] == "kemeny"
+        assert client.studio.shelf.votes(url[3:]).spec["rule"] == "auto"
 
 
 def test_results_count_as_memory(monkeypatch):

@@ -203,7 +203,7 @@ def test_an_error_in_a_job_names_no_file_of_this_machine(monkeypatch):
 def test_votes_that_a_form_cannot_hold_are_refused_without_a_path(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with running() as client:
-        lines = [{"order": ["two\nlines", "b"], "weight": 3}, {"order": ["b", "two\nlines"], "weight": 2}]
+        lines = [{"order": ["two\nlines", "b"], "weight": 30}, {"order": ["b", "two\nlines"], "weight": 2}]
         url = post_with_header(
             client, "/open", files={"file": ("a.jsonl", "\n".join(map(json.dumps, lines)).encode())}
         ).json()["url"]
