@@ -13,7 +13,7 @@ PYTHONS ?= python3.11 python3.12 python3.13 /usr/bin/python3
 # From a lock file: every file has a hash, and nothing is built, for that would fetch tools without one.
 LOCKED := -m pip install --quiet --require-hashes --only-binary :all: -r
 ITSELF := -m pip install --quiet --no-deps --no-build-isolation --editable .
-PIN = $(TOOLS)/bin/uv pip compile --quiet --upgrade --generate-hashes --no-emit-index-url --no-emit-find-links \
+PIN = $(TOOLS)/bin/uv pip compile --quiet --upgrade --generate-hashes --no-strip-extras --no-emit-index-url --no-emit-find-links \
   --custom-compile-command "make lock" --python-version 3.11
 # Two processes; each starts with one half of the tests, in order, and then takes from what the other has left.
 TWO := -n 2 --dist worksteal
