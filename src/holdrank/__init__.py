@@ -120,10 +120,11 @@ def _late(room: str, name: str) -> Callable[..., Any]:
 
 
 upward.html_of = _late("views.notebook", "html_of")
+upward.frame_of = _late("views.frames", "frame_of")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_MODULES})
+    return sorted([*__all__, *_MODULES])
 
 
 if TYPE_CHECKING:  # the same names for type checkers and editors, which read but do not run

@@ -19,16 +19,18 @@ import numpy.typing as npt
 
 from holdrank.arrays.native import call
 from holdrank.errors import LimitError, UsageError, show
+from holdrank.status import Shown
 
 Ints: TypeAlias = npt.NDArray[np.integer[Any]]
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 _SORTED_FROM = 256  # items from which sorting each ranking of a batch beats comparing all pairs of items
 _ONE_SORTED_FROM = 16  # the same for a single pair of rankings
+_MOST_SHOWN = 30  # items in one line
 _MOST_LISTED = 1_000_000  # rankings that `all_rankings` is willing to list
 
 
-class Ranking:
+class Ranking(Shown):
     """A ranking of the items ``0 .. n-1``, best first, ties allowed.
 
     Parameters
@@ -172,6 +174,8 @@ class Ranking:
         return Ranking, (self._ranks.tolist(),)
 
     def __repr__(self) -> str:
+        if self.n > _MOST_SHOWN:
+            return f"Ranking([{', '.join(map(str, self._ranks[:3].tolist()))}, …] of {self.n} items)"
         return f"Ranking({self._ranks.tolist()})"
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from time import monotonic
 from types import FrameType, TracebackType
+from typing import Any, Literal
 
 
 class Status(StrEnum):
@@ -158,14 +159,70 @@ class Clock:
 
 
 class Upward:
-    """The call that goes up the house: from a result to its view.
+    """The calls that go up the house: from a result to its views.
 
-    The front door of the package fills it in, so that no room imports one that stands on it.
+    The front door of the package fills them in, so that no room imports one that stands on it.
     """
 
     html_of: Callable[[object], str]
+    frame_of: Callable[[object, str | None], Any]
 
 
 upward = Upward()
+
+
+class Shown:
+    """A result that notebooks show as HTML."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return upward.html_of(self)
+
+
+class Tabular(Shown):
+    """A result whose rows are a data frame too."""
+
+    __slots__ = ()
+
+    def to_frame(self, *, backend: Literal["pandas", "polars", "pyarrow"] | None = None) -> Any:
+        """Return the result as a data frame.
+
+        =================  ==============================================================================
+        result             one row per
+        =================  ==============================================================================
+        ``Consensus``      item, best first: `item`, `place` (tied items share the mean of their places),
+                           `tier`, and where the rule has ratings `rating`, `rating_lower`, `rating_upper`
+        ``Attack``         distinct ballot to change, in whole votes where they are known: `change`
+                           ("removed" or "added"), `votes`, `ballot`
+        ``Breakdown``      distance: `delta`, `lower`, `upper`, `exact`, and in whole votes `votes_needed`,
+                           `votes_to_tie`, `votes_to_decide`, `votes_sufficient`
+        ``Bootstrap``      item, best first: `item`, `place`, `best`, `median`, `worst`, `first`
+        ``Tradeoff``       threshold: `theta`, `loss`, `lower`, `upper`, `pareto`, `best`, `tiers`, `order`
+        ``Ratings``        item, best first: `item`, `rating`, `error`, `lower`, `upper`, `comparisons`
+        ``Leaderboard``    item, best first: its own columns
+        ``LeaveOneOut``    group left out, as in `rows`
+        ``Removals``       item removed: `item`, `flips`, `winner`, `new_winner`, `order`
+        ``VoterEffects``   voter, as in `rows`
+        ``Verdict``        statement: `claim`, `finding`, `note`
+        =================  ==============================================================================
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            The library of the frame; by default the first of these that is installed.
+
+        Examples
+        --------
+        >>> import holdrank as hr
+        >>> votes = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[2, 1])
+        >>> print(hr.kemeny(votes).to_frame(backend="pandas"))
+          item  place  tier
+        0    a    1.0     1
+        1    b    2.0     2
+        2    c    3.0     3
+        """
+        return upward.frame_of(self, backend)
+
 
 _entered: ContextVar[Clock | None] = ContextVar("_entered", default=None)  # the innermost clock of this thread

@@ -138,17 +138,30 @@ def test_scores(frame_of):
 
 def test_a_first_column_of_scores_is_no_list_of_names(frame_of):
     for numbers in ([0.5, 1.0], [90, 80], [10.0, 20.0]):
-        found = rf"column 't1': the first column holds numbers.*found '{numbers[0]:g}'.*item=.*reset_index"
+        found = rf"column 't1': the first column holds numbers.*found '{numbers[0]:g}'.*item=.*set_index"
         with pytest.raises(InputError, match=found):
             scores_from_frame(frame_of({"t1": numbers, "t2": [2.0, 3.0]}))
     assert scores_from_frame(frame_of({"id": [10.0, 20.0], "t2": [2.0, 3.0]}), item="id").items == ["10", "20"]
 
 
-def test_an_index_is_not_taken_for_names():
-    frame = pd.DataFrame({"t1": [90, 80], "t2": [70, 75]}, index=["x", "y"])
-    with pytest.raises(InputError, match="an index is not read"):
-        Votes.from_scores(frame)
-    assert Votes.from_scores(frame.reset_index()).items == ("x", "y")
+def test_an_index_names_the_items_where_it_can_only_be_that():
+    bare = pd.DataFrame({"t1": [90, 80], "t2": [70, 75]}, index=["x", "y"])
+    named = bare.rename_axis("model")
+    for frame in (bare, named, bare.reset_index(), named.reset_index()):
+        assert Votes.from_scores(frame) == Votes.from_scores(bare)
+        assert Votes.from_scores(frame).items == ("x", "y")
+    assert Votes.from_scores(named, item="model").items == ("x", "y")
+    assert Votes.from_scores(named, voters=["t2"]).ranks.tolist() == [[2, 1]]
+    numbers = named.set_axis(pd.Index([7, 3], name="run"))
+    assert Votes.from_scores(numbers).items == ("7", "3")
+    # A column of names goes before an index of numbers, and one that is named before any index.
+    both = numbers.assign(model=["x", "y"])[["model", "t1", "t2"]]
+    assert Votes.from_scores(both).items == ("x", "y")
+    assert Votes.from_scores(named.assign(alias=["u", "v"]), item="alias").items == ("u", "v")
+    parts = pd.DataFrame({"t1": [90, 80]}, index=pd.MultiIndex.from_tuples([("a", "1"), ("a", "2")], names=["m", "v"]))
+    assert Votes.from_scores(parts).items == ("a | 1", "a | 2")
+    with pytest.raises(InputError, match="holds text"):
+        Votes.from_scores(named.assign(maker=["u", "v"])[["maker", "t1"]])
 
 
 def test_messages_of_frames_name_arguments_that_exist(frame_of):

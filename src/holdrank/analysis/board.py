@@ -17,7 +17,7 @@ from holdrank.rankings import Floats, Ints
 from holdrank.rules.consensus import Consensus, Statistic, StatisticName, expect_seconds, expect_votes, name_of
 from holdrank.rules.merges import Robust, consensus_of, settled
 from holdrank.rules.registry import auto
-from holdrank.status import Clock, Step
+from holdrank.status import Clock, Step, Tabular
 from holdrank.votes.votes import Votes
 
 COLUMNS = (
@@ -41,7 +41,7 @@ Cell = str | int | float | None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Leaderboard:
+class Leaderboard(Tabular):
     """A leaderboard, one row per item, best first; made by `leaderboard`.
 
     Attributes

@@ -27,7 +27,7 @@ from holdrank.rules.consensus import (
 )
 from holdrank.rules.merges import Robust, ballots_for, consensus_of, settled
 from holdrank.rules.registry import auto
-from holdrank.status import Clock, Status, Step
+from holdrank.status import Clock, Status, Step, Tabular
 from holdrank.votes.models import Seed, seed_of
 from holdrank.votes.votes import Votes
 from holdrank.words.numbers import percent
@@ -37,7 +37,7 @@ _FIRST_CHUNK, _QUICK, _SLOW = 16, 0.2, 1.0  # draws; seconds for a chunk that sh
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Bootstrap:
+class Bootstrap(Tabular):
     """How a consensus varies when the votes are drawn again; arrays are read-only.
 
     Attributes

@@ -19,7 +19,7 @@ from holdrank.rankings import Floats, Ints, Ranking, hausdorff_ns
 from holdrank.rules.consensus import Consensus, Statistic, StatisticName, expect_seconds, expect_votes, name_of
 from holdrank.rules.merges import Robust, consensus_of, settled
 from holdrank.rules.registry import auto, rule_of
-from holdrank.status import Clock, Status, Step, upward
+from holdrank.status import Clock, Shown, Status, Step, Tabular
 from holdrank.votes.groups import Groups
 from holdrank.votes.limits import NUMBERS_AT_A_TIME
 from holdrank.votes.memo import close
@@ -33,7 +33,7 @@ _LONGEST = 60  # signs of the name of a ballot
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOut(Shown):
     """The consensus when one group of votes is left out.
 
     Attributes
@@ -85,7 +85,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class LeaveOneOut:
+class LeaveOneOut(Tabular):
     """What leaving out each group of votes does; made by `leave_one_out`.
 
     Attributes
@@ -128,28 +128,24 @@ class LeaveOneOut:
         """The groups without which the first place changes."""
         return tuple(one.name for one in self.each if one.new_winner)
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of what `rows` hold; the first is `by`, or "group" where another column has that name."""
+        others = ("votes", "winner", "new_winner", "flips", "distance", "order")
+        return "group" if self.by in others else self.by, *others
+
     def rows(self, *, most: int | None = None) -> list[dict[str, Any]]:
         """Return the groups as rows, for a data frame or a table; only the first `most`, if given."""
-        return [
-            {
-                self.by: one.name,
-                "votes": one.votes,
-                "winner": ", ".join(one.winners),
-                "new_winner": one.new_winner,
-                "flips": len(one.flips),
-                "distance": one.distance,
-                "order": one.ranking.text(one.items),
-            }
-            for one in self.each[:most]
-        ]
+        every = (
+            (one.name, one.votes, ", ".join(one.winners), one.new_winner, len(one.flips), one.distance,
+             one.ranking.text(one.items)) for one in self.each[:most]
+        )  # fmt: skip
+        return [dict(zip(self.columns, row, strict=True)) for row in every]
 
     def text(self) -> str:
         """Return what leaving groups out changes, one sentence per line."""
         head = groups_text(self.by, len(self.changing), self.deciding, len(self.each))
         return "\n".join([head, *(one.text() for one in self.changing[:_TOLD])])
-
-    def _repr_html_(self) -> str:
-        return upward.html_of(self)
 
     def __repr__(self) -> str:
         return f"LeaveOneOut({len(self.changing)} of {len(self.each)} by {self.by!r} change the order)"

@@ -19,7 +19,7 @@ from holdrank.attacks.answers import Method, breakdown, numbers_of
 from holdrank.attacks.estimator.options import PaperOptions
 from holdrank.attacks.goals import TierDistance
 from holdrank.attacks.plans import Progress
-from holdrank.errors import UsageError, quote, show
+from holdrank.errors import UsageError, quote
 from holdrank.files import read_votes
 from holdrank.parallel.checkpoints import Keep, opened
 from holdrank.parallel.spread import expect_executor, spread
@@ -27,9 +27,10 @@ from holdrank.parallel.workers import Parcel
 from holdrank.rankings import Floats, Ranking
 from holdrank.rules.consensus import Statistic, expect_seconds
 from holdrank.rules.registry import auto
-from holdrank.status import Clock, Status, Step
+from holdrank.status import Clock, Status, Step, Tabular
 from holdrank.votes.models import Seed, seed_of
 from holdrank.votes.votes import Votes
+from holdrank.words.names import brief_order, order_text
 
 
 def breakdowns(
@@ -99,7 +100,7 @@ def breakdowns(
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class FileBreakdown:
+class FileBreakdown(Tabular):
     """The breakdown of one file of many, with the numbers of a `Breakdown` and without its attacks.
 
     Attributes
@@ -192,7 +193,7 @@ class FileBreakdown:
         return found
 
     def __repr__(self) -> str:
-        ranking = self.ranking.text([show(item) for item in self.items])
+        ranking = brief_order(self.ranking.buckets, self.items) or order_text(self.ranking.buckets, self.items)
         return f"FileBreakdown({quote(self.file)}: {self.statistic}, {ranking}, {self.status})"
 
 

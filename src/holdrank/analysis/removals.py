@@ -15,14 +15,14 @@ from holdrank.rankings import Ranking
 from holdrank.rules.consensus import Consensus, Statistic, StatisticName, expect_seconds, expect_votes, name_of
 from holdrank.rules.merges import consensus_of, settled
 from holdrank.rules.registry import rule_of
-from holdrank.status import Clock, Status, Step
+from holdrank.status import Clock, Shown, Status, Step, Tabular
 from holdrank.votes.pairs import PairCounts
 from holdrank.votes.votes import Votes
 from holdrank.words.removals import changes_text, removal_text
 
 
 @dataclass(frozen=True, slots=True)
-class Removal:
+class Removal(Shown):
     """The consensus of the others when one item leaves.
 
     Attributes
@@ -64,7 +64,7 @@ class Removal:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Removals:
+class Removals(Tabular):
     """What the removal of each item does to the others; made by `removals`.
 
     Attributes

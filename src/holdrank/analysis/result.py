@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from holdrank.analysis.records import SCHEMA, Record, mismatch, no_constant
 from holdrank.errors import InputError
-from holdrank.status import upward
+from holdrank.status import Shown
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Analysis:
+class Analysis(Shown):
     """What `analyse` found, as plain data: lists, numbers and text, with items as numbers into `items`.
 
     Attributes
@@ -51,9 +51,6 @@ class Analysis:
         if problem:
             raise InputError(f"this is no analysis: {problem}", source=source, expected=SCHEMA, repair=repair)
         return cls(record)
-
-    def _repr_html_(self) -> str:
-        return upward.html_of(self)
 
     def __repr__(self) -> str:
         return f"Analysis({self.headline})"

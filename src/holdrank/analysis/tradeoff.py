@@ -28,16 +28,17 @@ from holdrank.rankings import Floats, Ranking
 from holdrank.rules.consensus import Consensus, Statistic, expect_seconds, expect_votes, name_of
 from holdrank.rules.merges import Merge, Robust, consensus_of, merge_path, pairs_for
 from holdrank.rules.registry import auto, rule_of, suited
-from holdrank.status import Clock, Status, Step, upward
+from holdrank.status import Clock, Status, Step, Tabular
 from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
+from holdrank.words.names import brief_order
 
 _QUICKLY = 30  # items; beyond, thresholds share bounds where an engine has such
 TOLERANCE = 0.02  # loss per compared pair that a threshold may add to the base: see docs/theory/threshold.md
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Tradeoff:
+class Tradeoff(Tabular):
     """Loss against robustness over all thresholds of a merge.
 
     Attributes
@@ -93,11 +94,9 @@ class Tradeoff:
         for array in (self.theta, self.loss, self.lower, self.upper, self.pareto):
             array.flags.writeable = False
 
-    def _repr_html_(self) -> str:
-        return upward.html_of(self)
-
     def __repr__(self) -> str:
-        chosen = self.rankings[self.best].text(self.base.items)
+        ranking = self.rankings[self.best]
+        chosen = brief_order(ranking.buckets, self.base.items) or ranking.text(self.base.items)
         return f"Tradeoff({len(self.theta)} thresholds, best {self.theta[self.best]:.4g}: {chosen})"
 
 

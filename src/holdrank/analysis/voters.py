@@ -18,6 +18,7 @@ from holdrank.rankings import Floats, Ints
 from holdrank.rules.consensus import Consensus, Statistic, StatisticName, expect_votes, name_of
 from holdrank.rules.registry import rule_of, suited
 from holdrank.rules.strengths import RIDGE, hessian_at, slope_at, strength_tolerance
+from holdrank.status import Tabular
 from holdrank.votes.memo import close
 from holdrank.votes.votes import Votes
 from holdrank.words.voters import deciding_text, effect_text
@@ -30,7 +31,7 @@ _TOLD = 5  # voters in the text
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class VoterEffects:
+class VoterEffects(Tabular):
     """What each voter's leaving does to the lead of one item over another; made by `voter_effects`.
 
     Attributes

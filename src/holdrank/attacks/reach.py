@@ -23,20 +23,23 @@ from holdrank.rules.consensus import Statistic, expect_seconds
 from holdrank.rules.merges import Robust, ballots_for, consensus_of
 from holdrank.rules.registry import auto, rule_of, suited
 from holdrank.rules.solvers.highs import UNIT
-from holdrank.status import Clock, Status, Step
+from holdrank.status import Clock, Shown, Status, Step
 from holdrank.votes.changes import Change, ChangeName, change_of
 from holdrank.votes.pairs import PairCounts
 from holdrank.votes.votes import Votes
+from holdrank.words.numbers import percent, plural
 
 _EXACT_ITEMS = 10  # up to here every place of every item is asked for
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Reach:
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Reach(Shown):
     """Places of items under attack.
 
     Attributes
     ----------
+    items : tuple of str
+        Names of the items.
     budget : float
         Share of the votes that may change.
     best, worst : arrays of int
@@ -48,6 +51,7 @@ class Reach:
         What may be done to these votes.
     """
 
+    items: tuple[str, ...]
     budget: float
     best: Ints
     worst: Ints
@@ -59,6 +63,9 @@ class Reach:
     def __post_init__(self) -> None:
         for array in (self.best, self.worst, self.shown_best, self.shown_worst):
             array.flags.writeable = False
+
+    def __repr__(self) -> str:
+        return f"Reach({plural(len(self.items), 'item')}, {self.change} {percent(self.budget)}, {self.status})"
 
 
 def reach(
@@ -157,7 +164,8 @@ class _Reach:
         if open_ends.any():
             status = Status.BETWEEN_TIME_LIMIT if self.clock.over() else Status.BETWEEN
             status = Status.BETWEEN_INTERRUPTED if self.clock.interrupted else status
-        return Reach(self.budget, self.best, self.worst, self.shown_best, self.shown_worst, status, self.change)
+        ends = self.best, self.worst, self.shown_best, self.shown_worst
+        return Reach(self.votes.items, self.budget, *ends, status, self.change)
 
     def narrow(self, known: Ends) -> None:
         """Take over what an engine knows about all items at once."""

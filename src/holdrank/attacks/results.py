@@ -16,7 +16,7 @@ from holdrank.attacks.plans import Plan
 from holdrank.rankings import Floats, Ints
 from holdrank.rules.consensus import Consensus, StatisticName
 from holdrank.rules.metrics import Metric
-from holdrank.status import Status, upward
+from holdrank.status import Status, Tabular
 from holdrank.votes.changes import Change, change_of
 from holdrank.votes.votes import Votes
 from holdrank.words.attacks import Told, attack_text, interval_text, told
@@ -27,7 +27,7 @@ Ballots: TypeAlias = list[tuple[str, float]]
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Attack:
+class Attack(Tabular):
     """The least change of the votes that reaches a goal, as far as it is known, and a change that does.
 
     Attributes
@@ -177,7 +177,7 @@ def amounts(found: Attack) -> dict[str, float | None]:
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Breakdown:
+class Breakdown(Tabular):
     """The breakdown function of a statistic at these votes: how much must change before the consensus moves so far.
 
     Attributes
@@ -244,9 +244,6 @@ class Breakdown:
         for array in (self.delta, self.lower, self.upper, self.exact, *whole, self.estimate):
             if array is not None:
                 array.flags.writeable = False
-
-    def _repr_html_(self) -> str:
-        return upward.html_of(self)
 
     def __repr__(self) -> str:
         if not len(self.delta):

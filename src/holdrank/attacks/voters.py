@@ -20,7 +20,7 @@ from holdrank.errors import UsageError, quote, real_number
 from holdrank.rankings import Floats, Ints
 from holdrank.rules.consensus import Consensus, Statistic, StatisticName, expect_seconds, expect_votes, name_of
 from holdrank.rules.registry import rule_of, suited
-from holdrank.status import Clock, Status
+from holdrank.status import Clock, Shown, Status
 from holdrank.votes.changes import Change, ChangeName, change_of
 from holdrank.votes.voters import Voters
 from holdrank.votes.votes import Votes
@@ -30,7 +30,7 @@ from holdrank.words.numbers import plural
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class VoterAttack:
+class VoterAttack(Shown):
     """The fewest voters who reach a goal, as far as they are known, and voters who do; made by `voter_attack`.
 
     Attributes

@@ -26,7 +26,7 @@ from holdrank.files.read_options import ReadOptions, check_format
 from holdrank.files.table_form import looks_like_lists
 from holdrank.files.tables import of_table
 from holdrank.files.text_layouts import LAYOUTS
-from holdrank.status import Step
+from holdrank.status import Shown, Step
 from holdrank.votes.forms.frames import is_frame, table_from_frame, with_names
 from holdrank.votes.forms.raw import RawBallots
 from holdrank.votes.forms.table import Problems, Ref, Table, no_marks
@@ -43,7 +43,7 @@ _BALLOTS_OF_TEXT = (*_TEXT_READERS, "jsonl")
 
 
 @dataclass(frozen=True, slots=True)
-class Validation:
+class Validation(Shown):
     """What `validate` found.
 
     Attributes

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from holdrank.status import Shown, Tabular
+
 Finding: TypeAlias = Literal["proved", "refuted", "open"]
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class Check(Shown):
     """One statement, and what became of it.
 
     Attributes
@@ -27,7 +29,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Tabular):
     """What an independent check of a result found; true if every statement was proved.
 
     Attributes

@@ -15,15 +15,15 @@ from holdrank.rankings import Floats, Ranking, footrule_maximum
 from holdrank.rules.kemeny import all_cheapest_orders, cheapest_order, cheapest_ranks
 from holdrank.rules.ratings import RatingModel, Ratings
 from holdrank.rules.solvers.assignment import all_assignments, assign
-from holdrank.status import Clock, Status, Step, upward
+from holdrank.status import Clock, Shown, Status, Step, Tabular
 from holdrank.votes.pairs import PairCounts
 from holdrank.votes.votes import Votes
-from holdrank.words.names import statistic_name
+from holdrank.words.names import brief_order, statistic_name
 from holdrank.words.results import never_compared_text
 
 
 @dataclass(frozen=True, slots=True)
-class Consensus:
+class Consensus(Tabular):
     """A consensus ranking, what it costs, and how sure that is.
 
     Attributes
@@ -129,10 +129,10 @@ class Consensus:
             raise UsageError("only a consensus by bradley_terry has ratings", repair="use bradley_terry(votes)")
         return self._model.pair_errors()
 
-    def _repr_html_(self) -> str:
-        return upward.html_of(self)
-
     def __repr__(self) -> str:
+        if brief := brief_order(self.ranking.buckets, self.items):
+            doubt = "" if self.status.is_exact else f", {self.status.in_brief}"
+            return f"Consensus({len(self.items)} items: {brief}{doubt})"
         return f"Consensus({self.text()}, loss={self.loss:.6g}, bound={self.bound:.6g}, {self.status})"
 
 
@@ -266,7 +266,7 @@ def kemeny_optima(votes: Votes | PairCounts, *, most: int = 10_000) -> list[Rank
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class KemenyBatch:
+class KemenyBatch(Shown):
     """Kemeny's medians of many pairwise matrices, in the array library of these; arrays of numpy are read-only.
 
     Attributes

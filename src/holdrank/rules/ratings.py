@@ -13,6 +13,7 @@ from holdrank.errors import UsageError, item_number, quote, real_number
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.rules.sandwich import covariance, filling_of_ballots, filling_of_pairs
 from holdrank.rules.strengths import reached, strength_tolerance, strengths, strong_groups
+from holdrank.status import Shown, Tabular
 from holdrank.votes.memo import Remembering, close
 from holdrank.votes.pairs import PairCounts
 from holdrank.votes.votes import Votes
@@ -26,7 +27,7 @@ _NO_SPREAD = 1e-9  # standard errors of strengths below this are rounding
 
 
 @dataclass(frozen=True, slots=True)
-class StyleEffect:
+class StyleEffect(Shown):
     """What style does to battles.
 
     Attributes
@@ -45,7 +46,7 @@ class StyleEffect:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Ratings:
+class Ratings(Tabular):
     """Ratings of the items, with standard errors and confidence intervals; arrays are read-only.
 
     Attributes

@@ -6,6 +6,7 @@ Results reach `html_of` through the front door of the package, for it needs what
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Callable, Iterable, Sequence
 from importlib.resources import files
 from typing import Any
@@ -14,16 +15,21 @@ from holdrank.analysis.leave_one_out import LeaveOneOut
 from holdrank.analysis.records import Record, consensus_record, curve_record, tradeoff_record
 from holdrank.analysis.result import Analysis
 from holdrank.analysis.tradeoff import Tradeoff
-from holdrank.attacks.results import Breakdown
+from holdrank.attacks.reach import Reach
+from holdrank.attacks.results import Attack, Breakdown
 from holdrank.errors import show
+from holdrank.files import Validation
+from holdrank.rankings import Ranking
 from holdrank.rules.consensus import Consensus
+from holdrank.status import Tabular
 from holdrank.views import svg as pictures
+from holdrank.views.frames import columns_of
 from holdrank.views.report import html as report_html
 from holdrank.views.svg.groups import left_out
 from holdrank.votes.votes import Votes
 from holdrank.words.ladders import rungs
 from holdrank.words.names import ballot_text
-from holdrank.words.numbers import number, plural
+from holdrank.words.numbers import number, plural, span
 
 _MOST_ROWS = 12  # of ballots, of tiers
 
@@ -37,8 +43,71 @@ def html_of(found: object) -> str:
         Tradeoff: tradeoff_html,
         Analysis: analysis_html,
         LeaveOneOut: left_out_html,
+        Attack: attack_html,
+        Validation: validation_html,
+        Reach: reach_html,
+        Ranking: ranking_html,
+        Tabular: tabular_html,
     }
-    return next(view(found) for kind, view in views.items() if isinstance(found, kind))
+    view = next((view for kind, view in views.items() if isinstance(found, kind)), _told)
+    return view(found)
+
+
+def attack_html(found: Attack) -> str:
+    """Return the sentence of an attack, the ballots to change, and how sure it is."""
+    return tabular_html(found) + "".join(_paragraph(line) for line in (*found.notes, str(found.status)))
+
+
+def tabular_html(found: Tabular) -> str:
+    """Return the first sentence about a result, and its rows."""
+    columns = {name: [_cell(value) for value in values] for name, values in columns_of(found).items()}
+    rows = list(zip(*columns.values(), strict=True))
+    shown = rows[: 4 * _MOST_ROWS]
+    told = getattr(found, "text", found.__repr__)().splitlines()[:1]
+    more = [f"and {plural(len(rows) - len(shown), 'more row')}"] if len(rows) > len(shown) else []
+    return (
+        "".join(map(_paragraph, told)) + (table(list(columns), shown) if rows else "") + "".join(map(_paragraph, more))
+    )
+
+
+def validation_html(found: Validation) -> str:
+    """Return the votes of a file without problems, or what is wrong with it."""
+    if found.votes is not None:
+        return votes_html(found.votes)
+    shown = table(["problem"], [(str(problem),) for problem in found.problems])
+    return _paragraph(plural(found.total, "problem")) + shown
+
+
+def reach_html(found: Reach) -> str:
+    """Return the places of items under attack: those not excluded, and those that attacks were seen to reach."""
+    order = sorted(range(len(found.items)), key=lambda k: (found.shown_best[k], found.shown_worst[k], k))
+    rows = [
+        (show(found.items[k], 60), span(found.best[k], found.worst[k]), span(found.shown_best[k], found.shown_worst[k]))
+        for k in order[: 4 * _MOST_ROWS]
+    ]
+    more = len(order) - len(rows)
+    rest = [(f"and {plural(more, 'more item')}", "", "")] if more else []
+    return table(["item", "places not excluded", "places reached"], [*rows, *rest]) + _paragraph(repr(found))
+
+
+def ranking_html(found: Ranking) -> str:
+    """Return a ranking, one row per place, items by their numbers."""
+    rows = [(rung.places, ", ".join(map(str, rung.items))) for rung in rungs(found.ranks.tolist(), found.order)]
+    more = len(rows) - 4 * _MOST_ROWS
+    rest = [("", f"and {plural(more, 'more place')}")] if more > 0 else []
+    return table(["place", "item numbers"], [*rows[: 4 * _MOST_ROWS], *rest])
+
+
+def _told(found: object) -> str:
+    """Return a result in its own words."""
+    text = found.text() if hasattr(found, "text") else repr(found)
+    return "".join(_paragraph(line) for line in text.splitlines()[: 4 * _MOST_ROWS])
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "", None: ""}[value]
+    return number(value) if isinstance(value, int | float) and math.isfinite(value) else show(str(value), 120)
 
 
 def votes_html(votes: Votes) -> str:
@@ -63,7 +132,7 @@ def consensus_html(found: Consensus) -> str:
         for rung in rungs(ranking.ranks.tolist(), ranking.order)
     ]
     more = len(rows) - 4 * _MOST_ROWS
-    rest = [("", f"and {more} more places")] if more > 0 else []
+    rest = [("", f"and {plural(more, 'more place')}")] if more > 0 else []
     told = f"loss {found.loss:.6g} ({found.distance}); {found.status}"
     told += "".join(f"; {note}" for note in found.notes)
     return table(["place", "items"], [*rows[: 4 * _MOST_ROWS], *rest]) + _paragraph(told)

@@ -9,12 +9,13 @@ from itertools import pairwise
 import numpy as np
 
 from holdrank.rankings import Floats, Ints
+from holdrank.status import Shown
 from holdrank.votes.ballots import Ballots
 from holdrank.votes.memo import close
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Groups:
+class Groups(Shown):
     """Ballots by who cast them, or by any other column; `Votes.groups` where votes know.
 
     Equal ballots of one group are one entry. Entries are sorted by group and ballot.

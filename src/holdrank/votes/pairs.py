@@ -15,6 +15,7 @@ import numpy.typing as npt
 from holdrank.errors import LimitError, Message, Option, UsageError, item_number, quote, reason
 from holdrank.parallel.checkpoints import replace_file
 from holdrank.rankings import Floats, Ranking
+from holdrank.status import Shown
 from holdrank.votes.forms.battles import PairTally
 from holdrank.votes.forms.notes import Note, added_notes, comparison_notes, lasting, name_notes
 from holdrank.votes.forms.raw import RawBallots, ranks_of_marks, stored
@@ -32,7 +33,7 @@ _LONGEST_SOURCE = 400
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PairCounts(Remembering):
+class PairCounts(Remembering, Shown):
     """How often each item stands above each other one. Made by `count_pairs` or `PairCounts.from_votes`.
 
     ``a + b`` are the counts of all votes of a and b, aligned by the names of the items. Counts of whole votes are

@@ -10,11 +10,12 @@ import numpy.typing as npt
 
 from holdrank.errors import UsageError, quote, real_number
 from holdrank.rankings import Floats, Ints
+from holdrank.status import Shown
 from holdrank.votes.memo import close
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Voters:
+class Voters(Shown):
     """The battles of each voter, counted; `Votes.voters` where battles were read with a voter column.
 
     Battles of one voter with the same result are one entry. Entries are sorted by voter, items and result.

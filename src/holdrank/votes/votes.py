@@ -13,7 +13,7 @@ import numpy.typing as npt
 from holdrank.arrays.tolerances import FAINT
 from holdrank.errors import Message, Option, UsageError, item_number, quote
 from holdrank.rankings import Floats, Ints
-from holdrank.status import upward
+from holdrank.status import Shown
 from holdrank.votes.ballots import Ballots, DenseBallots
 from holdrank.votes.ballots.ranks import ranks_of_values
 from holdrank.votes.counting import WeightedBallots
@@ -38,7 +38,7 @@ from holdrank.words.votes import reading_facts
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Votes(WeightedBallots):
+class Votes(WeightedBallots, Shown):
     """Weighted ballots over named items. Made by the `from_...` constructors or by `read_votes`.
 
     Mathematically a distribution p over rankings with ties and gaps; counts are kept as counts.
@@ -145,7 +145,8 @@ class Votes(WeightedBallots):
     def from_scores(cls, frame: Any, *, higher_is_better: bool | Mapping[str, bool] = True, **columns: Any) -> Votes:
         """Return votes from a table of scores: one row an item, one column a voter (judge, task, benchmark).
 
-        The first column names the items unless `item` says otherwise; `voters` picks the columns that vote.
+        The first column names the items, or the index of a pandas frame (``frame.set_index("model")``), unless `item`
+        says otherwise; `voters` picks the columns that vote.
         `higher_is_better` may differ by column. Missing scores are unlisted items.
         """
         raw = scores_from_frame(frame, higher_is_better=higher_is_better, **columns)
@@ -413,9 +414,6 @@ class Votes(WeightedBallots):
 
     def __hash__(self) -> int:
         return hash(self.input_hash)
-
-    def _repr_html_(self) -> str:
-        return upward.html_of(self)
 
     def __repr__(self) -> str:
         return (

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from holdrank.errors import show
 
 LONGEST = 40  # characters of a name
+_MOST_IN_LINE = 10  # items of an order that is written out
 _RIGHT_TO_LEFT = {"R", "AL", "AN"}
 _RULES = {"kemeny": "Kemeny", "borda": "Borda", "copeland": "Copeland", "bradley-terry": "Bradley-Terry"}
 _FOR_BATTLES = "bradley-terry"
@@ -58,6 +59,30 @@ def order_text(tiers: Sequence[Sequence[int]], items: Sequence[str], width: int 
     """
     shown = [[show(items[item], width) for item in tier] for tier in tiers]
     return " > ".join(names[0] if len(names) == 1 else f"{{{', '.join(names)}}}" for names in shown)
+
+
+def brief_order(tiers: Sequence[Sequence[int]], items: Sequence[str]) -> str:
+    """Return the first three items of an order, for one line; nothing where few items need no shorter form.
+
+    Examples
+    --------
+    >>> names = list("abcdefghijklm")
+    >>> brief_order([[k] for k in range(13)], names), brief_order([[0], [1, 2, 3], [*range(4, 13)]], names)
+    ('a > b > c > …', 'a > {b, c, …} > …')
+    >>> brief_order([[0, 1], [2]], ["a", "b", "c"])
+    ''
+    """
+    if len(items) <= _MOST_IN_LINE:
+        return ""
+    shown, left = [], 3
+    for tier in tiers:
+        names = [named(items[item], 30) for item in tier[:left]]
+        left -= len(names)
+        names += ["…"] if len(names) < len(tier) else []
+        shown.append(names[0] if len(tier) == 1 else f"{{{', '.join(names)}}}")
+        if not left:
+            break
+    return " > ".join([*shown, "…"] if len(shown) < len(tiers) else shown)
 
 
 def ballot_text(ranks: Sequence[int], items: Sequence[str], width: int = 80) -> str:

@@ -221,8 +221,9 @@ def scores_from_frame(
     higher_is_better : bool or mapping of column to bool
         Direction of all columns, or of some; those left out of a mapping are high-is-best.
     item : str or sequence of str, optional
-        The column, or columns, that name the item; the first by default, which then must not hold numbers. An
-        index is not read: `frame.reset_index` makes it a column.
+        The column, or columns, that name the item. By default the index of a pandas frame, as after
+        ``frame.set_index("model")``: if it holds text and has a name, or has either and the first column holds
+        numbers. Otherwise the first column, which then must not hold numbers.
     voters : sequence of str, optional
         The columns to use; all others than `item` by default, which must then hold numbers.
     unlisted : {"observed", "bottom"}, optional
@@ -234,5 +235,22 @@ def scores_from_frame(
         lower: Collection[Ref] | bool = [name for name, high in higher_is_better.items() if not high]
     else:
         lower = not higher_is_better
-    options = TableOptions(item=item, columns=voters, lower_is_better=lower, unlisted=unlisted, repeated=repeated)
+    frame, named = _with_index(frame, item)
+    options = TableOptions(item=named, columns=voters, lower_is_better=lower, unlisted=unlisted, repeated=repeated)
     return score_table(table_from_frame(frame), options, Problems())
+
+
+def _with_index(frame: Any, item: str | Sequence[str] | None) -> tuple[Any, str | Sequence[str] | None]:
+    """Return a frame whose index names the items with these as columns, and the names of such columns."""
+    index = getattr(frame, "index", None)
+    if index is None or not hasattr(frame, "reset_index"):
+        return frame, item
+    names = list(index.names)
+    asked = [item] if isinstance(item, str) else item
+    if asked is not None and not set(asked) & set(names):
+        return frame, item
+    scores = bool(len(frame.columns)) and frame.dtypes.iloc[0].kind in "biufc"
+    texts = not len(index) or isinstance(index[0], str | tuple)
+    if (scores or texts) and all(isinstance(name, str) and name not in frame.columns for name in names):
+        return frame.reset_index(), names if item is None else item
+    return (with_names(frame) if scores else frame), item

@@ -70,7 +70,7 @@ def _refuse_measurements(table: Table, column: int) -> None:
     if table.frame:
         strange = np.ones(len(cells), dtype=bool)
     if strange.any():
-        index = "; an index is not read: frame.reset_index() makes it a column" if table.frame else ""
+        index = ", or make it the index: frame.set_index(column)" if table.frame else ""
         raise table.fault(
             "the first column holds numbers, not names of items",
             "the names of the items in the first column",
