@@ -134,3 +134,40 @@ def test_what_names_no_voters_is_refused():
         hr.Votes.from_battles(frame, voter="judge", blank_voters="drop")
     with pytest.raises(hr.UsageError, match="no voter is called 'w'"):
         hr.Votes.from_battles(frame, voter="judge").voters.numbers(["w"])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_voters_of_many_rows_are_counted_as_a_plain_loop_does(seed, tmp_path):
+    """Names with outer blanks, weights, both orders of a pair, ties, an item against itself, rows that do not count."""
+    rng = np.random.default_rng(seed)
+    rows = 400
+    items, people = ["m1", "m2", "m3", "m 4"], ["ann", " ann", "bo ", "bo", "c,d", "Ann"]
+    winners = ["model_a", "model_b", "tie", "both_bad", ""]
+    cells = {
+        "model_a": rng.choice(items, rows).tolist(),
+        "model_b": rng.choice(items, rows).tolist(),
+        "winner": rng.choice(winners, rows).tolist(),
+        "judge": rng.choice(people, rows).tolist(),
+        "weight": rng.integers(0, 4, rows).tolist(),
+    }
+    path = tmp_path / "battles.csv"
+    pl.DataFrame(cells).write_csv(path)
+    expected, order = Counter(), []
+    for a, b, winner, judge, weight in zip(*cells.values(), strict=True):
+        if a == b or winner == "":
+            continue
+        order.append(judge.strip()) if weight else None
+        first, second = sorted((a, b))
+        better = 0 if winner in ("tie", "both_bad") else -1 if (winner == "model_a") == (a == first) else 1
+        expected[judge.strip(), first, second, better] += weight
+    votes = hr.read_votes(path, voter="judge", map={"": "skip"})
+    found = Counter()
+    for (who, first, second, better), weight in entries(votes).items():
+        low, high = sorted((first, second))
+        found[who, low, high, better if first == low else -better] += weight
+    assert found == +expected
+    assert set(votes.voters.names) == set(order)
+    by = hr.read_votes(path, by="judge", map={"": "skip"}).groups
+    assert dict(zip(by.names, by.totals.tolist(), strict=True)) == {
+        who: sum(w for (name, *_), w in expected.items() if name == who) for who in set(order)
+    }

@@ -33,24 +33,36 @@ def strengths(shares: Floats, ridge: float, start: Floats | None = None) -> tupl
         unseen = max(ridge, 1e-9)  # keeps items finite that never won or never lost, about as far out as the ridge does
         start = np.log((shares.sum(axis=-1) + unseen) / (shares.sum(axis=-2) + unseen))
     s = start - start.mean(axis=-1, keepdims=True)
-    loses, slope = slope_at(shares, s, ridge)
+    near = slope_at(shares, s, ridge)
     for steps in range(1, _MOST_STEPS + 1):
-        step = np.linalg.solve(hessian_at(compared, loses, ridge), slope[..., None])[..., 0]
-        reach = np.ptp(step, axis=-1, keepdims=True)
-        least = np.divide(np.log1p(reach), reach, out=np.ones_like(reach), where=reach > 0)
-        part = np.ones_like(reach)
-        while True:
-            loses, slope = slope_at(shares, s + part * step, ridge)
-            beyond = ((slope * step).sum(axis=-1, keepdims=True) < 0) & (part > least)
-            if not beyond.any():
-                break
-            part = np.where(beyond, np.maximum(part / 2, least), part)
-        s += part * step
+        s, near, reach = _climbed(shares, compared, s, near, ridge)
         if (reach <= _CONVERGED * _unit(s)).all():
             return s, steps
     raise UsageError(
         f"the strengths did not converge in {_MOST_STEPS} steps with ridge={ridge:g}", repair="use a larger one"
     )
+
+
+def nearer_strengths(shares: Floats, ridge: float, start: Floats) -> Floats:
+    """Return strengths one Newton step from `start`: all but fitted where the wins have changed little since."""
+    return _climbed(shares, shares + np.swapaxes(shares, -1, -2), start, slope_at(shares, start, ridge), ridge)[0]
+
+
+def _climbed(
+    shares: Floats, compared: Floats, s: Floats, near: tuple[Floats, Floats], ridge: float
+) -> tuple[Floats, tuple[Floats, Floats], Floats]:
+    """Return the strengths after a step, what `slope_at` says of them, and the range of the whole step."""
+    loses, slope = near
+    step = np.linalg.solve(hessian_at(compared, loses, ridge), slope[..., None])[..., 0]
+    reach = np.ptp(step, axis=-1, keepdims=True)
+    least = np.divide(np.log1p(reach), reach, out=np.ones_like(reach), where=reach > 0)
+    part = np.ones_like(reach)
+    while True:
+        loses, slope = slope_at(shares, s + part * step, ridge)
+        beyond = ((slope * step).sum(axis=-1, keepdims=True) < 0) & (part > least)
+        if not beyond.any():
+            return s + part * step, (loses, slope), reach
+        part = np.where(beyond, np.maximum(part / 2, least), part)
 
 
 def win_probabilities(fitted: Floats) -> Floats:

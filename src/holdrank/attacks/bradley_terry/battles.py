@@ -10,7 +10,7 @@ import numpy as np
 from holdrank.attacks.plans import Plan
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.rules.consensus import tied_by_scores
-from holdrank.rules.strengths import RIDGE, strength_tolerance, strengths
+from holdrank.rules.strengths import RIDGE, nearer_strengths, strength_tolerance, strengths
 from holdrank.votes.votes import Votes
 
 
@@ -73,6 +73,10 @@ class Battles:
     def fitted(self, wins: Floats, total: float | Floats, start: Floats | None = None) -> Floats:
         """Return the strengths of other wins, as the rule fits them; of many at once, each with its total."""
         return strengths(wins / np.asarray(total)[..., None, None], RIDGE, start)[0]
+
+    def nearly_fitted(self, wins: Floats, total: float, start: Floats) -> Floats:
+        """Return about the strengths of other wins, given those of wins that differ a little."""
+        return nearer_strengths(wins / total, RIDGE, start)
 
     def plan(self, taken: Floats, ties_taken: Floats, put: Floats, ties_put: Floats | None = None) -> Plan:
         """Return a change of battles as a change of votes: wins and ties that go, wins and ties that come."""

@@ -132,13 +132,15 @@ class Pusher:
         now = Changed(empty, empty, empty, battles.strengths)
         whole = size == math.floor(size)
         ends = np.linspace(0.0, size, min(_PORTIONS, max(math.ceil(size), 1)) + 1)
-        for portion in np.diff(np.floor(ends + 0.5) if whole else ends).tolist():
+        portions = np.diff(np.floor(ends + 0.5) if whole else ends).tolist()
+        for number, portion in enumerate(portions, start=1):
             worth = self._worth_after(now, push)
             put = now.put.copy()
             if self.change.puts:
                 put.flat[worth.argmax()] += portion
             taken, ties = (now.taken, now.ties_taken) if not self.change.takes else self._taken(worth, now, portion)
-            now = self._refitted(taken, ties, put, now.strengths)
+            # On the way the strengths only choose what goes and comes next.
+            now = self._refitted(taken, ties, put, now.strengths, roughly=number < len(portions))
         yield now
         best = self._short(now.strengths, push)
         for turn in range(_EXCHANGES):
@@ -160,11 +162,12 @@ class Pusher:
         gaps = s[a] - s[b]
         return float((np.maximum(gaps, 0.0) if len(push) > 1 else gaps).sum())
 
-    def _refitted(self, taken: Floats, ties: Floats, put: Floats, start: Floats) -> Changed:
+    def _refitted(self, taken: Floats, ties: Floats, put: Floats, start: Floats, *, roughly: bool = False) -> Changed:
         battles = self.battles
         wins = battles.wins - taken - (ties + ties.T) / 2 + put
         total = battles.total - float(taken.sum() + ties.sum()) + float(put.sum())
-        return Changed(taken, ties, put, battles.fitted(wins, total, start))
+        fitted = battles.nearly_fitted if roughly else battles.fitted
+        return Changed(taken, ties, put, fitted(wins, total, start))
 
     def _worth_after(self, changed: Changed, push: Push) -> Floats:
         battles, s = self.battles, changed.strengths

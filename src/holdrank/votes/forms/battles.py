@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -15,7 +15,7 @@ from holdrank.votes.forms.battle_columns import battle_columns, first_columns
 from holdrank.votes.forms.notes import comparison_notes, counted, listed_lines, name_notes
 from holdrank.votes.forms.outcomes import DistinctBattles, battle_outcomes
 from holdrank.votes.forms.raw import RawBallots, ranks_of_marks
-from holdrank.votes.forms.table import MAX_WEIGHT, Problems, Table, find_weight, read_weights
+from holdrank.votes.forms.table import MAX_WEIGHT, Coded, Problems, Table, by_appearance, find_weight, read_weights
 from holdrank.votes.forms.table_options import TableOptions
 from holdrank.votes.forms.vocabulary import BLANKS, COUNT_NAMES
 from holdrank.votes.forms.voter_column import read_groups, read_voters
@@ -56,7 +56,7 @@ def tally_battles(
     weight_column = find_weight(table, options.weight, choices)
     weights = read_weights(table, weight_column, problems)
     voters = read_voters(table, options, choices, problems)
-    rows = DistinctBattles(table, columns, None if weight_column is None and table.times is None else weights)
+    rows = DistinctBattles(table, columns, weights)
     collected = PairTally(table)
     bad = missing = skipped = 0.0
     outcomes, note = battle_outcomes(rows, problems, whole, options.map or {})
@@ -71,12 +71,12 @@ def tally_battles(
         elif outcome != "both bad" or both_bad == "tie":
             collected.add(row[0], row[1], outcome, amount, rows.line_of, row, problems)
     if voters is not None and options.voter is not None:
-        collected.cast = _cast(rows.cast_by(voters), collected)
+        collected.cast = _cast(voters, rows, collected)
         collected.groups = table.label(table.find(options.voter, "voter")), collected.cast
     if options.by is not None:
         column = table.find(options.by, "by")
         groups = read_groups(table, column, choices)
-        collected.groups = table.label(column), _cast(rows.cast_by(groups), collected)
+        collected.groups = table.label(column), _cast(groups, rows, collected)
     if bad:
         done = "counted as ties" if both_bad == "tie" else "dropped"
         collected.notes.append(counted(bad, "battle", f"called both items bad; {done}"))
@@ -90,18 +90,15 @@ def tally_battles(
     return collected, choices
 
 
-def _cast(cast: Mapping[tuple[str, Any], float], collected: PairTally) -> Voters:
-    """Return who cast the battles that count, given the weight of every row by voter."""
-    numbers: dict[str, int] = {}
-    entries: list[tuple[int, int, int, int]] = []
-    amounts: list[float] = []
-    for (voter, row), amount in cast.items():
-        result = collected.result_of(row)
-        if result is not None:
-            entries.append((numbers.setdefault(voter, len(numbers)), *result))
-            amounts.append(amount)
-    table = np.array(entries, dtype=np.int64).reshape(-1, 4)
-    return Voters.of(list(numbers), table[:, 0], table[:, 1:], np.array(amounts))
+def _cast(voters: Coded, rows: DistinctBattles, collected: PairTally) -> Voters:
+    """Return who cast the battles that count, given the voter of every row of the table."""
+    nothing = (-1, -1, 0)
+    results = np.array([collected.result_of(row) or nothing for row in rows.tally], dtype=np.int64).reshape(-1, 3)
+    counts = np.flatnonzero(results[rows.place, 0] >= 0)
+    codes = voters.codes[counts]
+    where, number = by_appearance(codes, len(voters.values))
+    names = [voters.values[code] for code in codes[where].tolist()]
+    return Voters.of(names, number, results[rows.place[counts]], rows.weights[counts])
 
 
 OF_PAIRS = {"unlisted": "observed", "ties": "one half each way", "direction": "winner above loser"}
@@ -204,8 +201,11 @@ def ballots_of_results(items: list[str], results: Ints, weight: NDArray[np.float
 
 def groups_of_battles(of: str, voters: Voters, results: Ints) -> Groups:
     """Return the battles of voters as groups of ballots, where every result is a ballot."""
-    row_of = {result: row for row, result in enumerate(map(tuple, results.tolist()))}
-    ballot = np.array([row_of[result] for result in map(tuple, voters.results.tolist())], dtype=np.int64)
+    values = np.concatenate((results, voters.results))
+    values[:, 2] += 1  # better is -1, 0 or 1
+    keys = np.ravel_multi_index(tuple(values.T), (int(values[:, :2].max(initial=0)) + 1,) * 2 + (3,))
+    order = np.argsort(keys[: len(results)])
+    ballot = order[np.searchsorted(keys[: len(results)], keys[len(results) :], sorter=order)]
     return Groups.make(of, voters.names, voters.voter, ballot=ballot, weight=voters.weight)
 
 

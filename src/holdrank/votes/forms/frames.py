@@ -184,7 +184,7 @@ def _voters(
     people = read_voters(table, options, choices, Problems())
     if people is not None and not isinstance(voter, str):
         choices["voter"] = "given"
-    return people, label
+    return (None if people is None else people.cells()), label
 
 
 def _cells(native: Any, bare: Table, ref: str) -> list[str]:

@@ -206,7 +206,8 @@ def _groups_of_voters(
 ) -> list[str]:
     """Return the group of every voter of a long table; all rows of a voter must name the same one."""
     group_of: dict[str, str] = {}
-    for row, (who, name) in enumerate(zip(table.text(voter_column), read_groups(table, column, choices), strict=True)):
+    names = read_groups(table, column, choices).cells()
+    for row, (who, name) in enumerate(zip(table.text(voter_column), names, strict=True)):
         if group_of.setdefault(who, name) != name:
             raise table.fault(
                 f"{quote(who, 30)} stands in two groups, {quote(group_of[who], 30)} and {quote(name, 30)}",

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +11,7 @@ from holdrank.errors import InputError, Message, Option, quote, show
 from holdrank.votes.forms.battle_columns import BattleColumns
 from holdrank.votes.forms.battle_layouts import BLANK_IS_TIE, LANGUAGE_OF, LANGUAGES
 from holdrank.votes.forms.notes import plural
-from holdrank.votes.forms.table import Problems, Table, is_blank, is_number
+from holdrank.votes.forms.table import Coded, Problems, Table, by_appearance, is_blank, is_number
 from holdrank.votes.forms.vocabulary import BLANKS, code, plain
 
 Row = tuple[str, ...]
@@ -21,34 +19,30 @@ Row = tuple[str, ...]
 
 _FLAGS = {"1": 1, "1.0": 1, "true": 1, "0": 0, "0.0": 0, "false": 0, "": 0}
 _MOST_LISTED = 10
+_MOST_KEYS = 1 << 22  # of rows that are numbered without sorting them
 
 
 class DistinctBattles:
-    """Distinct rows of battles, with their weights (one each by default)."""
+    """Distinct rows of battles, in the order in which they appear, with their weights.
 
-    def __init__(
-        self,
-        table: Table,
-        columns: BattleColumns,
-        weights: NDArray[np.float64] | None,
-    ) -> None:
-        self.table, self.columns, self._weights = table, columns, weights
+    Attributes
+    ----------
+    tally : dict
+        The distinct rows, and the weight of each.
+    place : array of int
+        For every row of the table, which of the distinct rows it is.
+    weights : array of float
+        The weight of every row of the table.
+    """
+
+    def __init__(self, table: Table, columns: BattleColumns, weights: NDArray[np.float64]) -> None:
+        self.table, self.columns, self.weights = table, columns, weights
         self._first_line: dict[Row, int] = {}
-        tally: dict[Row, float] = {}
-        if weights is None:
-            tally.update(Counter(self._rows()))
-        else:
-            for row, amount in zip(self._rows(), weights.tolist(), strict=True):
-                tally[row] = tally.get(row, 0.0) + amount
-        self.tally = tally
-
-    def cast_by(self, voters: Sequence[str]) -> dict[tuple[str, Row], float]:
-        """Return the weight of every distinct row by voter, given the voter of each row of the table."""
-        cast: dict[tuple[str, Row], float] = {}
-        amounts = repeat(1.0) if self._weights is None else self._weights.tolist()
-        for voter, row, amount in zip(voters, self._rows(), amounts, strict=False):
-            cast[voter, row] = cast.get((voter, row), 0.0) + amount
-        return cast
+        used = [table.coded(k) for k in (columns.first, columns.second, *columns.result)]
+        where, self.place = _distinct(used)
+        rows = zip(*([column.values[code] for code in column.codes[where].tolist()] for column in used), strict=True)
+        sums = np.bincount(self.place, weights=weights, minlength=len(where))
+        self.tally: dict[Row, float] = dict(zip(rows, sums.tolist(), strict=True))
 
     def _rows(self) -> Iterator[Row]:
         used = (self.columns.first, self.columns.second, *self.columns.result)
@@ -74,6 +68,17 @@ class DistinctBattles:
             expected=expected,
             repair=repair,
         )
+
+
+def _distinct(columns: Sequence[Coded]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return where each distinct row appears first, in that order, and which of them each row is."""
+    key, most = np.zeros(len(columns[0]), dtype=np.int64), 1
+    for column in columns:
+        key, most = key * len(column.values) + column.codes, most * len(column.values)
+        if most > _MOST_KEYS:  # as are those of scores that hardly ever recur
+            values, key = np.unique(key, return_inverse=True)
+            most = len(values)
+    return by_appearance(key, most)
 
 
 def battle_outcomes(

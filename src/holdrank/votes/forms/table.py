@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from bisect import insort
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,6 +36,29 @@ class Coded:
 
     def __len__(self) -> int:
         return len(self.codes)
+
+    def cells(self) -> list[str]:
+        """Return the cell of every row."""
+        return [self.values[code] for code in self.codes.tolist()]
+
+    def renamed(self, rename: Callable[[str], str]) -> Coded:
+        """Return the column with other values; where two become equal, they are one value from then on."""
+        numbers: dict[str, int] = {}
+        new = [numbers.setdefault(rename(value), len(numbers)) for value in self.values]
+        return Coded(list(numbers), np.array(new, dtype=np.int32)[self.codes])
+
+
+def by_appearance(codes: NDArray[np.integer[Any]], most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return where each code appears first, in that order, and all codes numbered anew in that order.
+
+    Codes are at least 0 and below `most`.
+    """
+    first = np.full(most, len(codes))
+    first[codes[::-1]] = np.arange(len(codes))[::-1]  # of several values for one place, the last one stays
+    where = np.sort(first[first < len(codes)])
+    number = np.empty(most, dtype=np.intp)
+    number[codes[where]] = np.arange(len(where))
+    return where, number[codes]
 
 
 Column = list[str] | NDArray[Any] | Coded
@@ -191,6 +214,15 @@ class Table:
         """Return a column as text; whole numbers are written without a fraction, missing ones as nothing."""
         return _texts(self.columns[index])
 
+    def coded(self, index: int) -> Coded:
+        """Return a column as text, its different cells apart from which of them each row has."""
+        column = self.columns[index]
+        if isinstance(column, Coded):
+            return column
+        numbers: dict[str, int] = {}
+        codes = [numbers.setdefault(cell, len(numbers)) for cell in _texts(column)]
+        return Coded(list(numbers), np.array(codes, dtype=np.int32))
+
     def cell(self, index: int, row: int) -> str:
         """Return one cell as `text` would: a message about each of many cells must not look at all of them."""
         return _texts(_some(self.columns[index], row, row + 1))[0]
@@ -275,7 +307,7 @@ def _texts(column: Column) -> list[str]:
     if isinstance(column, list):
         return column
     if isinstance(column, Coded):
-        return [column.values[code] for code in column.codes.tolist()]
+        return column.cells()
     if column.dtype.kind in "iub":
         return [str(int(value)) for value in column]
     return [

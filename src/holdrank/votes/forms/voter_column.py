@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from holdrank.errors import Message, Option, UsageError, quote
 from holdrank.votes.forms.notes import plural
-from holdrank.votes.forms.table import Problems, Ref, Table, is_blank
+from holdrank.votes.forms.table import Coded, Problems, Ref, Table, is_blank
 from holdrank.votes.forms.table_options import TableOptions
 from holdrank.votes.forms.vocabulary import BLANKS
 
@@ -13,7 +15,7 @@ NO_GROUP = "(blank)"
 """The group of rows whose cell is blank."""
 
 
-def read_voters(table: Table, options: TableOptions, choices: dict[str, str], problems: Problems) -> list[str] | None:
+def read_voters(table: Table, options: TableOptions, choices: dict[str, str], problems: Problems) -> Coded | None:
     """Return the voter of every row, without outer blanks; None where no column of voters is named.
 
     A cell that names nobody is refused; with ``blank_voters="separate"`` it is a voter of its own, named by its row.
@@ -26,36 +28,41 @@ def read_voters(table: Table, options: TableOptions, choices: dict[str, str], pr
         return None
     column = table.find(options.voter, "voter")
     choices["voter"] = f"column {quote(table.label(column))}"
-    names = [cell.strip() for cell in table.text(column)]
-    blank = [row for row, name in enumerate(names) if is_blank(name, BLANKS)]
+    voters = table.coded(column).renamed(str.strip)
+    blank = _blank_rows(voters)
     if not blank:
-        return names
+        return voters
     if options.blank_voters == "refuse" or table.times is not None:
         repair = Message("fill the cell, or let each such battle count as a voter of its own: ", _SEPARATE)
         for row in blank:
             problems.add(table.fault("a battle names no voter", "who cast it", repair, row=row, column=column))
-        return names
+        return voters
+    names, codes = list(voters.values), voters.codes.copy()
     taken = set(names)
     for row in blank:
         name = f"unnamed, row {table.lines[row]}"
         while name in taken:
             name += "'"
         taken.add(name)
-        names[row] = name
+        codes[row] = len(names)
+        names.append(name)
     choices["blank voters"] = f"{plural(len(blank), 'battle')} without one, each a voter of its own"
-    return names
+    return Coded(names, codes)
 
 
-def read_groups(table: Table, column: int, choices: dict[str, str]) -> list[str]:
+def _blank_rows(column: Coded) -> list[int]:
+    blank = np.array([is_blank(value, BLANKS) for value in column.values], dtype=bool)
+    return [int(row) for row in np.flatnonzero(blank[column.codes])]
+
+
+def read_groups(table: Table, column: int, choices: dict[str, str]) -> Coded:
     """Return the group that a column gives to every row; rows with a blank cell are a group together."""
     choices["by"] = f"column {quote(table.label(column))}"
-    names = [cell.strip() for cell in table.text(column)]
-    blank = [row for row, name in enumerate(names) if is_blank(name, BLANKS)]
-    for row in blank:
-        names[row] = NO_GROUP
+    groups = table.coded(column).renamed(str.strip)
+    blank = len(_blank_rows(groups))
     if blank:
-        choices["by"] += f", blank in {plural(len(blank), 'row')}"
-    return names
+        choices["by"] += f", blank in {plural(blank, 'row')}"
+    return groups.renamed(lambda name: NO_GROUP if is_blank(name, BLANKS) else name)
 
 
 def grouped_rows(
@@ -66,4 +73,4 @@ def grouped_rows(
     if ref is None or table.times is not None:
         return None
     column = table.find(ref, "by")
-    return table.label(column), read_groups(table, column, choices if options.by is not None else {})
+    return table.label(column), read_groups(table, column, choices if options.by is not None else {}).cells()
