@@ -53,6 +53,11 @@ class Status(StrEnum):
         return _IN_BRIEF[self]
 
     @property
+    def is_timed_out(self) -> bool:
+        """Whether a time limit ended the computation."""
+        return self in (Status.TIME_LIMIT, Status.BETWEEN_TIME_LIMIT, Status.RESAMPLED_TIME_LIMIT)
+
+    @property
     def is_interrupted(self) -> bool:
         """Whether Ctrl-C ended the computation."""
         return self in (Status.INTERRUPTED, Status.BETWEEN_INTERRUPTED, Status.RESAMPLED_INTERRUPTED)

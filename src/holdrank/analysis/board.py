@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from time import perf_counter
 
 import numpy as np
 
-from holdrank.analysis.bootstrap import bootstrap
+from holdrank.analysis.bootstrap import FEW_DRAWS, bootstrap
 from holdrank.attacks.answers import attack
 from holdrank.attacks.goals import Above
 from holdrank.errors import UsageError, quote
@@ -17,8 +17,9 @@ from holdrank.rankings import Floats, Ints
 from holdrank.rules.consensus import Consensus, Statistic, StatisticName, expect_seconds, expect_votes, name_of
 from holdrank.rules.merges import Robust, consensus_of, settled
 from holdrank.rules.registry import auto
-from holdrank.status import Clock, Step, Tabular
+from holdrank.status import Clock, Status, Step, Tabular
 from holdrank.votes.votes import Votes
+from holdrank.words.results import few_draws_text
 
 COLUMNS = (
     "rank",
@@ -54,6 +55,8 @@ class Leaderboard(Tabular):
         The rule.
     notes : tuple of str
         What else should be known: who has no rating, and why.
+    status : Status
+        That of the consensus, or why cells are empty: a time limit, Ctrl-C.
     seconds : float
         Time taken.
     """
@@ -62,6 +65,7 @@ class Leaderboard(Tabular):
     rows: tuple[Mapping[str, Cell], ...]
     statistic: StatisticName
     notes: tuple[str, ...]
+    status: Status
     seconds: float
 
     def __repr__(self) -> str:
@@ -90,11 +94,11 @@ def leaderboard(
     draws : int
         Bootstrap samples for `rank_ub` and `rank_lb` where the rule has no ratings.
     time_limit : float, optional
-        Seconds for `votes_to_overtake`; what is not known by then is left empty.
+        Seconds for everything, half of them for the draws. What is not known by then, or at Ctrl-C, is left empty.
     rng : int
         Bootstrap seed.
     progress : callable, optional
-        Called with a `Step` before each row of `votes_to_overtake`.
+        Called with a `Step` now and then.
 
     Notes
     -----
@@ -126,8 +130,24 @@ def leaderboard(
     T = settled(T, votes)
     if isinstance(T, Robust):
         raise UsageError("leaderboard takes a rule without tiers: these are a column", repair="give the rule alone")
-    found = consensus_of(votes, T, seconds)
-    chosen = _chosen(columns, found, T)
+    with Clock(seconds) as clock:
+        found = consensus_of(votes, T, seconds)
+        board = _filled(votes, T, found, _chosen(columns, found, T), draws, rng, clock, progress)
+    return replace(board, seconds=perf_counter() - started)
+
+
+def _filled(
+    votes: Votes,
+    T: Statistic,
+    found: Consensus,
+    chosen: tuple[str, ...],
+    draws: int,
+    rng: int,
+    clock: Clock,
+    progress: Progress | None,
+) -> Leaderboard:
+    """Return the board of a consensus, as far as there is time."""
+    notes = list(found.notes)
     rated = found.ratings() if found.has_ratings else None
     order = list(found.ranking.order)
     cells: dict[str, Sequence[Cell]] = {"rank": _by_item(np.argsort(order) + 1), "model": votes.items}
@@ -138,18 +158,31 @@ def leaderboard(
         if rated is not None:
             ends: Sequence[Floats | Ints] = places_by_intervals(rated.lower, rated.upper)
         else:
-            drawn = bootstrap(votes, T, draws=draws, rng=rng)
-            ends = drawn.best, drawn.worst
+            ends = _by_chance(votes, T, draws, rng, clock, progress, notes)
         cells |= {name: _by_item(end) for name, end in zip(("rank_ub", "rank_lb"), ends, strict=True)}
     if "votes" in chosen:
         cells["votes"] = _by_item(votes.listed_weights())
     if "tier" in chosen:
         cells["tier"] = _by_item(Robust(T, theta="auto").merged(votes, found).ranking.ranks)
     if "votes_to_overtake" in chosen:
-        cells["votes_to_overtake"] = _to_overtake(votes, T, order, seconds, progress)
+        cells["votes_to_overtake"] = _to_overtake(votes, T, order, clock, progress)
     rows = tuple({name: cells[name][item] for name in chosen} for item in order)
-    notes = (*found.notes, *(rated.notes if rated is not None and set(_RATED) & set(chosen) else ()))
-    return Leaderboard(chosen, rows, name_of(T), notes, perf_counter() - started)
+    notes += rated.notes if rated is not None and set(_RATED) & set(chosen) else ()
+    status = Status.INTERRUPTED if clock.interrupted else Status.TIME_LIMIT if clock.over() else found.status
+    return Leaderboard(chosen, rows, name_of(T), tuple(notes), status, 0.0)
+
+
+def _by_chance(
+    votes: Votes, T: Statistic, draws: int, rng: int, clock: Clock, progress: Progress | None, notes: list[str]
+) -> tuple[Floats, Floats]:
+    """Return the ends of the bootstrap intervals of places; NaN, with a note, where there was no time for them."""
+    seconds = max(clock.share(2).seconds_left(), 0.0)
+    limit = seconds if np.isfinite(seconds) else None
+    drawn = bootstrap(votes, T, draws=draws, time_limit=limit, rng=rng, progress=progress)
+    if drawn.draws >= min(draws, FEW_DRAWS):
+        return drawn.best, drawn.worst
+    notes.append(few_draws_text(drawn.draws, draws))
+    return np.full(votes.n, np.nan), np.full(votes.n, np.nan)
 
 
 def places_by_intervals(lower: Floats, upper: Floats) -> tuple[Ints, Ints]:
@@ -186,22 +219,21 @@ def _chosen(columns: Sequence[str] | None, found: Consensus, T: Statistic) -> tu
 
 
 def _to_overtake(
-    votes: Votes, T: Statistic, order: Sequence[int], seconds: float | None, progress: Progress | None
+    votes: Votes, T: Statistic, order: Sequence[int], clock: Clock, progress: Progress | None
 ) -> list[Cell]:
     """Return for each item how many votes it takes, proved, for the next one to stand above it."""
     cells: list[Cell] = [None] * votes.n
     if not votes.is_counts:
         return cells
-    with Clock(seconds) as clock:
-        for k, (item, following) in enumerate(pairwise(order)):
-            if clock.over():
-                break
-            if progress is not None:
-                progress(Step("votes to overtake", k, len(order) - 1))
-            share = clock.share(len(order) - 1 - k).seconds_left()
-            goal = Above(votes.items[following], votes.items[item])
-            least = attack(votes, T, goal, time_limit=share if np.isfinite(share) else None).votes_to_decide
-            cells[item] = int(least) if 0 < least < np.inf else None
+    for k, (item, following) in enumerate(pairwise(order)):
+        if clock.over():
+            break
+        if progress is not None:
+            progress(Step("votes to overtake", k, len(order) - 1))
+        share = max(clock.share(len(order) - 1 - k).seconds_left(), 0.0)
+        goal = Above(votes.items[following], votes.items[item])
+        least = attack(votes, T, goal, time_limit=share if np.isfinite(share) else None).votes_to_decide
+        cells[item] = int(least) if 0 < least < np.inf else None
     return cells
 
 

@@ -33,6 +33,7 @@ from holdrank.votes.votes import Votes
 from holdrank.words.numbers import percent
 from holdrank.words.results import place_text
 
+FEW_DRAWS = 200  # fewer, because the time was over, are too few for intervals
 _FIRST_CHUNK, _QUICK, _SLOW = 16, 0.2, 1.0  # draws; seconds for a chunk that should be longer, or shorter
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from concurrent.futures import Executor
+from typing import Any
 
-from holdrank.analysis.bootstrap import bootstrap
+from holdrank.analysis.bootstrap import FEW_DRAWS, bootstrap
 from holdrank.analysis.records import Record, votes_record
 from holdrank.attacks.answers import attack
 from holdrank.attacks.goals import Above
@@ -14,10 +16,11 @@ from holdrank.errors import UsageError, quote
 from holdrank.rankings import Ranking, kendall
 from holdrank.rules.consensus import Statistic, expect_seconds
 from holdrank.rules.merges import settled
-from holdrank.status import Clock
+from holdrank.status import Clock, Status, Step
 from holdrank.votes.votes import Votes
 
 _MOST_PAIRS = 20  # turned pairs whose margins are looked up
+_ENDS = (Status.RESAMPLED, Status.RESAMPLED_TIME_LIMIT, Status.RESAMPLED_INTERRUPTED)
 
 
 def compare(
@@ -26,16 +29,18 @@ def compare(
     statistic: Statistic,
     draws: int = 1000,
     seed: int = 0,
-    time_limit: float = 10.0,
+    time_limit: float | None = 30.0,
     *,
+    progress: Callable[[Step], None] | None = None,
     executor: Executor | None = None,
 ) -> Record:
     """Return the places of the items that both have, as plain data, those placed first in `new` first.
 
     A move is beyond noise when the intervals of places, which hold 95 % of the draws, do not touch. What undoes it is
     the least number of the new votes after whose change a pair that it turned stands as before: the margin of the move.
-    Margins get `time_limit` seconds together. The workers of an executor share the draws. After Ctrl-C in
-    the draws of `new` they are fewer than asked for, and there are no margins.
+    The workers of an executor share the draws. All of it gets `time_limit` seconds: a third for the draws of each file,
+    the rest for the margins. When the time is over, or after Ctrl-C, draws are fewer than asked for and `status` says
+    so; where they are too few for intervals, these hold every place.
 
     Examples
     --------
@@ -52,20 +57,25 @@ def compare(
         names = [quote(votes.reading.source) for votes in (old, new)]
         raise UsageError(f"{names[0]} and {names[1]} have {len(common)} items in common; two are needed")
     statistic = settled(statistic, old, new)  # one rule for both
-    before = bootstrap(old.only(common), statistic, draws=draws, rng=seed, executor=executor)
-    if before.status.is_interrupted:
-        raise KeyboardInterrupt  # nothing to compare with
-    after = bootstrap(new.only(common), statistic, draws=draws, rng=seed, executor=executor)
+    means: dict[str, Any] = {"draws": draws, "rng": seed, "progress": progress, "executor": executor}
+    limit = expect_seconds(time_limit)
+    with Clock(limit) as clock:
+        third = None if limit is None else limit / 3
+        before = bootstrap(old.only(common), statistic, time_limit=third, **means)
+        after = bootstrap(new.only(common), statistic, time_limit=third, **means)
+        turned = before.consensus.ranking, after.consensus.ranking
+        undone = {} if clock.interrupted else _margins(new.only(common), statistic, *turned, clock)
+    drawn = min(before.draws, after.draws)
+    few = drawn < min(draws, FEW_DRAWS)
     rows: list[Record] = []
     for i in range(len(common)):
         was, now = (
-            {"place": float(one.consensus.ranking.places[i]), "best": float(one.best[i]), "worst": float(one.worst[i])}
+            {"place": float(one.consensus.ranking.places[i]), "best": best, "worst": worst}
             for one in (before, after)
+            for best, worst in [(1.0, float(len(common))) if few else (float(one.best[i]), float(one.worst[i]))]
         )
         apart = was["worst"] < now["best"] or now["worst"] < was["best"]
         rows.append({"item": i, "old": was, "new": now, "beyond_noise": apart})
-    turned = before.consensus.ranking, after.consensus.ranking
-    undone = {} if after.status.is_interrupted else _margins(new.only(common), statistic, *turned, time_limit)
     for i, row in enumerate(rows):
         row["undone_by"] = undone.get(i)
     rows.sort(key=lambda row: row["new"]["place"])
@@ -82,14 +92,16 @@ def compare(
         "only_old": [item for item in old.items if item not in shared],
         "only_new": [item for item in new.items if item not in shared],
         "level": before.level,
-        "draws": min(before.draws, after.draws),
+        "draws": drawn,
+        "intervals": not few,
+        "status": max((before.status, after.status), key=_ENDS.index),
         "seed": before.seed,
         "old": votes_record(old),
         "new": votes_record(new),
     }
 
 
-def _margins(votes: Votes, statistic: Statistic, old: Ranking, new: Ranking, time_limit: float) -> dict[int, Record]:
+def _margins(votes: Votes, statistic: Statistic, old: Ranking, new: Ranking, clock: Clock) -> dict[int, Record]:
     """Return for items that moved what brings one of their turned pairs back, the nearest pairs first."""
     P = votes.pairwise()
     turned = [
@@ -98,14 +110,14 @@ def _margins(votes: Votes, statistic: Statistic, old: Ranking, new: Ranking, tim
         for b in range(votes.n)
         if old.ranks[a] < old.ranks[b] and new.ranks[b] < new.ranks[a]
     ]
-    clock = Clock(expect_seconds(time_limit))
     found: dict[int, Record] = {}
     enough = "sufficient" if votes.is_counts else "upper"
     for _, b, a in sorted(turned)[:_MOST_PAIRS]:
-        left = clock.seconds_left()
-        if left <= 0:
+        if clock.over():
             break
-        back = attack(votes, statistic, Above(votes.items[a], votes.items[b]), time_limit=left / 2)
+        left = clock.seconds_left()
+        seconds = None if math.isinf(left) else max(left, 0.0) / 2
+        back = attack(votes, statistic, Above(votes.items[a], votes.items[b]), time_limit=seconds)
         margin = amounts(back)
         for item in (a, b):
             known = found.get(item)

@@ -20,7 +20,7 @@ from holdrank.cli.options import (
     tell_rule,
     theta_option,
 )
-from holdrank.cli.printing import complain, exit_code, plain_table, print_json, print_table, progress_line
+from holdrank.cli.printing import complain, exit_code, plain_table, print_json, print_table, progress_line, tell_limit
 from holdrank.errors import show
 from holdrank.words.numbers import number
 
@@ -77,6 +77,7 @@ def attack(file: str, change: str, rule: str, theta: float | str | None, merge: 
     else:
         _print_attack(found, T)
         tell_rule(asked, rule)
+    tell_limit(time_limit, found.status, "may close the gap")
     if write is not None:
         _write(found, write, quiet)
     return exit_code(found.status, require_proof)

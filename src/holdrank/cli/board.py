@@ -17,8 +17,9 @@ from holdrank.cli.options import (
     rule_option,
     settled_rule,
     statistic,
+    time_option,
 )
-from holdrank.cli.printing import complain, print_json, progress_line
+from holdrank.cli.printing import complain, exit_code, print_json, progress_line, tell_limit
 
 _ENDINGS = (".csv", ".json", ".md", ".tex")
 _READ_COLUMNS = click.Option(
@@ -46,12 +47,11 @@ def _reading_options(command: F) -> F:
 @click.option("--draws", type=click.IntRange(min=1), default=200, show_default=True,
               help="Bootstrap samples for rank_ub and rank_lb where the rule has no ratings.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Bootstrap seed.")
-@click.option("--time-limit", type=click.FloatRange(min=0), default=10.0, show_default=True,
-              help="Seconds for votes_to_overtake.")  # fmt: skip
+@time_option("everything")
 @json_option
 @quiet_option
 @_reading_options
-def board(file: str, output: str | None, shown: str | None, rule: str, draws: int, seed: int, time_limit: float,
+def board(file: str, output: str | None, shown: str | None, rule: str, draws: int, seed: int, time_limit: float | None,
           as_json: bool, quiet: bool, reading: dict[str, Any]) -> int:  # fmt: skip
     """Write the leaderboard of FILE with the columns that boards publish.
 
@@ -80,4 +80,5 @@ def board(file: str, output: str | None, shown: str | None, rule: str, draws: in
         print_json("board", votes, spec=spec, **parts, seconds=round(found.seconds, 6))
     elif output is None:
         click.echo(board_markdown(found), nl=False)
-    return 0
+    tell_limit(time_limit, found.status, "may fill the empty cells")
+    return exit_code(found.status, False)

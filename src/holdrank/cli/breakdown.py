@@ -31,6 +31,7 @@ from holdrank.cli.printing import (
     progress_line,
     room_beside,
     shows,
+    tell_limit,
 )
 from holdrank.cli.rank import tiers_text
 from holdrank.errors import show
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from holdrank.votes.votes import Votes
 
 _BAR, _SHORT_BAR, _SHORTEST_BAR = 30, 16, 4  # columns
+_MOST_ROWS = 40  # of a table
 _BOUNDS = ("lower", "upper", "needed", "ties", "decides", "sufficient")
 
 
@@ -112,6 +114,7 @@ def breakdown(file: str, files: tuple[str, ...], rule: str, theta: float | str |
     else:
         _print_breakdown(votes, curve)
         tell_rule(asked["rule"], rule)
+    tell_limit(time_limit, one.status, "may close the gaps")
     return exit_code(one.status, require_proof)
 
 
@@ -123,13 +126,15 @@ def breakdown(file: str, files: tuple[str, ...], rule: str, theta: float | str |
               help="Distance that counts as broken, as a share of the pairs; one pair if not given.")  # fmt: skip
 @click.option("--tolerance", type=click.FloatRange(min=0), default=0.02, show_default=True,
               help="Loss that the best threshold may add to that of the ranking without ties.")  # fmt: skip
+@click.option("--most", type=click.IntRange(min=1), default=200, show_default=True,
+              help="Thresholds to try at most, where downward merge has more.")  # fmt: skip
 @search_time_option
 @worker_options
 @checkpoint_option
 @result_options
-def tradeoff(file: str, rule: str, merge: str, delta: float | None, tolerance: float, time_limit: float | None,
-             executor: Executor | None, checkpoint: str | None, require_proof: bool, as_json: bool, quiet: bool,
-             verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
+def tradeoff(file: str, rule: str, merge: str, delta: float | None, tolerance: float, most: int,
+             time_limit: float | None, executor: Executor | None, checkpoint: str | None, require_proof: bool,
+             as_json: bool, quiet: bool, verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
     """Weigh loss against robustness for the tiers of FILE.
 
     For every threshold at which the tiers change: what the ties cost, and the votes that must change to break them.
@@ -142,16 +147,18 @@ def tradeoff(file: str, rule: str, merge: str, delta: float | None, tolerance: f
     with progress_line(quiet, "weighing loss against robustness") as progress:
         limits: dict[str, Any] = {"tolerance": tolerance, "time_limit": time_limit, "progress": progress}
         means: dict[str, Any] = {"executor": executor, "checkpoint": checkpoint}
-        found = compute(votes, statistic(rule), merge=merge, delta=delta, **limits, **means)  # type: ignore[arg-type]
+        found = compute(votes, statistic(rule), merge=merge, delta=delta, most=most, **limits, **means)  # type: ignore[arg-type]
     if verbose:
         complain(f"{found.status}; {found.seconds:.3f} s")
     if as_json:
-        spec = {"rule": asked, "merge": merge, "delta": delta, "tolerance": tolerance, "time_limit": time_limit}
+        spec = {"rule": asked, "merge": merge, "delta": delta, "tolerance": tolerance, "most": most,
+                "time_limit": time_limit}  # fmt: skip
         parts = {"consensus": ranking_record(rule, found.base), "tradeoff": tradeoff_record(found)}
         print_json("tradeoff", votes, spec=spec, **parts, seconds=round(found.seconds, 6))
     else:
         _print_tradeoff(votes, found, rule)
         tell_rule(asked, rule)
+    tell_limit(time_limit, found.status, "may close the gaps")
     return exit_code(found.status, require_proof)
 
 
@@ -226,12 +233,25 @@ def _print_breakdown(votes: Votes, curve: dict[str, Any]) -> None:
     # Only the bars give way when the line is full.
     width = max(min(room_beside(headings, rows), _BAR), _SHORTEST_BAR)
     shown = {"lower": curve["lower"], "upper": curve.get("estimate", curve["upper"])}
-    for row, bar in zip(rows, _bars(shown, width), strict=True):
-        table.add_row(*row, bar)
+    kept, more = _steps([row[2:] for row in rows])
+    for k, (row, bar) in enumerate(zip(rows, _bars(shown, width), strict=True)):
+        if k in kept:
+            table.add_row(*row, bar)
     print_table(f"Breakdown of {curve['statistic']}", votes, table)
+    if len(kept) < len(rows):
+        click.echo(f"of {len(rows):,} distances those where the curve rises{more}; --json lists all")
     for note in curve["notes"]:
         click.echo(f"note: {note}")
     click.echo(curve["status"])
+
+
+def _steps(rows: list[Any]) -> tuple[set[int], str]:
+    """Return which rows of a long table to show: where something changes, the nearest; and words about the others."""
+    if len(rows) <= _MOST_ROWS:
+        return set(range(len(rows))), ""
+    rising = [k for k, row in enumerate(rows) if k == 0 or row != rows[k - 1]]
+    more = len(rising) - _MOST_ROWS
+    return set(rising[:_MOST_ROWS]), f", without {more:,} more" if more > 0 else ""
 
 
 def _print_tradeoff(votes: Votes, found: Tradeoff, rule: str) -> None:
@@ -256,11 +276,16 @@ def _print_tradeoff(votes: Votes, found: Tradeoff, rule: str) -> None:
     for heading in (*headings[3:], "tiers"):
         table.add_column(heading, no_wrap=True)
     room = room_beside(headings, rows)
-    for row, ranking in zip(rows, found.rankings, strict=True):
+    front = [k for k in range(len(rows)) if found.pareto[k] or k == found.best or len(rows) <= _MOST_ROWS]
+    kept = sorted({found.best, *front[:_MOST_ROWS]})
+    for row, ranking in ((rows[k], found.rankings[k]) for k in kept):
         tiers = tiers_text(ranking, found.base.ranking, votes)
         # Only the tiers, which may be long, give way when the line is full.
         table.add_row(*row, Text(tiers if len(tiers) <= room else f"{tiers[: max(room - 4, 0)]} ..."))
     print_table(f"Trade-off of {rule} by {found.merge} merge", votes, table)
+    if len(kept) < len(rows):
+        more = f", without {len(front) - len(kept):,} more" if len(front) > len(kept) else ""
+        click.echo(f"of {len(rows):,} thresholds those on the front{more}; --json lists all")
     extra = float(found.loss[found.best]) - votes.loss(found.base.ranking)
     click.echo(best_text(record, extra, strict=len(found.rankings[0].buckets) == votes.n))
     click.echo(record["status"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,9 +24,10 @@ from holdrank.cli.options import (
     summary_option,
     tell_rule,
     theta_option,
+    time_option,
     write_summary,
 )
-from holdrank.cli.printing import EXIT_GATE, print_json, progress_line
+from holdrank.cli.printing import EXIT_GATE, complain, print_json, progress_line, tell_limit
 from holdrank.errors import show
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ class _Tested(NamedTuple):
 @rule_option
 @theta_option
 @merge_option
-@click.option("--time-limit", type=click.FloatRange(min=0), help="Seconds for each claim.")
+@time_option("all claims about a file")
 @summary_option
 @click.option("--badge", metavar="PICTURE", help="Write the weakest claim to this .svg file, as a badge.")
 @json_option
@@ -91,6 +93,9 @@ def check(files: tuple[str, ...], min_breakdown: float, claims: tuple[str, ...],
             tell_rule(rule, settled)
         if summary is not None or badge is not None:
             _write(file, votes, consensus, T, tested, min_breakdown, summary, badge)
+        for one in tested:
+            if one.attack is not None and not one.passed and one.attack.upper >= min_breakdown:
+                tell_limit(time_limit, one.attack.status, f"may decide {show(one.claim, 200)!r}")
         passed = passed and all(one.passed for one in tested)
     return 0 if passed else EXIT_GATE
 
@@ -101,6 +106,7 @@ def _tested(votes: Votes, T: Statistic, claims: tuple[str, ...], least: float, t
     from holdrank.attacks.answers import attack
     from holdrank.attacks.goals import Distance, claimed, goal_against
     from holdrank.rules.merges import consensus_of
+    from holdrank.status import Clock
 
     with progress_line(quiet):
         consensus = consensus_of(votes, T, time_limit)
@@ -113,12 +119,18 @@ def _tested(votes: Votes, T: Statistic, claims: tuple[str, ...], least: float, t
         for claim in claims
     ]
     tested = []
-    for claim, goal in wanted or [("every pair", Distance(1 / pairs if pairs else 1.0))]:
+    wanted = wanted or [("every pair", Distance(1 / pairs if pairs else 1.0))]
+    clock = Clock(None if time_limit is None else max(time_limit - consensus.seconds, 0.0))
+    for done, (claim, goal) in enumerate(wanted):
         if goal is None:
             tested.append(_Tested(claim, False, wrong, None))
             continue
-        with progress_line(quiet) as progress:
-            found = attack(votes, T, goal, time_limit=time_limit, progress=progress)
+        left = clock.seconds_left() / (len(wanted) - done)
+        with progress_line(quiet, f"testing: {show(claim, 60)}") as progress:
+            found = attack(votes, T, goal, time_limit=None if math.isinf(left) else max(left, 0.0), progress=progress)
+        if found.status.is_interrupted:
+            complain(f"note: {found.text()}")
+            raise KeyboardInterrupt
         # The share is an infimum: with exactly as much, the claim may still hold.
         passed = found.lower >= least
         line = found.text() + ("" if passed or found.upper < least else " Not proved.")

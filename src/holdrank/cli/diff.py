@@ -18,13 +18,15 @@ from holdrank.cli.options import (
     statistic,
     summary_option,
     tell_rule,
+    time_option,
     worker_options,
     write_summary,
 )
-from holdrank.cli.printing import EXIT_INTERRUPTED, complain, plain_table, print_json, print_table, progress_line
+from holdrank.cli.printing import complain, exit_code, plain_table, print_json, print_table, progress_line, tell_limit
 from holdrank.errors import show
 from holdrank.words.comparisons import comparison_text, moved_cells
 from holdrank.words.numbers import percent
+from holdrank.words.results import few_draws_text
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -36,33 +38,38 @@ if TYPE_CHECKING:
 @rule_option
 @click.option("--draws", type=click.IntRange(min=1), default=1000, show_default=True, help="Draws of the bootstrap.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Bootstrap seed.")
-@click.option("--time-limit", type=click.FloatRange(min=0), default=10.0, show_default=True,
-              help="Seconds for the votes that undo what moved.")  # fmt: skip
+@time_option("the draws and the votes that undo what moved")
 @worker_options
 @summary_option
 @json_option
 @quiet_option
 @reading_options
-def diff(old: str, new: str, rule: str, draws: int, seed: int, time_limit: float, executor: Executor | None,
+def diff(old: str, new: str, rule: str, draws: int, seed: int, time_limit: float | None, executor: Executor | None,
          summary: str | None, as_json: bool, quiet: bool, reading: dict[str, Any]) -> int:  # fmt: skip
     """Tell what moved from OLD to NEW.
 
     And whether it is more than noise: the places, and where they lie in 95 % of the draws when the votes are drawn
     again. And by what margin: the votes of NEW after whose change a pair that moved stands as in OLD. Items that are
-    not in both files are left out.
+    not in both files are left out. A third of the time limit is for the draws of each file, the rest for margins.
     """
     from holdrank.analysis.compare import compare
+    from holdrank.status import Status
 
     if summary is not None:
         for name in (old, new):
             check_output("--summary", summary, name)
     files = [read(name, reading, quiet) for name in (old, new)]
     asked, rule = rule, settled_rule(rule, *files)
-    with progress_line(quiet, "comparing"):
-        found = compare(files[0], files[1], statistic(rule), draws, seed, time_limit, executor=executor)
-    ended = found["draws"] < draws
-    if ended:
-        complain(f"note: interrupted after {found['draws']:,} of {draws:,} draws")
+    with progress_line(quiet, "comparing") as progress:
+        found = compare(
+            files[0], files[1], statistic(rule), draws, seed, time_limit, progress=progress, executor=executor
+        )
+    status = Status(found["status"])
+    if status.is_interrupted or status.is_timed_out:
+        complain(f"note: {status.in_brief} after {found['draws']:,} of {draws:,} draws")
+        if not found["intervals"]:
+            complain(f"note: {few_draws_text(found['draws'], draws)}")
+        tell_limit(time_limit, status, "may rank all of them")
     if as_json:
         spec = {"rule": asked, "draws": draws, "seed": seed, "time_limit": time_limit}
         print_json("diff", None, spec=spec, comparison=found)
@@ -73,7 +80,7 @@ def diff(old: str, new: str, rule: str, draws: int, seed: int, time_limit: float
         from holdrank.views.summaries import diff_summary
 
         write_summary(summary, diff_summary(old, new, found))
-    return EXIT_INTERRUPTED if ended else 0
+    return exit_code(status, False)
 
 
 def _print_diff(found: dict[str, Any]) -> None:
@@ -81,7 +88,7 @@ def _print_diff(found: dict[str, Any]) -> None:
     for heading in ("", "item"):
         table.add_column(heading, no_wrap=heading == "")
     for row in found["moves"]:
-        table.add_row(*moved_cells(row, found["new"]), show(found["items"][row["item"]]))
+        table.add_row(*moved_cells(row, found), show(found["items"][row["item"]]))
     print_table("Places of " + found["statistic"], None, table)
     for which in ("old", "new"):
         if found[f"only_{which}"]:

@@ -16,8 +16,9 @@ from holdrank.cli.options import (
     settled_rule,
     statistic,
     tell_rule,
+    time_option,
 )
-from holdrank.cli.printing import complain, exit_code, plain_table, print_json, print_table, progress_line
+from holdrank.cli.printing import complain, exit_code, plain_table, print_json, print_table, progress_line, tell_limit
 from holdrank.errors import show
 from holdrank.words.groups import groups_text
 from holdrank.words.numbers import number, percent, plural
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 @click.option("--ballots", is_flag=True, help="Leave out a single vote of each distinct ballot instead.")
 @rule_option
 @click.option("--most", type=click.IntRange(min=0), default=20, show_default=True, help="Groups to list.")
-@click.option("--time-limit", type=click.FloatRange(min=0), help="Seconds for all groups.")
+@time_option("all groups")
 @click.option("-o", "--output", metavar="PAGE", help="Write a picture and the table of all groups to this .html file.")
 @result_options
 def leave_one_out(file: str, by: str | None, ballots: bool, rule: str, most: int, time_limit: float | None,
@@ -75,6 +76,7 @@ def leave_one_out(file: str, by: str | None, ballots: bool, rule: str, most: int
     else:
         _print_groups(votes, found, rule, most)
         tell_rule(asked, rule)
+    tell_limit(time_limit, found.status, "leaves out the others too")
     return exit_code(found.status, require_proof)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 import sys
@@ -248,7 +249,44 @@ theta_option = click.option(
     metavar="T",
     help="Break the tiers at this threshold, or at the one of tradeoff (auto); without it, the strict ranking.",
 )
-search_time_option = click.option("--time-limit", type=click.FloatRange(min=0), help="Seconds for the search.")
+
+
+class Seconds(click.FloatRange):
+    """A number of seconds, or the word none for no limit."""
+
+    def __init__(self) -> None:
+        super().__init__(min=0)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """See click."""
+        if value in ("none", math.inf):  # a limit that is not None for click: it would take that for not given
+            return math.inf
+        try:
+            float(value)
+        except ValueError:
+            self.fail(f"{quote(str(value))} is neither a number of seconds nor none.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+TIME_LIMIT = 30.0  # seconds, where nothing else is said
+
+
+def time_option(what: str, default: float = TIME_LIMIT) -> Callable[[F], F]:
+    """Return the option that ends long work; it reaches the command as seconds, None for no limit."""
+
+    def add(command: F) -> F:
+        @click.option("--time-limit", type=Seconds(), default=default, show_default=f"{default:g}", metavar="SECONDS",
+                      help=f"Seconds for {what}; none for no limit.")  # fmt: skip
+        @wraps(command)
+        def limited(*args: Any, time_limit: float, **kwargs: Any) -> Any:
+            return command(*args, time_limit=None if math.isinf(time_limit) else time_limit, **kwargs)
+
+        return limited  # type: ignore[return-value]
+
+    return add
+
+
+search_time_option = time_option("the search")
 
 
 def result_options(command: F) -> F:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdrank.words.numbers import plural
-from holdrank.words.results import STEPS
+from holdrank.words.results import STEPS, more_time_text
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -98,6 +98,12 @@ def progress_line(quiet: bool, what: str = "at work") -> Iterator[Progress | Non
         yield progress
     finally:
         progress.end()
+
+
+def tell_limit(time_limit: float | None, status: Status, gain: str) -> None:
+    """Say on stderr that the time limit ended the work, if it did, and what more time would give."""
+    if time_limit is not None and status.is_timed_out:
+        complain(f"note: {more_time_text(time_limit, gain)}")
 
 
 def exit_code(status: Status, require_proof: bool) -> int:

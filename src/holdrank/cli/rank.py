@@ -22,6 +22,7 @@ from holdrank.cli.options import (
     statistic,
     tell_rule,
     tiers_of,
+    time_option,
     worker_options,
 )
 from holdrank.cli.printing import (
@@ -32,13 +33,14 @@ from holdrank.cli.printing import (
     print_json,
     print_table,
     progress_line,
+    tell_limit,
 )
 from holdrank.errors import show
 from holdrank.words.ladders import rungs
 from holdrank.words.names import order_text, rule_name
 from holdrank.words.numbers import percent, span
 from holdrank.words.ratings import rating_texts
-from holdrank.words.results import consensus_text, draws_text, majority_text
+from holdrank.words.results import consensus_text, draws_text, few_draws_text, majority_text
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -48,6 +50,8 @@ if TYPE_CHECKING:
     from holdrank.rules.consensus import Consensus
     from holdrank.rules.ratings import Ratings
     from holdrank.votes.votes import Votes
+
+_PROVES = "may prove the ranking optimal"
 
 
 @click.command(cls=ReadingCommand)
@@ -59,7 +63,7 @@ if TYPE_CHECKING:
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Bootstrap seed.")
 @worker_options
 @checkpoint_option
-@click.option("--time-limit", type=click.FloatRange(min=0), help="Seconds for the exact median, and for the draws.")
+@time_option("the exact median and the draws")
 @rating_options
 @result_options
 def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, executor: Executor | None,
@@ -70,6 +74,7 @@ def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, exec
     By Bradley-Terry, items have ratings with confidence intervals.
     """
     from holdrank.analysis import records
+    from holdrank.analysis.bootstrap import FEW_DRAWS
 
     if compare and draws:
         raise click.UsageError("Give --compare or --draws, not both.")
@@ -86,8 +91,10 @@ def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, exec
     rated = consensus.ratings(**rating) if consensus.has_ratings else None
     drawn = None
     if draws and not consensus.status.is_interrupted:
-        drawn = _bootstrap(votes, rule, draws, seed, time_limit, executor, checkpoint, quiet)
+        left = None if time_limit is None else max(time_limit - consensus.seconds, 0.0)
+        drawn = _bootstrap(votes, rule, draws, seed, left, executor, checkpoint, quiet)
     others = _others(votes, rule, time_limit, quiet) if compare else {}
+    few = drawn is not None and drawn.draws < min(draws or 0, FEW_DRAWS)
     if as_json:
         parts: dict[str, Any] = {"consensus": records.ranking_record(rule, consensus)}
         if rated is not None:
@@ -112,8 +119,13 @@ def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, exec
     else:
         title = f"{rule.title()} consensus{', pairs count alike' * ('reweight' in model)}"
         title += f", ties by {model['ties']}" if model.get("ties", "half") != "half" else ""
-        print_ranking(votes, consensus, title, drawn, rated)
+        print_ranking(votes, consensus, title, None if few else drawn, rated)
         tell_rule(asked, rule)
+    tell_limit(time_limit, consensus.status, _PROVES)
+    if drawn is not None:
+        if few:
+            complain(f"note: {few_draws_text(drawn.draws, draws or 0)}")
+        tell_limit(time_limit, drawn.status, f"may rank all {draws:,} draws")
     ended = drawn is not None and drawn.status.is_interrupted
     return EXIT_INTERRUPTED if ended else exit_code(consensus.status, require_proof)
 
@@ -131,8 +143,7 @@ def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, exec
 @merge_option
 @click.option("--path", is_flag=True, help="Show the tiers at every threshold where they change.")
 @rule_option
-@click.option("--time-limit", type=click.FloatRange(min=0),
-              help="Seconds for the exact median, and for the threshold where it is auto.")  # fmt: skip
+@time_option("the exact median")
 @result_options
 def tiers(file: str, theta: float | str, merge: str, path: bool, rule: str, time_limit: float | None,
           require_proof: bool, as_json: bool, quiet: bool, verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
@@ -157,6 +168,7 @@ def tiers(file: str, theta: float | str, merge: str, path: bool, rule: str, time
             for at, one in steps:
                 click.echo(f"{at:<8.4g} {tiers_text(one, median.ranking, votes)}")
             tell_rule(asked, rule)
+        tell_limit(time_limit, median.status, _PROVES)
         return exit_code(median.status, require_proof)
     T = tiers_of(rule, theta, merge, votes)
     median = _consensus(votes, rule, time_limit, quiet, verbose)
@@ -168,6 +180,7 @@ def tiers(file: str, theta: float | str, merge: str, path: bool, rule: str, time
     else:
         print_tiers(votes, merged, median, f"Tiers of {rule} by {merge} merge at theta = {T.theta:.4g}", merge)
         tell_rule(asked, rule)
+    tell_limit(time_limit, median.status, _PROVES)
     return exit_code(merged.status, require_proof)
 
 

@@ -6,8 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdrank.cli.options import ReadingCommand, read, result_options, rule_option, settled_rule, statistic, tell_rule
-from holdrank.cli.printing import complain, exit_code, plain_table, print_json, print_table, progress_line
+from holdrank.cli.options import (
+    ReadingCommand,
+    read,
+    result_options,
+    rule_option,
+    settled_rule,
+    statistic,
+    tell_rule,
+    time_option,
+)
+from holdrank.cli.printing import complain, exit_code, plain_table, print_json, print_table, progress_line, tell_limit
 from holdrank.errors import show
 from holdrank.words.numbers import plural
 from holdrank.words.removals import changes_text, flips_text, winner_text
@@ -20,7 +29,7 @@ if TYPE_CHECKING:
 @click.command(cls=ReadingCommand)
 @click.argument("file")
 @rule_option
-@click.option("--time-limit", type=click.FloatRange(min=0), help="Seconds for all removals.")
+@time_option("all removals")
 @result_options
 def removals(file: str, rule: str, time_limit: float | None, require_proof: bool, as_json: bool, quiet: bool,
              verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
@@ -44,6 +53,7 @@ def removals(file: str, rule: str, time_limit: float | None, require_proof: bool
     else:
         _print_removals(votes, found, rule)
         tell_rule(asked, rule)
+    tell_limit(time_limit, found.status, "removes the others too")
     return exit_code(found.status, require_proof)
 
 

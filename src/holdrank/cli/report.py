@@ -17,6 +17,7 @@ from holdrank.cli.options import (
     reading_options,
     rule_option,
     tell_rule,
+    time_option,
 )
 from holdrank.cli.printing import EXIT_INTERRUPTED, complain, progress_line
 from holdrank.cli.terminal import print_analysis
@@ -52,12 +53,11 @@ class _ThresholdOrNone(Threshold):
     "--draws", type=click.IntRange(min=0), default=1000, show_default=True, help="Bootstrap samples; 0 for none."
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Bootstrap seed.")
-@click.option("--time-limit", type=click.FloatRange(min=0), default=40.0, show_default=True,
-              help="Seconds for everything.")  # fmt: skip
+@time_option("everything", 40.0)
 @quiet_option
 @reading_options
 def report(file: str, output: str | None, text: bool, rule: str, theta: float | str, merge: str, k: int | None,
-           claims: tuple[str, ...], budget: float, draws: int, seed: int, time_limit: float, quiet: bool,
+           claims: tuple[str, ...], budget: float, draws: int, seed: int, time_limit: float | None, quiet: bool,
            reading: dict[str, Any]) -> int:  # fmt: skip
     """Write the whole analysis of FILE to one page.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdrank.cli.options import ReadingCommand, read, result_options, search_time_option, statistic
-from holdrank.cli.printing import complain, exit_code, plain_table, print_json, print_table, progress_line
+from holdrank.cli.printing import complain, exit_code, plain_table, print_json, print_table, progress_line, tell_limit
 from holdrank.errors import show
 from holdrank.words.names import in_text
 from holdrank.words.numbers import number
@@ -71,6 +71,8 @@ def voters(file: str, race: tuple[str, str] | None, at_most: float | None, new_v
         _print_voters(votes, found, most)
         for one in attacks:
             click.echo(one.text())
+    for one in attacks:
+        tell_limit(time_limit, one.status, f"may close the gap of voters to {one.change}")
     return next((code for code in (exit_code(one.status, require_proof) for one in attacks) if code), 0)
 
 

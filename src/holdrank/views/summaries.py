@@ -86,7 +86,7 @@ def diff_summary(old: str, new: str, found: Mapping[str, Any]) -> str:
     """Return what moved between two files as Markdown."""
     rows = []
     for row in found["moves"]:
-        cells = moved_cells(row, found["new"])
+        cells = moved_cells(row, found)
         if cells[4]:
             rows.append([_item(found["items"][row["item"]]), *cells])
     level = percent(found["level"])

@@ -11,16 +11,14 @@ from holdrank.words.prices import NOT_KNOWN, price
 Facts = Mapping[str, Any]
 
 
-def moved_cells(row: Facts, new: Facts) -> list[str]:
-    """Return an item of a comparison as cells: both places with their ranges, the move, what undoes it, the verdict.
-
-    `new` are the votes of the later snapshot.
-    """
+def moved_cells(row: Facts, found: Facts) -> list[str]:
+    """Return an item of a comparison as cells: both places with their ranges, the move, what undoes it, the verdict."""
+    drawn = found["intervals"]
     moved = row["old"]["place"] - row["new"]["place"]
     places = [text for one in (row["old"], row["new"])
-              for text in (f"{one['place']:g}", span(one["best"], one["worst"]))]  # fmt: skip
-    verdict = "beyond noise" if row["beyond_noise"] else "within noise" if moved else ""
-    return [*places, f"{moved:+g}" if moved else "", _undone_by(row, new), verdict]
+              for text in (f"{one['place']:g}", span(one["best"], one["worst"]) if drawn else "")]  # fmt: skip
+    verdict = "beyond noise" if row["beyond_noise"] else "within noise" if moved and drawn else ""
+    return [*places, f"{moved:+g}" if moved else "", _undone_by(row, found["new"]), verdict]
 
 
 def _undone_by(row: Facts, votes: Facts) -> str:
@@ -33,7 +31,8 @@ def _undone_by(row: Facts, votes: Facts) -> str:
 
 def comparison_text(found: Facts) -> str:
     """Return how much moved, in one sentence."""
+    noise = f", {found['beyond_noise']} beyond noise" if found["intervals"] else ""
     return (
-        f"{found['moved']} of {len(found['items'])} items moved, {found['beyond_noise']} beyond noise; "
+        f"{found['moved']} of {len(found['items'])} items moved{noise}; "
         f"{found['turned']} of {found['pairs']} pairs changed their order"
     )

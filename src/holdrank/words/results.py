@@ -32,6 +32,28 @@ STEPS = {
 _OPTIMA = {True: "the only optimum", False: "one of several optima", None: "other optima not excluded"}
 
 
+def few_draws_text(drawn: int, asked: int) -> str:
+    """Return that too few draws were ranked for intervals.
+
+    Examples
+    --------
+    >>> few_draws_text(3, 1000)
+    '3 of 1,000 draws were ranked, too few for intervals'
+    """
+    return f"{drawn:,} of {asked:,} draws were ranked, too few for intervals"
+
+
+def more_time_text(time_limit: float, gain: str) -> str:
+    """Return that a time limit ended the work, and what ten times as long would give.
+
+    Examples
+    --------
+    >>> more_time_text(30.0, "may close the gap")
+    'stopped at the time limit of 30 s; --time-limit 300 may close the gap'
+    """
+    return f"stopped at the time limit of {time_limit:g} s; --time-limit {max(10 * time_limit, 60):g} {gain}"
+
+
 def consensus_text(found: Facts, merge: str | None = None) -> str:
     """Return loss, status and uniqueness in one line; `merge` says how tiers came about.
 

@@ -1,0 +1,137 @@
+"""No command runs for minutes unless it is told to: time limits by default, and what more time would give."""
+
+from __future__ import annotations
+
+import json
+import random
+from itertools import pairwise
+
+import click
+import pytest
+
+import holdrank as hr
+from holdrank import cli
+from holdrank.attacks import answers
+from holdrank.cli.options import READING_OPTIONS, ReadingCommand
+
+QUICK = {"validate", "convert", "verify"}  # they look no further than the file, or no further than effort allows
+
+
+@pytest.fixture
+def run(command_line, tmp_path):
+    """The command line, beside a file that is proved at once and one that is not."""
+    (tmp_path / "easy.csv").write_text("rank1,rank2,rank3\n" + "a,b,c\n" * 6 + "b,a,c\n" * 3, encoding="utf-8")
+    chance = random.Random(5)
+    names = [f"n{k:02}" for k in range(40)]
+    rows = [",".join(chance.sample(names, 40)) for _ in range(9)]
+    (tmp_path / "hard.csv").write_text(
+        "\n".join([",".join(f"rank{k + 1}" for k in range(40)), *rows]) + "\n", encoding="utf-8"
+    )
+    return command_line
+
+
+def test_every_command_that_computes_has_a_limit():
+    for name, command in cli.cli.commands.items():
+        if isinstance(command, ReadingCommand) and name not in QUICK:
+            (option,) = [one for one in command.params if one.name == "time_limit"]
+            assert isinstance(option, click.Option)
+            assert 0 < option.default <= 60, name
+            assert any(one in READING_OPTIONS for one in command.params)
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"),
+    [((), 30.0), (("--time-limit", "7"), 7.0), (("--time-limit", "none"), None), (("--time-limit", "inf"), None)],
+)
+def test_the_limit_is_a_number_or_none(run, given, seconds):
+    for command in (["rank"], ["attack", "--new-winner"], ["breakdown"], ["removals"], ["check"]):
+        code, out, _ = run(*command, "easy.csv", "--json", "-q", *given)
+        assert code in (0, 4)
+        assert json.loads(out)["spec"]["time_limit"] == seconds
+
+
+def test_a_limit_that_is_neither_is_refused(run):
+    for wrong in ("soon", "-1", "nan"):
+        code, out, err = run("rank", "easy.csv", "--time-limit", wrong)
+        assert (code, out) == (2, "")
+        assert wrong in err
+
+
+@pytest.mark.parametrize(
+    ("args", "gain"),
+    [
+        (["rank"], "may prove the ranking optimal"),
+        (["tiers"], "may prove the ranking optimal"),
+        (["rank", "--draws", "500"], "may rank all 500 draws"),
+        (["attack", "--new-winner"], "may close the gap"),
+        (["breakdown", "--delta", "0.5"], "may close the gaps"),
+        (["tradeoff"], "may close the gaps"),
+        (["removals"], "removes the others too"),
+        (["board"], "may fill the empty cells"),
+        (["check"], "may decide 'every pair'"),
+    ],
+)
+def test_a_limit_that_ends_the_work_says_what_more_time_gives(run, args, gain):
+    code, out, err = run(args[0], "hard.csv", *args[1:], "-q", "--time-limit", "0.01")
+    assert code in (0, 4)
+    assert out
+    assert f"note: stopped at the time limit of 0.01 s; --time-limit 60 {gain}\n" in err
+
+
+def test_work_that_ends_in_time_says_nothing_about_it(run):
+    for args in (["rank"], ["tiers"], ["attack", "--new-winner"], ["breakdown"], ["tradeoff"], ["removals"], ["board"]):
+        _, _, err = run(args[0], "easy.csv", *args[1:], "-q")
+        assert "time limit" not in err
+
+
+def test_too_few_draws_give_no_intervals(run):
+    _, out, err = run("rank", "hard.csv", "--draws", "500", "-q", "--time-limit", "0.01")
+    assert "of draws" not in out
+    assert "draws were ranked, too few for intervals" in err
+    _, out, err = run("board", "hard.csv", "-q", "--time-limit", "0.01")
+    assert {line.split("|")[2].strip() for line in out.splitlines()[2:]} == {""}
+    assert "too few for intervals" in err
+
+
+def test_the_limit_of_diff_covers_its_draws(run):
+    code, out, err = run("diff", "hard.csv", "hard.csv", "-q", "--time-limit", "0.01")
+    assert code == 0
+    assert "0 of 40 items moved; 0 of 780 pairs changed their order" in out
+    assert "of 1,000 draws\n" in err
+    assert "--time-limit 60 may rank all of them" in err
+    code, out, _ = run("diff", "hard.csv", "hard.csv", "-q", "--json", "--time-limit", "0.01")
+    found = json.loads(out)["comparison"]
+    assert found["intervals"] is False
+    assert found["status"] == hr.Status.RESAMPLED_TIME_LIMIT
+    # Where draws are too few, nothing is excluded.
+    assert {(row["old"]["best"], row["old"]["worst"]) for row in found["moves"]} == {(1.0, 40.0)}
+
+
+def test_all_claims_share_one_limit(run, monkeypatch):
+    given = []
+    real = answers.attack
+
+    def noted(*args, time_limit, **options):
+        given.append(time_limit)
+        return real(*args, time_limit=time_limit, **options)
+
+    monkeypatch.setattr(answers, "attack", noted)
+    run("check", "easy.csv", "-q", "--time-limit", "9", "--claim", "a wins", "--claim", "a above c", "--claim", "top 2")
+    assert len(given) == 3
+    assert given[0] <= 3
+    assert given[2] <= 9
+
+
+def test_long_curves_are_shown_where_they_rise(run, tmp_path):
+    names = [f"n{k}" for k in range(12)]
+    ballots = [",".join(names)] * 9 + [",".join(reversed(names))] * 4
+    head = ",".join(f"rank{k + 1}" for k in range(12))
+    (tmp_path / "far.csv").write_text("\n".join([head, *ballots]) + "\n", encoding="utf-8")
+    _, out, _ = run("breakdown", "far.csv", "-q", "--method", "bounds")
+    rows = [line for line in out.splitlines() if line.startswith("  ")]
+    assert len(rows) < 40
+    assert "of 66 distances those where the curve rises" in out
+    shown = [line.split(maxsplit=2)[2] for line in rows]
+    assert all(one != other for one, other in pairwise(shown))
+    _, out, _ = run("breakdown", "far.csv", "-q", "--method", "bounds", "--json")
+    assert len(json.loads(out)["breakdown"]["delta"]) == 66
