@@ -32,6 +32,7 @@ OPTIONAL = {
     "leaderboard": "T",
     "leave_one_out": "T",
     "breakdowns": "T deltas",
+    "rank_sets": "T",
     "reach": "T budget",
     "tradeoff": "base",
     "verify": "result",

@@ -23,6 +23,7 @@ _ROOMS = {
     "analysis.analyse": ("analyse",),
     "analysis.board": ("Leaderboard", "leaderboard"),
     "analysis.bootstrap": ("Bootstrap", "bootstrap"),
+    "analysis.chance.rank_sets": ("RankSets", "rank_sets"),
     "analysis.many": ("FileBreakdown", "breakdowns"),
     "analysis.leave_one_out": ("LeaveOneOut", "LeftOut", "leave_one_out"),
     "analysis.removals": ("Removal", "Removals", "removals"),
@@ -135,6 +136,8 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.analysis.board import leaderboard as leaderboard
     from holdrank.analysis.bootstrap import Bootstrap as Bootstrap
     from holdrank.analysis.bootstrap import bootstrap as bootstrap
+    from holdrank.analysis.chance.rank_sets import RankSets as RankSets
+    from holdrank.analysis.chance.rank_sets import rank_sets as rank_sets
     from holdrank.analysis.leave_one_out import LeaveOneOut as LeaveOneOut
     from holdrank.analysis.leave_one_out import LeftOut as LeftOut
     from holdrank.analysis.leave_one_out import leave_one_out as leave_one_out

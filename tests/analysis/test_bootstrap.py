@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import holdrank as hr
 from holdrank.analysis import bootstrap as resampling
 from holdrank.analysis import draws
+from holdrank.analysis.streams import draw_weights
 from holdrank.rules.merges import ballots_for
 from holdrank.status import Clock, Status
 
@@ -146,7 +147,7 @@ def test_large_counts_are_summed_without_rounding():
 
 
 def check_against_the_statistic(v, T):
-    weights = draws.draw_weights(v, 20, np.random.default_rng(1))
+    weights = draw_weights(v, 20, np.random.default_rng(1))
     route = draws.route_of(v, T, Clock())
     ranks, _ = route.ranks(route.sums(weights))
     assert ranks.tolist() == [T(v.with_weights(w)).ranking.ranks.tolist() for w in weights]
@@ -155,7 +156,7 @@ def check_against_the_statistic(v, T):
 def test_every_draw_has_as_many_votes_as_there_are():
     for weights in ([3, 2, 1], [300, 200, 100]):
         v = hr.Votes.from_orders([["a", "b"], ["b", "a"], [["a", "b"]]], weights=weights)
-        drawn = draws.draw_weights(v, 4000, np.random.default_rng(0))
+        drawn = draw_weights(v, 4000, np.random.default_rng(0))
         assert (drawn.sum(axis=1) == sum(weights)).all()
         # The mean is within five standard errors, and the spread is that of a multinomial.
         p = np.array(weights) / sum(weights)

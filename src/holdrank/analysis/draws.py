@@ -1,4 +1,4 @@
-"""The engine behind `bootstrap`: votes drawn again, many draws at once, and ranked as the statistic would rank each.
+"""The engine behind `bootstrap`: many draws at once, ranked as the statistic would rank each.
 
 A rule that sees the votes only through sums over ballots (pairs, places) gets the sums of many draws as one matrix
 product: drawn weights times a table with one row a ballot.
@@ -11,9 +11,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from holdrank.analysis.streams import NUMBERS_AT_A_TIME, drawn_numbers
 from holdrank.rankings import Floats, Ints, Ranking, mean_places
 from holdrank.rules.bradley_terry import compares_all
-from holdrank.rules.consensus import Statistic, by_scores
+from holdrank.rules.consensus import Statistic, by_scores, kemeny
 from holdrank.rules.kemeny import cheapest_order, cheapest_ranks
 from holdrank.rules.kemeny.batch import MOST_ITEMS as MOST_IN_BATCH
 from holdrank.rules.merges import MERGES, Robust
@@ -24,57 +25,10 @@ from holdrank.rules.strengths import RIDGE, Mask, strength_tolerance, strengths
 from holdrank.status import Clock
 from holdrank.votes.votes import Votes
 
-BLOCK = 50  # draws with random numbers of their own: what one worker does at a time
-NUMBERS_AT_A_TIME = 1 << 21  # in any one array, so that all of them stay well below 200 MB
 _MOST_KEPT = 1 << 23  # numbers of a table that is made once and kept
-_ONE_BY_ONE = 8  # votes for each distinct ballot up to which drawing votes is faster than drawing counts
 
 
 OfPair: TypeAlias = Callable[[Ints, Ints], Floats]  # what ballots say about pairs, by the ranks of both items
-
-
-def draw_weights(votes: Votes, size: int, generator: np.random.Generator) -> Ints:
-    """Return how often each distinct ballot occurs in each of `size` draws of as many votes as there are.
-
-    Many draws at once are the same as one after the other.
-    """
-    total, distinct = int(votes.total), votes.distinct
-    if total > _ONE_BY_ONE * distinct:
-        return generator.multinomial(total, votes.weights / votes.total, size=size)
-    ballot = np.repeat(np.arange(distinct), votes.weights.astype(np.int64))
-    drawn = ballot[generator.integers(total, size=(size, total))]
-    drawn += distinct * np.arange(size)[:, None]
-    return np.bincount(drawn.ravel(), minlength=size * distinct).reshape(size, distinct)
-
-
-class Stream:
-    """Draws one after the other. Every block of them has random numbers of its own, so that any block can be first.
-
-    Parameters
-    ----------
-    votes : Votes
-    seed : int
-    block : int
-        The number of the block to begin with.
-    """
-
-    def __init__(self, votes: Votes, seed: int, block: int = 0) -> None:
-        self._votes, self._seed, self._at = votes, seed, block * BLOCK
-        self._generator = np.random.default_rng(0)
-
-    def take(self, rows: int) -> Ints:
-        """Return the weights of the next draws."""
-        parts = []
-        while rows:
-            block, done = divmod(self._at, BLOCK)
-            if not done:
-                own = np.random.SeedSequence(self._seed, spawn_key=(block,))
-                self._generator = np.random.default_rng(own)
-            some = min(rows, BLOCK - done)
-            parts.append(draw_weights(self._votes, some, self._generator))
-            self._at += some
-            rows -= some
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 class _Sums:
@@ -335,6 +289,11 @@ class _Merged(Route):
         return np.array(merged), proved
 
 
+def pair_margins(votes: Votes) -> Callable[[Ints], Floats]:
+    """Return what gives, for drawn weights, the margins of all pairs i < j, in the order of ``triu_indices``."""
+    return _ByPairs(votes, kemeny, Clock(None), both=False).sums
+
+
 def route_of(votes: Votes, T: Statistic, clock: Clock, *, both: bool = False) -> Route:
     """Return the fastest way from drawn weights to the rankings of a statistic.
 
@@ -426,5 +385,4 @@ def _all(sums: Floats) -> Mask:
 
 def rows_at_a_time(votes: Votes, route: Route) -> int:
     """Return how many draws fit into memory at once."""
-    drawn = votes.total if votes.total <= _ONE_BY_ONE * votes.distinct else votes.distinct
-    return max(1, NUMBERS_AT_A_TIME // int(max(drawn, route.columns, votes.n**2)))
+    return max(1, NUMBERS_AT_A_TIME // int(max(drawn_numbers(votes), route.columns, votes.n**2)))

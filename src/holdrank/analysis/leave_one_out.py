@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from holdrank.errors import Message, Option, UsageError, quote
+from holdrank.errors import UsageError, quote
 from holdrank.rankings import Floats, Ints, Ranking, hausdorff_ns
 from holdrank.rules.consensus import Consensus, Statistic, StatisticName, expect_seconds, expect_votes, name_of
 from holdrank.rules.merges import Robust, consensus_of, settled
@@ -230,19 +230,8 @@ def leave_one_out(
 
 def _groups(votes: Votes, by: str | None) -> Groups:
     """Return the groups to leave out, at least two."""
-    known = votes.groups
-    if by == "ballot" and (known is None or known.of != "ballot"):
-        known = _ballots(votes)
-    if known is None:
-        raise UsageError(
-            "these votes do not say which voter, task or category each belongs to",
-            repair=Message("name the column on reading with ", Option("by"), ', or leave out ballots: by="ballot"'),
-        )
-    if by is not None and by != known.of:
-        raise UsageError(
-            f"these votes are grouped by {quote(known.of, 40)}, not by {quote(str(by), 40)}",
-            repair=Message("name the column on reading with ", Option("by", str(by))),
-        )
+    single = by == "ballot" and (votes.groups is None or votes.groups.of != "ballot")
+    known = _ballots(votes) if single else votes.expect_groups(by, otherwise=', or leave out ballots: by="ballot"')
     if len(known) < 2:
         only = quote(known.names[0], 40) if len(known) else "none"
         raise UsageError(f"leaving out groups needs at least two; by {quote(known.of, 40)} there is {only} alone")

@@ -11,9 +11,10 @@ import numpy as np
 
 from holdrank.errors import UsageError, item_number, quote, real_number
 from holdrank.rankings import Floats, Ints, Ranking
-from holdrank.rules.sandwich import covariance, filling_of_ballots, filling_of_pairs
+from holdrank.rules.sandwich import covariance, filling_of_ballots, filling_of_groups, filling_of_pairs
 from holdrank.rules.strengths import reached, strength_tolerance, strengths, strong_groups
 from holdrank.status import Shown, Tabular
+from holdrank.votes.groups import Groups
 from holdrank.votes.memo import Remembering, close
 from holdrank.votes.pairs import PairCounts
 from holdrank.votes.votes import Votes
@@ -231,6 +232,23 @@ class RatingModel(Remembering):
             found = np.sqrt(np.maximum(held[:, None] + held - 2 * cov, 0.0))
             errors[np.ix_(rated, rated)] = np.where(found <= _NO_SPREAD, np.inf, found)
         return errors
+
+    def estimate(self, groups: Groups | None) -> tuple[Floats, Floats]:
+        """Return the strengths, all comparisons counting alike, and their covariance; a group of votes is one unit.
+
+        Strengths that the votes do not determine are NaN or infinite, and their covariances 0.
+        """
+        fit = self._remember("fit None", lambda: self._fit(None))
+        votes, rated = self.votes, fit.rated
+        spread = np.zeros((len(votes.items), len(votes.items)))
+        wins = votes.wins()[np.ix_(rated, rated)]
+        if len(rated) and groups is not None and isinstance(votes, Votes):
+            s = fit.strengths[rated]
+            filling = filling_of_groups(votes, rated, s, groups)
+            spread[np.ix_(rated, rated)] = covariance(wins + wins.T, np.ones_like(wins), s, filling, 0.0)
+        elif len(rated):
+            spread[np.ix_(rated, rated)], _ = self._covariance(fit, wins, 0.0)
+        return fit.strengths, spread
 
     def _effects(self, fit: Fit, damping: float) -> tuple[StyleEffect, ...]:  # noqa: ARG002
         """Return what style does, in models that have it."""

@@ -85,6 +85,9 @@ class Rule:
         The rankings of the other items when each item leaves, many at once: faster than one by one.
     twin : str
         The name of a rule with the same rankings where every ballot compares every pair.
+    estimate, separates : callable or None
+        How sure its order is: for rules that sort by a score, that score with its covariance, from votes and the
+        groups that they come in; for rules of pairs, which items stand before which for all margins above given ones.
     engine, hints, draws, proof : optional
         What attacks, the search for attacks, the bootstrap and proofs add.
     """
@@ -105,6 +108,8 @@ class Rule:
     of_wins: Callable[[Floats, Floats, tuple[Floats, float]], Iterator[Ranking]] | None = None
     without_each: Callable[[Votes | PairCounts], Iterator[Ranking]] | None = None
     twin: str = ""
+    estimate: Any = None
+    separates: Any = None
     engine: Any = None
     hints: Any = None
     draws: Any = None

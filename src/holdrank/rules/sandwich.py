@@ -13,6 +13,7 @@ import numpy as np
 from holdrank.rankings import Floats, Ints
 from holdrank.rules.strengths import hessian_at
 from holdrank.votes.ballots import Ballots
+from holdrank.votes.groups import Groups
 from holdrank.votes.limits import NUMBERS_AT_A_TIME
 from holdrank.votes.votes import Votes
 
@@ -64,9 +65,7 @@ def filling_of_ballots(votes: Votes, items: Ints, weights: Floats | None, s: Flo
     `items` are those that have strengths, `weights` what a comparison of two of them counts, if not 1.
     """
     observed = votes.unlisted == "observed"
-    ballots = votes.ballots.without_scores().columns(items).without_gaps()
-    expected = 1 / (1 + np.exp(s - s[:, None]))
-    np.fill_diagonal(expected, 0.0)
+    ballots, expected = _rated_ballots(votes, items, s)
     filling = np.zeros((len(items), len(items)))
     if weights is None:
         parts = _plain_slopes(ballots, expected, observed)
@@ -75,6 +74,38 @@ def filling_of_ballots(votes: Votes, items: Ints, weights: Floats | None, s: Flo
     for part, slopes in parts:
         filling += slopes.T @ (votes.weights[part, None] * slopes)
     return filling
+
+
+def filling_of_groups(votes: Votes, items: Ints, s: Floats, groups: Groups) -> Floats:
+    """Return the sum of the outer products of slopes, one for each group of votes: its votes are not independent."""
+    ballots, expected = _rated_ballots(votes, items, s)
+    return filling_by_groups(groups, _plain_slopes(ballots, expected, votes.unlisted == "observed"), len(items))
+
+
+def filling_by_groups(groups: Groups, slopes: Iterator[tuple[slice, Floats]], n: int) -> Floats:
+    """Return the sum over groups of the outer products of what their ballots add up to."""
+    order = np.argsort(groups.ballot, kind="stable")
+    group, ballot, weight = groups.group[order], groups.ballot[order], groups.weight[order]
+    sums = np.zeros((len(groups), n))
+    for part, each in slopes:
+        first, last = np.searchsorted(ballot, (part.start, part.start + len(each))).tolist()
+        who, row, share = group[first:last], ballot[first:last] - part.start, weight[first:last]
+        for k in range(n):
+            sums[:, k] += np.bincount(who, weights=share * each[row, k], minlength=len(groups))
+    return np.asarray(sums.T @ sums)
+
+
+def _rated_ballots(votes: Votes, items: Ints, s: Floats) -> tuple[Ballots, Floats]:
+    """Return the ballots over some items, and how likely each of these is placed above each other."""
+    expected = 1 / (1 + np.exp(s - s[:, None]))
+    np.fill_diagonal(expected, 0.0)
+    return votes.ballots.without_scores().columns(items).without_gaps(), expected
+
+
+def points_of_ballots(votes: Votes) -> Iterator[tuple[slice, Floats]]:
+    """Yield Borda's points, part by part: how many others each ballot places below each item, ties half."""
+    nothing = np.zeros((votes.n, votes.n))
+    return _plain_slopes(votes.ballots.without_scores(), nothing, votes.unlisted == "observed")
 
 
 def _plain_slopes(ballots: Ballots, expected: Floats, observed: bool) -> Iterator[tuple[slice, Floats]]:

@@ -376,6 +376,17 @@ class Votes(WeightedBallots, Shown):
             raise UsageError("these votes do not say who cast each battle", repair=repair)
         return self.voters
 
+    def expect_groups(self, by: str | None, *, otherwise: str = "") -> Groups:
+        """Return the groups, those of the column `by` if given, or say how votes come to know them."""
+        if self.groups is None:
+            repair = Message("name the column on reading with ", Option("by"), otherwise)
+            raise UsageError("these votes do not say which voter, task or category each belongs to", repair=repair)
+        if by is not None and by != self.groups.of:
+            repair = Message("name the column on reading with ", Option("by", str(by)))
+            what = f"{quote(self.groups.of, 40)}, not by {quote(str(by), 40)}"
+            raise UsageError(f"these votes are grouped by {what}", repair=repair)
+        return self.groups
+
     def only(self, items: Iterable[str]) -> Votes:
         """Return the votes on some of the items, in this order; ballots that list none of them are left out.
 

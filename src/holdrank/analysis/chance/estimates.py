@@ -1,0 +1,75 @@
+"""Scores that rules sort by, with their covariance: from the ballots, or from clusters of them.
+
+Each score is a mean over votes, or solves an equation of such means, so one vote moves it by its influence, to first
+order. The covariance adds up the squares of the influences of independent units: of single votes, or of all votes of a
+cluster together (Huber and White, Liang and Zeger).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+import numpy as np
+
+from holdrank.analysis.chance.stepdown import Estimate
+from holdrank.rankings import Floats
+from holdrank.rules.bradley_terry import compares_all
+from holdrank.rules.ratings import RatingModel
+from holdrank.rules.sandwich import filling_by_groups, points_of_ballots
+from holdrank.rules.scores import mean_scores, scores_of
+from holdrank.rules.strengths import RIDGE
+from holdrank.votes.groups import Groups
+from holdrank.votes.limits import NUMBERS_AT_A_TIME
+from holdrank.votes.pairs import PairCounts
+from holdrank.votes.votes import Votes
+
+Estimator: TypeAlias = Callable[[Votes, Groups | None], Estimate]
+
+
+def points(votes: Votes, groups: Groups | None) -> Estimate:
+    """Return Borda's scores as points of a ballot: how many others it places below each item."""
+    mean = votes.wins().sum(axis=1) / votes.total
+
+    def influences() -> Iterator[tuple[slice, Floats]]:
+        return ((part, each - mean) for part, each in points_of_ballots(votes))
+
+    return _with_spread(votes, groups, mean, influences())
+
+
+def mean_of_scores(votes: Votes, groups: Groups | None) -> Estimate:
+    """Return mean scores, of the voters who gave one."""
+    scores = scores_of(votes)
+    heard = votes.weights @ ~np.isnan(scores)
+    means = np.where(heard > 0, mean_scores(votes), np.nan)
+    rows = max(1, NUMBERS_AT_A_TIME // votes.n)
+
+    def influences() -> Iterator[tuple[slice, Floats]]:
+        for at in range(0, votes.distinct, rows):
+            part = slice(at, at + rows)
+            yield part, np.nan_to_num(scores[part] - means) * (votes.total / np.maximum(heard, 1.0))
+
+    return _with_spread(votes, groups, means, influences())
+
+
+def strengths(votes: Votes | PairCounts, groups: Groups | None) -> Estimate:
+    """Return the strengths of Bradley and Terry; points, which have the same order, where all pairs are compared."""
+    if isinstance(votes, Votes) and compares_all(votes):
+        return points(votes, groups)
+    values, cov = RatingModel(votes, RIDGE, None, None).estimate(groups)
+    units = votes.total if groups is None else float(len(groups))
+    return Estimate(values, cov * (units / max(units - 1, 1)), units)
+
+
+def _with_spread(
+    votes: Votes, groups: Groups | None, values: Floats, influences: Iterator[tuple[slice, Floats]]
+) -> Estimate:
+    """Return values with the covariance by the influence of each ballot on them."""
+    units = votes.total if groups is None else float(len(groups))
+    filling = np.zeros((votes.n, votes.n))
+    if groups is not None:
+        filling = filling_by_groups(groups, influences, votes.n)
+    else:
+        for part, slopes in influences:
+            filling += slopes.T @ (votes.weights[part, None] * slopes)
+    return Estimate(values, filling / votes.total**2 * (units / max(units - 1, 1)), units)

@@ -1,0 +1,307 @@
+"""Confidence sets for places: where each item may really stand, for all items at once, for each alone, for the top."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import NormalDist
+from time import perf_counter
+
+import numpy as np
+
+from holdrank.analysis.chance import estimates
+from holdrank.analysis.chance.medians import surely_before, surely_more_wins
+from holdrank.analysis.chance.stepdown import Mask, separated
+from holdrank.analysis.draws import pair_margins
+from holdrank.analysis.streams import Stream
+from holdrank.errors import UsageError, item_number, quote, real_number, show, whole_number
+from holdrank.rankings import Floats, Ints
+from holdrank.rules.consensus import Consensus, Statistic, StatisticName, expect_votes, name_of
+from holdrank.rules.merges import Robust, ballots_for, settled
+from holdrank.rules.registry import Rule, auto, equip, rule_of
+from holdrank.status import upward
+from holdrank.votes.groups import Groups
+from holdrank.votes.limits import NUMBERS_AT_A_TIME
+from holdrank.votes.memo import close
+from holdrank.votes.models import Seed, seed_of
+from holdrank.votes.pairs import PairCounts
+from holdrank.votes.votes import Votes
+from holdrank.words import chance as words
+from holdrank.words.numbers import span
+
+LEAST_DRAWS = 200
+"""No interval is made from fewer draws."""
+
+_PSEUDO = 4.0  # votes by which a margin is less sure than its spread says: pairs that are unanimous, or never compared
+
+equip("bradley-terry", estimate=estimates.strengths)
+equip("borda", estimate=estimates.points)
+equip("mean-score", estimate=estimates.mean_of_scores)
+equip("kemeny", separates=surely_before)
+equip("copeland", separates=surely_more_wins)
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class RankSets:
+    """Confidence sets for the places of items; arrays are read-only, in the order of the items.
+
+    The place of an item is 1 plus the number of items that are better. Items that are equally good in truth share a
+    range of places, from 1 plus the number of better ones to n less the number of worse ones, and a set covers all of
+    it.
+
+    Attributes
+    ----------
+    items : tuple of str
+        Names of the items.
+    consensus : Consensus
+        Of the votes themselves.
+    statistic : StatisticName
+        Name of the rule.
+    level : float
+        The probability with which `lower` and `upper` hold for all items at once.
+    lower, upper : array of int
+        The best and the worst place of each item, for all items at once.
+    marginal_lower, marginal_upper : array of int
+        The same with the probability `level` for each item alone. For rules of pairs (`kemeny`, `copeland`) the place
+        of one item depends on all pairs, and they equal `lower` and `upper`.
+    separated : array of bool
+        ``separated[i, j]``: item i stands above item j, for all pairs at once.
+    units : float
+        How many independent units the votes are: votes, or groups.
+    by : str or None
+        What a group is, where votes were not taken to be independent.
+    draws : int
+        How many draws the critical values are from.
+    seed : int
+        `rng=seed` repeats the draws.
+    notes : tuple of str
+        Items whose strength the votes do not determine.
+    seconds : float
+        Time taken.
+    """
+
+    items: tuple[str, ...]
+    consensus: Consensus
+    statistic: StatisticName
+    level: float
+    lower: Ints
+    upper: Ints
+    marginal_lower: Ints
+    marginal_upper: Ints
+    separated: Mask
+    units: float
+    by: str | None
+    draws: int
+    seed: int
+    notes: tuple[str, ...]
+    seconds: float
+
+    def __post_init__(self) -> None:
+        close(self.lower, self.upper, self.marginal_lower, self.marginal_upper, self.separated)
+
+    def top(self, k: int) -> tuple[str, ...]:
+        """Return the items that may be among the first k: with the probability `level`, the true ones are all here."""
+        return self._named(np.flatnonzero(self.lower <= _place(k, len(self.items))))
+
+    def surely_top(self, k: int) -> tuple[str, ...]:
+        """Return the items that are among the first k, with the probability `level` all of them."""
+        return self._named(np.flatnonzero(self.upper <= _place(k, len(self.items))))
+
+    def tied(self, item: str, other: str) -> bool:
+        """Whether the votes do not separate two items."""
+        i, j = (item_number(name, self.items) for name in (item, other))
+        return not (self.separated[i, j] or self.separated[j, i])
+
+    @property
+    def neighbours(self) -> tuple[bool, ...]:
+        """For each two neighbours in the consensus, from the top: whether they are separated."""
+        order = self.consensus.ranking.order
+        return tuple(bool(self.separated[i, j]) for i, j in pairwise(order))
+
+    def text(self) -> str:
+        """Return the sets for people, one item a line, in the order of the consensus, and what they say of neighbours.
+
+        Examples
+        --------
+        >>> votes = Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[55, 45])
+        >>> print(rank_sets(votes, rng=1).text())
+        places by chance at 95 %, for all items at once (for each item alone), from 100 votes
+        a: 1, 1–2 (1–2)
+        b: 2, 1–2 (1–2)
+        c: 3, 3 (3)
+        1 of 2 neighbouring pairs is separated at 95 %.
+        """
+        ranking = self.consensus.ranking
+        lines = [words.sets_heading(self.level, self.units, self.by)]
+        for i in ranking.order:
+            together, alone = span(self.lower[i], self.upper[i]), span(self.marginal_lower[i], self.marginal_upper[i])
+            lines.append(words.sets_line(self.items[i], ranking.places[i], together, alone))
+        if len(self.items) > 1:
+            lines.append(words.neighbours_text(sum(self.neighbours), len(self.neighbours), self.level))
+        return "\n".join([*lines, *self.notes])
+
+    def _named(self, some: Ints) -> tuple[str, ...]:
+        order = self.consensus.ranking.order
+        return tuple(self.items[i] for i in sorted(some.tolist(), key=order.index))
+
+    def _repr_html_(self) -> str:
+        return upward.html_of(self)
+
+    def __repr__(self) -> str:
+        apart = f"{sum(self.neighbours)} of {len(self.neighbours)} neighbours separated"
+        return f"RankSets({self.statistic}, {len(self.items)} items, level={self.level:g}, {apart}, seed={self.seed})"
+
+
+def rank_sets(
+    votes: Votes | PairCounts,
+    T: Statistic = auto,
+    *,
+    level: float = 0.95,
+    by: str | None = None,
+    draws: int = 4000,
+    rng: Seed = None,
+) -> RankSets:
+    """Return where each item may really stand: confidence sets for places, for all items at once and for each alone.
+
+    Parameters
+    ----------
+    votes : Votes or PairCounts
+        With whole numbers as weights. `PairCounts` are enough for `bradley_terry`.
+    T : Statistic
+        `bradley_terry`, `borda`, `mean_score`, `kemeny` or `copeland`; by default `auto`, which suits the votes.
+    level : float
+        The probability with which all sets hold together, or, for the marginal ones, each.
+    by : str, optional
+        What groups the votes: the voter, task or category that ``read_votes(file, by="column")`` named. All votes of a
+        group then are one independent unit, and who casts many votes does not shorten the sets.
+    draws : int
+        For the critical values; at least 200.
+    rng : int, Generator or None
+        The same number gives the same result on every machine; None draws a fresh one. It is kept as `seed`.
+
+    Notes
+    -----
+    Rules that sort by a score: the stepdown max-t test of all differences of scores at once, by the covariance of the
+    scores (Mogstad, Romano, Shaikh and Wilhelm 2024). Rules of pairs: a region that holds the true margins of all
+    pairs, by a bootstrap, and what is true of every median in it.
+
+    Examples
+    --------
+    >>> from holdrank import PlackettLuce, borda, sample_votes
+    >>> votes = sample_votes(PlackettLuce([9.0, 8.5, 3.0, 1.0]), size=300, rng=1, items="abcd")
+    >>> sets = rank_sets(votes, borda, rng=1)
+    >>> sets.lower.tolist(), sets.upper.tolist()
+    ([1, 1, 3, 4], [2, 2, 3, 4])
+    >>> sets.tied("a", "b"), sets.top(1), sets.surely_top(3)
+    (True, ('a', 'b'), ('a', 'b', 'c'))
+    """
+    started = perf_counter()
+    level, draws = _checked(votes, T, level, draws)
+    T = settled(T, votes)
+    rule, seed = _rule(T), seed_of(rng)
+    groups = None
+    if by is not None:
+        expect_votes(votes, "rank_sets with by")
+    if isinstance(votes, Votes):
+        groups = None if by is None else _enough(votes.expect_groups(by))
+        votes = ballots_for(T, votes)
+        groups = None if groups is None else votes.groups
+    consensus = rule.function(votes)  # type: ignore[arg-type]
+    unknown: list[str] = []
+    units = votes.total if groups is None else float(len(groups))
+    if rule.estimate is not None:
+        estimate = rule.estimate(votes, groups)
+        above, alone = separated(estimate, level, draws, np.random.default_rng(seed))
+        unknown = [votes.items[k] for k in np.flatnonzero(~np.isfinite(estimate.values)).tolist()]
+    else:
+        expect_votes(votes, rule.name)
+        above = rule.separates(_region(votes, groups, level, draws, seed))  # type: ignore[arg-type]
+        alone = np.stack((above, above.T), axis=2)
+    return RankSets(
+        items=votes.items,
+        consensus=consensus,
+        statistic=name_of(T),
+        level=level,
+        lower=1 + above.sum(axis=0),
+        upper=votes.n - above.sum(axis=1),
+        marginal_lower=1 + alone[:, :, 1].sum(axis=1),
+        marginal_upper=votes.n - alone[:, :, 0].sum(axis=1),
+        separated=above,
+        units=units,
+        by=None if groups is None else groups.of,
+        draws=draws,
+        seed=seed,
+        notes=(words.unknown_note(unknown),) if unknown else (),
+        seconds=perf_counter() - started,
+    )
+
+
+def _region(votes: Votes, groups: Groups | None, level: float, draws: int, seed: int) -> Floats:
+    """Return the lower ends of a region that holds all margins at once, as shares of the votes.
+
+    The votes are drawn again. The region is as wide as the largest deviation of a margin, in units of its standard
+    error, is in all but 1 - level of the draws. A few votes are added to the standard error, for pairs that all votes,
+    or none, have in one order.
+    """
+    sums = pair_margins(votes)
+    i, j = np.triu_indices(votes.n, 1)
+    lower = np.full((votes.n, votes.n), -1.0)
+    effective = votes.total if groups is None else votes.total**2 / float((groups.totals**2).sum())
+    if effective < 2 or not len(i):
+        return lower
+    wins = votes.wins()
+    margins = (wins - wins.T)[i, j] / votes.total
+    stream = Stream(votes, seed, groups=groups)
+    errors = np.empty((draws, len(i)), dtype=np.float32)
+    size = max(1, NUMBERS_AT_A_TIME // max(votes.distinct, len(i)))
+    for at in range(0, draws, size):
+        weights = stream.take(min(size, draws - at))
+        errors[at : at + size] = sums(weights) / weights.sum(axis=1, keepdims=True) - margins
+    spread = np.sqrt(np.square(errors, dtype=np.float64).mean(axis=0) + (_PSEUDO / effective) ** 2)
+    largest = np.abs(errors / spread).max(axis=1)
+    # Where hardly any margin varies, at least what one that does would need.
+    critical = max(float(np.quantile(largest, level, method="higher")), NormalDist().inv_cdf((1 + level) / 2))
+    reach = critical * spread
+    lower[i, j], lower[j, i] = margins - reach, -margins - reach
+    return lower
+
+
+def _checked(votes: object, T: object, level: object, draws: object) -> tuple[float, int]:
+    expect_votes(votes, "rank_sets", pairs=True)
+    assert isinstance(votes, Votes | PairCounts)
+    share, number = real_number(level), whole_number(draws)
+    if share is None or not 0 < share < 1:
+        raise UsageError(f"level must be a number between 0 and 1, not {quote(str(level))}")
+    if number is None or number < LEAST_DRAWS:
+        raise UsageError(f"draws must be a whole number from {LEAST_DRAWS}, not {quote(str(draws))}")
+    if not callable(T):
+        raise UsageError(f"the statistic must be kemeny, borda or another rule, not {show(repr(T))}")
+    if not votes.is_counts:
+        raise UsageError(
+            "confidence sets need to know how many votes there are, and shares do not tell",
+            repair="give counts as weights, whole numbers",
+        )
+    return share, number
+
+
+def _rule(T: Statistic) -> Rule:
+    """Return the entry of a rule whose order can be told from chance."""
+    rule = rule_of(T)
+    if rule.estimate is None and rule.separates is None:
+        known = "bradley_terry, borda, mean_score, kemeny or copeland"
+        repair = "give the rule below the tiers" if isinstance(T, Robust) else f"use {known}, or bootstrap"
+        raise UsageError(f"rank_sets does not know how sure {rule.name} is", repair=repair)
+    return rule
+
+
+def _enough(groups: Groups) -> Groups:
+    if len(groups) < 2:
+        raise UsageError(f"by {quote(groups.of, 40)} there is one group alone, which says nothing about chance")
+    return groups
+
+
+def _place(k: object, n: int) -> int:
+    number = whole_number(k)
+    if number is None or not 1 <= number <= n:
+        raise UsageError(f"k must be a whole number from 1 to {n}, not {quote(str(k))}")
+    return number

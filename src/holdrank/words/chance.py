@@ -1,0 +1,73 @@
+"""Sentences about chance: which items the votes separate, and where places lie for all items at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from holdrank.errors import show
+from holdrank.words.names import in_text
+from holdrank.words.numbers import number, percent, plural
+
+NO_VALUE = "votes do not determine how strong {} is; it is separated from no item"
+NO_VALUES = "votes do not determine how strong {} items are; they are separated from no item"
+
+
+def sets_heading(level: float, units: float, by: str | None) -> str:
+    """Return what the lines below are: places that hold for all items at once, and for each alone.
+
+    Examples
+    --------
+    >>> sets_heading(0.95, 200, None), sets_heading(0.95, 1, "judge")
+    ('places by chance at 95 %, for all items at once (for each item alone), from 200 votes', \
+'places by chance at 95 %, for all items at once (for each item alone), from 1 group by judge')
+    """
+    source = plural(units, "vote") if by is None else f"{plural(units, 'group')} by {in_text(by)}"
+    return f"places by chance at {percent(level)}, for all items at once (for each item alone), from {source}"
+
+
+def sets_line(name: str, place: float, together: str, alone: str) -> str:
+    """Return the place of an item, where it lies by chance with all others, and alone.
+
+    Examples
+    --------
+    >>> sets_line("a", 1.0, "1–3", "1–2")
+    'a: 1, 1–3 (1–2)'
+    """
+    return f"{show(name)}: {place:g}, {together} ({alone})"
+
+
+def neighbours_text(separated: int, pairs: int, level: float) -> str:
+    """Return how many neighbours in the ranking are statistically separated.
+
+    Examples
+    --------
+    >>> neighbours_text(1, 54, 0.95), neighbours_text(2, 2, 0.9), neighbours_text(0, 1, 0.95)
+    ('1 of 54 neighbouring pairs is separated at 95 %.', '2 of 2 neighbouring pairs are separated at 90 %.', \
+'The one neighbouring pair is not separated at 95 %.')
+    """
+    if pairs == 1:
+        return f"The one neighbouring pair is {'' if separated else 'not '}separated at {percent(level)}."
+    verb = "is" if separated == 1 else "are"
+    return f"{number(separated)} of {pairs:,} neighbouring pairs {verb} separated at {percent(level)}."
+
+
+def top_text(names: Sequence[str], k: int, level: float) -> str:
+    """Return how many items may be among the first k.
+
+    Examples
+    --------
+    >>> top_text(["a", "b", "c"], 1, 0.95), top_text(["a"], 1, 0.95), top_text(["a", "b"], 2, 0.95)
+    ('3 items may come first at 95 %: a, b, c.', 'a comes first at 95 %.', 'The first 2 are settled at 95 %: a, b.')
+    """
+    who = ", ".join(show(name, 60) for name in names[:12]) + (f" and {len(names) - 12:,} more" * (len(names) > 12))
+    if len(names) == k:
+        return f"{who} comes first at {percent(level)}." if k == 1 else (
+            f"The first {k} are settled at {percent(level)}: {who}."
+        )  # fmt: skip
+    among = "may come first" if k == 1 else f"may be among the first {k}"
+    return f"{plural(len(names), 'item')} {among} at {percent(level)}: {who}."
+
+
+def unknown_note(names: Sequence[str]) -> str:
+    """Return which items have no score that could be compared."""
+    return NO_VALUE.format(show(names[0], 60)) if len(names) == 1 else NO_VALUES.format(number(len(names)))
