@@ -203,6 +203,8 @@ class Tabular(Shown):
         ``Breakdown``      distance: `delta`, `lower`, `upper`, `exact`, and in whole votes `votes_needed`,
                            `votes_to_tie`, `votes_to_decide`, `votes_sufficient`
         ``Bootstrap``      item, best first: `item`, `place`, `best`, `median`, `worst`, `first`
+        ``RankSets``       item, best first: `item`, `place`, `lower`, `upper`, `marginal_lower`,
+                           `marginal_upper`
         ``Tradeoff``       threshold: `theta`, `loss`, `lower`, `upper`, `pareto`, `best`, `tiers`, `order`
         ``Ratings``        item, best first: `item`, `rating`, `error`, `lower`, `upper`, `comparisons`
         ``Leaderboard``    item, best first: its own columns

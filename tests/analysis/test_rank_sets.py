@@ -281,3 +281,8 @@ def test_page_and_text_escape_hostile_names():
     assert "\x1b" not in found._repr_html_()
     assert "\x1b" not in found.text()
     assert repr(found).startswith("RankSets(")
+
+
+def test_sets_as_a_data_frame():
+    found = hr.rank_sets(hr.Votes.from_orders([["b", "a"]], weights=[40]), rng=0).to_frame(backend="polars")
+    assert found.rows() == [("b", 1.0, 1, 1, 1, 1), ("a", 2.0, 2, 2, 2, 2)]

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from holdrank.analysis.board import Leaderboard
 from holdrank.analysis.bootstrap import Bootstrap
+from holdrank.analysis.chance.rank_sets import RankSets
 from holdrank.analysis.leave_one_out import LeaveOneOut
 from holdrank.analysis.many import FileBreakdown
 from holdrank.analysis.removals import Removals
@@ -47,6 +48,7 @@ def columns_of(found: object) -> Columns:
         Breakdown: _breakdown,
         FileBreakdown: _breakdown,
         Bootstrap: _bootstrap,
+        RankSets: _rank_sets,
         Tradeoff: _tradeoff,
         Ratings: _ratings,
         Leaderboard: lambda board: _of_rows(board.columns, board.rows),
@@ -108,6 +110,14 @@ def _breakdown(found: Breakdown | FileBreakdown) -> Columns:
 def _bootstrap(found: Bootstrap) -> Columns:
     order = list(found.consensus.ranking.order)
     names = ("best", "median", "worst", "first")
+    return _places(found.items, found.consensus.ranking) | {
+        name: getattr(found, name)[order].tolist() for name in names
+    }
+
+
+def _rank_sets(found: RankSets) -> Columns:
+    order = list(found.consensus.ranking.order)
+    names = ("lower", "upper", "marginal_lower", "marginal_upper")
     return _places(found.items, found.consensus.ranking) | {
         name: getattr(found, name)[order].tolist() for name in names
     }

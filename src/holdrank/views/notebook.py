@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Sequence
 from importlib.resources import files
 from typing import Any
 
-from holdrank.analysis.chance.rank_sets import RankSets
 from holdrank.analysis.leave_one_out import LeaveOneOut
 from holdrank.analysis.records import Record, consensus_record, curve_record, tradeoff_record
 from holdrank.analysis.result import Analysis
@@ -28,10 +27,9 @@ from holdrank.views.frames import columns_of
 from holdrank.views.report import html as report_html
 from holdrank.views.svg.groups import left_out
 from holdrank.votes.votes import Votes
-from holdrank.words.chance import neighbours_text
 from holdrank.words.ladders import rungs
 from holdrank.words.names import ballot_text
-from holdrank.words.numbers import number, percent, plural, span
+from holdrank.words.numbers import number, plural, span
 
 _MOST_ROWS = 12  # of ballots, of tiers
 
@@ -50,7 +48,6 @@ def html_of(found: object) -> str:
         Reach: reach_html,
         Ranking: ranking_html,
         Tabular: tabular_html,
-        RankSets: rank_sets_html,
     }
     view = next((view for kind, view in views.items() if isinstance(found, kind)), _told)
     return view(found)
@@ -139,23 +136,6 @@ def consensus_html(found: Consensus) -> str:
     told = f"loss {found.loss:.6g} ({found.distance}); {found.status}"
     told += "".join(f"; {note}" for note in found.notes)
     return table(["place", "items"], [*rows[: 4 * _MOST_ROWS], *rest]) + _paragraph(told)
-
-
-def rank_sets_html(found: RankSets) -> str:
-    """Return confidence sets for places, one row an item."""
-    ranking = found.consensus.ranking
-    rows = [
-        (
-            f"{ranking.places[i]:g}",
-            show(found.items[i], 60),
-            span(found.lower[i], found.upper[i]),
-            span(found.marginal_lower[i], found.marginal_upper[i]),
-        )
-        for i in ranking.order
-    ]
-    head = ["place", "item", f"{percent(found.level)}, all items at once", "each item alone"]
-    told = [neighbours_text(sum(found.neighbours), len(found.neighbours), found.level)] if len(rows) > 1 else []
-    return table(head, rows) + _paragraph(" ".join([*told, *found.notes]))
 
 
 def breakdown_html(found: Breakdown) -> str:

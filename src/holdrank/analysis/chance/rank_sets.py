@@ -19,7 +19,7 @@ from holdrank.rankings import Floats, Ints
 from holdrank.rules.consensus import Consensus, Statistic, StatisticName, expect_votes, name_of
 from holdrank.rules.merges import Robust, ballots_for, settled
 from holdrank.rules.registry import Rule, auto, equip, rule_of
-from holdrank.status import upward
+from holdrank.status import Tabular
 from holdrank.votes.groups import Groups
 from holdrank.votes.limits import NUMBERS_AT_A_TIME
 from holdrank.votes.memo import close
@@ -42,7 +42,7 @@ equip("copeland", separates=surely_more_wins)
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class RankSets:
+class RankSets(Tabular):
     """Confidence sets for the places of items; arrays are read-only, in the order of the items.
 
     The place of an item is 1 plus the number of items that are better. Items that are equally good in truth share a
@@ -143,9 +143,6 @@ class RankSets:
     def _named(self, some: Ints) -> tuple[str, ...]:
         order = self.consensus.ranking.order
         return tuple(self.items[i] for i in sorted(some.tolist(), key=order.index))
-
-    def _repr_html_(self) -> str:
-        return upward.html_of(self)
 
     def __repr__(self) -> str:
         apart = f"{sum(self.neighbours)} of {len(self.neighbours)} neighbours separated"
