@@ -86,12 +86,32 @@ def test_items_with_numbers_for_names_are_no_scottish_council(tmp_path):
     assert votes.items == ("3", "4")
 
 
+def test_withdrawn_candidates_of_a_blt_file_are_not_ranked(tmp_path):
+    path = tmp_path / "a.blt"
+    path.write_text('4 2\n-2 -4\n3 2 3 1 0\n2 1 4 3 0\n1 2 4 0\n0\n"A"\n"B"\n"C"\n"D"\n"T"\n', encoding="utf-8")
+    votes = read_votes(path)
+    assert votes.items == ("A", "C")
+    assert votes.wins().tolist() == [[0, 2], [3, 0]]
+    assert any("withdrawn" in note and "B, D" in note for note in votes.notes)
+
+
+def test_lines_of_a_blt_file_may_lack_the_last_zero_and_leave_places_empty(tmp_path):
+    full, short = tmp_path / "full.blt", tmp_path / "short.blt"
+    full.write_text('3 1\n3 1 3 0\n2 2=3 1 0\n1 2 0\n0\n"A"\n"B"\n"C"\n"T"\n', encoding="utf-8")
+    short.write_text("# polls\n3 1\n3 1 - 3\n2 2=3 1\n1 - 2\n0\nA\nB\nC\nT\n", encoding="utf-8")
+    assert read_votes(full).wins().tolist() == read_votes(short).wins().tolist()
+    assert read_votes(short).items == ("A", "B", "C")
+
+
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
         ("a.blt", '2 1\n3 1 2 0\n1 5 0\n0\n"x"\n"y"\n"t"\n', "line 3: an item is not declared"),
         ("a.blt", "2 1\n3 1 2 0\n1 2 1 0\n", "line 3: the file is cut off: no line 0"),
         ("a.blt", '2 1\n3 1 1 0\n0\n"x"\n"y"\n', "line 2: the ballot names an item twice"),
+        ("a.blt", '2 1\n3\n0\n"x"\n"y"\n', "line 2: the line is no ballot"),
+        ("a.blt", '3 1\n(b1) 1 2 0\n(b2) 3 1 2 0\n0\n"x"\n"y"\n"z"\n', "line 3: the weight of a ballot with an id"),
+        ("a.blt", '2 1\n-1 -2\n3 1 2 0\n0\n"x"\n"y"\n', "no"),
         ("a.abif", "3:a>b\n2:a>>b\n", "line 2: an item has no name"),
         ("a.abif", "3:a>b\nhello\n", "line 2: the line is no ballot"),
         ("a.pgn", '[White "x"]\n[Black "y"]\n\n1. e4 *\n', "line 1: a game has no tag Result"),

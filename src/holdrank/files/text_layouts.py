@@ -27,7 +27,7 @@ Marks = list[tuple[str | int, int]]
 _MOST_ITEMS = 10_000
 _NUMBERS = re.compile(r"[0-9]+")
 _BLT_HEAD = re.compile(r"[0-9]{1,5}[ \t]+[0-9]{1,5}")
-_BLT_BALLOT = re.compile(r"(?:\([^)]*\)[ \t]*)?([0-9.]+)((?:[ \t]+[0-9]+(?:=[0-9]+)*)*)[ \t]+0")
+_BLT_BALLOT = re.compile(r"(?:\([^)]*\)[ \t]*)?([0-9.]+)((?:[ \t]+(?:[0-9]+(?:=[0-9]+)*|-))*?)([ \t]+0)?")
 _SCOTTISH_HEAD = re.compile(r"[0-9]{1,4},[ \t]*[0-9]{1,3},*")
 _ABIF_BALLOT = re.compile(r"([0-9]+)[ \t]*[:*][ \t]*(\S.*)")
 _ABIF_NAME = re.compile(r"=[ \t]*(\w+)[ \t]*:[ \t]*\[(.*)\]")
@@ -99,7 +99,10 @@ def _is_blt(lines: Sequence[str], extension: str) -> bool:
     bare = [line for line in (_uncommented(line) for line in lines) if line]
     if not bare or not _BLT_HEAD.fullmatch(bare[0]):
         return False
-    return extension == ".blt" or (len(bare) > 1 and _BLT_BALLOT.fullmatch(bare[1]) is not None and bare[1][0] != "0")
+    if extension == ".blt":
+        return True
+    ballot = _BLT_BALLOT.fullmatch(bare[1]) if len(bare) > 1 else None
+    return ballot is not None and ballot[3] is not None and bare[1][0] != "0"
 
 
 def _uncommented(line: str) -> str:
@@ -107,7 +110,11 @@ def _uncommented(line: str) -> str:
 
 
 def _read_blt(text: str, source: Source, options: ReadOptions, problems: Problems) -> RawBallots:
-    """Read ``items seats``, lines ``weight 1 3=2 0``, a line ``0``, and names in quotes; ``-3`` is withdrawn."""
+    """Read ``items seats``, lines ``weight 1 3=2 0``, a line ``0``, and names in quotes.
+
+    ``-3`` on a line of its own is withdrawn, ``-`` on a ballot is a place left empty, and the 0 that ends a ballot may
+    be missing.
+    """
     lines = [(number, _uncommented(line)) for number, line in enumerate(split_lines(text), start=1)]
     lines = [(number, line) for number, line in lines if line]
     found = _Ballots(source, problems)
@@ -126,26 +133,32 @@ def _read_blt(text: str, source: Source, options: ReadOptions, problems: Problem
             ended = True
         elif re.fullmatch(r"-[0-9]+([ \t]+-[0-9]+)*", line):
             withdrawn |= {int(word[1:]) for word in line.split()}
-        elif match is None or match[1].count(".") > 1 or match[1] == ".":
+        elif match is None or match[1].count(".") > 1 or match[1] == "." or not (match[2] or match[3]):
             found.fault("the line is no ballot", number, line, "a weight, numbers of items best first, and 0")
+        elif line.startswith("(") and float(match[1]) != 1:  # programs differ in whether a weight follows an id
+            expected = "the weight 1 after the id of a ballot, then numbers of items"
+            found.fault("the weight of a ballot with an id is not 1", number, line, expected, "delete all ids")
         else:
-            marks: Marks = [
-                (int(one), place) for place, group in enumerate(match[2].split()) for one in group.split("=")
-            ]
+            groups = [group for group in match[2].split() if group != "-"]
+            marks: Marks = [(int(one), place) for place, group in enumerate(groups) for one in group.split("=")]
             if any(not 1 <= int(who) <= size for who, _ in marks):
                 found.fault("an item is not declared", number, line, f"numbers from 1 to {size}")
             else:
-                found.add([mark for mark in marks if mark[0] not in withdrawn], match[1], number)
+                found.add(marks, match[1], number)
     if len(names) < size:
         problem = (
             f"{plural(len(names), 'name')} for {plural(size, 'item')}" if ended else "the file is cut off: no line 0"
         )
         found.fault(problem, lines[-1][0], lines[-1][1], "a line 0 after the ballots, then a name in quotes per item")
         names += [f"#{k + 1}" for k in range(len(names), size)]
-    raw = found.whole(names[:size], options, "blt", names[size] if len(names) > size else "")
-    if withdrawn:
-        gone = ", ".join(names[k - 1] for k in sorted(withdrawn) if 1 <= k <= size)
-        raw.notes.append(f"withdrawn, and taken off all ballots: {gone}")
+    stands = [k for k in range(1, size + 1) if k not in withdrawn]
+    place_of = {k: place for place, k in enumerate(stands, start=1)}
+    found.marks = [[(place_of[who], group) for who, group in marks if who in place_of] for marks in found.marks]
+    title = names[size] if len(names) > size else ""
+    raw = found.whole([names[k - 1] for k in stands], options, "blt", title)
+    if len(stands) < size:
+        gone = ", ".join(names[k - 1] for k in range(1, size + 1) if k in withdrawn)
+        raw.notes.append(f"withdrawn, and not ranked: {gone}")
     return raw
 
 
