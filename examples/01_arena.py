@@ -74,7 +74,7 @@ hr.plots.ladder(tiers, gaps, total=votes.total).figure.savefig("arena.png", dpi=
 print("\narena.png: the tiers, and how many added battles break each gap")
 
 # Output:
-# 30,000 battles; first place: atlas-3 (proved optimal)
+# 30,000 battles; first place: atlas-3 (proven optimal)
 # first tiers: {atlas-3, borealis-xl} > {cirrus-2, dune-pro} > {ember-70b, fjord-1}
 # Adding 16 votes to 30,000 ties it, adding 17 changes the winner (0.0567 %, proven minimum).
 # Adding 131 votes to 30,000 ties it, adding 132 makes dune-pro win (0.44 %, proven minimum).

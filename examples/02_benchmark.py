@@ -59,7 +59,7 @@ print("table.tex, and benchmark.png: the tasks that each model wins against each
 #    Fern     58.6   54.6       61.9      62.8    70.9        9.94   23.0
 #
 # 8 tasks; 3 cells without a score; the item is unlisted for that voter
-# Aspen > Briar > Clover > Elder > Dogwood > Fern  (proved optimal)
+# Aspen > Briar > Clover > Elder > Dogwood > Fern  (proven optimal)
 # orders that are equally good: 1
 # without reading: Aspen > Briar > Clover > Dogwood > Elder > Fern
 # without maths: Aspen > Briar > Clover > Dogwood > Elder > Fern

@@ -24,7 +24,7 @@ with open("reviews.csv", "w", newline="", encoding="utf-8") as file:
 
 # A reviewer says nothing about a proposal that they did not read.
 votes = hr.read_votes("reviews.csv")
-print(f"{votes.total:g} reviewers, {votes.n} proposals; unlisted: {votes.unlisted}; ties count one half each way")
+print(f"{votes.total:g} reviewers, {votes.n} proposals; unlisted: {votes.unlisted}; ties count half a vote each way")
 
 # What if two of the forty reviews are not to be trusted? A proposal is safe if no change of two of them moves it.
 analysis = hr.analyse(votes, hr.Spec(k=PLACES, budget=2 / 40, theta=None, seed=1, time_limit=None))
@@ -48,7 +48,7 @@ hr.plots.ranges(drawn, limits, budget_label="2 of 40 reviews").figure.savefig("g
 print("grants.html, and grants.png: places by chance and by two reviews")
 
 # Output:
-# 40 reviewers, 8 proposals; unlisted: observed; ties count one half each way
+# 40 reviewers, 8 proposals; unlisted: observed; ties count half a vote each way
 # safely in   Coral reefs, Quiet engines
 # undecided   Sea grass (out by 2), Slow light (in by 2), Urban bees (in by 2)
 # safely out  Night trains, Glass memory, Desert fog

@@ -55,7 +55,7 @@ print("\nelection.png: the ballots that would change the winner")
 # Verdict(41 proved, 0 refuted, 7 open), among them:
 # proved   Bellamy > Arden > Carver > Dufour > Eastman is the consensus by kemeny, the only one
 # proved   the rule is Kemeny, because the votes are not battles
-# proved   the tiers at all thresholds are as told
+# proved   the tiers at all thresholds are as reported
 # proved   another winner takes at least 5.12 % of the votes
 #
 # election.png: the ballots that would change the winner

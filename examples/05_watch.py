@@ -55,7 +55,7 @@ print("watch.png: what each threshold costs, and what it withstands")
 #   6      6     4      4      +2         157   beyond noise   flint
 #   4    4–5     5    5–6      -1         157   within noise   delta
 #   5    4–5     6    5–6      -1         178   within noise   ember
-# 3 of 6 items moved, 1 beyond noise; 2 of 15 pairs changed their order
+# 3 of 6 items moved, 1 beyond noise; 2 of 15 pairs changed order
 # exit code 0
 #
 # ok      every pair: 198 of 1,500 votes move the consensus by 1 of 15 pairs (13.2 %, proven minimum).

@@ -320,7 +320,7 @@ class Soak:
                     continue
                 back = hr.read_votes(path, unlisted=votes.unlisted).only(votes.items)
                 if back.total_variation(votes) > 1e-9:
-                    raise Disagreement(f"written as .{ending} and read back, the votes are others")
+                    raise Disagreement(f"written as .{ending} and read back, the votes differ")
                 self.counts["files"] += 1
                 self._as_marks(path, votes)
 
@@ -333,7 +333,7 @@ class Soak:
         if same and votes.unlisted == "bottom":
             same = np.array_equal(marks.mean_places(), matrix.mean_places())
         if not same:
-            raise Disagreement(f"held as marks, the votes of a {path.suffix} file are others")
+            raise Disagreement(f"held as marks, the votes of a {path.suffix} file differ")
         self.counts["files held as marks"] += isinstance(marks.ballots, SparseBallots)
 
     # Breaking.
@@ -392,7 +392,7 @@ class Soak:
         least = [check for check in verdict.checks if "take" in check.claim and check.finding == "open"]
         if least and "not finished" in least[0].note:
             self.counts["proofs given up"] += 1
-        elif least and bool(np.all(found.exact)) and "no proof of this kind" not in least[0].note:
+        elif least and bool(np.all(found.exact)) and "no independent proof exists" not in least[0].note:
             raise Disagreement(f"{T.__name__}: {least[0]}")
 
     def _forged(self, votes, T, found, rng):

@@ -13,9 +13,7 @@ def test_a_message_has_place_problem_clues_and_repair():
     error = hr.InputError(
         "too many cells", source="a.csv", line=3, column="x", found="1,2", expected="one cell", repair="delete one"
     )
-    assert (
-        str(error) == "a.csv, line 3, column 'x': too many cells; found '1,2', expected one cell; to repair: delete one"
-    )
+    assert str(error) == "a.csv, line 3, column 'x': too many cells; found '1,2', expected one cell. Fix: delete one"
     assert (error.source, error.line, error.column, error.found) == ("a.csv", 3, "x", "1,2")
     assert str(hr.InputError("odd")) == "odd"
     assert str(hr.InputError("odd", line=2, column=4)) == "line 2, column 4: odd"
@@ -34,7 +32,7 @@ def test_every_error_is_a_holdrank_error():
     missing = hr.MissingExtraError("reading Parquet", "duckdb", "io")
     assert isinstance(missing, hr.HoldrankError)
     assert isinstance(missing, ImportError)
-    assert str(missing) == "reading Parquet needs duckdb; to repair: pip install 'holdrank[io]'"
+    assert str(missing) == "reading Parquet needs duckdb. Fix: pip install 'holdrank[io]'"
     with pytest.raises(ValueError, match="odd"):
         raise hr.InputError("odd")
 
@@ -48,10 +46,10 @@ def test_options_in_messages_are_spelt_for_whoever_reads_them():
     error = hr.InputError(
         'a cell holds format="x"', source="a.csv", line=2, found='rank="y"', repair=Message("set ", inner)
     )
-    head = 'a.csv, line 2: a cell holds format="x"; found \'rank="y"\'; to repair: '
+    head = 'a.csv, line 2: a cell holds format="x"; found \'rank="y"\'. Fix: '
     assert str(error) == f"{head}set rank=3 and lower_is_better=True"
     assert error.told(as_option) == f"{head}set --rank-column 3 and --lower-is-better all"
-    assert StudioError.of(error).repair == "set “Rank column” to 3 and “Low is good” to all"
+    assert StudioError.of(error).repair == "set “Rank column” to 3 and “Lower is better” to all"
     assert StudioError.of(error).message == 'a cell holds format="x"; found \'rank="y"\''
 
 
@@ -68,4 +66,4 @@ def test_errors_keep_their_fields_on_the_way_home_from_a_worker():
 def test_a_repair_is_a_field_and_no_part_of_the_text():
     """Where a message held its repair as text, pages and pipelines had to take it apart again."""
     for path in (ROOT / "src" / "holdrank").rglob("*.py"):
-        assert path.name == "errors.py" or "to repair:" not in path.read_text("utf-8"), path
+        assert path.name == "errors.py" or "Fix:" not in path.read_text("utf-8"), path

@@ -223,7 +223,7 @@ def test_the_package_works_with_no_extra(bare, wheel, tmp_path):
     (tmp_path / "votes.soc").write_text(VOTES, encoding="utf-8")
     code, out, err = call(bare, tmp_path, "-m", "holdrank", "rank", "votes.soc", "-q")
     assert (code, err) == (0, "")
-    assert re.search(r"1 +Ash\b[\s\S]+2 +Birch\b[\s\S]+3 +Cedar\b[\s\S]+proved optimal", out)
+    assert re.search(r"1 +Ash\b[\s\S]+2 +Birch\b[\s\S]+3 +Cedar\b[\s\S]+proven optimal", out)
     code, out, err = call(
         bare, tmp_path, "-m", "holdrank", "report", "votes.soc", "-o", "page.html", "--draws", "20", "-q"
     )
@@ -256,7 +256,7 @@ def test_a_missing_extra_is_one_line_with_its_name(extra, package, args, bare, t
     (tmp_path / "votes.parquet").write_bytes(b"PAR1" + bytes(16) + b"PAR1")
     code, out, err = call(bare, tmp_path, *args)
     assert (code, out, err.count("\n")) == (2, "", 1), err
-    assert re.search(rf"^holdrank: .*\b{package}\b.*; to repair: pip install 'holdrank\[{extra}\]'$", err)
+    assert re.search(rf"^holdrank: .*\b{package}\b.*. Fix: pip install 'holdrank\[{extra}\]'$", err)
     assert {path.name for path in tmp_path.iterdir()} == {"votes.soc", "votes.xlsx", "votes.parquet"}
 
 
@@ -271,7 +271,7 @@ def test_a_missing_gpu_extra_is_one_line_with_its_name(bare, tmp_path):
     )
     assert call(bare, tmp_path, "-c", code) == (
         0,
-        "device='cpu' needs torch; to repair: pip install 'holdrank[gpu]'\n",
+        "device='cpu' needs torch. Fix: pip install 'holdrank[gpu]'\n",
         "",
     )
 
@@ -376,5 +376,5 @@ def test_a_version_that_is_not_installed_is_told(tmp_path):
         cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 1
-    assert re.fullmatch(r"click 0\.0\.1 is locked but [\d.]+ is installed; to repair: .*\n", done.stderr)
+    assert re.fullmatch(r"click 0\.0\.1 is locked but [\d.]+ is installed. Fix: .*\n", done.stderr)
     assert not (tmp_path / "sbom.json").exists()

@@ -116,9 +116,9 @@ def _installed(name: str, version: str) -> Distribution:
     try:
         dist = distribution(name)
     except PackageNotFoundError:
-        sys.exit(f"{name} {version} is locked but not installed; to repair: make sbom installs it")
+        sys.exit(f"{name} {version} is locked but not installed. Fix: make sbom installs it")
     if dist.version != version:
-        sys.exit(f"{name} {version} is locked but {dist.version} is installed; to repair: remove .venv, then make sbom")
+        sys.exit(f"{name} {version} is locked but {dist.version} is installed. Fix: remove .venv, then make sbom")
     return dist
 
 

@@ -1,7 +1,7 @@
 """What can go wrong, as a small tree of exceptions with messages meant for people.
 
 Every error that leaves the package on purpose is a `HoldrankError`. Its text is one line: where, what was found,
-what was expected, and one way to repair it. All of these are fields too, so that nobody takes the text apart.
+what was expected, and one way to fix it. All of these are fields too, so that nobody takes the text apart.
 
 `whole_number` and `real_number` decide what counts as a number at the border; the caller words the refusal.
 `item_number` refuses a name that no item has.
@@ -73,7 +73,7 @@ class HoldrankError(Exception):
     clues : str
         What was found, and what was expected, in words; may be empty.
     repair : str
-        One way to mend it.
+        One way to fix it.
     """
 
     def __init__(self, problem: str = "", *, place: str = "", clues: str = "", repair: str = "") -> None:
@@ -87,11 +87,12 @@ class HoldrankError(Exception):
 
 def one_line(error: HoldrankError) -> Message:
     """Return an error in one line that can be part of a longer message; its options stay options."""
-    marked = ("", error.place), (": ", error.problem), ("; ", error.clues), ("; to repair: ", error.repair)
+    marked = ("", error.place), (": ", error.problem), ("; ", error.clues), (". Fix: ", error.repair)
     parts: list[str] = []
     for mark, text in marked:
         if text:
-            parts += [mark, text] if parts else [text]
+            ended = bool(parts) and mark.startswith(".") and parts[-1].endswith((".", "?", "!"))
+            parts += [mark[ended:], text] if parts else [text]
     return Message(*parts)
 
 
@@ -110,7 +111,7 @@ class InputError(HoldrankError, ValueError):
     Parameters
     ----------
     problem, repair : str
-        What is wrong, and one way to mend it.
+        What is wrong, and one way to fix it.
     source : str
         Name of the file, or of what stands in for it.
     line, column : int or str, optional
@@ -122,7 +123,7 @@ class InputError(HoldrankError, ValueError):
     --------
     >>> print(InputError("item 12 is not declared", source="votes.soi", line=27, found="3: 12",
     ...                  expected="an item from 1 to 9", repair="declare it"))
-    votes.soi, line 27: item 12 is not declared; found '3: 12', expected an item from 1 to 9; to repair: declare it
+    votes.soi, line 27: item 12 is not declared; found '3: 12', expected an item from 1 to 9. Fix: declare it
     """
 
     def __init__(
@@ -232,7 +233,7 @@ def item_number(name: str, items: Sequence[str]) -> int:
 
     near = difflib.get_close_matches(str(name), items, n=1)
     hint = f"did you mean {quote(near[0])}?" if near else f"items: {', '.join(show(one, 30) for one in items[:8])}"
-    raise UsageError(f"no item is called {quote(str(name))}; {hint}")
+    raise UsageError(f"there is no item {quote(str(name))}; {hint}")
 
 
 def reason(error: OSError | ValueError) -> str:

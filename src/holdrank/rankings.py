@@ -64,9 +64,9 @@ class Ranking(Shown):
         try:
             values = np.asarray(ranks if isinstance(ranks, np.ndarray | Sequence) else list(ranks))  # type: ignore[arg-type]
         except (TypeError, ValueError) as error:
-            raise UsageError("a ranking needs one rank for each item") from error
+            raise UsageError("a ranking needs one rank per item") from error
         if values.ndim != 1 or values.size == 0:
-            raise UsageError("a ranking needs one rank for each item, and at least one item")
+            raise UsageError("a ranking needs one rank per item, and at least one item")
         _refuse_unordered(values)
         dense = np.unique(values, return_inverse=True)[1].astype(np.int32) + 1
         dense.flags.writeable = False

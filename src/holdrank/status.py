@@ -17,29 +17,29 @@ from typing import Any, Literal
 class Status(StrEnum):
     """How a result was obtained; each value is the sentence shown to people."""
 
-    PROVED = "proved optimal"
-    SCORED = "exact: sorted by score, minimises no distance on incomplete ballots"
-    SORTED = "exact: sorted by score, minimises no distance"
-    MERGED = "exact: merged from a proved median"
-    UNPROVED = "not proved: best ranking found, with a certified bound"
+    PROVED = "proven optimal"
+    SCORED = "exact: sorted by score, not a distance minimiser on incomplete ballots"
+    SORTED = "exact: sorted by score, not a distance minimiser"
+    MERGED = "exact: tiers of a proven optimal ranking"
+    UNPROVED = "not proven optimal: best ranking found, with a certified bound"
     TOO_LARGE = "too large to prove: best ranking found, with a certified bound"
     TIME_LIMIT = "time limit reached: best ranking found, with a certified bound"
     INTERRUPTED = "interrupted: best ranking found, with a certified bound"
 
     # Of breakdowns and attacks.
-    LEAST = "exact: the least share of votes, with an attack that reaches it"
-    OUT_OF_REACH = "exact: no change of the votes reaches it"
-    BETWEEN = "certified bounds: the least share lies between lower and upper"
-    BETWEEN_TIME_LIMIT = "time limit reached: the least share lies between lower and upper, both certified"
-    BETWEEN_INTERRUPTED = "interrupted: the least share lies between lower and upper, both certified"
-    THEOREM = "bounds of the paper's theorems"
-    ESTIMATE = "estimate: each upper is an attack that works, no proof that none is cheaper"
-    AS_WRITTEN = "estimate by the paper's algorithm: no bound, except where it gives an attack that works"
+    LEAST = "exact: minimum share, attained by a verified attack"
+    OUT_OF_REACH = "exact: no change of votes can do it"
+    BETWEEN = "certified bounds: the minimum share lies between lower and upper"
+    BETWEEN_TIME_LIMIT = "time limit reached: the minimum share lies between two certified bounds, lower and upper"
+    BETWEEN_INTERRUPTED = "interrupted: the minimum share lies between two certified bounds, lower and upper"
+    THEOREM = "bounds from the paper's theorems"
+    ESTIMATE = "estimate: each upper bound is a verified attack; cheaper attacks may exist"
+    AS_WRITTEN = "estimate by the paper's algorithm: not a bound, except where it gives a verified attack"
 
     # Of resampling.
-    RESAMPLED = "estimate: from random draws of the votes"
-    RESAMPLED_TIME_LIMIT = "time limit reached: estimate from fewer draws of the votes than asked for"
-    RESAMPLED_INTERRUPTED = "interrupted: estimate from fewer draws of the votes than asked for"
+    RESAMPLED = "estimate from bootstrap samples"
+    RESAMPLED_TIME_LIMIT = "time limit reached: estimate from fewer bootstrap samples than requested"
+    RESAMPLED_INTERRUPTED = "interrupted: estimate from fewer bootstrap samples than requested"
 
     @property
     def is_exact(self) -> bool:
@@ -64,14 +64,14 @@ class Status(StrEnum):
 
 
 _IN_BRIEF = {
-    Status.PROVED: "proved optimal",
+    Status.PROVED: "proven optimal",
     **dict.fromkeys((Status.SCORED, Status.SORTED, Status.MERGED, Status.LEAST, Status.OUT_OF_REACH), "exact"),
     Status.UNPROVED: "not proved",
     Status.TOO_LARGE: "too large to prove",
     **dict.fromkeys((Status.TIME_LIMIT, Status.BETWEEN_TIME_LIMIT, Status.RESAMPLED_TIME_LIMIT), "time limit reached"),
     **dict.fromkeys((Status.INTERRUPTED, Status.BETWEEN_INTERRUPTED, Status.RESAMPLED_INTERRUPTED), "interrupted"),
     Status.BETWEEN: "certified bounds",
-    Status.THEOREM: "bounds of theorems",
+    Status.THEOREM: "bounds from theorems",
     **dict.fromkeys((Status.ESTIMATE, Status.AS_WRITTEN, Status.RESAMPLED), "estimate"),
 }
 

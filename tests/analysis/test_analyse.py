@@ -184,10 +184,10 @@ def test_json_there_and_back(trees):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("{", "no JSON"),
-        ("[" * 100_000, "no JSON"),
-        ('{"schema": NaN}', "NaN is no JSON"),
-        ("[]", "the record is no object"),
+        ("{", "not JSON"),
+        ("[" * 100_000, "not JSON"),
+        ('{"schema": NaN}', "NaN is not JSON"),
+        ("[]", "the record must be of type object"),
         ("{}", "the record has no 'schema'"),
         ('{"schema": "other"}', "schema is not 'holdrank-analysis-1'"),
     ],
@@ -232,10 +232,10 @@ def test_the_own_check_is_that_of_a_json_schema_validator(trees):
         ({"rule": "plurality"}, "kemeny, borda, footrule"),
         ({"theta": 0.7}, "theta|threshold"),
         ({"merge": "upward"}, "downward"),
-        ({"k": 0}, "whole number from 1"),
+        ({"k": 0}, "whole number, 1 or more"),
         ({"budget": 0}, "between 0 and 1"),
-        ({"draws": -1}, "whole number from 0"),
-        ({"seed": True}, "whole number from 0"),
+        ({"draws": -1}, "whole number, 0 or more"),
+        ({"seed": True}, "whole number, 0 or more"),
         ({"time_limit": float("nan")}, "number of seconds"),
     ],
 )
@@ -247,7 +247,7 @@ def test_specs_that_make_no_sense_are_refused(wrong, words):
 def test_only_votes_can_be_analysed_and_scores_only_where_there_are_some():
     with pytest.raises(hr.UsageError, match="takes Votes, not list"):
         hr.analyse([[1, 2]])
-    with pytest.raises(hr.UsageError, match="rankings only"):
+    with pytest.raises(hr.UsageError, match="are rankings"):
         hr.analyse(TREES, hr.Spec(rule="mean-score"))
     scores = hr.Votes.from_score_rows(np.array([[3.0, 1.0], [2.0, 2.5]]), items=["x", "y"])
     assert hr.analyse(scores, hr.Spec(rule="mean-score", theta=None)).record["consensus"]["ranks"] == [1, 2]

@@ -233,7 +233,7 @@ def test_what_cannot_be_left_out_is_refused():
     with pytest.raises(hr.UsageError, match="do not say which voter, task or category"):
         hr.leave_one_out(v, hr.kemeny)
     one = hr.Votes.from_scores(polars.DataFrame({"model": ["a", "b"], "t": [2, 1]}))
-    with pytest.raises(hr.UsageError, match="at least two; by 'column' there is 't' alone"):
+    with pytest.raises(hr.UsageError, match="at least two groups; by 'column' there is 't' alone"):
         hr.leave_one_out(one, hr.kemeny)
     two = hr.Votes.from_scores(polars.DataFrame({"model": ["a", "b"], "t": [2, 1], "u": [2, 1]}))
     with pytest.raises(hr.UsageError, match="grouped by 'column', not by 'language'"):
@@ -241,7 +241,7 @@ def test_what_cannot_be_left_out_is_refused():
     with pytest.raises(hr.UsageError, match="takes Votes"):
         hr.leave_one_out([[1, 2]], hr.kemeny)
     split = b"voter,area,item,score\nu,s,a,1\nu,t,b,2\nv,t,a,3\nv,t,b,1\n"
-    with pytest.raises(hr.InputError, match="'u' stands in two groups, 's' and 't'") as refused:
+    with pytest.raises(hr.InputError, match="'u' is in two groups, 's' and 't'") as refused:
         hr.read_votes(io.BytesIO(split), by="area")
     assert refused.value.line == 3
     scores = b"model,kind,t,u\na,open,0.5,0.7\nb,closed,0.1,0.2\n"

@@ -190,7 +190,7 @@ def test_parts_that_do_not_fit_are_refused(break_it):
     record = analysed(battles(4, 60, 3)[0]).record
     assert hr.Analysis.from_json(json.dumps(record)).record == record
     break_it(record)
-    with pytest.raises(hr.InputError, match="this is no analysis"):
+    with pytest.raises(hr.InputError, match="this is not an analysis"):
         hr.Analysis.from_json(json.dumps(record))
 
 

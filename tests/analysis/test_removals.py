@@ -136,7 +136,7 @@ def test_what_has_no_removals_is_refused():
         hr.removals(hr.Votes.from_orders([["a"]]), hr.kemeny)
     with pytest.raises(hr.UsageError, match="removals takes Votes, not list"):
         hr.removals([["a", "b"]], hr.kemeny)
-    with pytest.raises(hr.UsageError, match="no item is called 'z'"):
+    with pytest.raises(hr.UsageError, match="there is no item 'z'"):
         hr.PairCounts.from_wins([[0, 1], [2, 0]]).only(["z"])
 
 

@@ -258,7 +258,7 @@ def test_auto_is_the_threshold_of_the_votes_at_hand():
     T = hr.Robust(hr.kemeny, "auto")
     assert T.fixed(VOTES) == hr.Robust(hr.kemeny, 0.25)
     assert T(VOTES).text() == "{a, b} > c"
-    assert T.__name__ == "downward merge of kemeny at the threshold of the votes"
+    assert T.__name__ == "downward merge of kemeny at the auto threshold"
     clear = hr.Votes.from_orders([["a", "b", "c"]], weights=[10])
     assert T(clear).text() == "a > b > c"
     b = hr.breakdown(VOTES, T)

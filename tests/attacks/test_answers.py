@@ -150,7 +150,10 @@ def test_distances_may_come_in_any_order_and_between_the_attainable_ones(proposa
 def test_goals_that_hold_already_or_never_do_not_reach_the_engine(proposals):
     asked = proposals(lambda *_: pytest.fail("asked"))
     assert hr.attack(VOTES, hr.kemeny, hr.Wins("a")).upper == 0
-    assert hr.attack(VOTES, hr.kemeny, hr.Wins("a")).text() == "No vote is needed to make a win: it is so already."
+    assert (
+        hr.attack(VOTES, hr.kemeny, hr.Wins("a")).text()
+        == "No vote needs to change to make a win: this is already the case."
+    )
     tied = hr.Robust(hr.kemeny, 0.5)
     never = hr.attack(VOTES, tied, hr.NewWinner())
     assert (never.lower, never.upper, never.votes_needed) == (math.inf,) * 3
@@ -193,7 +196,7 @@ def test_a_consensus_that_is_not_known_is_not_attacked(proposals):
     b = hr.breakdown(hard, deltas=[0.1], time_limit=0)
     assert (b.lower.tolist(), b.upper.tolist()) == ([0], [math.inf])
     assert b.status is Status.BETWEEN_TIME_LIMIT
-    assert "not proved in time" in b.notes[0]
+    assert "not proven optimal within the time limit" in b.notes[0]
 
 
 # Whole votes.
@@ -492,7 +495,7 @@ def test_strict_rankings_move_by_whole_pairs():
 def test_what_breaks_tiers_says_that_the_ranking_below_them_is_one_of_several():
     circle = hr.Votes.from_orders([["a", "b", "c"], ["b", "c", "a"], ["c", "a", "b"]])
     tiers = hr.Robust(hr.kemeny, 0.1)
-    note = "several rankings are equally good for kemeny; the tiers come from the one it reports"
+    note = "several rankings are optimal for kemeny; the tiers come from the one that it reports"
     assert note in hr.attack(circle, tiers, hr.NewWinner()).notes
     assert note in hr.breakdown(circle, tiers).notes
     record = hr.analyse(circle, hr.Spec(theta=0.1, draws=0)).record

@@ -333,7 +333,7 @@ def test_a_statistic_of_ones_own_needs_a_batch_form():
     found = smoothed(votes, BatchedFavourite(), deltas=[3 / 6], steps=400, rng=1)
     assert found.upper[0] == pytest.approx(0.2, rel=0.05)  # 0.7 - e = 0.3 + e
     assert found.upper[0] > 0.2
-    with pytest.raises(hr.UsageError, match="favourite has no batch form; to repair: give it a method batch"):
+    with pytest.raises(hr.UsageError, match=r"favourite has no batch form\. Fix: give it a method batch"):
         smoothed(votes, Favourite())
     with pytest.raises(hr.UsageError, match="no batch form"):
         smoothed(votes, hr.Robust(BatchedFavourite(), 0.1))
@@ -383,7 +383,7 @@ def test_one_item_has_no_distances():
 
 def test_what_the_estimator_cannot_take_is_refused():
     votes = votes_of(FIGURES["1"])
-    with pytest.raises(hr.LimitError, match="9 items have 362,880 rankings; this takes up to 8 items; to repair"):
+    with pytest.raises(hr.LimitError, match=r"9 items have 362,880 rankings; this takes up to 8 items\. Fix"):
         smoothed(hr.sample_votes(hr.Uniform(9), 10, rng=1))
     with pytest.raises(hr.InputError, match=r"without ties; found '\{a, b\} > c'"):
         smoothed(hr.Votes.from_orders([[["a", "b"], "c"]]))

@@ -199,7 +199,7 @@ def test_an_upper_value_is_an_attack_and_anything_else_is_none():
             assert hr.fulfils(VOTES, hr.kemeny, attack.votes, hr.Distance(float(found.delta[k])))
             assert VOTES.total_variation(attack.votes) == pytest.approx(found.estimate[k], abs=1e-6)
         short = sum(attack is None for attack in found.attacks)
-        assert (f"at {short} of 3 distances the estimate is no upper value" in " ".join(found.notes)) == bool(short)
+        assert (f"at {short} of 3 distances the estimate is not an upper bound" in " ".join(found.notes)) == bool(short)
     assert met == {True, False}
 
 
@@ -219,7 +219,7 @@ def test_no_verdict_calls_it_proved(T):
         verdict = hr.verify(VOTES, T, found)
         assert not verdict.proved
         assert not verdict.refuted
-        ends = [check for check in verdict.checks if check.claim == "the paper's algorithm ends where told"]
+        ends = [check for check in verdict.checks if check.claim == "the paper's algorithm ends where reported"]
         assert [check.finding for check in ends] == ["open"]
         assert not found.status.is_exact
 
@@ -283,7 +283,7 @@ def test_pieces_that_fit_into_memory_change_nothing(monkeypatch):
 def test_parameters_far_from_zero_are_no_trouble():
     found = run(rng=1, steps=200, rate=1e4, multiplier_rate=1e4)
     assert np.isfinite(found.estimate).all()
-    with pytest.raises(hr.UsageError, match="left the range of numbers; to repair: take a smaller rate"):
+    with pytest.raises(hr.UsageError, match=r"overflowed\. Fix: use a smaller rate"):
         run(rng=1, steps=20, start=(-3000.0, -2000.0))
 
 
@@ -306,19 +306,19 @@ def test_it_ends_where_the_authors_code_ends():
 @pytest.mark.parametrize(
     ("how", "words"),
     [
-        ({"steps": 0}, "steps of PaperOptions must be a whole number from 1, not '0'"),
-        ({"steps": 2.5}, "steps of PaperOptions must be a whole number from 1"),
+        ({"steps": 0}, "steps of PaperOptions must be a whole number, 1 or more, not '0'"),
+        ({"steps": 2.5}, "steps of PaperOptions must be a whole number, 1 or more"),
         ({"steps": True}, "steps of PaperOptions must be a whole number"),
         ({"value_draws": 0}, "value_draws"),
-        ({"patience": -1}, "patience of PaperOptions must be a whole number from 0"),
+        ({"patience": -1}, "patience of PaperOptions must be a whole number, 0 or more"),
         ({"gradient_variance": 0.0}, "gradient_variance of PaperOptions must be a number above 0"),
         ({"rate": math.nan}, "rate"),
         ({"rate": math.inf}, "rate"),
         ({"rate": "fast"}, "rate of PaperOptions must be a number above 0, not 'fast'"),
-        ({"momentum": 1.0}, "momentum of PaperOptions must be a number from 0 to below 1"),
-        ({"last": 1.5}, "last of PaperOptions must be a number above 0 and up to 1"),
-        ({"multiplier": -1}, "multiplier of PaperOptions must be a number from 0"),
-        ({"start": (1.0, 0.0)}, "start of PaperOptions must be two numbers, the smaller one first"),
+        ({"momentum": 1.0}, "momentum of PaperOptions must be at least 0 and below 1"),
+        ({"last": 1.5}, "last of PaperOptions must be a number above 0 and at most 1"),
+        ({"multiplier": -1}, "multiplier of PaperOptions must be 0 or more"),
+        ({"start": (1.0, 0.0)}, "start of PaperOptions must be two numbers, the smaller first"),
         ({"start": 0.5}, "start"),
         ({"carry": 1}, "carry of PaperOptions must be True or False"),
         ({"parametrisation": "relu"}, "parametrisation of PaperOptions must be 'softplus' or 'softmax', not 'relu'"),
@@ -340,11 +340,11 @@ def test_numbers_of_numpy_are_numbers():
 
 
 def test_options_belong_to_this_method():
-    with pytest.raises(hr.UsageError, match="options is for method='paper'"):
+    with pytest.raises(hr.UsageError, match="options applies only to method='paper'"):
         hr.breakdown(VOTES, method="smooth", options=PaperOptions())
-    with pytest.raises(hr.UsageError, match="options must be PaperOptions, not dict; to repair: write PaperOptions"):
+    with pytest.raises(hr.UsageError, match=r"options must be PaperOptions, not dict\. Fix: write PaperOptions"):
         hr.breakdown(VOTES, method="paper", options={"steps": 3})
-    with pytest.raises(hr.UsageError, match="device is for method='smooth'"):
+    with pytest.raises(hr.UsageError, match="device applies only to method='smooth'"):
         hr.breakdown(VOTES, method="paper", device="cpu")
     with pytest.raises(hr.InputError, match="complete ballots without ties"):
         run(hr.Votes.from_orders([[["a", "b"], "c"]]), steps=1)

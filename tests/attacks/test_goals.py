@@ -147,11 +147,11 @@ def test_a_distance_in_another_metric_is_for_medians_under_a_metric(T):
         lambda: hr.breakdown(votes, T, distance="hamming"),
         lambda: hr.fulfils(votes, T, votes, goal),
     ):
-        with pytest.raises(hr.UsageError, match=r"in hamming are for a Median, not for .*Median\('kendall'\)"):
+        with pytest.raises(hr.UsageError, match=r"in hamming need a Median, not .*Median\('kendall'\)"):
             ask()
-    with pytest.raises(hr.UsageError, match="not for tiers"):
+    with pytest.raises(hr.UsageError, match="not tiers"):
         hr.tradeoff(votes, hr.kemeny, distance="hamming")
-    with pytest.raises(hr.UsageError, match="not for tiers"):
+    with pytest.raises(hr.UsageError, match="not tiers"):
         hr.tradeoff(votes, hr.kemeny, goal=goal)
 
 

@@ -17,7 +17,7 @@ CHANGES = ("drop", "add", "replace")
     ([[0, -1], [2, 0]], "'0' against '1' has -1", "write 0"),
     ([[0, 3], [math.nan, 0]], "'1' against '0' has nan", "write 0"),
     ([[0, math.inf], [2, 0]], "'0' against '1' has inf", "write 0"),
-    ([[0, 1], [2, 7]], "'1' against '1' has 7", "does not meet itself"),
+    ([[0, 1], [2, 7]], "'1' against '1' has 7", "is not compared with itself"),
     ([[0, 0], [0, 0]], "no comparisons: all wins are 0", "wins above 0"),
     ([[0.0]], "no comparisons: all wins are 0", "wins above 0"),
     ([], "square matrix", ""),
@@ -105,9 +105,9 @@ def test_commands_refuse_files_with_the_line(tmp_path, command_line, command, te
 
 
 @pytest.mark.parametrize(("text", "note"), [
-    (HEAD + "a,a,model_a\na,b,model_a\nb,a,model_a\na,b,model_a\n", "1 comparison of an item with itself dropped"),
-    (COUNTS + "a,a,3,4\nb,c,2,3\n", "7 comparisons of an item with itself dropped"),
-    (HEAD + "a,b,model_a\nc,d,model_b\na,b,model_b\n", "the items fall into 2 groups that never meet"),
+    (HEAD + "a,a,model_a\na,b,model_a\nb,a,model_a\na,b,model_a\n", "1 comparison of an item against itself dropped"),
+    (COUNTS + "a,a,3,4\nb,c,2,3\n", "7 comparisons of an item against itself dropped"),
+    (HEAD + "a,b,model_a\nc,d,model_b\na,b,model_b\n", "the items fall into 2 groups with no comparison between them"),
 ])  # fmt: skip
 def test_what_is_odd_about_a_file_is_said(tmp_path, command_line, text, note):
     (tmp_path / "arena.csv").write_text(text, "utf-8")

@@ -75,7 +75,7 @@ def test_groups_that_no_attack_reorders_bound_the_places_of_many_items():
 def test_budgets_are_whole_votes_and_strict_rules_are_wanted():
     votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[3, 2])
     assert reach(votes, hr.kemeny, 0.01).budget == 0.2
-    with pytest.raises(hr.UsageError, match="without ties"):
+    with pytest.raises(hr.UsageError, match="takes a rule, not tiers"):
         reach(votes, hr.Robust(hr.kemeny, 0.1))
     with pytest.raises(hr.UsageError, match="between 0 and 1"):
         reach(votes, hr.kemeny, 1.5)

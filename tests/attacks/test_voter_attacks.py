@@ -127,7 +127,7 @@ def test_the_answer_is_a_sentence_and_names_the_voters():
     assert come.voters == tuple(f"new voter {k}" for k in range(1, len(come.voters) + 1))
     assert come.removed == []
     so = hr.voter_attack(few(), hr.bradley_terry, hr.Wins("i0"))
-    assert so.text() == "No voter is needed to make i0 win: it is so already."
+    assert so.text() == "No voter needs to change to make i0 win: this is already the case."
 
 
 def test_one_voter_cannot_leave():
@@ -214,7 +214,7 @@ def test_what_makes_no_sense_is_refused():
         hr.voter_attack(hr.Votes.from_orders([["a", "b"]]), hr.bradley_terry, hr.NewWinner())
     with pytest.raises(hr.UsageError, match=r"needs cap.*busiest voter cast 5 battles"):
         hr.voter_attack(votes, hr.bradley_terry, hr.NewWinner(), change="add")
-    with pytest.raises(hr.UsageError, match="cap is for change='add'"):
+    with pytest.raises(hr.UsageError, match="cap applies only to change='add'"):
         hr.voter_attack(votes, hr.bradley_terry, hr.NewWinner(), cap=3)
     for cap in (0, -1, 1.5, float("inf"), "many"):
         with pytest.raises(hr.UsageError, match="cap must be a whole number of battles above 0"):

@@ -64,7 +64,7 @@ def test_votes_can_be_pasted_and_read_in_another_way(page):
     done(page)
     expect(page.locator("#ladder-box")).to_contain_text(re.compile("slow.*fast", re.DOTALL))
     page.get_by_text("Read it in another way").click()
-    page.get_by_label("Low is good").fill("all")
+    page.get_by_label("Lower is better").fill("all")
     page.get_by_role("button", name="Read again").click()
     done(page)
     expect(page.locator("#ladder-box")).to_contain_text(re.compile("fast.*slow", re.DOTALL))
@@ -119,7 +119,7 @@ def test_a_moved_threshold_stays_while_results_come_in(page, tmp_path):
 def test_an_analysis_can_be_cancelled(page, tmp_path, noise):
     drop(page, tmp_path, noise, "noise.jsonl")
     page.locator("#progress").get_by_role("button", name="Cancel").click()
-    expect(page.locator("#progress .job-words")).to_have_text("Cancelled. What was known by then is shown.")
+    expect(page.locator("#progress .job-words")).to_have_text("Cancelled. The page shows what was known by then.")
     expect(page.locator("#progress").get_by_role("button", name="Cancel")).to_have_count(0)
 
 
@@ -131,7 +131,7 @@ def test_a_breakdown_fills_in_and_can_be_cancelled(page, tmp_path, noise):
     expect(page.locator("#drawn-breakdown svg.picture")).to_be_visible(timeout=60_000)
     expect(box.get_by_role("button", name="Cancel")).to_be_visible()
     box.get_by_role("button", name="Cancel").click()
-    expect(box.locator(".job-words")).to_have_text("Cancelled. What was known by then is shown.")
+    expect(box.locator(".job-words")).to_have_text("Cancelled. The page shows what was known by then.")
     expect(page.locator("#drawn-breakdown svg.picture")).to_be_visible()
     page.locator("#progress").get_by_role("button", name="Cancel").click()
 

@@ -105,7 +105,7 @@ def test_mistakes_get_one_clear_line_and_exit_code_2(args, words, run):
 
 def test_several_rankings_below_tiers_are_noted(run, tmp_path):
     (tmp_path / "circle.csv").write_text("rank1,rank2,rank3\na,b,c\nb,c,a\nc,a,b\n", encoding="utf-8")
-    note = "several rankings are equally good for kemeny; the tiers come from the one it reports"
+    note = "several rankings are optimal for kemeny; the tiers come from the one that it reports"
     for command in (["tiers"], ["breakdown"], ["attack", "--new-winner"]):
         code, out, _ = run(*command, "circle.csv", "--theta", "0.1", "-q")
         assert (code, out.count(f"note: {note}\n")) == (0, 1), command
@@ -182,7 +182,7 @@ def test_nothing_is_written_when_no_attack_is_known(run, tmp_path):
 def test_a_goal_that_holds_takes_no_vote(run):
     code, out, _ = run("attack", "votes.soc", "--wins", "Ash", "-q")
     assert code == 0
-    assert out.startswith("No vote is needed to make Ash win: it is so already.\n")
+    assert out.startswith("No vote needs to change to make Ash win: this is already the case.\n")
 
 
 def test_require_proof_and_interruption_are_exit_codes(run, monkeypatch):
@@ -228,7 +228,7 @@ def test_hostile_names_do_not_reach_the_terminal(run, tmp_path):
 
 def test_verbose_says_how_long_it_took(run):
     err = run("breakdown", "votes.soc", "-q", "-v")[2]
-    assert err.startswith("exact: the least share of votes, with an attack that reaches it: method exact; ")
+    assert err.startswith("exact: minimum share, attained by a verified attack: method exact; ")
     assert run("attack", "votes.soc", "--new-winner", "-q", "-v")[2].startswith("exact: ")
 
 
@@ -246,10 +246,10 @@ def test_the_papers_estimate_says_where_it_bounds_nothing(run):
     args = ["breakdown", "votes.soc", "--method", "paper", "--steps", "60", "--seed", "3", "-q"]
     code, out, _ = run(*args)
     assert code == 0
-    assert "estimate, not reached" in out
+    assert "estimate, not attained" in out
     assert (
         out.splitlines()[-1]
-        == "estimate by the paper's algorithm: no bound, except where it gives an attack that works"
+        == "estimate by the paper's algorithm: not a bound, except where it gives a verified attack"
     )
     record = json.loads(run(*args, "--json")[1])["breakdown"]
     assert (record["method"], record["seed"], record["options"]["steps"]) == ("paper", 3, 60)
@@ -258,7 +258,7 @@ def test_the_papers_estimate_says_where_it_bounds_nothing(run):
         assert upper is None or upper == pytest.approx(estimate, abs=1e-9)
     assert run(*args, "--require-proof")[0] == 5
     code, _, err = run("breakdown", "votes.soc", "--steps", "60")
-    assert (code, "--steps is of --method paper." in err) == (2, True)
+    assert (code, "--steps applies only to --method paper." in err) == (2, True)
 
 
 @pytest.mark.usefixtures("run")
@@ -283,16 +283,16 @@ def test_the_input_is_not_overwritten_and_bad_names_are_refused_before_the_searc
     for name in ("-", "out.txt", "out"):
         code, out, err = run("attack", "votes.soc", "--new-winner", "-q", "--write", name)
         assert (code, out) == (2, "")
-        assert "--write needs a file that ends in .soc" in err
+        assert "--write needs a file with the extension .soc" in err
 
 
 def test_zero_is_a_goal_and_gets_its_own_answer(run):
     code, _, err = run("attack", "votes.soc", "--top-set", "0", "-q")
     assert code == 2
-    assert "k must be a whole number from 1" in err
+    assert "k must be a whole number, 1 or more" in err
     code, out, _ = run("attack", "votes.soc", "--distance", "0", "-q")
     assert code == 0
-    assert "No vote is needed to move the consensus by 0 of 6 pairs: it is so already." in out
+    assert "No vote needs to change to move the consensus by 0 of 6 pairs: this is already the case." in out
 
 
 def test_what_comes_after_is_shown_at_the_threshold_that_was_attacked(run, tmp_path):

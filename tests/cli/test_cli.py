@@ -76,7 +76,7 @@ def test_json_goes_to_stdout_and_messages_to_stderr(run):
     assert code == 0
     assert [record["items"][i] for i in record["consensus"]["order"]] == ["Ash", "Beech", "Cherry", "Date palm"]
     assert record["consensus"]["ranks"][record["items"].index("Date palm")] == 4
-    assert record["consensus"]["status"] == "proved optimal"
+    assert record["consensus"]["status"] == "proven optimal"
     assert record["consensus"]["bound"] == record["consensus"]["loss"]
     assert record["votes"]["total"] == 100
     assert len(record["votes"]["sha256"]) == 64
@@ -88,7 +88,7 @@ def test_rules_by_score_say_that_they_minimise_nothing(run, rule, title):
     code, out, _ = run("rank", "votes.soc", "--rule", rule, "-q", "--require-proof")
     assert code == 0
     assert out.startswith(f"{title} consensus: 100 ballots")
-    assert out.endswith("exact: sorted by score, minimises no distance; all scores differ\n")
+    assert out.endswith("exact: sorted by score, not a distance minimiser; all scores differ\n")
     assert json.loads(run("tiers", "votes.soc", "--rule", rule, "--json", "-q")[1])["consensus"]["rule"] == rule
 
 
@@ -121,13 +121,13 @@ def test_stdin_is_a_dash(run):
         (["frobnicate"], 2, "Commands: rank, tiers"),
         (["rank"], 2, "Missing argument"),
         (["rank", "votes.soc", "--rule", "kemney"], 2, "kemeny"),
-        (["rank", "votes.soc", "--rule", "mean-score"], 2, "these votes hold rankings only; to repair: read a score"),
+        (["rank", "votes.soc", "--rule", "mean-score"], 2, "these votes are rankings. Fix: read a score"),
         (["tradeoff", "votes.soc", "--rule", "copeland"], 2, "not for copeland"),
         (["tiers", "votes.soc", "--theta", "0.7"], 2, "0.5"),
         (["rank", "missing.soc"], 3, "missing.soc"),
         (["rank", "battles.csv", "--unlisted", "bottom"], 2, "battles"),
         (["convert", "votes.soc", "out.xyz"], 2, "out.xyz"),
-        (["convert", "missing.soc", "out.xyz"], 2, "OUTPUT needs a file that ends in .soc"),
+        (["convert", "missing.soc", "out.xyz"], 2, "OUTPUT needs a file with the extension .soc"),
         (["convert", "votes.soc", "-"], 2, "give --to"),
         (["convert", "votes.soc", "votes.soc"], 2, "OUTPUT would overwrite the votes"),
         (["convert", "missing.soc", "nowhere/out.soc"], 3, "nowhere/out.soc: the file cannot be written"),
@@ -135,7 +135,7 @@ def test_stdin_is_a_dash(run):
         (["rank", "votes.soc", "--claim", "x"], 2, "check, report have it."),
         (["rank", "votes.soc", "--rul", "borda"], 2, "Did you mean one of: '--rule'"),
         (["help", "rank"], 2, "Did you mean '--help'?"),
-        (["verify", "battles.csv", "votes.soc"], 3, "holdrank: battles.csv: this is no JSON"),
+        (["verify", "battles.csv", "votes.soc"], 3, "holdrank: battles.csv: this is not JSON"),
     ],
 )
 def test_mistakes_get_one_clear_line_and_their_exit_code(args, code, words, run):
@@ -221,7 +221,7 @@ def test_require_proof_changes_only_the_exit_code(run, tmp_path):
     code, out, _ = run("rank", *args)
     assert code == 0
     assert "time limit reached" in out
-    assert "no ranking is below" in out
+    assert "lower bound" in out
     assert run("rank", *args, "--require-proof")[:2] == (5, out)
     assert run("tiers", *args, "--require-proof")[0] == 5
     assert run("rank", "votes.soc", "-q", "--require-proof")[0] == 0
@@ -265,8 +265,8 @@ def test_an_unwritable_folder_is_one_line(run, tmp_path):
     code, _, err = run("demo", "--out", "occupied")
     assert code == 3
     assert err == (
-        "holdrank: occupied: the folder cannot be made: File exists; expected a place that may be written to; "
-        "to repair: choose another path\n"
+        "holdrank: occupied: the folder cannot be made: File exists; expected a place that you may write to. "
+        "Fix: choose another path\n"
     )
 
 
@@ -366,9 +366,9 @@ def test_an_internal_error_is_one_line_and_a_traceback_on_request(run, monkeypat
 
 def test_verbose_says_how_it_was_proved(run):
     err = run("rank", "votes.soc", "-q", "-v")[2]
-    assert err.startswith("proved optimal: 4 single items by majority; ")
+    assert err.startswith("proven optimal: 4 single items by majority; ")
     assert run("tiers", "votes.soc", "-q", "-v", "--rule", "borda")[2].startswith(
-        "proved optimal: sorted by mean place"
+        "proven optimal: sorted by mean place"
     )
 
 
@@ -453,7 +453,7 @@ def test_draws_that_were_interrupted_are_shown_with_the_exit_code_for_it(run, mo
     )
     code, out, _ = run("rank", "votes.soc", "--draws", "20", "-q")
     assert code == 130
-    assert "interrupted: estimate from fewer draws" in out
+    assert "interrupted: estimate from fewer bootstrap samples" in out
 
 
 @pytest.mark.slow
@@ -495,7 +495,7 @@ def test_draws_are_shown_beside_the_places(run):
         best, worst = drawn.best[item], drawn.worst[item]
         words = [str(place), f"{best:g}–{worst:g}" if best < worst else f"{best:g}", f"{100 * drawn.first[item]:g} %"]
         assert row.split()[:4] == " ".join(words).split()
-    assert "50 draws of the votes" in out
+    assert "50 bootstrap samples" in out
     code, out, _ = run("rank", "votes.soc", "--draws", "50", "--seed", "3", "-q", "--json")
     assert json.loads(out)["bootstrap"]["unchanged"] == drawn.unchanged
     code, _, err = run("rank", "votes.soc", "--draws", "5", "--compare", "-q")

@@ -76,7 +76,7 @@ def printed(command_line, tmp_path):
 
     def run(*args):
         _, out, _ = command_line(*args, "--json", *(["-q"] if args[0] != "validate" else []))
-        return json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+        return json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
 
     return run
 

@@ -211,7 +211,7 @@ def test_what_tells_of_one_file_refuses_two(command_line: Any, tmp_path: Path, o
     (tmp_path / "votes.soc").write_text(VOTES, encoding="utf-8")
     code, out, err = command_line("check", "votes.soc", "votes.soc", *option)
     assert (code, out) == (2, "")
-    assert f"{option[0]} is for one FILE; here are 2." in err
+    assert f"{option[0]} takes one FILE; 2 were given." in err
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_what_tells_of_one_file_refuses_two(command_line: Any, tmp_path: Path, o
     [
         (["--summary", "votes.soc"], "--summary would overwrite the votes"),
         (["--summary", "missing/page.md"], "the file cannot be written"),
-        (["--badge", "votes.soc"], "--badge needs a file that ends in .svg"),
+        (["--badge", "votes.soc"], "--badge needs a file with the extension .svg"),
         (["--badge", "missing/b.svg"], "the file cannot be written"),
     ],
 )

@@ -58,7 +58,7 @@ def arena(tmp_path):
         (["attack", "arena.csv", "--distance", "0.2", "--json"], "looking for the smallest attack: goals: 0 of 1"),
         (["report", "arena.csv", "-o", "out.json"], "step 1"),
         (["breakdown", "arena.csv", "--delta", "0.1", "--json"], "computing the breakdown"),
-        (["tradeoff", "arena.csv", "--json"], "weighing loss against robustness"),
+        (["tradeoff", "arena.csv", "--json"], "computing the trade-off between loss and robustness"),
     ],
     ids=lambda part: part[0] if isinstance(part, list) else "",
 )

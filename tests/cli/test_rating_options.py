@@ -52,7 +52,7 @@ def test_reweighted_pairs_count_alike(rank):
     plain = json.loads(rank("--json", wins=UNEVEN)[1])
     assert plain["spec"]["reweight"] is False
     assert plain["ratings"]["strengths"] != pytest.approx(expected, abs=1e-2)
-    assert rank("--reweight", wins=UNEVEN)[1].startswith("Bradley-Terry consensus, pairs count alike: 171 ballots")
+    assert rank("--reweight", wins=UNEVEN)[1].startswith("Bradley-Terry consensus, pairs weighted equally: 171 ballots")
 
 
 @pytest.mark.parametrize(
@@ -65,11 +65,11 @@ def test_reweighted_pairs_count_alike(rank):
         (["--offset", "high"], "'high' is not a valid float"),
         (["--level", "95"], "95.0 is not in the range 0<x<1"),
         (["--level", "nan"], "level must be a number between 0 and 1, not 'nan'"),
-        (["--anchor", "brich"], "no item is called 'brich'; did you mean 'birch'?"),
-        (["--anchor", "Zelkova"], "no item is called 'Zelkova'; items: ash, birch"),
+        (["--anchor", "brich"], "there is no item 'brich'; did you mean 'birch'?"),
+        (["--anchor", "Zelkova"], "there is no item 'Zelkova'; items: ash, birch"),
         (["--compare", "--level", "0.9"], "--compare shows places, not ratings"),
-        (["--draws", "9", "--reweight"], "--draws is for the rule without --reweight"),
-        (["--draws", "9", "--ties", "davidson"], "--draws is for the rule without --ties"),
+        (["--draws", "9", "--reweight"], "--draws does not work with --reweight"),
+        (["--draws", "9", "--ties", "davidson"], "--draws does not work with --ties"),
         (["--reweight", "--ties", "davidson"], "reweight needs ties as half wins"),
         (["--ties", "lost"], "'lost' is not one of 'half', 'davidson', 'rao-kupper'"),
     ],
@@ -97,7 +97,7 @@ def test_ties_by_davidson(tmp_path, command_line):
 def test_only_bradley_terry_has_ratings(rank, args):
     code, _, err = rank(*args, rule="kemeny")
     assert code == 2
-    assert err.splitlines()[-1] == f"Error: {args[0]} is for --rule bradley-terry: only that rule gives ratings."
+    assert err.splitlines()[-1] == f"Error: {args[0]} needs --rule bradley-terry, the only rule with ratings."
 
 
 def test_help_lists_the_options_of_ratings_apart(command_line):

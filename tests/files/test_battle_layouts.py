@@ -79,12 +79,12 @@ def test_a_code_can_be_mapped_against_its_usual_meaning():
     [
         (
             "model_x,model_y,prompt\nx,y,hi\ny,x,ho\n",
-            r"no column tells who won.*first=\"model_x\", second=\"model_y\" and winner=",
+            r"no column says who won.*first=\"model_x\", second=\"model_y\" and winner=",
         ),
         ("model_x,model_y,prompt\n3,5,12\n5,3,9\n4,5,7\n", r"first=\"model_x\", second=\"model_y\" and winner="),
         ("model_a,model_b,verdict\nx,y,a\ny,z,b\nz,x,a\n", r"'a' 2 times, 'b' 1 time.*winner=\"verdict\""),
         ("left,right,who\nx,y,x\ny,z,z\nz,x,x\n", r"perhaps 'who'.*winner=\"who\""),
-        ("player_1,player_2,date\nx,y,1\ny,z,2\nz,x,3\n", r"no column tells who won.*winner="),
+        ("player_1,player_2,date\nx,y,1\ny,z,2\nz,x,3\n", r"no column says who won.*winner="),
     ],
 )
 def test_battles_without_a_known_winner_are_refused_with_the_options_to_set(text, repair):
@@ -113,7 +113,7 @@ def test_bad_battles_are_refused_with_their_line_and_selves_are_noted_with_it():
 
 def test_preferences_between_1_and_2_are_noted():
     votes = read("generator_1,generator_2,preference\nx,y,1.2\ny,x,1.93\nx,y,1.5\n")
-    assert any("2 preferences between 1 and 2 counted for the nearer item" in note for note in votes.notes)
+    assert any("2 preferences between 1 and 2 counted as a win for the nearer item" in note for note in votes.notes)
 
 
 def test_voters_of_battles_are_kept():

@@ -33,7 +33,7 @@ def test_one_hot_winners_and_home_and_away():
     hot = "model_a,model_b,winner_model_a,winner_model_b,winner_tie\nP,Q,1,0,0\nP,Q,0,1,0\nP,Q,0,0,1\n"
     assert wins(read(hot)) == {("P", "Q"): 1.5, ("Q", "P"): 1.5}
     for bad in ("1,1,0", "0,0,0", "x,0,1"):
-        with pytest.raises(InputError, match=r"line 3.*exactly one.*to repair"):
+        with pytest.raises(InputError, match=r"line 3.*exactly one.*Fix"):
             read(hot.replace("0,1,0", bad))
     games = "home_team,away_team,home_score,away_score\nP,Q,3,1\nQ,P,2,2\nP,Q,,\nP,Q,0,10\n"
     votes = read(games)
@@ -51,9 +51,9 @@ def test_named_battle_columns_and_weights():
     assert wins(read(text, first=1, second=2, winner=3)) == {("x", "y"): 1, ("y", "x"): 1}
     with pytest.raises(UsageError, match="give both"):
         read(text, first="p", winner="who")
-    with pytest.raises(InputError, match="no columns of battles"):
+    with pytest.raises(InputError, match="no battle columns"):
         read(text, format="battles")
-    with pytest.raises(InputError, match="no columns of battles"):
+    with pytest.raises(InputError, match="no battle columns"):
         read(text, first="p", second="q")
     with pytest.raises(UsageError, match="both_bad"):
         read(FORMS["battles"], both_bad="ignore")
@@ -66,7 +66,7 @@ def test_a_winner_that_is_code_and_name_at_once():
     # 3 can only be a name, so 1 is one too.
     assert wins(read("left,right,winner\n2,1,1\n3,2,3\n")) == {("1", "2"): 1, ("3", "2"): 1}
     # Both readings explain every row, and they disagree.
-    with pytest.raises(InputError, match=r"line 2, column 'winner'.*both a code and the name.*to repair"):
+    with pytest.raises(InputError, match=r"line 2, column 'winner'.*both a code and an item name.*Fix"):
         read("left,right,winner\n2,1,1\n1,2,1\n")
     # Both readings explain every row, and they agree.
     assert wins(read("left,right,winner\n1,2,1\n")) == {("1", "2"): 1}
@@ -76,13 +76,13 @@ def test_pair_counts():
     text = "player1,player2,win1,win2\nx,y,2,1\nx,x,4,4\n"
     votes = read(text)
     assert wins(votes) == {("x", "y"): 2, ("y", "x"): 1}
-    assert any("8 comparisons of an item with itself" in note for note in votes.notes)
+    assert any("8 comparisons of an item against itself" in note for note in votes.notes)
     named = "u,v,wu,wv,even\nx,y,2,1,1\n"
     assert wins(read(named, format="pair-counts", columns=[1, 2, 3, 4, 5])) == SAME
     for bad in ("-1", "", "nan"):
         with pytest.raises(InputError, match=r"line 2.*missing, negative"):
             read(f"i,j,wins_i,wins_j\nx,y,{bad},1\n")
-    with pytest.raises(InputError, match="no columns of pair counts"):
+    with pytest.raises(InputError, match="no pair-count columns"):
         read(named, format="pair-counts")
     with pytest.raises(InputError, match=r"line 2: an item has no name"):
         read("i,j,wins_i,wins_j\n,y,1,1\n")
@@ -110,7 +110,7 @@ def test_multi_way_rows():
 
 
 def test_long_files():
-    with pytest.raises(InputError, match=r"not clear.*voter=, item= and rank="):
+    with pytest.raises(InputError, match=r"cannot tell which columns.*voter=, item= and rank="):
         read("who,what,rank\nv,x,1\n", format="long-ranks")
     with pytest.raises(InputError, match=r"line 3, column 'rank': a rank must be 1 or more"):
         read("voter,item,rank\nv,x,1\nv,y,0\n")
@@ -122,7 +122,7 @@ def test_long_files():
     scores = FORMS["long-scores"]
     assert wins(read(scores, lower_is_better=True)) == {("x", "y"): 1.5, ("y", "x"): 2.5}
     assert wins(read(scores, lower_is_better="4")) == {("x", "y"): 3.5, ("y", "x"): 0.5}
-    with pytest.raises(UsageError, match="'t9', which is no voter"):
+    with pytest.raises(UsageError, match="'t9', which is not a voter"):
         read(scores, lower_is_better=["t9"])
     named = "who,what,mark\nv,x,1\nv,y,2\n"
     assert wins(read(named, voter="who", item="what", rank="mark")) == {("x", "y"): 1}
@@ -164,10 +164,10 @@ def test_usual_words_for_nothing_are_blank(blank):
 def test_score_tables():
     text = "model,t1,t2\nx,1,2\ny,2,1\n"
     assert wins(read(text, lower_is_better=True)) == {("x", "y"): 1, ("y", "x"): 1}
-    assert read(text, lower_is_better=True).reading.choices["direction"] == "scores: low is best"
+    assert read(text, lower_is_better=True).reading.choices["direction"] == "scores: lower is better"
     votes = read("t1,thing,t2\n10,x,2\n20,y,1\n", item="thing", columns=["t1"], lower_is_better=["t2"])
     assert wins(votes) == {("y", "x"): 1}
-    assert any("'t2', a column that is not used" in note for note in votes.notes)
+    assert any("'t2', but that column is not used" in note for note in votes.notes)
     with pytest.raises(InputError, match="no column of scores"):
         read("model\nx\n", format="score-table")
     with pytest.raises(UsageError, match="repeated"):
@@ -182,11 +182,11 @@ def test_score_tables():
 def test_item_columns():
     assert wins(read("voter,x,y\nv,1,2\nw,2,1\n")) == {("x", "y"): 1, ("y", "x"): 1}
     assert wins(read("person,x,y\n7,1,2\n9,1,2\n", voter="person")) == {("x", "y"): 2}
-    with pytest.raises(InputError, match="no column for an item"):
+    with pytest.raises(InputError, match="no item column"):
         read("voter,weight\n1,1\n", format="rank-columns")
     with pytest.raises(UsageError, match="lower_is_better=True"):
         read(FORMS["score-columns"], lower_is_better=["x"])
-    with pytest.raises(UsageError, match="means nothing for the format 'rank-columns'"):
+    with pytest.raises(UsageError, match="does not apply to format 'rank-columns'"):
         read(FORMS["rank-columns"], lower_is_better=True)
     holes = read("x,y,z\n1,2,\n1,2,3\n")
     assert any("1 empty cell" in note for note in holes.notes)
@@ -197,9 +197,9 @@ def test_item_columns():
 
 
 def test_positions_need_columns_and_ignore_gaps_in_numbering():
-    with pytest.raises(InputError, match="no columns of positions"):
+    with pytest.raises(InputError, match="no rank columns"):
         read("rank1,rank3\na,b\n", format="positions")
-    with pytest.raises(InputError, match="no columns of positions"):
+    with pytest.raises(InputError, match="no rank columns"):
         read("rank1,rank1\na,b\n", format="positions")
     assert wins(read("u,v\na,b\n", format="positions", columns=["v", "u"])) == {("b", "a"): 1}
     assert wins(read("choice_1,choice_2\na,b\n")) == {("a", "b"): 1}
@@ -232,16 +232,18 @@ def test_among_items_n_is_an_item():
 
 def test_two_columns_of_weights_are_one_too_many():
     text = "votes,weight,rank1\n3,5,a\n"
-    with pytest.raises(InputError, match=r"more than one column may hold the weights; found 'votes, weight'.*weight="):
+    with pytest.raises(InputError, match=r"more than one column may hold weights; found 'votes, weight'.*weight="):
         read(text)
     assert read(text, weight="votes").total == 3
 
 
 def test_columns_of_numbers_that_are_not_used_are_noted():
     votes = read("precinct,age,voter,rank1,rank2,remark\n7,30,1,a,b,x\n8,41,2,b,a,y\n")
-    assert votes.notes == ("columns 'precinct', 'age' are not used; set weight= if a column holds weights",)
+    assert votes.notes == (
+        "columns 'precinct', 'age' are not used; if one holds weights, name it as the weight column",
+    )
     votes = read("size,1,2\n7,a,b\n")
-    assert votes.notes == ("column 'size' is not used; set weight= if a column holds weights",)
+    assert votes.notes == ("column 'size' is not used; if one holds weights, name it as the weight column",)
 
 
 def test_a_mark_without_a_voter_is_refused():

@@ -41,18 +41,18 @@ READ = {
 }
 REFUSED = {
     "alpaca_leaderboard.csv": "results, not votes: 'standard_error' is an error",
-    "ess_two_contests.csv": "2 contests are in the file: 'Mayor', 'Clerk'",
+    "ess_two_contests.csv": "2 contests in this file: 'Mayor', 'Clerk'",
     "leaderboard.json": "results, not votes: 'rating_q025' is a bound of 'rating'",
     "leaderboard_arena.csv": "results, not votes",
     "leaderboard_elo.csv": "results, not votes: 'elo' is an estimate and 'rank' is a place",
     "leaderboard_quantiles.csv": "results, not votes: 'rating_q025' is a bound of 'rating'",
-    "nist_two_contests.json": "2 contests are in the file: 'c1', 'c2'.*where=\"contest=c1\"",
-    "no_winner.csv": "name the two items of a battle, but no column tells who won",
-    "open_llm_params.csv": "column '#Params \\(B\\)': a column may be no voter",
+    "nist_two_contests.json": "2 contests in this file: 'c1', 'c2'.*where=\"contest=c1\"",
+    "no_winner.csv": "name the two items of a battle, but no column says who won",
+    "open_llm_params.csv": "column '#Params \\(B\\)': a column may not be a voter",
     "renamed_winner.csv": "perhaps 'verdict': 'right one' 2 times, 'left one' 1 time.*winner=\"verdict\"",
-    "truncated.json": "line 138: the JSON ends in the middle: the file is cut off",
+    "truncated.json": "line 138: the JSON ends in the middle; the file may be truncated",
     "unknown_code.csv": "line 3.*'A is better' 2 times; beside 'model_a' 1 time.*map=",
-    "win_shares.csv": "shares of wins",
+    "win_shares.csv": "win rates",
 }
 
 
@@ -107,13 +107,13 @@ def test_lines_of_a_blt_file_may_lack_the_last_zero_and_leave_places_empty(tmp_p
     ("name", "text", "words"),
     [
         ("a.blt", '2 1\n3 1 2 0\n1 5 0\n0\n"x"\n"y"\n"t"\n', "line 3: an item is not declared"),
-        ("a.blt", "2 1\n3 1 2 0\n1 2 1 0\n", "line 3: the file is cut off: no line 0"),
+        ("a.blt", "2 1\n3 1 2 0\n1 2 1 0\n", "line 3: the file is truncated: there is no line 0"),
         ("a.blt", '2 1\n3 1 1 0\n0\n"x"\n"y"\n', "line 2: the ballot names an item twice"),
-        ("a.blt", '2 1\n3\n0\n"x"\n"y"\n', "line 2: the line is no ballot"),
+        ("a.blt", '2 1\n3\n0\n"x"\n"y"\n', "line 2: the line is not a ballot"),
         ("a.blt", '3 1\n(b1) 1 2 0\n(b2) 3 1 2 0\n0\n"x"\n"y"\n"z"\n', "line 3: the weight of a ballot with an id"),
         ("a.blt", '2 1\n-1 -2\n3 1 2 0\n0\n"x"\n"y"\n', "no"),
         ("a.abif", "3:a>b\n2:a>>b\n", "line 2: an item has no name"),
-        ("a.abif", "3:a>b\nhello\n", "line 2: the line is no ballot"),
+        ("a.abif", "3:a>b\nhello\n", "line 2: the line is not a ballot"),
         ("a.pgn", '[White "x"]\n[Black "y"]\n\n1. e4 *\n', "line 1: a game has no tag Result"),
         ("a.pgn", '[White "x"]\n[Black "y"]\n[Result "2-0"]\n', r"'2-0' 1 time.*map="),
         ("a.mat", "3\n0 1 2\n3 0\n", "5 numbers for a matrix of 3 x 3"),

@@ -152,7 +152,7 @@ def test_what_does_not_fit_becomes_comparisons(tmp_path, monkeypatch):
     np.testing.assert_array_equal(votes.wins(), expected.wins())
     assert votes.unlisted == "observed"
     assert votes.is_counts
-    assert any("are kept as" in note and "attacks are about comparisons" in note for note in votes.notes)
+    assert any("are stored as" in note and "attacks count comparisons" in note for note in votes.notes)
     assert hr.kemeny(votes).ranking == hr.kemeny(expected).ranking
 
 
@@ -222,7 +222,7 @@ def test_small_weights_add_up_as_they_do_in_memory(tmp_path):
     assert hr.read_votes(str(tmp_path / "v*.csv")).weights == pytest.approx(hr.read_votes(path).weights, rel=1e-12)
     path = write(tmp_path, "csv", header, [["x", "y", 1], ["y", "x", 1e-12]])
     assert hr.read_votes(path).distinct == 2
-    with pytest.raises(hr.UsageError, match=r"a weight of 1e-12 is too small to be added up without loss; to repair"):
+    with pytest.raises(hr.UsageError, match=r"a weight of 1e-12 is too small to be summed exactly. Fix"):
         hr.read_votes(str(tmp_path / "v*.csv"))
     path = write(tmp_path, "csv", header, [["x", "y", 0], ["y", "x", 1]])
     assert hr.read_votes(str(tmp_path / "v*.csv")) == hr.read_votes(path)
@@ -264,12 +264,12 @@ def test_weights_that_are_no_plain_numbers_are_refused(tmp_path):
 def test_files_must_be_alike(tmp_path):
     write(tmp_path, "csv", ["model_a", "model_b", "winner"], [["x", "y", "a"]], "a")
     write(tmp_path, "csv", ["left", "right", "winner"], [["x", "y", "left"]], "b")
-    with pytest.raises(hr.InputError, match="not alike"):
+    with pytest.raises(hr.InputError, match="the files differ"):
         read_votes(str(tmp_path / "*.csv"))
     write(tmp_path, "jsonl", ["model_a", "model_b", "winner"], [["x", "y", "a"]], "c")
-    with pytest.raises(hr.InputError, match="not alike"):
+    with pytest.raises(hr.InputError, match="the files differ"):
         read_votes(str(tmp_path / "[ac].*"))
-    with pytest.raises(hr.InputError, match="no file has such a name"):
+    with pytest.raises(hr.InputError, match="no file matches the pattern"):
         read_votes(str(tmp_path / "nothing*.csv"))
 
 
@@ -277,7 +277,7 @@ def test_what_duckdb_cannot_read_is_refused_or_left_to_the_usual_reader(tmp_path
     path = tmp_path / "long.csv"
     path.write_text("voter,item,rank\na,x,1\na,y,2\nb,y,1\n", encoding="utf-8")
     assert read_large(path, None, ReadOptions()) is None
-    with pytest.raises(hr.UsageError, match="long-ranks is read from one file, in memory"):
+    with pytest.raises(hr.UsageError, match="long-ranks is read only from a single file, in memory"):
         read_votes(str(tmp_path / "lon*.csv"))
     with pytest.raises(hr.UsageError, match=r"PairCounts\.from_votes"):
         hr.count_pairs(path)
@@ -320,17 +320,17 @@ def test_a_part_cannot_tell_codes_from_names(tmp_path):
     table: list[list[object]] = [["b", "a", "a"], ["a", "c", "tie"], ["c", "d", "c"]]
     path = write(tmp_path, "csv", ["model_a", "model_b", "winner"], table)
     assert hr.count_pairs(path).wins()[1, 0] == 1  # names alone explain all rows
-    with ThreadPoolExecutor(1) as executor, pytest.raises(hr.InputError, match="both a code and the name"):
+    with ThreadPoolExecutor(1) as executor, pytest.raises(hr.InputError, match="both a code and an item name"):
         hr.count_pairs(path, executor=executor)
 
 
 def test_arguments_of_count_pairs(tmp_path):
     path = write(tmp_path, "csv", *battles(20))
     for arguments, message in (
-        ({"format": "nonsense"}, "there is no format"),
+        ({"format": "nonsense"}, "unknown format"),
         ({"colour": "red"}, "no option colour="),
         ({"executor": 3}, "executor must"),
-        ({"executor": ThreadPoolExecutor(1), "scheduler": "tcp://x"}, "either a scheduler or an executor"),
+        ({"executor": ThreadPoolExecutor(1), "scheduler": "tcp://x"}, "give a scheduler or an executor"),
     ):
         with pytest.raises(hr.UsageError, match=message):
             hr.count_pairs(path, **arguments)
@@ -378,7 +378,7 @@ for call in (lambda: hr.read_votes("*.csv"), lambda: hr.count_pairs("a.csv")):
 """
     (tmp_path / "a.csv").write_text("model_a,model_b,winner\nx,y,a\n", encoding="utf-8")
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path, check=True)
-    need = "counting large vote files needs duckdb; to repair: pip install 'holdrank[io]'\n"
+    need = "counting large vote files needs duckdb. Fix: pip install 'holdrank[io]'\n"
     assert done.stdout == "1.0\n" + 2 * need
 
 

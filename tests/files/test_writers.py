@@ -93,11 +93,11 @@ def test_what_a_format_cannot_hold_is_refused(tmp_path):
         (Votes.from_orders([["a\rb", "b"]]), "soc", "line break"),
         (Votes.from_orders([["", "b"]]), "soc", "empty"),
         (Votes.from_orders([[" ", "b"]]), "csv", "without a name"),
-        (Votes.from_orders([["\ud800", "b"]]), "csv", "half of a character"),
+        (Votes.from_orders([["\ud800", "b"]]), "csv", "half of a surrogate"),
     ]
     for votes, kind, words in cases:
         path = tmp_path / f"v.{kind}"
-        with pytest.raises(InputError, match=rf"v\.{kind}: .*{words}.*to repair"):
+        with pytest.raises(InputError, match=rf"v\.{kind}: .*{words}.*Fix"):
             write_votes(votes, path)
         assert not os.listdir(tmp_path)
 
@@ -133,9 +133,9 @@ def test_writing_to_standard_output(capfdbinary):
 
 
 def test_unclear_targets_are_refused(tmp_path):
-    with pytest.raises(UsageError, match="cannot tell the format"):
+    with pytest.raises(UsageError, match="cannot tell the output format"):
         write_votes(STRICT, "-")
-    with pytest.raises(UsageError, match="cannot tell the format"):
+    with pytest.raises(UsageError, match="cannot tell the output format"):
         write_votes(STRICT, tmp_path / "v.xlsx")
     with pytest.raises(UsageError, match="contradicts"):
         write_votes(STRICT, tmp_path / "v.toc", format="soc")

@@ -183,8 +183,8 @@ def test_a_time_limit_of_nothing_still_gives_rows_that_are_true():
 
 
 @pytest.mark.parametrize(("votes", "problem"), [
-    (hr.Votes.from_orders([["a", "b", "c"]], weights=[4]), "compare two items each"),
-    (hr.PairCounts.from_votes(hr.Votes.from_orders([["a", "b", "c"]], weights=[4])), "compare two items each"),
+    (hr.Votes.from_orders([["a", "b", "c"]], weights=[4]), "compare two items"),
+    (hr.PairCounts.from_votes(hr.Votes.from_orders([["a", "b", "c"]], weights=[4])), "compare two items"),
     (hr.PairCounts.from_wins([[0, 0.3], [0.2, 0]]), "whole battles"),
     (hr.Votes.from_ranks([[1]], [3.0], ["a"], unlisted="observed"), "at least two items"),
 ])  # fmt: skip
@@ -195,7 +195,7 @@ def test_what_is_no_arena_is_refused(votes, problem):
 
 @pytest.mark.parametrize("tops", [(0,), (1.5,), ("x",)])
 def test_a_number_of_places_is_a_whole_number(tops):
-    with pytest.raises(hr.UsageError, match="whole number from 1"):
+    with pytest.raises(hr.UsageError, match="whole number, 1 or more"):
         paper.arena(hr.PairCounts.from_wins([[0, 12], [7, 0]]), tops=tops)
 
 
@@ -230,7 +230,7 @@ def test_milliseconds_are_for_those_who_ask(tmp_path, command_line):
     _, out, _ = command_line("paper", "arena", "battles.csv", "--out", "out", "-q", "-v")
     assert out.splitlines()[1].split()[-1] == "ms"
     code, _, err = command_line("paper", "fig3", "-v")
-    assert (code, "--verbose is of the table arena." in err) == (2, True)
+    assert (code, "--verbose applies only to the table arena." in err) == (2, True)
 
 
 def test_an_arena_is_of_one_file(tmp_path, command_line):
@@ -238,7 +238,7 @@ def test_an_arena_is_of_one_file(tmp_path, command_line):
     assert (code, "The table arena takes one FILE, or none." in err) == (2, True)
     (tmp_path / "votes.csv").write_text("rank 1,rank 2,rank 3\na,b,c\nb,a,c\n", "utf-8")
     code, out, err = command_line("paper", "arena", "votes.csv", "--out", "out", "-q")
-    assert (code, out, "compare two items each" in err) == (2, "", True)
+    assert (code, out, "compare two items" in err) == (2, "", True)
 
 
 def test_figures_write_a_generated_arena(tmp_path, monkeypatch):

@@ -71,8 +71,8 @@ def test_the_reasons_of_several_files_keep_their_repairs_and_the_spelling_of_the
     (folder / "short.csv").write_text("a,b\n1\n", "utf-8")
     _, _, err = command_line("paper", "real", "short.csv", "gone.soc", "one.soc", "--out", "out", "-q")
     _, short, gone = err.splitlines()
-    assert gone.endswith("; to repair: did you mean 'one.soc'?")
-    assert short.endswith("; to repair: complete the row, or set --short-rows fill to take the rest as missing")
+    assert gone.endswith(". Fix: did you mean 'one.soc'?")
+    assert short.endswith(". Fix: complete the row, or set --short-rows fill to treat the rest as missing")
 
 
 def test_the_help_shows_a_list_line_by_line(command_line):
@@ -179,7 +179,7 @@ def test_what_is_not_proved_is_drawn_otherwise():
     top = ax.get_ylim()[1]
     assert [(low[1], high[1]) for low, high in bars] == [(0.2, 0.2), (0.05, 0.05), (0.1, 0.4), (0.1, top)]
     key = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert key == ["best threshold", "proved to be on the front", "may be on the front", "another threshold is better",
+    assert key == ["best threshold", "proven to be on the front", "may be on the front", "another threshold is better",
                    "between the bounds", "loss that the best may have"]  # fmt: skip
     assert ax.get_title(loc="left") == "t\n10 votes, 3 items, bounds open"
 

@@ -78,17 +78,22 @@ def test_junk_at_the_end_is_as_if_it_were_not_there(path, junk):
 def test_junk_in_the_middle_is_told_with_its_line(path):
     lines = fill(path).splitlines(keepends=True)
     path.write_bytes(b"".join([*lines[:2], b"junk\x1b\n", *lines[2:]]))
-    with pytest.raises(hr.InputError, match=r"points\.jsonl, line 3: this is no point .* found 'junk\\x1b'.*delete"):
+    with pytest.raises(
+        hr.InputError, match=r"points\.jsonl, line 3: this line is not a checkpoint entry.* found 'junk\\x1b'.*delete"
+    ):
         opened(path)
 
 
 @pytest.mark.parametrize(
     ("other", "words"),
     [
-        ({"votes": "xyz"}, "it is of other votes; to repair: name another file, or delete this one"),
-        ({"sweep": "other"}, "another sweep: test there, other here"),
-        ({"parameters": {"theta": 0.2, "rule": "naive"}}, r"other parameters: theta is 0\.1 there, 0\.2 here; to"),
-        ({"parameters": {"rule": "naive"}}, r"other parameters: theta is 0\.1 there, None here"),
+        ({"votes": "xyz"}, "created from different votes. Fix: choose another file name, or delete this file"),
+        ({"sweep": "other"}, "a different sweep: test there, other here"),
+        (
+            {"parameters": {"theta": 0.2, "rule": "naive"}},
+            r"different parameters: theta is 0\.1 there, 0\.2 here\. Fix",
+        ),
+        ({"parameters": {"rule": "naive"}}, r"different parameters: theta is 0\.1 there, None here"),
     ],
 )
 def test_a_file_of_something_else_is_refused_and_stays(path, other, words):
@@ -101,18 +106,18 @@ def test_a_file_of_something_else_is_refused_and_stays(path, other, words):
 def test_a_file_of_another_version_is_refused(path, monkeypatch):
     fill(path)
     monkeypatch.setattr(checkpoints, "__version__", "99")
-    with pytest.raises(hr.InputError, match=r"another version: 0.* there, 99 here"):
+    with pytest.raises(hr.InputError, match=r"a different version: 0.* there, 99 here"):
         opened(path)
     monkeypatch.undo()
     monkeypatch.setattr(checkpoints, "FORM", 2)
-    with pytest.raises(hr.InputError, match="another form: 1 there, 2 here"):
+    with pytest.raises(hr.InputError, match="a different form: 1 there, 2 here"):
         opened(path)
 
 
 @pytest.mark.parametrize("content", [b"a,b\n1,2\n", b"x", b"{}\n", b"[]\n", b"\xff\xfe\n", b"\n"])
 def test_a_file_that_is_no_checkpoint_is_never_written_over(path, content):
     path.write_bytes(content)
-    with pytest.raises(hr.InputError, match="it is no checkpoint; to repair: name another file"):
+    with pytest.raises(hr.InputError, match=r"it is not a checkpoint\. Fix: choose another file"):
         opened(path)
     assert path.read_bytes() == content
 
@@ -135,7 +140,7 @@ def test_two_runs_do_not_write_into_one_file(path):
     other = "import sys\nfrom holdrank.parallel.checkpoints import Checkpoint\nCheckpoint(sys.argv[1], 's', '', {})"
     with Checkpoint(path, "s", "", {}):
         done = subprocess.run([sys.executable, "-c", other, path], capture_output=True, text=True, check=False)
-        assert "it is in use; to repair: wait for the other run" in done.stderr
+        assert "it is in use. Fix: wait for the other run" in done.stderr
     subprocess.run([sys.executable, "-c", other, path], check=True)
 
 

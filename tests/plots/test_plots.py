@@ -262,4 +262,4 @@ except hr.MissingExtraError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout == "drawing needs matplotlib; to repair: pip install 'holdrank[plot]'\n"
+    assert done.stdout == "drawing needs matplotlib. Fix: pip install 'holdrank[plot]'\n"

@@ -136,7 +136,7 @@ def test_a_gap_that_is_not_known_has_no_label():
         ([1, (5, 4)], 9, "the smaller first"),
         ([1, (1, 2, 3)], 9, "needed and sufficient"),
         ([1, "many"], 9, "needed and sufficient; not 'many'"),
-        ([0.5, 11], None, "a gap of 11 is no share of the votes; to repair: give total"),
+        ([0.5, 11], None, "a gap of 11 is not a share of the votes. Fix: give total"),
         ([1, 2], 0, "total must be the number of votes"),
     ],
 )
@@ -219,7 +219,7 @@ def test_ranges_are_rows_in_the_order_of_the_consensus(drawn_again):
         "tiers": [[0, 1], [1, 1], [2, 1]],
         "titles": {
             "place": "consensus",
-            "chance": "by chance, 95 % of 500 draws",
+            "chance": "bootstrap, 95 % of 500 draws",
             "reach": "by attack, with 6 of\\x1b 100 votes",
         },
     }
@@ -248,7 +248,7 @@ def test_ranges_have_their_numbers_beside_them(drawn_again):
     rows = {row: [one.get_text() for one in ax.texts if one.xy == (1, row) and one.xycoords[1] == "data"]
             for row in range(3)}  # fmt: skip
     assert rows == {0: ["1", "1–2", "1–2"], 1: ["2", "1–2", "1–3"], 2: ["3", "3", "2–3"]}
-    assert {"consensus", "by chance, 95 %\nof 500 draws", "by attack, with\n6 votes"} <= set(texts(ax))
+    assert {"consensus", "bootstrap, 95 %\nof 500 draws", "by attack, with\n6 votes"} <= set(texts(ax))
 
 
 def test_without_an_adversary_there_is_no_thick_bar_and_no_column_for_it(drawn_again):
@@ -335,7 +335,7 @@ def test_an_attack_is_the_order_before_and_after_in_whole_votes(cherry):
         (hr.Wins("Beech"), "add", "3 votes added to 100: Beech wins", "proven minimum; 2 tie it"),
         (hr.Above("Dogwood", "Cherry"), "replace", "19 of 100 votes changed: Dogwood stands above Cherry",
          "proven minimum; 18 tie it"),
-        (hr.Above("Ash", "Cherry"), "replace", "0 of 100 votes changed: Ash stands above Cherry", "it is so already"),
+        (hr.Above("Ash", "Cherry"), "replace", "0 of 100 votes changed: Ash stands above Cherry", "already the case"),
         (hr.TopSet(2), "replace", "21 of 100 votes changed: the top 2 changes", "proven minimum; 20 tie it"),
         (hr.Enters("Dogwood", 3), "replace", "19 of 100 votes changed: Dogwood is in the top 3",
          "proven minimum; 18 tie it"),
@@ -359,9 +359,9 @@ def test_a_goal_of_ones_own_is_named_in_its_own_words(cherry):
 
 def test_ballots_that_are_only_taken_or_only_put_have_their_sign():
     drop = plots.attack(hr.attack(TREES, hr.kemeny, hr.Wins("Beech"), change="drop"))
-    assert "Ballots taken away (−)" in texts(drop)
+    assert "Ballots removed (−)" in texts(drop)
     add = plots.attack(hr.attack(TREES, hr.kemeny, hr.Wins("Beech"), change="add"))
-    assert "Ballots put in (+)" in texts(add)
+    assert "Ballots added (+)" in texts(add)
 
 
 def test_lines_go_from_the_row_before_to_the_row_after_and_are_coloured_if_they_move(cherry):
@@ -415,7 +415,7 @@ def test_ballots_beyond_the_most_are_counted_and_both_kinds_are_shown():
     assert sum(int(weight) for weight, _ in everything["ballots"] if weight[0] == "+") == found.votes_sufficient
     nothing = plots.attack(found, most=0)
     assert not [one for one in texts(nothing) if "allots" in one]
-    with pytest.raises(hr.UsageError, match="most must be a number of ballots, not '-1'"):
+    with pytest.raises(hr.UsageError, match="most must be a whole number of ballots, not '-1'"):
         plots.attack(found, most=-1)
 
 
@@ -429,7 +429,7 @@ def test_shares_of_votes_are_per_cents():
 
 def test_the_statistic_is_asked_for_where_its_name_does_not_tell():
     found = hr.attack(TREES, TIERS, hr.Wins("Cherry"))
-    with pytest.raises(hr.UsageError, match="give the statistic too"):
+    with pytest.raises(hr.UsageError, match="give the rule too"):
         plots.attack(found)
     assert plots.attack_data(found, TIERS)["title"].endswith("Cherry wins, tied")
 

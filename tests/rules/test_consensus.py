@@ -239,7 +239,7 @@ def test_one_item_and_one_voter_are_fine():
 
 def test_consensus_shows_itself_in_one_line():
     c = hr.kemeny(hr.Votes.from_orders([["b", "a"]]))
-    assert repr(c) == "Consensus(b > a, loss=0, bound=0, proved optimal)"
+    assert repr(c) == "Consensus(b > a, loss=0, bound=0, proven optimal)"
     assert c.seconds >= 0
 
 

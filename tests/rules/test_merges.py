@@ -271,7 +271,7 @@ def test_robust_says_when_its_base_was_not_proved():
 
 
 CIRCLE = hr.Votes.from_orders([["a", "b", "c", "d"], ["b", "c", "a", "d"], ["c", "a", "b", "d"]])
-SEVERAL = "several rankings are equally good for {}; the tiers come from the one it reports"
+SEVERAL = "several rankings are optimal for {}; the tiers come from the one that it reports"
 
 
 @pytest.mark.parametrize("base", [hr.kemeny, hr.borda, hr.footrule, hr.copeland])

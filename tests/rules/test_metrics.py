@@ -36,7 +36,7 @@ def test_named_metrics_pass_the_checks_of_given_ones(name):
 def test_spearmans_rho_is_taken_by_name_and_refused_as_a_metric():
     assert hr.Median("spearman_rho")(VOTES).text() == hr.borda(VOTES).text()
     assert hr.Median(hr.spearman_rho) == hr.Median("spearman_rho")
-    with pytest.raises(hr.UsageError, match=r"0\.75, and 0\.5 on the way over 0 > 1 > 2"):
+    with pytest.raises(hr.UsageError, match=r"0\.75, and 0\.5 by way of 0 > 1 > 2"):
         hr.Median(lambda a, b: hr.spearman_rho(a, b))(VOTES)
 
 
@@ -64,7 +64,7 @@ def broken(change):
         (broken(lambda m: m.__setitem__((0, 5), np.nan)), "is nan.*finite"),
         (broken(lambda m: m.__setitem__((0, 5), np.inf)), "is inf.*finite"),
         (np.where(KENDALL == 1, 0, KENDALL), "is 0.*positive"),
-        (np.where(KENDALL == 3, 9, KENDALL), "is 9, and 3 on the way"),
+        (np.where(KENDALL == 3, 9, KENDALL), "is 9, and 3 by way"),
         (1e-200 * KENDALL, "largest distance of own_metric is 3e-200.*multiply"),
         (1e200 * KENDALL, "largest distance of own_metric is 3e.200.*multiply"),
         (lambda *_: "far", "must return a number; between 0 > 1 > 2 and 0 > 1 > 2 it returns 'far'"),
@@ -112,7 +112,7 @@ def test_a_metric_that_knows_items_by_name_is_taken_and_says_so():
     places = np.array([np.argsort(order) for order in permutations(range(3))])
     heavy = np.abs(places[:, None] - places) @ [5, 1, 1]  # item 0 counts most
     found = hr.Median(heavy)(VOTES)
-    assert found.notes == ("own_metric depends on which items are which",)
+    assert found.notes == ("own_metric is not the same for all labellings of the items",)
     assert found.loss == pytest.approx((heavy @ [6, 0, 3, 0, 1, 0]).min() / 10 / heavy.max())
 
 

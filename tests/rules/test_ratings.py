@@ -194,7 +194,7 @@ def test_the_probability_of_a_win():
     assert found.probability("a", "b") == pytest.approx(0.75)
     assert found.probability("b", "a") == pytest.approx(0.25)
     assert repr(found) == "Ratings(2 of 2 items, level=0.95)"
-    with pytest.raises(hr.UsageError, match="no item is called 'z'"):
+    with pytest.raises(hr.UsageError, match="there is no item 'z'"):
         found.probability("a", "z")
 
 
@@ -292,9 +292,9 @@ def test_nothing_is_fitted_until_ratings_are_asked_for(monkeypatch):
         ({"base": 1}, "base must be a number above 1, not '1'"),
         ({"offset": "high"}, "offset must be a number, not 'high'"),
         ({"level": 95}, "level must be a number between 0 and 1, not '95'"),
-        ({"damping": -1}, "damping must be a number from 0, not '-1'"),
+        ({"damping": -1}, "damping must be 0 or more, not '-1'"),
         ({"scale": float("nan")}, "scale must be a number above 0, not 'nan'"),
-        ({"anchor": "oak"}, "no item is called 'oak'"),
+        ({"anchor": "oak"}, "there is no item 'oak'"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(options, problem):

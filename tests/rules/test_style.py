@@ -169,9 +169,9 @@ def test_names_that_are_numbers_or_have_spaces_point_the_right_way(names):
         ([], {}, "style takes the names of one or more columns"),
         (["winner"], {}, "the column 'winner' holds text"),
         (["lenght"], {}, "lenght"),
-        (["length"], {"penalty": -1}, "penalty must be a number from 0"),
+        (["length"], {"penalty": -1}, "penalty must be 0 or more"),
         (["length"], {"voter": "who"}, "leave out voter"),
-        (["gappy"], {}, "'gappy' is no number"),
+        (["gappy"], {}, "'gappy' is not a number"),
         (["told"], {}, "give a penalty above 0"),
     ],
 )

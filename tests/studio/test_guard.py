@@ -225,4 +225,4 @@ def test_another_user_of_this_machine_is_refused(studio):
     ((status, _, body),) = answers(found)
     assert status == 403
     assert studio.token not in body
-    assert "logged in as somebody else" in body
+    assert "belongs to another user" in body

@@ -304,7 +304,7 @@ def test_options_of_the_form_speak_its_language(client):
     url = opened(client, VOTES, "votes.csv")
     post(client, f"{url}/read", format="battles", lower_is_better="all")
     error = is_error(client.get(f"{url}.json"), 422, "usage")
-    assert "“Low is good”" in error["message"]
+    assert "“Lower is better”" in error["message"]
     is_error(post(client, f"{url}/read", format="papyrus"), 422, "usage")
     assert "'plurality'" in is_error(post(client, "/compare", rule="plurality", old_id=url[3:], new_id=url[3:]), 422,
                                      "usage")["message"]  # fmt: skip
@@ -518,7 +518,7 @@ def test_the_command_names_the_missing_extra(command_line, monkeypatch):
     code, out, err = command_line("studio", "--no-browser")
     assert (code, out) == (2, "")
     assert err.startswith("holdrank: the studio needs starlette")
-    assert err.endswith("to repair: pip install 'holdrank[studio]'\n")
+    assert err.endswith("Fix: pip install 'holdrank[studio]'\n")
     assert err.count("\n") == 1
 
 

@@ -74,7 +74,7 @@ def test_scores_have_attacked_votes_but_no_replay():
 
 
 def test_an_attack_that_no_list_holds_has_no_replay():
-    """900 voters put the same item first and agree on nothing else: some 450 kinds of ballots must change."""
+    """900 voters put the same item first and agree on nothing else: some 450 distinct ballots must change."""
     rng = np.random.default_rng(0)
     ballots = [{"order": ["top", *rng.permutation(8).tolist()]} for _ in range(900)]
     votes = "\n".join(map(json.dumps, ballots)).encode()

@@ -64,7 +64,7 @@ def test_rules_without_ratings_have_places_by_the_bootstrap():
     for row in board.rows:
         k = votes.items.index(row["model"])
         assert (row["rank_ub"], row["rank_lb"]) == (drawn.best[k], drawn.worst[k])
-    with pytest.raises(hr.UsageError, match="borda gives places, not ratings: there is no column 'rating'"):
+    with pytest.raises(hr.UsageError, match="borda has no ratings, so there is no column 'rating'"):
         hr.leaderboard(votes, hr.borda, columns=["model", "rating"])
 
 
@@ -131,12 +131,12 @@ def test_files_are_written_by_their_ending(tmp_path):
 
 @pytest.mark.parametrize(
     ("columns", "problem"),
-    [(["model", "elo"], "no column 'elo'"), (["model", "model"], "asked for twice"), ([], "at least one column")],
+    [(["model", "elo"], "no column 'elo'"), (["model", "model"], "listed twice"), ([], "at least one column")],
 )
 def test_columns_that_are_none_are_refused(columns, problem):
     with pytest.raises(hr.UsageError, match=problem):
         hr.leaderboard(votes_of(), columns=columns)
-    with pytest.raises(hr.UsageError, match="without tiers"):
+    with pytest.raises(hr.UsageError, match="takes a rule, not tiers"):
         hr.leaderboard(votes_of(), hr.Robust(hr.kemeny, 0.1))
 
 
@@ -166,7 +166,7 @@ def test_what_is_no_frame_is_refused():
     for source in (5, None, [1, 2]):
         with pytest.raises(hr.UsageError, match="data frame"):
             hr.read_votes(source)
-    with pytest.raises(hr.UsageError, match="delimiter= means nothing for a data frame"):
+    with pytest.raises(hr.UsageError, match="delimiter= does not apply to data frames"):
         hr.read_votes(pandas.DataFrame(SCORES), delimiter=";")
     with pytest.raises(hr.UsageError, match="is text, but the source is a data frame"):
         hr.read_votes(pandas.DataFrame(SCORES), format="preflib")

@@ -27,9 +27,9 @@ def test_each_item_has_a_bar_over_its_places_and_the_group_that_moves_it_most(fo
     titles = re.findall(r"<title>([^<]*: place [^<]*)</title>", svg)
     # Without maths, y passes the first; nothing else changes.
     assert [title.split(": ")[1] for title in titles] == [
-        "place 1, from 1 to 2 while one is left out",
-        "place 2, from 1 to 2 while one is left out",
-        "place 3, always",
+        "place 1, from 1 to 2 with one left out",
+        "place 2, from 1 to 2 with one left out",
+        "place 3 in every case",
     ]
     assert svg.count(">maths</text>") == 2
     assert 'aria-label="Leaving out one column at a time: 1 of 3 changes the order' in svg
@@ -51,10 +51,10 @@ def test_the_command_writes_the_page(command_line, tmp_path, monkeypatch):
     assert (tmp_path / "groups.html").read_text("utf-8").startswith("<!doctype html>")
     code, _, err = command_line("leave-one-out", "scores.csv", "-q", "-o", "groups.png")
     assert code == 2
-    assert "--output needs a file that ends in .html" in err
+    assert "--output needs a file with the extension .html" in err
 
 
 def test_one_item_and_groups_that_change_nothing():
     table = pd.DataFrame({"model": ["a"], "one": [1], "two": [2]})
     found = hr.leave_one_out(hr.Votes.from_scores(table), hr.borda)
-    assert "a: place 1, always" in left_out(found)
+    assert "a: place 1 in every case" in left_out(found)

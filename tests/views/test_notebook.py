@@ -138,7 +138,7 @@ def test_votes_show_sizes_and_the_commonest_ballots():
 def test_a_consensus_shows_its_tiers_with_places():
     page = hr.Robust(hr.kemeny, 0.2)(hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], [60, 40]))._repr_html_()
     assert re.findall(r"<bdi>(.*?)</bdi>", page)[:4] == ["1–2", "a, b", "3", "c"]
-    assert "merged from a proved median" in page
+    assert "tiers of a proven optimal ranking" in page
 
 
 @pytest.mark.parametrize("name", ["breakdown", "tradeoff", "analysis"])

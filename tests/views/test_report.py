@@ -326,7 +326,7 @@ def test_the_command_refuses_before_it_computes(run, tmp_path):
     hr.write_votes(hr.Votes.from_orders([["a", "b"]]), tmp_path / "votes.soc")
     (tmp_path / "votes.md").symlink_to(tmp_path / "votes.soc")
     for output, problem in (
-        ("report.pdf", "ends in .html, .md, .tex, .json"),
+        ("report.pdf", "the extension .html, .md, .tex, .json"),
         ("votes.md", "would overwrite the votes"),
     ):
         code, out, err = run("votes.soc", "-o", output)

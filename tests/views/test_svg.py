@@ -120,7 +120,7 @@ def large_record(n: int) -> dict:
     record["attack"] |= {"before": ranks, "after": ranks[::-1], "removed": {"kinds": 300, "listed": [ballot] * 30},
                          "added": {"kinds": 30, "listed": [ballot] * 30}}  # fmt: skip
     record["others"] = [
-        {"rule": rule, "ranks": place, "loss": 0.3, "status": "proved optimal"}
+        {"rule": rule, "ranks": place, "loss": 0.3, "status": "proven optimal"}
         for rule in ("kemeny", "footrule", "copeland")
     ]
     known = {"lower": 0.1, "upper": None, "needed": 9.0, "ties": None, "decides": 9.0, "sufficient": None}

@@ -202,7 +202,7 @@ def test_a_file_that_names_many_items_once_is_held_as_marks(tmp_path):
     assert votes.incomplete == votes.total
     assert votes.ranks[0, [6, 7]].tolist() == [1, 2]
     assert np.count_nonzero(votes.ranks) == 2 * count
-    # Item 7 stands above 8 on five ballots, is listed without it on one, and once it is the other way round.
+    # Item 7 stands above 8 on five ballots, is listed without it on one, and once the opposite is true.
     assert votes.wins()[6, 7] == 6 + (2004 - 7) / 2
 
 

@@ -55,7 +55,7 @@ def test_counts_are_not_equal_to_others():
     assert a != 3
     with pytest.raises(TypeError):
         a + 3
-    with pytest.raises(hr.UsageError, match="do not add up"):
+    with pytest.raises(hr.UsageError, match="cannot be added"):
         a + PairCounts.from_votes(hr.Votes.from_orders([["a", "b"]], unlisted="observed"))
     heavy = PairCounts.from_votes(hr.Votes.from_orders([["a", "b"]], weights=[2**46]))
     with pytest.raises(hr.LimitError, match="more than can be counted"):
@@ -250,7 +250,7 @@ def test_files_that_are_no_counts_are_refused(tmp_path):
     header += b"{'descr': '|u1', 'fortran_order': False, 'shape': (1099511627776,), }".ljust(117) + b"\n"
     with zipfile.ZipFile(tmp_path / "liar.npz", "w") as archive:
         archive.writestr("head.npy", header)
-    with pytest.raises(hr.InputError, match="cut short"):
+    with pytest.raises(hr.InputError, match="too short or too long"):
         PairCounts.load(tmp_path / "liar.npz")
     counts = PairCounts.from_votes(hr.Votes.from_orders([["a", "b"]]))
     counts.save(tmp_path / "good.npz")

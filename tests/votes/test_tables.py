@@ -49,7 +49,7 @@ def test_battles(frame_of):
     assert raw.items == ["x", "y", "z"]
     assert wins(raw) == {("x", "y"): 3, ("y", "x"): 2}
     assert raw.unlisted == "observed"
-    assert any("1 comparison of an item with itself dropped" in note for note in raw.notes)
+    assert any("1 comparison of an item against itself dropped" in note for note in raw.notes)
     assert any("1 battle called both items bad" in note for note in raw.notes)
     dropped = battles_from_frame(frame_of(BATTLES), both_bad="drop")
     assert wins(dropped) == {("x", "y"): 2.5, ("y", "x"): 1.5}
@@ -103,7 +103,7 @@ def test_number_names_and_missing_winners(frame_of):
         battles_from_frame(frame_of({"left": ["a", "a"], "right": ["b", "b"], "winner": ["left", None]}))
     with pytest.raises(InputError, match=r"line 2.*no name"):
         battles_from_frame(frame_of({"left": ["a", None], "right": ["b", "b"], "winner": ["left", "left"]}))
-    with pytest.raises(InputError, match="no columns of battles"):
+    with pytest.raises(InputError, match="no battle columns"):
         battles_from_frame(frame_of({"u": ["a"], "v": ["b"]}))
 
 
@@ -128,7 +128,7 @@ def test_scores(frame_of):
     assert any("1 cell without a score" in note for note in raw.notes)
     mixed = scores_from_frame(frame_of(SCORES), higher_is_better={"latency": False, "accuracy": True})
     assert mixed.ranks.tolist() == [[1, 2, 0], [3, 1, 2]]
-    assert "low in 'latency'" in mixed.choices["direction"]
+    assert "except in 'latency'" in mixed.choices["direction"]
     low = scores_from_frame(frame_of(SCORES), higher_is_better=False, voters=["latency"], unlisted="bottom")
     assert low.ranks.tolist() == [[3, 1, 2]]
     assert low.unlisted == "bottom"
@@ -194,7 +194,7 @@ def test_weights_of_battles_follow_the_rows_whatever_the_index():
 
 def test_score_keys_and_repeats(frame_of):
     columns = {"t": [1, 2, 3], "title": ["a", "a", "a"], "artist": ["p", "q", "p"]}
-    with pytest.raises(InputError, match=r"line 3, column 'title': the item stands on two rows \(first on line 1\)"):
+    with pytest.raises(InputError, match=r"line 3, column 'title': the item is on two rows \(first on line 1\)"):
         scores_from_frame(frame_of(columns), item=["title", "artist"])
     raw = scores_from_frame(frame_of(columns), item=["title", "artist"], repeated="first")
     assert raw.items == ["a | p", "a | q"]
@@ -224,9 +224,9 @@ def test_what_is_no_frame_is_refused():
     for thing in ([1, 2], {"a": [1]}, "text", None):
         with pytest.raises(UsageError, match="not a data frame"):
             battles_from_frame(thing)
-    with pytest.raises(UsageError, match="distinct names"):
+    with pytest.raises(UsageError, match="distinct text names"):
         scores_from_frame(pd.DataFrame([[1, 2]], columns=["a", "a"]))
-    with pytest.raises(UsageError, match="distinct names"):
+    with pytest.raises(UsageError, match="distinct text names"):
         scores_from_frame(pd.DataFrame([[1, 2]]))
 
 

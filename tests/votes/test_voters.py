@@ -86,7 +86,7 @@ def test_a_cap_scales_down_those_who_cast_more():
         expected[i, j] += part * (1 - better) / 2
         expected[j, i] += part * (1 + better) / 2
     np.testing.assert_allclose(capped.wins(), expected, rtol=1e-12)
-    assert capped.reading.choices["cap"] == "2 battles a voter"
+    assert capped.reading.choices["cap"] == "2 battles per voter"
     assert votes.capped(np.int64(4)) == votes.capped(np.float64(4)) == votes
     assert hr.bradley_terry(capped).ranking.n == 3
     for wrong in (0, -1, float("nan"), float("inf"), "two", None):
@@ -99,16 +99,16 @@ def test_a_cap_scales_down_those_who_cast_more():
 @pytest.mark.parametrize("blank", [None, "", "  ", "NA", "nan"])
 def test_battles_without_a_voter_are_refused_or_voters_of_their_own(blank):
     rows = {**ROWS, "judge": ["x", blank, "x", blank, "unnamed, row 2", "z", blank]}
-    with pytest.raises(hr.InputError, match="a battle names no voter") as found:
+    with pytest.raises(hr.InputError, match="a battle has no voter") as found:
         hr.Votes.from_battles(pl.DataFrame(rows), voter="judge")
     assert found.value.line == 2
     assert "blank_voters" in str(found.value)
     votes = hr.Votes.from_battles(pl.DataFrame(rows), voter="judge", blank_voters="separate")
     assert set(votes.voters.names) == {"x", "unnamed, row 2'", "unnamed, row 4", "unnamed, row 2", "z"}
-    assert votes.reading.choices["blank voters"] == "3 battles without one, each a voter of its own"
+    assert votes.reading.choices["blank voters"] == "3 battles without one, each a separate voter"
     assert votes.voters.totals.sum() == votes.total
     given = [None, float("nan"), *rows["judge"][2:]]
-    with pytest.raises(hr.InputError, match="a battle names no voter"):
+    with pytest.raises(hr.InputError, match="a battle has no voter"):
         hr.Votes.from_battles(pl.DataFrame(ROWS), voter=given)
 
 
@@ -118,7 +118,7 @@ def test_numbers_and_categories_are_voters_too():
     frame = pd.DataFrame(ROWS).astype({"judge": "category"})
     assert entries(hr.Votes.from_battles(frame, voter="judge")) == counted()
     gap = pd.DataFrame({**ROWS, "judge": [7, np.nan, 7, 7, 7, 9, 8]})
-    with pytest.raises(hr.InputError, match="a battle names no voter"):
+    with pytest.raises(hr.InputError, match="a battle has no voter"):
         hr.Votes.from_battles(gap, voter="judge")
 
 
@@ -128,7 +128,7 @@ def test_what_names_no_voters_is_refused():
         hr.Votes.from_battles(frame, voter=["x", "y", "z"])
     with pytest.raises(hr.InputError, match="there is no such column for voter"):
         hr.Votes.from_battles(frame, voter="nobody")
-    with pytest.raises(hr.UsageError, match="blank_voters means nothing without voter"):
+    with pytest.raises(hr.UsageError, match="blank_voters needs voter"):
         hr.Votes.from_battles(frame, blank_voters="separate")
     with pytest.raises(hr.UsageError, match='blank_voters is "refuse" or "separate"'):
         hr.Votes.from_battles(frame, voter="judge", blank_voters="drop")

@@ -36,7 +36,7 @@ def test_from_orders_refuses_what_is_unclear():
         hr.Votes.from_orders([["a"], ["a", "b", "a"]])
     with pytest.raises(hr.InputError, match="ballot 1 names 'a' twice"):
         hr.Votes.from_orders([[["a", "a"], "b"]])
-    with pytest.raises(hr.InputError, match="ballot 1 names 'x', which is not among the items"):
+    with pytest.raises(hr.InputError, match="ballot 1 names 'x', which is not one of the items"):
         hr.Votes.from_orders([["x"]], items=["a"])
     with pytest.raises(hr.InputError, match="'a' is named twice"):
         hr.Votes.from_orders([["a"]], items=["a", "a"])
@@ -97,7 +97,7 @@ def test_weights_must_be_numbers_one_a_ballot_and_countable():
         hr.Votes.from_ranks([[1, 2], [2, 1]], ["many", 1])
     with pytest.raises(hr.InputError, match="more votes than can be counted exactly"):
         hr.Votes.from_ranks([[1, 2]], [1e30])
-    with pytest.raises(hr.InputError, match="too small to be told apart"):
+    with pytest.raises(hr.InputError, match="too small to compare"):
         hr.Votes.from_ranks([[1, 2], [2, 1]], [1e-300, 2e-300])
 
 
@@ -105,7 +105,7 @@ def test_nothing_to_aggregate_is_refused():
     for ranks, weights, found in (
         ([[0, 0]], [1], "no ballot with a mark"),
         ([[1, 2]], [0], "only weights of 0"),
-        (np.zeros((0, 2), dtype=int), [], "no ballots at all"),
+        (np.zeros((0, 2), dtype=int), [], "no ballots"),
     ):
         with pytest.raises(hr.InputError, match=f"nothing to aggregate; found '{found}'"):
             hr.Votes.from_ranks(ranks, weights)
@@ -160,8 +160,8 @@ def test_summary_states_sizes_choices_and_notes():
         "ballots: 2 (2 distinct)",
         "with ties: 1 (50 %)",
         "incomplete: 1 (50 %)",
-        "observed (a ballot speaks only about pairs it lists)",
-        "one half each way",
+        "observed (a ballot compares only the items it lists)",
+        "half a vote each way",
         "note: 1 ballot without any mark dropped",
     ):
         assert part in text
@@ -419,13 +419,13 @@ def test_only_some_of_the_items():
     assert part.items == ("d", "a")
     assert part.unlisted == "observed"
     assert sorted(zip(part.ranks.tolist(), part.weights.tolist(), strict=True)) == [([0, 1], 5.0), ([2, 1], 3.0)]
-    with pytest.raises(hr.UsageError, match="no item is called 'x'"):
+    with pytest.raises(hr.UsageError, match="there is no item 'x'"):
         votes.only(["a", "x"])
 
 
 def test_weights_too_light_to_count_are_told():
     """Counting is exact to some fifty binary digits of the weight of all votes; what is below has no say."""
     votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[1e12, 1e-12])
-    assert votes.notes == ("1 kind of ballots lighter than 1e-15 of all votes: counts may not show them",)
+    assert votes.notes == ("1 distinct ballot with less than 1e-15 of all votes; counts may not show them",)
     assert hr.kemeny(votes).text() == "a > b"
     assert hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[1e12, 1.0]).notes == ()

@@ -261,7 +261,7 @@ class _Run:
             closer, number = prices.refine(clock, partial(self._say, "bounds")), len(prices.rows)
             if closer < number:
                 what = "gaps" if prices.rows is self.record["gaps"] else "races"
-                notes.append(f"the last {number - closer:,} of {number:,} {what} have first bounds only")
+                notes.append(f"the last {number - closer:,} of {number:,} {what} have only quick bounds")
         self.record["steps"][-1]["note"] = "; ".join(notes)
 
     def _cut(self) -> None:

@@ -129,7 +129,9 @@ def leaderboard(
     seconds = expect_seconds(time_limit)
     T = settled(T, votes)
     if isinstance(T, Robust):
-        raise UsageError("leaderboard takes a rule without tiers: these are a column", repair="give the rule alone")
+        raise UsageError(
+            "leaderboard takes a rule, not tiers; tiers are a column of the board", repair="pass the rule itself"
+        )
     with Clock(seconds) as clock:
         found = consensus_of(votes, T, seconds)
         board = _filled(votes, T, found, _chosen(columns, found, T), draws, rng, clock, progress)
@@ -209,10 +211,10 @@ def _chosen(columns: Sequence[str] | None, found: Consensus, T: Statistic) -> tu
             known = f"choose from {', '.join(COLUMNS)}"
             raise UsageError(f"a leaderboard has no column {quote(str(name), 40)}", repair=known)
         if name in names[:k]:
-            raise UsageError(f"column {quote(name)} is asked for twice", repair="name each column once")
+            raise UsageError(f"column {quote(name)} is listed twice", repair="list each column once")
         if name in _RATED and not found.has_ratings:
             repair = "leave the column out, or use the rule bradley-terry"
-            raise UsageError(f"{name_of(T)} gives places, not ratings: there is no column {quote(name)}", repair=repair)
+            raise UsageError(f"{name_of(T)} has no ratings, so there is no column {quote(name)}", repair=repair)
     if not names:
         raise UsageError("a leaderboard needs at least one column")
     return tuple(names)

@@ -109,7 +109,7 @@ class Bootstrap(Tabular):
             place_text(self.items[i], ranking.places[i], self.best[i], self.worst[i], self.first[i])
             for i in ranking.order
         ]
-        return "\n".join([f"places, and where they lie in {percent(self.level)} of {self.draws:,} draws", *rows])
+        return "\n".join([f"ranks, with {percent(self.level)} bootstrap intervals ({self.draws:,} samples)", *rows])
 
     def __repr__(self) -> str:
         return (
@@ -271,14 +271,14 @@ def _checked(
         raise UsageError(f"the statistic must be kemeny, borda, a Robust or another function, not {show(repr(T))}")
     number, share = whole_number(draws), real_number(level)
     if number is None or number < 1:
-        raise UsageError(f"draws must be a whole number from 1, not {quote(str(draws))}")
+        raise UsageError(f"draws must be a whole number, 1 or more, not {quote(str(draws))}")
     if share is None or not 0 < share < 1:
         raise UsageError(f"level must be a number between 0 and 1, not {quote(str(level))}")
     seconds = expect_seconds(time_limit)
     if not votes.is_counts:
         raise UsageError(
-            "a bootstrap needs to know how many votes there are, and shares do not tell",
-            repair="give counts as weights, whole numbers",
+            "a bootstrap needs the number of votes, and these votes are shares",
+            repair="give counts (whole numbers) as weights",
         )
     return number, share, seconds
 

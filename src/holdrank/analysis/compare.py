@@ -55,7 +55,7 @@ def compare(
     common = [item for item in old.items if item in known]
     if len(common) < 2:
         names = [quote(votes.reading.source) for votes in (old, new)]
-        raise UsageError(f"{names[0]} and {names[1]} have {len(common)} items in common; two are needed")
+        raise UsageError(f"{names[0]} and {names[1]} have {len(common)} items in common; at least two are needed")
     statistic = settled(statistic, old, new)  # one rule for both
     means: dict[str, Any] = {"draws": draws, "rng": seed, "progress": progress, "executor": executor}
     limit = expect_seconds(time_limit)

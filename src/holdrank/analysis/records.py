@@ -33,7 +33,7 @@ SCHEMA = "holdrank-analysis-1"
 _DEEPEST = 50  # lists and objects inside each other
 _AMOUNTS = ("lower", "upper", "needed", "ties", "decides", "sufficient")
 RATING_COLUMNS = ("strengths", "values", "errors", "lower", "upper", "comparisons")
-_MOST_BALLOTS = 200  # kinds of ballots of an attack that are listed
+_MOST_BALLOTS = 200  # distinct ballots of an attack that are listed
 
 
 def finite(value: float) -> float | None:
@@ -343,7 +343,7 @@ def _misfit(record: Record) -> str:
     """Return where a record of the right form speaks of items that it does not have; empty if nowhere."""
     n = len(record["items"])
     if not n or len(set(record["items"])) < n:
-        return "items is empty or holds a name twice"
+        return "items is empty or has a duplicate name"
     attacks = [
         ("attack", record["attack"]),
         *((f"claims[{k}]", row["attack"]) for k, row in enumerate(record["claims"])),
@@ -361,9 +361,9 @@ def _misfit(record: Record) -> str:
         if len(ranks) != n or not all(1 <= rank <= n for rank in ranks):
             return f"the ranks of {name} do not fit the {n} items"
     if record["consensus"] is not None and sorted(record["consensus"]["order"]) != list(range(n)):
-        return f"consensus.order is no order of the {n} items"
+        return f"consensus.order is not an order of the {n} items"
     if record["cut"] is not None and any(not 0 <= row["item"] < n for row in record["cut"]["items"]):
-        return f"cut speaks of an item beyond the {n} items"
+        return f"cut names an item beyond the {n} items"
     left = record.get("removals")
     for k, row in enumerate([] if left is None else left["each"]):
         others = [rank for i, rank in enumerate(row["ranks"]) if i != row["item"]]
@@ -400,19 +400,19 @@ def _mismatch(value: object, rule: Mapping[str, Any], at: str, depth: int = 0) -
         return _mismatch(value, schema()["$defs"][rule["$ref"].removeprefix("#/$defs/")], at, depth)
     here = show(at, 80) or "the record"
     if depth > _DEEPEST:
-        return f"{here} nests too deep"
+        return f"{here} is nested too deeply"
     if isinstance(value, int | float) and not abs(value) <= sys.float_info.max:
-        return f"{here} is too large a number"  # such as 1e999, which is infinite once it is read
+        return f"{here} is too large"  # such as 1e999, which is infinite once it is read
     if "const" in rule and value != rule["const"]:
         return f"{here} is not {rule['const']!r}"
     if "enum" in rule and value not in rule["enum"]:
-        return f"{here} is none of {', '.join(map(str, rule['enum']))}"
+        return f"{here} is not one of {', '.join(map(str, rule['enum']))}"
     kinds = rule.get("type", [])
     kinds = [kinds] if isinstance(kinds, str) else kinds
     if kinds and not any(
         isinstance(value, _TYPES[kind]) and (kind == "boolean" or not isinstance(value, bool)) for kind in kinds
     ):
-        return f"{here} is no {' or '.join(kinds)}"
+        return f"{here} must be of type {' or '.join(kinds)}"
     if isinstance(value, dict):
         for name in rule.get("required", []):
             if name not in value:
@@ -434,5 +434,5 @@ def _mismatch(value: object, rule: Mapping[str, Any], at: str, depth: int = 0) -
 
 
 def no_constant(name: str) -> None:
-    """Refuse what Python writes for infinity and nan, which is no JSON."""
-    raise ValueError(f"{name} is no JSON")
+    """Refuse what Python writes for infinity and nan, which is not JSON."""
+    raise ValueError(f"{name} is not JSON")

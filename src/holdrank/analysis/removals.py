@@ -1,4 +1,4 @@
-"""What happens to the order of the others when an item leaves: no rule is free of that, Bradley-Terry least of all."""
+"""What happens to the order of the others without each item: no rule is free of that, Bradley-Terry least of all."""
 
 from __future__ import annotations
 

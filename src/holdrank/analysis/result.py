@@ -46,10 +46,10 @@ class Analysis(Shown):
             record = json.loads(text, parse_constant=no_constant)
             json.dumps(record, ensure_ascii=False).encode("utf-8")  # `to_json` must be able to write it again
         except (ValueError, RecursionError) as error:
-            raise InputError("this is no JSON", source=source, found=str(error)[:200], repair=repair) from error
+            raise InputError("this is not JSON", source=source, found=str(error)[:200], repair=repair) from error
         problem = mismatch(record)
         if problem:
-            raise InputError(f"this is no analysis: {problem}", source=source, expected=SCHEMA, repair=repair)
+            raise InputError(f"this is not an analysis: {problem}", source=source, expected=SCHEMA, repair=repair)
         return cls(record)
 
     def __repr__(self) -> str:

@@ -61,7 +61,7 @@ class Spec:
             value = getattr(self, name)
             plain[name] = number = whole_number(value)
             if (number is None or number < least) and not (name == "k" and value is None):
-                raise UsageError(f"{name} must be a whole number from {least}, not {quote(str(value))}")
+                raise UsageError(f"{name} must be a whole number, {least} or more, not {quote(str(value))}")
         plain["budget"] = budget = real_number(self.budget)
         if budget is None or not 0 < budget < 1:
             raise UsageError(f"budget must be a share of the votes between 0 and 1, not {quote(str(self.budget))}")

@@ -124,7 +124,7 @@ def tradeoff(
         `kemeny`, `borda` or `footrule`; with merge "smith" `kemeny` or `copeland`.
     merge : {"downward", "naive", "smith"}
     delta : float, optional
-        The distance that counts as broken, as a share of the pairs; one pair if not given.
+        The distance that counts as broken, as a share of the pairs; one pair by default.
     goal : Goal, optional
         What counts as broken instead: `NewWinner`, `Wins`, `Enters`, or another. For many items the robustness of
         the top can be bounded where that of the whole ranking cannot.
@@ -178,7 +178,7 @@ def tradeoff(
     if goal is not None:
         check_goal(goal, None)
     if goal is not None and delta is not None:
-        raise UsageError("give either a goal (NewWinner() and the like) or a delta")
+        raise UsageError("give either a goal (such as NewWinner()) or a delta")
     if not 0 < at <= 1:
         raise UsageError(f"delta must be a share of the pairs, above 0 and at most 1, not {quote(str(delta))}")
     wanted = Distance(at, distance) if goal is None else goal

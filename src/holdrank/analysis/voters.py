@@ -130,7 +130,7 @@ def voter_effects(votes: Votes, T: Statistic, *, race: Sequence[str] | None = No
     voters = votes.expect_voters()
     if len(voters) < 2 or votes.n < 2:
         few = "one voter" if len(voters) < 2 else "one item"
-        raise UsageError(f"leaving voters out needs at least two voters and two items; there is {few}")
+        raise UsageError(f"voter effects need at least two voters and two items; there is {few}")
     before = T(votes)
     battles, crowd = Battles.of(votes), Crowd(voters, votes.n)
     a, b = _race(votes, before, battles.strengths, race)

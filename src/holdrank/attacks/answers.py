@@ -113,7 +113,7 @@ def breakdown(
         raise UsageError(f"method must be one of {', '.join(_METHODS)}, not {quote(str(method))}")
     far = _far(T, distance, method)
     if device is not None and method != "smooth":
-        raise UsageError("device is for method='smooth'; the other methods do not run on one")
+        raise UsageError("device applies only to method='smooth'")
     options = _paper_options(method, options)
     asked = None if deltas is None else _distances(deltas)
     engine = exact_engine(T, votes) if method in ("auto", "exact") else None
@@ -302,7 +302,7 @@ def _theorems(
 def _paper_options(method: str, options: object) -> PaperOptions | None:
     """Return the constants of method "paper"; None for the others, which take none."""
     if method != "paper" and options is not None:
-        raise UsageError("options is for method='paper'; the other methods take none")
+        raise UsageError("options applies only to method='paper'")
     if options is not None and not isinstance(options, PaperOptions):
         raise UsageError(
             f"options must be PaperOptions, not {type(options).__name__}", repair="write PaperOptions(steps=2000)"
@@ -317,13 +317,13 @@ def votes_of(votes: Votes | PairCounts, T: Statistic) -> Votes:
     engine: Engine | None = rule_of(base_of(T)).engine
     if engine is None or not engine.battles:
         raise UsageError(
-            f"votes must be Votes for {name_of(T)}: pair counts do not tell which ballots there are",
+            f"votes must be Votes for {name_of(T)}: pair counts do not keep the ballots",
             repair="give the votes, or counts.as_votes() to treat every comparison as a ballot",
         )
     if not math.isclose(float(votes.wins().sum()), votes.total, rel_tol=1e-9):
         raise UsageError(
             f"the counts are of {number(votes.total)} ballots with {number(float(votes.wins().sum()))} comparisons, "
-            "and do not tell which comparisons belong to one ballot",
+            "and do not say which comparisons belong to the same ballot",
             repair="give the votes, or counts.as_votes() to treat every comparison as a ballot",
         )
     return votes.as_votes()
@@ -333,7 +333,7 @@ def checked(votes: object, T: Statistic) -> Statistic:
     """Refuse what makes no sense; return the statistic, with the threshold that it has for these votes."""
     if not isinstance(votes, Votes):
         raise UsageError(
-            f"votes must be Votes, not {type(votes).__name__}; make them with Votes.from_orders and the like"
+            f"votes must be Votes, not {type(votes).__name__}; make them with Votes.from_orders or another constructor"
         )
     if not callable(T):
         raise UsageError(f"the statistic must be kemeny, borda, footrule, a Robust or a function, not {show(repr(T))}")
@@ -346,14 +346,14 @@ def check_goal(goal: object, T: Statistic | None) -> None:
     if isinstance(goal, type) and issubclass(goal, Goal):  # a class has the methods of a goal too
         needed = [name for name, known in signature(goal).parameters.items() if known.default is known.empty]
         call = f"{goal.__name__}({', '.join(needed)})"
-        raise UsageError(f"{goal.__name__} is a class of goals, not a goal. Fix: write {call}")
+        raise UsageError(f"{goal.__name__} is a class of goals, not a goal", repair=f"write {call}")
     if not isinstance(goal, Goal):
-        raise UsageError(f"a goal is NewWinner(), Wins(item), Above(b, a) and the like, not {show(repr(goal))}")
+        raise UsageError(f"a goal is NewWinner(), Wins(item), Above(b, a) or another goal, not {show(repr(goal))}")
     metric = getattr(goal, "distance", "")
     engine: Engine | None = None if T is None else rule_of(T).engine
     if isinstance(metric, Metric) and (engine is None or not engine.any_target):
         raise UsageError(
-            f"distances in {metric.name} are for a Median, not for {'tiers' if T is None else name_of(T)}",
+            f"distances in {metric.name} need a Median, not {'tiers' if T is None else name_of(T)}",
             repair="use hausdorff_ns or hausdorff_half, or a Median, such as Median('kendall') in place of kemeny",
         )
 
@@ -415,7 +415,9 @@ def _status_of(answer: Answer, of_curve: Status) -> Status:
 def _notes(before: Consensus, answers: Sequence[Answer]) -> tuple[str, ...]:
     notes = list(before.notes)
     if not before.status.is_exact:
-        notes.append("the consensus itself was not proved in time, so nothing is known about what breaks it")
+        notes.append(
+            "the consensus itself was not proven optimal within the time limit, so nothing is known about breaking it"
+        )
     free = [answer for answer in answers if answer.is_free and before.unique is False]
     far = max((a.aim.delta for a in free if a.aim.distance), default=0.0)
     if far:

@@ -52,7 +52,7 @@ def all_orders(n: int) -> Ints:
     if n > MOST_ITEMS:
         raise LimitError(
             f"{n} items have {factorial(n):,} rankings; this takes up to {MOST_ITEMS} items",
-            repair="keep the items in question, or use a bound or an exact method, which do not list all rankings",
+            repair="keep fewer items, or use method='bounds' or 'exact', which do not list all rankings",
         )
     return closed(np.array(list(permutations(range(n)))).reshape(-1, n))
 

@@ -238,7 +238,7 @@ class Above:
         """See `Goal`."""
         pair = item_number(self.upper, items), item_number(self.lower, items)
         if pair[0] == pair[1]:
-            raise UsageError(f"{quote(self.upper)} cannot stand above itself; name two items")
+            raise UsageError(f"{quote(self.upper)} cannot be above itself; name two items")
         return Aim(self, before, above=pair)
 
     def text(self) -> str:
@@ -413,7 +413,7 @@ def goal_against(claim: Wins | Above | TopSet, items: Sequence[str], before: Ran
         return NewWinner() if claim.aim(before, items).newcomers == before.buckets[0] else None
     if tiers:
         said = quote(f"{claim.upper} above {claim.lower}")
-        raise UsageError(f"tiers may also tie what {said} keeps apart; claim it without tiers")
+        raise UsageError(f"tiers may also tie what {said} separates; claim it without tiers")
     return Above(claim.lower, claim.upper) if claim.aim(before, items).reached(before) else None
 
 
@@ -431,4 +431,4 @@ def _keep_place(goal: TopSet | Enters | Leaves) -> None:
 
 def _check_place(k: object, items: Sequence[str]) -> None:
     if not isinstance(k, int) or isinstance(k, bool) or not 1 <= k < len(items):
-        raise UsageError(f"k must be a whole number from 1 to {len(items) - 1}, one less than the items, not {k}")
+        raise UsageError(f"k must be a whole number from 1 to {len(items) - 1} (fewer than the items), not {k}")

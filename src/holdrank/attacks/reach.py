@@ -112,7 +112,7 @@ def reach(
     [('a', 1, 2), ('b', 1, 2), ('c', 3, 3)]
     """
     if isinstance(T, Robust):
-        raise UsageError("reach takes a rule without ties", repair="give the base of the tiers")
+        raise UsageError("reach takes a rule, not tiers", repair="pass the base rule of the tiers")
     change = change_of(change)
     T = suited(T, votes)
     votes = votes_of(votes, T)

@@ -241,7 +241,7 @@ def _by_scores(votes: Votes, wanted: Floats, target: Ranking, change: Change) ->
 
 
 def _incoming(votes: Votes, wanted: Floats, pull: Floats, target: Ranking) -> Iterator[tuple[Ints, Floats]]:
-    """Yield kinds of ballots to put in: the ranking aimed at, or battles."""
+    """Yield distinct ballots to put in: the ranking aimed at, or battles."""
     n = votes.n
     if not adds_battles(votes):
         yield target.ranks[None].astype(np.int64), np.ones(1)

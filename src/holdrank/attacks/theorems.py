@@ -119,9 +119,9 @@ def theorem_bounds(
     delta, flips = _flips(deltas, votes.n)
     if votes.n > _MOST_ENUMERATED and median_of != "kendall":
         raise LimitError(
-            f"the lower bound goes over all rankings of up to {_MOST_ENUMERATED} items for borda and footrule, "
+            f"the lower bound enumerates all rankings of up to {_MOST_ENUMERATED} items for borda and footrule, "
             f"not {votes.n}",
-            repair="keep the items in question, or use kemeny",
+            repair="keep fewer items, or use kemeny",
         )
     before = statistic(votes).ranking
     notes = []
@@ -129,7 +129,7 @@ def theorem_bounds(
         lower = _lower(votes, median_of, before)
     else:
         lower = cheap_lower(votes, before)
-        notes.append(f"lower: rivals reduced to the median and neighbours, above {_MOST_ENUMERATED} items")
+        notes.append(f"lower: only the median and its neighbours are considered above {_MOST_ENUMERATED} items")
     upper = np.full(len(lower), inf)
     if median_of != "kendall":
         notes.append("upper: the theorem is about kemeny only")
@@ -209,7 +209,7 @@ def cheap_lower(votes: Votes, before: Ranking | None = None) -> Floats:
     """
     before = kemeny(votes).ranking if before is None else before
     if not before.is_strict or before.n != votes.n:
-        raise UsageError("the ranking to be broken must be strict and on the items of the votes")
+        raise UsageError("the ranking must be strict and rank the items of the votes")
     margins = _margins(votes, before)
     if votes.n > _MOST_SUBSETS:
         # The k flipped pairs cost at least the k smallest margins. Their mean can only rise with k, so the bound for k

@@ -341,8 +341,8 @@ def _expect_cap(cap: float | None, change: Change, votes: Votes) -> float | None
     if change is not Change.ADD:
         if cap is not None:
             raise UsageError(
-                "cap is for change='add': it limits new voters",
-                repair="use votes.capped(k) to limit those who are there",
+                "cap applies only to change='add', where it limits new voters",
+                repair="use votes.capped(k) to limit existing voters",
             )
         return None
     if cap is None:

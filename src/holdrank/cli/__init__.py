@@ -66,12 +66,13 @@ class _Commands(click.Group):
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="holdrank")
 def cli() -> None:
-    """Compute a consensus ranking that tells you how hard it is to break.
+    """Rank items by consensus, and prove how many votes it takes to break the ranking.
 
-    FILE is a vote file: PrefLib (.soc .soi .toc .toi .cat), CSV in ten forms, JSON Lines, Parquet, .xlsx; - is stdin.
+    FILE is a vote file: PrefLib (.soc .soi .toc .toi .cat), CSV in many layouts, JSON Lines, Parquet or .xlsx; - is
+    stdin.
 
-    To begin, see it work on generated votes (holdrank demo), rank your own (holdrank rank FILE), or put everything on
-    one page (holdrank report FILE).
+    Start with generated votes (holdrank demo), rank your own (holdrank rank FILE), or write everything to one page
+    (holdrank report FILE).
     """
 
 
@@ -150,9 +151,9 @@ def _run() -> int:
         return EXIT_DATA if isinstance(error, InputError | LimitError) else EXIT_USAGE
     except OSError as error:
         where, what = show(str(error.filename or "input or output"), 200), show(error.strerror or str(error), 200)
-        repair = "check that it is there, may be used and has room"
+        repair = "check that it exists, that you may use it, and that there is room"
         if _stands_nowhere():
-            where, what, repair = "the current folder", "it is gone", "change to one that is there"
+            where, what, repair = "the current folder", "it no longer exists", "change to a folder that exists"
         complain(f"holdrank: {HoldrankError(f'{where}: {what}', repair=repair)}")
         return EXIT_DATA
     except MemoryError as error:

@@ -34,28 +34,28 @@ _BALLOTS_SHOWN = 20
 
 @click.command(cls=ReadingCommand)
 @click.argument("file")
-@click.option("--new-winner", is_flag=True, help="Goal: another item gets to the first place.")
-@click.option("--wins", metavar="X", help="Goal: the item X gets to the first place.")
-@click.option("--above", nargs=2, metavar="B A", help="Goal: the item B stands above the item A.")
-@click.option("--top-set", type=int, metavar="K", help="Goal: the first K items are not the same any more.")
-@click.option("--enters", type=(str, int), metavar="X K", help="Goal: the item X gets among the first K.")
-@click.option("--leaves", type=(str, int), metavar="X K", help="Goal: the item X is not among the first K any more.")
+@click.option("--new-winner", is_flag=True, help="Goal: change the winner.")
+@click.option("--wins", metavar="X", help="Goal: make X win.")
+@click.option("--above", nargs=2, metavar="B A", help="Goal: put B above A.")
+@click.option("--top-set", type=int, metavar="K", help="Goal: change the set of the top K items.")
+@click.option("--enters", type=(str, int), metavar="X K", help="Goal: bring X into the top K.")
+@click.option("--leaves", type=(str, int), metavar="X K", help="Goal: push X out of the top K.")
 @click.option("--distance", type=click.FloatRange(0, 1), metavar="D",
-              help="Goal: the consensus moves by this share of the pairs.")  # fmt: skip
+              help="Goal: move the consensus by this share of the pairs.")  # fmt: skip
 @click.option("--change", type=click.Choice(["replace", "drop", "add"]), default="replace", show_default=True,
-              help="What happens to votes.")  # fmt: skip
+              help="What the adversary does with votes.")  # fmt: skip
 @rule_option
 @theta_option
 @merge_option
-@click.option("--write", metavar="OUTPUT", help="Write the votes after the attack to this file, as convert does.")
+@click.option("--write", metavar="OUTPUT", help="Write the attacked votes to this file, in the formats of convert.")
 @search_time_option
 @result_options
 def attack(file: str, change: str, rule: str, theta: float | str | None, merge: str, write: str | None,
            time_limit: float | None, require_proof: bool, as_json: bool, quiet: bool, verbose: bool,
            reading: dict[str, Any], **goals: Any) -> int:  # fmt: skip
-    """Tell the least change of votes of FILE that reaches a goal.
+    """Find the smallest change of votes that achieves a goal.
 
-    Give exactly one goal. The ballots to change are listed; --write writes the votes as they would then be.
+    Give exactly one goal. The output lists the ballots to change; --write saves the attacked votes.
     """
     from holdrank.attacks.answers import attack as compute
 
@@ -124,7 +124,7 @@ def _write(found: Attack, output: str, quiet: bool) -> None:
 
     best = found.whole or found
     if best.votes is None:
-        complain("note: no attack is known, so nothing was written")
+        complain("note: no attack found, so nothing was written")
         return
     write_votes(best.votes, output)
     if not quiet:
@@ -149,7 +149,7 @@ def _print_attack(found: Attack, T: Statistic) -> None:
         for row in changes[: min(shown, taken)] + changes[taken:][: _BALLOTS_SHOWN - min(shown, taken)]:
             table.add_row(*row)
         click.echo()
-        print_table("Taken away (-) and put in (+)", None, table)
+        print_table("Removed (-) and added (+)", None, table)
         if more := len(changes) - table.row_count:
             click.echo(f"and {more:,} more ballots; --json lists all")
         click.echo(f"\nbefore: {found.before.text()}\nafter:  {after.text()}")

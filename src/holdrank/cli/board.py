@@ -23,7 +23,8 @@ from holdrank.cli.printing import complain, exit_code, print_json, progress_line
 
 _ENDINGS = (".csv", ".json", ".md", ".tex")
 _READ_COLUMNS = click.Option(
-    ["--read-columns", "columns"], help="Columns of FILE to use: names or numbers from 1, separated by commas."
+    ["--read-columns", "columns"],
+    help="Columns of FILE to use, separated by commas: names, or positions counted from 1.",
 )
 
 
@@ -38,25 +39,25 @@ def _reading_options(command: F) -> F:
 @click.command(cls=ReadingCommand)
 @click.argument("file")
 @click.option("-o", "--output", metavar="OUTPUT",
-              help=f"File to write; its ending decides the form: {', '.join(_ENDINGS)}. "
+              help=f"File to write; the extension sets the format: {', '.join(_ENDINGS)}. "
               "Without it, Markdown on stdout.")  # fmt: skip
 @click.option("--columns", "shown", metavar="COLUMNS",
               help="Columns in this order, separated by commas: rank, rank_ub, rank_lb, model, rating, rating_lower, "
-              "rating_upper, votes, tier, votes_to_overtake. All that the rule has if not given.")  # fmt: skip
+              "rating_upper, votes, tier, votes_to_overtake. By default all columns that the rule has.")  # fmt: skip
 @rule_option
 @click.option("--draws", type=click.IntRange(min=1), default=200, show_default=True,
               help="Bootstrap samples for rank_ub and rank_lb where the rule has no ratings.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Bootstrap seed.")
-@time_option("everything")
+@time_option("the whole board")
 @json_option
 @quiet_option
 @_reading_options
 def board(file: str, output: str | None, shown: str | None, rule: str, draws: int, seed: int, time_limit: float | None,
           as_json: bool, quiet: bool, reading: dict[str, Any]) -> int:  # fmt: skip
-    """Write the leaderboard of FILE with the columns that boards publish.
+    """Write the leaderboard of FILE, with the columns that leaderboards publish.
 
-    rank_ub and rank_lb are the best and the worst place that chance leaves open; votes_to_overtake is how many votes
-    must change, at least, before the next item stands above.
+    rank_ub and rank_lb are the best and the worst rank within the confidence interval. votes_to_overtake is the minimum
+    number of votes that must change before the next item ranks higher.
     """
     from holdrank.analysis.board import leaderboard
     from holdrank.views.boards import board_markdown, write_leaderboard

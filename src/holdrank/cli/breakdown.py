@@ -57,14 +57,14 @@ _BOUNDS = ("lower", "upper", "needed", "ties", "decides", "sufficient")
 @theta_option
 @merge_option
 @click.option("--delta", "deltas", type=click.FloatRange(0, 1), multiple=True,
-              help="Distance as a share of the pairs, may be repeated; all if not given.")  # fmt: skip
+              help="Distance as a share of the pairs; may be repeated. By default all distances.")  # fmt: skip
 @click.option("--method", type=click.Choice(["auto", "exact", "search", "bounds", "smooth", "paper"]), default="auto",
-              show_default=True, help="Certified values; attacks by search; bounds of the paper's theorems; attacks by "
-              "the improved estimator; the paper's estimator as written.")  # fmt: skip
+              show_default=True, help="exact: certified values; search: attacks by search; bounds: the paper's "
+              "theorems; smooth: improved estimator; paper: the paper's estimator as written.")  # fmt: skip
 @click.option("--distance", type=click.Choice(["hausdorff_ns", "hausdorff_half"]), default="hausdorff_ns",
-              show_default=True, help="Between rankings with ties.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), help="Of the random numbers of --method smooth and paper.")
-@click.option("--steps", type=click.IntRange(min=1), help="Of --method paper; 30,000 if not given.")
+              show_default=True, help="Distance between rankings with ties.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), help="Random seed for --method smooth and paper.")
+@click.option("--steps", type=click.IntRange(min=1), help="Steps of --method paper; 30,000 by default.")
 @search_time_option
 @worker_options
 @checkpoint_option
@@ -73,11 +73,11 @@ def breakdown(file: str, files: tuple[str, ...], rule: str, theta: float | str |
               deltas: tuple[float, ...], method: str, distance: str, seed: int | None, steps: int | None,
               time_limit: float | None, executor: Executor | None, checkpoint: str | None, require_proof: bool,
               as_json: bool, quiet: bool, verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
-    """Tell how many votes of FILE must change to move the consensus.
+    """Compute how many votes must change to move the consensus.
 
-    For every distance, as a number of pairs of items whose order changes: the votes that must be replaced. Of several
-    files the first distance is shown, or those of --delta; --jobs and --scheduler share the files out, and the time
-    limit is for each.
+    Each row is a distance, as the number of item pairs whose order changes, with the votes that must be replaced. For
+    several files, the output shows the first distance of each, or those of --delta; --jobs and --scheduler spread the
+    files over processes, and the time limit applies to each file.
     """
     from holdrank.analysis.records import curve_record, reported_record
     from holdrank.attacks.answers import breakdown as compute
@@ -87,7 +87,7 @@ def breakdown(file: str, files: tuple[str, ...], rule: str, theta: float | str |
         from holdrank.attacks.estimator.options import PaperOptions
 
         if method != "paper":
-            raise click.UsageError("--steps is of --method paper.")
+            raise click.UsageError("--steps applies only to --method paper.")
         how["options"] = PaperOptions(steps=steps)
     asked: dict[str, Any] = {"rule": rule, "theta": theta, "merge": merge}
     spec = {**asked, "deltas": list(deltas) or None, "method": method, "distance": distance, "seed": seed,
@@ -123,11 +123,11 @@ def breakdown(file: str, files: tuple[str, ...], rule: str, theta: float | str |
 @rule_option
 @merge_option
 @click.option("--delta", type=click.FloatRange(0, 1, min_open=True),
-              help="Distance that counts as broken, as a share of the pairs; one pair if not given.")  # fmt: skip
+              help="Distance that counts as broken, as a share of the pairs; one pair by default.")  # fmt: skip
 @click.option("--tolerance", type=click.FloatRange(min=0), default=0.02, show_default=True,
-              help="Loss that the best threshold may add to that of the ranking without ties.")  # fmt: skip
+              help="Extra loss that the best threshold may have, compared with the ranking without ties.")  # fmt: skip
 @click.option("--most", type=click.IntRange(min=1), default=200, show_default=True,
-              help="Thresholds to try at most, where downward merge has more.")  # fmt: skip
+              help="Maximum number of thresholds to try.")  # fmt: skip
 @search_time_option
 @worker_options
 @checkpoint_option
@@ -135,16 +135,17 @@ def breakdown(file: str, files: tuple[str, ...], rule: str, theta: float | str |
 def tradeoff(file: str, rule: str, merge: str, delta: float | None, tolerance: float, most: int,
              time_limit: float | None, executor: Executor | None, checkpoint: str | None, require_proof: bool,
              as_json: bool, quiet: bool, verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
-    """Weigh loss against robustness for the tiers of FILE.
+    """Compare loss and robustness of the tiers of FILE at every threshold.
 
-    For every threshold at which the tiers change: what the ties cost, and the votes that must change to break them.
+    Each row is a threshold at which the tiers change: what the ties cost, and how many votes must change to break
+    them.
     """
     from holdrank.analysis.records import ranking_record, tradeoff_record
     from holdrank.analysis.tradeoff import tradeoff as compute
 
     votes = read(file, reading, quiet)
     asked, rule = rule, settled_rule(rule, votes)
-    with progress_line(quiet, "weighing loss against robustness") as progress:
+    with progress_line(quiet, "computing the trade-off between loss and robustness") as progress:
         limits: dict[str, Any] = {"tolerance": tolerance, "time_limit": time_limit, "progress": progress}
         means: dict[str, Any] = {"executor": executor, "checkpoint": checkpoint}
         found = compute(votes, statistic(rule), merge=merge, delta=delta, most=most, **limits, **means)  # type: ignore[arg-type]
@@ -175,7 +176,7 @@ def _breakdowns(
     with progress_line(quiet) as progress:
         found = breakdowns(files, T, **how, progress=progress)
     names = {one.statistic for one in found}
-    return names.pop() if len(names) == 1 else "the rule that suits each file", [one.record for one in found]
+    return names.pop() if len(names) == 1 else "the rule chosen for each file", [one.record for one in found]
 
 
 def _worst_code(found: list[Any], require_proof: bool) -> int:

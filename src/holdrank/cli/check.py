@@ -49,29 +49,29 @@ class _Tested(NamedTuple):
 @click.command(cls=ReadingCommand)
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--min-breakdown", type=click.FloatRange(0, 1), default=0.01, show_default=True,
-              help="Share of the votes that must change before a claim fails.")  # fmt: skip
+              help="Share of the votes that must change before a claim breaks.")  # fmt: skip
 @click.option("--claim", "claims", multiple=True, metavar="CLAIM",
-              help=f"What must hold: {CLAIMS}; may be repeated. Without any: the order of every pair.")  # fmt: skip
+              help=f"Claim that must hold: {CLAIMS}; may be repeated. By default the order of every pair.")  # fmt: skip
 @rule_option
 @theta_option
 @merge_option
 @time_option("all claims about a file")
 @summary_option
-@click.option("--badge", metavar="PICTURE", help="Write the weakest claim to this .svg file, as a badge.")
+@click.option("--badge", metavar="PICTURE", help="Write a badge with the weakest claim to this .svg file.")
 @json_option
 @quiet_option
 @reading_options
 def check(files: tuple[str, ...], min_breakdown: float, claims: tuple[str, ...], rule: str, theta: float | str | None,
           merge: str, time_limit: float | None, summary: str | None, badge: str | None, as_json: bool, quiet: bool,
           reading: dict[str, Any]) -> int:  # fmt: skip
-    """Fail unless the consensus of FILE holds.
+    """Fail unless the claims about the consensus of FILE hold.
 
-    Exit code 4 when a claim is wrong, or not proved to stay right until a share of the votes changes. Several files are
-    checked one by one, with the same claims.
+    Exit code 4 if a claim is false, or not proved to hold until the given share of the votes changes. Several files are
+    checked one by one against the same claims.
     """
     for option, given in (("--json", as_json), ("--badge", badge is not None)):
         if given and len(files) > 1:
-            raise click.UsageError(f"{option} is for one FILE; here are {len(files)}.")
+            raise click.UsageError(f"{option} takes one FILE; {len(files)} were given.")
     for file in files:
         if summary is not None:
             check_output("--summary", summary, file)
@@ -112,7 +112,11 @@ def _tested(votes: Votes, T: Statistic, claims: tuple[str, ...], least: float, t
         consensus = consensus_of(votes, T, time_limit)
     if consensus.status.is_interrupted:
         raise KeyboardInterrupt
-    wrong = "does not hold" if consensus.status.is_exact else "does not hold in the best ranking that was found in time"
+    wrong = (
+        "does not hold"
+        if consensus.status.is_exact
+        else "does not hold in the best ranking found within the time limit"
+    )
     pairs = votes.n * (votes.n - 1) / 2
     wanted: list[tuple[str, Goal | None]] = [
         (claim, goal_against(claimed(claim, votes.items), votes.items, consensus.ranking, tiers=tiers))

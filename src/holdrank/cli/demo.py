@@ -18,9 +18,9 @@ from holdrank.cli.rank import print_ranking, print_tiers
 @click.option("--out", default="holdrank-demo", show_default=True, help="Folder for the results.")
 @click.option("--seed", type=int, default=2023, show_default=True, help="Seed of the generated votes.")
 @click.option("--theta", type=click.FloatRange(0, 0.5), default=0.05, show_default=True,
-              help="Threshold of the tiers that are printed; the report chooses its own.")  # fmt: skip
+              help="Threshold of the printed tiers; the report chooses its own.")  # fmt: skip
 def demo(out: str, seed: int, theta: float) -> None:
-    """Analyse a generated data set."""
+    """Run a complete analysis on generated votes."""
     from holdrank.analysis.analyse import analyse
     from holdrank.analysis.records import command_record, ranking_record, tiers_record
     from holdrank.analysis.spec import Spec

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 @click.argument("old")
 @click.argument("new")
 @rule_option
-@click.option("--draws", type=click.IntRange(min=1), default=1000, show_default=True, help="Draws of the bootstrap.")
+@click.option("--draws", type=click.IntRange(min=1), default=1000, show_default=True, help="Bootstrap samples.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Bootstrap seed.")
-@time_option("the draws and the votes that undo what moved")
+@time_option("the bootstrap and the votes that undo each move")
 @worker_options
 @summary_option
 @json_option
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
 @reading_options
 def diff(old: str, new: str, rule: str, draws: int, seed: int, time_limit: float | None, executor: Executor | None,
          summary: str | None, as_json: bool, quiet: bool, reading: dict[str, Any]) -> int:  # fmt: skip
-    """Tell what moved from OLD to NEW.
+    """Show what moved from OLD to NEW.
 
-    And whether it is more than noise: the places, and where they lie in 95 % of the draws when the votes are drawn
-    again. And by what margin: the votes of NEW after whose change a pair that moved stands as in OLD. Items that are
-    not in both files are left out. A third of the time limit is for the draws of each file, the rest for margins.
+    For each item: whether the move is more than noise (bootstrap intervals of both places), and how many votes of NEW
+    must change to undo it. Items that are not in both files are left out. The bootstrap of each file may take a third
+    of the time limit, the votes that undo a move the rest.
     """
     from holdrank.analysis.compare import compare
     from holdrank.status import Status

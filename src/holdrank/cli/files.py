@@ -28,11 +28,11 @@ from holdrank.words.numbers import plural
 def validate(files: tuple[str, ...], as_json: bool, reading: dict[str, Any]) -> int:
     """Check FILE and list its problems.
 
-    The first 20 are shown with their lines, and the total; without any, what was read. Several files are checked one by
-    one.
+    Shows the first 20 problems with their lines, and how many there are. If there are none, shows what was read.
+    Several files are checked one by one.
     """
     if as_json and len(files) > 1:
-        raise click.UsageError(f"--json is for one FILE; here are {len(files)}.")
+        raise click.UsageError(f"--json takes one FILE; {len(files)} were given.")
     found = [_validated(file, as_json, reading) for file in files]
     return EXIT_DATA if any(found) else 0
 
@@ -63,24 +63,24 @@ def _validated(file: str, as_json: bool, reading: dict[str, Any]) -> int:
 @click.option(
     "--to",
     type=click.Choice(["preflib", "positions", "rank-columns", "jsonl"]),
-    help="Form of OUTPUT; told by its ending if not given.",
+    help="Format of OUTPUT; by default from its extension.",
 )
 @quiet_option
 @reading_options
 def convert(file: str, output: str, to: str | None, quiet: bool, reading: dict[str, Any]) -> None:
-    """Write the votes of FILE to OUTPUT.
+    """Convert the votes of FILE to OUTPUT.
 
-    The ending of OUTPUT tells the form: .soc .soi .toc .toi .csv .jsonl; - is stdout.
+    The extension of OUTPUT sets the format: .soc .soi .toc .toi .csv .jsonl; - is stdout.
     """
     from holdrank.files import write_votes
 
     if output == "-" and to is None:
-        raise click.UsageError("OUTPUT - has no ending that tells its form; give --to.")
+        raise click.UsageError("OUTPUT - has no extension to tell the format; give --to.")
     if output != "-":
         check_output("OUTPUT", output, file, VOTE_ENDINGS if to is None else ())
     votes = read(file, reading, quiet)
     write_votes(votes, output, format=to)
     if votes.unlisted == "observed" and votes.incomplete and not output.endswith(".jsonl") and to != "jsonl":
-        complain("note: this form cannot hold the rule for unlisted items; read it with --unlisted observed")
+        complain("note: this format does not store how unlisted items count; read it back with --unlisted observed")
     if output != "-" and not quiet:
         complain(f"wrote {show(output, 200)}")

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 @click.option("--by", metavar="COLUMN",
               help="Column of the groups, such as language or judge; by default the columns of a score table, or the "
               "voters.")  # fmt: skip
-@click.option("--ballots", is_flag=True, help="Leave out a single vote of each distinct ballot instead.")
+@click.option("--ballots", is_flag=True, help="Leave out one vote of each distinct ballot instead.")
 @rule_option
-@click.option("--most", type=click.IntRange(min=0), default=20, show_default=True, help="Groups to list.")
+@click.option("--most", type=click.IntRange(min=0), default=20, show_default=True, help="Number of groups to list.")
 @time_option("all groups")
 @click.option("-o", "--output", metavar="PAGE", help="Write a picture and the table of all groups to this .html file.")
 @result_options
@@ -45,8 +45,8 @@ def leave_one_out(file: str, by: str | None, ballots: bool, rule: str, most: int
                   reading: dict[str, Any]) -> int:  # fmt: skip
     """Leave out each voter, task or category of FILE in turn, and show what changes.
 
-    In a score table each column is left out. In battles and ballots, --by names the column that says which rows belong
-    together; the rule is run again on what is left.
+    In a score table, the groups are the columns. In battles and ballots, --by names the column that groups the rows.
+    The rule runs again on the remaining votes.
     """
     from holdrank.analysis import records
     from holdrank.analysis.group_records import leave_one_out_record
@@ -99,7 +99,7 @@ def _print_groups(votes: Votes, found: LeaveOneOut, rule: str, most: int) -> Non
     if alone:
         click.echo(
             f"note: without {show(alone[0].name, 60)} no vote is left for {show(alone[0].unheard[0], 60)}"
-            + (f"; {plural(len(alone), 'group')} in all leave items without votes" if len(alone) > 1 else "")
+            + (f"; {plural(len(alone), 'group')} in total leave items without votes" if len(alone) > 1 else "")
         )
     if len(found.each) < found.groups:
         click.echo(f"{found.status.in_brief}: {plural(found.groups - len(found.each), 'group')} not tried")

@@ -68,42 +68,42 @@ class ReadingCommand(click.Command):
 
 READING_OPTIONS = [
     click.Option(["--format"], type=click.Choice(FORMATS), metavar="FORM",
-                 help=f"Form of FILE; found out if not given. One of {', '.join(FORMATS)}."),
+                 help=f"Format of FILE, auto-detected by default. One of {', '.join(FORMATS)}."),
     click.Option(["--unlisted"], type=click.Choice(["bottom", "observed"]),
-                 help="Unlisted items: tied below all listed ones, or not compared."),
-    click.Option(["--delimiter"], help="Between the cells of a row: , ; | or tab."),
-    click.Option(["--encoding"], help="Of the text; UTF-8 if not given."),
-    click.Option(["--header"], type=int, help="Number of the row with the column names; 0 for none."),
-    click.Option(["--columns"], help="Columns to use: names or numbers from 1, separated by commas."),
-    click.Option(["--item"], multiple=True, help="Column that names the item; repeat it for a name of several parts."),
-    click.Option(["--voter"], help="Column that names the voter."),
-    click.Option(["--weight"], help="Column that holds the weight of a row."),
-    click.Option(["--rank-column", "rank"], help="Column that holds the rank (long form)."),
-    click.Option(["--score-column", "score"], help="Column that holds the score (long form)."),
-    click.Option(["--first"], help="Column with the first item of a battle."),
-    click.Option(["--second"], help="Column with the second item of a battle."),
-    click.Option(["--winner"], help="Column with the winner of a battle."),
+                 help="Items a ballot does not list: tied below the listed ones, or not compared."),
+    click.Option(["--delimiter"], help="Column delimiter: , ; | or tab. Auto-detected by default."),
+    click.Option(["--encoding"], help="Text encoding; UTF-8 by default."),
+    click.Option(["--header"], type=int, help="Row that holds the column names, counted from 1; 0 for none."),
+    click.Option(["--columns"], help="Columns to use, separated by commas: names, or positions counted from 1."),
+    click.Option(["--item"], multiple=True, help="Column with the item name; repeat it for a name in several parts."),
+    click.Option(["--voter"], help="Column with the voter."),
+    click.Option(["--weight"], help="Column with the weight of each row."),
+    click.Option(["--rank-column", "rank"], help="Column with the rank (long format)."),
+    click.Option(["--score-column", "score"], help="Column with the score (long format)."),
+    click.Option(["--first"], help="Column with the first item of each battle."),
+    click.Option(["--second"], help="Column with the second item of each battle."),
+    click.Option(["--winner"], help="Column with the winner of each battle."),
     click.Option(["--map"], multiple=True, metavar="VALUE=MEANING",
-                 help="What a code of the winner column means: first, second, tie or skip; may be repeated."),
+                 help="Meaning of a code in the winner column: first, second, tie or skip; may be repeated."),
     click.Option(["--blank-voters"], type=click.Choice(["refuse", "separate"]),
-                 help="Battles that name no voter: refuse (default), or count each as a voter of its own."),
+                 help="Battles without a voter: refuse them (default), or count each as a separate voter."),
     click.Option(["--lower-is-better"], multiple=True,
-                 help="Score column (voter, task) where low is good, or all; may be repeated."),
-    click.Option(["--blank", "blanks"], multiple=True, help="Text that means 'nothing here'; may be repeated."),
+                 help="Score column (voter or task) where lower is better, or all; may be repeated."),
+    click.Option(["--blank", "blanks"], multiple=True, help="Text that marks a missing value; may be repeated."),
     click.Option(["--repeated"], type=click.Choice(["refuse", "first"]), default="refuse", show_default=True,
-                 help="An item named twice: refuse, or keep the first mention."),
+                 help="Item that a ballot lists twice: refuse the file, or keep the first mention."),
     click.Option(["--both-bad"], type=click.Choice(["tie", "drop"]), default="tie", show_default=True,
-                 help="Battles in which both were bad."),
+                 help="Battles where both items were called bad: count as ties, or drop."),
     click.Option(["--categories"], help="Categories of a .cat file, best first, separated by commas."),
     click.Option(["--short-rows"], type=click.Choice(["refuse", "fill"]), default="refuse", show_default=True,
-                 help="Rows with too few cells: refuse, or fill with blanks."),
+                 help="Rows with too few cells: refuse the file, or fill them with blanks."),
     click.Option(["--where"], multiple=True, metavar="COLUMN=VALUE",
                  help="Rows to keep, such as language=en or anony!=False; may be repeated."),
     click.Option(["--since"], metavar="DATE", help="First day of the rows to keep, such as 2024-05-31."),
     click.Option(["--until"], metavar="DATE", help="Last day of the rows to keep."),
     click.Option(["--only"], multiple=True, metavar="ITEM", help="Item to keep; may be repeated."),
     click.Option(["--drop"], multiple=True, metavar="ITEM", help="Item to leave out; may be repeated."),
-    click.Option(["--sheet"], help="Sheet of a workbook; the first if not given."),
+    click.Option(["--sheet"], help="Sheet of a workbook; the first by default."),
 ]  # fmt: skip
 
 
@@ -122,18 +122,18 @@ def reading_options(command: F) -> F:
 
 RATING_OPTIONS = [
     click.Option(["--scale"], type=click.FloatRange(min=0, min_open=True), metavar="POINTS",
-                 help="Lead that means odds of BASE to 1; 400 if not given."),
+                 help="Rating difference that means odds of BASE to 1; 400 by default, as for Elo."),
     click.Option(["--base"], type=click.FloatRange(min=1, min_open=True), metavar="ODDS",
-                 help="Odds that a lead of SCALE points means; 10 if not given."),
+                 help="Odds that a difference of SCALE points means; 10 by default."),
     click.Option(["--offset"], type=float, metavar="POINTS",
-                 help="Rating of the anchor, or mean of all ratings; 1000 if not given."),
-    click.Option(["--anchor"], metavar="ITEM", help="Item whose rating is the offset."),
+                 help="Rating of the anchor, or mean of all ratings without one; 1000 by default."),
+    click.Option(["--anchor"], metavar="ITEM", help="Item whose rating is fixed at the offset."),
     click.Option(["--level"], type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="SHARE",
-                 help="Coverage of the confidence intervals; 0.95 if not given."),
+                 help="Confidence level of the intervals; 0.95 by default."),
     click.Option(["--reweight"], is_flag=True,
-                 help="Let all pairs count alike: a comparison weighs 1 / max(comparisons of its pair, 50)."),
+                 help="Give all pairs equal weight: a comparison weighs 1 / max(comparisons of its pair, 50)."),
     click.Option(["--ties"], type=click.Choice(["half", "davidson", "rao-kupper"]),
-                 help="A tie is half a win for each, or an outcome of its own by a model; half if not given."),
+                 help="How ties count: half a win each (default), or as an outcome in a tie model."),
 ]  # fmt: skip
 
 
@@ -156,7 +156,7 @@ def rating_options(command: F) -> F:
 def expect_ratings(rule: str, given: dict[str, Any]) -> None:
     """Refuse options of ratings for a rule that gives none."""
     if rule != "bradley-terry" and given:
-        raise click.UsageError(f"--{next(iter(given))} is for --rule bradley-terry: only that rule gives ratings.")
+        raise click.UsageError(f"--{next(iter(given))} needs --rule bradley-terry, the only rule with ratings.")
 
 
 def as_option(option: Option) -> str:
@@ -187,9 +187,9 @@ def _clean(reading: dict[str, Any]) -> dict[str, Any]:
 def worker_options(command: F) -> F:
     """Add the options that say who does the work; they reach the command as `executor`, None for this process alone."""
 
-    @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes that share the work.")
+    @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Number of parallel processes.")
     @click.option("--scheduler", metavar="ADDRESS",
-                  help="Dask scheduler whose workers share the work: its address, or its scheduler file.")  # fmt: skip
+                  help="Dask scheduler to use: its address, or its scheduler file.")  # fmt: skip
     @wraps(command)
     def gather(*args: Any, jobs: int | None, scheduler: str | None, **kwargs: Any) -> Any:
         if jobs is not None and scheduler is not None:
@@ -206,11 +206,11 @@ def worker_options(command: F) -> F:
 
 checkpoint_option = click.option(
     "--checkpoint", type=click.Path(dir_okay=False), metavar="POINTS",
-    help="File that keeps what is finished; a run that was stopped goes on from there.",
+    help="File that keeps finished work, so that an interrupted run can be resumed.",
 )  # fmt: skip
-quiet_option = click.option("-q", "--quiet", is_flag=True, help="Say nothing about how the file was read.")
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="Do not print how the file was read.")
 verbose_option = click.option(
-    "-v", "--verbose", is_flag=True, help="Say how the result was proved, and how long it took."
+    "-v", "--verbose", is_flag=True, help="Print how the result was proved and how long it took."
 )
 
 
@@ -232,14 +232,14 @@ class Threshold(click.FloatRange):
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
-require_proof_option = click.option("--require-proof", is_flag=True, help="Exit with 5 when optimality was not proved.")
+require_proof_option = click.option("--require-proof", is_flag=True, help="Exit with code 5 unless proved.")
 merge_option = click.option(
     "--merge",
     type=click.Choice(["downward", "naive", "smith"]),
     default="downward",
     show_default=True,
-    help="Which neighbours are merged: the farthest within theta first, the closest first, or all that do not beat "
-    "everything below by more than theta.",
+    help="How neighbours are merged into tiers: the farthest within theta first, the closest first, or all that do not "
+    "beat everything below by more than theta.",
 )
 
 
@@ -247,7 +247,7 @@ theta_option = click.option(
     "--theta",
     type=Threshold(),
     metavar="T",
-    help="Break the tiers at this threshold, or at the one of tradeoff (auto); without it, the strict ranking.",
+    help="Attack the tiers at this threshold, or at the one that auto chooses; by default the ranking without ties.",
 )
 
 
@@ -276,7 +276,7 @@ def time_option(what: str, default: float = TIME_LIMIT) -> Callable[[F], F]:
 
     def add(command: F) -> F:
         @click.option("--time-limit", type=Seconds(), default=default, show_default=f"{default:g}", metavar="SECONDS",
-                      help=f"Seconds for {what}; none for no limit.")  # fmt: skip
+                      help=f"Time limit for {what}, in seconds; none for no limit.")  # fmt: skip
         @wraps(command)
         def limited(*args: Any, time_limit: float, **kwargs: Any) -> Any:
             return command(*args, time_limit=None if math.isinf(time_limit) else time_limit, **kwargs)
@@ -299,7 +299,7 @@ def result_options(command: F) -> F:
 RULES = ("kemeny", "borda", "footrule", "copeland", "bradley-terry", "mean-score")  # as in the registry, without numpy
 rule_option = click.option(
     "--rule", type=click.Choice(("auto", *RULES)), default="auto", show_default=True,
-    help="Aggregation rule; auto is Bradley-Terry for battles, and Kemeny for all other votes.",
+    help="Aggregation rule; auto uses Bradley-Terry for battles and Kemeny for all other votes.",
 )  # fmt: skip
 
 
@@ -313,7 +313,7 @@ def settled_rule(asked: str, *votes: Votes) -> str:
 def tell_rule(asked: str, rule: str) -> None:
     """Say which rule was chosen for battles; below what it gave, for results come first."""
     if why := why_chosen(asked, rule):
-        click.echo(f"rule: {rule_name(rule)}, {why} (--rule chooses another)")
+        click.echo(f"rule: {rule_name(rule)}, {why} (choose another with --rule)")
 
 
 def statistic(rule: str) -> Statistic:
@@ -343,15 +343,15 @@ def check_output(option: str, output: str, file: str, endings: Sequence[str] = (
     from holdrank.files.writers import expect_target
 
     if endings and Path(output).suffix.lower() not in endings:
-        raise click.UsageError(f"{option} needs a file that ends in {', '.join(endings)}, not {show(output, 200)!r}.")
+        raise click.UsageError(
+            f"{option} needs a file with the extension {', '.join(endings)}, not {show(output, 200)!r}."
+        )
     if _same_file(output, file):
         raise click.UsageError(f"{option} would overwrite the votes in {show(file, 200)}; name another file.")
     expect_target(Path(output))
 
 
-summary_option = click.option(
-    "--summary", metavar="PAGE", help="Add what was found to the end of this file, as Markdown; made if not there."
-)
+summary_option = click.option("--summary", metavar="PAGE", help="Append the result to this file, as Markdown.")
 
 
 def write_summary(path: str, text: str) -> None:

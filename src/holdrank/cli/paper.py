@@ -32,12 +32,12 @@ _FIGURES = ("fig1", "fig2", "fig3", "fig4", "fig5", "margin")
 @click.argument("files", nargs=-1)
 @click.option("--out", default="holdrank-paper", show_default=True, metavar="DIR", help="Folder for data and pictures.")
 @click.option("--seed", type=click.IntRange(min=0), default=2023, show_default=True,
-              help="Of the estimates, of our random distributions in fig5, and of the generated arena.")  # fmt: skip
-@click.option("--estimate", is_flag=True, help="Estimate and draw the values of fig5 as well (method smooth).")
+              help="Random seed of the estimates, the distributions in fig5 and the generated arena.")  # fmt: skip
+@click.option("--estimate", is_flag=True, help="Also estimate and draw the values of fig5 (method smooth).")
 @click.option("--list", "listing", metavar="LIST",
               help="TOML file that lists more FILES, each with its own title and reading options.")  # fmt: skip
 @click.option("--time-limit", type=click.FloatRange(min=0), default=60.0, show_default=True,
-              help="Seconds for each of FILES, or for the table of arena.")  # fmt: skip
+              help="Time limit for each of FILES, or for the arena table, in seconds.")  # fmt: skip
 @worker_options
 @checkpoint_option
 @quiet_option
@@ -48,16 +48,16 @@ def paper(figure: str, files: tuple[str, ...], out: str, seed: int, estimate: bo
           reading: dict[str, Any]) -> None:  # fmt: skip
     """Draw the figures of the paper, with the exact values added.
 
-    Each as data (.json, .csv) and as a picture (.svg, .pdf, .png). The figure margin is ours: what a threshold near the
-    margin of a pair does. The figure real is the trade-off between loss and robustness of vote FILES; all is every
-    figure, and real if there are FILES. A file that cannot be used is left out and reported at the end (exit code 3).
+    Writes each figure as data (.json, .csv) and as a picture (.svg, .pdf, .png). The figure margin is ours: it shows a
+    threshold near the margin of a pair. The figure real shows loss against robustness for vote FILES. all is every
+    figure, and real if there are FILES. A file that cannot be read is skipped and reported at the end (exit code 3).
 
-    The table arena is not of the paper, nor part of all: how few battles of FILE, dropped, added or replaced, change
-    the first k items by Bradley-Terry. Certified numbers stand beside what influence predicts. Without FILE, an arena
-    is generated. With -v the table has milliseconds.
+    The table arena is not in the paper, and not part of all: how few battles of FILE, dropped, added or replaced,
+    change the top k by Bradley-Terry. It compares certified numbers with the influence-function approximation. Without
+    FILE, it generates an arena. -v adds milliseconds to the table.
 
-    In LIST, each vote file is a table [[file]] with a path, relative to LIST, and any of title and the reading options
-    under the names that read_votes gives them:
+    In LIST, each vote file is a table [[file]] with a path relative to LIST, and optionally a title and reading
+    options, named as in read_votes:
 
     \b
         [[file]]
@@ -73,9 +73,9 @@ def paper(figure: str, files: tuple[str, ...], out: str, seed: int, estimate: bo
         _arena(files, listing, out, seed, time_limit, quiet, verbose, reading)
         return
     if verbose:
-        raise click.UsageError("--verbose is of the table arena.")
+        raise click.UsageError("--verbose applies only to the table arena.")
     if (files or listing) and figure not in ("real", "all"):
-        raise click.UsageError(f"The figure {figure} reads no files; use real.")
+        raise click.UsageError(f"The figure {figure} takes no files; use real.")
     if figure == "real" and not (files or listing):
         raise click.UsageError("The figure real needs vote files.")
     chosen = [*files, *(read_list(listing) if listing else [])]

@@ -38,7 +38,7 @@ from holdrank.cli.printing import (
 from holdrank.errors import show
 from holdrank.words.ladders import rungs
 from holdrank.words.names import order_text, rule_name
-from holdrank.words.numbers import percent, span
+from holdrank.words.numbers import decimal, percent, span
 from holdrank.words.ratings import rating_texts
 from holdrank.words.results import consensus_text, draws_text, few_draws_text, majority_text
 
@@ -57,21 +57,21 @@ _PROVES = "may prove the ranking optimal"
 @click.command(cls=ReadingCommand)
 @click.argument("file")
 @rule_option
-@click.option("--compare", is_flag=True, help="Show the places by every other rule beside these.")
+@click.option("--compare", is_flag=True, help="Also show the ranks by every other rule.")
 @click.option("--draws", type=click.IntRange(min=1),
-              help="Draw the votes again so many times, and show where places then lie.")  # fmt: skip
+              help="Bootstrap samples: show the interval of each place.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Bootstrap seed.")
 @worker_options
 @checkpoint_option
-@time_option("the exact median and the draws")
+@time_option("the exact ranking and the bootstrap")
 @rating_options
 @result_options
 def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, executor: Executor | None,
          checkpoint: str | None, time_limit: float | None, rating: dict[str, Any], model: dict[str, Any],
          require_proof: bool, as_json: bool, quiet: bool, verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
-    """Rank the items of FILE by a consensus.
+    """Rank the items of FILE by consensus.
 
-    By Bradley-Terry, items have ratings with confidence intervals.
+    With Bradley-Terry, items have ratings on the Elo scale, with confidence intervals.
     """
     from holdrank.analysis import records
     from holdrank.analysis.bootstrap import FEW_DRAWS
@@ -79,11 +79,11 @@ def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, exec
     if compare and draws:
         raise click.UsageError("Give --compare or --draws, not both.")
     if not draws and (executor is not None or checkpoint is not None):
-        raise click.UsageError("--jobs, --scheduler and --checkpoint are for --draws.")
+        raise click.UsageError("--jobs, --scheduler and --checkpoint need --draws.")
     if compare and (rating or model):
-        raise click.UsageError("--compare shows places, not ratings; leave out the options of ratings.")
+        raise click.UsageError("--compare shows places, not ratings; leave out the rating options.")
     if draws and model:
-        raise click.UsageError(f"--draws is for the rule without --{next(iter(model))}; give one of the two.")
+        raise click.UsageError(f"--draws does not work with --{next(iter(model))}; give one of the two.")
     votes = read(file, reading, quiet)
     asked, rule = rule, settled_rule(rule, votes)
     expect_ratings(rule, {**rating, **model})
@@ -117,7 +117,7 @@ def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, exec
         print_comparison(votes, {rule: consensus, **others})
         tell_rule(asked, rule)
     else:
-        title = f"{rule.title()} consensus{', pairs count alike' * ('reweight' in model)}"
+        title = f"{rule.title()} consensus{', pairs weighted equally' * ('reweight' in model)}"
         title += f", ties by {model['ties']}" if model.get("ties", "half") != "half" else ""
         print_ranking(votes, consensus, title, None if few else drawn, rated)
         tell_rule(asked, rule)
@@ -138,18 +138,18 @@ def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, exec
     metavar="T",
     default=0.05,
     show_default=True,
-    help="Deviation from 50 % up to which items count as tied, or auto: the best one by tradeoff.",
+    help="Deviation from 50 % up to which two items count as tied; auto ties what chance explains.",
 )
 @merge_option
-@click.option("--path", is_flag=True, help="Show the tiers at every threshold where they change.")
+@click.option("--path", is_flag=True, help="Show the tiers at every threshold where they change, without choosing one.")
 @rule_option
-@time_option("the exact median")
+@time_option("the exact ranking")
 @result_options
 def tiers(file: str, theta: float | str, merge: str, path: bool, rule: str, time_limit: float | None,
           require_proof: bool, as_json: bool, quiet: bool, verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
-    """Sort the items of FILE into honest tiers.
+    """Group the items of FILE into tiers.
 
-    Items stay tied where the votes do not tell them apart.
+    Items share a tier where the votes do not separate them.
     """
     from holdrank.analysis import records
     from holdrank.rules.merges import merge_path, pairs_for
@@ -269,7 +269,7 @@ def print_comparison(votes: Votes, found: dict[str, Consensus]) -> None:
     places = [one.ranking.places for one in found.values()]
     for item in first.ranking.order:
         table.add_row(*(f"{place[item]:g}" for place in places), show(votes.items[item], 60))
-    table.add_row(*(f"{votes.loss(one.ranking):.4g}" for one in found.values()), "loss (Kendall)")
+    table.add_row(*(decimal(votes.loss(one.ranking), 4) for one in found.values()), "loss (Kendall)")
     print_table("Places by rule", votes, table)
     for rule, one in found.items():
         if not one.status.is_exact:

@@ -1,4 +1,4 @@
-"""The command `removals`: what happens to the order of the others when an item leaves."""
+"""The command `removals`: what happens to the order of the others without each item."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 @result_options
 def removals(file: str, rule: str, time_limit: float | None, require_proof: bool, as_json: bool, quiet: bool,
              verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
-    """Remove each item of FILE in turn, and show who of the others changes places.
+    """Remove each item of FILE in turn, and show which of the others change places.
 
-    An item leaves with all its comparisons; the rule is run again on what is left.
+    An item is removed with all its comparisons, and the rule runs again on the rest.
     """
     from holdrank.analysis import records
     from holdrank.analysis.removals import removals as remove_each

@@ -37,32 +37,32 @@ class _ThresholdOrNone(Threshold):
 @click.command(cls=ReadingCommand)
 @click.argument("file")
 @click.option("-o", "--output", metavar="OUTPUT",
-              help=f"File to write; its ending decides the form: {', '.join(_ENDINGS)}. "
+              help=f"File to write; the extension sets the format: {', '.join(_ENDINGS)}. "
               "Without it, report.html, or none with --text.")  # fmt: skip
-@click.option("--text", is_flag=True, help="Print ladder, places, pairs, curves and attack as text.")
+@click.option("--text", is_flag=True, help="Print the ladder, places, pairs, curves and attack as text.")
 @rule_option
 @click.option("--theta", type=_ThresholdOrNone(), metavar="T", default="auto", show_default=True,
-              help="Threshold of the tiers; auto: the best one by tradeoff; none: no tiers.")  # fmt: skip
+              help="Threshold of the tiers; auto ties what chance explains, none gives no ties.")  # fmt: skip
 @merge_option
-@click.option("--k", type=click.IntRange(min=1), help="Who is safely among the first K, safely not, or undecided.")
+@click.option("--k", type=click.IntRange(min=1), help="Report who is safely in the top K, safely out, or undecided.")
 @click.option("--claim", "claims", multiple=True, metavar="CLAIM",
-              help=f"What should hold: {CLAIMS}; may be repeated.")  # fmt: skip
+              help=f"Claim to test: {CLAIMS}; may be repeated.")  # fmt: skip
 @click.option("--budget", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.01, show_default=True,
-              help="Share of the votes that an adversary may change, for places and for --k.")  # fmt: skip
+              help="Share of the votes that an adversary may change, for reachable places and for --k.")  # fmt: skip
 @click.option(
     "--draws", type=click.IntRange(min=0), default=1000, show_default=True, help="Bootstrap samples; 0 for none."
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Bootstrap seed.")
-@time_option("everything", 40.0)
+@time_option("the whole report", 40.0)
 @quiet_option
 @reading_options
 def report(file: str, output: str | None, text: bool, rule: str, theta: float | str, merge: str, k: int | None,
            claims: tuple[str, ...], budget: float, draws: int, seed: int, time_limit: float | None, quiet: bool,
            reading: dict[str, Any]) -> int:  # fmt: skip
-    """Write the whole analysis of FILE to one page.
+    """Write the complete analysis of FILE to one page.
 
-    It holds the consensus, its tiers, how hard they are to break, six pictures and how it was all found; the page needs
-    no network. Only the headline is printed, or with --text the pictures as text.
+    The page has the consensus, its tiers, how many votes break them, six pictures and the methods; it needs no network.
+    The command prints the headline, and with --text the pictures as text.
     """
     from holdrank.analysis.analyse import analyse
     from holdrank.analysis.spec import Spec

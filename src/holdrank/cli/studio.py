@@ -9,12 +9,12 @@ from holdrank.cli.printing import complain
 
 @click.command()
 @click.argument("file", required=False)
-@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Port; a free one if not given.")
-@click.option("--no-browser", is_flag=True, help="Open no browser; print the address only.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Port; a free one by default.")
+@click.option("--no-browser", is_flag=True, help="Print the address, and do not open a browser.")
 def studio(file: str | None, port: int, no_browser: bool) -> None:
-    """Look at votes in the browser.
+    """Explore votes in the browser.
 
-    Opens FILE, or a page that takes files, on this machine only. Ctrl-C ends it; nothing is kept.
+    Opens FILE, or a page to choose files. The studio runs on this machine only, until Ctrl-C, and keeps nothing.
     """
     from holdrank.studio import serve
 

@@ -37,7 +37,7 @@ def print_analysis(analysis: Analysis) -> None:
         ("Breakdown: votes that must change to move so many pairs", _curves(record)),
         ("Cut", _cut(record)),
         ("Claims", _claims(record)),
-        ("The least attack", _attack(record)),
+        ("The smallest attack", _attack(record)),
         ("Not finished", _open_steps(record)),
     ):
         if lines:
@@ -101,9 +101,9 @@ def _ranges(record: Record) -> list[str]:
         lines.append(f"and {n - _MOST_ROWS} more items")
     told = []
     if drawn is not None:
-        told.append(f"chance: {percent(drawn['level'])} of {plural(drawn['draws'], 'draw')} of the votes")
+        told.append(f"chance: {percent(drawn['level'])} of {plural(drawn['draws'], 'bootstrap sample')}")
     if reach is not None:
-        told.append(f"attack: places not excluded for a change of {budget_text(reach['budget'], reach['votes'])}")
+        told.append(f"attack: places not ruled out when changing  {budget_text(reach['budget'], reach['votes'])}")
     return [*lines, "; ".join(told)]
 
 

@@ -19,12 +19,11 @@ from holdrank.cli.printing import EXIT_GATE, EXIT_NOT_PROVED, print_json, progre
 @quiet_option
 @reading_options
 def verify(result: str, file: str, require_proof: bool, as_json: bool, quiet: bool, reading: dict[str, Any]) -> int:
-    """Check the analysis RESULT of FILE again, by other means.
+    """Check every number of the analysis RESULT of FILE by independent means.
 
-    RESULT was written by `report -o result.json`. Every number in it is checked in exact arithmetic, by a second
-    implementation that trusts no solver. A statement is proved, refuted, or open: this check does
-    not reach bounds on more than 6 items, and where a lower and an upper bound differ the number is not known. Exit
-    code 4 when one is refuted.
+    RESULT was written by `report -o result.json`. A second implementation in exact arithmetic, which uses no solver,
+    checks every statement: it is proved, refuted or open. Bounds for more than 6 items stay open, and so do numbers
+    whose lower and upper bounds differ. Exit code 4 if a statement is refuted.
     """
     from holdrank.analysis.result import Analysis
     from holdrank.files.containers.source import open_source

@@ -24,21 +24,21 @@ _POINTS = 400 / math.log(10)  # rating points per unit of strength, as `rank` sh
 
 @click.command(cls=ReadingCommand)
 @click.argument("file")
-@click.option("--race", nargs=2, metavar="A B", help="Two items; by default the first two.")
+@click.option("--race", nargs=2, metavar="A B", help="Two items A and B; by default the first two.")
 @click.option("--at-most", type=click.FloatRange(min=0, min_open=True), metavar="K",
-              help="Count at most K battles of each voter; those who cast more are scaled down.")  # fmt: skip
+              help="Count at most K battles per voter, by scaling down those who cast more.")  # fmt: skip
 @click.option("--new-voters", type=click.IntRange(min=1), metavar="K",
-              help="Also tell how many new voters with at most K battles each it takes.")  # fmt: skip
-@click.option("--most", type=click.IntRange(min=0), default=10, show_default=True, help="Voters to list.")
+              help="Also report how many new voters, with at most K battles each, it takes.")  # fmt: skip
+@click.option("--most", type=click.IntRange(min=0), default=10, show_default=True, help="Number of voters to list.")
 @search_time_option
 @result_options
 def voters(file: str, race: tuple[str, str] | None, at_most: float | None, new_voters: int | None, most: int,
            time_limit: float | None, require_proof: bool, as_json: bool, quiet: bool, verbose: bool,
            reading: dict[str, Any]) -> int:  # fmt: skip
-    """Tell how many voters of FILE it takes to change who comes first, and which voters matter most.
+    """Count the voters that it takes to change the winner, and list those who matter most.
 
-    FILE holds battles, and --voter names the column that says who cast each. The ranking is by Bradley-Terry. With
-    --race it is about who of two items stands above the other.
+    FILE holds battles, and --voter names the column with the voter. The ranking is by Bradley-Terry. With --race, the
+    question is which of two items ranks higher.
     """
     from holdrank.analysis import records
     from holdrank.analysis.voters import voter_effects

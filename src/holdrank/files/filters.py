@@ -108,8 +108,8 @@ def _none_left(table: Table, said: Mapping[str, str], columns: Sequence[int]) ->
         listing = ", ".join(f"{quote(value, 30)} {plural(count, 'time')}" for value, count in common)
         there = f"; in {quote(table.label(columns[0]), 30)} there are {listing}"
     return table.fault(
-        f"no row is left under {', '.join(f'{key} {what}' for key, what in said.items())}{there}",
-        "conditions that some row meets",
+        f"no row matches {', '.join(f'{key} {what}' for key, what in said.items())}{there}",
+        "conditions that at least one row meets",
         Message("change ", Option("where"), ", ", Option("since"), " or ", Option("until")),
         found=f"{table.rows:,} rows",
     )
@@ -120,8 +120,8 @@ def _time_column(table: Table) -> int:
     column = next((known[name] for name in TIME_NAMES if name in known), None)
     if column is None:
         raise table.lacks(
-            "no column says when a row was made",
-            f"a column called {', '.join(TIME_NAMES[:5])} or the like",
+            "no column holds dates",
+            f"a column called {', '.join(TIME_NAMES[:5])} or similar",
             Message("rename the column, or leave ", Option("since"), " and ", Option("until"), " out"),
         )
     return column
@@ -157,7 +157,7 @@ def _cell_time(table: Table, column: int, row: int, cell: str) -> float:
     if when is None:
         expected = "a date such as 2024-05-31, or seconds since 1970"
         repair = Message("write dates as year-month-day, or leave ", Option("since"), " and ", Option("until"), " out")
-        raise table.fault("the cell is no date", expected, repair, row=row, column=column)
+        raise table.fault("the cell is not a date", expected, repair, row=row, column=column)
     return when
 
 
@@ -169,7 +169,7 @@ def kept_battles(table: Table, columns: BattleColumns, options: ReadOptions) -> 
     wanted = _wanted(list(dict.fromkeys([*firsts, *seconds])), options)
     rows = np.flatnonzero([a in wanted and b in wanted for a, b in zip(firsts, seconds, strict=True)])
     if not len(rows):
-        raise UsageError(Message(Option("only"), " and ", Option("drop"), " leave no battle"))
+        raise UsageError(Message(Option("only"), " and ", Option("drop"), " leave no battlesss"))
     return table.only_rows(rows), _items_in_words(options)
 
 
@@ -192,10 +192,10 @@ def _wanted(items: Sequence[str], options: ReadOptions) -> set[str]:
             if name not in items:
                 near = difflib.get_close_matches(name, items, n=1, cutoff=0.6)
                 repair = f"did you mean {quote(near[0])}?" if near else f"the items are {_some(items)}"
-                raise UsageError(Message(Option(option), f": no item is called {quote(name, 40)}"), repair=repair)
+                raise UsageError(Message(Option(option), f": there is no item {quote(name, 40)}"), repair=repair)
     wanted = set(options.only or items) - set(options.drop or ())
     if not wanted:
-        raise UsageError(Message(Option("only"), " and ", Option("drop"), " leave no item"))
+        raise UsageError(Message(Option("only"), " and ", Option("drop"), " leave no items"))
     return wanted
 
 

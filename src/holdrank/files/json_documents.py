@@ -61,7 +61,7 @@ def records_of_document(
 ) -> tuple[Records, list[str]]:
     """Return the records of a document with the line each begins on, and notes on where they were found.
 
-    `value_of` decodes the text of a record and refuses what nests too deep.
+    `value_of` decodes the text of a record and refuses what is nested too deeply.
     """
     start = len(text) - len(text.lstrip())
     if text[start] == "[":
@@ -74,7 +74,7 @@ def records_of_document(
     if layout is not None:
         path = Path(source).parent if source else None
         rows = list(enumerate(layout.rows(document, path), start=1))
-        return rows, [f"read as {layout.name}: one row per mark"]
+        return rows, [f"read as {layout.name}, one row per mark"]
     found = _inside(document)
     if found is None:
         raise InputError(
@@ -83,7 +83,7 @@ def records_of_document(
             line=1,
             found=", ".join(document) if isinstance(document, dict) else str(document),
             expected="a list of objects, one per battle, ballot or item",
-            repair="save the list itself, or write one JSON object a line",
+            repair="save the list itself, or write one JSON object per line",
         )
     key, records = found
     return list(enumerate(records, start=1)), [f"read from the list {quote(key, 40)} of the JSON object"] if key else []
@@ -98,7 +98,7 @@ def _array(text: str, start: int, source: str, problems: Problems, value_of: Cal
         while at < len(text) and text[at] in " \t\r\n,":
             at += 1
         if at >= len(text):
-            raise _broken(text, source, ValueError("the array does not end"))
+            raise _broken(text, source, ValueError("the array is not closed"))
         if text[at] == "]":
             return out
         line += text.count("\n", counted, at)
@@ -124,12 +124,14 @@ def _broken(text: str, source: str, error: ValueError, line: int | None = None) 
     at = error.pos if isinstance(error, json.JSONDecodeError) else len(text)
     cut = at >= len(text.rstrip()) - 1
     return InputError(
-        "the JSON ends in the middle: the file is cut off" if cut else f"the line is not JSON ({type(error).__name__})",
+        "the JSON ends in the middle; the file may be truncated"
+        if cut
+        else f"the line is not JSON ({type(error).__name__})",
         source=source,
         line=text.count("\n", 0, at) + 1 if line is None or isinstance(error, json.JSONDecodeError) else line,
         found=text[max(0, at - 30) : at + 30],
-        expected="JSON that is complete",
-        repair="download or save the file again" if cut else "mend the line",
+        expected="complete JSON",
+        repair="download or save the file again" if cut else "correct the line",
     )
 
 

@@ -78,11 +78,11 @@ def ballots_of(
             repeats = False
             for name, rank in marks:
                 if head and name not in items:
-                    repair = "add it to the items of the first line, or mend the name"
+                    repair = "add it to the items on the first line, or correct the name"
                     raise _fault("the item is not declared", name, "an item that the first line declares", repair)
                 item = items.setdefault(name, len(items))
                 if item in ballot and not keeps_first:
-                    repair = Message("delete one mention, or set ", Option("repeated", "first"))
+                    repair = Message("delete one of them, or set ", Option("repeated", "first"))
                     raise _fault("the ballot names an item twice", name, "each item at most once", repair)
                 repeats = repeats or item in ballot
                 ballot.setdefault(item, rank)
@@ -107,7 +107,7 @@ def ballots_of(
     return RawBallots(list(items), ranks, np.array(weights, dtype=np.float64), notes, choices, rule, None, stand_for)
 
 
-def _fault(problem: str, found: object, expected: str, repair: str = "mend the line, or delete it") -> InputError:
+def _fault(problem: str, found: object, expected: str, repair: str = "correct the line, or delete it") -> InputError:
     """Return the error for a line, whose place the reader of all lines adds."""
     return InputError(problem, found=str(found), expected=expected, repair=repair)
 
@@ -123,7 +123,7 @@ def check_head(head: dict[str, Any], line: int, source: str) -> None:
             line=line,
             found=str(head),
             expected='{"items": [different names], "unlisted": "bottom" or "observed"}',
-            repair="mend the line, or delete it",
+            repair="correct the line, or delete it",
         )
 
 
@@ -133,13 +133,13 @@ def _weight(record: dict[str, Any]) -> float:
     strange = [key for key in record if key not in ("order", "ranks", *keys) and plain(key) not in VOTER_NAMES]
     if strange:
         known = 'the keys "order" or "ranks", "weight" and "voter"'
-        raise _fault("a ballot holds a key that means nothing", ", ".join(strange), known, "delete or rename the key")
+        raise _fault("a ballot has an unknown key", ", ".join(strange), known, "delete or rename the key")
     if len(keys) > 1 or {"order", "ranks"} <= record.keys():
         found = ", ".join(record)
-        raise _fault("a ballot says the same thing twice", found, "one weight, and an order or ranks", "delete a key")
+        raise _fault("a ballot repeats a key", found, "one weight, and an order or ranks", "delete a key")
     value = record[keys[0]] if keys else 1
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MAX_WEIGHT:
-        raise _fault("the weight is not sound", value, "a number from 0 to 2**46")
+        raise _fault("the weight is not valid", value, "a number from 0 to 2**46")
     return float(value)
 
 
@@ -185,11 +185,11 @@ def _records(objects: list[tuple[int, dict[str, Any]]], source: str, problems: P
             line=objects[0][0],
             found="{}",
             expected='a ballot such as {"order": ["a", "b"]}, or a record',
-            repair="check that the right file was saved",
+            repair="check that this is the right file",
         )
     if len(names) * len(objects) > most:
         raise LimitError(
-            f"{show(source, 200)}: the objects have {len(names):,} keys in all, and few of them each",
+            f"{show(source, 200)}: the objects have {len(names):,} keys in total, but only a few each",
             repair='write ballots such as {"ranks": {"a": 1}}',
         )
     nested = _nested_columns(objects)
@@ -246,14 +246,14 @@ def json_value(text: str) -> Any:
     try:
         value = json.loads(text)
     except RecursionError as error:
-        raise ValueError("it nests too deep") from error
+        raise ValueError("it is nested too deeply") from error
     if text.count("[") + text.count("{") > _DEEPEST:
         inner = [value]
         for _ in range(_DEEPEST):
             inner = [part for outer in inner for part in _parts(outer)]
             if not inner:
                 return value
-        raise ValueError("it nests too deep")
+        raise ValueError("it is nested too deeply")
     return value
 
 
@@ -268,15 +268,15 @@ def json_objects(text: str, source: str, problems: Problems) -> Iterator[tuple[i
     for number, line in enumerate(split_lines(text), start=1):
         if not line.strip():
             continue
-        expected = 'one object a line, such as {"order": ["a", ["b", "c"]], "weight": 2}'
-        repair = "write one JSON object a line"
+        expected = 'one object per line, such as {"order": ["a", ["b", "c"]], "weight": 2}'
+        repair = "write one JSON object per line"
         try:
             value = json_value(line.strip(" \t\v\f"))  # as DuckDB does, which reads the same lines in large files
             if "\\ud" in line.lower():
                 json.dumps(value, ensure_ascii=False).encode("utf-8")
         except UnicodeEncodeError:
-            value, problem = None, "a text holds half of a character pair, which can be neither printed nor written"
-            expected, repair = "text in Unicode: an escape from \\ud800 to \\udfff has its partner", "mend the text"
+            value, problem = None, "a text holds half of a surrogate pair, which can be neither printed nor written"
+            expected, repair = "Unicode: every escape from \\ud800 to \\udfff has its other half", "correct the text"
         except ValueError as error:
             value, problem = None, f"the line is not JSON ({type(error).__name__})"
         else:

@@ -35,7 +35,7 @@ def read_order(text: str, source: Source, options: ReadOptions, problems: Proble
     size = int(words[0])
     if size > max(_MANY_ITEMS, len(text)):
         problem = f"the file declares {size:,} items, far more than its ballots can name"
-        raise fault(problem, head + 1, start, "mend the number of items")
+        raise fault(problem, head + 1, start, "correct the number of items")
     tally: dict[str, int] = {}
     line_of: dict[str, int] = {}
     for number, line in enumerate(lines[head + 1 :], start=head + 2):
@@ -49,16 +49,16 @@ def read_order(text: str, source: Source, options: ReadOptions, problems: Proble
         words = line.split()
         problem = ""
         if not all(re.fullmatch(r"[0-9]{1,9}", word) for word in words):
-            problem = "the line holds something else than whole numbers"
+            problem = "the line holds something other than whole numbers"
         elif len(words) < 2 or len(words) - 2 != int(words[1]):
-            problem = "the second number must say how many items follow"
+            problem = "the second number must be the number of items that follow"
         elif any(int(word) >= size for word in words[2:]):
             problem = "an item is not declared"
         elif len(set(map(int, words[2:]))) < len(words) - 2:
-            problem = "an item stands twice on the line"
+            problem = "an item appears twice on the line"
         if problem:
             expected = f"'0 k' and k different items from 0 to {size - 1}"
-            problems.add(fault(problem, line_of[line], expected, "mend the line, or delete it"))
+            problems.add(fault(problem, line_of[line], expected, "correct the line, or delete it"))
             continue
         orders.append([int(word) for word in words[2:]])
         weights.append(count)
@@ -68,5 +68,5 @@ def read_order(text: str, source: Source, options: ReadOptions, problems: Proble
     rule = options.unlisted_or("bottom")
     choices = {"form": "order (ids from 0, best first)", **ballot_choices(rule, "best first")}
     items = [str(k) for k in range(size)]
-    notes = ["items are called by their numbers, from 0, for the file holds no names"]
+    notes = ["the file has no item names; items are called by their numbers, from 0"]
     return RawBallots(items, ranks, np.array(weights, dtype=np.float64), notes, choices, rule)

@@ -15,24 +15,24 @@ from holdrank.votes.forms.table_options import TableOptions
 FORMATS = {
     "preflib": "PrefLib since 2022: .soc .soi .toc .toi .cat",
     "preflib-old": "PrefLib before 2022",
-    "positions": "a voter a row; columns rank1, rank2, … hold names of items",
-    "rank-columns": "a voter a row; a column an item; cells are ranks, 1 is best",
-    "score-columns": "a voter a row; a column an item; cells are scores, high is best",
-    "lists": "a list a row: its name, then items best first",
-    "long-ranks": "a mark a row: voter, item, rank",
-    "long-scores": "a mark a row: voter (task), item (model), score",
-    "score-table": "an item a row; the other columns a voter (task) each; cells are scores",
-    "battles": "a comparison a row: two items and the winner",
-    "pair-counts": "a pair a row: two items, the wins of each, ties",
-    "multi-way": "a judgement a row: system1Id, …, system1rank, …",
-    "win-matrix": "names in the first row and column; a cell counts the wins of its row",
-    "blt": "OpenSTV and ERS: 'n seats', then 'weight 3 1 2 0' a ballot, then names",
+    "positions": "one row per voter; columns rank1, rank2, … hold item names",
+    "rank-columns": "one row per voter, one column per item; cells are ranks, 1 is best",
+    "score-columns": "one row per voter, one column per item; cells are scores, higher is better",
+    "lists": "one row per list: its name, then items, best first",
+    "long-ranks": "one row per mark: voter, item, rank",
+    "long-scores": "one row per mark: voter (task), item (model), score",
+    "score-table": "one row per item, one column per voter (task); cells are scores",
+    "battles": "one row per comparison: two items and the winner",
+    "pair-counts": "one row per pair: two items, the wins of each, ties",
+    "multi-way": "one row per judgement: system1Id, …, system1rank, …",
+    "win-matrix": "names in the first row and column; each cell counts the wins of its row",
+    "blt": "OpenSTV and ERS: 'n seats', then one ballot per line, 'weight 3 1 2 0', then names",
     "abif": "lines such as 27:A>B=C",
-    "scottish": "Scottish councils: 'n,seats', then 'count,1,3,2' a ballot, then candidates",
+    "scottish": "Scottish councils: 'n,seats', then one ballot per line, 'count,1,3,2', then candidates",
     "pgn": "chess games with the tags White, Black and Result",
     "lolib": "n, then a matrix of n x n numbers",
-    "order": "text of numbers: 'n 1', then '0 k id1 … idk' a voter",
-    "jsonl": "a JSON object a line",
+    "order": "text of numbers: 'n 1', then one voter per line, '0 k id1 … idk'",
+    "jsonl": "one JSON object per line",
 }
 """The names that `format=` takes, with what they mean."""
 
@@ -155,16 +155,14 @@ class ReadOptions(TableOptions):
             raise UsageError(Message(Option(name), f" takes {what}, not {getattr(self, name)!r}"))
 
     def check(self, form: str) -> None:
-        """Refuse an option that means nothing for the form: a setting without effect would mislead."""
+        """Refuse an option that does not apply to the form: a setting without effect would mislead."""
         given = {field.name for field in fields(self) if getattr(self, field.name) != field.default}
         stray = sorted(given - _OPTIONS[form])
         if stray:
-            raise UsageError(Message(Option(stray[0]), f" means nothing for the format {form!r} ({FORMATS[form]})"))
+            raise UsageError(Message(Option(stray[0]), f" does not apply to format {form!r} ({FORMATS[form]})"))
         if form in ("battles", "pair-counts", "pgn", "lolib", "win-matrix") and self.unlisted == "bottom":
             raise UsageError(
-                Message(
-                    Option("unlisted", "bottom"), f" makes no sense for {form}: a comparison speaks about two items"
-                )
+                Message(Option("unlisted", "bottom"), f" does not apply to {form}: a comparison has only two items")
             )
 
 
@@ -195,4 +193,4 @@ def _is_ref(value: object) -> bool:
 def check_format(format: str | None) -> None:
     """Refuse the name of a form that there is not."""
     if format is not None and not (isinstance(format, str) and format in FORMATS):
-        raise UsageError(f"there is no format {format!r}; the formats are {', '.join(FORMATS)}")
+        raise UsageError(f"unknown format {format!r}; the formats are {', '.join(FORMATS)}")

@@ -130,7 +130,7 @@ def read_votes(
     both_bad : {"tie", "drop"}
         Battles whose verdict is that both are bad.
     blank_voters : {"refuse", "separate"}
-        Battles that name no voter, where `voter` is set: refused, or each a voter of its own.
+        Battles that name no voter, where `voter` is set: refused, or each a separate voter.
     map : mapping or collection of str, optional
         What codes of a result mean: ``{"won": "first"}`` or ``["won=first"]``; first, second, tie or skip.
     categories : sequence of str or int, optional
@@ -160,7 +160,7 @@ def read_votes(
     Raises
     ------
     InputError
-        With file, line, what was found, what was expected and one way to repair it.
+        With file, line, what was found, what was expected and one way to fix it.
 
     Examples
     --------
@@ -244,7 +244,7 @@ def _read_frame(frame: Any, format: str | None, options: ReadOptions) -> Votes:
         raise UsageError(f"the format {format!r} is text, but the source is a data frame")
     for option in ("delimiter", "encoding", "header", "sheet"):
         if getattr(options, option) is not None:
-            raise UsageError(Message(Option(option), " means nothing for a data frame"))
+            raise UsageError(Message(Option(option), " does not apply to data frames"))
     table = replace(table_from_frame(with_names(frame)), frame=False)  # its options are those of files
     form, reason, raw = of_table(table, format, options, Problems())
     if not raw.ranks.any():
@@ -261,9 +261,9 @@ def _raw_ballots(
     if kind != "text" and format in _BALLOTS_OF_TEXT:
         raise UsageError(f"the format {format!r} is text, but {source.name} is {kind}")
     if kind != "xlsx" and options.sheet is not None:
-        raise UsageError(Message(Option("sheet"), " means something for spreadsheets (.xlsx) only"))
+        raise UsageError(Message(Option("sheet"), " applies only to spreadsheets (.xlsx)"))
     if kind != "text" and options.delimiter is not None:
-        raise UsageError(Message(Option("delimiter"), " means something for CSV files only"))
+        raise UsageError(Message(Option("delimiter"), " applies only to CSV files"))
     if kind == "parquet":
         return of_table(parquet_table(source), format, options, problems)
     if kind == "xlsx":
@@ -302,7 +302,7 @@ def _of_json(
     """Read lines of ballots, or of records that make a table of the form `format`."""
     for option in ("delimiter", "header"):
         if getattr(options, option) is not None:
-            raise UsageError(Message(Option(option), " means nothing for JSON Lines"))
+            raise UsageError(Message(Option(option), " does not apply to JSON Lines"))
     found = read_jsonl(text, name, options, problems)
     if isinstance(found, Table):
         return of_table(found, format, options, problems)

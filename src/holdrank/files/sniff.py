@@ -69,7 +69,7 @@ def text_form(text: str, extension: str, source: str) -> tuple[str, str]:
             found=first,
             expected="a file of type soc, soi, toc, toi, cat or csv",
             repair=Message(
-                "look for the .soc, .soi, .toc, .toi or .cat file of the same data set, or set ", Option("format")
+                "use the .soc, .soi, .toc, .toi or .cat file of the same data set, or set ", Option("format")
             ),
         )
     named = extension.lstrip(".") in TYPES

@@ -248,7 +248,7 @@ def _refusal(table: Table, column: int, says: str, shown: Sequence[int], force: 
     return table.fault(
         f"these are results, not votes: {says}",
         "votes: battles, ballots, or one score per task or voter",
-        Message("read the votes that the table sums up, or ", force),
+        Message("read the votes behind this table, or ", force),
         column=column,
         found=first,
     )
@@ -256,4 +256,4 @@ def _refusal(table: Table, column: int, says: str, shown: Sequence[int], force: 
 
 def force_columns(format: str) -> Message:
     """Return how to read columns all the same: those named, or all of them under a format."""
-    return Message("name the columns that are voters with ", Option("columns"), ", or set ", Option("format", format))
+    return Message("name the voter columns with ", Option("columns"), ", or set ", Option("format", format))

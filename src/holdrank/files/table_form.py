@@ -63,7 +63,7 @@ def named_form(table: Table) -> tuple[str, str] | None:
             names = table.text(voter) if table.rows else []  # a writer asks about a header alone
             if len(names) > 1 and len(set(names)) == len(names) and all(name.strip() for name in names):
                 raise table.fault(
-                    "no voter gives more than one mark, so nothing is compared",
+                    "no voter marks more than one item, so nothing is compared",
                     "the same voter on several rows",
                     Message(
                         "name the column of the voter with ",
@@ -89,7 +89,7 @@ def _refuse_contests(table: Table) -> None:
     values = list(dict.fromkeys(table.text(column))) if column is not None and table.rows else []
     if column is not None and len(values) > 1:
         raise table.fault(
-            f"{len(values)} contests are in the file: {', '.join(quote(value, 30) for value in values[:6])}",
+            f"{len(values)} contests in this file: {', '.join(quote(value, 30) for value in values[:6])}",
             "the marks of one contest",
             Message("choose one with ", Option("where", f"{table.names[column]}={show(values[0], 30)}")),
             column=column,
@@ -186,12 +186,12 @@ def _check_voters(table: Table, key: Sequence[int], options: TableOptions) -> No
         low = next((k for k in used if LOW_WORDS & set(plain(table.names[k]).split("_"))), None)
         if low is not None:
             raise table.fault(
-                "low numbers may be the good ones in a column, and high ones would win",
+                "lower may be better in a column, but higher would win",
                 "columns whose direction is known",
                 Message(
                     "set ",
                     Option("lower_is_better", show(table.names[low], 30)),
-                    " if low is good there, or name the columns of the voters with ",
+                    " if lower is better there, or name the voter columns with ",
                     Option("columns"),
                 ),
                 column=low,
@@ -199,18 +199,18 @@ def _check_voters(table: Table, key: Sequence[int], options: TableOptions) -> No
     odd = next((k for k in used if plain(table.names[k]) in NO_ITEM_NAMES - LOW_WORDS), None)
     if odd is not None:
         raise table.fault(
-            "a column may be no voter, and its numbers would be scores",
-            "columns of voters",
-            Message("name the columns of the voters with ", Option("columns")),
+            "a column may not be a voter, but its numbers would count as scores",
+            "voter columns",
+            Message("name the voter columns with ", Option("columns")),
             column=odd,
         )
     names = {cell.strip() for cell in table.text(key[-1])}
     if len(used) > 1 and names == {table.names[k].strip() for k in used}:
         raise table.fault(
-            "the columns have the names of the items: this is a table of wins, not of scores",
-            "one voter a column",
+            "the columns are named after the items: this is a table of wins, not of scores",
+            "one voter per column",
             Message(
-                "write one pair a row with the columns i, j, wins_i, wins_j, or name the columns with ",
+                "write one row per pair with the columns i, j, wins_i, wins_j, or name the columns with ",
                 Option("columns"),
                 " if they are voters",
             ),
@@ -243,8 +243,8 @@ def _unclear(table: Table, text: int, blanks: Collection[str]) -> InputError:
         roles = (part for name in ("item", "voter", "rank") for part in (", ", Option(name)))
         repair = Message("set ", Option("format"), " and name the columns to use, such as ", Option("columns"), *roles)
     return table.fault(
-        "the form of the table is not clear: a column holds text, and its name tells nothing",
-        "a form of vote file, such as model_a, model_b, winner or rank1, rank2 or voter, item, rank",
+        "cannot detect the table format: a column holds text, and its name says nothing",
+        "a known layout, such as model_a, model_b, winner or rank1, rank2 or voter, item, rank",
         repair,
         row=row,
         column=text,
@@ -283,10 +283,10 @@ def _ranks_or_scores(
         if odd is None:
             return "score-columns", "the cells cannot be ranks"
         raise table.fault(
-            "a column may be no item, and its numbers would be scores",
-            "columns of items",
+            "a column may not be an item, but its numbers would count as scores",
+            "item columns",
             Message(
-                "name the columns of the items with ",
+                "name the item columns with ",
                 Option("columns"),
                 ", and set ",
                 Option("format", "score-columns"),
@@ -298,10 +298,10 @@ def _ranks_or_scores(
     forms = Message("set ", Option("format", "rank-columns"), " or ", Option("format", "score-columns"))
     if odd is not None or (not may_be_ranks(values) and may_be_ranks(values, spare=True)):
         columns = Option("columns")
-        forms = Message("name the columns of the items with ", columns, ", for one may be no item, and ", forms)
+        forms = Message("name the item columns with ", columns, ", because one may not be an item, and ", forms)
     raise table.fault(
-        "the cells may be ranks (1 is best) or scores (high is best)",
-        "rows that only one of the two readings fits",
+        "the cells may be ranks (1 is best) or scores (higher is better)",
+        "rows that fit only one of the two readings",
         forms,
         row=0,
         found=", ".join(table.cell(k, 0) for k in used[:20]),
@@ -331,7 +331,7 @@ def _check_score_table(
     people = not shape_known and len(used) > 1 and plain(table.names[key[-1]]) == "name"
     people = people and bool(((marks % 1 == 0) & (marks >= 0) & (marks <= 10)).all())
     if np.isin(marks, (0, 1)).all() and not people:
-        return  # passed or failed: high is best
+        return  # passed or failed: higher is better
     # One column may be something else: a total, a year.
     parts = [np.delete(values, k, axis=1) for k in range(len(used))] if 2 < len(used) <= _MOST_VOTERS else []
     down = any(may_be_ranks(part.T, strict=True) for part in (values, *parts)) or parts_of_rankings(values)
@@ -344,7 +344,7 @@ def _doubtful(
     table: Table, key: Sequence[int], used: Sequence[int], *, along: bool, down: bool, numbered: bool
 ) -> InputError:
     """Return the refusal of a table whose rows may be voters (`along`, or people), or whose columns may be ranks."""
-    low = Message(", and ", Option("lower_is_better", True), " if low is best")
+    low = Message(", and ", Option("lower_is_better", True), " if lower is better")
     name, columns = show(table.names[key[-1]], 30), Option("columns")
     table_of = Message(Option("format", "score-table"))
     if numbered:
@@ -353,7 +353,7 @@ def _doubtful(
     if along:
         return table.fault(
             "a row may be an item with its scores, or a voter with ranks",
-            "rows that only one of the two readings fits",
+            "rows that fit only one of the two readings",
             Message(
                 "set ",
                 table_of,
@@ -370,15 +370,15 @@ def _doubtful(
         )
     if down:
         return table.fault(
-            "the columns may hold ranks (1 is best) or scores (high is best)",
-            "columns that only one of the two readings fits",
+            "the columns may hold ranks (1 is best) or scores (higher is better)",
+            "columns that fit only one of the two readings",
             Message("set ", table_of, low),
             column=used[0],
             found=", ".join(table.text(used[0])[:20]),
         )
     return table.fault(
-        "a row may be a thing with the marks that people gave it, or a person with marks for things",
-        "a first column whose name tells what a row is, such as item or voter",
+        "a row may be an item with its marks, or a voter with marks for items",
+        "a first column whose name says what a row is, such as item or voter",
         Message(
             "set ",
             table_of,

@@ -47,7 +47,7 @@ def without_links(table: Table, column: int) -> Table:
         return table
     names = [(match[1] or match[2]).strip() for match in found if match is not None]
     columns = [names if k == column else cells for k, cells in enumerate(table.columns)]
-    notes = [*table.notes, f"links of {quote(table.label(column), 40)} left out: names are their texts"]
+    notes = [*table.notes, f"links in {quote(table.label(column), 40)} replaced by their text"]
     return replace(table, columns=columns, notes=notes)
 
 

@@ -58,7 +58,7 @@ class _Ballots:
         self.weights: list[float] = []
         self.lines: list[int] = []
 
-    def fault(self, problem: str, line: int, found: str, expected: str, repair: str = "mend the line") -> None:
+    def fault(self, problem: str, line: int, found: str, expected: str, repair: str = "correct the line") -> None:
         name = self.source.name
         self.problems.add(InputError(problem, source=name, line=line, found=found, expected=expected, repair=repair))
 
@@ -134,7 +134,7 @@ def _read_blt(text: str, source: Source, options: ReadOptions, problems: Problem
         elif re.fullmatch(r"-[0-9]+([ \t]+-[0-9]+)*", line):
             withdrawn |= {int(word[1:]) for word in line.split()}
         elif match is None or match[1].count(".") > 1 or match[1] == "." or not (match[2] or match[3]):
-            found.fault("the line is no ballot", number, line, "a weight, numbers of items best first, and 0")
+            found.fault("the line is not a ballot", number, line, "a weight, numbers of items best first, and 0")
         elif line.startswith("(") and float(match[1]) != 1:  # programs differ in whether a weight follows an id
             expected = "the weight 1 after the id of a ballot, then numbers of items"
             found.fault("the weight of a ballot with an id is not 1", number, line, expected, "delete all ids")
@@ -147,7 +147,9 @@ def _read_blt(text: str, source: Source, options: ReadOptions, problems: Problem
                 found.add(marks, match[1], number)
     if len(names) < size:
         problem = (
-            f"{plural(len(names), 'name')} for {plural(size, 'item')}" if ended else "the file is cut off: no line 0"
+            f"{plural(len(names), 'name')} for {plural(size, 'item')}"
+            if ended
+            else "the file is truncated: there is no line 0"
         )
         found.fault(problem, lines[-1][0], lines[-1][1], "a line 0 after the ballots, then a name in quotes per item")
         names += [f"#{k + 1}" for k in range(len(names), size)]
@@ -226,7 +228,7 @@ def _read_abif(text: str, source: Source, options: ReadOptions, problems: Proble
             called[name[1]] = name[2].strip()
             items.setdefault(name[1])
         elif match is None:
-            found.fault("the line is no ballot", number, line, "a count, a colon and items: 27:A>B=C")
+            found.fault("the line is not a ballot", number, line, "a count, a colon and items: 27:A>B=C")
         else:
             marks: Marks = []
             for place, group in enumerate(match[2].split(">")):
@@ -234,7 +236,7 @@ def _read_abif(text: str, source: Source, options: ReadOptions, problems: Proble
                     (re.sub(r"/[0-9.]+$", "", one.strip()).strip("[] "), place) for one in re.split("[=,]", group)
                 ]
             if not all(str(who) for who, _ in marks):
-                found.fault("an item has no name", number, line, "names between the signs > and =")
+                found.fault("an item has no name", number, line, "names between > and =")
                 continue
             items.update(dict.fromkeys(str(who) for who, _ in marks))
             found.add(marks, match[1], number)
@@ -305,7 +307,7 @@ def _read_lolib(text: str, source: Source, _options: ReadOptions, _problems: Pro
     expected = "the number of items n, then n times n numbers of 0 or more"
 
     def broken(problem: str, found: str) -> InputError:
-        repair = "check that the file is whole"
+        repair = "check that the file is complete"
         return InputError(problem, source=source.name, line=start + 1, found=found, expected=expected, repair=repair)
 
     size = int(words[0]) if words and _NUMBERS.fullmatch(words[0]) and len(words[0]) < 6 else 0

@@ -52,7 +52,7 @@ def write_votes(votes: Votes, path: str | os.PathLike[str], *, format: str | Non
     chosen = format or extension
     if chosen not in _FORMATS:
         raise UsageError(
-            f"cannot tell the format to write from {quote(str(path))}",
+            f"cannot tell the output format from {quote(str(path))}",
             repair=Message("set ", Option("format"), f" to one of {', '.join(_FORMATS)}"),
         )
     if format in ("preflib", *_TYPES) and extension in _TYPES:
@@ -65,11 +65,11 @@ def write_votes(votes: Votes, path: str | os.PathLike[str], *, format: str | Non
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise InputError(
-            "a name holds half of a character pair, which no text file can hold",
+            "a name holds half of a surrogate pair, which no text file can hold",
             source=name,
             found=text[error.start],
-            expected="names in Unicode",
-            repair="mend the name",
+            expected="valid Unicode names",
+            repair="correct the name",
         ) from error
     if to_stdout:
         sys.stdout.flush()
@@ -116,8 +116,8 @@ def unwritable(path: Path, error: OSError | ValueError) -> InputError:
     return InputError(
         f"the file cannot be written: {reason(error)}",
         source=str(path),
-        expected="room on the disk" if full else "a folder that exists and may be written to",
-        repair="make room, or choose another path" if full else "choose another path",
+        expected="free disk space" if full else "a folder that exists and that you may write to",
+        repair="free some space, or choose another path" if full else "choose another path",
     )
 
 
@@ -129,7 +129,7 @@ def make_folder(path: Path) -> None:
         raise InputError(
             f"the folder cannot be made: {reason(error)}",
             source=str(path),
-            expected="a place that may be written to",
+            expected="a place that you may write to",
             repair="choose another path",
         ) from error
 
@@ -151,17 +151,17 @@ def _preflib(votes: Votes, chosen: str, name: str) -> str:
             f"the ballots have {what}, which type {kind} cannot hold",
             source=name,
             found=fitting,
-            expected=f"ballots of type {kind}",
+            expected=f"ballots that fit type {kind}",
             repair=f"write them as .{fitting}, the type that fits",
         )
     weights = votes.weights
     if not np.array_equal(weights, np.floor(weights)):
         raise InputError(
-            "PrefLib holds whole numbers of voters only",
+            "PrefLib holds only whole numbers of voters",
             source=name,
             found=f"weight {weights[weights != np.floor(weights)][0]:.17g}",
             expected="whole weights",
-            repair="write CSV or JSON Lines instead, which hold fractions",
+            repair="write CSV or JSON Lines, which hold fractions",
         )
     for item in votes.items:
         # A name of blanks would come back as the number of the item.

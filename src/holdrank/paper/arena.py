@@ -72,7 +72,7 @@ def arena(
     Parameters
     ----------
     votes : Votes or PairCounts, optional
-        Battles: votes that compare two items each. By default an arena of 60 models and 50,000 battles is generated.
+        Battles: votes that compare two items. By default an arena of 60 models and 50,000 battles is generated.
     tops : sequence of int
         The k; those that leave nobody outside are left out.
     each : callable, optional
@@ -131,7 +131,7 @@ def _tops(tops: Sequence[int]) -> list[int]:
     found = [whole_number(top) for top in tops]
     for top, asked in zip(found, tops, strict=True):
         if top is None or top < 1:
-            raise UsageError(f"a number of first places is a whole number from 1, not {quote(str(asked))}")
+            raise UsageError(f"k must be a whole number, 1 or more, not {quote(str(asked))}")
     return sorted({top for top in found if top is not None})
 
 
@@ -139,18 +139,18 @@ def _battles(votes: Votes | PairCounts) -> Votes:
     """Return votes as whole battles between two items each; refuse others."""
     expect_votes(votes, "arena", pairs=True)
     if votes.n < 2:
-        raise UsageError("an arena needs at least two items", repair="give battles between two or more items")
+        raise UsageError("an arena needs at least two items", repair="give battles between at least two items")
     counts = votes.as_votes() if isinstance(votes, PairCounts) else votes.without_scores()
     together = isinstance(votes, PairCounts) and counts.total != votes.total
     largest = int(counts.ballots.listed.max())
     if together or largest > 2 or (counts.unlisted != "observed" and counts.n > 2):
         raise UsageError(
-            "an arena needs battles, votes that compare two items each; these votes compare more",
+            "an arena needs battles (votes that compare two items); these votes compare more",
             repair="use PairCounts.from_votes(votes).as_votes() if every comparison is to count as a battle",
         )
     if not counts.is_counts:
         raise UsageError("an arena needs whole battles; these votes have shares as weights",
-                         repair="give each battle as often as it took place")  # fmt: skip
+                         repair="give each battle with the number of times it took place")  # fmt: skip
     return counts
 
 

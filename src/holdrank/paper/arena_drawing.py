@@ -31,7 +31,7 @@ def draw_arena(data: Data) -> Axes:
         ax.set_ylim(len(tops) - 0.5, -0.5)
         ax.set_title(title)
     axes[1].set_xlabel(f"battles, of {data['votes']:,g} between {plural(data['items'], 'item')}")
-    plots.explain_below(axes[0], {"too few: proved": _PROVED, "neither proved nor attacked": _OPEN,
+    plots.explain_below(axes[0], {"too few (proved)": _PROVED, "open": _OPEN,
                                   "influence predicts, and it works": _WORKS,
                                   "influence predicts, and it fails": _FAILS}, ncols=2)  # fmt: skip
     return axes[0]

@@ -75,5 +75,5 @@ def steps_of(steps: object) -> int:
     """Return a number of steps of the estimator; refuse what is none."""
     number = whole_number(steps)
     if number is None or number < 1:
-        raise UsageError(f"steps must be a whole number from 1, not {quote(str(steps))}")
+        raise UsageError(f"steps must be a whole number, 1 or more, not {quote(str(steps))}")
     return number

@@ -151,7 +151,7 @@ def read_list(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
         table = tomllib.loads(text)
     except (OSError, ValueError) as error:  # of the system, of UTF-8 and of TOML
         line = re.search(r"\(at line (\d+)", str(error))
-        problem = reason(error) if isinstance(error, OSError) else f"it is no TOML file: {show(str(error), 200)}"
+        problem = reason(error) if isinstance(error, OSError) else f"this is not a TOML file: {show(str(error), 200)}"
         raise InputError(problem, source=name, line=int(line[1]) if line else None,
                          repair="write a table [[file]] with a path for each vote file") from error  # fmt: skip
     entries = table.pop("file", [])
@@ -184,7 +184,7 @@ def _listed(file: File, reading: Mapping[str, Any]) -> _Listed:
     own = dict(file)
     path, title = own.pop("path", None), own.pop("title", "")
     if not isinstance(path, str | os.PathLike) or not isinstance(title, str):
-        raise UsageError("a vote file needs a path, and its title must be text", repair='write path = "votes.soc"')
+        raise UsageError("each vote file needs a path, and its title must be text", repair='write path = "votes.soc"')
     for option in own:
         if option not in _OPTIONS:
             near = difflib.get_close_matches(option.replace("-", "_"), _OPTIONS, n=1)
@@ -225,9 +225,9 @@ def _panel(
 def _told(name: str, error: HoldrankError | OSError | MemoryError) -> HoldrankError:
     """Return why a file cannot be used, with its name."""
     if isinstance(error, MemoryError):
-        return InputError("there is not enough memory", source=name, repair="use a machine with more")
+        return InputError("there is not enough memory", source=name, repair="use a machine with more memory")
     if isinstance(error, OSError):
-        return InputError(reason(error), source=name, repair="check that it is there and may be read")
+        return InputError(reason(error), source=name, repair="check that it exists and that you may read it")
     if name in str(error) or show(name, 200) in str(error):
         return error
     return InputError(error.problem, source=name, repair=error.repair)

@@ -87,14 +87,14 @@ class Checkpoint:
             known = _status(self.path)
             if known is not None and not stat.S_ISREG(known.st_mode) and not stat.S_ISDIR(known.st_mode):
                 # A pipe would be waited for, and a device may have no end.
-                raise self._refused("it is no plain file", "name another file, which will be made")
+                raise self._refused("it is not a regular file", "choose another file name")
             self._file: BinaryIO = open(self.path, "a+b")  # noqa: SIM115
         except InputError:
             raise
         except (OSError, ValueError) as error:
             raise UsageError(
                 f"the checkpoint {show(str(self.path), 200)} cannot be written: {reason(error)}",
-                repair="name a file in a folder that may be written",
+                repair="choose a file in a folder that you may write to",
             ) from error
         try:
             self._lock()
@@ -128,7 +128,7 @@ class Checkpoint:
             _fcntl.lockf(self._file, _fcntl.LOCK_EX | _fcntl.LOCK_NB)
         except OSError as error:
             if error.errno in (errno.EAGAIN, errno.EACCES):  # a file system without locks says something else
-                raise self._refused("it is in use", "wait for the other run, or name another file") from None
+                raise self._refused("it is in use", "wait for the other run, or choose another file name") from None
 
     def _read(self) -> None:
         self._file.seek(0)
@@ -152,11 +152,11 @@ class Checkpoint:
             if not whole:
                 if number < len(lines):
                     raise InputError(
-                        "this is no point of a checkpoint",
+                        "this line is not a checkpoint entry",
                         source=str(self.path),
                         line=number,
                         found=line.decode(errors="replace").strip()[:_SHOWN],
-                        repair="delete this line; its point is then computed again",
+                        repair="delete this line; its entry is then computed again",
                     )
                 self._file.truncate(end)  # cut off in the middle of writing: the next point goes here
                 break
@@ -170,22 +170,22 @@ class Checkpoint:
             about["checkpoint"]
             str(about)  # what is shown of it below
         except (ValueError, KeyError, TypeError, RecursionError):
-            raise self._refused("it is no checkpoint", "name another file, which will be made") from None
-        again = "name another file, or delete this one to begin anew"
+            raise self._refused("it is not a checkpoint", "choose another file name") from None
+        again = "choose another file name, or delete this file to start over"
         mine = self._about
         for name, word in (("holdrank", "version"), ("checkpoint", "form"), ("sweep", "sweep")):
             if about.get(name) != mine[name]:
                 found = show(str(about.get(name)))
-                raise self._refused(f"it is of another {word}: {found} there, {mine[name]} here", again)
+                raise self._refused(f"created with a different {word}: {found} there, {mine[name]} here", again)
         if about.get("votes") != mine["votes"]:
-            raise self._refused("it is of other votes", again)
+            raise self._refused("created from different votes", again)
         if about.get("parameters_sha256") != mine["parameters_sha256"]:
             there, here = about.get("parameters"), mine["parameters"]
             there = there if isinstance(there, dict) else {}
             differ = sorted(name for name in {*there, *here} if there.get(name) != here.get(name))
             told = "; ".join(f"{show(name)} is {show(str(there.get(name)))} there, {show(str(here.get(name)))} here"
                              for name in differ)  # fmt: skip
-            raise self._refused(f"it is of other parameters: {told or 'their hash differs'}", again)
+            raise self._refused(f"created with different parameters: {told or 'the hash differs'}", again)
 
     def _refused(self, problem: str, repair: str) -> InputError:
         return InputError(f"the checkpoint cannot be used: {problem}", source=str(self.path), repair=repair)
@@ -201,8 +201,8 @@ class Checkpoint:
             raise InputError(
                 f"the checkpoint cannot be written: {reason(error)}",
                 source=str(self.path),
-                expected="room on the disk",
-                repair="make room and run it again; the points before this one are kept",
+                expected="free disk space",
+                repair="free some space and run it again; the entries before this one are kept",
             ) from error
 
 

@@ -34,12 +34,13 @@ class Processes(ProcessPoolExecutor):
     def __init__(self, jobs: int) -> None:
         number = whole_number(jobs)
         if number is None or number < 1:
-            raise UsageError(f"the number of processes must be a whole number from 1, not {quote(str(jobs))}")
+            raise UsageError(f"the number of processes must be a whole number, 1 or more, not {quote(str(jobs))}")
         try:
             os.getcwd()
         except FileNotFoundError:
             raise UsageError(
-                "the current folder is gone, and no process can start in it", repair="change to one that is there"
+                "the current folder no longer exists, so no process can start in it",
+                repair="change to a folder that exists",
             ) from None
         self.jobs = number
         fresh = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang
@@ -151,14 +152,14 @@ def connect(address: str, *, timeout: float = _CONNECT_SECONDS) -> Iterator[Exec
     try:
         from distributed import Client
     except ImportError as error:
-        raise MissingExtraError("a Dask cluster", "distributed", "cluster") from error
+        raise MissingExtraError("using a Dask cluster", "distributed", "cluster") from error
     try:
         where = _knock(address, timeout)
         client = Client(where, timeout=timeout, set_as_default=False)
     except (OSError, ValueError, KeyError) as error:
         raise UsageError(
             f"no Dask scheduler answers at {quote(address)}: {show(str(error), 200)}",
-            repair="start one with 'dask scheduler' and give the address that it prints",
+            repair="start one with 'dask scheduler' and use the address it prints",
         ) from error
     try:
         try:
@@ -191,14 +192,14 @@ def _check_versions(client: Any) -> None:
         found = client.run(_version)
     except ImportError as error:
         raise UsageError(
-            f"a worker of the cluster has no holdrank: {show(str(error), 200)}",
+            f"holdrank is not installed on a cluster worker: {show(str(error), 200)}",
             repair=f"install version {__version__} there",
         ) from error
     other = {where: version for where, version in found.items() if version != __version__}
     if other:
         where, version = min(other.items())
         raise UsageError(
-            f"{len(other)} of {len(found)} workers have another version of holdrank than {__version__}: {show(where)} "
+            f"{len(other)} of {len(found)} workers do not run holdrank {__version__}: {show(where)} "
             f"has {show(str(version))}",
             repair="install the same version on all machines",
         )

@@ -91,17 +91,19 @@ def explained(error: Exception, kept: Checkpoint | None) -> HoldrankError | None
     what = show(f"{type(error).__name__}: {error}".splitlines()[0], 200)
     if isinstance(error, BrokenExecutor | CancelledError) or type(error).__module__.startswith("distributed"):
         if kept is None:
-            again = "run it again; with a checkpoint, finished points would be kept"
+            again = "run it again; a checkpoint would keep finished work"
         else:
-            again = f"run it again; finished points are kept in {show(str(kept.path), 200)}"
-        return WorkerError(f"a worker was lost, perhaps for want of memory ({what})", repair=again)
+            again = f"run it again; finished work is kept in {show(str(kept.path), 200)}"
+        return WorkerError(f"a worker was lost, perhaps because it ran out of memory ({what})", repair=again)
     if isinstance(error, pickle.PicklingError) or any(words in str(error) for words in ("pickle", "local object")):
         return UsageError(
             f"a task cannot be sent to another process ({what})",
-            repair="define statistics of your own at the top of a module",
+            repair="define your own rules at the top level of a module",
         )
     if isinstance(error, RuntimeError) and "bootstrapping" in str(error):
-        return UsageError("a script that shares its work must do it below the line  if __name__ == '__main__':")
+        return UsageError(
+            "a script that uses several processes must start them below the line  if __name__ == '__main__':"
+        )
     if isinstance(error, RuntimeError) and "shutdown" in str(error):
-        return UsageError("the executor was shut down and takes no more work", repair="make a new one")
+        return UsageError("the executor was shut down", repair="make a new one")
     return None

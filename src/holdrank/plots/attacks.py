@@ -65,7 +65,7 @@ def attack_data(found: Attack, T: Statistic | None = None, *, most: int = 8) -> 
     """
     shown = whole_number(most)
     if shown is None or shown < 0:
-        raise UsageError(f"most must be a number of ballots, not {quote(str(most))}")
+        raise UsageError(f"most must be a whole number of ballots, not {quote(str(most))}")
     if found.plan is None:
         raise UsageError(f"there is no attack to draw. {found.text()}")
     best = found.whole or found
@@ -114,15 +114,13 @@ def _after(best: Attack, T: Statistic | None) -> Ranking:
     known = {name_of(rule.function): rule.function for rule in rules()}
     rule = known.get(best.statistic) if T is None else T
     if rule is None:
-        raise UsageError(
-            f"to draw an attack on {quote(best.statistic)}, give the statistic too: plots.attack(found, T)"
-        )
+        raise UsageError(f"to draw an attack on {quote(best.statistic)}, give the rule too: plots.attack(found, T)")
     votes = best.votes
     assert votes is not None  # there is a plan
     after = rule(votes).ranking
     if not best.goal.aim(best.before.ranking, best.original.items).reached(after):
         raise UsageError(
-            f"this statistic is not the one that was attacked, {quote(best.statistic)}: it does not change"
+            f"this is not the rule that was attacked, {quote(best.statistic)}: its consensus does not change"
         )
     return after
 
@@ -219,7 +217,7 @@ class _Slopes:
 
     def _draw_table(self, on: Sheet, y: float) -> None:
         signs = {weight[0] for weight, _ in self.data["ballots"]}  # the sign of a change comes first
-        texts = {"−": "taken away (−)", "+": "put in (+)"}
+        texts = {"−": "removed (−)", "+": "added (+)"}
         on.write(0, y, "Ballots " + " and ".join(text for sign, text in texts.items() if sign in signs), color=DARK)
         y += 15
         for weight, ballot in self._table(on.width):

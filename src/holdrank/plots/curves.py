@@ -258,7 +258,7 @@ def tradeoff_marks(panels: Iterable[Data]) -> dict[str, Data]:
     """Return what the marks of trade-offs mean, for a key: those that occur."""
     panels = list(panels)
     kinds = {
-        "proved to be on the front": (_ON_FRONT, any(any(data["proved_pareto"]) for data in panels)),
+        "proven to be on the front": (_ON_FRONT, any(any(data["proved_pareto"]) for data in panels)),
         "may be on the front": (_PERHAPS, any(any(_perhaps(data)) for data in panels)),
         "another threshold is better": (_BEHIND, any(any(_behind(data)) for data in panels)),
     }
@@ -305,7 +305,7 @@ def pair_axis(ax: Axes, curves: Iterable[Data]) -> None:
     shown = [curve for curve in curves if curve["delta"] and curve["delta"][0] > 0]
     metrics = {curve.get("metric", "") for curve in shown}
     if len(metrics) > 1:
-        raise UsageError("the curves are in different distances", repair="draw those of one distance together")
+        raise UsageError("the curves use different distances", repair="draw curves of one distance together")
     if metrics - {""}:
         ax.set_xlabel(axis_text(metrics.pop()))
         return

@@ -116,7 +116,7 @@ def _gap(gap: Gap, total: float | None) -> Data | None:
     if not 0 <= lower <= upper:
         raise UsageError(f"a gap is a number from 0, or two with the smaller first, not {quote(str(gap))}")
     if total is None and any(1 < end < math.inf for end in (lower, upper)):
-        raise UsageError(f"a gap of {upper:g} is no share of the votes", repair="give total, the number of all votes")
+        raise UsageError(f"a gap of {upper:g} is not a share of the votes", repair="give total, the number of votes")
     low, high = number(lower), number(upper)
     # What is known of a gap, in the words of all ladders; one that no bound is known of has no label.
     known = dict(zip(("lower", "upper", "needed", "decides", "sufficient"), (low, high, low, low, high), strict=True))

@@ -86,7 +86,7 @@ def ranges_data(bootstrap: Bootstrap, reach: npt.ArrayLike | None = None, *, bud
         "tiers": blocks(ranking.buckets),
         "titles": {
             "place": "consensus",
-            "chance": f"by chance, {percent(bootstrap.level)} of {bootstrap.draws:,} draws",
+            "chance": f"bootstrap, {percent(bootstrap.level)} of {bootstrap.draws:,} draws",
             "reach": "by attack" if budget_label is None else f"by attack, with {show(budget_label)}",
         },
     }

@@ -63,9 +63,9 @@ def shown_checks(question: Question, told: Amounts, plans: Plans) -> Iterator[Ch
     votes, goal, aim = question.checker.votes, question.goal, question.aim
     if aim.reached(Ranking(question.before)):  # so already, if only as one of several optima
         free = told.lower == told.upper == 0 and (not votes.is_counts or not any(told[2:]))
-        claim = f"{goal.text()} takes no vote, for it is so already"
+        claim = f"{goal.text()} takes no votes: this is already the case"
         idle = not any(plan.removed.any() or plan.added.any() for plan in plans if plan is not None)
-        yield Check(claim, "proved") if free and idle else Check(claim, "refuted", "a price is told")
+        yield Check(claim, "proved") if free and idle else Check(claim, "refuted", "a price is reported")
         return
     if math.isfinite(told.upper):
         claim = f"the attack for {goal.text()} reaches it, and takes {percent(told.upper)}"
@@ -103,9 +103,9 @@ def _malformed(plan: Plan, votes: Votes, low: Fraction, high: Fraction) -> str:
     """Return what is wrong about an attack before it is run, or nothing."""
     rounding = 0.0 if votes.is_counts and low == high else SAME * votes.total
     if plan.removed.shape != votes.weights.shape or plan.ranks.shape != (len(plan.added), votes.n):
-        return "its ballots are not those of the votes"
+        return "its ballots do not match the votes"
     if (plan.removed < 0).any() or (plan.removed > votes.weights + rounding).any() or (plan.added < 0).any():
-        return "it takes away more than there is, or less than nothing"
+        return "it removes more ballots than there are, or a negative number"
     amount = Fraction(max(math.fsum(plan.removed.tolist()), math.fsum(plan.added.tolist()))) / Fraction(votes.total)
     room = Fraction(rounding) / Fraction(votes.total)
     return "" if low - room <= amount <= high + room else f"it changes {percent(float(amount))} of the votes"
@@ -122,7 +122,7 @@ def attacked_check(
     if checker.strengths is not None:
         return _by_strengths(question, attacked, claim, weakly=weakly)
     if checker.base is None or checker.votes.n > LISTED:
-        return Check(claim, "open", "only by running the statistic again")
+        return Check(claim, "open", "only by running the rule again")
     outcomes = checker.outcomes(checker.exactly(attacked), counts=attacked.is_counts)
     missed = [outcome for outcome in outcomes if not aim.reached(Ranking(outcome))]
     if len(missed) < len(outcomes) if weakly else not missed:
@@ -130,7 +130,7 @@ def attacked_check(
     if checker.theta is not None and not attacked.is_counts:
         edge = checker.on_the_edge(checker.exactly(attacked))
         if any(aim.reached(Ranking(other)) for other in edge):
-            return Check(claim, "open", "rounding decides which median is merged")
+            return Check(claim, "open", "rounding decides which optimal ranking is merged")
     return Check(claim, "refuted", f"the votes may end with {ranking_text(missed[0], checker.votes)}")
 
 
@@ -139,7 +139,7 @@ def _by_strengths(question: Question, attacked: Votes, claim: str, *, weakly: bo
     fit = enclosed(question.checker.T, attacked)
     tied = None if fit is None else fit.tied()
     if tied is None:
-        return Check(claim, "open", "two strengths are too close to tell whether they count as equal")
+        return Check(claim, "open", "two strengths are too close to decide whether they are equal")
     aim = question.aim
     if aim.reached_by_some(tied) if weakly else aim.reached_by_all(tied):
         return Check(claim, "proved")
@@ -158,18 +158,16 @@ def _not_allowed(checker: Exactly, attacked: Votes, change: Change, low: Fractio
     if fault := _foreign(checker, list(more)):
         return fault
     if not change.puts and added > slack:
-        return "ballots were put in, not only dropped"
+        return "ballots were added, not only dropped"
     if not change.takes and removed > slack:
-        return "ballots were taken away, not only added"
+        return "ballots were removed, not only added"
     if change.keeps_total and abs(added - removed) > max(slack, _SAME * total if slack else Fraction(0)):
-        return "not as many ballots were put in as taken away"
+        return "the numbers of removed and added ballots differ"
     spent = added if not change.takes else removed
     if spent > high * total + slack:
         return f"it changes {percent(float(spent / total))} of the votes"
     # An attack may put in some of what it takes away; then it changes less than it says.
-    return (
-        f"it changes no more than {percent(float(spent / total))} of the votes" if spent < low * total - slack else ""
-    )
+    return f"it changes at most {percent(float(spent / total))} of the votes" if spent < low * total - slack else ""
 
 
 def _foreign(checker: Exactly, ballots: Sequence[tuple[Fraction | int, ...]]) -> str:
@@ -178,14 +176,14 @@ def _foreign(checker: Exactly, ballots: Sequence[tuple[Fraction | int, ...]]) ->
     if checker.base == "mean-score":
         given = [score for row in checker.kinds(votes) for score in row]
         beyond = any(not min(given) <= score <= max(given) for row in ballots for score in row)
-        return "a ballot that was put in has a score beyond all that were given" if beyond else ""
+        return "an added ballot has a score outside the range of the votes" if beyond else ""
     if votes.scores is not None:  # a rule of one's own may look at anything
         return ""
     listed = (2,) if adds_battles(votes) else (votes.n, votes.n - 1)
     for ballot in ballots:
         places = sorted(rank for rank in ballot if rank)
         if len(places) not in listed:
-            return "a ballot that was put in does not list what an attacker's ballots list"
+            return "an added ballot does not list the items that an attacker's ballots list"
         if len(set(places)) < len(places) and checker.races is None:
-            return "a ballot that was put in has ties"
+            return "an added ballot has ties"
     return ""

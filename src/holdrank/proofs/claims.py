@@ -22,8 +22,8 @@ from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 from holdrank.words.numbers import number
 
-NO_PROOF = "there is no proof of this kind for the rule"
-NO_ATTACK = "no attack is given that shows it"
+NO_PROOF = "no independent proof exists for this rule"
+NO_ATTACK = "no attack shows it"
 
 
 class Told(NamedTuple):

@@ -19,7 +19,7 @@ def consensus_check(checker: Exactly, told: Told) -> Check:
     """Check that a ranking is the consensus, that it is the only one if that is said, and its loss and bound."""
     votes, unique = checker.votes, told.unique
     if told.items != votes.items or len(told.ranks) != votes.n:
-        return Check("the consensus is one of these items", "refuted", "it is of other items")
+        return Check("the consensus is one of these items", "refuted", "it ranks different items")
     only = "" if unique is None else ", the only one" if unique else ", one of several"
     claim = f"{ranking_text(told.ranks, votes)} is the consensus by {name_of(checker.T)}{only}"
     if checker.strengths is not None:
@@ -68,7 +68,7 @@ def _by_strengths(checker: Exactly, told: Told, claim: str) -> Check:
         return Check(claim, "refuted", wrong)
     tied = fit.tied()
     if tied is None:
-        return Check(claim, "open", "two strengths are too close to tell whether they count as equal")
+        return Check(claim, "open", "two strengths are too close to decide whether they are equal")
     found = strict(tuple(tied.order))
     if found != told.ranks:
         return Check(claim, "refuted", f"it is {ranking_text(found, votes)}")
@@ -77,7 +77,7 @@ def _by_strengths(checker: Exactly, told: Told, claim: str) -> Check:
     return Check(claim, "proved") if told.proved else Check(claim, "open", _NOT_PROVED)
 
 
-_NOT_PROVED = "it was not proved, so that its bound may be anything below"
+_NOT_PROVED = "it was not proven optimal, so its bound is only a lower bound"
 _MEDIAN_FOR = {"kemeny": "kendall", "borda": "spearman_rho", "footrule": "footrule"}
 
 

@@ -17,7 +17,7 @@ from holdrank.rankings import Ranking
 from holdrank.votes.changes import Change
 from holdrank.words.numbers import number, percent
 
-TOO_WEAK = "the proof of this kind is too weak here"
+TOO_WEAK = "the independent proof is too weak here"
 FEW_ITEMS = 6  # up to here lower bounds are proved again
 
 
@@ -29,9 +29,10 @@ def least_checks(
     aims = [(goal.aim(Ranking(told.ranks), votes.items), amounts) for goal, amounts in asked]
     lowest = aims[0][1].lower
     if not what and len(aims) == 1:
-        least = "cannot be reached" if math.isinf(lowest) else f"takes at least {percent(lowest)} of the votes"
-        what = f"{asked[0][0].text()} {least}"
-    claim = what or f"{len(aims)} distances take at least {percent(lowest)} of the votes, and the more as told"
+        least = "is impossible" if math.isinf(lowest) else f"takes at least {percent(lowest)} of the votes"
+        goal_text = asked[0][0].text()
+        what = f"{goal_text} {least}" if lowest > 0 else f"no minimum share is claimed for {goal_text}"
+    claim = what or f"{len(aims)} distances take at least {percent(lowest)} of the votes, and more as reported"
     more = _Decided(checker, change, aims)
     share, finding = _proved_shares(checker, aims, change, claim, more)
     yield share
@@ -70,7 +71,7 @@ def _proved_shares(
     votes = checker.votes
     nothing = all(told.lower <= 0 for _, told in aims)
     if nothing and not any(told.decides > 1 for _, told in aims):
-        return Check(claim, "proved", "nothing is claimed"), "proved"
+        return Check(claim, "proved"), "proved"
     if checker.races is not None:
         return _by_races(checker, aims, change, claim), "open"
     if checker.base is None:
@@ -89,10 +90,10 @@ def _proved_shares(
     if more.bit:
         both, _ = checker.shown(change, lambda o: max(demanded(o), more.demanded(Ranking(o), unit)))
         if both.complete:
-            return Check(claim, "proved", "nothing is claimed" if nothing else ""), "proved"
+            return Check(claim, "proved"), "proved"
     proof, ground = checker.shown(change, demanded)
     if proof.complete:
-        return Check(claim, "proved", "nothing is claimed" if nothing else ""), "open"
+        return Check(claim, "proved"), "open"
     total = checker.exact.total
     for gap in proof.gaps:
         example = ground.example(gap.rows, gap.median)
@@ -102,9 +103,9 @@ def _proved_shares(
                 cost = percent(float(example[0] / total))
                 return Check(claim, "refuted", f"{ranking_text(outcome, votes)} takes {cost}"), "open"
     if proof.cases > MOST_STEPS or not proof.gaps:
-        return Check(claim, "open", f"not finished after {number(proof.cases)} cases"), "open"
+        return Check(claim, "open", f"not finished within {number(proof.cases)} cases"), "open"
     least = percent(float(proof.gaps[0].proved / total))
-    note = f"all that can be shown of {ranking_text(proof.gaps[0].outcome, votes)} is that it takes {least}"
+    note = f"the best bound for {ranking_text(proof.gaps[0].outcome, votes)} is that it takes {least}"
     return Check(claim, "open", note), "open"
 
 
@@ -116,7 +117,7 @@ def _by_races(checker: Exactly, aims: Sequence[tuple[Aim, Amounts]], change: Cha
         k = told.lower * votes.total - float(slack_of(votes))
         if told.lower > 0 and not checker.races.fails(aim, k, change, whole=False):
             return Check(claim, "open", TOO_WEAK)
-    return Check(claim, "proved", "" if any(told.lower > 0 for _, told in aims) else "nothing is claimed")
+    return Check(claim, "proved")
 
 
 def _whole_checks(
@@ -146,7 +147,7 @@ def _whole_checks(
             proved = races.fails(aim, needed - 1, change, whole=True)
             yield Check(claim, *(("proved", "") if proved else ("open", TOO_WEAK)))
         else:
-            yield Check(claim, "open", "more than the share tells")
+            yield Check(claim, "open", "more than the share implies")
     if amounts.decides > max(needed, 1.0):
         claim = f"{_needs(amounts.decides, goal.text())} outright"
         if math.isinf(amounts.decides):
@@ -159,7 +160,7 @@ def _whole_checks(
         elif not more.bit:
             yield Check(claim, "open", NO_PROOF)
         else:
-            yield Check(claim, decided, "" if decided == "proved" else "more than the share tells")
+            yield Check(claim, decided, "" if decided == "proved" else "more than the share implies")
 
 
 def _needs(amount: float, what: str) -> str:

@@ -49,7 +49,7 @@ def _labels(checker: Exactly, found: Attack) -> Iterator[Check]:
     if beyond != (math.isinf(found.lower) and found.status.is_exact):
         yield Check(found.status.value, "refuted", "lower says otherwise")
     if found.original.input_hash != checker.votes.input_hash and found.original.input_hash != checker.given.input_hash:
-        yield Check("the attack is on these votes", "refuted", "it is on other votes")
+        yield Check("the attack is on these votes", "refuted", "it is on different votes")
 
 
 def _after_check(checker: Exactly, found: Attack) -> Iterator[Check]:
@@ -69,13 +69,15 @@ def _curve_checks(checker: Exactly, found: Breakdown, told: Told) -> Iterator[Ch
     if found.total != checker.votes.total:
         yield Check(f"there are {number(found.total)} votes", "refuted", f"there are {number(checker.votes.total)}")
     if not all(bool(exact_) == (row.lower == row.upper) for exact_, row in zip(found.exact, rows, strict=True)):
-        yield Check("it says where it is exact", "refuted", "lower and upper say otherwise")
+        yield Check("it reports where it is exact", "refuted", "lower and upper say otherwise")
     if found.status.is_exact and not found.exact.all():
         yield Check(found.status.value, "refuted", "lower and upper differ")
     if found.seed is not None:
-        yield Check(f"the random numbers are those of seed {found.seed}", "open", "they were not drawn again")
+        yield Check(f"the random numbers follow from seed {found.seed}", "open", "they were not recomputed")
     if found.estimate is not None or found.options is not None:
-        yield Check("the paper's algorithm ends where told", "open", "it was not run again, and its end proves nothing")
+        yield Check(
+            "the paper's algorithm ends where reported", "open", "it was not run again, and its result proves nothing"
+        )
     if asked:
         yield from least_checks(checker, told, list(zip(asked, rows, strict=True)), Change.REPLACE)
     shown: set[tuple[bytes, ...]] = set()
@@ -85,12 +87,12 @@ def _curve_checks(checker: Exactly, found: Breakdown, told: Told) -> Iterator[Ch
             # Nothing tells here which distance was asked for, either, unless it is an attainable one.
             attainable = (goal.delta * checker.votes.n * (checker.votes.n - 1)) % 1 in (0, 1)
             if row.lower != row.upper or math.isfinite(row.upper) or not attainable:
-                yield Check(f"{goal.text()} takes what is told", "open", NO_ATTACK)
+                yield Check(f"{goal.text()} takes what is reported", "open", NO_ATTACK)
             elif not all(math.isinf(amount) or math.isnan(amount) for amount in row):
-                yield Check(f"{goal.text()} takes what is told", "refuted", "its bounds contradict each other")
+                yield Check(f"{goal.text()} takes what is reported", "refuted", "its bounds contradict each other")
             continue
         if attack.goal != goal or not _alike(Amounts.of(attack), row):
-            yield Check(f"{goal.text()} takes what its attack says", "refuted", "the attack says something else")
+            yield Check(f"{goal.text()} takes what its attack says", "refuted", "the attack says otherwise")
         yield from shown_checks(question, row, Plans.of(attack))
         yield from settled_checks(checker.votes, goal.text(), row)
         yield from _labels(checker, attack)

@@ -76,8 +76,8 @@ def verify(
     T = answers.checked(votes, T)
     if not isinstance(result, Consensus | Attack | Breakdown):
         raise UsageError(
-            f"verify takes a Consensus, an Attack, a Breakdown or an Analysis, not {type(result).__name__}. "
-            "Fix: for votes after an attack use fulfils(votes, T, attacked, goal)"
+            f"verify takes a Consensus, an Attack, a Breakdown or an Analysis, not {type(result).__name__}",
+            repair="for votes after an attack, use fulfils(votes, T, attacked, goal)",
         )
     return Verdict(tuple(result_checks(votes, T, result)))
 

@@ -81,7 +81,7 @@ def bradley_terry(
     if ties != "half" and reweight:
         raise UsageError("reweight needs ties as half wins", repair='use ties="half" or reweight=False')
     if not (isinstance(ridge, int | float | np.number) and math.isfinite(ridge) and ridge >= 0):
-        raise UsageError(f"ridge must be a number from 0, not {quote(str(ridge))}")
+        raise UsageError(f"ridge must be 0 or more, not {quote(str(ridge))}")
     least = real_number(floor)
     if least is None or not 0 < least < math.inf:
         raise UsageError(f"floor must be a number above 0, not {quote(str(floor))}")
@@ -92,7 +92,7 @@ def bradley_terry(
     model = RatingModel(votes, float(ridge), least if reweight else None, None)
     enough, connected = connections(shares)
     if ridge == 0 and not enough:
-        raise UsageError(f"without a ridge there are no strengths: {connected}", repair="give a ridge above 0")
+        raise UsageError(f"without a ridge there are no strengths: {connected}", repair="use a ridge above 0")
     if ties != "half":
         won, even = tie_counts(votes)
         fitted, _, steps = tied_strengths(won / votes.total, even / votes.total, float(ridge), ties)

@@ -35,7 +35,7 @@ class Consensus(Tabular):
     loss : float
         Expected normalised distance between the ranking and a vote; `distance` says which.
     bound : float
-        No ranking has a smaller loss than this; equal to `loss` when the status is "proved optimal".
+        No ranking has a smaller loss than this; equal to `loss` when the status is "proven optimal".
     distance : str
         The distance of `loss` and `bound`: "kendall", "spearman_rho", "footrule", or the metric of a `Median`.
     status : Status
@@ -212,7 +212,7 @@ def kemeny(
     --------
     >>> c = kemeny(Votes.from_orders([["a", "b", "c"], ["b", "c", "a"], ["a", "c", "b"]]))
     >>> c.text(), c.status.value, c.unique
-    ('a > b > c', 'proved optimal', True)
+    ('a > b > c', 'proven optimal', True)
     >>> c.proof
     '3 single items by majority'
     """
@@ -418,11 +418,11 @@ def expect_votes(votes: object, rule: str, *, pairs: bool = False) -> None:
         if not pairs:
             raise UsageError(
                 f"{rule} needs ballots, and pair counts hold none",
-                repair="counts.as_votes() makes a ballot of every comparison, if that is what you ask about",
+                repair="use counts.as_votes() to make a ballot of every comparison",
             )
     elif not isinstance(votes, Votes):
         raise UsageError(
-            f"{rule} takes Votes, not {type(votes).__name__}; make them with Votes.from_orders and the like"
+            f"{rule} takes Votes, not {type(votes).__name__}; make them with Votes.from_orders or another constructor"
         )
 
 

@@ -60,7 +60,7 @@ class Median:
         found = Losses.of(votes, self)
         best = found.optima()
         table = found.table
-        notes = () if table.invariant else (f"{self.metric.name} depends on which items are which",)
+        notes = () if table.invariant else (f"{self.metric.name} is not the same for all labellings of the items",)
         loss = float(found.values[best[0]]) / (votes.total * table.unit)
         return Consensus(
             ranking=Ranking.from_order(found.orders[int(best[0])]),
@@ -139,6 +139,6 @@ def strict_ballots(votes: Votes, median: Median) -> Ints:
         raise UsageError(
             f"{median.metric.name} compares strict rankings of all {votes.n} items, and the ballot "
             f"{quote(ballot_text(first, votes.items))} has ties or leaves items out",
-            repair="drop such ballots, or use kemeny, borda or footrule, which take ties and gaps",
+            repair="drop such ballots, or use kemeny, borda or footrule, which allow ties and gaps",
         )
     return ranking_indices(np.argsort(ranks, axis=1))

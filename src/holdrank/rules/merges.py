@@ -234,7 +234,7 @@ class Robust:
 
     def _several(self) -> str:
         base = getattr(self.base, "__name__", "the base")
-        return f"several rankings are equally good for {base}; the tiers come from the one it reports"
+        return f"several rankings are optimal for {base}; the tiers come from the one that it reports"
 
     def _sees_majorities_only(self, median: Consensus) -> bool:
         majorities = rule_of(self.base).majorities_first

@@ -178,7 +178,7 @@ def distances(metric: Metric, n: int) -> Distances:
     if n > most:
         raise LimitError(
             f"{metric.name} lists all {factorial(n):,} rankings of {n} items; this takes up to {most} items",
-            repair="keep the items in question"
+            repair="keep fewer items"
             + (f", or give the metric as a matrix, up to {MOST_GIVEN} items" if most == MOST_CALLED else ""),
         )
     if metric.matrix:
@@ -301,8 +301,8 @@ def _checked(name: str, between: Floats, n: int) -> Distances:
     for k in range(len(between)):
         fail(
             between > between[:, k, None] + between[k] + rounding,
-            lambda i, j, k=k: f"{said(i, j)}, and {between[i, k] + between[k, j]:g} on the way over {text(k)}",  # type: ignore[misc]
-            "the direct way must be the shortest; the cheapest way from ranking to ranking makes a metric of any costs",
+            lambda i, j, k=k: f"{said(i, j)}, and {between[i, k] + between[k, j]:g} by way of {text(k)}",  # type: ignore[misc]
+            "the direct path must be the shortest; shortest paths turn any costs into a metric",
         )
     between.flags.writeable = False
     whole = bool((between == np.rint(between)).all()) and largest < 2**31

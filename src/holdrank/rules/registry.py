@@ -219,7 +219,7 @@ def auto(votes: Votes | PairCounts) -> Consensus:
     >>> auto(Votes.from_orders(battles, unlisted="observed")).has_ratings
     True
     >>> auto(Votes.from_orders([["a", "b", "c"], ["b", "a"]])).status.value
-    'proved optimal'
+    'proven optimal'
     """
     expect_votes(votes, "auto", pairs=True)
     return rule_for(AUTO, votes).function(votes)  # type: ignore[arg-type]
@@ -277,7 +277,7 @@ _family_parts: dict[type, dict[str, Callable[[Any], Any]]] = {Median: {}}
 def register(rule: Rule) -> None:
     """Add a rule; from then on it is asked for by its name, as every other."""
     if rule.name in (AUTO, *_rules):
-        raise UsageError(f"there is a rule {quote(rule.name)} already")
+        raise UsageError(f"a rule {quote(rule.name)} already exists")
     _rules[rule.name] = rule
 
 
@@ -305,7 +305,7 @@ def rule_named(name: str) -> Rule:
     """Return the rule of this name."""
     expect_rule(name)
     if name == AUTO:
-        raise UsageError("the rule is auto, which is known only with the votes", repair="name a rule")
+        raise UsageError("the rule is auto, which depends on the votes", repair="name a rule")
     return _rules[name]
 
 

@@ -42,7 +42,7 @@ def copeland(votes: Votes | PairCounts) -> Consensus:
     --------
     >>> c = copeland(Votes.from_orders([["a", "b", "c"], ["b", "c", "a"], ["a", "c", "b"]]))
     >>> c.text(), c.unique, c.status.value
-    ('a > b > c', True, 'exact: sorted by score, minimises no distance')
+    ('a > b > c', True, 'exact: sorted by score, not a distance minimiser')
     """
     started = perf_counter()
     expect_votes(votes, "copeland", pairs=True)
@@ -178,7 +178,7 @@ def _exact_sums(votes: Votes) -> tuple[list[int], list[int]] | None:
 def scores_of(votes: Votes) -> Floats:
     """Return the scores of votes, or refuse votes that hold none."""
     if votes.scores is None:
-        raise UsageError("mean_score needs scores, and these votes hold rankings only", repair="read a score table")
+        raise UsageError("mean_score needs scores, and these votes are rankings", repair="read a score table")
     return votes.scores
 
 

@@ -132,11 +132,11 @@ def connections(wins: Floats) -> tuple[bool, str]:
         left &= ~reached(compared, int(left.argmax()))
         groups += 1
     if groups > 1:
-        return False, f"no ballot connects {groups} groups of items, whose order rests on the ridge"
+        return False, f"no ballot connects {groups} groups of items, whose relative order depends only on the ridge"
     beats = wins > 0
     if reached(beats).all() and reached(beats.T).all():
         return True, "wins connect all items"
-    return False, "some items never lose to the rest, how far they are ahead rests on the ridge"
+    return False, "some items never lose to the rest, so their lead depends only on the ridge"
 
 
 def reached(edges: Mask, start: int = 0) -> Mask:

@@ -96,7 +96,7 @@ def bradley_terry_with_style(
     started = perf_counter()
     weight = real_number(penalty)
     if weight is None or not 0 <= weight < math.inf:
-        raise UsageError(f"penalty must be a number from 0, not {quote(str(penalty))}")
+        raise UsageError(f"penalty must be 0 or more, not {quote(str(penalty))}")
     if isinstance(style, str) or not style:
         raise UsageError("style takes the names of one or more columns", repair='such as style=["length"]')
     votes, rows = _read(frame, list(style), columns)
@@ -111,9 +111,9 @@ def bradley_terry_with_style(
     try:
         fitted, _, steps = _fit(rows, votes.n, RIDGE, weight)
     except (UsageError, np.linalg.LinAlgError) as error:
-        raise UsageError("style explains the battles so well that no coefficients are likeliest",
+        raise UsageError("style separates the battles perfectly, so the fit has no maximum",
                          repair="give a penalty above 0, such as penalty=1") from error  # fmt: skip
-    proof = f"sorted by strength beside style; {steps} Newton step{'s' * (steps != 1)}; {connected}"
+    proof = f"sorted by strength, adjusted for style; {steps} Newton step{'s' * (steps != 1)}; {connected}"
     found = sorted_consensus(votes, tied_by_scores(fitted, strength_tolerance(fitted)), proof, started)
     return replace(found, _model=StyleModel(votes, RIDGE, None, None, rows=rows, names=tuple(style), penalty=weight))
 
@@ -121,7 +121,7 @@ def bradley_terry_with_style(
 def _read(frame: Any, style: list[str], columns: dict[str, Any]) -> tuple[Votes, _Rows]:
     """Return the votes of a frame of battles, and the battles one by one; rows that do not count are left out."""
     if "voter" in columns:
-        raise UsageError("with style, every battle is a vote of its own; leave out voter")
+        raise UsageError("with style, every battle is a separate vote; leave out voter")
     table = table_from_frame(frame)
     # A battle that names its row as its voter can be found again.
     votes = Votes.from_battles(frame, voter=[str(row) for row in range(table.rows)], **columns)
@@ -136,7 +136,7 @@ def _read(frame: Any, style: list[str], columns: dict[str, Any]) -> tuple[Votes,
     items = np.array([name.strip() for name in votes.items])
     straight = here == items[cast.first]
     if (straight == (here == items[cast.second])).any():  # or style would point the wrong way
-        raise UsageError("some names of items differ only in spaces", repair="spell them alike")
+        raise UsageError("some names of items differ only in spaces", repair="spell them the same way")
     first = np.where(straight, cast.first, cast.second)
     second = np.where(straight, cast.second, cast.first)
     outcome = (1 - np.where(straight, cast.better, -cast.better)) / 2
@@ -144,7 +144,7 @@ def _read(frame: Any, style: list[str], columns: dict[str, Any]) -> tuple[Votes,
     if not np.isfinite(features).all():
         at, column = np.argwhere(~np.isfinite(features))[0].tolist()
         raise InputError(
-            f"{quote(style[column])} is no number",
+            f"{quote(style[column])} is not a number",
             source=table.source,
             line=int(row[at]) + 1,
             expected="a finite number in every row",

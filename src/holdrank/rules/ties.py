@@ -49,7 +49,7 @@ def tie_counts(votes: Votes | PairCounts) -> tuple[Floats, Floats]:
     ballots = votes.ballots
     if votes.unlisted != "observed" or int(ballots.listed.max()) > 2:
         raise UsageError(
-            "a model of ties needs battles, and these ballots compare more than two items", repair='use ties="half"'
+            "a tie model needs battles, and these ballots compare more than two items", repair='use ties="half"'
         )
     even = (ballots.listed == 2) & (ballots.largest_ranks() == 1)
     wins = votes.wins()
@@ -70,7 +70,7 @@ def tied_strengths(wins: Floats, ties: Floats, ridge: float, model: str) -> tupl
         return found, -math.inf if model == "davidson" else 0.0, steps
     decided = float(wins.sum())
     if decided == 0.0:
-        raise UsageError("every battle is a tie, so that no model tells items apart", repair='use ties="half"')
+        raise UsageError("every battle is a tie, so no model can separate the items", repair='use ties="half"')
     # At equal strengths the likeliest parameter is known.
     start = math.log(2 * total / decided) if model == "davidson" else math.log1p(2 * total / decided)
     x = np.append(np.zeros(n), start)

@@ -76,7 +76,7 @@ def _listening(port: int) -> socket:
     except (OSError, OverflowError) as error:
         door.close()
         raise UsageError(
-            f"port {port} cannot be used: {error}", repair="leave the port out, or choose another"
+            f"port {port} is not available: {error}", repair="leave the port out, or choose another"
         ) from error
     return door
 

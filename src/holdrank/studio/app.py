@@ -125,9 +125,9 @@ async def _on_error(request: Request, error: Exception) -> Response:
     if isinstance(error, HoldrankError):
         error = StudioError.of(error)
     elif isinstance(error, HTTPException):
-        words = {404: "there is no such page", 405: "the page cannot be asked so"}
+        words = {404: "there is no such page", 405: "this page does not support that request"}
         allowed = (error.headers or {}).get("Allow", "")
-        text = words.get(error.status_code, "the request was not understood")
+        text = words.get(error.status_code, "the request is not valid")
         error = StudioError(error.status_code, "http", text, allowed=allowed)
     elif not isinstance(error, StudioError):
         error = StudioError(500, "internal", f"internal error: {type(error).__name__}", repair="please report it")

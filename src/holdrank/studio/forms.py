@@ -236,11 +236,11 @@ def _number(text: str, label: str) -> float:
     except ValueError:
         raise UsageError(f"“{label}” takes a number, not {quote(text)}") from None
     if not 0 <= value < 1e9:
-        raise UsageError(f"“{label}” takes a number from 0 on, not {quote(text)}")
+        raise UsageError(f"“{label}” takes a number, 0 or more, not {quote(text)}")
     return value
 
 
 def _whole(text: str, label: str, least: int) -> int:
     if not text.isascii() or not text.isdecimal() or len(text) > 9 or int(text) < least:
-        raise UsageError(f"“{label}” takes a whole number from {least}, not {quote(text)}")
+        raise UsageError(f"“{label}” takes a whole number, {least} or more, not {quote(text)}")
     return int(text)

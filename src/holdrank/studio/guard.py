@@ -106,7 +106,9 @@ class Guard:
         names = [name for name, _ in pairs]
         host = headers.get("host", "").lower()
         if host not in self.hosts:
-            return StudioError(421, "host", "this name is not the studio's", repair=f"open http://{min(self.hosts)}/")
+            return StudioError(
+                421, "host", "this host name is not the studio's", repair=f"open http://{min(self.hosts)}/"
+            )
         if any(names.count(name) > 1 for name in _ONCE) or {"content-length", "transfer-encoding"} <= set(names):
             return StudioError(400, "headers", "the headers of the request contradict each other")
         if not scope["path"].startswith("/"):
@@ -185,7 +187,7 @@ def check_token(given: str, token: str) -> None:
     """Refuse a request without the token of this start."""
     if not secrets.compare_digest(given.encode(), token.encode()):
         raise StudioError(
-            403, "token", "the page is from another start of the studio", repair="load the page again and repeat it"
+            403, "token", "the page is from an earlier run of the studio", repair="load the page again and repeat it"
         )
 
 
@@ -213,8 +215,8 @@ def connection_class(limits: Limits) -> type[Any]:
                 return
             refusal = None
             if is_stranger(transport):
-                words = "the studio answers whoever started it, and you are logged in as somebody else"
-                refusal = StudioError(403, "user", words, repair="start a studio of your own")
+                words = "this studio belongs to another user"
+                refusal = StudioError(403, "user", words, repair="start your own studio")
             elif len(self.connections) > most:
                 refusal = busy("there are too many connections", "connections")
             if refusal is not None:
@@ -230,7 +232,7 @@ def connection_class(limits: Limits) -> type[Any]:
             self._watch()
 
         def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - what is wrong is for us, not for them
-            problem = StudioError(400, "headers", "this is no request that can be read")
+            problem = StudioError(400, "headers", "the request cannot be parsed")
             body = json.dumps(problem.envelope()).encode()
             head = {**HEADERS, **problem.headers, "content-type": "application/json", "content-length": str(len(body))}
             headers = [(name.encode(), value.encode()) for name, value in head.items()]

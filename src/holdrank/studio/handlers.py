@@ -69,7 +69,9 @@ class Studio:
         elif values.get("text", "").strip():
             opened = self.shelf.put("pasted votes", values["text"].replace("\r\n", "\n").encode())
         else:
-            raise StudioError(422, "input", "there is no file and no text", repair="choose a file, or paste some votes")
+            raise StudioError(
+                422, "input", "no file and no text were given", repair="choose a file, or paste some votes"
+            )
         await self._read(opened)
         return self._made(request, f"/v/{opened.id}", opened.job)
 
@@ -279,7 +281,7 @@ class Studio:
         name = request.path_params["name"]
         svg = next((one["svg"] for one in shown if one["picture"].name == name), "")
         if not svg:
-            raise StudioError(404, "not-found", "there is no such picture, or not yet")
+            raise StudioError(404, "not-found", "there is no such picture, or it is not ready yet")
         style = pages.packed("page.css")
         head, end, rest = svg.partition(">")
         alone = head.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1) + end
@@ -316,7 +318,7 @@ class Studio:
         if to not in WRITTEN:
             raise StudioError(404, "not-found", f"votes are written as {', '.join(WRITTEN)}")
         if not text:
-            raise StudioError(404, "not-found", "there are no attacked votes, or not yet")
+            raise StudioError(404, "not-found", "there are no attacked votes, or they are not ready yet")
         extension = to
         if to != "jsonl":
             job = self.jobs.start({"task": "write", "to": to, "seconds": 60.0}, [text.encode()])
@@ -324,7 +326,7 @@ class Studio:
             await job.until("text")
             self.jobs.forget(job)
             if "text" not in job.told:
-                raise job.problem or StudioError(500, "internal", "the votes were not written")
+                raise job.problem or StudioError(500, "internal", "the votes could not be written")
             text, extension = job.told["text"], job.told["extension"]
         return download(text, WRITTEN[to], name, f"-attacked.{extension}")
 
@@ -377,7 +379,7 @@ def wants_json(path: str, accept: str) -> bool:
 
 
 def as_json(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Return data as an answer, in ASCII: a name may hold half of a character, which no other encoding can hold."""
+    """Return data as an answer, in ASCII: a name may hold half of a surrogate, which no other encoding can hold."""
     from starlette.responses import Response
 
     text = json.dumps(value, allow_nan=False, separators=(",", ":"))

@@ -281,7 +281,7 @@ class Jobs:
             job.state = job.stopped
             if job.stopped == "out of time":
                 words = f"the job was ended after {seconds:.3g} seconds"
-                job.problem = StudioError(504, "time", words, repair="ask for less, or use the command line")
+                job.problem = StudioError(504, "time", words, repair="reduce the settings, or use the command line")
         else:
             # Compiled code does not raise a MemoryError where it finds no memory: it dies.
             job.state, job.problem = "failed", StudioError.of_shape(_death(code, self.limits.memory))

@@ -25,7 +25,7 @@ LABELS = {
     "first": "First item",
     "second": "Second item",
     "winner": "Winner",
-    "lower_is_better": "Low is good",
+    "lower_is_better": "Lower is better",
     "blanks": "Blanks",
     "repeated": "Named twice",
     "both_bad": "Both bad",
@@ -155,7 +155,7 @@ def as_label(option: Option) -> str:
     Examples
     --------
     >>> as_label(Option("format", "battles")), as_label(Option("lower_is_better", True))
-    ('“Form” to battles', '“Low is good” to all')
+    ('“Form” to battles', '“Lower is better” to all')
     """
     if option.name not in LABELS:
         return str(option)
@@ -163,7 +163,7 @@ def as_label(option: Option) -> str:
     return f"“{LABELS[option.name]}”" if value is None else f"“{LABELS[option.name]}” to {value}"
 
 
-_SMALLER = "count equal ballots into a weight column, or use the command line, which has no such limit"
+_SMALLER = "merge equal ballots into a weight column, or use the command line, which has no such limit"
 
 
 def too_large(limits: Limits) -> StudioError:

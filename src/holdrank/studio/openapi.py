@@ -90,20 +90,20 @@ def json_of(name: str) -> dict[str, Schema]:
 
 _PROBLEMS = {
     400: "the request contradicts itself, or its form cannot be read",
-    403: "another site asks, another user, or nobody who holds the token",
-    404: "there is no such thing, or not any more",
-    405: "this cannot be asked so",
+    403: "the request comes from another site or user, or lacks the token",
+    404: "not found, or no longer open",
+    405: "method not allowed",
     408: "the request did not arrive in time",
-    409: "it is too early, or there are no tiers",
+    409: "not ready yet, or there are no tiers",
     413: "too large, too long, or too many items",
-    415: "this is no form in UTF-8",
-    421: "the name is not the studio's",
-    422: "votes or settings that make no sense",
-    500: "an error of the studio's own",
+    415: "not a UTF-8 form",
+    421: "the host name is not the studio's",
+    422: "invalid votes or settings",
+    500: "internal error",
     501: "an optional package is missing",
-    503: "too much to do: come back after so many seconds",
-    504: "the job was ended for lack of time",
-    507: "the job was ended for lack of memory",
+    503: "busy: try again after the given seconds",
+    504: "the job hit the time limit",
+    507: "the job hit the memory limit",
 }
 _ALWAYS = (400, 403, 405, 421, 503)
 _FORM = (408, 413, 415, 422)
@@ -124,7 +124,7 @@ def _operation(route: Route) -> Schema:
     kinds = {"multipart/form-data": fields, "application/x-www-form-urlencoded": plain}
     responses = {
         "200": {"description": "where it is", "content": _content(json_of("made"))},
-        "303": {"description": "a browser is led to it", "headers": _header("Location")},
+        "303": {"description": "redirect for browsers", "headers": _header("Location")},
         **_refusals(*_FORM, *missing, *route.problems),
     }
     body = {"content": _content({kind: {**_shape(**parts), "required": []} for kind, parts in kinds.items()})}

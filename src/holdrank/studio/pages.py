@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 _TASKS = {"claim": "looking for the smallest change", "curve": "computing the curve", "compare": "comparing the files"}
 _DETAILS = {"draws": "draws", "distances": "distances", "replay": "replaying the attack"}
 _ENDS = {
-    "cancelled": "Cancelled. What was known by then is shown.",
-    "left alone": "Stopped when its page was closed. What was known by then is shown.",
-    "out of time": "Ended for lack of time. What was known by then is shown.",
+    "cancelled": "Cancelled. The page shows what was known by then.",
+    "left alone": "Stopped when its page was closed. The page shows what was known by then.",
+    "out of time": "Time limit reached. The page shows what was known by then.",
 }
 _MOST_TIERS = 12  # of an order in words
 _AUTO = "Auto: Bradley-Terry for battles, else Kemeny"
@@ -116,7 +116,7 @@ def working(job: Job | None) -> Record | None:
         if step is not None and step["total"] and job.task["task"] == "curve":
             share = step["done"] / step["total"]
     if job.state == "queued":
-        text, minor = "Waiting for another job to end", ""
+        text, minor = "Waiting for another job to finish", ""
     elif job.over:
         text, minor = _ENDS.get(job.state, ""), ""
         share = 1.0 if job.state == "done" else share

@@ -167,5 +167,8 @@ def _find(shelf: dict[str, T], id: str) -> T:
         return shelf[id]
     except KeyError:
         raise StudioError(
-            404, "not-found", "this is not open, or not any more", repair="open the file again from the first page"
+            404,
+            "not-found",
+            "this file is not open, or no longer open",
+            repair="open the file again from the first page",
         ) from None

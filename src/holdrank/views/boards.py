@@ -20,7 +20,7 @@ _LONGEST = 400  # signs of a name in Markdown and LaTeX
 
 
 def write_leaderboard(board: Leaderboard, path: str | os.PathLike[str]) -> None:
-    """Write a leaderboard to a file; its ending decides the form: .csv, .json, .md or .tex.
+    """Write a leaderboard to a file; the extension sets the format: .csv, .json, .md or .tex.
 
     The file appears complete or not at all. In CSV an apostrophe goes before a name that a spreadsheet would run as a
     formula; Markdown and LaTeX show every name as it is written. JSON is a list with one object per row.

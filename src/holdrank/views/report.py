@@ -41,7 +41,7 @@ if (record && words && box) ladderSlider(box, { ...JSON.parse(record.textContent
 
 
 def write_report(analysis: Analysis, path: str | os.PathLike[str]) -> None:
-    """Write an analysis to a file; its ending decides the form: .html, .md, .tex or .json.
+    """Write an analysis to a file; the extension sets the format: .html, .md, .tex or .json.
 
     The file appears complete or not at all.
     """

@@ -50,7 +50,7 @@ def _ranked(place: int, order: Iterable[Any], index: dict[Hashable, int], known:
             i = index.setdefault(item, len(index))
             if known is not None and i >= known:
                 raise InputError(
-                    f"ballot {place} names {quote(str(item))}, which is not among the items",
+                    f"ballot {place} names {quote(str(item))}, which is not one of the items",
                     repair="add it to items= or correct its spelling",
                 )
             if i in ballot:
@@ -76,7 +76,7 @@ def table_of_ranks(ranks: Any, items: Iterable[str] | None) -> tuple[list[str], 
     except ValueError as error:
         raise UsageError("all ballots must have the same number of ranks, one for each item") from error
     if table.ndim != 2:
-        raise UsageError(f"ranks must be a table with one row a ballot and one column an item, not {table.ndim}-d")
+        raise UsageError(f"ranks must be a table with one row per ballot and one column per item, not {table.ndim}-d")
     if table.dtype.kind not in "iuf":
         raise UsageError(f"ranks must be numbers, not {table.dtype}")
     if table.size and ((table.dtype.kind == "f" and not np.isfinite(table).all()) or table.min() < 0):
@@ -149,7 +149,7 @@ def check_weights(weights: npt.ArrayLike | None, m: int, source: str) -> Floats:
         )  # fmt: skip
     if 0 < total < LEAST_MASS:
         raise InputError(
-            "the weights are too small to be told apart", source=source, found=f"{total:.3g} in all",
+            "the weights are too small to compare", source=source, found=f"{total:.3g} in all",
             expected=f"at least {LEAST_MASS:g}", repair="multiply all weights by the same number",
         )  # fmt: skip
     return shares
@@ -168,9 +168,7 @@ def ballots_that_count(
         raise InputError(
             "nothing to aggregate",
             source="" if source == "memory" else source,
-            found=("no ballot with a mark" if heavy.any() else "only weights of 0")
-            if len(keep)
-            else "no ballots at all",
+            found=("no ballot with a mark" if heavy.any() else "only weights of 0") if len(keep) else "no ballots",
             expected="at least one ballot that ranks at least one item",
             repair="check that the right file and columns were read",
         )

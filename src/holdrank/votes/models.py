@@ -304,7 +304,9 @@ def sample_votes(model: Model, size: int, *, items: Iterable[str] | None = None,
     try:
         generator = np.random.default_rng(seed)
     except (TypeError, ValueError) as error:
-        raise UsageError(f"rng must be a whole number from 0, a Generator or None, not {quote(str(rng))}") from error
+        raise UsageError(
+            f"rng must be a whole number (0 or more), a Generator or None, not {quote(str(rng))}"
+        ) from error
     orders = model.orders(number, generator)
     ranks = np.empty(orders.shape, dtype=np.int16 if model.n < 2**15 else np.int32)
     np.put_along_axis(ranks, orders, np.arange(1, model.n + 1, dtype=ranks.dtype)[None, :], axis=1)
@@ -337,7 +339,7 @@ def seed_of(rng: Seed) -> int:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
     number = whole_number(rng)
     if number is None or number < 0:
-        raise UsageError(f"rng must be a whole number from 0, a Generator or None, not {quote(str(rng))}")
+        raise UsageError(f"rng must be a whole number (0 or more), a Generator or None, not {quote(str(rng))}")
     return number
 
 

@@ -61,7 +61,7 @@ def unpacked(source: str) -> tuple[dict[str, Any], Floats, Floats]:
     except (OSError, ValueError, KeyError, EOFError, RecursionError, NotImplementedError, RuntimeError) as error:
         raise refused(source, f"the file cannot be read ({type(error).__name__})", str(error)) from error
     except (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error) as error:
-        raise refused(source, "the file is damaged, or is something else", str(error)) from error
+        raise refused(source, "the file is damaged, or not pair counts", str(error)) from error
     if not isinstance(head, dict) or head.get("format") != _FORMAT:
         raise refused(source, "the file does not hold pair counts")
     if head.get("version") != _VERSION:
@@ -105,7 +105,7 @@ def _member(
     """Return an array of an .npz file of `size` bytes, of the shape that it must have, or a text of any length."""
     entry = archive.getinfo(f"{name}.npy")
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise ValueError(f"{name} is packed in another way")
+        raise ValueError(f"{name} is packed in an unknown way")
     expected = _LARGEST_TEXT if shape is None else math.prod(shape) * np.dtype(kind).itemsize
     if entry.file_size > expected + _LARGEST_HEADER or not _fits(entry, size, shape is not None):
         raise ValueError(f"{name} takes {entry.file_size:,} bytes")
@@ -113,7 +113,7 @@ def _member(
         start = file.read(_LARGEST_HEADER)
         match = _HEADER.match(start)
         if match is None or match[1].decode() != kind:
-            raise ValueError(f"{name} is no array of the kind {kind}")
+            raise ValueError(f"{name} is not an array of type {kind}")
         data = bytearray(entry.file_size - match.end())  # grown piece by piece it would be copied
         data[: len(start) - match.end()] = start[match.end() :]
         end = len(start) - match.end()
@@ -124,7 +124,7 @@ def _member(
     told = tuple(int(size) for size in match[3].split(b",") if size.strip())
     array = np.frombuffer(data, dtype=kind)
     if math.prod(told) != len(array):
-        raise ValueError(f"{name} is cut short, or too long")
+        raise ValueError(f"{name} is too short or too long")
     if shape is not None and told != shape:
         raise ValueError(f"{name} has the shape {told}, not {shape}")
     return array.reshape(told, order="F" if match[2] == b"True" else "C")

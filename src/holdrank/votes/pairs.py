@@ -241,8 +241,8 @@ class PairCounts(Remembering, Shown):
         used = weights > 0
         if used.sum() * self.n > MAX_CELLS:
             raise LimitError(
-                f"{used.sum():,} kinds of comparisons over {self.n:,} items are too many to be ballots",
-                repair="give the counts themselves to kemeny, copeland, bradley_terry, borda or Robust, or use fewer "
+                f"{used.sum():,} distinct comparisons over {self.n:,} items are too many to be ballots",
+                repair="pass the counts themselves to kemeny, copeland, bradley_terry, borda or Robust, or use fewer "
                 "items",
             )
         high = np.concatenate([first, second, first])[used]
@@ -252,8 +252,8 @@ class PairCounts(Remembering, Shown):
         ranks = ranks_of_marks((len(high), self.n), row, np.append(high, low), rank)
         notes = self.notes
         if not math.isclose(float(weights.sum()), self.total, rel_tol=1e-9):
-            kept = f"{number(self.total)} ballots are kept as {number(float(weights.sum()))} comparisons of two items"
-            notes = (*notes, f"{kept}: places are not known, and losses, draws and attacks are about comparisons")
+            kept = f"{number(self.total)} ballots are stored as {number(float(weights.sum()))} comparisons of two items"
+            notes = (*notes, f"{kept}: places are unknown, and losses, bootstrap samples and attacks count comparisons")
         reading = replace(self.reading, choices={**self.reading.choices, "unlisted": "observed"})
         return Votes._build(self.items, stored(ranks), weights[used], "observed", notes, reading)
 
@@ -296,7 +296,7 @@ class PairCounts(Remembering, Shown):
         except (OSError, ValueError) as error:
             raise UsageError(
                 f"the counts cannot be written to {quote(str(path), 200)}: {reason(error)}",
-                repair="choose a folder that exists, has room and may be written to",
+                repair="choose a folder that exists, has room and that you may write to",
             ) from error
 
     @classmethod
@@ -307,7 +307,7 @@ class PairCounts(Remembering, Shown):
         try:
             return cls._from_head(head, wins, listed)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise refused(source, f"the file is not sound ({type(error).__name__})", str(error)) from error
+            raise refused(source, f"the file is not valid ({type(error).__name__})", str(error)) from error
 
     @classmethod
     def _from_head(cls, head: Mapping[str, Any], wins: Floats, listed: Floats) -> PairCounts:
@@ -328,7 +328,7 @@ class PairCounts(Remembering, Shown):
                 continue
             words, tally = note
             if len(words) not in (1, 3) or not all(isinstance(word, str) for word in words):
-                raise ValueError("a note is not sound")
+                raise ValueError("a note is not valid")
             said.append(Note(tuple(words), {str(kind): float(count) for kind, count in tally.items()}))
         source, sha256, form, choices = head["reading"]
         words = {str(name): str(choice) for name, choice in choices.items()}
@@ -340,7 +340,7 @@ class PairCounts(Remembering, Shown):
             return NotImplemented
         if other.unlisted != self.unlisted and self.total and other.total:
             raise UsageError(
-                Message("counts under ", Option("unlisted", self.unlisted), f" and {other.unlisted!r} do not add up"),
+                Message("counts under ", Option("unlisted", self.unlisted), f" and {other.unlisted!r} cannot be added"),
                 repair=Message("count both with the same ", Option("unlisted")),
             )
         names = {name: k for k, name in enumerate(self.items)}
@@ -428,7 +428,7 @@ def _refused_wins(problem: str, wins: Floats, items: Sequence[str]) -> UsageErro
         if len(bad):
             j = int(bad[0])
             place = f"{quote(items[i])} against {quote(items[j])} has {row[j]:g}"
-            repair = "an item does not meet itself" if i == j else "write 0 where nothing was counted"
+            repair = "an item is not compared with itself" if i == j else "write 0 where nothing was counted"
             return UsageError(f"{problem}; {place}", repair=repair)
     return UsageError(problem)
 

@@ -10,7 +10,7 @@ Unlisted: TypeAlias = Literal["bottom", "observed"]
 
 UNLISTED_MEANS: dict[str, str] = {
     "bottom": "bottom (tied below all listed items)",
-    "observed": "observed (a ballot speaks only about pairs it lists)",
+    "observed": "observed (a ballot compares only the items it lists)",
 }
 
 

@@ -60,7 +60,7 @@ class Votes(WeightedBallots, Shown):
     reading : Reading
         The source and the choices made on reading it.
     scores : (m, n) array of float or None
-        What the ranks were made of, high is best, NaN where unlisted; read-only. Voters share a row only where all
+        What the ranks were made of, higher is better, NaN where unlisted; read-only. Voters share a row only where all
         their scores are equal, so that rows of `ranks` may repeat. None for votes that hold no scores.
     voters : Voters or None
         Who cast which battles, where `from_battles` was told. Two votes are equal if their ballots are, whoever cast
@@ -161,7 +161,7 @@ class Votes(WeightedBallots, Shown):
         *,
         unlisted: Unlisted = "observed",
     ) -> Votes:
-        """Return votes from an (m, n) array of scores, one row a voter and one column an item; high is best.
+        """Return votes from an (m, n) array of scores, one row a voter and one column an item; higher is better.
 
         NaN is a missing score. The scores themselves are kept, for rules that use them (`mean_score`).
 
@@ -225,8 +225,8 @@ class Votes(WeightedBallots, Shown):
         ballots, heaps = ballots.merged(shares) if merge else (ballots, shares)
         close(heaps)
         if faint := int((heaps < FAINT * heaps.sum()).sum()):
-            rest = f"lighter than {FAINT:.0e} of all votes: counts may not show them"
-            dropped.append(counted(faint, "kind of ballots", rest, many="kinds of ballots"))
+            rest = f"with less than {FAINT:.0e} of all votes; counts may not show them"
+            dropped.append(counted(faint, "distinct ballot", rest, many="distinct ballots"))
         return cls(tuple(items), ballots.closed(), heaps, unlisted, (*notes, *dropped), reading)
 
     def _grouped(self, groups: Groups | None, ballots: Ballots) -> Votes:
@@ -338,7 +338,7 @@ class Votes(WeightedBallots, Shown):
         shares = check_weights(weights, self.distinct, "memory")
         order = np.argsort(-shares, kind="stable")[: np.count_nonzero(shares)]
         if not order.size:
-            raise UsageError("at least one ballot must keep a weight above 0")
+            raise UsageError("at least one ballot must have a weight above 0")
         kept = shares[order]
         close(kept)
         groups = None
@@ -364,7 +364,7 @@ class Votes(WeightedBallots, Shown):
         (np.float64(4.0), np.float64(2.0))
         """
         voters = self.expect_voters().capped(most)
-        choices = {**self.reading.choices, "cap": f"{plural(float(most), 'battle')} a voter"}
+        choices = {**self.reading.choices, "cap": f"{plural(float(most), 'battle')} per voter"}
         kept = replace(self.reading, choices=choices)
         capped = Votes.from_voters(voters, self.items, reading=kept)
         return replace(capped, notes=tuple(dict.fromkeys((*self.notes, *capped.notes))))
@@ -372,17 +372,19 @@ class Votes(WeightedBallots, Shown):
     def expect_voters(self) -> Voters:
         """Return the voters, or say how votes come to know them."""
         if self.voters is None:
-            repair = Message("name the column of the voters with ", Option("voter"))
+            repair = Message("name the voter column with ", Option("voter"))
             raise UsageError("these votes do not say who cast each battle", repair=repair)
         return self.voters
 
     def expect_groups(self, by: str | None, *, otherwise: str = "") -> Groups:
         """Return the groups, those of the column `by` if given, or say how votes come to know them."""
         if self.groups is None:
-            repair = Message("name the column on reading with ", Option("by"), otherwise)
-            raise UsageError("these votes do not say which voter, task or category each belongs to", repair=repair)
+            repair = Message("name the column when reading, with ", Option("by"), otherwise)
+            raise UsageError(
+                "these votes do not say which voter, task or category each ballot belongs to", repair=repair
+            )
         if by is not None and by != self.groups.of:
-            repair = Message("name the column on reading with ", Option("by", str(by)))
+            repair = Message("name the column when reading, with ", Option("by", str(by)))
             what = f"{quote(self.groups.of, 40)}, not by {quote(str(by), 40)}"
             raise UsageError(f"these votes are grouped by {what}", repair=repair)
         return self.groups

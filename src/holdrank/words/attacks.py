@@ -119,7 +119,7 @@ def attack_text(found: Told) -> str:
         return _in_shares(found)
     ties, decides, enough = found.ties, found.decides, found.sufficient
     if enough == 0:
-        return f"No {found.noun} is needed to {does}: it is so already."
+        return f"No {found.noun} needs to change to {does}: this is already the case."
     if math.isinf(ties) and (not found.needed or found.estimate):
         return f"No attack found to {does}; none ruled out."
     share = "" if math.isinf(enough) else percent(enough / found.total)
@@ -201,7 +201,7 @@ def proof_text(found: Told, *, whole: bool) -> str:
     least, most = (found.decides, found.sufficient) if whole else (found.lower, found.upper)
     split = f"; {found.noun}s may be split" if found.counts and not whole else ""
     if most == 0:
-        return "it is so already"
+        return "already the case"
     if least == most:
         tie = tie_text(found.ties, most, " it") if whole and found.ties else ""
         return f"proven minimum{f'; {tie}' if tie else ''}{split}"

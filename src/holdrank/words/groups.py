@@ -40,11 +40,11 @@ def places_text(item: str, place: float, best: float, worst: float) -> str:
     Examples
     --------
     >>> places_text("a", 2, 1, 3), places_text("b", 4, 4, 4)
-    ('a: place 2, from 1 to 3 while one is left out', 'b: place 4, always')
+    ('a: place 2, from 1 to 3 with one left out', 'b: place 4 in every case')
     """
     if best == worst:
-        return f"{in_text(item)}: place {place:g}, always"
-    return f"{in_text(item)}: place {place:g}, from {best:g} to {worst:g} while one is left out"
+        return f"{in_text(item)}: place {place:g} in every case"
+    return f"{in_text(item)}: place {place:g}, from {best:g} to {worst:g} with one left out"
 
 
 def left_out_text(

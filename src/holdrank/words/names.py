@@ -140,11 +140,11 @@ def statistic_name(rule: str, theta: float | None, merge: str | None) -> str:
     >>> statistic_name("kemeny", None, None), statistic_name("borda", 0.05, "naive")
     ('kemeny', 'naive merge of borda at 0.05')
     >>> statistic_name("borda", None, "naive")
-    'naive merge of borda at the threshold of the votes'
+    'naive merge of borda at the auto threshold'
     """
     if merge is None:
         return rule
-    return f"{merge} merge of {rule} at {'the threshold of the votes' if theta is None else f'{theta:g}'}"
+    return f"{merge} merge of {rule} at {'the auto threshold' if theta is None else f'{theta:g}'}"
 
 
 def curve_name(rule: str, theta: float | None) -> str:

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 
 def number(value: float) -> str:
-    """Return a count or share for people: whole numbers with thousands separators, else four digits.
+    """Return a count or share for people: thousands separators, at most four digits after them, no exponent.
 
     Examples
     --------
-    >>> number(5000.0), number(0.123456)
-    ('5,000', '0.1235')
+    >>> number(5000.0), number(0.123456), number(12380.26), number(0.000078376)
+    ('5,000', '0.1235', '12,380.3', '0.00007838')
     """
-    return f"{int(value):,}" if value == int(value) else f"{value:.4g}"
+    if value == int(value):
+        return f"{int(value):,}"
+    return f"{value:,.1f}" if abs(value) >= 1000 else decimal(value, 4)
+
+
+def decimal(value: float, digits: int) -> str:
+    """Return a number with so many significant digits, and without an exponent.
+
+    Examples
+    --------
+    >>> decimal(0.283883495, 6), decimal(0.0000783755, 6), decimal(0.5, 6)
+    ('0.283883', '0.0000783755', '0.5')
+    """
+    short = f"{value:.{digits}g}"
+    return f"{Decimal(short):f}" if "e-" in short else short
 
 
 def percent(share: float) -> str:

@@ -7,7 +7,7 @@ import math
 from holdrank.errors import show
 from holdrank.status import Status
 from holdrank.words.names import distance_name
-from holdrank.words.numbers import number, percent, plural, span
+from holdrank.words.numbers import decimal, number, percent, plural, span
 from holdrank.words.prices import CANNOT_BREAK, Facts
 
 STEPS = {
@@ -15,21 +15,21 @@ STEPS = {
     "tiers": "choosing the tiers",
     "attack": "looking for the smallest attack",
     "claims": "testing claims",
-    "gaps": "pricing the gaps between tiers",
-    "cut": "looking at the cut",
+    "gaps": "counting the votes that break each gap",
+    "cut": "testing the cut",
     "removals": "removing one item at a time",
-    "races": "pricing the races of neighbours",
-    "bootstrap": "drawing the votes again",
-    "reach": "finding the places within reach",
+    "races": "counting the votes to overtake each neighbour",
+    "bootstrap": "drawing bootstrap samples",
+    "reach": "finding the ranks an adversary can reach",
     "voters": "leaving out voters",
-    "tradeoff": "weighing loss against robustness",
+    "tradeoff": "computing the trade-off between loss and robustness",
     "curves": "computing breakdown curves",
-    "others": "asking the other rules",
-    "refine": "making bounds closer",
+    "others": "comparing with the other rules",
+    "refine": "tightening bounds",
 }
 """The steps of an analysis, in their order and in words."""
 
-_OPTIMA = {True: "the only optimum", False: "one of several optima", None: "other optima not excluded"}
+_OPTIMA = {True: "the only optimum", False: "one of several optima", None: "other optima not ruled out"}
 
 
 def few_draws_text(drawn: int, asked: int) -> str:
@@ -68,13 +68,13 @@ def consensus_text(found: Facts, merge: str | None = None) -> str:
         alone = "all scores differ" if unique else "equal scores in the order of the file"
     elif status is Status.MERGED and unique:
         # By dominating sets the tiers are the same from every median (`smith_merge`).
-        alone = "the only tiers" if merge == "smith" else "the median is the only optimum"
+        alone = "the only tiers" if merge == "smith" else "that ranking is the only optimum"
     elif status is Status.MERGED and found["notes"]:
-        alone = "other tiers not excluded"
+        alone = "other tiers not ruled out"
     else:
         alone = _OPTIMA[unique]
-    gap = "" if status.is_exact else f", no ranking is below {found['bound']:.6g}"
-    return f"loss {found['loss']:.6g} ({distance_name(found['distance'])}{gap}); {status}; {alone}"
+    gap = "" if status.is_exact else f", lower bound {decimal(found['bound'], 6)}"
+    return f"loss {decimal(found['loss'], 6)} ({distance_name(found['distance'])}{gap}); {status}; {alone}"
 
 
 def majority_text(for_it: float, against: float) -> str:
@@ -84,16 +84,16 @@ def majority_text(for_it: float, against: float) -> str:
 
 
 def never_compared_text(never: int, pairs: int, neighbours: int) -> str:
-    """Return why several orders are equally good: pairs that no vote compares, some of them neighbours in the order.
+    """Return why several orders are optimal: pairs that no vote compares, some of them neighbours in the order.
 
     Examples
     --------
     >>> never_compared_text(1230, 1711, 17)
-    'several orders are equally good: 1,230 of 1,711 pairs were never compared, and 17 of those are neighbours here'
+    'several orders are optimal: 1,230 of 1,711 pairs were never compared, and 17 of those are neighbours here'
     """
     met = f"{never:,} of {plural(pairs, 'pair')} {'was' if never == 1 else 'were'} never compared"
     near = f"{neighbours:,} of those {'is a pair of' if neighbours == 1 else 'are'} neighbours here"
-    return f"several orders are equally good: {met}, and {near}"
+    return f"several orders are optimal: {met}, and {near}"
 
 
 def so_far(fails: float, does: float) -> str:
@@ -111,12 +111,12 @@ def so_far(fails: float, does: float) -> str:
 
 
 def draws_text(draws: int, unchanged: float, status: str) -> str:
-    """Return how often the votes were drawn again, and how often the order stayed."""
-    return f"{plural(draws, 'draw')} of the votes, {percent(unchanged)} with this very order; {status}"
+    """Return how many bootstrap samples there were, and how often the order stayed the same."""
+    return f"{plural(draws, 'bootstrap sample')}, {percent(unchanged)} in the same order; {status}"
 
 
 def place_text(name: str, place: float, best: float, worst: float, first: float) -> str:
-    """Return where an item lies when the votes are drawn again, and how often it is first.
+    """Return the bootstrap interval of an item's place, and how often it is first.
 
     Examples
     --------
@@ -136,10 +136,10 @@ def certainty(lower: float | None, upper: float | None, method: str) -> str:
     >>> certainty(0.0, 0.2, "search"), certainty(0.1, None, "exact")
     ('attack only', 'bounds')
     >>> certainty(0.0, 0.2, "paper"), certainty(0.0, None, "paper")
-    ('estimate, reached', 'estimate, not reached')
+    ('estimate, attained', 'estimate, not attained')
     """
     if method == "paper":
-        return "estimate, not reached" if upper is None else "estimate, reached"
+        return "estimate, not attained" if upper is None else "estimate, attained"
     if lower == upper:
         return "exact"
     if method == "search" and not lower:

@@ -33,7 +33,7 @@ def reading_facts(about: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("with ties", part_text(about["with_ties"], total)),
         ("incomplete", part_text(about["incomplete"], total)),
         ("unlisted items", about["unlisted"]),
-        ("ties in ballots", "one half each way"),
+        ("ties in ballots", "half a vote each way"),
     ]
     said = ("unlisted", "ties", "form") if "format" in choices else ("unlisted", "ties")
     facts += [(name, show(text, 200)) for name, text in choices.items() if name not in said]

@@ -275,8 +275,8 @@ def _checked(votes: object, T: object, level: object, draws: object) -> tuple[fl
         raise UsageError(f"the statistic must be kemeny, borda or another rule, not {show(repr(T))}")
     if not votes.is_counts:
         raise UsageError(
-            "confidence sets need to know how many votes there are, and shares do not tell",
-            repair="give counts as weights, whole numbers",
+            "confidence sets need to know the number of votes, and these votes are shares",
+            repair="give counts (whole numbers) as weights",
         )
     return share, number
 

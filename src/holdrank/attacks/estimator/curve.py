@@ -90,8 +90,8 @@ def _notes(answers: Sequence[Answer], steps: int, asked: int) -> Iterable[str]:
     short = sum(answer.plan is None for answer in answers)
     if short:
         yield (
-            f"at {short} of {len(answers)} distances the estimate is no upper value: "
-            "the consensus does not move that far where the algorithm ends"
+            f"at {short} of {len(answers)} distances the estimate is not an upper bound: "
+            "where the algorithm stops, the consensus has not moved that far"
         )
 
 

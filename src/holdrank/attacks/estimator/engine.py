@@ -149,7 +149,7 @@ def smoothed(
                                {"steps": steps, "samples": samples, "repeats": repeats}.items())  # fmt: skip
     gamma = _check_options(steps, samples, distance, gamma, repeats)
     if device is not None and like is not None:
-        raise UsageError("device and like both say where to run", repair="leave one of them out")
+        raise UsageError("device and like both set where to run", repair="give one of them")
     seed = seed_of(rng)
     generator = np.random.default_rng(seed)
     problem = SmoothedProblem(statistic, many, p, delta, distance)
@@ -201,10 +201,14 @@ def _averages(
 def shares_of(many: list[Votes]) -> tuple[int, Floats]:
     """Return the number of items and the share of each strict ranking, one row for each set of votes."""
     if not many or not all(isinstance(votes, Votes) for votes in many):
-        raise UsageError("smoothed takes Votes or a list of them; make them with Votes.from_orders and the like")
+        raise UsageError(
+            "smoothed takes Votes or a list of them; make them with Votes.from_orders or another constructor"
+        )
     n = many[0].n
     if any(votes.n != n for votes in many):
-        raise UsageError("all votes of one call must have the same number of items", repair="call once for each")
+        raise UsageError(
+            "all votes of one call must have the same number of items", repair="call it once for each size"
+        )
     number = {order: at for at, order in enumerate(map(tuple, all_orders(n).tolist()))}
     p = np.zeros((len(many), len(number)))
     for row, votes in zip(p, many, strict=True):
@@ -215,7 +219,7 @@ def shares_of(many: list[Votes]) -> tuple[int, Floats]:
                 raise InputError(
                     "the estimator takes complete ballots without ties",
                     found=Ranking(ranks).text(votes.items) if ranks.all() else "an incomplete ballot",
-                    repair="use a bound or an exact method, or leave such ballots out",
+                    repair="use method='bounds' or 'exact', or drop such ballots",
                 )
             row[number[tuple(np.argsort(full).tolist())]] += weight
     return n, p / p.sum(axis=1, keepdims=True)

@@ -23,9 +23,9 @@ _RANGES: dict[str, tuple[Callable[[float], bool], str]] = {
         ("weight", "gradient_variance", "value_variance", "rate", "multiplier_rate"),
         (lambda x: x > 0, "be a number above 0"),
     ),
-    **dict.fromkeys(("multiplier", "slack"), (lambda x: x >= 0, "be a number from 0")),
-    **dict.fromkeys(("momentum", "multiplier_momentum"), (lambda x: 0 <= x < 1, "be a number from 0 to below 1")),
-    "last": (lambda x: 0 < x <= 1, "be a number above 0 and up to 1"),
+    **dict.fromkeys(("multiplier", "slack"), (lambda x: x >= 0, "be 0 or more")),
+    **dict.fromkeys(("momentum", "multiplier_momentum"), (lambda x: 0 <= x < 1, "be at least 0 and below 1")),
+    "last": (lambda x: 0 < x <= 1, "be a number above 0 and at most 1"),
 }
 
 
@@ -118,7 +118,7 @@ class PaperOptions:
         for name, least in _WHOLE.items():
             given = getattr(self, name)
             whole = whole_number(given)
-            _expect(name, whole is not None and whole >= least, f"be a whole number from {least}", given)
+            _expect(name, whole is not None and whole >= least, f"be a whole number, {least} or more", given)
             yield name, whole
         for name, (fits, words) in _RANGES.items():
             given = getattr(self, name)
@@ -127,11 +127,11 @@ class PaperOptions:
             yield name, number
         ends = tuple(map(_finite, self.start)) if isinstance(self.start, tuple | list) else ()
         fine = len(ends) == 2 and ends[0] is not None and ends[1] is not None and ends[0] < ends[1]
-        _expect("start", fine, "be two numbers, the smaller one first", self.start)
+        _expect("start", fine, "be two numbers, the smaller first", self.start)
         yield "start", ends
         if self.carry and self.scored == "parameters":
             raise UsageError(
-                "carry=True of PaperOptions needs scored='shares'; in the parameters the steps would grow without end",
+                "carry=True of PaperOptions needs scored='shares'; on the parameters the steps would diverge",
                 repair="write carry=False",
             )
 

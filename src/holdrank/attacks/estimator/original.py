@@ -82,8 +82,8 @@ def descended(
     average = average / average.sum(axis=-1, keepdims=True)
     if not np.isfinite(average).all():
         raise UsageError(
-            "the parameters of the paper's algorithm left the range of numbers",
-            repair="take a smaller rate or another start in PaperOptions",
+            "the parameters of the paper's algorithm overflowed",
+            repair="use a smaller rate or another start in PaperOptions",
         )
     reached = [[holds(problem, point, votes, q) for point, q in enumerate(run)] for run in average]
     shape = average.shape[:2]

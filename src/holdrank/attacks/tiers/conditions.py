@@ -115,7 +115,7 @@ class ComparedPairs:
         self.compared: Floats = np.ones(len(self.first)) if self.speaks is None else self.shares @ self.speaks
         self.programs = 0
         self._mixer = np.random.default_rng(20230723).uniform(1, 2, size=4096)
-        self._orders: list[tuple[int, ...]] = []  # kinds of ballots put in so far
+        self._orders: list[tuple[int, ...]] = []  # distinct ballots put in so far
         self._number: dict[tuple[int, ...], int] = {}
         self._kinds: Floats = np.empty((0, len(self.first)))
         if self.battles:

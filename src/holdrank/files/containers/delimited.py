@@ -53,7 +53,7 @@ def find_delimiter(text: str, source: str, delimiter: str | None) -> tuple[str, 
     if len(winners) > 1:
         names = " and ".join(DELIMITERS[sign] for sign in winners)
         raise InputError(
-            f"the delimiter may be {names}: both cut the rows evenly",
+            f"the delimiter may be {names}: both split the rows evenly",
             source=source,
             line=1,
             found=_line(lines, 1),
@@ -63,7 +63,7 @@ def find_delimiter(text: str, source: str, delimiter: str | None) -> tuple[str, 
     found = winners[0]
     if found == ",":
         return found, []
-    return found, [f"the delimiter is taken to be a {DELIMITERS[found]}; set delimiter= if that is wrong"]
+    return found, [f"delimiter detected: {DELIMITERS[found]}; name another if that is wrong"]
 
 
 def csv_chunks(text: str, source: str, delimiter: str, problems: Problems) -> Iterator[Chunk]:
@@ -100,7 +100,7 @@ def csv_chunks(text: str, source: str, delimiter: str, problems: Problems) -> It
             done = True
             problems.add(
                 InputError(
-                    f"the quotes of a row are wrong ({show(str(error))})",
+                    f"malformed quoting ({show(str(error))})",
                     source=source,
                     line=start,
                     found=_line(lines, start),
@@ -149,7 +149,9 @@ def table_from_chunks(
     if width > _MOST_COLUMNS:
         raise LimitError(
             f"{show(source, 200)}: {width:,} columns are more than {_MOST_COLUMNS:,}",
-            repair=Message("check ", Option("delimiter"), ", or write one mark a row: voter, item, rank"),
+            repair=Message(
+                "check ", Option("delimiter"), ", or use the long format, one row per mark: voter, item, rank"
+            ),
         )
     lenient = ragged(names) or skip == 0
     columns: list[list[str]] = [[] for _ in names]
@@ -162,7 +164,7 @@ def table_from_chunks(
             if lacking > most_cells(there) and (lenient or short_rows == "fill"):
                 raise LimitError(
                     f"{show(source, 200)}: the header has {width:,} cells, and most rows have few",
-                    repair="shorten the header, or write one mark a row: voter, item, rank",
+                    repair="shorten the header, or use the long format, one row per mark: voter, item, rank",
                 )
             kept: Rows = []
             kept_lines: list[int] = []
@@ -182,7 +184,7 @@ def table_from_chunks(
         lines.extend(starts)
     if not lines and not faulty and not problems.total:
         raise no_rows(source, "there are no rows below the header")
-    notes = [f"{plural(filled, 'short row')} filled with missing cells"] if filled else []
+    notes = [f"{plural(filled, 'short row')} filled with blanks"] if filled else []
     return Table(source, names, list(columns), lines, notes)
 
 
@@ -201,7 +203,7 @@ def _wrong_width(source: str, line: int, row: list[str], width: int, delimiter: 
     if len(row) > width:
         repair = Message("quote cells that hold the delimiter (a decimal comma?), or set ", Option("delimiter"))
     else:
-        repair = Message("complete the row, or set ", Option("short_rows", "fill"), " to take the rest as missing")
+        repair = Message("complete the row, or set ", Option("short_rows", "fill"), " to treat the rest as missing")
     return InputError(
         f"the row has {plural(len(row), 'cell')}, the header {width}",
         source=source,

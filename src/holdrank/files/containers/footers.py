@@ -37,7 +37,7 @@ class _Walk:
     def structure(self, depth: int) -> None:
         """Go past the fields of a structure."""
         if depth > _DEEPEST:
-            raise ValueError("the footer is too deep")
+            raise ValueError("the footer is nested too deeply")
         while kind := self._byte():
             if not kind >> 4:  # the number of the field does not fit into four bits
                 self._number()
@@ -66,9 +66,9 @@ class _Walk:
     def _elements(self, size: int, kinds: tuple[int, ...], depth: int) -> None:
         least = _LEAST_STRUCTURE if _STRUCT in kinds else 1
         if size * least > len(self._data) - self._at:
-            raise ValueError(f"the footer says to hold {size:,} things, and has no room for them")
+            raise ValueError(f"the footer declares {size:,} entries, more than it can hold")
         if depth > _DEEPEST:
-            raise ValueError("the footer is too deep")
+            raise ValueError("the footer is nested too deeply")
         for _ in range(size):
             for kind in kinds:
                 self._value(kind, depth + 1)

@@ -15,7 +15,7 @@ from holdrank.errors import InputError, Message, Option, UsageError, quote, reas
 _TEXT_EXTENSIONS = frozenset({".csv", ".tsv", ".txt", ".soc", ".soi", ".toc", ".toi", ".cat", ".jsonl", ".order"})
 _UNPACK = "unpack it first"
 _EXPORT = "export the votes from it as CSV"
-_SHOWN = "find the votes that it shows, and save them as CSV"
+_SHOWN = "save the votes that it shows as CSV"
 _MAGIC = (
     (b"PAR1", "parquet", ""),
     (b"PK\x03\x04", "zip", _UNPACK),
@@ -60,7 +60,7 @@ def open_source(source: str | os.PathLike[str] | BinaryIO) -> Source:
         except (OSError, ValueError) as error:
             raise unreadable(os.fspath(source), error) from error
     if not hasattr(source, "read"):
-        raise UsageError(f"source is a path, '-', a binary file or a data frame, not a {type(source).__name__}")
+        raise UsageError(f"source must be a path, '-', a binary file or a data frame, not {type(source).__name__}")
     data = source.read()
     if not isinstance(data, bytes | bytearray):
         raise UsageError("source gives text; open the file in binary mode (mode 'rb')")
@@ -74,7 +74,7 @@ def unreadable(path: str, error: OSError | ValueError) -> InputError:
     return InputError(
         f"the file cannot be read: {reason(error)}",
         source=path,
-        expected="a file that exists and may be read",
+        expected="a file that exists and that you may read",
         repair=_near(path) or "check the path",
     )
 
@@ -103,7 +103,7 @@ def container(source: Source) -> str:
             raise _not_what_it_says(
                 source,
                 f"no {source.extension[1:]} file",
-                "the file that its name promises",
+                "the file type that its name says",
                 "rename it, such as to .csv",
             )
         return kind
@@ -122,7 +122,7 @@ def _empty(source: Source) -> InputError:
         source=source.name,
         found="",
         expected="votes",
-        repair="check that the right file was saved",
+        repair="check that this is the right file",
     )
 
 
@@ -139,7 +139,7 @@ def decode(source: Source, encoding: str | None) -> str:
         if encoding is not None:
             text.encode("utf-8")  # some encodings, such as unicode_escape, bring halves of character pairs
     except LookupError as error:
-        raise UsageError(f"there is no encoding called {name!r}; such as utf-8, latin-1, cp1252") from error
+        raise UsageError(f"there is no encoding {name!r}; try utf-8, latin-1 or cp1252") from error
     except UnicodeError as error:
         at = error.start if isinstance(error, UnicodeDecodeError) else 0
         wide = source.data[:2] in (b"\xff\xfe", b"\xfe\xff")
@@ -150,9 +150,7 @@ def decode(source: Source, encoding: str | None) -> str:
             line=source.data.count(b"\n", 0, at) + 1,
             found=byte,
             expected=f"text in {name}",
-            repair=Message(
-                "set ", Option("encoding", "utf-16" if wide else "latin-1"), ", or the encoding that it has"
-            ),
+            repair=Message("set ", Option("encoding", "utf-16" if wide else "latin-1"), ", or its real encoding"),
         ) from error
     text = text.removeprefix("\ufeff")
     if not text or text.isspace():
@@ -182,6 +180,6 @@ def damaged(source: str, what: str, error: Exception) -> InputError:
         f"the {what} cannot be read ({type(error).__name__})",
         source=source,
         found=str(error),
-        expected=f"a sound {what}",
+        expected=f"a valid {what}",
         repair="save it again, or save it as CSV",
     )

@@ -51,7 +51,7 @@ def xlsx_rows(source: Source, sheet: str | int | None) -> tuple[Rows, list[int],
             if size > most:
                 raise LimitError(f"{source.name}: the spreadsheet unpacks to {size:,} bytes", repair="save it as CSV")
             if any(entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for entry in entries):
-                raise ValueError("it is packed in a way that spreadsheets are not")
+                raise ValueError("it is packed unlike any spreadsheet")
             return sheet_rows(archive, source.name, sheet, len(source.data))
     except HoldrankError:
         raise
@@ -79,9 +79,9 @@ def sheet_rows(
         width = max(width, last)
         if (len(rows) + 1) * width > most_cells(size):
             raise LimitError(
-                f"{show(source, 200)}: the sheet is almost empty, but {len(rows) + 1:,} rows with {width:,} columns "
-                "make a large table",
-                repair="delete cells far from the others, or save it as CSV",
+                f"{show(source, 200)}: the sheet is almost empty, but its table has {len(rows) + 1:,} rows and "
+                f"{width:,} columns",
+                repair="delete stray cells, or save it as CSV",
             )
         rows.append([row.get(column, "") for column in range(1, last + 1)])
         lines.append(number)
@@ -89,7 +89,7 @@ def sheet_rows(
         padded.extend([""] * (width - len(padded)))
     if cells.dates:
         dates = plural(cells.dates, "cell is a date", "cells are dates")
-        notes.append(f"{dates}; a name stored so was changed by the sheet")
+        notes.append(f"{dates}; the spreadsheet may have turned names into dates")
     return rows, lines, notes
 
 
@@ -105,7 +105,7 @@ def _cell_text(cell: object) -> str:
 def _choose(book: _Book, sheet: str | int | None) -> tuple[str, list[str]]:
     names = list(book.sheets)
     if sheet is None and names:
-        others = f"read sheet {quote(names[0], 40)}, the first of {len(names)}; set sheet= for another"
+        others = f"read sheet {quote(names[0], 40)}, the first of {len(names)}; name another sheet to read that one"
         return names[0], [others] if len(names) > 1 else []
     if isinstance(sheet, str) and sheet in names:
         return sheet, []
@@ -187,7 +187,7 @@ class _Book:
         text = self.archive.read(name)
         if b"<!ENTITY" in text.replace(b"\0", b""):  # in one byte a character, or two
             raise InputError(
-                "the spreadsheet defines words of its own, as no program that makes spreadsheets does",
+                "the spreadsheet declares XML entities, which real spreadsheets do not",
                 source=self.source,
                 expected="a plain spreadsheet",
                 repair="save it again, or save it as CSV",
@@ -255,7 +255,7 @@ class _RowReader:
         self._runs: list[str] = []  # of pieces in runs
         self._heard: list[str] | None = None  # where text goes that comes now
         self._inside = ""  # what in the cell is open, if it counts: "v", "is", or "r" in it
-        self._depth = 0  # of the open element: 0 outside of rows, 1 a row, 2 a cell, 3 its value, 4 a piece or a run
+        self._depth = 0  # of the open element: 0 outside of rows, 1 per row, 2 a cell, 3 its value, 4 a piece or a run
         self._parser = expat.ParserCreate(namespace_separator="}")
         self._parser.buffer_text = True
         self._parser.StartDoctypeDeclHandler = self._refuse
@@ -273,7 +273,7 @@ class _RowReader:
         return rows
 
     def _refuse(self, *_: object) -> None:
-        raise ValueError("it declares a type of document")
+        raise ValueError("it declares a document type")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         depth = self._depth
@@ -404,7 +404,7 @@ def _column(place: str) -> int:
     """Return the number of a column from the place of a cell, such as 28 from AB7."""
     match = _COORDINATE.fullmatch(place)
     if match is None:
-        raise ValueError(f"{quote(place, 30)} is no place of a cell")
+        raise ValueError(f"{quote(place, 30)} is not a cell reference")
     number = 0
     for letter in match[1]:
         number = 26 * number + ord(letter) - ord("A") + 1

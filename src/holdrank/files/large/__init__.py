@@ -73,7 +73,7 @@ def count_pairs(
     Parameters
     ----------
     sources : path, pattern or several of them
-        Parquet, CSV or JSON Lines; ``"votes/*.parquet"`` is all files that the pattern fits.
+        Parquet, CSV or JSON Lines; ``"votes/*.parquet"`` is all at least one matching file.
     format : str, optional
         As for `read_votes`; on an executor, told from the first rows of all.
     scheduler : str, optional
@@ -103,7 +103,7 @@ def count_pairs(
     check_format(format)
     chosen = ReadOptions.of("count_pairs", options)
     if scheduler is not None and executor is not None:
-        raise UsageError("give either a scheduler or an executor, not both")
+        raise UsageError("give a scheduler or an executor, not both")
     expect_executor(executor)
     many = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
     if not many:
@@ -258,7 +258,7 @@ def _raw(table: Table, plan: Plan, options: ReadOptions) -> RawBallots:
             if found != plan.form:
                 raise piece.fault(
                     f"the first rows are read as {plan.form}, but here the rows look like {found}",
-                    "rows that only one of the two readings fits",
+                    "rows that fit only one of the two readings",
                     Message("set ", Option("format", "rank-columns"), " or ", Option("format", "score-columns")),
                     row=0,
                 )

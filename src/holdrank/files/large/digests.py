@@ -54,10 +54,10 @@ class Digests:
                 same = False
             if not same:
                 raise InputError(
-                    "the file was changed while it was read",
+                    "the file changed while it was being read",
                     source=file,
-                    expected="a file that stays as it is",
-                    repair="wait until it is written, and run it again; or read a copy of it",
+                    expected="a file that does not change",
+                    repair="wait until it is complete and run the command again, or read a copy",
                 )
         if len(self._found) == 1:
             return self._found[0]

@@ -33,8 +33,8 @@ def json_keys(rows: Callable[..., list[tuple[Any, ...]]], lines: str, single: bo
                 source=source,
                 line=at if single else None,
                 found=str(kind if kind != "OBJECT" else mine),
-                expected="one object a line",
-                repair="mend the line",
+                expected="one object per line",
+                repair="correct the line",
             )
         keys.update(dict.fromkeys(mine))
     return tuple(keys)

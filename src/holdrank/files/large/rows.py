@@ -90,9 +90,9 @@ def expect_plain(options: ReadOptions) -> None:
     strange |= {name: bool(getattr(o, name)) for name in ("since", "until", "only", "drop", "by")}
     for option, is_strange in strange.items():
         if is_strange:
-            raise NotForDuckDB(Message(Option(option), " is for one file that fits in memory"))
+            raise NotForDuckDB(Message(Option(option), " applies only to a single file that fits in memory"))
     if o.sheet is not None:
-        raise NotForDuckDB(Message(Option("sheet"), " is for spreadsheets"))
+        raise NotForDuckDB(Message(Option("sheet"), " applies only to spreadsheets"))
 
 
 def plan_of(engine: Engine, scan: Scan, format: str | None, options: ReadOptions) -> Plan:
@@ -108,10 +108,10 @@ def plan_of(engine: Engine, scan: Scan, format: str | None, options: ReadOptions
         used = [k for k, key in enumerate(scan.names) if plain(key) not in VOTER_NAMES]
         return Plan("jsonl", "JSON objects", tuple(used), head=_declared(engine, scan))
     if format in ("jsonl", "preflib", "preflib-old", "order", "blt", "abif", "scottish", "pgn", "lolib"):
-        raise NotForDuckDB(f"the format {format} is read from one file, in memory")
+        raise NotForDuckDB(f"the format {format} is read only from a single file, in memory")
     head = fetch(engine, scan, range(len(scan.names)), limit=_HEAD)
     if not head.rows:
-        what = f"no row is left under where {'; '.join(o.where)}" if o.where else "there are no rows below the header"
+        what = f"no row matches where {'; '.join(o.where)}" if o.where else "there are no rows below the header"
         raise no_rows(scan.source, what)
     form, reason = (format, "as set") if format else table_form(head, o)
     o.check(form)
@@ -119,10 +119,10 @@ def plan_of(engine: Engine, scan: Scan, format: str | None, options: ReadOptions
     if form in (*COUNTED, *MOST_CELLS) and not found:
         of_table(head, form, o, Problems())  # says which columns are missing
     if not found:
-        raise NotForDuckDB(f"the format {form} is read from one file, in memory")
+        raise NotForDuckDB(f"the format {form} is read only from a single file, in memory")
     used, weight = found
     if len({*used, weight}) <= len(used):
-        raise NotForDuckDB("a column with two roles is for one file that fits in memory")
+        raise NotForDuckDB("a column with two roles works only in a single file that fits in memory")
     others = [k for k in range(len(scan.names)) if k not in (*used, weight)]
     spare = _numeric(engine, scan, others) if form == "positions" and o.columns is None else []
     notes = tuple(note for note in head.notes if note not in scan.notes)
@@ -150,7 +150,7 @@ def _declared(engine: Engine, scan: Scan) -> Mapping[str, Any] | None:
             line=found[1][-1],
             found=str(heads[1]),
             expected=str(heads[0]),
-            repair="declare the same items in all files, or count them one by one and add the counts",
+            repair="declare the same items in all files, or count the files separately and add the counts",
         )
     check_head(heads[0], found[0][-1], scan.source)
     return heads[0]
@@ -286,7 +286,7 @@ def fetch(
         if weight is not None and grouped:
             least = engine.rows("SELECT min(least) FROM held")[0][0]
             if least is not None and least < _LEAST_WEIGHT:
-                raise NotForDuckDB(f"a weight of {least:g} is too small to be added up without loss")
+                raise NotForDuckDB(f"a weight of {least:g} is too small to be summed exactly")
         arrays, values = _arrays(engine, scan, used)
     finally:
         engine.run("DROP TABLE IF EXISTS held; DROP TABLE IF EXISTS copied")
@@ -339,7 +339,7 @@ def _refuse_weight(engine: Engine, scan: Scan, k: int, relation: str, sound: str
     columns: list[Column] = [[text] for _ in scan.names]
     table = Table(scan.source, list(scan.names), columns, [spot])
     read_weights(table, k, Problems())
-    repair = "mend the cell, or delete the row"
+    repair = "correct the cell, or delete the row"
     raise table.fault(
         "the weight of a ballot is not a plain number", "a number from 0 to 2**46", repair, row=0, column=k
     )
@@ -407,7 +407,7 @@ def _decoded(scan: Scan, k: int, word: str, place: Callable[[], int]) -> str:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        problem = "a text holds half of a character pair, which can be neither printed nor written"
+        problem = "a text holds half of a surrogate pair, which can be neither printed nor written"
     if problem:
         raise InputError(
             problem,
@@ -428,7 +428,7 @@ def no_json(source: str, line: int, error: ValueError) -> InputError:
         source=source,
         line=line,
         expected="text, numbers, and lists of them",
-        repair="mend the line, or delete it",
+        repair="correct the line, or delete it",
     )
 
 

@@ -174,10 +174,10 @@ def matching(source: str | os.PathLike[str]) -> list[str]:
     found = sorted(file for file in glob.glob(text, recursive=True) if os.path.isfile(file))
     if not found:
         raise InputError(
-            "no file has such a name",
+            "no file matches the pattern",
             source=text,
-            expected="files that the pattern fits",
-            repair="check the path, and quote the pattern so that the shell leaves it alone",
+            expected="at least one matching file",
+            repair="check the path, and quote the pattern so that the shell does not expand it",
         )
     return found
 
@@ -236,7 +236,7 @@ class Engine:
         except self._duckdb.OutOfMemoryException as error:
             raise LimitError(
                 f"{show(source, 200)}: DuckDB needs more memory or disk than it may use ({_first_line(error)})",
-                repair="free some, or count the files one by one and add the counts",
+                repair="free some, or count the files separately and add the counts",
             ) from error
         except self._duckdb.OutOfRangeException as error:  # of the sums of weights: nothing else is added up
             raise InputError(
@@ -249,8 +249,8 @@ class Engine:
             raise UnreadableError(
                 f"DuckDB cannot read it: {_first_line(error)}",
                 source=source,
-                expected="sound Parquet, CSV in UTF-8 or JSON Lines, the same columns in all files",
-                repair="mend the file; holdrank validate on the file alone says more",
+                expected="valid Parquet, CSV in UTF-8 or JSON Lines, with the same columns in all files",
+                repair="correct the file; holdrank validate on that file gives details",
             ) from error
 
     def rows(self, query: str, source: str = "", step: str = "") -> list[tuple[Any, ...]]:
@@ -351,16 +351,16 @@ def open_scan(
             raise _unlike(file, ", ".join(mine[:12]), files[0], f"the columns {', '.join(names[:12])}")
     if kind == "json":
         if delimiter is not None:
-            raise UsageError(Message(Option("delimiter"), " means nothing for JSON Lines"))
+            raise UsageError(Message(Option("delimiter"), " does not apply to JSON Lines"))
         names = json_keys(engine.rows, f"read_ndjson_objects({listing(files)})", len(files) == 1, os.fspath(source))
         types = ("json",) * len(names)
     elif kind == "parquet" and delimiter is not None:
-        raise UsageError(Message(Option("delimiter"), " means something for CSV files only"))
+        raise UsageError(Message(Option("delimiter"), " applies only to CSV files"))
     if len(names) > _MOST_COLUMNS:
         raise NotForDuckDB(f"{len(names):,} columns are too many")
     folded = [column.casefold() for column in names]
     if kind != "csv" and len(set(folded)) < len(folded):
-        raise NotForDuckDB("DuckDB does not tell columns apart whose names differ by case only")
+        raise NotForDuckDB("DuckDB cannot distinguish columns whose names differ only by case")
     return Scan(os.fspath(source), kind, tuple(files), names, types, sign, notes, stamps=tuple(stamps))
 
 
@@ -368,14 +368,14 @@ def _kind_of(head: Source, format: str | None) -> tuple[str, str]:
     """Return ``"parquet"``, ``"csv"`` or ``"json"`` by the beginning of a file, and that beginning if it is text."""
     kind = container(head)
     if kind == "xlsx":
-        raise NotForDuckDB("spreadsheets are read from one file, in memory")
+        raise NotForDuckDB("spreadsheets are read only from a single file, in memory")
     if kind == "parquet":
         return kind, ""
     text = decode(head, None)
     form = sniff.text_form(text, head.extension, head.name)[0] if format is None else "table"
     if sniff.is_json_lines(text, head.extension):
         if is_document(text):
-            raise NotForDuckDB("a JSON document is read from one file, in memory")
+            raise NotForDuckDB("a JSON document is read only from a single file, in memory")
         return "json", text
     if form == "jsonl":
         if len(text.lstrip().splitlines()) < 2:
@@ -383,17 +383,17 @@ def _kind_of(head: Source, format: str | None) -> tuple[str, str]:
         next(json_objects(text, head.name, Problems()), None)  # says what is wrong with the first line
         return "json", text
     if form != "table":
-        raise NotForDuckDB(f"the format {form} is read from one file, in memory")
+        raise NotForDuckDB(f"the format {form} is read only from a single file, in memory")
     return "csv", text
 
 
 def _unlike(file: str, found: str, first: str, expected: str) -> InputError:
     return InputError(
-        "the files are not alike",
+        "the files differ",
         source=file,
         found=found,
         expected=f"{expected}, as in {quote(first, 200)}",
-        repair="give files of one kind with the same columns, or count them one by one and add the counts",
+        repair="give files of one format with the same columns, or count the files separately and add the counts",
     )
 
 
@@ -440,5 +440,5 @@ def _refuse_long_lines(file: str) -> None:
                     "a line is longer than a megabyte",
                     source=file,
                     expected="lines of ordinary length",
-                    repair="check that the right file was saved",
+                    repair="check that this is the right file",
                 )

@@ -21,7 +21,7 @@ def read_old_preflib(text: str, source: Source, options: ReadOptions, problems: 
     size = int(lines[start]) if re.fullmatch(r"[ \t]*[0-9]{1,9}[ \t]*", lines[start]) else -1
     if size < 0:
         raise file.fault(
-            "this is no PrefLib file in the format used before 2022",
+            "this is not a PrefLib file in the format used before 2022",
             start + 1,
             lines[start],
             "the number of items alone on the first line",
@@ -37,7 +37,7 @@ def read_old_preflib(text: str, source: Source, options: ReadOptions, problems: 
                     k + 1,
                     lines[k],
                     f"id,name on each of the {size} lines after the first",
-                    "mend the line, or the number of items on the first line",
+                    "correct the line, or the number of items on the first line",
                 )
             )
             continue
@@ -49,7 +49,7 @@ def read_old_preflib(text: str, source: Source, options: ReadOptions, problems: 
             (rest[0] if rest else filled[-1]) + 1,
             lines[rest[0] if rest else filled[-1]],
             f"voters,sum,orders after {size} lines of names",
-            "mend the line, or the number of items on the first line",
+            "correct the line, or the number of items on the first line",
         )
     voters, _, orders = (part.strip() for part in lines[rest[0]].split(","))
     file.keys = {"NUMBER VOTERS": voters, "NUMBER UNIQUE ORDERS": orders}

@@ -98,7 +98,7 @@ def _read_header(file: PrefLibFile, text: str, problems: Problems) -> None:
         elif number is None:
             problems.add(
                 file.fault(
-                    "the number of a name is absurdly large",
+                    "the number of a name is far too large",
                     k,
                     line,
                     "a number of at most 15 digits",
@@ -123,7 +123,7 @@ def _settle_kind(file: PrefLibFile, extension: str) -> None:
             None,
             declared or extension,
             "a file of type soc, soi, toc, toi or cat",
-            "look for the .soc, .soi, .toc, .toi or .cat file of the same data set",
+            "use the .soc, .soi, .toc, .toi or .cat file of the same data set",
         )
     if kind not in TYPES:
         if declared:
@@ -132,7 +132,7 @@ def _settle_kind(file: PrefLibFile, extension: str) -> None:
                 None,
                 declared,
                 "soc, soi, toc, toi or cat",
-                "mend the DATA TYPE line of the header",
+                "correct the DATA TYPE line of the header",
             )
         file.notes.append("no DATA TYPE in the header; read as orders with ties, incomplete (toi)")
         kind = "toi"
@@ -146,7 +146,7 @@ def ballots_of(
     _settle_kind(file, extension)
     categories = options.categories
     if categories is not None and file.kind != "cat":
-        raise UsageError(f"categories only means something for .cat files, not for .{file.kind}")
+        raise UsageError(f"categories applies only to .cat files, not to .{file.kind}")
     if not file.names:
         raise file.fault(
             "no alternatives are declared",
@@ -175,7 +175,7 @@ def ballots_of(
     nobody = [name for name, count in zip(items, mentions.tolist(), strict=True) if not count]
     if nobody and len(body.counts):
         example = ", ".join(quote(name, 30) for name in nobody[:3])
-        file.notes.append(f"{plural(len(nobody), 'item')} ranked by nobody, such as {example}; kept as items")
+        file.notes.append(f"{plural(len(nobody), 'item')} that no ballot ranks, such as {example}; kept as items")
     return RawBallots(items, ranks, body.counts, file.notes, choices, rule, title=file.keys.get("TITLE", ""))
 
 
@@ -202,10 +202,10 @@ def _item_names(file: PrefLibFile, ids: NDArray[np.int64]) -> list[str]:
         taken.add(name)
         out.append(name)
     if empty:
-        file.notes.append(f"{plural(empty, 'item')} without a name; called by number, such as #1")
+        file.notes.append(f"{plural(empty, 'item')} without a name, called by number, such as #1")
     if shared:
         file.notes.append(
-            f"{plural(shared, 'item')} share a name with another; the number was added to tell them apart"
+            f"{plural(shared, 'item')} share a name with another; the number was added to distinguish them"
         )
     file.notes += name_notes([name for name in names if times[name] == 1])
     return out
@@ -223,7 +223,9 @@ def _count_notes(file: PrefLibFile, body: Body, rank: NDArray[np.integer]) -> No
     for key, real in facts.items():
         said = file.keys.get(key, "")
         if said and said != str(real):
-            file.notes.append(f"the header says {key} {quote(said, 30)}, the file has {real:,}; the file counts")
+            file.notes.append(
+                f"the header says {key} {quote(said, 30)}, the file has {real:,}; the file's own count is used"
+            )
     # A fingerprint a row is enough to count repeats; the votes themselves are merged without it.
     prints = row_prints(lines, body.row, body.item, rank)[body.counts > 0]
     repeats = len(prints) - len(np.unique(prints))
@@ -239,7 +241,7 @@ def _category_places(
     labels = [file.categories.get(number, str(number)) for number in numbers]
     if wanted is None:
         listing = " > ".join(quote(label, 30) for label in labels[:8])
-        file.notes.append(f"categories taken best first as listed: {listing}; set categories= if that is wrong")
+        file.notes.append(f"categories ranked best first as listed: {listing}; give their order if that is wrong")
         choices["categories"] = f"as listed: {listing}"
         return list(range(1, len(numbers) + 1))
     places = [0] * len(numbers)
@@ -260,7 +262,7 @@ def _category_places(
     choices["categories"] = " > ".join(quote(str(ref), 30) for ref in wanted)
     left_out = [label for label, place in zip(labels, places, strict=True) if not place]
     if left_out:
-        file.notes.append(f"items in {', '.join(quote(label, 30) for label in left_out)} are taken as unlisted")
+        file.notes.append(f"items in {', '.join(quote(label, 30) for label in left_out)} count as unlisted")
     return places
 
 
@@ -313,7 +315,7 @@ def _read_lines(file: PrefLibFile, ids: NDArray[np.int64], problems: Problems) -
             else:
                 problems.add(
                     file.fault(
-                        "a header line stands after the data",
+                        "a header line follows the data",
                         number,
                         line,
                         "header lines before the first ballot only",
@@ -360,14 +362,14 @@ def _read_line(file: PrefLibFile, at: int, line: str, index: dict[int, int]) -> 
     head, colon, order = line.partition(":")
     grammar = "count: order, such as 13: 1,{4,3},2"
     if not colon:
-        raise file.fault("the line is no ballot", at, line, grammar, "mend the line, or start it with # as a comment")
+        raise file.fault("the line is not a ballot", at, line, grammar, "correct it, or make it a comment with #")
     if not re.fullmatch(r"[ \t]*[0-9]+[ \t]*", head):
         raise file.fault(
             "the count is not a whole number", at, head.strip(), "digits only", "write how many voters cast this order"
         )
     digits = head.strip(" \t").lstrip("0") or "0"
     if len(digits) > 16 or int(digits) > MAX_WEIGHT:
-        raise file.fault("the count is absurdly large", at, head.strip(), "at most 2**46", "mend the count")
+        raise file.fault("the count is far too large", at, head.strip(), "at most 2**46", "correct the count")
     groups: list[list[int]] = []
     seen: set[int] = set()
     inside = False
@@ -404,10 +406,10 @@ def _read_line(file: PrefLibFile, at: int, line: str, index: dict[int, int]) -> 
                     at,
                     line,
                     f"an item that the header declares ({file.span})",
-                    "declare it in the header, or mend the line",
+                    "declare it in the header, or correct the line",
                 )
             if item in seen:
-                twice = f"item {token} stands twice on the line"
+                twice = f"item {token} appears twice on the line"
                 raise file.fault(twice, at, line, "each item once", "delete one mention")
             seen.add(item)
             if not inside:
@@ -423,7 +425,7 @@ def _read_line(file: PrefLibFile, at: int, line: str, index: dict[int, int]) -> 
             at,
             line,
             f"the {len(file.categories)} categories of the header",
-            "declare the others with CATEGORY NAME lines, or mend the line",
+            "declare the others with CATEGORY NAME lines, or correct the line",
         )
     return int(digits), groups
 

@@ -30,19 +30,19 @@ def analysis_checks(votes: Votes, analysis: Analysis) -> Iterator[Check]:
     record = analysis.record
     if list(votes.items) != record["items"] or votes.input_hash != record["votes"]["input_hash"]:
         raise InputError(
-            "these are not the votes of the analysis",
+            "these votes are not the votes of the analysis",
             expected=f"votes with the hash {record['votes']['input_hash'][:12]}",
             found=votes.input_hash[:12],
-            repair="read the file with the same options as for the analysis",
+            repair="read the file with the options used for the analysis",
         )
     known = [known.name for known in rules()]
     for rule, names in ((record["consensus"]["rule"], known), (record["spec"]["rule"], [AUTO, *known])):
         if rule not in names:
-            raise InputError("the analysis is by a rule that there is not", expected=", ".join(names), found=rule)
+            raise InputError("the analysis uses an unknown rule", expected=", ".join(names), found=rule)
     if record["seal"] != seal_of(record):
         # What was asked for, and how long it took, no proof can tell.
-        note = "it has no seal" if not record["seal"] else "its seal does not fit"
-        yield Check("the record is as it was written", "refuted" if record["seal"] else "open", note)
+        note = "it has no checksum" if not record["seal"] else "its checksum does not match"
+        yield Check("the record is unchanged since it was written", "refuted" if record["seal"] else "open", note)
     passed = np.cumsum([step["seconds"] for step in record["steps"]])
     if not np.allclose(passed, [step["ended"] for step in record["steps"]], rtol=0.0, atol=2e-3):
         yield Check("the times of the steps add up", "refuted", "they do not")
@@ -66,13 +66,15 @@ def _statements(recorded: Recorded) -> Iterator[Check]:
     for row in record["claims"]:
         yield from claim_checks(recorded, row)
     yield from gap_checks(recorded)
-    yield from in_short("what it takes to overtake each item is as told", race_checks(recorded))
+    yield from in_short("the votes to overtake each item are as reported", race_checks(recorded))
     yield from cut_checks(recorded)
-    yield from in_short("the order of the others when an item leaves is as told", removal_checks(recorded))
+    yield from in_short("the order of the others without each item is as reported", removal_checks(recorded))
     for curve in record["curves"]:
-        yield from in_short(f"the curve of {show(curve['statistic'], 80)} is as told", curve_checks(recorded, curve))
+        yield from in_short(
+            f"the curve of {show(curve['statistic'], 80)} is as reported", curve_checks(recorded, curve)
+        )
     for other in record["others"]:
         yield other_check(recorded, other)
     yield from bootstrap_checks(recorded)
     yield from reach_checks(recorded)
-    yield from in_short("loss and robustness over all thresholds are as told", tradeoff_checks(recorded))
+    yield from in_short("loss and robustness over all thresholds are as reported", tradeoff_checks(recorded))

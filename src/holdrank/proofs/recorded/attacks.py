@@ -49,9 +49,11 @@ def claim_checks(recorded: Recorded, row: Record) -> Iterator[Check]:
     checker, told = (recorded.median, recorded.told) if order else (recorded.reported, recorded.shown)
     goal = goals.goal_against(said, recorded.votes.items, Ranking(told.ranks), tiers=False)
     if row["holds"] != (goal is not None):
-        yield Check(f"{show(row['claim'], 80)}: {row['holds']}", "refuted", "it is the other way round")
+        yield Check(f"{show(row['claim'], 80)}: {row['holds']}", "refuted", "the opposite is true")
     if goal is not None and row["attack"] is None:
-        yield Check(f"what it takes against {show(row['claim'], 80)}", "open", "it was not tested in time")
+        yield Check(
+            f"what it takes against {show(row['claim'], 80)}", "open", "it was not tested within the time limit"
+        )
     yield from attack_checks(recorded, checker, told, row["attack"], goal)
 
 
@@ -63,15 +65,15 @@ def attack_checks(
         return
     claim = f"there is an attack: {show(found['text'], 200)}"
     if goal is None:
-        yield Check(claim, "refuted", "the claim does not hold as it is")
+        yield Check(claim, "refuted", "the claim does not hold now")
         return
     if found["goal"] != goal.text() or not is_of(found, checker):
-        yield Check(claim, "refuted", "it is for something else")
+        yield Check(claim, "refuted", "it has another goal")
     if tuple(found["before"]) != told.ranks:
-        yield Check(claim, "refuted", "it is against another consensus")
+        yield Check(claim, "refuted", "it attacks another consensus")
     amounts = amounts_of(found, recorded.votes)
     if found["exact"] != (amounts.lower == amounts.upper):
-        yield Check(claim, "refuted", "lower and upper differ where it says that they do not, or the other way round")
+        yield Check(claim, "refuted", "its status and its bounds contradict each other")
     question = Question(checker, told.ranks, goal, Change(found["change"]))
     if (said := _sentence(question, found)) != found["text"]:
         here = recorded.record["version"] == __version__  # another one may have other words for the same
@@ -79,7 +81,7 @@ def attack_checks(
     plans = proposed(recorded, question, amounts)
     listed, fault = _listed_plan(checker, found)
     if found["verified"] != (found["upper"] is not None):
-        yield Check(claim, "refuted", "it says that it was run and has no price, or the other way round")
+        yield Check(claim, "refuted", "it has a price but was not run, or was run without a price")
     if fault:
         yield Check(claim, *fault)
     elif listed is not None:  # whatever the engine proposes, this is what the record says
@@ -88,7 +90,7 @@ def attack_checks(
     if listed is not None and found["after"] is not None and recorded.n <= LISTED and checker.base is not None:
         attacked = Exactly(listed.applied(checker.votes), checker.T) if plan_votes(listed) else checker
         if attacked.consensus() != tuple(found["after"]):
-            yield Check(claim, "refuted", "the consensus after it is another one")
+            yield Check(claim, "refuted", "the consensus after it is different")
 
 
 def is_of(found: Record, checker: Exactly) -> bool:
@@ -121,14 +123,14 @@ def _listed_plan(checker: Exactly, found: Record) -> tuple[Plan | None, tuple[An
     for ballot in parts[0]["listed"]:
         row = row_of.get(_key(ballot["ranks"], ballot.get("scores")))
         if row is None or ballot["weight"] > votes.weights[row] - removed[row] + SAME * votes.total:
-            return None, ("refuted", "it takes away ballots that there are not")
+            return None, ("refuted", "it removes ballots that do not exist")
         removed[row] += ballot["weight"]
     added = parts[1]["listed"]
     if any(ballot["weight"] <= 0 for part in parts for ballot in part["listed"]):
-        return None, ("refuted", "it changes less than no votes")
+        return None, ("refuted", "it changes a negative number of votes")
     ranks = np.array([ballot["ranks"] for ballot in added], dtype=np.int64).reshape(len(added), votes.n)
     if len(ranks) and any(tuple(row) != tuple(Votes.from_ranks([row]).ranks[0].tolist()) for row in ranks.tolist()):
-        return None, ("refuted", "ranks of ballots that it puts in have gaps")
+        return None, ("refuted", "the ranks of an added ballot have gaps")
     scores = None
     if votes.scores is not None and added:
         rows = [[math.nan if s is None else s for s in ballot.get("scores", [None] * votes.n)] for ballot in added]

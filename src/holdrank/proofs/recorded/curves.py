@@ -35,19 +35,19 @@ def curve_checks(recorded: Recorded, curve: Record) -> Iterator[Check]:
         name_of(recorded.reported.T): (recorded.reported, recorded.shown),
         name_of(recorded.median.T): (recorded.median, recorded.told),
     }
-    claim = f"the curve of {show(curve['statistic'], 80)} is as told"
+    claim = f"the curve of {show(curve['statistic'], 80)} is as reported"
     checker, told = known.get(curve["statistic"], (None, None))
     if checker is not None and not is_of(curve, checker):
-        yield Check(claim, "refuted", "it is of another statistic")
+        yield Check(claim, "refuted", "it belongs to another rule")
         return
     if checker is None or checker.base is None:
-        yield Check(claim, "open", "there is no proof of this kind for the rule")
+        yield Check(claim, "open", "no independent proof exists for this rule")
         return
     if recorded.n > FEW_ITEMS:
         yield Check(claim, "open", f"more than {FEW_ITEMS} items")
         return
     if curve["delta"] != curve_distances(recorded.n):
-        yield Check(claim, "refuted", "it is at other distances")
+        yield Check(claim, "refuted", "it has other distances")
         return
     told = told or told_by(checker)
     asked: list[tuple[Goal, Amounts]] = [
@@ -65,12 +65,12 @@ def curve_checks(recorded: Recorded, curve: Record) -> Iterator[Check]:
 
 def tradeoff_checks(recorded: Recorded) -> Iterator[Check]:
     """Check loss and robustness at every threshold."""
-    found, claim = recorded.record["tradeoff"], "loss and robustness over all thresholds are as told"
+    found, claim = recorded.record["tradeoff"], "loss and robustness over all thresholds are as reported"
     if found is None:
         return
     by_model = rule_of(recorded.median.T).probabilities is not None
     if recorded.n > FEW_ITEMS or recorded.median.base is None or by_model:
-        yield Check(claim, "open", f"more than {FEW_ITEMS} items, or no proof of this kind for the rule")
+        yield Check(claim, "open", f"more than {FEW_ITEMS} items, or no independent proof exists for this rule")
         return
     sizes = {len(found[name]) for name in ("theta", "loss", "lower", "upper", "pareto")}
     pairs = recorded.n * (recorded.n - 1) / 2
@@ -80,7 +80,7 @@ def tradeoff_checks(recorded: Recorded) -> Iterator[Check]:
         or (found["tolerance"], found["delta"]) != expected
         or not 0 <= found["best"] < len(found["theta"])
     ):
-        yield Check(claim, "refuted", "it is of another form than an analysis makes")
+        yield Check(claim, "refuted", "its layout is not that of an analysis")
         return
     base, merge = recorded.median.T, recorded.record["spec"]["merge"]
     for theta, loss, lower, upper in zip(*(found[name] for name in ("theta", "loss", "lower", "upper")), strict=True):

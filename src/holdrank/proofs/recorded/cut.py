@@ -43,14 +43,14 @@ def race_checks(recorded: Recorded) -> Iterator[Check]:
         return
     order, names = recorded.record["consensus"]["order"], recorded.votes.items
     if len(races) != len(order) - 1:
-        yield Check("there is a race for every two neighbours", "refuted", f"there are {len(races):,}")
+        yield Check("there is a race for every pair of neighbours", "refuted", f"there are {len(races):,}")
         return
     for (above, below), race in islice(zip(pairwise(order), races, strict=True), _MOST_RACES):
         if race["known"]:
             goal = goals.Above(names[below], names[above])
             yield from number_checks(recorded, recorded.median, recorded.told, goal, race)
     if len(races) > _MOST_RACES or not all(race["known"] for race in races):
-        yield Check("every race of neighbours is as told", "open", f"only the first {_MOST_RACES} are checked")
+        yield Check("every race of neighbours is as reported", "open", f"only the first {_MOST_RACES} are checked")
 
 
 def cut_checks(recorded: Recorded) -> Iterator[Check]:
@@ -66,7 +66,7 @@ def cut_checks(recorded: Recorded) -> Iterator[Check]:
         whole_budget(recorded.record["spec"]["budget"], recorded.votes),
     )
     if k != asked or cut["budget"] != budget or [row["item"] for row in cut["items"]] != order:
-        yield Check("the cut is the one asked for", "refuted", "it is another one")
+        yield Check("the cut is the requested one", "refuted", "it is different")
         return
     whole = (
         attack(recorded.median.votes, recorded.median.T, goals.TopSet(k), time_limit=LONGEST)
@@ -77,7 +77,7 @@ def cut_checks(recorded: Recorded) -> Iterator[Check]:
         name, inside = recorded.votes.items[row["item"]], place <= k
         goal: Goal = goals.Leaves(name, k) if inside else goals.Enters(name, k)
         if row["inside"] != inside:
-            yield Check(f"{show(name, 60)} is on its side of the cut", "refuted", "it is on the other one")
+            yield Check(f"{show(name, 60)} is on its side of the cut", "refuted", "it is on the other side")
         amounts = amounts_of(row, recorded.votes)
         least = least_share(amounts, recorded.votes)
         if whole is not None and row["safe"] != (max(least, least_share(Amounts.of(whole), recorded.votes)) > budget):

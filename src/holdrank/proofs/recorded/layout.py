@@ -36,23 +36,23 @@ def layout_checks(recorded: Recorded) -> Iterator[Check]:
     record, spec = recorded.record, recorded.record["spec"]
     order = record["consensus"]["order"]
     if list(Ranking(recorded.told.ranks).order) != order:
-        yield Check("the order is that of the ranks", "refuted", "it is another one")
+        yield Check("the order matches the ranks", "refuted", "it is different")
         return
     if spec["rule"] not in (AUTO, record["consensus"]["rule"]):
-        yield Check("the consensus is by the rule asked for", "refuted", "it is by another one")
+        yield Check("the consensus is by the requested rule", "refuted", "it is by another rule")
     elif spec["rule"] == AUTO:
         yield _choice(recorded)
     ranked = recorded.median.ranked
     pairs = record["pairs"]
     if not _pairs_fit(pairs, ranked, order):
-        yield Check("the shares and counts of pairs are those of the votes", "refuted", "some are not")
+        yield Check("the shares and counts of pairs match the votes", "refuted", "some are not")
     if record["path"] is not None:
         yield _path(recorded, tuple(order), ranked)
     merged = record["tiers"]
     if merged is not None and not merged["auto"] and merged["theta"] != spec["theta"]:
-        yield Check("the tiers are at the threshold asked for", "refuted", "they are at another one")
+        yield Check("the tiers are at the requested threshold", "refuted", "they are at another threshold")
     if (record["bootstrap"] is None) != (not spec["draws"] or not recorded.votes.is_counts):
-        yield Check("there are draws if they were asked for", "open", "the step did not finish")
+        yield Check("there are bootstrap samples if they were requested", "open", "the step did not finish")
 
 
 def _choice(recorded: Recorded) -> Check:
@@ -63,15 +63,15 @@ def _choice(recorded: Recorded) -> Check:
     battles = two and votes.scores is None and votes.reading.format != "lolib"
     claim = f"the rule is {chosen_text(rule)}"
     fits = rule == ("bradley-terry" if battles else "kemeny")
-    return Check(claim, "proved") if fits else Check(claim, "refuted", "the votes suit another rule")
+    return Check(claim, "proved") if fits else Check(claim, "refuted", "these votes call for another rule")
 
 
 def _path(recorded: Recorded, order: exact.Order, ranked: exact.ExactVotes) -> Check:
-    claim = "the tiers at all thresholds are as told"
+    claim = "the tiers at all thresholds are as reported"
     if recorded.n > FEW_ITEMS:
         return Check(claim, "open", f"more than {FEW_ITEMS} items")
     if rule_of(recorded.median.T).probabilities is not None:
-        return Check(claim, "open", "no proof of this kind for tiers by a model")
+        return Check(claim, "open", "no independent proof exists for tiers by a model")
     rule = recorded.record["spec"]["merge"]
     heights = {abs(exact.deviation(ranked, i, j)) for i in range(recorded.n) for j in range(i)}
     expected: list[tuple[float, list[int]]] = []
@@ -89,19 +89,19 @@ def _path(recorded: Recorded, order: exact.Order, ranked: exact.ExactVotes) -> C
 def other_check(recorded: Recorded, other: Record) -> Check:
     """Check the ranking by another rule; its loss is Kendall's."""
     T = {rule.name: rule.function for rule in rules()}.get(other["rule"])
-    claim = f"the ranking by {show(other['rule'], 40)} is as told"
+    claim = f"the ranking by {show(other['rule'], 40)} is as reported"
     if T is None:
         return Check(claim, "refuted", "there is no such rule")
     checker = Exactly(recorded.votes, T)
     if checker.base is None or recorded.n > exact.MOST_ITEMS:
-        return Check(claim, "open", "no proof that is independent of it")
+        return Check(claim, "open", "no independent proof exists")
     loss = exact.loss(checker.ranked, other["ranks"], "kendall")
     if not math.isclose(float(loss), other["loss"], rel_tol=SAME, abs_tol=SAME):
         return Check(claim, "refuted", f"its loss is {float(loss):.6g}")
     ranks = tuple(other["ranks"])
     order = tuple(sorted(range(recorded.n), key=lambda i: ranks[i]))
     fine = len(set(ranks)) == recorded.n and set(ranks) == set(range(1, recorded.n + 1)) and checker.is_median(order)
-    return Check(claim, "proved") if fine else Check(claim, "refuted", "it is another one")
+    return Check(claim, "proved") if fine else Check(claim, "refuted", "it is different")
 
 
 def _pairs_fit(pairs: Record, ranked: exact.ExactVotes, order: Sequence[int]) -> bool:

@@ -26,25 +26,25 @@ from holdrank.votes.changes import Change
 
 def bootstrap_checks(recorded: Recorded) -> Iterator[Check]:
     """Check the draws by drawing them again."""
-    drawn, claim = recorded.record["bootstrap"], "the draws are those of the seed"
+    drawn, claim = recorded.record["bootstrap"], "the bootstrap samples follow from the seed"
     if drawn is None:
         return
     if recorded.n > FEW_ITEMS:
-        yield Check(claim, "open", f"more than {FEW_ITEMS} items: they were not drawn again")
+        yield Check(claim, "open", f"more than {FEW_ITEMS} items: they were not recomputed")
         return
     spec = recorded.record["spec"]
     if drawn["seed"] != spec["seed"] or not 0 < drawn["draws"] <= spec["draws"]:
-        yield Check(claim, "refuted", "they are of another seed, or more than were asked for")
+        yield Check(claim, "refuted", "they have another seed, or are more than requested")
         return
     again = bootstrap(recorded.votes, recorded.median.T, draws=drawn["draws"], rng=drawn["seed"])
     same = all(getattr(again, name).tolist() == drawn[name] for name in ("best", "median", "worst", "first"))
     same = same and (again.level, again.unchanged) == (drawn["level"], drawn["unchanged"])
-    yield Check(claim, "proved") if same else Check(claim, "refuted", "drawn again, they are others")
+    yield Check(claim, "proved") if same else Check(claim, "refuted", "recomputed, they differ")
 
 
 def reach_checks(recorded: Recorded) -> Iterator[Check]:
     """Check the places that an attacker can bring each item to."""
-    found, claim = recorded.record["reach"], "the places within reach are as told"
+    found, claim = recorded.record["reach"], "the places within reach are as reported"
     if found is None:
         return
     budget = whole_budget(recorded.record["spec"]["budget"], recorded.votes)
@@ -53,12 +53,12 @@ def reach_checks(recorded: Recorded) -> Iterator[Check]:
         yield Check(claim, "refuted", "they are for another budget")
         return
     if recorded.n > FEW_ITEMS or (recorded.median.base is None and recorded.median.races is None):
-        yield Check(claim, "open", f"more than {FEW_ITEMS} items, or no proof of this kind for the rule")
+        yield Check(claim, "open", f"more than {FEW_ITEMS} items, or no independent proof exists for this rule")
         return
     place = np.argsort(Ranking(recorded.told.ranks).order) + 1
     for item, name in enumerate(recorded.votes.items):
         ends = {end: found[end][item] for end in ("best", "shown_best", "shown_worst", "worst")}
-        claim = f"{show(name, 60)} can be brought to the places {ends['best']} to {ends['worst']}, and no farther"
+        claim = f"{show(name, 60)} can be brought to the places {ends['best']} to {ends['worst']}, and no further"
         if (
             not 1
             <= ends["best"]
@@ -68,15 +68,15 @@ def reach_checks(recorded: Recorded) -> Iterator[Check]:
             <= ends["worst"]
             <= recorded.n
         ):
-            yield Check(claim, "refuted", "these are no places that fit together")
+            yield Check(claim, "refuted", "these places contradict each other")
         elif ends["best"] != ends["shown_best"] or ends["worst"] != ends["shown_worst"]:
-            yield Check(claim, "open", "some places are neither shown nor excluded")
+            yield Check(claim, "open", "some places are neither attained nor ruled out")
         else:
             yield _places(recorded, claim, name, ends["best"], ends["worst"], int(place[item]), budget)
 
 
 def _places(recorded: Recorded, claim: str, name: str, best: int, worst: int, place: int, budget: float) -> Check:
-    """Prove that a budget brings an item to these places and no farther."""
+    """Prove that a budget brings an item to these places and no further."""
     excluded: list[Goal] = [goals.Enters(name, best - 1)] if best > 1 else []
     excluded += [goals.Leaves(name, worst)] if worst < recorded.n else []
     shown: list[Goal] = [goals.Enters(name, best)] if best < place else []
@@ -105,4 +105,4 @@ def _places(recorded: Recorded, claim: str, name: str, best: int, worst: int, pl
         return Check(claim, "refuted", "an attack says otherwise")
     if all(finding == "proved" for finding in findings):
         return Check(claim, "proved")
-    return Check(claim, "open", "not all was shown")
+    return Check(claim, "open", "some places were not attained")

@@ -39,13 +39,13 @@ def rating_checks(recorded: Recorded) -> Iterator[Check]:
         yield Check("there are ratings", "refuted", "the rule gives none")
         return
     if {name: found[name] for name in _SCALE} != _SCALE or "ties" in found or "tie" in found:
-        yield Check(claim, "refuted", "they are on another scale, or of another model")
+        yield Check(claim, "refuted", "they use another scale or model")
         return
     again = None
     if found["notes"] != [NOT_FITTED]:
         again = refitted(recorded.median.votes, recorded.record["consensus"]["order"], RIDGE)
     if again is None:
-        yield Check(claim, "open", "there is no second fit: too many ballots, or strengths that hardly exist")
+        yield Check(claim, "open", "no second fit: too many ballots, or strengths that are nearly undetermined")
         return
     differs = _difference(found, again)
     if differs:
@@ -54,7 +54,7 @@ def rating_checks(recorded: Recorded) -> Iterator[Check]:
         yield Check(claim, "proved")
     if found["notes"] != list(again.notes):
         here = recorded.record["version"] == __version__  # another one may have other words for the same
-        yield Check("the notes on ratings fit the votes", "refuted" if here else "open", "they are others")
+        yield Check("the notes on ratings match the votes", "refuted" if here else "open", "they differ")
 
 
 def _difference(found: Record, again: Refit) -> str:
@@ -83,7 +83,7 @@ def _difference(found: Record, again: Refit) -> str:
         if not np.array_equal(known, np.isfinite(told)):
             return f"{name} are missing or too many"
         if (np.abs(told - expected[name])[known] > np.broadcast_to(slack, told.shape)[known]).any():
-            return f"{name} are others"
+            return f"{name} differ"
     return ""
 
 
@@ -93,21 +93,23 @@ def removal_checks(recorded: Recorded) -> Iterator[Check]:
     rule = rule_named(recorded.record["consensus"]["rule"])
     if found is None:
         if rule.without_each is not None and recorded.n > 2 and "removals" in recorded.record:
-            yield Check("the order of the others when an item leaves", "open", "the step did not finish")
+            yield Check("the order of the others without each item", "open", "the step did not finish")
         return
     items = [row["item"] for row in found["each"]]
     if items != list(range(len(items))):
-        yield Check("items leave one after the other", "refuted", "some leave twice, or not at all")
+        yield Check("every item is removed once", "refuted", "some are removed twice, or not at all")
         return
     if len(items) < recorded.n:
-        yield Check("the order of the others when an item leaves", "open", "not every item was tried in time")
+        yield Check(
+            "the order of the others without each item", "open", "not every item was tested within the time limit"
+        )
     for row in found["each"]:
         yield _removal(recorded, row)
 
 
 def _removal(recorded: Recorded, row: Record) -> Check:
     votes, k = recorded.votes, row["item"]
-    claim = f"without {show(votes.items[k], 60)}, {row['flipped']} pairs of the others change their order"
+    claim = f"without {show(votes.items[k], 60)}, {row['flipped']} pairs of the others change order"
     before = np.delete(np.array(recorded.told.ranks), k)
     after = np.array([rank for i, rank in enumerate(row["ranks"]) if i != k])
     flipped = (before[:, None] < before) & (after[:, None] > after)
@@ -124,16 +126,16 @@ def _is_consensus(checker: Exactly, ranks: tuple[int, ...]) -> tuple[Finding, st
     """Return whether a strict ranking is what a rule gives for votes."""
     order = tuple(sorted(range(len(ranks)), key=lambda i: ranks[i]))
     if strict(order) != ranks:
-        return "refuted", "its ranks are no strict ranking"
+        return "refuted", "its ranks are not a strict ranking"
     if checker.strengths is not None:
         tied = checker.strengths.tied()
         if tied is None:
-            return "open", "two strengths are too close to tell whether they count as equal"
+            return "open", "two strengths are too close to decide whether they are equal"
         fine = strict(tuple(tied.order)) == ranks
     elif checker.base is None or checker.votes.n > exact.MOST_ITEMS:
-        return "open", "no proof that is independent of the rule"
+        return "open", "no independent proof exists"
     elif checker.votes.n <= LISTED and not checker.votes.is_counts:  # optima within rounding
         fine = ranks in checker.outcomes(checker.exact, counts=False)
     else:
         fine = checker.is_median(order)
-    return ("proved", "") if fine else ("refuted", "their order is another one")
+    return ("proved", "") if fine else ("refuted", "their order is different")

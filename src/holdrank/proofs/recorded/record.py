@@ -71,5 +71,5 @@ def in_short(claim: str, checks: Iterator[Check]) -> Iterator[Check]:
     found = list(checks)
     others = [check for check in found if check.finding != "proved"]
     if len(others) < len(found):
-        yield Check(claim if not others else f"{claim}, but for what is named next", "proved")
+        yield Check(claim if not others else f"{claim}, except for what follows", "proved")
     yield from others

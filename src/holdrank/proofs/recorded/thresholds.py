@@ -27,7 +27,7 @@ def chosen_checks(recorded: Recorded) -> Iterator[Check]:
         return
     claim = f"{merged['theta']:g} is the threshold that these votes call for"
     if not recorded.votes.is_counts or rule_of(recorded.median.T).probabilities is not None:
-        yield Check(claim, "open", "no proof of this kind for shares, nor for tiers by a model")
+        yield Check(claim, "open", "no independent proof exists for shares or for tiers by a model")
         return
     found = _threshold(recorded.median.ranked)
     right = abs(Fraction(merged["theta"]) - found) <= _AS_CLEAR

@@ -111,7 +111,7 @@ def all_cheapest_orders(cost: Floats, *, whole: bool, most: int) -> list[tuple[i
         if len(members) > subsets.ALWAYS_UP_TO:
             raise LimitError(
                 f"{len(members)} items form one component of the majority relation; "
-                f"all optimal rankings are listed up to {subsets.ALWAYS_UP_TO} items a component"
+                f"all optimal rankings are listed up to {subsets.ALWAYS_UP_TO} items per component"
             )
         lost, unit, exact = lost_margins(cost[np.ix_(members, members)], whole, tolerance)
         optima = subsets.all_orders(lost, 0.0 if exact else tolerance / unit, most)

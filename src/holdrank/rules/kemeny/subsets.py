@@ -57,7 +57,7 @@ def all_orders(cost: Floats, tolerance: float, most: int) -> list[tuple[int, ...
 
 def too_many(most: int) -> LimitError:
     """Return the refusal to list more than `most` orders."""
-    return LimitError(f"there are more than {most:,} optimal rankings", repair="ask for more with most=")
+    return LimitError(f"there are more than {most:,} optimal rankings", repair="raise most=")
 
 
 class _Tables:

@@ -33,7 +33,7 @@ class SparseBallots(Ballots):
     row, item, rank : arrays of int
         Of every mark; in order of row, then item.
     score : array of float or None
-        Of every mark, high is best; None where the source holds no scores.
+        Of every mark, higher is better; None where the source holds no scores.
     """
 
     size: tuple[int, int]

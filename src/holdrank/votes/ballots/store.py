@@ -48,7 +48,7 @@ class Ballots(ABC):
 
     @abstractmethod
     def score_matrix(self) -> Floats | None:
-        """Return the (m, n) matrix of the scores, high is best, NaN where unlisted; None if there are no scores."""
+        """Return the (m, n) matrix of the scores, higher is better, NaN where unlisted; None if there are no scores."""
 
     @abstractmethod
     def take(self, rows: Rows) -> Self:

@@ -37,7 +37,7 @@ def battle_columns(table: Table, options: TableOptions = DEFAULTS) -> BattleColu
     known = first_columns(table)
     first, second, winner = options.first, options.second, options.winner
     if (first is None) != (second is None):
-        raise UsageError("first and second name the two items of a battle: give both, or none")
+        raise UsageError("first and second name the two items of a battle: give both or neither")
     if first is not None and second is not None:
         pair = table.find(first, "first"), table.find(second, "second")
         return _with_winner(table, pair, winner) if winner is not None else _with_any_result(known, pair)
@@ -122,16 +122,16 @@ def _no_winner(table: Table, first: int, second: int) -> InputError:
     names = [show(table.names[k], 40) for k in (first, second)]
     likely = next(_likely_winners(table, first, second), None)
     if likely is None:
-        known = "no column tells who won"
+        known = "no column says who won"
         winner = Option("winner")
     else:
         values = Counter(table.text(likely)).most_common(6)
         listing = ", ".join(f"{quote(value, 30)} {plural(count, 'time')}" for value, count in values)
-        known = f"no column is known to tell who won; perhaps {quote(table.label(likely), 40)}: {listing}"
+        known = f"no known column says who won; perhaps {quote(table.label(likely), 40)}: {listing}"
         winner = Option("winner", show(table.names[likely], 40))
     return table.fault(
         f"{quote(names[0], 40)} and {quote(names[1], 40)} name the two items of a battle, but {known}",
-        "a column such as winner, with model_a, model_b or tie",
+        "a winner column, with model_a, model_b or tie",
         Message("set ", Option("first", names[0]), ", ", Option("second", names[1]), " and ", winner),
         found=", ".join(table.names[:12]),
     )

@@ -46,7 +46,7 @@ def tally_battles(
     columns = battle_columns(table, options)
     if columns is None:
         raise table.lacks(
-            "no columns of battles found",
+            "no battle columns found",
             "columns such as model_a, model_b, winner or home_team, away_team and their scores",
             Message("name the columns with ", Option("first"), ", ", Option("second"), " and ", Option("winner")),
         )
@@ -79,12 +79,12 @@ def tally_battles(
         collected.groups = table.label(column), _cast(groups, rows, collected)
     if bad:
         done = "counted as ties" if both_bad == "tie" else "dropped"
-        collected.notes.append(counted(bad, "battle", f"called both items bad; {done}"))
+        collected.notes.append(counted(bad, "battle", f"called both items bad and {done}"))
     if missing:
         what = "two scores" if columns.how == "scores" else "a result"
         collected.notes.append(counted(missing, "battle", f"without {what} dropped"))
     if skipped:
-        collected.notes.append(counted(skipped, "battle", "skipped for the code of its result"))
+        collected.notes.append(counted(skipped, "battle", "skipped because of its result code"))
     if note:
         collected.notes.append(note)
     return collected, choices
@@ -101,7 +101,7 @@ def _cast(voters: Coded, rows: DistinctBattles, collected: PairTally) -> Voters:
     return Voters.of(names, number, results[rows.place[counts]], rows.weights[counts])
 
 
-OF_PAIRS = {"unlisted": "observed", "ties": "one half each way", "direction": "winner above loser"}
+OF_PAIRS = {"unlisted": "observed", "ties": "half a vote each way", "direction": "winner above loser"}
 """What is chosen wherever rows compare two items."""
 
 
@@ -173,7 +173,7 @@ class PairTally:
         if not self.selves:
             return list(self.notes)
         where = listed_lines(self._self_lines)
-        return [*self.notes, counted(self.selves, "comparison", f"of an item with itself dropped{where}")]
+        return [*self.notes, counted(self.selves, "comparison", f"of an item against itself dropped{where}")]
 
     def ballots(self, choices: dict[str, str]) -> RawBallots:
         """Return a ballot over two items for every result."""
@@ -230,9 +230,9 @@ def tally_pair_counts(table: Table, options: TableOptions, problems: Problems) -
     used = pair_count_columns(table) if options.columns is None else table.find_all(options.columns, "columns")
     if used is None or len(used) not in (4, 5):
         raise table.lacks(
-            "no columns of pair counts found",
+            "no pair-count columns found",
             "i, j, wins_i, wins_j and perhaps ties",
-            Message("name the four or five columns in this order with ", Option("columns")),
+            Message("name the four or five columns, in this order, with ", Option("columns")),
         )
     counts = np.column_stack([table.numbers(k, problems, blanks=(), what="a count") for k in used[2:]])
     if table.times is not None:
@@ -273,9 +273,9 @@ def win_matrix(table: Table, options: TableOptions, problems: Problems) -> RawBa
     columns = [name.strip() for name in table.names[1:]]
     if not is_win_matrix(table):
         raise table.lacks(
-            "the names of the rows are not those of the columns",
-            "the same names in the first row and the first column",
-            "write one pair a row with the columns i, j, wins_i, wins_j",
+            "the row names and the column names differ",
+            "the same names in the first row and in the first column",
+            "write one row per pair with the columns i, j, wins_i, wins_j",
         )
     order = [columns.index(name) + 1 for name in names]
     wins = np.column_stack([table.numbers(k, problems, blanks=blanks, what="a number of wins") for k in order])
@@ -287,9 +287,9 @@ def win_matrix(table: Table, options: TableOptions, problems: Problems) -> RawBa
     if (wins % 1 != 0).any() and wins.max() <= 1:
         i, j = (int(k) for k in np.argwhere(wins % 1 != 0)[0])
         raise table.fault(
-            "the cells are shares of wins, which do not say how many battles there were",
+            "the cells are win rates, which do not say how many battles there were",
             "numbers of wins",
-            "multiply each share by the number of battles of its pair",
+            "multiply each rate by the number of battles of its pair",
             row=i,
             column=order[j],
         )

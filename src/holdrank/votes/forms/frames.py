@@ -54,7 +54,7 @@ def _eager(frame: Any) -> Any:
     import narwhals.stable.v1 as nw
     from narwhals.exceptions import DuplicateError
 
-    names = "the columns of the frame need distinct names that are text"
+    names = "the columns of the frame need distinct text names"
     try:
         native = nw.from_native(frame)
     except DuplicateError as error:
@@ -109,7 +109,7 @@ def battles_from_frame(
     both_bad : {"tie", "drop"}
         What becomes of battles that call both items bad.
     blank_voters : {"refuse", "separate"}
-        What becomes of battles that name no voter: refused, or each a voter of its own.
+        What becomes of battles that name no voter: refused, or each a separate voter.
     by : str, optional
         The column that says which group each battle belongs to, for `leave_one_out`.
     """

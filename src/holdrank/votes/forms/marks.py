@@ -39,15 +39,19 @@ from holdrank.votes.forms.voter_column import grouped_rows, read_groups
 from holdrank.votes.groups import Groups
 
 _NOT_A_RANK = Message(
-    "set ", Option("format", "long-scores"), " if high is best, or ", Option("blanks"), " if the cell means nothing"
+    "set ",
+    Option("format", "long-scores"),
+    " if higher is better, or ",
+    Option("blanks"),
+    " if it marks a missing value",
 )
 
 
 def item_columns(table: Table, options: TableOptions, problems: Problems, *, scores: bool) -> RawBallots:
-    """Read one voter a row and one item a column, the cells ranks (1 is best) or scores (high is best)."""
+    """Read one voter a row and one item a column, the cells ranks (1 is best) or scores (higher is better)."""
     if not isinstance(options.lower_is_better, bool) and options.lower_is_better:
         raise UsageError(
-            "in score columns the direction is one for all items",
+            "score columns have one direction for all items",
             repair=Message("set ", Option("lower_is_better", True)),
         )
     blanks = options.blanks_or(BLANKS)
@@ -64,9 +68,9 @@ def item_columns(table: Table, options: TableOptions, problems: Problems, *, sco
         repair = Message(
             "set ",
             Option("format", "score-columns"),
-            " if high is best, or ",
+            " if higher is better, or ",
             Option("blanks", "0"),
-            " if 0 means unlisted, or add 1 to all ranks if they count from 0",
+            " if 0 means unlisted; or add 1 to all ranks if they count from 0",
         )
         for row, k in map(np.ndarray.tolist, np.argwhere(values <= 0)):  # one at a time: there may be many
             problems.add(_low_rank(table, row, used[k], repair))
@@ -74,7 +78,7 @@ def item_columns(table: Table, options: TableOptions, problems: Problems, *, sco
     high = scores and not options.lower_is_better
     ranks = ranks_of_values(values, high)
     rule = options.unlisted_or("observed" if scores else "bottom")
-    best = f"{'high' if high else 'low'} is best"
+    best = f"{'higher' if high else 'lower'} is better"
     choices |= ballot_choices(rule, f"scores: {best}" if scores else "ranks: 1 is best")
     notes = [*table.notes, f"cells read as {'scores' if scores else 'ranks'}: {best}", *name_notes(items)]
     times = np.ones(table.rows, dtype=np.int64) if table.times is None else table.times
@@ -84,7 +88,7 @@ def item_columns(table: Table, options: TableOptions, problems: Problems, *, sco
         notes.append(counted(holes, "empty cell", "on ballots with marks; the item is unlisted there"))
     tied = (ranks.max(axis=1, initial=0) == 1) & (listed > 1)
     if tied.any():
-        rest = "all that they list and so carry no preference"
+        rest = "all that they list, and so express no preference"
         notes.append(counted(int(times[tied].sum()), "ballot ties", rest, many="ballots tie"))
     marks = (values if high else -values) if scores else None
     labels = grouped_rows(table, options, choices, options.voter)
@@ -107,9 +111,9 @@ def columns_of_items(
         used = [k for k in range(len(table.names)) if k not in skip]
     if not used:
         raise table.lacks(
-            "there is no column for an item",
+            "there is no item column",
             "one column per item",
-            Message("name the columns of the items with ", Option("columns")),
+            Message("name the item columns with ", Option("columns")),
         )
     return used
 
@@ -162,7 +166,7 @@ def long_marks(table: Table, options: TableOptions, problems: Problems, *, score
     found = long_columns(table, scores, options)
     if found is None:
         raise table.lacks(
-            f"the columns of voter, item and {word} are not clear",
+            f"cannot tell which columns hold the voter, the item and the {word}",
             f"columns called voter, item and {word}",
             Message("name them with ", Option("voter"), ", ", Option("item"), " and ", Option(word)),
         )
@@ -210,9 +214,9 @@ def _groups_of_voters(
     for row, (who, name) in enumerate(zip(table.text(voter_column), names, strict=True)):
         if group_of.setdefault(who, name) != name:
             raise table.fault(
-                f"{quote(who, 30)} stands in two groups, {quote(group_of[who], 30)} and {quote(name, 30)}",
+                f"{quote(who, 30)} is in two groups, {quote(group_of[who], 30)} and {quote(name, 30)}",
                 f"one {quote(table.label(column), 30)} for all rows of a {quote(table.label(voter_column), 30)}",
-                Message("mend the cell, or name another column with ", Option("by")),
+                Message("correct the cell, or name another column with ", Option("by")),
                 row=row,
                 column=column,
             )
@@ -239,7 +243,7 @@ class _LongMarks:
             self._problems.add(nameless(self._table, self._key, row))
             return False
         if not who.strip():
-            expected = "the voter, or task, that the mark belongs to"
+            expected = "the voter or task of the mark"
             repair = "fill the cell, or delete the row"
             self._fault("a mark has no voter", expected, repair, row, self._voter_column)
             return False
@@ -260,7 +264,7 @@ class _LongMarks:
         elif weight != self.weights[v]:
             problem = f"the voter had weight {self.weights[v]:g} on an earlier row"
             expected = "the same weight on all rows of a voter"
-            repair = "mend the cell, or rename the column if it holds no weights"
+            repair = "correct the cell, or rename the column if it does not hold weights"
             self._fault(problem, expected, repair, row, self._weight_column)
         if value != value:
             self._missing += 1
@@ -270,8 +274,8 @@ class _LongMarks:
             return
         if known != value and not keeps_first:
             first = f"first on line {self._table.lines[first_row]}"
-            problem = f"voter {quote(who, 30)} marks {quote(name, 30)} twice, and differently ({first})"
-            expected = "one mark for a voter and an item"
+            problem = f"voter {quote(who, 30)} marks {quote(name, 30)} twice, with different marks ({first})"
+            expected = "one mark per voter and item"
             repair = Message("delete a row, or set ", Option("repeated", "first"), " to keep the first")
             self._fault(problem, expected, repair, row, self._mark_column)
         self._merged += 1
@@ -281,7 +285,7 @@ class _LongMarks:
         notes = []
         if self._merged:
             repeats = plural(self._merged, "row repeats", "rows repeat")
-            notes.append(f"{repeats} a voter and item; the first was kept")
+            notes.append(f"{repeats} a voter and item; the first mark was kept")
         if self._missing:
             notes.append(f"{plural(self._missing, 'row')} without a {word}; the item is unlisted there")
         return notes
@@ -297,7 +301,7 @@ def _low_voters(voters: dict[str, int], lower: Collection[Ref] | bool, table: Ta
     unknown = [name for name in names if name not in voters]
     if unknown:
         raise UsageError(
-            f"lower_is_better names {quote(str(unknown[0]))}, which is no voter of {table.source or 'the table'}"
+            f"lower_is_better names {quote(str(unknown[0]))}, which is not a voter in {table.source or 'the table'}"
         )
     return [voters[str(name)] for name in names]
 
@@ -324,7 +328,7 @@ def _attribute_notes(table: Table, names: Sequence[str], skip: Collection[int | 
         if differ and len(differ) <= len(repeated) / 5:
             notes.append(
                 f"{plural(len(differ), 'item has', 'items have')} more than one {quote(table.label(k), 30)}, "
-                f"such as {quote(min(differ), 40)}; taken as one item each"
+                f"such as {quote(min(differ), 40)}; each counts as one item"
             )
     return notes
 
@@ -349,7 +353,7 @@ def multi_way(table: Table, options: TableOptions, problems: Problems) -> RawBal
         raise table.lacks(
             "no columns of items and their ranks found",
             "system1Id, system2Id, … and system1rank, system2rank, …",
-            "name the columns so in the header",
+            "name the columns like this in the header",
         )
     choices = {"form": "multi-way rank rows"}
     weights = read_weights(table, find_weight(table, options.weight, choices, BALLOT_WEIGHT_NAMES), problems)
@@ -389,7 +393,7 @@ def multi_way(table: Table, options: TableOptions, problems: Problems) -> RawBal
     ranks = ranks_of_marks((table.rows, len(items)), rows, columns, within, table.source)
     notes = list(table.notes)
     if unmarked:
-        notes.append(counted(unmarked, "item", "on a row without a rank; unlisted there"))
+        notes.append(counted(unmarked, "item", "on a row without a rank; it is unlisted there"))
     if doubled:
         kept = "an item more than once; the first was kept"
         notes.append(counted(doubled, "row names", kept, many="rows name"))

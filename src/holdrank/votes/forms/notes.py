@@ -97,7 +97,7 @@ def listed_lines(lines: Iterable[int], limit: int = 5) -> str:
 
 
 def name_notes(items: Sequence[str]) -> list[Note]:
-    """Return a note on names that differ only by case or blanks: distinct items, but a likely slip."""
+    """Return a note on names that differ only by case or spaces: distinct items, but a likely slip."""
     groups: dict[str, list[str]] = {}
     for name in items:
         groups.setdefault(" ".join(name.split()).casefold(), []).append(name)
@@ -105,8 +105,8 @@ def name_notes(items: Sequence[str]) -> list[Note]:
     if not alike:
         return []
     example = " and ".join(quote(name, 40) for name in alike[0][:2])
-    text = f"{plural(len(alike), 'group')} of names differ only by case or blanks, such as {example}; "
-    return [on_all(f"{text}they are kept as distinct items")]
+    text = f"{plural(len(alike), 'group')} of names differ only by case or spaces, such as {example}; "
+    return [on_all(f"{text}they count as different items")]
 
 
 def comparison_notes(
@@ -126,8 +126,10 @@ def comparison_notes(
         notes.append(on_all(f"{compared:,} of {possible:,} pairs of items were compared ({share:.1f} %)"))
     parts = _groups(items, first, second)
     if parts > 1:
-        text = f"the comparisons are not connected: the items fall into {parts} groups that never meet, "
-        notes.append(on_all(f"{text}so their order between groups is undetermined"))
+        text = (
+            f"the comparisons are not connected: the items fall into {parts} groups with no comparison between them, "
+        )
+        notes.append(on_all(f"{text}so the order between groups is undetermined"))
     return notes
 
 

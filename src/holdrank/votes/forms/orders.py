@@ -43,7 +43,7 @@ def position_columns(table: Table) -> list[int] | None:
     if len(contests) > 1:
         first, columns = next(iter(contests.items()))
         raise table.fault(
-            f"{len(contests)} contests are in the file: {', '.join(quote(name, 30) for name in list(contests)[:6])}",
+            f"{len(contests)} contests in this file: {', '.join(quote(name, 30) for name in list(contests)[:6])}",
             "the choices of one contest",
             Message(
                 "name the columns of one, best first, such as those of ", quote(first, 30), ": ", Option("columns")
@@ -70,7 +70,7 @@ def positions(table: Table, options: TableOptions, problems: Problems) -> RawBal
     used = position_columns(table) if options.columns is None else table.find_all(options.columns, "columns")
     if not used:
         raise table.lacks(
-            "no columns of positions found",
+            "no rank columns found",
             "columns rank1, rank2, … that hold names of items",
             Message("name the columns, best first, with ", Option("columns")),
         )
@@ -231,7 +231,7 @@ def _blank_notes(ballots: _DistinctRows, bare: Sequence[str], is_blank: NDArray[
             count = int(((ballots.cells == code).sum(axis=1) * ballots.times).sum())
             tokens[bare[code]] = tokens.get(bare[code], 0.0) + count
     tokens = {token: count for token, count in tokens.items() if count}
-    return [Note(("cells taken as blank",), tokens)] if tokens else []
+    return [Note(("cells read as blank",), tokens)] if tokens else []
 
 
 def _restored(cell: str) -> str:
@@ -275,7 +275,7 @@ def named_twice(table: Table, row: int, column: int) -> InputError:
     return table.fault(
         "the ballot names an item twice",
         "each item at most once on a ballot",
-        Message("mend the row, or set ", Option("repeated", "first"), " to keep the first mention"),
+        Message("correct the row, or set ", Option("repeated", "first"), " to keep the first mention"),
         row=row,
         column=column,
     )
@@ -288,4 +288,8 @@ def _rare_notes(names: Sequence[str], mentions: Sequence[int], ballots: int) -> 
         return []  # where most items are rare, rarity says nothing
     listing = ", ".join(f"{quote(names[k], 30)} on {mentions[k]:,}" for k in rare[:5])
     more = f" and {len(rare) - 5} more" if len(rare) > 5 else ""
-    return [on_all(f"rarely named items: {listing}{more} of {ballots:,} ballots; set blanks= if one is no item")]
+    return [
+        on_all(
+            f"rarely named items: {listing}{more} of {ballots:,} ballots; if one is not an item, declare it as a blank"
+        )
+    ]

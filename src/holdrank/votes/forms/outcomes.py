@@ -102,10 +102,10 @@ def battle_outcomes(
         elif columns.how == "flags":
             names = ", ".join(quote(rows.table.label(k), 30) for k in columns.result)
             problem, found = "exactly one of the winner columns must be 1", ", ".join(cells)
-            problems.add(rows.fault(problem, row, found, f"one 1 among {names}", "mend the row", columns.result[0]))
+            problems.add(rows.fault(problem, row, found, f"one 1 among {names}", "correct the row", columns.result[0]))
         else:
             problem, found = "the two scores of a battle are not numbers", " and ".join(cells)
-            repair = "mend the cells, or leave them empty if there is no result"
+            repair = "correct the cells, or leave them empty if there is no result"
             problems.add(rows.fault(problem, row, found, "two numbers to compare", repair))
     return out, ""
 
@@ -146,7 +146,7 @@ def _coded_outcomes(
     for row in open_rows:
         by_code, by_name = coded[row], named[row]
         if by_code and by_name and by_code != by_name and unsure and row[0] != row[1]:
-            problem = "the winner is both a code and the name of an item, and the two disagree"
+            problem = "the winner is both a code and an item name, and the two disagree"
             repair = "write the winner as model_a, model_b or tie"
             problems.add(rows.fault(problem, row, row[2], "model_a, model_b or tie", repair, rows.columns.result[0]))
             continue
@@ -189,7 +189,9 @@ def _codes(rows: DistinctBattles, cells: set[str]) -> tuple[Mapping[str, str], s
     scale = _scale(words)
     if words <= scale.keys():
         between = sum(rows.tally[row] for row in rows.tally if code(row[2]) not in ("1", "1.5", "2", "1.0", "2.0"))
-        note = f"{plural(between, 'preference')} between 1 and 2 counted for the nearer item" if between else ""
+        note = (
+            f"{plural(between, 'preference')} between 1 and 2 counted as a win for the nearer item" if between else ""
+        )
         return scale, note
     fitting = [language for language in LANGUAGES.values() if words <= language.keys()]
     if fitting and all(language[word] == fitting[0][word] for language in fitting for word in words):
@@ -225,7 +227,9 @@ def _unknown_winners(
         next(row for row in rows.tally if row[2] == commonest),
         commonest,
         "model_a, model_b, tie, both_bad (or left, right, 1, 2, draw), or the winner's name",
-        Message("say what each means with ", Option("map", f"{show(commonest, 30)}=first"), " (or second, tie, skip)"),
+        Message(
+            "give the meaning of each with ", Option("map", f"{show(commonest, 30)}=first"), " (or second, tie, skip)"
+        ),
         rows.columns.result[0],
     )
 

@@ -36,7 +36,7 @@ class RawBallots:
     unlisted : str
         ``"bottom"`` or ``"observed"``.
     scores : ndarray of float64, shape (m, n), or None
-        What the ranks were made of, high is best, NaN = unlisted; None where the source holds no scores, or
+        What the ranks were made of, higher is better, NaN = unlisted; None where the source holds no scores, or
         the marks of `ranks` hold them.
     times : ndarray of int64, shape (m,), or None
         How many ballots of the source each row stands for, for the notes; None = one each.

@@ -33,7 +33,7 @@ def score_table(table: Table, options: TableOptions, problems: Problems, *, numb
         raise table.lacks(
             "there is no column of scores",
             "a column of items and at least one of scores",
-            Message("name the columns of the voters with ", Option(which)),
+            Message("name the voter columns with ", Option(which)),
         )
     blanks = options.blanks_or(BLANKS)
     if options.columns is None:
@@ -44,7 +44,7 @@ def score_table(table: Table, options: TableOptions, problems: Problems, *, numb
     if len(keep) < table.rows:
         dropped = [table.lines[row] for row in sorted(set(range(table.rows)) - set(keep))]
         repeats = plural(len(dropped), "row repeats", "rows repeat")
-        notes.append(f"{repeats} an item; the first row of each was kept{listed_lines(dropped)}")
+        notes.append(f"{repeats} an item; the first row was kept{listed_lines(dropped)}")
     scores = np.full((len(used), len(items)), np.nan)
     for row, k in enumerate(used):
         values = table.numbers(k, problems, blanks=blanks, what="a score")[keep]
@@ -113,7 +113,7 @@ def _distinct_items(
             first_line[name] = table.lines[row]
             keep.append(row)
         elif not keeps_first:
-            problem = f"the item stands on two rows (first on line {first_line[name]})"
+            problem = f"the item is on two rows (first on line {first_line[name]})"
             repair = Message("delete a row, or set ", Option("repeated", "first"), " to keep the first")
             problems.add(table.fault(problem, "each item once", repair, row=row, column=key[0], found=name))
     return list(first_line), keep
@@ -138,7 +138,7 @@ def refuse_text_columns(table: Table, used: Sequence[int], blanks: Collection[st
             if not is_blank(text, blanks) and not _loose_number(text):
                 repair = Message("name the columns to use with ", Option("voters" if table.frame else "columns"))
                 if not table.frame:
-                    repair = Message(repair, ", or set ", Option("blanks"), " if the text means nothing")
+                    repair = Message(repair, ", or set ", Option("blanks"), " if it marks a missing value")
                 problem, expected = "the column holds text, not numbers", "a number or an empty cell"
                 raise table.fault(problem, expected, repair, row=row, column=k)
 
@@ -157,13 +157,13 @@ def _lower_columns(table: Table, lower: Collection[Ref] | bool, used: Sequence[i
 
 
 def direction_words(voters: Sequence[str], low: Collection[int]) -> str:
-    """Return the direction of the scores in words: low is best for some of the voters, by their places."""
+    """Return the direction of the scores in words: lower is better for some of the voters, by their places."""
     names = [voter for place, voter in enumerate(voters) if place in low]
     if not names:
-        return "scores: high is best"
+        return "scores: higher is better"
     if len(names) == len(voters):
-        return "scores: low is best"
-    return f"scores: high is best, but low in {', '.join(quote(name, 40) for name in names[:8])}"
+        return "scores: lower is better"
+    return f"scores: higher is better, except in {', '.join(quote(name, 40) for name in names[:8])}"
 
 
 def _score_notes(
@@ -178,8 +178,8 @@ def _score_notes(
     summaries = [k for k in used if unnamed and first_words[k] in SUMMARY_NAMES]
     if summaries:
         names = ", ".join(quote(table.names[k], 40) for k in summaries)
-        notes.append(f"{names} may be no voter but a summary, and yet counts as one; name the columns to use")
+        notes.append(f"{names} may be a summary, not a voter, but counts as a voter; name the columns to use")
     stray = [table.label(k) for k in lower if k not in used]
     if stray:
-        notes.append(f"low is best was set for {quote(stray[0], 40)}, a column that is not used")
+        notes.append(f"lower is better was set for {quote(stray[0], 40)}, but that column is not used")
     return notes

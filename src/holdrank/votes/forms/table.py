@@ -283,17 +283,21 @@ class Table:
         return np.nan
 
     def _mend(self, text: str) -> str:
-        """Return how to repair a cell that is no number; to call a number gone wrong a blank would lose it."""
+        """Return how to fix a cell that is not a number; treating a mistyped number as a blank would lose it."""
         digits = re.search(r"[0-9]+(?:[.,][0-9]+)*", text)
         if digits is not None:
             number = digits[0].replace(",", ".") if digits[0].count(",") == 1 and "." not in digits[0] else digits[0]
             number = number.replace(",", "") if is_number(number.replace(",", "")) else "12 or 0.5"
             return f"write plain numbers with a decimal point, such as {number}"
         if self.frame:
-            return "mend the cell, or name the columns to use with voters="
+            return "correct the cell, or name the columns to use with voters="
         columns, blanks = Option("columns"), Option("blanks", show(text))
         return Message(
-            "mend the cell, name the columns to use with ", columns, ", or set ", blanks, " if it means nothing"
+            "correct the cell, name the columns to use with ",
+            columns,
+            ", or set ",
+            blanks,
+            " if it marks a missing value",
         )
 
     def _too_large(self, index: int, row: int, found: str, what: str) -> InputError:
@@ -348,7 +352,7 @@ def read_weights(table: Table, index: int | None, problems: Problems) -> NDArray
         if np.isnan(weights[row]) and found and found.lower() != "nan":
             continue  # `numbers` has reported it
         problem = "the weight of a ballot is missing, negative or too large"
-        repair = "mend the cell, or delete the row"
+        repair = "correct the cell, or delete the row"
         problems.add(table.fault(problem, "a number from 0 to 2**46", repair, row=row, column=index))
     weights[bad] = 0.0
     return weights
@@ -362,7 +366,7 @@ def weight_column(table: Table, weight: Ref | None, names: Collection[str] = WEI
     if len(hits) > 1:
         repair = Message("set ", Option("weight", show(table.names[hits[0]], 30)), ", or the other one")
         found = ", ".join(table.names[k] for k in hits)
-        problem = "more than one column may hold the weights"
+        problem = "more than one column may hold weights"
         raise table.fault(problem, "one column of weights", repair, found=found)
     return hits[0] if hits else None
 
@@ -372,7 +376,7 @@ def find_weight(
 ) -> int | None:
     """Return `weight_column` and say in `choices` which it is."""
     index = weight_column(table, weight, names)
-    choices["weight"] = "1 a row" if index is None else f"column {quote(table.label(index))}"
+    choices["weight"] = "1 per row" if index is None else f"column {quote(table.label(index))}"
     return index
 
 
@@ -398,7 +402,7 @@ def unused_notes(table: Table, used: Collection[int | None]) -> list[str]:
     one = len(spare) == 1
     return [
         f"{'column' if one else 'columns'} {listing}{more} {'is' if one else 'are'} not used; "
-        "set weight= if a column holds weights"
+        "if one holds weights, name it as the weight column"
     ]
 
 
@@ -409,14 +413,14 @@ def no_rows(source: str, what: str) -> InputError:
         source=source,
         found="",
         expected="at least one row of votes below the header",
-        repair="check that the right file was saved",
+        repair="check that this is the right file",
     )
 
 
 def no_marks(source: str, items: int | None = None) -> InputError:
     """Return the error for votes of which nobody ranked anything."""
     return InputError(
-        "there is no ballot with a mark: nothing to aggregate",
+        "no ballot has a mark: nothing to aggregate",
         source=source,
         found=None if items is None else f"{items} items",
         expected="at least one ballot that ranks at least one item",

@@ -58,4 +58,4 @@ DEFAULTS = TableOptions()
 
 def ballot_choices(unlisted: str, direction: str, repeated: str = "refuse") -> dict[str, str]:
     """Return what is chosen wherever ballots rank items, in words."""
-    return {"unlisted": unlisted, "ties": "one half each way", "direction": direction, "repeated": repeated}
+    return {"unlisted": unlisted, "ties": "half a vote each way", "direction": direction, "repeated": repeated}

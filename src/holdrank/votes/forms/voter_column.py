@@ -24,7 +24,7 @@ def read_voters(table: Table, options: TableOptions, choices: dict[str, str], pr
         raise UsageError(f'blank_voters is "refuse" or "separate", not {options.blank_voters!r}')
     if options.voter is None:
         if options.blank_voters != "refuse":
-            raise UsageError("blank_voters means nothing without voter", repair="name the column of the voters")
+            raise UsageError("blank_voters needs voter", repair="name the voter column")
         return None
     column = table.find(options.voter, "voter")
     choices["voter"] = f"column {quote(table.label(column))}"
@@ -33,9 +33,9 @@ def read_voters(table: Table, options: TableOptions, choices: dict[str, str], pr
     if not blank:
         return voters
     if options.blank_voters == "refuse" or table.times is not None:
-        repair = Message("fill the cell, or let each such battle count as a voter of its own: ", _SEPARATE)
+        repair = Message("fill the cell, or count each such battle as a separate voter: ", _SEPARATE)
         for row in blank:
-            problems.add(table.fault("a battle names no voter", "who cast it", repair, row=row, column=column))
+            problems.add(table.fault("a battle has no voter", "who cast it", repair, row=row, column=column))
         return voters
     names, codes = list(voters.values), voters.codes.copy()
     taken = set(names)
@@ -46,7 +46,7 @@ def read_voters(table: Table, options: TableOptions, choices: dict[str, str], pr
         taken.add(name)
         codes[row] = len(names)
         names.append(name)
-    choices["blank voters"] = f"{plural(len(blank), 'battle')} without one, each a voter of its own"
+    choices["blank voters"] = f"{plural(len(blank), 'battle')} without one, each a separate voter"
     return Coded(names, codes)
 
 
