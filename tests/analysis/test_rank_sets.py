@@ -211,7 +211,7 @@ class TestOddVotes:
         assert found.surely_top(1) == ()
 
     def test_shares_are_refused(self, T):
-        with pytest.raises(hr.UsageError, match="how many votes there are"):
+        with pytest.raises(hr.UsageError, match="need the number of votes"):
             hr.rank_sets(hr.Votes.from_orders([["a", "b"]], weights=[0.5]), T)
 
 

@@ -275,7 +275,7 @@ def _checked(votes: object, T: object, level: object, draws: object) -> tuple[fl
         raise UsageError(f"the statistic must be kemeny, borda or another rule, not {show(repr(T))}")
     if not votes.is_counts:
         raise UsageError(
-            "confidence sets need to know the number of votes, and these votes are shares",
+            "confidence sets need the number of votes, and these votes are shares",
             repair="give counts (whole numbers) as weights",
         )
     return share, number
