@@ -7,6 +7,7 @@ import io
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -33,12 +34,27 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 def pytest_collection_modifyitems(items):
-    """Tracing makes Python slow, and what is drawn at random is no measure: fixed examples must reach all lines."""
+    """Tracing makes Python slow, and what is drawn at random is no measure: quick examples must reach all lines."""
     for item in items:
-        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+        drawn = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+        if drawn or (item.get_closest_marker("slow") and not item.get_closest_marker("traced")):
             item.add_marker(pytest.mark.no_cover)
     # Pages hold the longest tests. Started last, one process would run them alone.
     items.sort(key=lambda item: item.path.name != "test_docs.py")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item):
+    """Trace no fixture of a test that is not traced itself."""
+    with _untraced() if item.get_closest_marker("no_cover") else contextlib.nullcontext():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item):
+    """Trace no end of a fixture either."""
+    with _untraced() if item.get_closest_marker("no_cover") else contextlib.nullcontext():
+        return (yield)
 
 
 @pytest.fixture(scope="session")
@@ -66,6 +82,17 @@ def command_line(monkeypatch, capsys, tmp_path):
         return stop.value.code, out, err
 
     return call
+
+
+@pytest.fixture(scope="module")
+def time_at_work():
+    """Let time limits count only the time that this process works: a busy machine does not shorten them."""
+    limits = ("status.monotonic", "rules.solvers.highs.monotonic", "attacks.judge.monotonic")
+    limits += ("attacks.answers.perf_counter", "analysis.bootstrap.monotonic", "analysis.bootstrap.perf_counter")
+    with pytest.MonkeyPatch.context() as patch:
+        for clock in limits:
+            patch.setattr(f"holdrank.{clock}", time.process_time)
+        yield
 
 
 @pytest.fixture
@@ -122,13 +149,13 @@ def _prove_again(_listen):
     _found.clear()
     yield
     if _found:
-        with _untraced():
+        with _untraced():  # it covers nothing that tests of proofs do not, and takes half as long again when traced
             _prove(_found)
 
 
 @contextlib.contextmanager
 def _untraced():
-    """What is proved again covers nothing that tests of proofs do not, and takes half as long again when traced."""
+    """Stop tracing for a while, where there is any."""
     tracing = sys.modules["coverage"].Coverage.current() if "coverage" in sys.modules else None
     if tracing is None:
         yield

@@ -695,25 +695,31 @@ def strengths_of_many(wins, ridge):
     """
     wins = np.asarray(wins, dtype=float)
     n = wins.shape[-1]
-    total = wins.sum(axis=(1, 2))
-    s = np.zeros((len(wins), n))
+    found, slopes = np.zeros((len(wins), n)), np.zeros((len(wins), n))
+    at, s = np.arange(len(wins)), np.zeros((len(wins), n))  # those that still move, and their strengths
+    calm = np.zeros(len(wins))  # steps since the slope was 0: two more make strengths exact where it is almost flat
     for _ in range(400):
+        W, total = wins[at], wins[at].sum(axis=(1, 2))
         loses = 1 / (1 + np.exp(np.clip(s[:, :, None] - s[:, None, :], -700, 700)))
-        pull = wins * loses
+        pull = W * loses
         slope = pull.sum(axis=2) - pull.sum(axis=1) - (ridge * total)[:, None] * s
-        if (np.abs(slope) <= 1e-12 * total[:, None]).all():
+        found[at], slopes[at] = s, slope / total[:, None]
+        calm[at] += (np.abs(slope) <= 1e-12 * total[:, None]).all(axis=1)
+        moves = calm[at] < 3
+        if not moves.any():
             break
-        bend = (wins + wins.transpose(0, 2, 1)) * loses * (1 - loses)
+        at, s, slope, total = at[moves], s[moves], slope[moves], total[moves]
+        bend = ((W + W.transpose(0, 2, 1)) * loses * (1 - loses))[moves]
         curvature = -bend
         curvature[:, range(n), range(n)] += bend.sum(axis=2) + (ridge * total)[:, None]
         step = np.linalg.solve(curvature, slope[:, :, None])[:, :, 0]
         s = s + step / np.maximum(1.0, np.ptp(step, axis=1, keepdims=True))
-    assert (np.abs(slope) <= 1e-9 * total[:, None]).all()
-    return s - s.mean(axis=1, keepdims=True)
+    assert (np.abs(slopes) <= 1e-9).all()
+    return found - found.mean(axis=1, keepdims=True)
 
 
 def battles_after(won, tied, change, size):
-    """The wins after every change of `size` battles, ties counting half: (r, n, n)."""
+    """The wins after every change of `size` battles, ties counting half, each once: (r, n, n)."""
     n = len(won)
     pairs_of = list(permutations(range(n), 2))
     kinds = [("win", i, j) for i, j in pairs_of] + [("tie", i, j) for i, j in combinations(range(n), 2)]
@@ -736,8 +742,8 @@ def battles_after(won, tied, change, size):
     goes = [matrix(picked) for picked in changes if there(picked)] if change != "add" else [np.zeros((n, n))]
     comes = [matrix(picked) for picked in changes] if change != "drop" else [np.zeros((n, n))]
     base = np.array(won, dtype=float) + (np.array(tied) + np.array(tied).T) / 2
-    after = [base - away + here for away in goes for here in comes]
-    return np.array([W for W in after if W.sum() > 0.25]).reshape(-1, n, n)
+    after = (base - np.array(goes).reshape(-1, 1, n, n) + np.array(comes)).reshape(-1, n * n)
+    return np.unique(after[after.sum(axis=1) > 0.25], axis=0).reshape(-1, n, n)
 
 
 def fewest_battles(won, tied, change, before, goals, most, ridge=1e-6):
@@ -751,12 +757,23 @@ def fewest_battles(won, tied, change, before, goals, most, ridge=1e-6):
         after = battles_after(won, tied, change, size)
         if not len(after):
             break
-        s = strengths_of_many(after, ridge)
-        for goal, pair in found.items():
-            for k, sure in enumerate((False, True)):
-                if pair[k] is None and any(reached_by(goal, before, row, sure=sure) for row in s):
-                    pair[k] = size
+        note_reached(found, before, strengths_of_many(after, ridge), size)
+        if all(None not in pair for pair in found.values()):
+            break
     return {goal: tuple(pair) for goal, pair in found.items()}
+
+
+def note_reached(found, before, s, size):
+    """Enter `size` in (weak, strict) of each goal that some of the strengths s fulfil, and that none did before."""
+    order = np.argsort(-s, axis=1, kind="stable")
+    gaps = -np.diff(np.take_along_axis(s, order, axis=1), axis=1)
+    unit = 1e-8 * np.maximum(np.ptp(s, axis=1, keepdims=True), 1.0)
+    tied = (gaps <= unit) & (gaps.min(axis=1, keepdims=True) <= 1e-6)
+    _, first = np.unique(np.hstack([order, tied]), axis=0, return_index=True)  # all that `reached_by` looks at
+    for goal, pair in found.items():
+        for k, sure in enumerate((False, True)):
+            if pair[k] is None and any(reached_by(goal, before, row, sure=sure) for row in s[first]):
+                pair[k] = size
 
 
 def reached_by(goal, before, s, *, sure):

@@ -283,6 +283,7 @@ def test_a_device_that_is_full_is_one_line_and_what_was_found_is_told(args, told
     assert told in out
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_a_checkpoint_on_a_full_disk_keeps_the_points_before(tmp_path, monkeypatch):
     keep = tmp_path / "points.jsonl"

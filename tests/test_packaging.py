@@ -303,7 +303,7 @@ def test_a_lock_has_one_version_and_hashes_for_each_package_and_names_no_index(l
     assert len(blocks) > 20
     for block in blocks:
         head = block.split("\n")[0]
-        assert re.fullmatch(r"[a-z0-9._-]+==[\w.]+( ; [^\\]+)? \\", head), head
+        assert re.fullmatch(r"[a-z0-9._-]+(\[[a-z0-9,-]+\])?==[\w.]+( ; [^\\]+)? \\", head), head
         assert re.search(r"^    --hash=sha256:[0-9a-f]{64}( \\)?$", block, re.M), head
         other = [line for line in block.split("\n")[1:] if line and not re.match(r"    (#|--hash=sha256:)|#", line)]
         assert not other

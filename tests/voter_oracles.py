@@ -54,11 +54,9 @@ def fewest_voters(people, n, change, before, goals, most, cap=None, ridge=1e-6):
         after = wins_after(people, n, change, size, cap)
         if not after:
             break
-        s = oracles.strengths_of_many(np.array(after), ridge)
-        for goal, pair in found.items():
-            for k, sure in enumerate((False, True)):
-                if pair[k] is None and any(oracles.reached_by(goal, before, row, sure=sure) for row in s):
-                    pair[k] = size
+        oracles.note_reached(found, before, oracles.strengths_of_many(np.unique(after, axis=0), ridge), size)
+        if all(None not in pair for pair in found.values()):
+            break
     return {goal: tuple(pair) for goal, pair in found.items()}
 
 

@@ -16,6 +16,7 @@ from holdrank.studio.pages import templates
 from holdrank.views.page import page_view
 
 import oracles
+from analyses import analysed
 
 HOSTILE = ["<script>alert(1)</script>", "a|b", "$x$", "*d*", "\u202egnp.exe"]
 UNIT = 400 / np.log(10)
@@ -35,8 +36,9 @@ def battles(n, m, seed, names=None):
     return hr.Votes.from_orders(orders, unlisted="observed"), played
 
 
-def analysed(votes, **options):
-    return hr.analyse(votes, hr.Spec(rule="bradley-terry", theta=None, draws=0, time_limit=1.5, **options))
+def rated(votes):
+    """Analyse votes by Bradley-Terry: ratings come with the consensus."""
+    return analysed(votes, hr.Spec(rule="bradley-terry", theta=None, draws=0, time_limit=None), "removals")
 
 
 def of(ballots, weights=None, unlisted="observed"):
@@ -61,7 +63,7 @@ PROFILES = {
 @pytest.fixture(scope="module", params=PROFILES)
 def case(request):
     votes = PROFILES[request.param]()
-    return votes, analysed(votes).record
+    return votes, rated(votes).record
 
 
 def checks(votes, record):
@@ -71,7 +73,7 @@ def checks(votes, record):
 
 def test_ratings_are_those_of_the_definition():
     votes, played = battles(5, 120, 7)
-    found = analysed(votes).record["ratings"]
+    found = rated(votes).record["ratings"]
     W = votes.wins()
     strengths = oracles.bradley_terry_strengths(W, W.sum(), 0.0)
     at = {name: k for k, name in enumerate(votes.items)}
@@ -100,9 +102,9 @@ def test_removals_are_those_of_votes_without_the_item(case):
 
 
 def test_other_rules_have_neither():
-    record = hr.analyse(battles(4, 60, 3)[0], hr.Spec(rule="borda", draws=0, time_limit=0.2)).record
+    record = analysed(battles(4, 60, 3)[0], hr.Spec(rule="borda", theta=None, draws=0), "removals").record
     assert (record["ratings"], record["removals"]) == (None, None)
-    forged = {**record, "ratings": analysed(battles(4, 60, 3)[0]).record["ratings"]}
+    forged = {**record, "ratings": rated(battles(4, 60, 3)[0]).record["ratings"]}
     assert [check.finding for check in checks(battles(4, 60, 3)[0], forged)] == ["refuted"]
 
 
@@ -187,7 +189,7 @@ def recount(before, row, k):
     ],
 )
 def test_parts_that_do_not_fit_are_refused(break_it):
-    record = analysed(battles(4, 60, 3)[0]).record
+    record = rated(battles(4, 60, 3)[0]).record
     assert hr.Analysis.from_json(json.dumps(record)).record == record
     break_it(record)
     with pytest.raises(hr.InputError, match="this is not an analysis"):
@@ -196,7 +198,7 @@ def test_parts_that_do_not_fit_are_refused(break_it):
 
 def test_records_of_earlier_versions_are_read_verified_and_shown():
     votes, _ = battles(4, 60, 3)
-    record = analysed(votes).record
+    record = rated(votes).record
     old = {name: part for name, part in record.items() if name not in ("ratings", "removals")}
     old["seal"] = seal_of(old)
     analysis = hr.Analysis.from_json(json.dumps(old))
@@ -206,7 +208,7 @@ def test_records_of_earlier_versions_are_read_verified_and_shown():
 
 @pytest.fixture(scope="module")
 def hostile():
-    return analysed(battles(5, 200, 11, HOSTILE)[0])
+    return rated(battles(5, 200, 11, HOSTILE)[0])
 
 
 def test_pages_show_ratings_and_removals(hostile):
@@ -241,7 +243,7 @@ def test_names_stay_text_in_ratings_and_removals(hostile):
 
 
 def test_items_that_leave_without_a_trace_are_counted():
-    page = hr.report.html(analysed(of("ab ba bc cb ca ac", [9, 2, 9, 2, 2, 9])))
+    page = hr.report.html(rated(of("ab ba bc cb ca ac", [9, 2, 9, 2, 2, 9])))
     assert "No removal changes the order of the other items." in page
     assert "Removals that change" not in page
 

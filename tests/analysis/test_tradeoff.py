@@ -177,6 +177,7 @@ def test_the_top_can_be_what_counts_as_broken():
         hr.tradeoff(votes, delta=0.5, goal=hr.NewWinner())
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", ["downward", "naive"])
 def test_what_counts_as_broken_can_be_that_an_item_leaves(rule):

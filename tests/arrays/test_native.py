@@ -68,6 +68,7 @@ def test_a_clone_builds_the_loops_at_the_first_use_and_anew_when_they_change(tmp
     assert first.name != second.name
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_without_a_compiler_the_message_says_what_to_install(tmp_path):
     done = in_a_copy(tmp_path, SCRIPT, PATH="", CC="")

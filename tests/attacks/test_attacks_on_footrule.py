@@ -85,6 +85,7 @@ def test_all_distances_of_six_items_are_exact():
     assert [f.lower for f in found] == sorted(f.lower for f in found)
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_many_items_get_certified_bounds_and_attacks(change):

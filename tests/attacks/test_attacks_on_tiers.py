@@ -115,6 +115,7 @@ def test_standing_above_takes_a_margin_beyond_theta(change, least):
     check(votes, statistic, aims, [found], change)
 
 
+@pytest.mark.traced
 def test_what_cannot_be_is_infinite_and_what_is_costs_nothing():
     votes = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[9, 1])
     for theta, goal, least in ((0.5, Distance(1 / 3), math.inf), (0.1, Wins("a"), 0.0), (0.5, NewWinner(), math.inf)):
@@ -214,6 +215,7 @@ def test_no_change_of_whole_ballots_beats_the_lower_bound_at_half_a_pair(base):
     assert met > 50  # odd numbers of half pairs
 
 
+@pytest.mark.traced
 @pytest.mark.parametrize("rule", [pytest.param("downward", marks=pytest.mark.no_cover), "naive"])
 @pytest.mark.parametrize("base", [pytest.param(hr.kemeny, marks=pytest.mark.no_cover), hr.borda])
 def test_small_cases_are_solved(rule, base):
@@ -262,6 +264,7 @@ def test_laws(votes, rule, theta, change, kind, random):
         assert all(a.lower <= b.upper + 1e-7 and b.lower <= a.upper + 1e-7 for a, b in zip(found, moved, strict=True))
 
 
+@pytest.mark.traced
 def test_another_base_has_attacks_but_no_more_than_weak_bounds():
     def first_ballot(votes):
         return hr.kemeny(hr.Votes.from_ranks(votes.ranks[:1], items=votes.items))
@@ -374,6 +377,7 @@ def test_naive_merge_may_join_any_neighbours_that_are_closer_than_those_beside_t
         assert merged == hr.Ranking.from_buckets(parts)
 
 
+@pytest.mark.traced
 def test_rows_that_contradict_each_other_are_seen():
     votes = hr.Votes.from_orders([["a", "b", "c"], ["b", "c", "a"]], weights=[2, 1])
     rows = cells.Rows(conditions.ComparedPairs(votes, hr.Change.REPLACE), 0.1, "kemeny")
@@ -399,6 +403,7 @@ def test_even_pairs_are_tied_at_threshold_zero_also_when_their_scores_differ(rul
     assert T(attack.votes).text() == "{0, 1} > 3 > 2"
 
 
+@pytest.mark.traced
 @pytest.mark.parametrize(("change", "share"), [(hr.Change.REPLACE, 0.4), (hr.Change.DROP, 2 / 3)])
 @pytest.mark.parametrize("rule", ["downward", "naive"])
 def test_an_item_leaves_the_first_tier_when_another_passes_it_by_more_than_the_threshold(change, share, rule):

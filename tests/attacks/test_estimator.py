@@ -17,7 +17,7 @@ from holdrank.attacks.estimator.engine import smoothed
 
 import oracles
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.traced]
 
 ORDERS = {n: list(oracles.permutations(range(n))) for n in range(1, 7)}
 
@@ -219,6 +219,7 @@ def test_other_array_libraries_give_the_same(statistic):
     assert there.average == pytest.approx(here.average, abs=1e-9)
 
 
+@pytest.mark.no_cover
 def test_estimates_of_the_figures_come_near(figures):
     found, exact = figures
     ratio = found.estimate / exact

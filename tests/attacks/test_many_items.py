@@ -184,6 +184,7 @@ def test_every_optimum_is_looked_at():
 # What once went wrong.
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_dropping_votes_among_many_items_meets_more_rivals_than_the_compiled_loop_takes():
     rng = np.random.default_rng(0)

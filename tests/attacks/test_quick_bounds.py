@@ -15,6 +15,8 @@ from holdrank.status import Clock
 import oracles
 from battles import arena, goals_for, profiles, votes_of
 
+pytestmark = pytest.mark.usefixtures("time_at_work")
+
 PROFILES = int(os.environ.get("HOLDRANK_PROFILES", "6"))
 CHANGES = ("replace", "drop", "add")
 MOST = {"replace": 2, "drop": 3, "add": 3}
@@ -85,7 +87,7 @@ def test_quick_bounds_of_an_arena_hold_what_closer_ones_say():
     for k in (1, 4, 17, 38):
         for goal in (hr.Above(names[k], names[k - 1]), hr.TopSet(k), hr.Wins(names[k]), hr.Leaves(names[k - 1], k)):
             (found,) = quick(votes, before, [goal.aim(before, votes.items)], hr.Change.REPLACE, Clock(None))
-            closer = hr.attack(votes, hr.bradley_terry, goal)
+            closer = hr.attack(votes, hr.bradley_terry, goal, time_limit=0.3)
             assert found.fails < closer.votes_sufficient
             assert closer.votes_needed <= found.does
             assert found.plan.budget(votes) * votes.total == pytest.approx(found.does)

@@ -134,6 +134,7 @@ BORDA = hr.Votes.from_ranks([[2, 3, 1, 4], [2, 4, 3, 1], [1, 3, 4, 2]], [11, 10,
 FOOTRULE = hr.Votes.from_ranks([[1, 2, 3, 4], [3, 2, 4, 1], [2, 3, 1, 4], [3, 4, 1, 2]], [11, 5, 5, 3])
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("votes", "T", "goal"),

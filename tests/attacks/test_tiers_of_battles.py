@@ -15,7 +15,10 @@ from holdrank.status import Clock
 import oracles
 from battles import arena, goals_for, profiles, votes_of
 
+pytestmark = pytest.mark.usefixtures("time_at_work")
+
 PROFILES = int(os.environ.get("HOLDRANK_PROFILES", "6"))  # a long run takes 5000
+SECONDS = 1.0 if PROFILES > 6 else 0.2  # for one search; a long run has more
 CHANGES = ("replace", "drop", "add")
 MOST = {"replace": 2, "drop": 3, "add": 3}
 
@@ -32,7 +35,7 @@ def test_no_fewer_battles_bring_a_lead_down_to_a_given_one(change):
         for _ in range(3):
             a, b = rng.choice(len(won), 2, replace=False).tolist()
             lead = float(movement.gaps[a, b]) - rng.choice([0.02, 0.1, 0.4, 1.0])
-            fails = Race(movement, b, a, lead=lead).fails(len(sizes), Clock(2.0), 12)
+            fails = Race(movement, b, a, lead=lead).fails(len(sizes), Clock(2 * SECONDS), 12)
             least = next((k for k, s in zip(sizes, after, strict=True) if (s[:, a] - s[:, b] <= lead).any()), math.inf)
             assert fails < least, (won.tolist(), tied.tolist(), change, a, b, lead)
             told += fails > 0
@@ -124,6 +127,8 @@ def fewest_for_tiers(won, tied, change, theta, merging, before, goals, most):
         for goal in goals:
             if least[goal] is None and any(oracles.fulfils(goal, before, ranks) for ranks in outcomes):
                 least[goal] = size
+        if None not in least.values():
+            break
     return least
 
 
@@ -143,7 +148,7 @@ def test_no_bound_on_tiers_is_above_what_brute_force_finds(change):
         most = max(MOST[change] - (len(won) == 5) - (change == "replace" and len(won) > 3), 1)
         truth = fewest_for_tiers(won, tied, change, theta, merging, before, goals, most)
         for name, goal in goals.items():
-            found = hr.attack(votes, T, goal, change=change, time_limit=1)
+            found = hr.attack(votes, T, goal, change=change, time_limit=SECONDS)
             least = truth[name]
             where = (won.tolist(), tied.tolist(), change, theta, merging, name, found.votes_needed, least)
             if least is not None:
@@ -166,7 +171,7 @@ def test_curves_of_tiers_rise_and_hold_what_attacks_do(merging):
     votes = counts.as_votes()
     for distance in ("hausdorff_ns", "hausdorff_half"):
         T = hr.Robust(hr.bradley_terry, 0.03, merge=merging)
-        curve = hr.breakdown(votes, T, [1 / 15, 5 / 15, 10 / 15], distance=distance, time_limit=6)
+        curve = hr.breakdown(votes, T, [1 / 15, 5 / 15, 10 / 15], distance=distance, time_limit=6 * SECONDS)
         assert (np.diff(curve.lower) >= 0).all()
         assert (curve.lower <= curve.upper).all()
         assert curve.lower[-1] > 0
@@ -181,7 +186,7 @@ def test_tiers_of_many_items_have_bounds_and_attacks():
     T = hr.Robust(hr.bradley_terry, 0.005, merge="smith")
     votes = counts.as_votes()
     for goal in (hr.NewWinner(), hr.TopSet(5), hr.Distance(0.01)):
-        found = hr.attack(counts, T, goal, change="drop", time_limit=10)
+        found = hr.attack(counts, T, goal, change="drop", time_limit=2)
         assert 0 < found.lower <= found.upper < 1
         assert hr.fulfils(votes, T, found.whole.votes, goal)
 

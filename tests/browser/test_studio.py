@@ -12,6 +12,8 @@ import pytest
 
 import holdrank as hr
 
+from served import served
+
 api = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
 expect = api.expect
 expect.set_options(timeout=30_000)
@@ -103,9 +105,9 @@ def test_the_threshold_follows_the_keyboard(page, tmp_path):
 
 
 def test_a_moved_threshold_stays_while_results_come_in(page, tmp_path):
-    votes = hr.sample_votes(hr.PlackettLuce([8, 7.7, 5, 3.1, 3, 2.9, 1.5]), 200, rng=1, items="abcdefg")
-    hr.write_votes(votes, tmp_path / "seven.soc")
-    page.set_input_files("#file", tmp_path / "seven.soc")
+    votes = hr.sample_votes(hr.PlackettLuce([8, 7.7, 5, 3.1, 3]), 200, rng=1, items="abcde")
+    hr.write_votes(votes, tmp_path / "five.soc")
+    page.set_input_files("#file", tmp_path / "five.soc")
     page.wait_for_url("**/v/*")
     slider = page.get_by_label("Threshold", exact=True)
     slider.focus()
@@ -223,18 +225,21 @@ def test_two_files_are_compared(page, tmp_path):
     expect(page.locator("h1")).to_have_text("2 of 2 items moved, 2 beyond noise")
 
 
-def test_a_closed_tab_leaves_no_process_behind(page, studio, tmp_path, noise):
-    children = Path(f"/proc/{studio.pid}/task/{studio.pid}/children")
-    if not children.exists():
-        pytest.skip("this system does not say which processes belong to which")
-    drop(page, tmp_path, noise, "noise.jsonl")
-    expect(page.locator("#progress progress")).to_be_visible()
-    assert children.read_text().split()
-    page.context.close()
-    ends = time.monotonic() + 40
-    while children.read_text().split() and time.monotonic() < ends:
-        time.sleep(0.2)
-    assert children.read_text().split() == []
+def test_a_closed_tab_leaves_no_process_behind(new_page, tmp_path, noise):
+    with served(tmp_path, patience=2.0) as studio:
+        children = Path(f"/proc/{studio.process.pid}/task/{studio.process.pid}/children")
+        if not children.exists():
+            pytest.skip("this system does not say which processes belong to which")
+        page = new_page()
+        page.goto(f"http://{studio.host}")
+        drop(page, tmp_path, noise, "noise.jsonl")
+        expect(page.locator("#progress progress")).to_be_visible()
+        assert children.read_text().split()
+        page.context.close()
+        ends = time.monotonic() + 40
+        while children.read_text().split() and time.monotonic() < ends:
+            time.sleep(0.1)
+        assert children.read_text().split() == []
 
 
 # For everyone: names and labels, contrast, keyboard, small screens.

@@ -114,6 +114,7 @@ def test_several_rankings_below_tiers_are_noted(run, tmp_path):
     assert "note" not in run("tiers", "votes.soc", "--theta", "0.1", "-q")[1]
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_halves_of_pairs_are_shown(run):
     how = ["--theta", "0.05", "--distance", "hausdorff_half", "-q"]
@@ -241,6 +242,7 @@ def test_the_estimate_keeps_its_seed(run):
     assert record["status"].startswith("estimate: ")
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_the_papers_estimate_says_where_it_bounds_nothing(run):
     args = ["breakdown", "votes.soc", "--method", "paper", "--steps", "60", "--seed", "3", "-q"]

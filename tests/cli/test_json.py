@@ -100,6 +100,7 @@ def test_every_command_fits_the_schema(printed, args):
     fits(printed(*args))
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 @pytest.mark.usefixtures("result")
 def test_a_verdict_fits_the_schema(printed):

@@ -420,6 +420,7 @@ def slow_count(*args):
     return bigvotes._count_part(*args)
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_a_cluster_counts_what_one_process_counts(tmp_path, cluster, monkeypatch):
     address, workers = cluster

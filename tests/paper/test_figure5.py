@@ -13,7 +13,7 @@ import holdrank as hr
 from holdrank import paper, plots
 from holdrank.paper.drawings import DRAWINGS
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.traced]
 
 TRUTHS = Path(__file__).parents[3] / "shared" / "truths" / "figure5.json"
 
@@ -60,6 +60,7 @@ def robustness(row):
     return math.inf if row["exact_lower"] is None else row["exact_lower"]
 
 
+@pytest.mark.no_cover
 def test_the_authors_seven_distributions_are_there_and_told_apart_from_ours():
     assert {row["distribution"] for row in rows() if row["source"] == "authors"} == set(PUBLISHED)
     ours = {row["distribution"] for row in rows() if row["source"] == "ours"}

@@ -181,6 +181,7 @@ def vote_file(tmp_path):
     return tmp_path / "votes.soc"
 
 
+@pytest.mark.traced
 def test_real_votes_have_a_trade_off(vote_file):
     found = paper.real([vote_file])
     assert [(row["theta"], row["lower"], row["best"]) for row in found["rows"]] == [
@@ -193,6 +194,7 @@ def test_real_votes_have_a_trade_off(vote_file):
         paper.real([])
 
 
+@pytest.mark.traced
 def test_real_votes_are_read_as_told(tmp_path):
     (tmp_path / "votes.csv").write_text("a;b\n1;2\n1;2\n2;1\n", "utf-8")
     found = paper.real([tmp_path / "votes.csv"], reading={"delimiter": ";", "format": "score-columns"})
@@ -234,6 +236,7 @@ def test_every_figure_is_written_as_data_and_picture(all_written):
         assert not [element for element in root.iter() if element.tag.endswith(("script", "image"))]
 
 
+@pytest.mark.traced
 def test_the_same_seed_gives_the_same_bytes(tmp_path):
     paper.figures(["fig4"], tmp_path, rng=1, steps=FEW)
     assert (tmp_path / "fig4.json").read_text("utf-8") == json.dumps(data("fig4"), indent=1, ensure_ascii=False) + "\n"
@@ -249,6 +252,7 @@ def test_all_figures_have_the_same_bytes_twice(all_written, tmp_path):
         assert one[path.name].read_bytes() == path.read_bytes(), path.name
 
 
+@pytest.mark.traced
 @pytest.mark.parametrize("name", ["fig1", "fig2", "fig3", "margin"])
 def test_data_are_the_same_twice(name):
     assert getattr(paper, name)() == data(name)
@@ -274,6 +278,7 @@ def test_text_stays_text_and_axes_carry_the_symbols(tmp_path, name, budget, dist
         assert any(wanted in text for text in texts), wanted
 
 
+@pytest.mark.traced
 def test_figure_2_has_a_tick_at_half_and_marks_the_upper_bound_where_it_is_valid(tmp_path):
     assert "50 %" in svg_texts("fig2", tmp_path)
     with plots.styled():
@@ -287,6 +292,7 @@ def test_figure_2_has_a_tick_at_half_and_marks_the_upper_bound_where_it_is_valid
     assert drawn[1] == sorted(row["theorem_upper"] for row in valid if row["distribution"] != "uniform")
 
 
+@pytest.mark.traced
 def test_figure_3_says_which_shares_the_paper_does_not_give(tmp_path):
     found = data("fig3")
     assert found["ours"] == ["AC", "AD"]
@@ -296,6 +302,7 @@ def test_figure_3_says_which_shares_the_paper_does_not_give(tmp_path):
     assert "* ours: the paper does not give it" in texts
 
 
+@pytest.mark.traced
 def test_json_and_csv_hold_the_same_numbers(tmp_path):
     paper.figures("fig1", tmp_path)
     rows = json.loads((tmp_path / "fig1.json").read_text("utf-8"))["rows"]
@@ -312,6 +319,7 @@ def test_infinity_is_null_in_json_and_inf_in_csv():
     json.dumps(data("fig4"), allow_nan=False)
 
 
+@pytest.mark.traced
 def test_unknown_figures_are_refused(tmp_path):
     with pytest.raises(hr.UsageError, match="one of fig1, fig2"):
         paper.figures(["fig6"], tmp_path)
@@ -326,6 +334,7 @@ def test_the_command_prints_the_files_and_tells_progress_on_stderr(command_line,
     assert (tmp_path / "out" / "real.csv").exists()
 
 
+@pytest.mark.traced
 def test_the_command_refuses_files_where_none_are_read_and_asks_for_them_where_some_are(
     command_line, tmp_path, vote_file
 ):

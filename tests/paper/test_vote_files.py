@@ -13,7 +13,7 @@ from holdrank.paper import export, vote_files
 from holdrank.paper.drawings import DRAWINGS
 from holdrank.paper.vote_files import growing, read_list
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.traced]
 
 SOC = "# TITLE: Trees: the {}\n# DATA TYPE: soc\n# NUMBER ALTERNATIVES: 3\n" + "".join(
     f"# ALTERNATIVE NAME {k}: {name}\n" for k, name in enumerate("abc", start=1)

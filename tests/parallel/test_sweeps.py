@@ -27,7 +27,7 @@ from holdrank.parallel.spread import spread
 from holdrank.parallel.workers import Parcel
 from holdrank.status import Clock, Status
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.traced]
 
 posix = pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
 
@@ -118,6 +118,7 @@ def short_figures(monkeypatch):
     monkeypatch.setattr(curves, "THETAS", (0.05, 0.5))
 
 
+@pytest.mark.no_cover
 @pytest.mark.usefixtures("short_figures")
 def test_figures_are_the_same(processes):
     assert paper.fig5(rng=2023, count=2, executor=processes) == paper.fig5(rng=2023, count=2)
@@ -133,6 +134,7 @@ def files(tmp_path):
     return names
 
 
+@pytest.mark.no_cover
 def test_breakdowns_of_files_are_the_same_and_those_of_one_file_each(files, processes, monkeypatch):
     monkeypatch.chdir(files[0].parent)
     names = [file.name for file in files]  # relative names reach workers, too
@@ -162,6 +164,7 @@ def test_breakdowns_of_files_are_the_same_and_those_of_one_file_each(files, proc
     assert paper.real(names, executor=processes) == paper.real(names)
 
 
+@pytest.mark.no_cover
 def test_estimates_of_files_have_one_seed(files):
     first, second = (hr.breakdowns(files[:1], deltas=[0.5], method="smooth", rng=3) for _ in range(2))
     assert first == second
@@ -210,6 +213,7 @@ def test_breakdowns_need_a_list_and_a_statistic(given, words):
 # Time limits, and Ctrl-C.
 
 
+@pytest.mark.no_cover
 def test_a_time_limit_is_passed_on(executor):
     started = time.monotonic()
     hard = hr.sample_votes(hr.Mallows(range(9), 0.95), 300, rng=5)
@@ -488,6 +492,7 @@ def test_what_is_kept_is_not_computed_again(tmp_path, monkeypatch):
     assert keep.read_bytes() == before
 
 
+@pytest.mark.no_cover
 def test_a_file_cut_anywhere_goes_on(tmp_path):
     few = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"], ["a", "c", "b"]], weights=[50, 44, 6])
     keep = tmp_path / "points.jsonl"
@@ -523,6 +528,7 @@ def test_draws_go_on_to_more_draws(tmp_path):
         hr.bootstrap(votes(), draws=100, rng=4, checkpoint=keep)
 
 
+@pytest.mark.no_cover
 def test_what_a_time_limit_cut_short_is_not_kept(tmp_path):
     keep = tmp_path / "points.jsonl"
     hr.tradeoff(votes(5), checkpoint=keep, time_limit=0.2)
@@ -532,6 +538,7 @@ def test_what_a_time_limit_cut_short_is_not_kept(tmp_path):
     assert of_tradeoff(hr.tradeoff(votes(5), checkpoint=keep))[5:] == alone(5)[5:]
 
 
+@pytest.mark.no_cover
 @pytest.mark.usefixtures("short_figures")
 def test_figures_and_files_are_kept(tmp_path, files, monkeypatch):
     keep = tmp_path / "points.jsonl"

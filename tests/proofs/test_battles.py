@@ -21,6 +21,8 @@ from holdrank.rules import strengths as rule_strengths
 import oracles
 from battles import goals_for, random_battles, votes_of
 
+pytestmark = pytest.mark.usefixtures("time_at_work")
+
 PROFILES = int(os.environ.get("HOLDRANK_PROFILES", "6"))  # a long run takes 500
 CHANGES = tuple(hr.Change)
 SURE = {hr.Change.REPLACE: 2, hr.Change.DROP: 3, hr.Change.ADD: 3}

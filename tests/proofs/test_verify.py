@@ -26,6 +26,7 @@ from holdrank.proofs.search import proves
 
 import oracles
 import strategies
+from analyses import analysed
 from strategies import random_ranks
 
 MADE_UP = 3 * int(os.environ.get("HOLDRANK_RESULTS", "16"))  # records; `make forgery` takes 300
@@ -115,6 +116,7 @@ def test_a_proof_is_a_sum_in_whole_numbers():
     assert ground.needed([never], [1]) == math.inf
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 @pytest.mark.parametrize("change", list(hr.Change))
 @pytest.mark.parametrize("T", STATISTICS, ids=lambda T: T.__name__)
@@ -159,6 +161,7 @@ def test_what_an_attacker_may_not_do_is_refuted():
         assert words in verdict.text()
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 @pytest.mark.parametrize("T", STATISTICS[:5], ids=lambda T: T.__name__)
 def test_curves_are_proved_as_a_whole(T):
@@ -383,7 +386,7 @@ def test_what_a_record_cannot_show_is_open():
     assert not verdict.refuted
     assert "proved   2 votes are enough for another winner, as the attack shows" in verdict.text()
     many = hr.sample_votes(hr.Mallows(list(range(7)), 0.5), 50, rng=1)
-    verdict = hr.verify(many, hr.analyse(many, hr.Spec(draws=0, theta=None, time_limit=20)))
+    verdict = hr.verify(many, analysed(many, hr.Spec(draws=0, theta=None, time_limit=2), "curves"))
     left_open = [check.claim for check in verdict.checks if check.finding == "open"]
     assert {"the curve of kemeny is as reported", "the curve of borda is as reported"} <= set(left_open)
     assert not hr.Verdict(())  # nothing was said, so nothing was proved

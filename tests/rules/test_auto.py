@@ -15,6 +15,8 @@ from holdrank.files import read_votes
 from holdrank.rules.merges import settled
 from holdrank.rules.registry import Rule, register, rule_for, rule_named, suited
 
+from analyses import analysed
+
 GALLERY = ROOT / "tests" / "files" / "gallery"
 BATTLES = [["a", "b"]] * 6 + [["b", "a"]] * 5 + [["b", "c"]] * 9 + [["c", "b"]] + [["a", "c"], ["c", "a"]]
 
@@ -149,13 +151,12 @@ def test_auto_is_no_rule_of_its_own():
 
 
 def test_an_analysis_keeps_what_was_asked_and_what_was_chosen():
-    spec = hr.Spec(theta=None, draws=50, time_limit=3)
     votes = battles()
-    record = hr.analyse(votes, spec).record
+    record = analysed(votes, hr.Spec(theta=None), "attack", "others").record
     assert (record["spec"]["rule"], record["consensus"]["rule"]) == ("auto", "bradley-terry")
     assert record["ratings"] is not None
     assert "bradley-terry" not in {other["rule"] for other in record["others"]}
-    given = hr.analyse(votes, hr.Spec("bradley-terry", theta=None, draws=50, time_limit=3)).record
+    given = analysed(votes, hr.Spec("bradley-terry", theta=None), "attack", "others").record
     assert given["headline"] == record["headline"]
     checks = hr.verify(votes, hr.Analysis(record)).checks
     assert [check.finding for check in checks if "because the votes are battles" in check.claim] == ["proved"]
@@ -168,7 +169,7 @@ def test_an_analysis_keeps_what_was_asked_and_what_was_chosen():
 )
 def test_a_record_by_a_rule_that_was_not_asked_for_is_refuted(rules, words):
     votes = battles()
-    record = json.loads(hr.analyse(votes, hr.Spec(rules[1], theta=None, draws=0, time_limit=1)).to_json())
+    record = json.loads(analysed(votes, hr.Spec(rules[1], theta=None)).to_json())
     record["spec"]["rule"] = rules[0]
     refuted = [check.note for check in hr.verify(votes, hr.Analysis(record)).checks if check.finding == "refuted"]
     assert words in refuted

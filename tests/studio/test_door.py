@@ -16,7 +16,7 @@ from studios import VOTES, post_with_header, running, wait
 
 formparsers = pytest.importorskip("starlette.formparsers")
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.traced]
 
 
 def test_a_request_that_does_not_arrive_is_not_waited_for(tmp_path):

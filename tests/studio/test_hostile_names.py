@@ -16,7 +16,7 @@ import holdrank as hr
 
 from studios import post_with_header, running, wait
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.traced]
 
 NAMES = [
     "<img src=x onerror=alert(1)>", "</script><script>alert(1)</script>", "</style><svg onload=alert(1)>", "]]><x/>",

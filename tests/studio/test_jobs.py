@@ -18,7 +18,7 @@ from holdrank.studio.limits import Limits
 
 from studios import HERE, VOTES, is_error, opened, post, running, slow_votes, wait
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.traced]
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from holdrank.studio.limits import Limits
 
 from studios import HERE, VOTES, is_error, opened, post, running, slow_votes, wait
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.traced]
 
 HEADLINE = "a wins, and stays first unless at least 11 of 101 votes change (10.9 %, proven minimum)."
 HOSTILE = "<img src=x onerror=alert(1)>"

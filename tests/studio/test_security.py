@@ -27,7 +27,7 @@ from holdrank.studio.limits import Limits
 from served import served
 from studios import post_with_header, running, wait
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.traced]
 
 ROOT = Path(__file__).resolve().parents[2]
 SLOW = "\n".join(
@@ -158,6 +158,7 @@ def test_the_search_for_what_runs_code_finds_it():
         assert list(forbidden(ast.parse(line))) == []
 
 
+@pytest.mark.no_cover
 def test_nothing_in_the_package_runs_or_unpickles_what_it_reads():
     found = {}
     paths = sorted((ROOT / "src" / "holdrank").rglob("*.py"))
