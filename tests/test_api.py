@@ -27,6 +27,7 @@ OPTIONAL = {
     "Step": "",
     "analyse": "spec",
     "paper.arena": "votes",
+    "audit": "T",
     "bootstrap": "T",
     "breakdown": "T deltas",
     "leaderboard": "T",

@@ -21,6 +21,8 @@ __version__ = "0.1.0"
 
 _ROOMS = {
     "analysis.analyse": ("analyse",),
+    "analysis.audit": ("Audit", "audit"),
+    "analysis.probes.findings": ("Finding",),
     "analysis.board": ("Leaderboard", "leaderboard"),
     "analysis.bootstrap": ("Bootstrap", "bootstrap"),
     "analysis.chance.rank_sets": ("RankSets", "rank_sets"),
@@ -88,6 +90,7 @@ _ROOMS = {
     ),
     "votes.pairs": ("PairCounts",),
     "votes.provenance": ("Reading",),
+    "votes.first_shown": ("FirstShown",),
     "votes.voters": ("Voters",),
     "votes.votes": ("Votes",),
     "words.goals": ("Deed",),
@@ -132,6 +135,8 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank import paper as paper
     from holdrank import plots as plots
     from holdrank.analysis.analyse import analyse as analyse
+    from holdrank.analysis.audit import Audit as Audit
+    from holdrank.analysis.audit import audit as audit
     from holdrank.analysis.board import Leaderboard as Leaderboard
     from holdrank.analysis.board import leaderboard as leaderboard
     from holdrank.analysis.bootstrap import Bootstrap as Bootstrap
@@ -143,6 +148,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.analysis.leave_one_out import leave_one_out as leave_one_out
     from holdrank.analysis.many import FileBreakdown as FileBreakdown
     from holdrank.analysis.many import breakdowns as breakdowns
+    from holdrank.analysis.probes.findings import Finding as Finding
     from holdrank.analysis.removals import Removal as Removal
     from holdrank.analysis.removals import Removals as Removals
     from holdrank.analysis.removals import removals as removals
@@ -222,6 +228,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.views import report as report
     from holdrank.views.boards import write_leaderboard as write_leaderboard
     from holdrank.votes.changes import Change as Change
+    from holdrank.votes.first_shown import FirstShown as FirstShown
     from holdrank.votes.groups import Groups as Groups
     from holdrank.votes.models import BucketMass as BucketMass
     from holdrank.votes.models import Mallows as Mallows

@@ -211,6 +211,7 @@ class Tabular(Shown):
         ``LeaveOneOut``    group left out, as in `rows`
         ``Removals``       item removed: `item`, `flips`, `winner`, `new_winner`, `order`
         ``VoterEffects``   voter, as in `rows`
+        ``Audit``          probe, as in `rows`
         ``Verdict``        statement: `claim`, `finding`, `note`
         =================  ==============================================================================
 

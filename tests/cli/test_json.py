@@ -44,6 +44,8 @@ COMMANDS = [
     ["removals", "votes.soc", "--rule", "bradley-terry"],
     ["leave-one-out", "battles.csv", "--by", "who", "--rule", "bradley-terry"],
     ["leave-one-out", "votes.soc", "--ballots"],
+    ["audit", "votes.soc", "--time-limit", "60"],
+    ["audit", "battles.csv", "--voter", "who"],
     ["board", "votes.soc"],
     ["board", "battles.csv", "--columns", "model,rating,rank_ub"],
     ["voters", "battles.csv", "--voter", "who"],

@@ -20,6 +20,7 @@ import click
 from holdrank import __version__
 from holdrank.cli import (
     attack,
+    audit,
     board,
     breakdown,
     check,
@@ -192,6 +193,7 @@ for _command in (
     board.board,
     removals.removals,
     leave_one_out.leave_one_out,
+    audit.audit,
     voters.voters,
     breakdown.breakdown,
     attack.attack,

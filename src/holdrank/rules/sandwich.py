@@ -68,7 +68,7 @@ def filling_of_ballots(votes: Votes, items: Ints, weights: Floats | None, s: Flo
     ballots, expected = _rated_ballots(votes, items, s)
     filling = np.zeros((len(items), len(items)))
     if weights is None:
-        parts = _plain_slopes(ballots, expected, observed)
+        parts = plain_slopes(ballots, expected, observed)
     else:
         parts = _weighted_slopes(ballots, expected, weights, observed)
     for part, slopes in parts:
@@ -79,7 +79,7 @@ def filling_of_ballots(votes: Votes, items: Ints, weights: Floats | None, s: Flo
 def filling_of_groups(votes: Votes, items: Ints, s: Floats, groups: Groups) -> Floats:
     """Return the sum of the outer products of slopes, one for each group of votes: its votes are not independent."""
     ballots, expected = _rated_ballots(votes, items, s)
-    return filling_by_groups(groups, _plain_slopes(ballots, expected, votes.unlisted == "observed"), len(items))
+    return filling_by_groups(groups, plain_slopes(ballots, expected, votes.unlisted == "observed"), len(items))
 
 
 def filling_by_groups(groups: Groups, slopes: Iterator[tuple[slice, Floats]], n: int) -> Floats:
@@ -105,10 +105,10 @@ def _rated_ballots(votes: Votes, items: Ints, s: Floats) -> tuple[Ballots, Float
 def points_of_ballots(votes: Votes) -> Iterator[tuple[slice, Floats]]:
     """Yield Borda's points, part by part: how many others each ballot places below each item, ties half."""
     nothing = np.zeros((votes.n, votes.n))
-    return _plain_slopes(votes.ballots.without_scores(), nothing, votes.unlisted == "observed")
+    return plain_slopes(votes.ballots.without_scores(), nothing, votes.unlisted == "observed")
 
 
-def _plain_slopes(ballots: Ballots, expected: Floats, observed: bool) -> Iterator[tuple[slice, Floats]]:
+def plain_slopes(ballots: Ballots, expected: Floats, observed: bool) -> Iterator[tuple[slice, Floats]]:
     """Yield the slopes of ballots, part by part, from the places of their items."""
     listed = ballots.listed
     for part, places in ballots.places():

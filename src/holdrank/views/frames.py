@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import Any, TypeAlias
 
+from holdrank.analysis.audit import Audit
 from holdrank.analysis.board import Leaderboard
 from holdrank.analysis.bootstrap import Bootstrap
 from holdrank.analysis.chance.rank_sets import RankSets
@@ -55,6 +56,7 @@ def columns_of(found: object) -> Columns:
         LeaveOneOut: lambda left: _of_rows(left.columns, left.rows()),
         Removals: _removals,
         VoterEffects: lambda crowd: _of_rows(_VOTERS, crowd.rows()),
+        Audit: lambda audit: _of_rows(_PROBES, audit.rows()),
         Verdict: lambda verdict: {
             name: [getattr(check, name) for check in verdict.checks] for name in ("claim", "finding", "note")
         },
@@ -62,6 +64,7 @@ def columns_of(found: object) -> Columns:
     return next(make(found) for kind, make in makers.items() if isinstance(found, kind))
 
 
+_PROBES = ("probe", "state", "value", "lower", "upper", "bar", "finding", "adversary")
 _VOTERS = ("voter", "battles", "effect", "lead_without", "new_winner")
 
 

@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 from importlib.resources import files
 from typing import Any
 
+from holdrank.analysis.audit import Audit
 from holdrank.analysis.leave_one_out import LeaveOneOut
+from holdrank.analysis.probes.findings import Finding
 from holdrank.analysis.records import Record, consensus_record, curve_record, tradeoff_record
 from holdrank.analysis.result import Analysis
 from holdrank.analysis.tradeoff import Tradeoff
@@ -27,11 +29,15 @@ from holdrank.views.frames import columns_of
 from holdrank.views.report import html as report_html
 from holdrank.views.svg.groups import left_out
 from holdrank.votes.votes import Votes
+from holdrank.words.audit import reason_text
 from holdrank.words.ladders import rungs
 from holdrank.words.names import ballot_text
 from holdrank.words.numbers import number, plural, span
 
 _MOST_ROWS = 12  # of ballots, of tiers
+_COLOURS = {"raised": "#9a3412", "clear": "#166534", "does not apply": "#57606a"}
+FINDINGS = {"raised": "Raised", "clear": "Clear", "does not apply": "Does not apply"}
+"""The headings of findings, by their state."""
 
 
 def html_of(found: object) -> str:
@@ -43,6 +49,7 @@ def html_of(found: object) -> str:
         Tradeoff: tradeoff_html,
         Analysis: analysis_html,
         LeaveOneOut: left_out_html,
+        Audit: audit_html,
         Attack: attack_html,
         Validation: validation_html,
         Reach: reach_html,
@@ -165,6 +172,33 @@ def analysis_html(found: Analysis) -> str:
 def left_out_html(found: LeaveOneOut) -> str:
     """Return what leaving out each group does, as a picture, and the sentence about it."""
     return _framed(left_out(found), 90 + 26 * len(found.consensus.items)) + _paragraph(found.text())
+
+
+def audit_html(found: Audit) -> str:
+    """Return an audit as markup for a page or a notebook; names are escaped."""
+    parts = [f'<h1 style="font-size:1.35rem"><bdi>{html.escape(found.headline)}</bdi></h1>']
+    for state, head in FINDINGS.items():
+        some = [one for one in found.findings if one.state == state]
+        if not some:
+            continue
+        parts.append(f'<h2 style="font-size:1.1rem;color:{_COLOURS[state]}">{head}</h2>')
+        parts.append(_silent(some) if state == "does not apply" else "".join(map(_finding, some)))
+    return "".join(parts)
+
+
+def _finding(one: Finding) -> str:
+    rows = [("statistic", one.statistic_text), ("bar", one.bar_text)]
+    if one.adversary_text:
+        rows.append(("adversary", one.adversary_text))
+    head = f'<h3 style="font-size:1rem;margin-bottom:0.2rem">{html.escape(one.title)}</h3>'
+    return f"<section>{head}<p><bdi>{html.escape(one.text())}</bdi></p>{table(['', ''], rows)}</section>"
+
+
+def _silent(some: list[Finding]) -> str:
+    lines = "".join(
+        f"<li>{html.escape(one.title)}: <bdi>{html.escape(reason_text(one.text()))}</bdi></li>" for one in some
+    )
+    return f"<ul>{lines}</ul>"
 
 
 def _record(consensus: Consensus, total: float, *, counts: bool) -> Record:

@@ -17,6 +17,7 @@ from holdrank.status import Shown
 from holdrank.votes.ballots import Ballots, DenseBallots
 from holdrank.votes.ballots.ranks import ranks_of_values
 from holdrank.votes.counting import WeightedBallots
+from holdrank.votes.first_shown import FirstShown
 from holdrank.votes.forms import RawBallots, battles_from_frame, scores_from_frame
 from holdrank.votes.forms.battles import ballots_of_results, groups_of_battles
 from holdrank.votes.forms.notes import counted
@@ -67,6 +68,8 @@ class Votes(WeightedBallots, Shown):
         them. `renamed`, `with_reading` and `capped` keep the voters; other votes made from these do not have them.
     groups : Groups or None
         Which voter, task or category each ballot belongs to, where that is known: for `leave_one_out`.
+    first_shown : FirstShown or None
+        Which item of each battle was named first, where battles were read from two columns of items: for `audit`.
 
     Examples
     --------
@@ -83,6 +86,7 @@ class Votes(WeightedBallots, Shown):
     reading: Reading = field(default_factory=Reading)
     voters: Voters | None = None
     groups: Groups | None = None
+    first_shown: FirstShown | None = None
     _memo: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -186,7 +190,7 @@ class Votes(WeightedBallots, Shown):
         votes = cls._build(
             raw.items, raw.stored(), raw.weights, raw.unlisted, raw.notes, full, raw.times, merge  # type: ignore[arg-type]
         )  # fmt: skip
-        votes = votes if raw.cast is None else replace(votes, voters=raw.cast)
+        votes = replace(votes, voters=raw.cast, first_shown=raw.first_shown)
         return votes._grouped(raw.groups, raw.stored()) if merge else votes
 
     @classmethod
@@ -346,9 +350,8 @@ class Votes(WeightedBallots, Shown):
             place = np.full(self.distinct, -1)
             place[order] = np.arange(len(order))
             groups = self.groups.moved(place)
-        return replace(
-            self, ballots=self.ballots.take(order).closed(), weights=kept, voters=None, groups=groups, _memo={}
-        )
+        ballots = self.ballots.take(order).closed()
+        return replace(self, ballots=ballots, weights=kept, voters=None, groups=groups, first_shown=None, _memo={})
 
     def capped(self, most: float) -> Votes:
         """Return the votes with no voter counting more than `most` battles.
@@ -419,7 +422,8 @@ class Votes(WeightedBallots, Shown):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (
-            self.items, self.ballots, self.weights, self.unlisted, self.notes, self.reading, self.voters, self.groups
+            self.items, self.ballots, self.weights, self.unlisted, self.notes, self.reading, self.voters, self.groups,
+            self.first_shown,
         )  # fmt: skip
 
     def __eq__(self, other: object) -> bool:

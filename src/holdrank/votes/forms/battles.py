@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from holdrank.errors import InputError, Message, Option, UsageError, show
 from holdrank.rankings import Ints
+from holdrank.votes.first_shown import FirstShown
 from holdrank.votes.forms.battle_columns import battle_columns, first_columns
 from holdrank.votes.forms.notes import comparison_notes, counted, listed_lines, name_notes
 from holdrank.votes.forms.outcomes import DistinctBattles, battle_outcomes
@@ -58,6 +59,7 @@ def tally_battles(
     voters = read_voters(table, options, choices, problems)
     rows = DistinctBattles(table, columns, weights)
     collected = PairTally(table)
+    collected.in_order = columns.how != "won"  # where the winner stands first, nobody was shown first
     bad = missing = skipped = 0.0
     outcomes, note = battle_outcomes(rows, problems, whole, options.map or {})
     for row, outcome in outcomes.items():
@@ -116,6 +118,8 @@ class PairTally:
         self._self_lines: list[int] = []
         self._says_lines = table.times is None  # notes on parts of a file are added up
         self.notes = list(table.notes)
+        self.in_order = False  # whether the item named first was shown first
+        self._shown: dict[tuple[int, int, int], float] = {}
         self.cast: Voters | None = None
         self.groups: tuple[str, Voters] | None = None
         self._key_of: dict[Any, tuple[int, int, int]] = {}
@@ -154,6 +158,8 @@ class PairTally:
         key = (i, j, better) if i < j else (j, i, -better)
         self.weights[key] = self.weights.get(key, 0.0) + amount
         self._key_of[row] = key
+        if self.in_order:
+            self._shown[i, j, better] = self._shown.get((i, j, better), 0.0) + amount
 
     def result_of(self, row: T) -> tuple[int, int, int] | None:
         """Return the two items of a row that was added, and which of them is better; None if it does not count."""
@@ -180,8 +186,11 @@ class PairTally:
         results, weight = self._results()
         raw = ballots_of_results(list(self.numbers), results, weight, self.source)
         groups = None if self.groups is None else groups_of_battles(*self.groups, results)
+        shown = FirstShown.of(self._shown) if self._shown else None
         notes = self.said() + raw.notes
-        return replace(raw, notes=notes, choices=choices | raw.choices, cast=self.cast, groups=groups)
+        return replace(
+            raw, notes=notes, choices=choices | raw.choices, cast=self.cast, groups=groups, first_shown=shown
+        )
 
     def _results(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return rows of two items and which of them is better (-1 the first, 0 none), and the weights."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from holdrank.rankings import Floats, Ints
 from holdrank.votes.ballots import Ballots, DenseBallots, SparseBallots
 from holdrank.votes.ballots.ranks import ballot_matrix
+from holdrank.votes.first_shown import FirstShown
 from holdrank.votes.groups import Groups
 from holdrank.votes.limits import most_cells, refuse_large_matrix
 from holdrank.votes.voters import Voters
@@ -46,6 +47,8 @@ class RawBallots:
         Who cast which battles, where the source says so.
     groups : Groups or None
         Which voter, task or category each row of `ranks` belongs to, where the source says so.
+    first_shown : FirstShown or None
+        Which item of each battle was named first, where the source says so.
     """
 
     items: list[str]
@@ -59,6 +62,7 @@ class RawBallots:
     title: str = ""
     cast: Voters | None = None
     groups: Groups | None = None
+    first_shown: FirstShown | None = None
 
     def stored(self) -> Ballots:
         """Return the ranks and scores in the store that suits them."""

@@ -1,0 +1,241 @@
+"""Audit: what in votes could make their ranking mislead, and beside each finding what an adversary needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any
+
+from holdrank.analysis.probes.categories import categories
+from holdrank.analysis.probes.cycles import cycles
+from holdrank.analysis.probes.evidence import Evidence
+from holdrank.analysis.probes.few_votes import few_votes
+from holdrank.analysis.probes.findings import Finding
+from holdrank.analysis.probes.links import connection, coverage
+from holdrank.analysis.probes.people import few_people, judge, weighed
+from holdrank.analysis.probes.position import position
+from holdrank.analysis.probes.standing import AnyVotes
+from holdrank.analysis.probes.tie_rules import tie_rules
+from holdrank.attacks.answers import attack
+from holdrank.attacks.goals import Above, Goal, NewWinner
+from holdrank.attacks.results import amounts
+from holdrank.errors import UsageError, quote, real_number
+from holdrank.rules.consensus import Consensus, Statistic, StatisticName, expect_seconds, expect_votes, name_of
+from holdrank.rules.merges import base_of, consensus_of, settled
+from holdrank.rules.registry import auto, rule_of
+from holdrank.status import Clock, Step, Tabular
+from holdrank.votes.models import Seed, seed_of
+from holdrank.words.audit import audit_lines, head_text
+
+PROBES = ("votes", "position", "ties", "cycles", "connection", "coverage", "people", "judge", "category")
+"""The names of the probes, in the order of their findings."""
+
+_TOO_SHORT = 0.02  # seconds: not worth a try
+_TRIED = 2  # pairs of a finding that an adversary is asked about
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Audit(Tabular):
+    """What could make a ranking mislead; made by `audit`.
+
+    Attributes
+    ----------
+    consensus : Consensus
+        The ranking that was looked at.
+    statistic : StatisticName
+        The rule.
+    total : float
+        How many votes there are.
+    findings : tuple of Finding
+        One for each probe, whether it is raised, clear, or does not apply.
+    level : float
+        Coverage of the intervals.
+    seed : int
+        ``rng=seed`` repeats the audit.
+    seconds : float
+        Time taken.
+    """
+
+    consensus: Consensus
+    statistic: StatisticName
+    total: float
+    findings: tuple[Finding, ...]
+    level: float
+    seed: int
+    seconds: float
+
+    @property
+    def raised(self) -> tuple[Finding, ...]:
+        """The findings beyond their bar."""
+        return tuple(one for one in self.findings if one.raised)
+
+    def __getitem__(self, probe: str) -> Finding:
+        """Return the finding of a probe."""
+        found = next((one for one in self.findings if one.probe == probe), None)
+        if found is None:
+            raise UsageError(
+                f"no probe is called {quote(str(probe), 40)}", repair=f"the probes are {', '.join(PROBES)}"
+            )
+        return found
+
+    @property
+    def headline(self) -> str:
+        """How many probes are raised, and which, in a sentence."""
+        return head_text([one.probe for one in self.raised], sum(one.applies for one in self.findings))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the findings as rows, for a data frame or a table."""
+        return [
+            {
+                "probe": one.probe,
+                "state": one.state,
+                "value": one.value,
+                "lower": one.lower,
+                "upper": one.upper,
+                "bar": one.bar,
+                "finding": one.text(),
+                "adversary": one.adversary_text,
+            }
+            for one in self.findings
+        ]
+
+    def text(self) -> str:
+        """Return the findings, those that are raised first, a few lines each."""
+        return "\n".join(audit_lines(self.headline, self.findings))
+
+    def __repr__(self) -> str:
+        names = ", ".join(one.probe for one in self.raised) or "none"
+        return f"Audit({self.statistic}, {len(self.findings)} probes, raised: {names})"
+
+
+def audit(
+    votes: AnyVotes,
+    T: Statistic = auto,
+    *,
+    level: float = 0.95,
+    time_limit: float | None = 20.0,
+    rng: Seed = None,
+    progress: Callable[[Step], None] | None = None,
+) -> Audit:
+    """Return what in votes could make their ranking mislead: nine probes, each with an interval and a bar.
+
+    Parameters
+    ----------
+    votes : Votes or PairCounts
+        Of any kind. Probes of people need ``read_votes(file, voter="column")``, that of categories
+        ``read_votes(file, by="column")``, that of the position battles with two columns of items.
+    T : Statistic
+        The rule; of tiers, the rule below them.
+    level : float
+        Coverage of each interval, and of all comparisons of a probe together.
+    time_limit : float or None
+        Seconds for what an adversary needs, over all findings; None for no limit. Probes themselves have no limit.
+    rng : int, Generator or None
+        For the cycles that a model expects.
+    progress : callable, optional
+        Called with a `Step` before each probe.
+
+    Examples
+    --------
+    >>> import holdrank as hr
+    >>> votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[11, 9], unlisted="observed")
+    >>> found = hr.audit(votes, rng=1)
+    >>> found
+    Audit(bradley_terry, 9 probes, raised: votes, connection)
+    >>> print(found["votes"].text())
+    0 of 1 neighbouring place is separated at 95 %. The closest gap, a above b, needs about 406 votes; there are 20.
+    >>> print(found["votes"].adversary_text)
+    2 votes (10 %) put b above a
+    """
+    started = perf_counter()
+    expect_votes(votes, "audit", pairs=True)
+    seconds = expect_seconds(time_limit)
+    share = real_number(level)
+    if share is None or not 0 < share < 1:
+        raise UsageError(f"level must be a number between 0 and 1, not {quote(str(level))}")
+    T = base_of(settled(T, votes))
+    seed = seed_of(rng)
+    consensus = consensus_of(votes, T, None)  # type: ignore[arg-type]
+    known = Evidence(votes, T, rule_of(T), consensus, share, seed)
+    found: list[Finding] = []
+    for done, one in enumerate(_probes(known)):
+        found.append(one)
+        if progress is not None:
+            progress(Step("probes", done + 1, len(PROBES)))
+    with Clock(seconds) as clock:
+        findings = _priced(known, found, clock)
+    return Audit(
+        consensus=consensus,
+        statistic=name_of(T),
+        total=votes.total,
+        findings=tuple(findings),
+        level=share,
+        seed=seed,
+        seconds=perf_counter() - started,
+    )
+
+
+def _probes(known: Evidence) -> Iterator[Finding]:
+    yield few_votes(known)
+    yield position(known)
+    yield tie_rules(known)
+    yield cycles(known)
+    yield connection(known)
+    yield coverage(known)
+    people = known.people
+    can = people is not None and len(known.gaps) > 0 and known.votes.is_counts
+    seen = weighed(known, people) if people is not None and can else None
+    yield few_people(known, seen)
+    yield judge(known, seen)
+    yield categories(known)
+
+
+def _priced(known: Evidence, found: list[Finding], clock: Clock) -> Iterator[Finding]:
+    """Yield the findings with what an adversary needs to break the same thing; those that are raised go first."""
+    prices: dict[Goal, dict[str, Any] | None] = {}
+    asked = {one.probe: _goals(known, one) for one in sorted(found, key=lambda one: not one.raised)}
+    wanted = list(dict.fromkeys(goal for goals in asked.values() for goal in goals))
+    for done, goal in enumerate(wanted):
+        prices[goal] = _price(known, goal, clock.share(len(wanted) - done))
+    for one in found:
+        known_prices = [price for goal in asked[one.probe] if (price := prices[goal]) is not None]
+        yield replace(one, adversary=min(known_prices, key=_cost, default=None))
+
+
+def _cost(price: dict[str, Any]) -> float:
+    ends = price["sufficient"], price["upper"], price["lower"]
+    return next((end for end in ends if end is not None), float("inf"))
+
+
+def _goals(known: Evidence, one: Finding) -> list[Goal]:
+    """Return what an adversary would want: to turn the pairs of a finding, or to change the first place."""
+    if not one.applies or len(known.items) < 2:
+        return []
+    pairs = one.pairs or ((one.facts["pair"],) if "pair" in one.facts else ())
+    if pairs:
+        return [Above(below, above) for above, below in pairs[:_TRIED]]
+    order = [known.items[k] for k in known.ranking.order]
+    if one.probe == "coverage" and one.items:
+        at = max(order.index(one.items[0]), 1)
+        return [Above(order[at], order[at - 1])]
+    return [NewWinner()]
+
+
+def _price(known: Evidence, goal: Goal, clock: Clock) -> dict[str, Any] | None:
+    """Return what a goal takes; None where the rule or the votes allow no attack, or the time is over."""
+    left = clock.seconds_left()
+    if left < _TOO_SHORT:
+        return None
+    try:
+        found = attack(known.votes, known.T, goal, time_limit=None if left == float("inf") else left)
+    except UsageError:
+        return None
+    deed = goal.deed(len(known.items))
+    return {
+        "does": deed.does,
+        "does_alone": deed.does_alone,
+        "total": known.votes.total,
+        "counts": known.votes.is_counts,
+        **amounts(found),
+    }

@@ -1,0 +1,114 @@
+"""Probe: more cycles than one number for each item explains."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from holdrank.analysis.probes.evidence import Evidence, Mask
+from holdrank.analysis.probes.findings import Finding, not_applicable
+from holdrank.analysis.probes.standing import critical
+from holdrank.rankings import Floats
+from holdrank.rules.strengths import RIDGE, strengths
+from holdrank.rules.ties import tie_counts
+from holdrank.votes.votes import Votes
+
+BAR = 0.01
+"""The share of triples that may be cyclic beyond what the model expects."""
+_FEWEST = 10  # triples that tell anything
+_DRAWS = 400
+_NUMBERS = 40_000_000  # pairs drawn in all
+
+
+def cycles(known: Evidence) -> Finding:
+    """Count triples of items that beat each other in a circle, beside what votes drawn from the model have.
+
+    In battles the model is that of Bradley and Terry, fitted to what is decided. Votes on more than two items at once
+    are not independent pairs; there, a cycle counts if chance explains none of its three majorities.
+    """
+    votes = known.votes
+    if len(known.items) < 3:
+        return not_applicable("cycles", "two items")
+    if not votes.is_counts:
+        return not_applicable("cycles", "shares")
+    battles = votes.compares_two
+    ties = tie_counts(votes)[1] if battles and isinstance(votes, Votes) else np.zeros_like(known.met)
+    wins = votes.wins() - ties / 2
+    seen, triples = _count(wins > wins.T)
+    if not triples:
+        return not_applicable("cycles", "few triples", triples=triples)
+    sure = _beyond_chance(wins, known.level)
+    example = _example(sure, wins)
+    facts = {"cycles": seen, "triples": triples, "sure": _count(sure)[0], "level": known.level, "battles": battles}
+    share = seen / triples
+    ends = (share, share, share)
+    if battles:
+        if triples < _FEWEST:
+            return not_applicable("cycles", "few triples", triples=triples)
+        drawn = _expected(wins, known.seed) / triples
+        tail = (1 - known.level) / 2
+        low, high = np.quantile(drawn, [tail, 1 - tail]).tolist()
+        facts |= {"expected": float(drawn.mean()) * triples, "most": high * triples}
+        ends = (share - float(drawn.mean()), share - high, share - low)
+    raised = bool(facts["sure"]) or (battles and ends[1] > BAR)
+    names = tuple(known.items[k] for k in example)
+    return Finding(
+        "cycles",
+        "raised" if raised else "clear",
+        value=ends[0],
+        lower=ends[1],
+        upper=ends[2],
+        bar=BAR,
+        items=names if raised else (),
+        facts={**facts, "example": names},
+    )
+
+
+def _count(beats: Mask) -> tuple[int, int]:
+    """Return how many triples are cyclic, and how many are decided in all three pairs."""
+    A = beats.astype(np.float64)
+    E = A + A.T
+    return round(float(((A @ A) * A.T).sum()) / 3), round(float(((E @ E) * E).sum()) / 6)
+
+
+def _beyond_chance(wins: Floats, level: float) -> Mask:
+    """Return who beats whom so clearly that chance does not explain it, all pairs looked at together."""
+    met = wins + wins.T
+    pairs = int((np.triu(met, 1) > 0).sum())
+    return np.asarray(wins - wins.T > critical(level, pairs) * np.sqrt(met))
+
+
+def _example(sure: Mask, wins: Floats) -> tuple[int, ...]:
+    """Return a cycle: one that chance does not explain, else the one whose closest majority is widest; or nothing."""
+    margin = wins - wins.T
+    beats = sure if _count(sure)[0] else margin > 0
+    best: tuple[float, tuple[int, ...]] = (0.0, ())
+    for a in range(len(wins)):
+        b, c = np.nonzero(beats[a][:, None] & beats & beats[:, a][None])
+        if len(b):
+            least = np.minimum(np.minimum(margin[a, b], margin[b, c]), margin[c, a])
+            k = int(least.argmax())
+            if least[k] > best[0]:
+                best = float(least[k]), (a, int(b[k]), int(c[k]))
+    return best[1]
+
+
+def _expected(wins: Floats, seed: int) -> Floats:
+    """Return how many cycles there are in each of many draws from the model."""
+    n = len(wins)
+    met = wins + wins.T
+    s, _ = strengths(wins / wins.sum(), RIDGE)
+    i, j = np.nonzero(np.triu(met, 1))
+    chance = 1 / (1 + np.exp(np.clip(s[j] - s[i], -700.0, 700.0)))
+    fought = np.rint(met[i, j]).astype(np.int64)
+    draws = int(np.clip(_NUMBERS // max(len(i), 1), 100, _DRAWS))
+    rng = np.random.default_rng(seed)
+    found = np.zeros(draws)
+    for k in range(draws):
+        won = rng.binomial(fought, chance)
+        beats = np.zeros((n, n))
+        beats[i, j] = won > fought - won
+        beats[j, i] = won < fought - won
+        found[k] = math.floor(float(((beats @ beats) * beats.T).sum()) / 3 + 0.5)
+    return found

@@ -1,0 +1,98 @@
+"""The command `audit`: what in these votes could make the ranking mislead."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdrank.cli.options import (
+    ReadingCommand,
+    check_output,
+    json_option,
+    quiet_option,
+    read,
+    reading_options,
+    rule_option,
+    settled_rule,
+    statistic,
+    tell_rule,
+    verbose_option,
+)
+from holdrank.cli.printing import complain, plain_table, print_json, print_table, progress_line
+from holdrank.errors import show
+from holdrank.words.audit import reason_text
+
+if TYPE_CHECKING:
+    from holdrank.analysis.audit import Audit
+    from holdrank.votes.votes import Votes
+
+
+@click.command(cls=ReadingCommand)
+@click.argument("file")
+@click.option("--by", metavar="COLUMN", help="Column of categories, such as language or task, each ranked by itself.")
+@rule_option
+@click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
+              help="Coverage of the intervals.")  # fmt: skip
+@click.option("--time-limit", type=click.FloatRange(min=0), default=20.0, show_default=True,
+              help="Seconds for what an adversary needs.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the simulated cycles.")
+@click.option("-o", "--output", metavar="PAGE", help="Write the findings to this .html or .md file.")
+@json_option
+@quiet_option
+@verbose_option
+@reading_options
+def audit(file: str, by: str | None, rule: str, level: float, time_limit: float, seed: int, output: str | None,
+          as_json: bool, quiet: bool, verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
+    """Look for what in the votes of FILE could make the ranking mislead.
+
+    Nine probes, each with an interval, a bar, the pairs, items or people it concerns, and what an adversary needs to
+    break the same thing. --voter names the column of the voters, --by one of categories; probes that lack what they
+    need say so.
+    """
+    from holdrank.analysis import records
+    from holdrank.analysis.audit import audit as look
+    from holdrank.analysis.audit_records import audit_record
+    from holdrank.files.writers import write_whole
+    from holdrank.views.audits import AUDIT_FORMS
+
+    if output is not None:
+        check_output("--output", output, file, tuple(AUDIT_FORMS))
+    votes = read(file, reading if by is None else {**reading, "by": by}, quiet)
+    asked, rule = rule, settled_rule(rule, votes)
+    with progress_line(quiet, "looking at the votes") as progress:
+        found = look(votes, statistic(rule), level=level, time_limit=time_limit, rng=seed, progress=progress)
+    if verbose:
+        complain(f"{found.seconds:.3g} s")
+    if output is not None:
+        page = AUDIT_FORMS[Path(output).suffix.lower()](found)
+        write_whole(Path(output), page.encode("utf-8", "backslashreplace"))
+        complain(f"wrote {show(output, 200)}")
+    if as_json:
+        spec = {"rule": asked, "by": by, "level": level, "time_limit": time_limit, "seed": seed}
+        parts = {"consensus": records.ranking_record(rule, found.consensus), **audit_record(found)}
+        print_json("audit", votes, spec=spec, **parts, seconds=round(found.seconds, 6))
+    else:
+        _print_findings(votes, found, rule)
+        tell_rule(asked, rule)
+    return 0
+
+
+def _print_findings(votes: Votes, found: Audit, rule: str) -> None:
+    """Print the table of all probes, then what is raised in sentences, then what does not apply."""
+    table = plain_table()
+    for heading in ("probe", "state", "statistic", "adversary"):
+        table.add_column(heading, overflow="fold")
+    for one in found.findings:
+        if one.applies:
+            table.add_row(one.title, one.state.replace("raised", "RAISED"), one.statistic_text, one.adversary_text)
+    print_table(f"Audit by {rule}", votes, table)
+    click.echo(f"\n{found.headline}")
+    for one in found.raised:
+        click.echo(f"\n{one.title}: {one.text()}\n  ({one.bar_text})")
+    silent = [one for one in found.findings if not one.applies]
+    if silent:
+        click.echo("\nDoes not apply:")
+    for one in silent:
+        click.echo(f"  {one.title}: {reason_text(one.text())}")
