@@ -45,7 +45,7 @@ def test_the_record_tells_what_single_calls_tell(trees):
 
 
 def test_the_headline_counts_votes_first(trees):
-    told = "Ash wins, and stays first unless at least 11 of 100 votes change (11 %, proven minimum); 10 tie it."
+    told = "Ash is firmly first; another winner takes 11 of 100 votes."
     assert trees.headline == told
     assert repr(trees) == f"Analysis({told})"
 
@@ -107,7 +107,7 @@ def test_tiers_at_the_chosen_threshold_come_with_the_tradeoff():
     assert r["tradeoff"]["theta"][r["tradeoff"]["best"]] == 0.01
     assert (
         r["headline"]
-        == "a and b share first place. Bringing in anyone else takes 25 of 100 votes (25 %, proven minimum)."
+        == "a and b firmly share first place; adding a third takes 25 of 100 votes."
     )
 
 
@@ -116,7 +116,7 @@ def test_shares_votes_without_counts_have_no_whole_votes():
     r = hr.analyse(votes, hr.Spec(theta=None)).record
     assert r["bootstrap"] is None
     assert (r["attack"]["needed"], r["attack"]["sufficient"]) == (None, None)
-    assert r["headline"] == "a wins, and stays first unless at least 10 % of the votes change (proven minimum)."
+    assert r["headline"] == "a is firmly first; another winner takes 10 % of the votes."
 
 
 def test_without_time_the_record_still_has_a_consensus():

@@ -439,7 +439,7 @@ def test_tied_items_stand_in_the_order_of_the_ranking_everywhere(run):
         assert [told["items"][i] for i in told["consensus"]["order"]] == order.split(", ")
     assert told["tradeoff"]["sizes"][-1] == [4]
     votes = hr.Votes.from_orders([["b", "a", "c"], ["a", "b", "c"]], weights=[51, 49], items=["a", "b", "c"])
-    assert hr.analyse(votes, hr.Spec(theta=0.05)).headline.startswith("b and a share first place. ")
+    assert hr.analyse(votes, hr.Spec(theta=0.05)).headline.startswith("b and a firmly share first place")
 
 
 def test_draws_that_were_interrupted_are_shown_with_the_exit_code_for_it(run, monkeypatch):

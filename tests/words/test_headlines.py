@@ -1,17 +1,22 @@
-"""An analysis in one sentence."""
+"""An analysis in one sentence, and how sure that is."""
 
 from __future__ import annotations
 
+import itertools
+
+import pytest
+
 import holdrank as hr
-from holdrank.words.headlines import headline
+from holdrank.words.headlines import LONGEST_HEADLINE, headline, subline
+from holdrank.words.nouns import noun_of
 
 
 def test_one_item_and_a_tie_of_all():
-    assert hr.analyse(hr.Votes.from_orders([["only"]])).headline == "There is one item, only."
+    only = hr.analyse(hr.Votes.from_orders([["only"]]))
+    assert (only.headline, subline(only.record)) == ("There is one item, only.", "")
     level = hr.Votes.from_orders([["a", "b"], ["b", "a"]])
-    told = hr.analyse(level, hr.Spec(theta=0.5)).headline
-    assert told == (
-        "Both items share first place. Separating them is impossible, no matter which votes change (proven)."
+    assert hr.analyse(level, hr.Spec(theta=0.5)).headline == (
+        "Both items tie for first place, no matter which votes change."
     )
 
 
@@ -21,11 +26,17 @@ def test_hostile_names_are_shown_safely_in_the_headline():
     assert headline(hr.analyse(votes, hr.Spec(theta=None)).record).isprintable()
 
 
-def told(ranks, found, *, counts=True):
-    """The headline of a record of a hundred votes that holds no more than a headline needs."""
+def record_of(ranks, found, *, counts=True, names="abcdefg", total=100, **more):
+    """A record of some votes that holds no more than a headline needs."""
     order = sorted(range(len(ranks)), key=lambda i: ranks[i])
-    about = {"items": list("abcdefg")[: len(ranks)], "votes": {"counts": counts, "total": 100}, "tiers": None}
-    return headline({**about, "consensus": {"ranks": ranks, "order": order}, "attack": found})
+    votes = {"counts": counts, "total": total, "format": more.pop("form", "")}
+    about = {"items": list(names)[: len(ranks)], "votes": votes, "tiers": None, "bootstrap": None, "gaps": []}
+    return {**about, "consensus": {"ranks": ranks, "order": order}, "attack": found, **more}
+
+
+def told(*args, **more):
+    record = record_of(*args, **more)
+    return headline(record), subline(record)
 
 
 def ends(lower, upper, decides, sufficient, ties=None):
@@ -35,24 +46,107 @@ def ends(lower, upper, decides, sufficient, ties=None):
 
 
 def test_every_state_of_knowledge_has_its_headline():
-    late = "how firmly was not tested within the time limit."
-    assert told([1, 2, 3], None) == f"a wins; {late}"
-    assert told([1, 1, 2], None) == f"a and b share first place; {late}"
-    assert told([1, 1, 1], None) == f"All 3 items share first place; {late}"
-    assert (
-        told([1, 2], ends(None, None, None, None)) == "a wins, and stays first no matter which votes change (proven)."
+    late = "How firmly was not tested within the time limit."
+    assert told([1, 2, 3], None) == ("a is first.", late)
+    assert told([1, 1, 2], None) == ("a and b share first place.", late)
+    assert told([1, 1, 1], None) == ("All 3 items tie for first place.", late)
+    assert told([1, 2], ends(None, None, None, None)) == (
+        "a is first, no matter which votes change.",
+        "Proven: no change of votes does otherwise.",
     )
-    assert told([1, 2], ends(0, 0, 0, 0)) == "a is listed first, and another item is first as well."
+    assert told([1, 2], ends(0, 0, 0, 0)) == ("a is listed first, and another item is first as well.", "")
     assert told([1, 1, 2], ends(0.0, None, 0, None)) == (
-        "a and b share first place. Bringing in anyone else: no attack found, none ruled out."
+        "a and b share first place; how firmly is not known.",
+        "No attack found; none ruled out.",
     )
-    assert told([1, 1, 2], ends(0.05, None, 5, None)) == (
-        "a and b share first place. "
-        "Bringing in anyone else takes at least 5 of 100 votes (5 %, proven); no attack found."
+    assert told([1, 1, 2], ends(0.03, None, 3, None)) == (
+        "a and b share first place; adding a third takes at least 3 of 100 votes.",
+        "That minimum is proven; no attack was found.",
     )
-    assert told([1, 2], ends(0.05, 0.08, 5, 8)) == (
-        "a wins. Another winner takes at most 8 of 100 votes (8 %), and at least 5 (proven)."
+    assert told([1, 2], ends(0.03, 0.08, 3, 8)) == (
+        "a is first; another winner takes 3 to 8 of 100 votes.",
+        "At least 3 is proven; 8 (8 %) is an attack that was run.",
     )
-    assert told([1, 2], ends(0.05, 0.08, 5, 8), counts=False) == (
-        "a wins. Another winner takes at most 8 % of the votes, and at least 5 % (proven)."
+    assert told([1, 2], ends(0.03, 0.08, 3, 8), counts=False) == (
+        "a is first; another winner takes 3 to 8 % of the votes.",
+        "At least 3 % is proven; 8 % is an attack that was run.",
     )
+    assert told([1, 2], ends(0.0, 0.08, 1, 8)) == (
+        "a is first; another winner takes at most 8 of 100 votes.",
+        "An attack that was run shows it (8 %); fewer may be enough.",
+    )
+    assert told([1, 2], ends(0.03, 0.03, 4, 4, ties=3)) == (
+        "a is first; another winner takes 4 of 100 votes.",
+        "Proven minimum (4 %): 3 only tie.",
+    )
+
+
+def test_an_optimum_that_is_one_of_several_is_called_so():
+    assert told([1, 2], ends(0.0, 0.01, 1, 1, ties=0)) == (
+        "a is first in one of several equally good rankings.",
+        "Deciding for another takes 1 of 100 votes.",
+    )
+
+
+def test_the_fragile_is_called_fragile_and_the_firm_firm():
+    one = ends(0.001, 0.01, 1, 1)
+    assert told([1, 2, 3], one, total=18, form="score-table")[0] == (
+        "a is first, but fragile: 1 of 18 tasks can change the winner."
+    )
+    assert told([1, 1, 2], ends(0.008, 0.01, 1, 1))[0] == (
+        "a and b share a fragile first place: 1 of 100 votes can add a third."
+    )
+    many = ends(0.06, 0.06, 37, 37)
+    assert told([1, 1, 2], many, total=500)[0] == (
+        "a and b firmly share first place; adding a third takes 37 of 500 votes."
+    )
+    # Two of nine are many for their number, and few; a first place that chance takes is not firm either.
+    assert told([1, 2], ends(0.2, 0.2, 2, 2), total=9)[0] == "a is first; another winner takes 2 of 9 votes."
+    drawn = {"draws": 1000, "first": [0.9, 0.1]}
+    assert told([1, 2], many, total=500, bootstrap=drawn) == (
+        "a is first; another winner takes 37 of 500 votes.",
+        "Proven minimum (7.4 %): 36 are not enough. a is first in 90 % of 1,000 bootstrap samples.",
+    )
+    few = {"draws": 199, "first": [0.9, 0.1]}
+    assert told([1, 2], many, total=500, bootstrap=few) == (
+        "a is firmly first; another winner takes 37 of 500 votes.",
+        "Proven minimum (7.4 %): 36 are not enough.",
+    )
+
+
+def test_the_number_at_the_first_gap_is_reconciled_with_the_headline():
+    tiers = {"ranks": [1, 1, 2]}
+    found, gap = ends(0.07, 0.074, 37, 37), ends(0.037, 0.038, 19, 19)
+    assert told([1, 2, 3], found, total=500, tiers=tiers, gaps=[gap], form="preflib") == (
+        "a and b firmly share first place; adding a third takes 37 of 500 ballots.",
+        "Proven minimum (7.4 %): 36 are not enough. 19 change who shares first place.",
+    )
+    assert told([1, 2, 3], found, total=500, tiers=tiers, gaps=[found])[1].endswith("36 are not enough.")
+    alone = {"ranks": list(range(1, 18))}
+    names = [f"m{k}" for k in range(17)]
+    record = record_of(alone["ranks"], ends(0.0, 0.001, 4, 4), names=names, total=9000, tiers=alone, gaps=[gap])
+    assert headline(record) == "m0 is first, but fragile: 4 of 9,000 votes can cost it the lead."
+    assert subline(record) == "Proven minimum: 3 are not enough. 19 put another item above it."
+    shared = {"ranks": [1, 1, *range(2, 17)]}
+    assert subline({**record, "tiers": shared}).endswith("19 change the first 2 of the order without ties.")
+
+
+@pytest.mark.parametrize("counts", [True, False])
+def test_no_headline_is_longer_than_ninety_characters(counts):
+    names = ["w" * 400, "\x00" * 300, "<img src=x>" * 30, *(f"{'long name ' * 20}{k}" for k in range(9))]
+    states = [None, ends(None, None, None, None), ends(0.0, 0.0, 0, 0), ends(0.0, None, 0, None)]
+    states += [ends(0.01, high, 1_234_567, most) for high, most in ((None, None), (0.2, 9_876_543), (0.01, 1_234_567))]
+    states += [ends(0.0, 1e-9, 1, 1), ends(0.0, 1e-9, 1, 1, ties=0)]
+    for found, top in itertools.product(states, range(1, 13)):
+        ranks = [1] * top + list(range(2, 14 - top))
+        record = record_of(ranks, found, counts=counts, names=names, total=12_345_678, form="multi-way")
+        assert len(headline(record)) <= LONGEST_HEADLINE, headline(record)
+        assert headline(record).endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("form", "noun"),
+    [("battles", "battle"), ("pgn", "game"), ("score-table", "task"), ("preflib", "ballot"), ("", "vote")],
+)
+def test_votes_have_the_name_of_their_form(form, noun):
+    assert noun_of({"format": form, "choices": {}}) == noun

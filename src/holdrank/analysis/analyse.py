@@ -54,10 +54,10 @@ from holdrank.rules.scores import copeland
 from holdrank.status import Clock, Status, Step
 from holdrank.votes.votes import Votes
 from holdrank.words.headlines import headline
+from holdrank.words.ladders import FEW_ITEMS
 
 Progress: TypeAlias = Callable[[Step], None]
 
-_FEW_ITEMS = 16  # up to here tiers themselves are priced
 _TOO_SHORT = 0.05  # seconds: not worth a try
 _MANY_ITEMS, _THRESHOLDS = 30, 60  # beyond so many items, tiers at so many thresholds are weighed
 _VOTERS, _VOTER_SECONDS = 20, 2.0  # who matter most, and are listed; for how many of them it takes
@@ -105,7 +105,7 @@ def analyse(
     --------
     >>> votes = Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[60, 40])
     >>> analyse(votes, Spec(theta=None)).headline
-    'a wins, and stays first unless at least 11 of 100 votes change (11 %, proven minimum); 10 tie it.'
+    'a is firmly first; another winner takes 11 of 100 votes.'
     """
     if not isinstance(votes, Votes):
         raise UsageError(f"analyse takes Votes, not {type(votes).__name__}")
@@ -226,7 +226,7 @@ class _Run:
         """Price each boundary between two tiers: what it takes to change who stands above it."""
         sizes = [len(bucket) for bucket in self.reported.ranking.buckets]
         # Tiers of many items are priced on the ranking below them, whose order a boundary keeps.
-        few = self.votes.n <= _FEW_ITEMS
+        few = self.votes.n <= FEW_ITEMS
         T, before = (self.statistic, self.reported) if few else (self.rule.function, self.median)
         asked = [goals.TopSet(k) for k in np.cumsum(sizes)[:-1].tolist()]
         quick = self.votes.n > _MANY_ITEMS and has_quick_bounds(self.votes, T)
@@ -351,7 +351,7 @@ class _Run:
         if self.spec.theta != "auto" or self.votes.n < 2:
             return
         # For many items only the robustness of the top can be bounded.
-        goal = goals.NewWinner() if self.votes.n > _FEW_ITEMS else None
+        goal = goals.NewWinner() if self.votes.n > FEW_ITEMS else None
         try:
             found = tradeoff(
                 self.votes,
@@ -373,7 +373,7 @@ class _Run:
         if n < 2:
             return
         deltas = curve_distances(n)
-        asked = [self.rule.function] + [self.statistic] * (isinstance(self.statistic, Robust) and n <= _FEW_ITEMS)
+        asked = [self.rule.function] + [self.statistic] * (isinstance(self.statistic, Robust) and n <= FEW_ITEMS)
         asked += [borda if n <= CURVE_ITEMS else copeland] * (self.rule.median_of == "kendall")
         for done, T in enumerate(asked):
             left = self._seconds()

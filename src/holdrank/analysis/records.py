@@ -44,7 +44,7 @@ def finite(value: float) -> float | None:
 def votes_record(votes: Votes) -> Record:
     """Return what was read, without the ballots."""
     return {
-        "source": votes.reading.source,
+        "source": votes.reading.file,
         "sha256": votes.reading.sha256,
         "input_hash": votes.input_hash,
         "format": votes.reading.format,

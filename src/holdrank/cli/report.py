@@ -62,11 +62,12 @@ def report(file: str, output: str | None, text: bool, rule: str, theta: float | 
     """Write the complete analysis of FILE to one page.
 
     The page has the consensus, its tiers, how many votes break them, six pictures and the methods; it needs no network.
-    The command prints the headline, and with --text the pictures as text.
+    The command prints the headline and how sure it is, and with --text the pictures as text.
     """
     from holdrank.analysis.analyse import analyse
     from holdrank.analysis.spec import Spec
     from holdrank.views.report import write_report
+    from holdrank.words.headlines import subline
 
     output = output or (None if text else "report.html")
     if output is not None:
@@ -90,6 +91,8 @@ def report(file: str, output: str | None, text: bool, rule: str, theta: float | 
         print_analysis(found)
     else:
         click.echo(found.headline)
+        if sure := subline(found.record):
+            click.echo(sure)
     tell_rule(rule, found.record["consensus"]["rule"])
     if output is not None:
         write_report(found, output)

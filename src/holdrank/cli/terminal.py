@@ -9,6 +9,7 @@ import click
 
 from holdrank.cli.printing import line_width, shows
 from holdrank.errors import show
+from holdrank.words.headlines import subline
 from holdrank.words.ladders import ladder_of
 from holdrank.words.names import ballot_text, curve_name
 from holdrank.words.numbers import number, percent, plural, span
@@ -30,6 +31,8 @@ def print_analysis(analysis: Analysis) -> None:
     """Print an analysis for people who stay in the terminal."""
     record = analysis.record
     click.secho(record["headline"], bold=True)
+    if sure := subline(record):
+        click.echo(sure)
     for title, lines in (
         ("Tiers" if record["tiers"] else "Ranking", _ladder(record)),
         ("Places", _ranges(record)),

@@ -18,6 +18,7 @@ from holdrank.studio.jobs import Job, Jobs
 from holdrank.studio.limits import Limits, StudioError
 from holdrank.studio.shelf import Asked, Compared, Opened, Shelf
 from holdrank.views.report import FORMS, fingerprint, html
+from holdrank.views.svg import PICTURES
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -277,11 +278,11 @@ class Studio:
 
         opened = self.shelf.votes(request.path_params["id"])
         record = _record(opened)
-        shown = await in_thread(lambda: pages.drawn(opened, record, running=False))
         name = request.path_params["name"]
-        svg = next((one["svg"] for one in shown if one["picture"].name == name), "")
-        if not svg:
+        picture = next((one for one in PICTURES if one.name == name and pages.has_picture(name, record)), None)
+        if picture is None:
             raise StudioError(404, "not-found", "there is no such picture, or it is not ready yet")
+        svg = await in_thread(picture.draw, record)
         style = pages.packed("page.css")
         head, end, rest = svg.partition(">")
         alone = head.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1) + end

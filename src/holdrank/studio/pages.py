@@ -16,13 +16,15 @@ from holdrank.studio.forms import FIELDS
 from holdrank.studio.jobs import Job
 from holdrank.studio.shelf import Asked, Opened
 from holdrank.views.page import attack_tables, page_view
-from holdrank.views.report import item_markup, markup_of
+from holdrank.views.report import item_markup, markup_of, unbroken
 from holdrank.views.svg import PICTURES, attack, attack_text
 from holdrank.words.attacks import CHANGED
 from holdrank.words.headlines import lead_text
 from holdrank.words.ladders import buckets, slider_data, tiers_of
 from holdrank.words.names import in_text, named, rule_name
+from holdrank.words.nouns import noun_of
 from holdrank.words.numbers import number, plural, span
+from holdrank.words.pictures import left_out, pairs_data
 from holdrank.words.prices import budget_text
 from holdrank.words.results import STEPS
 from holdrank.words.votes import part_text
@@ -70,6 +72,7 @@ def templates() -> Environment:
     names = {AUTO: _AUTO, **{rule.name: rule_name(rule.name) for rule in rules()}}
     found.globals |= {"version": __version__, "rules": names}
     found.filters |= {"item": item_markup, "svg": markup_of, "in_text": in_text, "named": named, "show": show}
+    found.filters["unbroken"] = unbroken
     found.filters["in_form"] = lambda name, form: bool(form.get(name))
     return found
 
@@ -147,7 +150,8 @@ def votes_page(opened: Opened, others: Sequence[Opened]) -> Record:
         "spec": opened.spec,
         "record": record,
         "headline": headline(record, job),
-        "view": None if record is None else seen_so_far(record),
+        "view": None if record is None else seen_so_far(record, running=job is not None and not job.over),
+        "pairs": None if record is None or len(record["items"]) < 2 else in_script(pairs_data(record)),
         "pictures": [] if record is None else drawn(opened, record, running=job is not None and not job.over),
         "replay": None if record is None else replayed(record, record["attack"], told.get("replay")),
         "attacked": bool(told.get("attacked")),
@@ -168,17 +172,19 @@ def headline(record: Record | None, job: Job | None) -> str:
     return lead_text(top, running=job is not None and not job.over)
 
 
-def seen_so_far(record: Record) -> Record:
-    """Return what the report would say, without what is not known yet."""
+def seen_so_far(record: Record, *, running: bool) -> Record:
+    """Return what the report would say; while more is coming, nothing is called missing."""
     found = page_view(record)
-    if record["spec"]["theta"] is not None and all(step["name"] != "tiers" for step in record["steps"]):
-        found["numbers"] = [row for row in found["numbers"] if row[0] != "tiers"]
+    if running:
+        found["board"]["missing"] = ["More columns come as they are computed."]
+        found["banners"] = [one for one in found["banners"] if not one.command]
+        found["subline"] = found["subline"] if record["attack"] is not None else ""
     return found
 
 
 def sizes(votes: Record | None, items: Sequence[str]) -> str:
-    """Return how many ballots of how many items there are."""
-    return "" if votes is None else f"{plural(votes['total'], 'ballot')} of {plural(len(items), 'item')}"
+    """Return how many votes of how many items there are."""
+    return "" if votes is None else f"{plural(votes['total'], noun_of(votes))} of {plural(len(items), 'item')}"
 
 
 def reading_facts(votes: Record | None, items: Sequence[str]) -> list[tuple[str, str]]:
@@ -189,7 +195,7 @@ def reading_facts(votes: Record | None, items: Sequence[str]) -> list[tuple[str,
     facts = [
         ("source", show(votes["source"], 200)),
         ("items", f"{len(items):,}: {', '.join(named(item, 30) for item in items[:8])}{', …' * (len(items) > 8)}"),
-        ("ballots", f"{number(total)} ({votes['distinct']:,} distinct)"),
+        (f"{noun_of(votes)}s", f"{number(total)} ({votes['distinct']:,} distinct)"),
         ("with ties", part_text(votes["with_ties"], total)),
         ("incomplete", part_text(votes["incomplete"], total)),
     ]
@@ -208,20 +214,23 @@ def drawn(opened: Opened, record: Record, *, running: bool) -> list[Record]:
     """Return the pictures that the record has, as SVG and in words; a picture is drawn again when its data changed."""
     found = []
     for picture in PICTURES:
-        if not _has(picture.name, record):
-            found.append({"picture": picture, "svg": "", "words": _missing(picture.name, record, running=running)})
+        known = has_picture(picture.name, record)
+        words = left_out(picture.name, record) if known else _missing(picture.name, record, running=running)
+        if words:
+            found.append({"picture": picture, "svg": "", "words": words})
             continue
-        left_out = {"steps", "others", "claims", "headline"} | ({"curves"} if picture.name != "breakdown" else set())
-        parts = {name: part for name, part in record.items() if name not in left_out}
-        known = opened.drawn.get(picture.name)
-        if known is None or known[0] != parts:
-            known = parts, picture.draw(record), picture.tell(record)
-            opened.drawn[picture.name] = known
-        found.append({"picture": picture, "svg": known[1], "words": known[2]})
+        other = {"steps", "others", "claims", "headline"} | ({"curves"} if picture.name != "breakdown" else set())
+        parts = {name: part for name, part in record.items() if name not in other}
+        drawing = opened.drawn.get(picture.name)
+        if drawing is None or drawing[0] != parts:
+            drawing = parts, picture.draw(record), picture.tell(record)
+            opened.drawn[picture.name] = drawing
+        found.append({"picture": picture, "svg": drawing[1], "words": drawing[2]})
     return found
 
 
-def _has(name: str, record: Record) -> bool:
+def has_picture(name: str, record: Record) -> bool:
+    """Whether a record has what a picture draws."""
     many = len(record["items"]) > 1
     wants = {
         "ladder": True,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
@@ -11,22 +10,27 @@ from typing import Any
 from holdrank.analysis.records import Record
 from holdrank.errors import show
 from holdrank.status import Status
+from holdrank.views.standings import board
 from holdrank.views.svg import PICTURES
+from holdrank.words.banners import banners, file_name
+from holdrank.words.headlines import FIRM_MEANS, LEAST_DRAWS, subline
 from holdrank.words.ladders import ladder_of
-from holdrank.words.names import chosen_text, curve_name, in_text, named, why_chosen
+from holdrank.words.names import chosen_text, curve_name, in_text, listed, named, why_chosen
+from holdrank.words.nouns import noun_of
 from holdrank.words.numbers import number, percent, plural, span
+from holdrank.words.pictures import left_out
 from holdrank.words.prices import NOT_KNOWN, budget_text, price, price_text
 from holdrank.words.ratings import rating_points, rating_texts, scale_text
 from holdrank.words.removals import changes_text, flipped_pairs, flips_text, winner_text
+from holdrank.words.standings import about_text
 from holdrank.words.voters import deciding_text
 
 LONGEST_TEXT = 600  # characters of a note or a sentence
 _MOST_KINDS = 20  # of ballots to change that are shown
 _MOST_LISTED = 10  # items of a ballot that are shown
 _SIDE_BY_SIDE = 12  # items of a list at the cut; longer ones stand below each other
-_MOST_REMOVALS = 20  # that are shown
-_MOST_FIRST = 10  # items with a share of first places that are shown
-_MANY_ITEMS = 20  # whose whole order hardly ever comes again
+_MOST_REMOVALS = 10  # that are shown
+_MOST_FIRST = 6  # items with a share of first places that are shown
 _PAPER = (
     "M. Goibert, C. Calauzènes, E. Irurozki, S. Clémençon. Robust Consensus in Ranking Data Analysis: Definitions, "
     "Properties and Computational Issues. Proceedings of the 40th International Conference on Machine Learning, 2023."
@@ -39,8 +43,12 @@ def page_view(record: Record) -> dict[str, Any]:
     return {
         "record": record,
         "votes": votes,
-        "source": show(re.split(r"[\\/]", votes["source"])[-1]) or "votes",
+        "source": file_name(votes["source"]) or "votes",
         "headline": show(record["headline"], LONGEST_TEXT),
+        "subline": show(subline(record), LONGEST_TEXT),
+        "about": about_text(record),
+        "banners": banners(record),
+        "board": board(record),
         "numbers": _key_numbers(record),
         "reading": _reading(record),
         "notes": [show(note, LONGEST_TEXT) for note in votes["notes"]],
@@ -51,8 +59,11 @@ def page_view(record: Record) -> dict[str, Any]:
         "with_reach": reach is not None,
         "wide_reach": reach is not None and any(reach[end] != reach[f"shown_{end}"] for end in ("best", "worst")),
         "chance_words": "" if drawn is None else f"{percent(drawn['level'])} of {drawn['draws']:,} draws",
-        "budget_words": "" if reach is None else budget_text(reach["budget"], reach["votes"]),
+        "budget_words": "" if reach is None else budget_text(reach["budget"], reach["votes"], noun_of(votes)),
         "pictures": PICTURES,
+        "shown": [picture for picture in PICTURES if picture.name != "ranges" and not left_out(picture.name, record)],
+        "left_out": list(dict.fromkeys(filter(None, (left_out(picture.name, record) for picture in PICTURES)))),
+        "firm_means": FIRM_MEANS,
         "chance": _chance(record),
         "claims": [_claim(row, votes) for row in record["claims"]],
         "cut": _cut(record),
@@ -88,12 +99,8 @@ def _key_numbers(record: Record) -> list[tuple[str, str, str]]:
         cost = price(found, votes)
         rows.append((what, NOT_KNOWN, "") if cost is None else (what, cost.amount, cost.share))
     drawn = record["bootstrap"]
-    if drawn is not None:
-        draws = f"of {drawn['draws']:,} draws of the votes"
-        rows.append(("same order by chance", percent(drawn["unchanged"]), draws))
-        if len(record["items"]) > _MANY_ITEMS:  # one pair of many is nearly always another way round
-            winner = record["consensus"]["order"][0]
-            rows[-1] = (f"{show(record['items'][winner], 60)} first by chance", percent(drawn["first"][winner]), draws)
+    if drawn is not None and drawn["draws"] >= LEAST_DRAWS:
+        rows.append(("same order by chance", percent(drawn["unchanged"]), f"of {drawn['draws']:,} draws of the votes"))
     rows.append(_loss(record))
     return rows
 
@@ -114,7 +121,7 @@ def _loss(record: Record) -> tuple[str, str, str]:
 def _reading(record: Record) -> list[tuple[str, str, bool]]:
     """Return (what, value, whether it is a hash) for everything that is known of how the votes were read."""
     votes = record["votes"]
-    rows = [("source", show(votes["source"], 200) or "memory", False)]
+    rows = [("source", file_name(votes["source"]) or "memory", False)]
     if votes["sha256"]:
         rows.append(("sha256 of the file", votes["sha256"], True))
     rows.append(("hash of the votes", votes["input_hash"], True))
@@ -179,7 +186,7 @@ def _column_words(record: Record) -> dict[str, str]:
 def _chance(record: Record) -> list[tuple[int, str]]:
     """Return (item, share of draws in which it is first), the largest first."""
     drawn = record["bootstrap"]
-    if drawn is None:
+    if drawn is None or drawn["draws"] < LEAST_DRAWS:
         return []
     first = sorted(enumerate(drawn["first"]), key=lambda pair: -pair[1])
     return [(item, percent(share)) for item, share in first[:_MOST_FIRST] if share > 0]
@@ -205,7 +212,7 @@ def _cut(record: Record) -> Record | None:
         where = "open" if not row["safe"] else "in" if row["inside"] else "out"
         rows[where].append((row["item"], price_text(row, record["votes"])))
     votes, share = record["votes"], found["budget"]
-    budget = budget_text(share, share * votes["total"] if votes["counts"] else None)
+    budget = budget_text(share, share * votes["total"] if votes["counts"] else None, noun_of(votes))
     long = max(map(len, rows.values())) > _SIDE_BY_SIDE
     return {"k": found["k"], "budget": budget, "long": long, **rows}
 
@@ -215,12 +222,16 @@ def attack_tables(record: Record) -> Record | None:
     found = record["attack"]
     if found is None:
         return None
-    unit = "votes" if found["whole"] else "share" if not record["votes"]["counts"] else "votes, in part"
+    noun = noun_of(record["votes"])
+    unit = f"{noun}s" if found["whole"] else "share" if not record["votes"]["counts"] else f"{noun}s, in part"
+    what = "Ballots" if noun == "vote" else f"{noun}s".capitalize()
     tables = []
-    for side, caption in (("removed", "Ballots to take away"), ("added", "Ballots to put in")):
+    for side, caption in (("removed", f"{what} to take away"), ("added", f"{what} to put in")):
         part = found[side]
         shown = part["listed"][:_MOST_KINDS]
         ballots = [(number(float(f"{one['weight']:.6g}")), _ballot(one["ranks"])) for one in shown]
+        if noun in ("battle", "game"):  # which says nothing of all other items, as everybody knows
+            ballots = [(weight, {**ballot, "unlisted": 0}) for weight, ballot in ballots]
         more = part["kinds"] - len(shown)
         tables.append({"caption": caption, "ballots": ballots, "more": plural(more, "more kind") if more else ""})
     return {
@@ -231,6 +242,7 @@ def attack_tables(record: Record) -> Record | None:
         "notes": [show(note, LONGEST_TEXT) for note in found["notes"]],
         "tables": [table for table in tables if table["ballots"]],
         "unit": unit,
+        "heading": f"{what} to change",
     }
 
 
@@ -333,7 +345,11 @@ def _others(record: Record) -> Record | None:
     columns = [own["ranks"], *(one["ranks"] for one in others)]
     rows = [(item, [column[item] for column in columns]) for item in own["order"]]
     losses = ["" if own["distance"] != "kendall" else f"{own['loss']:.4g}", *(f"{one['loss']:.4g}" for one in others)]
-    return {"rules": rules, "rows": rows, "losses": losses}
+    firsts = [[own["order"][0]], *([i for i, rank in enumerate(column) if rank == 1] for column in columns[1:])]
+    first = [
+        (rule, listed([in_text(record["items"][i]) for i in top], 3)) for rule, top in zip(rules, firsts, strict=True)
+    ]
+    return {"rules": rules, "rows": rows, "losses": losses, "first": first}
 
 
 def _consensus(record: Record) -> Record:

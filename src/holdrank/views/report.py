@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING
 
 from holdrank.analysis.records import Record
 from holdrank.analysis.result import Analysis
-from holdrank.errors import UsageError, quote, show
+from holdrank.errors import UsageError, quote
 from holdrank.files.writers import write_whole
-from holdrank.views.page import LONGEST_TEXT, page_view
+from holdrank.views.page import page_view
 from holdrank.words.ladders import slider_data, slider_words
 from holdrank.words.names import in_text, named
 from holdrank.words.numbers import percent
+from holdrank.words.pictures import pairs_data
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -35,6 +36,9 @@ _LONG_TABLE = 40  # rows of a LaTeX table that goes over pages
 _SCRIPTS = "<!-- scripts -->"
 # The call stands outside the module, which the studio uses as well.
 _START = """
+for (const board of document.querySelectorAll("[data-board]")) boardTools(board);
+const pairs = document.getElementById("pairs-data");
+readouts(document, pairs && JSON.parse(pairs.textContent));
 const [record, words, box] = ["holdrank-record", "ladder-words", "ladder-box"].map((id) => document.getElementById(id));
 if (record && words && box) ladderSlider(box, { ...JSON.parse(record.textContent), ...JSON.parse(words.textContent) });
 """
@@ -64,14 +68,21 @@ def html(analysis: Analysis) -> str:
     policy += "; base-uri 'none'; form-action 'none'"
     view = page_view(analysis.record)
     page = _environment().get_template("report.html").render(**view, policy=policy, css=markup_of(css))
-    # A number and its sign stay on one line; what scripts read is added after that.
-    page = re.sub(r"(?<=\d) %", "\u00a0%", page)
+    # What scripts read is added after that.
+    page = unbroken(page)
     record, slider = _json(analysis.record), slider_words(analysis.record)
     if len(record) > _LONG_RECORD:
         record, slider = _json({"gzip": _packed(record)}), slider_data(analysis.record)
     data = f'<script type="application/json" id="holdrank-record">{record}</script>'
     data += f'\n<script type="application/json" id="ladder-words">{_json(slider)}</script>'
+    if len(analysis.items) > 1:
+        data += f'\n<script type="application/json" id="pairs-data">{_json(pairs_data(analysis.record))}</script>'
     return page.replace(_SCRIPTS, f'{data}\n<script type="module">{script}</script>')
+
+
+def unbroken(text: str) -> str:
+    """Return text in which a number and its sign of percent stay on one line."""
+    return re.sub(r"(?<=\d) %", "\u00a0%", text)
 
 
 def _packed(text: str) -> str:
@@ -102,7 +113,7 @@ def latex(analysis: Analysis) -> str:
     alone = ", without ties" * tied  # the others are of the tiers
     columns += [f"By chance{alone}"] * view["with_chance"] + [f"By attack{alone}"] * view["with_reach"]
     long = len(record["items"]) > _LONG_TABLE
-    lines = [f"% {latex_text(show(record['headline'], LONGEST_TEXT))}"]
+    lines = [f"% {latex_text(text)}" for text in (view["headline"], view["subline"]) if text]
     lines += [f"% holdrank {record['version']}, votes {record['votes']['input_hash'][:12]}"]
     body = [" & ".join(map(latex_text, columns)) + r" \\", r"\midrule", *([r"\endhead"] if long else [])]
     for k, tier in enumerate(view["tiers"]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -37,3 +38,14 @@ class Reading:
     format: str = ""
     choices: Mapping[str, str] = field(default_factory=dict)
     title: str = ""
+
+    @property
+    def file(self) -> str:
+        r"""The source without its folder: records and pages are shared, and folders are nobody else's business.
+
+        Examples
+        --------
+        >>> Reading("/home/ann/votes.csv").file, Reading("C:\\data\\votes.csv").file, Reading("/").file
+        ('votes.csv', 'votes.csv', '/')
+        """
+        return re.split(r"[\\/]", self.source.rstrip("\\/"))[-1] or self.source

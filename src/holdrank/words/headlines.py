@@ -1,74 +1,204 @@
-"""An analysis in one sentence: who is first, how many votes change that, and how sure the number is."""
+"""An analysis in one sentence of at most 90 characters, and a line below it that says how sure that is."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from holdrank.errors import show
+from holdrank.words.ladders import FEW_ITEMS
 from holdrank.words.names import listed
-from holdrank.words.numbers import number, percent
-from holdrank.words.prices import tie_text
+from holdrank.words.nouns import amount_text, noun_of, of_all
+from holdrank.words.numbers import number, percent, plural
+from holdrank.words.prices import to_decide
 
 Record = dict[str, Any]  # of an analysis
 
-_NAMED = 4  # items of a shared first place that are named
+LONGEST_HEADLINE = 90  # characters
+FRAGILE, FIRM, FIRM_VOTES, FIRM_CHANCE = 0.01, 0.05, 5, 0.95
+LEAST_DRAWS = 200  # of a bootstrap; fewer say too little
+
+_NAMED = 3  # items of a shared first place that are named
+_WIDTHS = (60, 40, 30, 24, 18)  # of a name, the widest that fits
+_NEXT = {2: "a third", 3: "a fourth", 4: "a fifth"}
+
+FIRM_MEANS = (
+    f"Fragile means that one vote, or at most {percent(FRAGILE)} of the votes, is enough. Firm means that at least "
+    f"{percent(FIRM)} of the votes and {FIRM_VOTES} votes are needed (proven), and that the bootstrap keeps the first "
+    f"place in at least {percent(FIRM_CHANCE)} of the samples."
+)
 
 
 def headline(record: Record) -> str:
-    """Return who is first, how many votes it takes to change that, and whether that is proven.
+    """Return who is first and how many votes it takes to change that, in one sentence.
 
-    Numbers are those of ``record["attack"]``, the number of votes first, then the share, then how sure it is.
+    What is fragile is called fragile, and what is firm is called firm (`FIRM_MEANS`). Numbers are those of
+    ``record["attack"]``; `subline` says how sure they are.
     """
-    names, found = record["items"], record["attack"]
-    ranks = (record["tiers"] or record["consensus"])["ranks"]
-    top = [show(names[i], 60) for i in record["consensus"]["order"] if ranks[i] == 1]
-    if len(ranks) == 1:
-        return f"There is one item, {top[0]}."
+    told = ""
+    for width, named, brief in [*((width, _NAMED, False) for width in _WIDTHS), (12, 0, False), (12, 0, True)]:
+        told = _sentence(record, width, named, brief=brief)
+        if len(told) <= LONGEST_HEADLINE:
+            break
+    return told
+
+
+def _sentence(record: Record, width: int, named: int, *, brief: bool) -> str:
+    found, top, n = record["attack"], _top(record), len(record["items"])
+    names = [show(record["items"][item], width) for item in top]
+    if n == 1:
+        return f"There is one item, {names[0]}."
     if len(top) == 1:
-        return _winner(top[0], found, record["votes"])
-    if len(top) == len(ranks) == 2:
-        said, undoing = "Both items share first place", "Separating them"
-    elif len(top) == len(ranks):
-        said, undoing = f"All {len(ranks)} items share first place", "Separating any two of them"
-    else:
-        said, undoing = f"{listed(top, _NAMED)} share first place", "Bringing in anyone else"
-    if found is None:
-        return f"{said}; how firmly was not tested within the time limit."
-    return f"{said}. {_price(undoing, found, record['votes'])}."
+        return _winner(names[0], record, brief=brief)
+    if len(top) == n:
+        both = "Both items" if n == 2 else f"All {n} items"
+        return _shared(
+            f"{both} tie for first place", "separating " + ("them" if n == 2 else "two"), record, brief=brief
+        )
+    who = listed(names, named) if len(top) <= named else plural(len(top), "item")
+    third = _NEXT.get(len(top), "another")
+    if found is not None and _strength(record) == "fragile":
+        return f"{who} share a fragile first place: {_enough(found, record['votes'], brief=brief)} can add {third}."
+    firmly = "firmly " if _strength(record) == "firm" else ""
+    return _shared(f"{who} {firmly}share first place", f"adding {third}", record, brief=brief)
 
 
-def _winner(name: str, found: Record | None, votes: Record) -> str:
+def _winner(name: str, record: Record, *, brief: bool) -> str:
+    found, votes = record["attack"], record["votes"]
     if found is None:
-        return f"{name} wins; how firmly was not tested within the time limit."
+        return f"{name} is first."
     if found["lower"] is None:
-        return f"{name} wins, and stays first no matter which votes change (proven)."
+        return f"{name} is first, no matter which {noun_of(votes)}s change."
+    if _ends(found, votes)[1] == 0:
+        return f"{name} is listed first, and another item is first as well."
+    if _open(record):
+        return f"{name} is first in one of several equally good rankings."
+    strength = _strength(record)
+    if strength == "fragile":
+        lost = "can change the winner" if record["tiers"] is None else "can cost it the lead"
+        return f"{name} is first, but fragile: {_enough(found, votes, brief=brief)} {lost}."
+    said = f"{name} is firmly first" if strength == "firm" else f"{name} is first"
+    undoing = "another winner" if record["tiers"] is None else "ending its lead"
+    return _shared(said, undoing, record, brief=brief)
+
+
+def _shared(said: str, undoing: str, record: Record, *, brief: bool) -> str:
+    """Return what is so and what undoing it takes: "a is first; another winner takes 22 of 500 votes."."""
+    found, votes = record["attack"], record["votes"]
+    if found is None:
+        return f"{said}."
+    if found["lower"] is None:
+        return f"{said}, no matter which {noun_of(votes)}s change."
+    least, most = _ends(found, votes)
+    amount = amount_text(least, None if brief and least else most, votes)
+    return (
+        f"{said}; {undoing} takes {of_all(amount, votes, brief=brief)}."
+        if amount
+        else f"{said}; how firmly is not known."
+    )
+
+
+def subline(record: Record) -> str:
+    """Return how sure the headline is, what else changes at the top and for how many votes, and what chance does."""
+    found = record["attack"]
+    if len(record["items"]) == 1:
+        return ""
+    if found is None:
+        return "How firmly was not tested within the time limit."
+    return " ".join(filter(None, (_sure(record), _first_gap(record), _chance(record))))
+
+
+def _sure(record: Record) -> str:
+    found, votes = record["attack"], record["votes"]
+    if found["lower"] is None:
+        return "Proven: no change of votes does otherwise."
     least, most = _ends(found, votes)
     if most == 0:
-        return f"{name} is listed first, and another item is first as well."
-    if votes["counts"] and found["ties"] == 0:
-        return f"{name} is first in one of several optimal rankings. {_price('Deciding for another', found, votes)}."
-    if least and (most is None or least == most):
-        verb = " changes" if votes["counts"] and least == 1 else " change"
-        amount = _amount(least, votes, "proven lower bound" if most is None else "proven minimum", verb=verb)
-        return f"{name} wins, and stays first unless at least {amount}{_tie(found, votes)}."
-    return f"{name} wins. {_price('Another winner', found, votes)}."
-
-
-def _price(what: str, found: Record, votes: Record) -> str:
-    """Return what something takes: "Another winner takes 22 of 500 votes (4.4 %, proven minimum)"."""
-    if found["lower"] is None:
-        return f"{what} is impossible, no matter which votes change (proven)"
-    least, most = _ends(found, votes)
+        return ""
+    if _open(record):
+        amount = amount_text(least, most, votes)
+        return f"Deciding for another takes {of_all(amount, votes)}." if amount else ""
     if most is None:
-        if not least:
-            return f"{what}: no attack found, none ruled out"
-        return f"{what} takes at least {_amount(least, votes, 'proven')}; no attack found"
+        return "That minimum is proven; no attack was found." if least else "No attack found; none ruled out."
+    share = percent(most / votes["total"]) if votes["counts"] else ""
+    share = f" ({share})" if share and most >= 0.001 * votes["total"] else ""
     if least == most:
-        return f"{what} takes {_amount(most, votes, 'proven minimum')}{_tie(found, votes)}"
+        return f"Proven minimum{share}{_fewer(found, votes)}."
     if not least or (votes["counts"] and least <= 1):
-        return f"{what} takes at most {_amount(most, votes)}; fewer may be enough"
-    fewer = number(least) if votes["counts"] else percent(least)
-    return f"{what} takes at most {_amount(most, votes)}, and at least {fewer} (proven)"
+        return f"An attack that was run shows it{share}; fewer may be enough."
+    low, high = (number(end) if votes["counts"] else percent(end) for end in (least, most))
+    return f"At least {low} is proven; {high}{share} is an attack that was run."
+
+
+def _fewer(found: Record, votes: Record) -> str:
+    """Return that one vote less does not do."""
+    most = found["sufficient"]
+    if not votes["counts"] or most <= 1:
+        return ""
+    if found["ties"] is not None and 0 < found["ties"] < most:
+        return f": {number(found['ties'])} only tie{'s' * (found['ties'] == 1)}"
+    return f": {number(most - 1)} {'is' if most == 2 else 'are'} not enough"
+
+
+def _first_gap(record: Record) -> str:
+    """Return what the gap below the first tier takes, where that is not what the headline says."""
+    votes, top, n = record["votes"], _top(record), len(record["items"])
+    if not record.get("gaps") or record["tiers"] is None or len(top) == n or record["attack"]["lower"] is None:
+        return ""
+    gap = record["gaps"][0]
+    if gap.get("known") is False or gap["lower"] is None:
+        return ""
+    ends = (to_decide(gap), gap["sufficient"]) if votes["counts"] else (gap["lower"], gap["upper"])
+    if ends == _ends(record["attack"], votes) or not (amount := amount_text(*ends, votes)):
+        return ""
+    many = "" if votes["counts"] else f" of the {noun_of(votes)}s"
+    s = "s" * (amount == "1")
+    said = f"{amount[:1].upper()}{amount[1:]}{many}"
+    if n <= FEW_ITEMS:
+        return f"{said} change{s} who shares first place."
+    if len(top) == 1:
+        return f"{said} put{s} another item above it."
+    return f"{said} change{s} the first {len(top)} of the order without ties."
+
+
+def _chance(record: Record) -> str:
+    drawn, top = record.get("bootstrap"), _top(record)
+    if drawn is None or drawn["draws"] < LEAST_DRAWS or len(top) == len(record["items"]):
+        return ""
+    who = show(record["items"][top[0]], 40) if len(top) == 1 else "One of them"
+    return f"{who} is first in {percent(first_by_chance(record))} of {drawn['draws']:,} bootstrap samples."
+
+
+def first_by_chance(record: Record) -> float:
+    """Return how often one of those who are first is first when the votes are drawn again."""
+    share = sum(record["bootstrap"]["first"][item] for item in _top(record))
+    return min(round(float(share), 6), 1.0)
+
+
+def _top(record: Record) -> list[int]:
+    """Return the items of the first tier."""
+    ranks = (record["tiers"] or record["consensus"])["ranks"]
+    return [item for item in record["consensus"]["order"] if ranks[item] == 1]
+
+
+def _open(record: Record) -> bool:
+    """Whether an optimum that is not shown has another item first."""
+    found = record["attack"]
+    return len(_top(record)) == 1 and bool(record["votes"]["counts"]) and found["ties"] == 0
+
+
+def _strength(record: Record) -> str:
+    """Return "fragile", "firm" or nothing, by `FIRM_MEANS`."""
+    found, votes, drawn = record["attack"], record["votes"], record.get("bootstrap")
+    if found is None or found["lower"] is None:
+        return ""
+    least, most = _ends(found, votes)
+    part = votes["total"] if votes["counts"] else 1.0
+    if most is not None and (most <= FRAGILE * part or (votes["counts"] and most <= 1)):
+        return "fragile"
+    if not least or least < FIRM * part or (votes["counts"] and least < FIRM_VOTES):
+        return ""
+    tested = drawn is not None and drawn["draws"] >= LEAST_DRAWS
+    return "firm" if not tested or first_by_chance(record) >= FIRM_CHANCE else ""
 
 
 def _ends(found: Record, votes: Record) -> tuple[float | None, float | None]:
@@ -77,20 +207,10 @@ def _ends(found: Record, votes: Record) -> tuple[float | None, float | None]:
     return found[names[0]], found[names[1]]
 
 
-def _tie(found: Record, votes: Record) -> str:
-    """Return how many votes make a tie, where fewer do than decide."""
-    tie = tie_text(found["ties"], found["sufficient"], " it") if votes["counts"] and found["ties"] else ""
-    return f"; {tie}" if tie else ""
-
-
-def _amount(amount: float, votes: Record, *notes: str, verb: str = "") -> str:
-    """Return "22 of 500 votes (4.4 %, proven minimum)", or "4.4 % of the votes (proven minimum)"."""
-    if votes["counts"]:
-        words = f"{number(amount)} of {number(votes['total'])} votes"
-        notes = (percent(amount / votes["total"]), *notes)
-    else:
-        words = f"{percent(amount)} of the votes"
-    return words + verb + (f" ({', '.join(notes)})" if notes else "")
+def _enough(found: Record, votes: Record, *, brief: bool) -> str:
+    """Return what is known to be enough, of all votes."""
+    most = _ends(found, votes)[1]
+    return of_all(amount_text(most, most, votes), votes, brief=brief)
 
 
 def lead_text(names: list[str], *, running: bool) -> str:

@@ -9,13 +9,37 @@ from typing import Any, TypeAlias
 
 from holdrank.errors import show
 from holdrank.words.ladders import buckets, spans
-from holdrank.words.names import curve_name, distance_name, in_text, listed
+from holdrank.words.names import curve_name, distance_name, in_text, listed, named
+from holdrank.words.nouns import noun_of
 from holdrank.words.numbers import percent, plural, span
 from holdrank.words.prices import budget_text, price, price_text
 
 Record: TypeAlias = dict[str, Any]
 
+MOST_RUNGS = 24  # tiers of a ladder; more are in the board
+MOST_PAIRED = 30  # items of a matrix of pairs, from the top
 _MOST_TOLD = 12  # items in words
+
+
+def left_out(name: str, record: Record) -> str:
+    """Return why a picture would tell nothing, in a line; nothing where it is worth its room."""
+    if len(record["items"]) < 2:
+        return "There is one item, so there is nothing to draw."
+    if name == "ladder":
+        tiers = len(set((record["tiers"] or record["consensus"])["ranks"]))
+        return (
+            f"Tier ladder: {tiers} tiers are too many for a picture; the board shows them."
+            if tiers > MOST_RUNGS
+            else ""
+        )
+    if name == "breakdown" and not telling_curves(record):
+        return "Breakdown curve: too little is known about it within the time limit."
+    if name == "tradeoff":
+        found = record["tradeoff"]
+        return "" if found is not None and any_bound(found) else tradeoff_text(record)
+    if name == "attack" and (record["attack"] is None or record["attack"]["after"] is None):
+        return attack_text(record)
+    return ""
 
 
 # Places
@@ -44,7 +68,7 @@ def ranges_text(record: Record) -> str:
 
 def budget_of(record: Record) -> str:
     """Return the budget of the adversary who moves places."""
-    return budget_text(record["reach"]["budget"], record["reach"]["votes"])
+    return budget_text(record["reach"]["budget"], record["reach"]["votes"], noun_of(record["votes"]))
 
 
 def _reach_words(reach: Record, item: int) -> str:
@@ -66,6 +90,8 @@ def heatmap_text(record: Record) -> str:
     pairs = [(i, j) for i, j in combinations(range(n), 2) if compared(record, i, j)]
     total = n * (n - 1) // 2
     lines = [f"{plural(n, 'item')}, {plural(total, 'pair')}, in the order of the consensus."]
+    if n > MOST_PAIRED:
+        lines.append(f"The first {MOST_PAIRED} are drawn; what follows is about all.")
 
     def told(i: int, j: int) -> str:
         if share[i][j] < 0.5:
@@ -90,6 +116,17 @@ def compared(record: Record, i: int, j: int) -> float:
     return found
 
 
+def pairs_data(record: Record) -> dict[str, Any]:
+    """Return the shares and numbers of votes of the pairs that the matrix draws, for whoever points at one."""
+    n, order = min(len(record["items"]), MOST_PAIRED), record["consensus"]["order"]
+    return {
+        "names": [named(record["items"][item]) for item in order[:n]],
+        "share": [[round(share, 3) for share in row[:n]] for row in record["pairs"]["share"][:n]],
+        "compared": [[compared(record, i, j) if i != j else 0 for j in range(n)] for i in range(n)],
+        "unit": f"{noun_of(record['votes'])}s" if record["votes"]["counts"] else "",
+    }
+
+
 # Breakdown curves
 
 
@@ -99,17 +136,20 @@ def breakdown_text(record: Record) -> str:
     if not curves:
         why = "no bound was found in time" if record["curves"] else "with one item, or out of time, none was computed"
         return f"There are no breakdown curves: {why}."
-    pairs = len(record["items"]) * (len(record["items"]) - 1) // 2
     lines = ["Votes that must change to move the consensus."]
     for curve in curves:
         chosen = {0: curve["delta"][0], _nearest(curve["delta"], 0.1): 0.1, _nearest(curve["delta"], 0.5): 0.5}
-        parts = []
-        for k in sorted(chosen):
-            names = ("lower", "upper", "needed", "decides", "sufficient")
-            cost = price_text({name: curve[name][k] for name in names}, record["votes"])
-            parts.append(f"{_moved(curve, curve['delta'][k], pairs)}: {cost}")
+        parts = [curve_point_text(record, curve, k) for k in sorted(chosen)]
         lines.append(f"{curve_name(curve['rule'], curve['theta'])}: {'; '.join(parts)}.")
     return "\n".join(lines)
+
+
+def curve_point_text(record: Record, curve: Record, k: int) -> str:
+    """Return what one distance of a curve takes: "2 pairs: 31 votes (31 %)"."""
+    pairs = len(record["items"]) * (len(record["items"]) - 1) // 2
+    names = ("lower", "upper", "needed", "decides", "sufficient")
+    cost = price_text({name: curve[name][k] for name in names}, record["votes"])
+    return f"{_moved(curve, curve['delta'][k], pairs)}: {cost}"
 
 
 def _moved(curve: Record, delta: float, pairs: int) -> str:
@@ -144,6 +184,17 @@ def in_halves(curve: Record) -> bool:
 def known_curves(record: Record) -> list[Record]:
     """Return the curves that say anything."""
     return [curve for curve in record["curves"] if any(curve["lower"]) or any(x is not None for x in curve["upper"])]
+
+
+def telling_curves(record: Record) -> list[Record]:
+    """Return the curves that have a shape: at half of the distances, and at two, the ends are within a factor of 3."""
+    found = []
+    for curve in known_curves(record):
+        ends = zip(curve["lower"], curve["upper"], strict=True)
+        known = sum(low is None or (high is not None and 3 * low >= high) for low, high in ends)
+        if 2 * known >= len(curve["lower"]) and known >= min(2, len(curve["lower"])):
+            found.append(curve)
+    return found
 
 
 def _nearest(values: Sequence[float], wanted: float) -> int:

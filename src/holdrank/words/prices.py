@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from holdrank.words.nouns import noun_of
 from holdrank.words.numbers import number, percent, plural
 
 Facts = Mapping[str, Any]
@@ -26,7 +27,7 @@ class Price(NamedTuple):
     amount : str
         A number, or a range: ``37``, ``37 to 39``, ``at least 36``, ``7.4 %``, or that it cannot be broken.
     unit : str
-        ``vote`` or ``votes``; empty after a share.
+        What one vote is called, or several: ``votes``, ``battles``; empty after a share.
     share : str
         The same as a share of all votes.
     of : str
@@ -65,7 +66,7 @@ def price(found: Facts, votes: Facts) -> Price | None:
         return None
     if found["lower"] is None:
         return Price(CANNOT_BREAK)
-    counts, part = votes["counts"], votes["total"] if votes["counts"] else 1.0
+    counts, part, noun = votes["counts"], votes["total"] if votes["counts"] else 1.0, noun_of(votes)
     least, most = (to_decide(found), found["sufficient"]) if counts else (found["lower"], found["upper"])
     if not least and most is None:
         return None
@@ -75,7 +76,7 @@ def price(found: Facts, votes: Facts) -> Price | None:
         if not counts:
             return Price(words + shares, of="of the votes")
         many = " to ".join(number(amount) for amount in amounts)
-        return Price(words + many, "vote" if amounts[-1] == 1 else "votes", shares)
+        return Price(words + many, noun if amounts[-1] == 1 else f"{noun}s", shares)
 
     if most is None:
         return both("at least ", least)
@@ -113,7 +114,7 @@ def tie_text(ties: float | None, enough: float | None, what: str = "") -> str:
     return "tied now" if ties == 0 else f"{number(ties)} tie{'s' * (ties == 1)}{what}"
 
 
-def budget_text(share: float, votes: float | None) -> str:
+def budget_text(share: float, votes: float | None, noun: str = "vote") -> str:
     """Return the budget of an adversary: ``5 votes (1 %)``, or the share alone.
 
     Examples
@@ -122,6 +123,6 @@ def budget_text(share: float, votes: float | None) -> str:
     ('5 votes (1 %)', '1 % of the votes')
     """
     if votes is None:
-        return f"{percent(share)} of the votes"
+        return f"{percent(share)} of the {noun}s"
     # The share of a whole number of votes, times their number, may miss it by a hair.
-    return f"{plural(round(votes, 6), 'vote')} ({percent(share)})"
+    return f"{plural(round(votes, 6), noun)} ({percent(share)})"

@@ -1,12 +1,12 @@
 // What the pages of the studio do beyond reading: follow jobs, move sliders, take dropped files.
 // The server draws and writes everything; here parts of the same page are exchanged, and text is set as text.
 
-import { ladderSlider } from "/static/holdrank.js";
+import { boardTools, ladderSlider, readouts } from "/static/holdrank.js";
 
 const followed = new Map();
 const delivered = new Map(); // the markup of each part as the server sent it, before anything here touched it
 const PAUSE = 400; // milliseconds between two looks at a page that changes
-let ladder = null, looking = null, again = false;
+let ladder = null, board = null, looking = null, again = false;
 
 function start() {
   for (const part of document.querySelectorAll("[data-swap]")) delivered.set(part.id, part.outerHTML);
@@ -19,9 +19,16 @@ function start() {
 function enhance(root) {
   const box = root.querySelector("#ladder-box"), data = root.querySelector("#ladder-data");
   if (box && data) ladder = withSlider(box, JSON.parse(data.textContent));
+  const table = root.querySelector("[data-board]"), pairs = document.getElementById("pairs-data");
+  if (table) board = boardTools(table, board ? board.now : {});
+  readouts(root, pairs && JSON.parse(pairs.textContent));
   for (const replay of root.querySelectorAll("[data-replay]")) stepThrough(replay);
   for (const form of root.querySelectorAll("[data-cancel]")) form.addEventListener("submit", cancel);
-  for (const job of root.querySelectorAll('[data-job][data-over="no"]')) follow(job.dataset.job);
+  for (const job of root.querySelectorAll('[data-job][data-over="no"]')) {
+    const seconds = job.querySelector(".job-seconds");
+    if (seconds) tick(seconds, parseFloat(seconds.textContent));
+    follow(job.dataset.job);
+  }
 }
 
 function withSlider(box, record) {
@@ -58,7 +65,16 @@ function show(job) {
   if (bar) bar.value = job.share;
   const count = box.querySelector(".job-count"), seconds = box.querySelector(".job-seconds");
   if (count) count.textContent = job.detail;
-  if (seconds) seconds.textContent = `${Math.round(job.seconds)} s`;
+  if (seconds) tick(seconds, job.seconds);
+}
+
+/** A clock that goes on between two messages: nobody should think that the work has stopped. */
+function tick(box, seconds) {
+  const began = performance.now() - 1000 * seconds;
+  clearInterval(Number(box.dataset.clock));
+  const write = () => { box.textContent = `${Math.floor((performance.now() - began) / 1000)} s`; };
+  write();
+  box.dataset.clock = String(setInterval(() => (box.isConnected ? write() : clearInterval(Number(box.dataset.clock))), 500));
 }
 
 async function cancel(event) {
@@ -122,7 +138,8 @@ function put(part) {
   enhance(made);
   // Who has moved the threshold stays there, as long as the path is the one they were looking at.
   if (moved !== null && ladder && slider.input.max === ladder.input.max) ladder.show(moved);
-  if (focus) document.getElementById(focus)?.focus();
+  if (focus === "board-search") board.input.focus();
+  else if (focus) document.getElementById(focus)?.focus();
 }
 
 // Replay: one position at a time; each was computed and drawn by the server.

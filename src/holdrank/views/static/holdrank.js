@@ -1,10 +1,10 @@
-// What a page of holdrank can do beyond reading: the threshold slider on the tier ladder.
+// What a page of holdrank can do beyond reading: sort and search the board, move the threshold slider.
 // Names of items come from files: they reach the page as text nodes only.
 
 const SVG = "http://www.w3.org/2000/svg";
 
 // The same numbers stand in views/svg/ladders.py and views/svg/canvas.py.
-const PLACES = 62, PRICES = 138, LONG_PRICES = 236, MANY = 24, WIDEST = 680, NARROWEST = 330;
+const PLACES = 62, PRICES = 138, LONG_PRICES = 236, MANY = 24, WIDEST = 980, NARROWEST = 330;
 const SHORT_PRICES = 124, NARROW_PAGE = 500; // on a phone many gaps say only the votes
 const LONGEST = 40, SIZE = 13, SAFETY = 1.14;
 const NARROW = new Set("fijlrtI.,:;'|!()[]{} -\"`/\\"), BROAD = new Set("mwMW@%—…");
@@ -135,8 +135,12 @@ function drawGap(sheet, y, cost, end, dense, brief) {
     const written = shape(sheet, "text", "small price", { x: end + 16, y: y + 4 }, brief ? cost.votes : whole);
     if (brief) shape(written, "title", "", {}, whole);
   } else {
-    shape(sheet, "text", "price", { x: end + 16, y: y - 1 }, cost.votes);
-    shape(sheet, "text", "small soft", { x: end + 16, y: y + 14 }, cost.share);
+    const written = shape(sheet, "text", "price", { x: end + 16, y: y - 1 }, cost.votes);
+    if (widthOf(cost.share, 11.5) <= PRICES - 18) {
+      shape(sheet, "text", "small soft", { x: end + 16, y: y + 14 }, cost.share);
+    } else {
+      shape(written, "title", "", {}, `${cost.votes} (${cost.share})`);
+    }
   }
 }
 
@@ -216,4 +220,140 @@ export function ladderSlider(container, record) { // what `ladders.slider_data` 
   show(start);
   if (window.ResizeObserver) new ResizeObserver(() => show(Number(input.value))).observe(container);
   return { input, show };
+}
+
+// The board: without this script all rows are there, in the order of the ranking.
+
+function made(tag, look, text) {
+  const one = document.createElement(tag);
+  if (look) one.className = look;
+  if (text !== undefined) one.textContent = text;
+  return one;
+}
+
+function valueOf(cell) {
+  if (cell.dataset.v !== undefined) return Number(cell.dataset.v);
+  const text = cell.textContent.trim();
+  return text === "" || Number.isNaN(Number(text)) ? null : Number(text);
+}
+
+/** Make a board sortable and searchable; it begins with its first rows. `state` is what it was like before. */
+export function boardTools(box, state = {}) {
+  const table = box.querySelector("table.board"), body = table.tBodies[0], first = Number(box.dataset.board);
+  const rows = [...body.rows], heads = [...table.tHead.rows[0].cells];
+  const names = rows.map((row) => row.querySelector("th.item").textContent.toLowerCase());
+  const now = { all: rows.length <= first, query: "", by: -1, down: false, ...state };
+  const tools = made("div", "board-tools"), input = made("input"), told = made("p", "told");
+  const more = made("button", "board-more");
+  input.type = "search";
+  input.id = "board-search";
+  input.placeholder = "Search";
+  input.setAttribute("aria-label", "Search the ranking");
+  told.setAttribute("role", "status");
+  more.type = "button";
+
+  function show() {
+    const found = rows.filter((row, k) => {
+      row.hidden = !names[k].includes(now.query);
+      return !row.hidden;
+    });
+    table.classList.toggle("short", !now.all && !now.query);
+    told.textContent = now.query ? `${found.length} of ${rows.length}` : "";
+    more.hidden = Boolean(now.query) || rows.length <= first;
+    more.textContent = now.all ? `Show the first ${first}` : `Show all ${rows.length}`;
+    more.setAttribute("aria-expanded", String(now.all));
+  }
+  function sort() {
+    heads.forEach((head, k) => {
+      if (k === now.by) head.setAttribute("aria-sort", now.down ? "descending" : "ascending");
+      else head.removeAttribute("aria-sort");
+    });
+    const ranked = now.by < 0 || ["rank", "tier"].includes(heads[now.by].classList[0]);
+    table.classList.toggle("mixed", !ranked || now.down);
+    if (now.by < 0) return;
+    const words = heads[now.by].classList.contains("item");
+    const keyed = rows.map((row, k) => [words ? names[k] : valueOf(row.cells[now.by]), k]);
+    const sign = now.down ? -1 : 1;
+    keyed.sort(([a, i], [b, j]) => {
+      if (a === null || b === null) return (a === null) - (b === null) || i - j;
+      return sign * (words ? a.localeCompare(b) : a - b) || i - j;
+    });
+    body.append(...keyed.map(([, k]) => rows[k]));
+  }
+  heads.forEach((head, k) => {
+    if (head.classList.contains("places")) return;
+    const button = made("button");
+    button.type = "button";
+    button.setAttribute("aria-label", `Sort by ${head.textContent}`);
+    button.addEventListener("click", () => {
+      // Numbers where much is good come largest first.
+      const down = ["rating", "battles", "overtake"].includes(head.classList[0]);
+      [now.down, now.by] = now.by === k ? [!now.down, k] : [down, k];
+      sort();
+      show();
+    });
+    head.append(button);
+  });
+  input.value = now.query;
+  input.addEventListener("input", () => {
+    now.query = input.value.trim().toLowerCase();
+    show();
+  });
+  more.addEventListener("click", () => {
+    now.all = !now.all;
+    show();
+    if (!now.all) box.scrollIntoView({ block: "nearest" });
+  });
+  if (rows.length > first) {
+    tools.append(input, told);
+    table.before(tools);
+    table.after(more);
+  }
+  sort();
+  show();
+  return { now, input };
+}
+
+// Pictures say the number of what somebody points at or taps, in the line below them.
+
+/** Show the titles of shapes in the line below a picture, and the pairs of a matrix: `pairs` is what `pairs_data` gives. */
+export function readouts(root, pairs) {
+  for (const figure of root.querySelectorAll("figure")) {
+    const line = figure.querySelector(".readout");
+    if (!line) continue;
+    const tell = (event) => {
+      const shape = event.target.closest("svg.picture *");
+      const title = shape && shape.querySelector(":scope > title");
+      const matrix = event.target.closest("svg.heatmap");
+      const text = title ? title.textContent : matrix && pairs ? pairText(matrix, pairs, event) : "";
+      if (text) line.textContent = text;
+    };
+    figure.addEventListener("pointermove", tell);
+    figure.addEventListener("click", tell);
+    const matrix = figure.querySelector("svg.heatmap");
+    if (matrix && pairs) {
+      line.textContent = "Point at a cell, or tap it, for its number.";
+      narrow(matrix, figure.clientWidth);
+    }
+  }
+}
+
+/** On a phone the rows of a matrix are numbered, not named: the numbers are those of the board. */
+function narrow(matrix, width) {
+  if (!width || width >= NARROW_PAGE) return;
+  const names = Number(matrix.dataset.names), [, , wide, high] = matrix.getAttribute("viewBox").split(" ").map(Number);
+  matrix.setAttribute("viewBox", `${names} 0 ${wide - names} ${high}`);
+  matrix.setAttribute("width", String(wide - names));
+  matrix.classList.add("narrow");
+}
+
+function pairText(matrix, pairs, event) {
+  const { left, top, cell, items } = matrix.dataset, back = matrix.getScreenCTM().inverse();
+  const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(back);
+  const [i, j] = [point.y - top, point.x - left].map((x) => Math.floor(x / cell));
+  if (i < 0 || j < 0 || i >= items || j >= items || i === j) return "";
+  const count = pairs.compared[i][j], [upper, lower] = [pairs.names[i], pairs.names[j]];
+  if (!count) return `${i + 1} ${upper} and ${j + 1} ${lower}: never compared`;
+  const of = pairs.unit ? ` of ${count.toLocaleString("en")} ${count === 1 ? pairs.unit.slice(0, -1) : pairs.unit}` : "";
+  return `${i + 1} ${upper} above ${j + 1} ${lower}: ${Number((100 * pairs.share[i][j]).toPrecision(3))} %${of}`;
 }

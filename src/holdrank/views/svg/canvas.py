@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from math import ceil, floor, log10
 
@@ -92,8 +92,8 @@ class Canvas:
 height="20"><text x="4" y="12" class="strong">a &lt; b</text></svg>'
     """
 
-    def __init__(self, kind: str, width: float) -> None:
-        self.kind, self.width = kind, width
+    def __init__(self, kind: str, width: float, *, data: Mapping[str, str] | None = None) -> None:
+        self.kind, self.width, self.data = kind, width, dict(data or {})
         self._parts: list[str] = []
 
     def add(self, tag: str, look: str, title: str = "", **places: float | str) -> None:
@@ -135,8 +135,9 @@ height="20"><text x="4" y="12" class="strong">a &lt; b</text></svg>'
         """Return the drawing; `label` is the same in words."""
         size = f"{digits(self.width)} {digits(ceil(height))}"
         width, high = size.split()
+        facts = "".join(f' data-{name}="{attribute(value)}"' for name, value in self.data.items())
         return (
-            f'<svg class="picture {self.kind}" role="img" aria-label="{attribute(label)}" viewBox="0 0 {size}" '
+            f'<svg class="picture {self.kind}" role="img" aria-label="{attribute(label)}"{facts} viewBox="0 0 {size}" '
             f'width="{width}" height="{high}">{"".join(self._parts)}</svg>'
         )
 

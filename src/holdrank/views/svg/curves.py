@@ -8,12 +8,14 @@ from itertools import pairwise
 from holdrank.analysis.records import Record
 from holdrank.views.svg.canvas import Canvas, digits, sentence, ticks, width_of
 from holdrank.words.names import curve_name
+from holdrank.words.nouns import noun_of
 from holdrank.words.numbers import number, percent, plural
 from holdrank.words.pictures import (
     any_bound,
     axis_text,
     breakdown_text,
     broken_text,
+    curve_point_text,
     in_halves,
     known_curves,
     other_metric,
@@ -22,8 +24,8 @@ from holdrank.words.pictures import (
 )
 from holdrank.words.prices import CANNOT_BREAK
 
-_WIDTH, _HEIGHT = 680.0, 380.0
-_LEFT, _TOP, _BOTTOM = 112.0, 34.0, 52.0
+_WIDTH, _HEIGHT = 520.0, 350.0
+_LEFT, _TOP, _BOTTOM = 62.0, 34.0, 52.0
 
 
 class _Frame:
@@ -35,8 +37,8 @@ class _Frame:
         self.highest, self.endless = highest or 1.0, endless
         self.never = _TOP + 2
         votes = record["votes"]
-        sheet.text(_LEFT - 58, 14, "votes" if votes["counts"] else "", "small soft end")
-        sheet.text(_LEFT - 8, 14, "share", "small soft end")
+        unit = f"{noun_of(votes)}s"
+        sheet.text(_LEFT - 8, 14, unit if votes["counts"] else "share", "small soft end")
         # Round numbers of votes where there are votes to count; few of them have a tick each.
         scale = votes["total"] if votes["counts"] else 1.0
         for tick in ticks(self.highest * scale):
@@ -44,12 +46,10 @@ class _Frame:
                 continue
             y = self.y(tick / scale)
             sheet.line([(_LEFT, y), (right, y)], "grid" if tick else "rule")
-            if votes["counts"]:
-                sheet.text(_LEFT - 58, y + 4, number(tick), "small end")
-            sheet.text(_LEFT - 8, y + 4, percent(tick / scale), "small soft end")
+            sheet.text(_LEFT - 8, y + 4, number(tick) if votes["counts"] else percent(tick), "small end")
         if endless:
             sheet.line([(_LEFT, self.never), (right, self.never)], "grid dashed")
-            sheet.text(_LEFT - 8, self.never + 4, CANNOT_BREAK, "small soft end")
+            sheet.text(_LEFT + 4, self.never - 5, CANNOT_BREAK, "small soft")
 
     def y(self, share: float | None) -> float:
         """Return the height of a share; None is never."""
@@ -82,6 +82,9 @@ def breakdown(record: Record) -> str:
     for k, curve in reversed(list(enumerate(curves))):
         every = round(curve["delta"][-1] * 2 * pairs) if in_halves(curve) else pairs
         ends.append((_curve(sheet, frame, curve, x, k, dense=len(curve["delta"]) == every), labels[k], k))
+        for j, delta in enumerate(curve["delta"]):
+            title = f"{labels[k]}: {curve_point_text(record, curve, j)}"
+            sheet.add("circle", "hit", title, cx=x(delta), cy=frame.y(curve["lower"][j]), r=7)
     _label_ends(sheet, ends, right, frame)
     return sheet.done(_HEIGHT, breakdown_text(record))
 
@@ -99,18 +102,17 @@ def _curve(sheet: Canvas, frame: _Frame, curve: Record, x: Callable[[float], flo
     """
     edges = [0.0, *curve["delta"]]
     lows: list[tuple[float, float]] = []
-    highs: list[tuple[float, float]] = []
+    band: list[str] = []
     for j, (start, end) in enumerate(pairwise(edges)):
-        low = curve["lower"][j if dense or j == 0 else j - 1]
-        # None as upper bound: no attack is known, unless there is none.
+        low = frame.y(curve["lower"][j if dense or j == 0 else j - 1])
+        lows += [(x(start), low), (x(end), low)]
+        # Where no attack is known there is no upper end to draw, unless nothing breaks it.
         high = curve["upper"][j]
-        top = (
-            frame.never if high is None and curve["lower"][j] is None else frame.high if high is None else frame.y(high)
-        )
-        lows += [(x(start), frame.y(low)), (x(end), frame.y(low))]
-        highs += [(x(start), top), (x(end), top)]
-    shape = "L".join(f"{digits(a)} {digits(b)}" for a, b in [*highs, *reversed(lows)])
-    sheet.add("path", f"band s{k % 4}", d=f"M{shape}z")
+        if high is not None or curve["lower"][j] is None:
+            top = frame.never if high is None else frame.y(high)
+            band.append(f"M{digits(x(start))} {digits(low)}H{digits(x(end))}V{digits(top)}H{digits(x(start))}z")
+    if band:
+        sheet.add("path", f"band s{k % 4}", d="".join(band))
     sheet.line([*lows, (x(edges[-1]), frame.y(curve["lower"][-1]))], f"curve s{k % 4}")
     if not dense:
         for delta, low in zip(curve["delta"], curve["lower"], strict=True):
@@ -151,7 +153,7 @@ def tradeoff(record: Record) -> str:
     def x(value: float) -> float:
         return _LEFT + 16 + (value - least) / span * (right - _LEFT - 32)
 
-    sheet.text(right, 14, f"votes until {broken_text(record)}", "small soft end")
+    sheet.text(right, 14, f"until {broken_text(record)}", "small soft end")
     allowed = min(x(least + found["tolerance"]), right)
     sheet.box(_LEFT, frame.high - 6, allowed - _LEFT, frame.low - frame.high + 6, "allowed")
     for value in ticks(least + span, least):
@@ -168,6 +170,8 @@ def tradeoff(record: Record) -> str:
             sheet.line([(x(loss[k]), frame.y(lower[k])), (x(loss[k]), frame.y(upper[k]))], "whisker s0")
         if k != best:
             sheet.dot(x(loss[k]), frame.y(lower[k]), 4, "mark s0" if found["pareto"][k] else "hollow")
+        title = f"θ = {found['theta'][k]:.4g}: loss {loss[k]:.4g}, {robustness_text(record, k)}"
+        sheet.add("circle", "hit", title, cx=x(loss[k]), cy=frame.y(lower[k]), r=7)
     _mark_best(sheet, record, x(loss[best]), frame.y(lower[best]))
     return sheet.done(_HEIGHT, tradeoff_text(record))
 

@@ -57,5 +57,7 @@ def _gap(sheet: Canvas, y: float, cost: Price, inside: float, *, dense: bool) ->
     if dense or not cost.share:
         sheet.text(end + 16, y + 4, str(cost) if cost.share else cost.votes, "small price")
     else:
-        sheet.text(end + 16, y - 1, cost.votes, "price")
-        sheet.text(end + 16, y + 14, cost.share, "small soft")
+        fits = width_of(cost.share, 11.5) <= _PRICES - 18
+        sheet.text(end + 16, y - 1, cost.votes, "price", full="" if fits else str(cost))
+        if fits:
+            sheet.text(end + 16, y + 14, cost.share, "small soft")

@@ -5,99 +5,95 @@ from __future__ import annotations
 from itertools import pairwise
 
 from holdrank.analysis.records import Record
-from holdrank.views.svg.canvas import Canvas, fitted, sentence, width_of
+from holdrank.views.svg.canvas import Canvas, digits, fitted, sentence, width_of
 from holdrank.words.ladders import tiers_of
 from holdrank.words.names import named
-from holdrank.words.pictures import compared, heatmap_text
+from holdrank.words.pictures import MOST_PAIRED, compared, heatmap_text
 
 _STEPS = 10  # colours from 0 to 100 %, and one between them for a tie
 _TIE = 0.005  # a share so near to one half has the colour of a tie
 _FEW = 5  # votes on a pair; fewer say little
 _NUMBERED = 12  # items whose cells can hold a number
-_NAMED = 62  # items whose rows can have names
-_SIDE, _LARGEST, _SMALLEST = 620.0, 40.0, 6.0
-_WIDEST_NAME = 190.0
+_SIDE, _LARGEST = 600.0, 40.0
+_WIDEST_NAME = 170.0
 
 
 def heatmap(record: Record) -> str:
-    """Return the matrix: the cell of a row and a column is the share of votes that prefer the row."""
-    order, names, n = record["consensus"]["order"], record["items"], len(record["items"])
-    if n < 2:
+    """Return the matrix of the first items: the cell of a row and a column is the share of votes for the row."""
+    order, names = record["consensus"]["order"], record["items"]
+    if len(names) < 2:
         return sentence("heatmap", heatmap_text(record))
-    cell = min(max(_SIDE / n, _SMALLEST), _LARGEST)
+    n = min(len(names), MOST_PAIRED)
+    cell = min(_SIDE / n, _LARGEST)
     size = min(13.0, cell - 1)
-    with_names = n <= _NAMED
-    wide = min(max(width_of(named(name), size) for name in names), _WIDEST_NAME) if with_names else 0.0
+    wide = min(max(width_of(named(names[item]), size) for item in order[:n]), _WIDEST_NAME)
     left, top = wide + 34, 72.0
-    sheet = Canvas("heatmap", max(left + n * cell + 8, 520.0))
-    _key(sheet, record)
+    # Where the cells are, for whoever points at one; a narrow page leaves the names out.
+    where = {"names": digits(wide), "left": digits(left), "top": digits(top), "cell": f"{cell:.4g}", "items": str(n)}
+    sheet = Canvas("heatmap", left + max(n * cell + 8, 320.0), data=where)
+    _key(sheet, record, n, left)
     # One unit is one cell; a run of equal cells is a line as thick as a cell, so that few signs draw many cells.
     sheet.raw(f'<g transform="translate({left:.1f} {top:g}) scale({cell:.4g})"><g transform="translate(0 .5)">')
-    for step, path in sorted(_runs(record).items()):
+    for step, path in sorted(_runs(record, n).items()):
         sheet.raw(f'<path class="heat h{step}" d="{path}"/>')
-    few = _hatched(record)
+    few = _hatched(record, n)
     if few:
         sheet.raw(f'<path class="few" stroke="url(#hatch)" d="{few}"/>')
     sheet.raw("</g>")
     start = 0
     for tier in tiers_of(record):
-        edge = len(tier)
-        sheet.raw(f'<path class="tier-box" d="M{start} {start}h{edge}v{edge}h-{edge}z"/>')
+        edge = min(len(tier), n - start)
+        if edge > 0:
+            sheet.raw(f'<path class="tier-box" d="M{start} {start}h{edge}v{edge}h-{edge}z"/>')
         start += edge
     sheet.raw("</g>")
-    stride = 1 if with_names else 5
-    for k, item in enumerate(order):
+    for k, item in enumerate(order[:n]):
         y = top + (k + 0.5) * cell + 0.35 * size
-        if with_names:
-            short = fitted(named(names[item]), wide, size)
-            full = "" if short == names[item] else named(names[item], 400)
-            sheet.raw(f'<g font-size="{size:.3g}">')
-            sheet.text(wide, y, short, "end", full=full)
-            sheet.text(left - 6, y, str(k + 1), "soft end")
-            sheet.raw("</g>")
-        elif k == 0 or (k + 1) % stride == 0:
-            sheet.text(left - 6, y + 2, str(k + 1), "small soft end")
-        if k == 0 or (k + 1) % (1 if n <= 30 else 5) == 0:
+        short = fitted(named(names[item]), wide, size)
+        full = "" if short == names[item] else named(names[item], 400)
+        sheet.raw(f'<g font-size="{size:.3g}">')
+        sheet.text(wide, y, short, "name end", full=full)
+        sheet.text(left - 6, y, str(k + 1), "soft end")
+        sheet.raw("</g>")
+        if k == 0 or (k + 1) % (1 if n <= 16 else 5) == 0:
             sheet.text(left + (k + 0.5) * cell, top - 6, str(k + 1), "small soft middle")
     if n <= _NUMBERED:
         _numbers(sheet, record, left, top, cell)
     return sheet.done(top + n * cell + 8, heatmap_text(record))
 
 
-def _key(sheet: Canvas, record: Record) -> None:
+def _key(sheet: Canvas, record: Record, n: int, left: float) -> None:
     """Draw the scale, and what hatching means."""
-    sheet.text(2, 12, "share of the votes on a pair that prefer the row to the column", "small")
+    sheet.text(left, 12, "share of votes that prefer row to column", "small")
     sheet.raw(
         '<defs><pattern id="hatch" width=".5" height=".5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
         '<path class="hatch" d="M0 0v.5"/></pattern></defs>'
     )
-    x = 2.0
     steps = [*range(_STEPS // 2), _STEPS, *range(_STEPS // 2, _STEPS)]
-    for step in steps:
-        sheet.box(x, 20, 20, 12, f"key h{step}")
-        x += 20
-    for share, at in ((0, 2.0), (50, 112.0), (100, 222.0)):
-        sheet.text(at, 45, f"{share} %", "small soft " + {0: "", 50: "middle", 100: "end"}[share])
-    if _hatched(record):
-        sheet.raw('<g transform="translate(250 20) scale(12)"><path class="few" stroke="url(#hatch)" d="M0 .5h2"/></g>')
-        sheet.text(280, 30.5, f"fewer than {_FEW} votes, or none" if _few(record) == _FEW else "no votes", "small")
+    for k, step in enumerate(steps):
+        sheet.box(left + 20 * k, 20, 20, 12, f"key h{step}")
+    for share, at, look in ((0, 0.0, ""), (50, 110.0, " middle"), (100, 220.0, " end")):
+        sheet.text(left + at, 45, f"{share} %", f"small soft{look}")
+    if _hatched(record, n):
+        sheet.raw(f'<g transform="translate({left + 236:.1f} 20) scale(12)">')
+        sheet.raw('<path class="few" stroke="url(#hatch)" d="M0 .5h2"/></g>')
+        sheet.text(left + 264, 30.5, f"under {_FEW}" if _few(record) == _FEW else "none", "small")
 
 
-def _runs(record: Record) -> dict[int, str]:
+def _runs(record: Record, n: int) -> dict[int, str]:
     """Return, for each colour, the cells that have it: the runs of all rows as one path."""
     share = record["pairs"]["share"]
     paths: dict[int, list[str]] = {}
-    for i, row in enumerate(share):
-        steps = [-1 if i == j or not compared(record, i, j) else _step(value) for j, value in enumerate(row)]
+    for i, row in enumerate(share[:n]):
+        steps = [-1 if i == j or not compared(record, i, j) else _step(value) for j, value in enumerate(row[:n])]
         for start, end in _equal(steps):
             if steps[start] >= 0:
                 paths.setdefault(steps[start], []).append(f"M{start} {i}h{end - start}")
     return {step: "".join(parts) for step, parts in paths.items()}
 
 
-def _hatched(record: Record) -> str:
+def _hatched(record: Record, n: int) -> str:
     """Return the cells that few or no votes speak for."""
-    n = len(record["items"])
     least = _few(record)
     runs = []
     for i in range(n):

@@ -8,12 +8,14 @@ from holdrank.analysis.records import Record
 from holdrank.views.svg.canvas import SIZE, Canvas, fitted, sentence, width_of
 from holdrank.words.ladders import buckets, tiers_of
 from holdrank.words.names import named
+from holdrank.words.nouns import noun_of
 from holdrank.words.numbers import percent, plural
 from holdrank.words.pictures import attack_text, budget_of, places_of_items, ranges_text
 from holdrank.words.prices import budget_text
 
-_WIDTH = 680.0
+_WIDTH, _NARROW = 680.0, 560.0
 _WIDEST_NAME = 230.0
+_MOST_TICKS = 7  # places on an axis, and the last
 _MOST_ROWS = 30  # items; more stand closer together
 _MOST_TOLD = 12  # items in words
 _LEAST_MOVED, _MOST_MOVED = 8, 24  # items of an attack that are drawn
@@ -100,10 +102,16 @@ def _tier_ends(record: Record) -> set[int]:
 
 
 def marked_places(n: int) -> list[int]:
-    """Return the places that get a line: 1, the last, and round ones between."""
-    step = 1 if n <= 15 else 5 if n <= 60 else 10
+    """Return the places that get a line, at most eight: 1, the last, and round ones between.
+
+    Examples
+    --------
+    >>> marked_places(9), marked_places(17), marked_places(208)
+    ([1, 2, 4, 6, 9], [1, 5, 10, 17], [1, 50, 100, 150, 208])
+    """
+    step = next(step for step in (1, 2, 5, 10, 20, 25, 50, 100, 10**9) if n <= _MOST_TICKS * step or step > n)
     between = range(step, n + 1, step)
-    return [1, *(k for k in between if k > 1 and n - k >= step / 2), *([n] if n > 1 else [])]
+    return [1, *(k for k in between if k > 1 and n - k >= step), *([n] if n > 1 else [])]
 
 
 # The attack.
@@ -117,12 +125,12 @@ def attack(record: Record) -> str:
     order, names = record["consensus"]["order"], record["items"]
     rows, left_out = _moves(found, order)
     size, step = (SIZE, 30.0) if len(rows) <= 16 else (11.5, 24.0)
-    wide = min(max(width_of(named(names[item]), size) for item in rows), 190.0)
-    left, right = wide + 58, _WIDTH - wide - 58
-    sheet = Canvas("attack", _WIDTH)
+    wide = min(max(width_of(named(names[item]), size) for item in rows), 168.0)
+    left, right = wide + 58, _NARROW - wide - 58
+    sheet = Canvas("attack", _NARROW)
     sheet.text(left, 14, "before", "strong end")
     cost = _cost(record)
-    sheet.text(_WIDTH, 14, f"after {cost}" if cost else "after", "strong end")
+    sheet.text(_NARROW, 14, f"after {cost}" if cost else "after", "strong end")
     sides = []
     for ranks, x, look in ((found["before"], left, "end"), (found["after"], right, "")):
         groups = buckets(ranks, order)
@@ -155,7 +163,7 @@ def attack(record: Record) -> str:
             sheet.text(x - 48 if look else x + 48, y, short, kind, full=full)
     bottom = 34 + len(rows) * step + 6
     if left_out:
-        sheet.text(_WIDTH / 2, bottom + 12, f"{plural(left_out, 'more item')}, which moved less or not at all",
+        sheet.text(_NARROW / 2, bottom + 12, f"{plural(left_out, 'more item')}, which moved less or not at all",
                    "small soft middle")  # fmt: skip
         bottom += 20
     return sheet.done(bottom, attack_text(record))
@@ -195,5 +203,5 @@ def _cost(record: Record) -> str:
     found, votes = record["attack"], record["votes"]
     most = found["sufficient"] if found["whole"] and votes["counts"] else None
     if most is not None:
-        return budget_text(most / votes["total"], most)
-    return "" if found["upper"] is None else budget_text(found["upper"], None)
+        return budget_text(most / votes["total"], most, noun_of(votes))
+    return "" if found["upper"] is None else budget_text(found["upper"], None, noun_of(votes))

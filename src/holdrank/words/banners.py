@@ -1,0 +1,110 @@
+"""What a reader must know before the ranking: what was cut short and how to get it; other orders that are as good."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import Any, NamedTuple
+
+from holdrank.errors import show
+from holdrank.status import Status
+from holdrank.words.names import listed
+
+Record = dict[str, Any]
+
+_WHAT = {
+    "consensus": "the consensus",
+    "tiers": "the tiers",
+    "attack": "how many votes end the lead",
+    "claims": "the claims",
+    "gaps": "votes at the gaps between tiers",
+    "cut": "the cut",
+    "removals": "what an item's leaving does",
+    "races": "votes to overtake",
+    "bootstrap": "the bootstrap",
+    "chance": "places by chance",
+    "reach": "places within reach",
+    "voters": "voters who matter",
+    "tradeoff": "the trade-off",
+    "curves": "breakdown curves",
+    "others": "other rules",
+    "refine": "closer bounds",
+}
+_LONGER, _LEAST_SECONDS = 5, 60  # a time limit that helps is so many times the present one
+
+
+class Banner(NamedTuple):
+    """A warning at the top of a page: a title, a text, and a command that helps; empty where none does."""
+
+    title: str
+    text: str
+    command: str = ""
+
+
+def file_name(source: str) -> str:
+    r"""Return the name of a file without its folder, safe to show.
+
+    Examples
+    --------
+    >>> file_name("/home/ann/votes.csv"), file_name("C:\\data\\votes.csv"), file_name("")
+    ('votes.csv', 'votes.csv', '')
+    """
+    return show(re.split(r"[\\/]", source)[-1], 200)
+
+
+def banners(record: Record) -> list[Banner]:
+    """Return what stands above the ranking; nothing where all was computed and no other order is as good."""
+    found = [_not_alone(record), _cut_short(record)]
+    return [one for one in found if one is not None]
+
+
+def _not_alone(record: Record) -> Banner | None:
+    found = record["consensus"]
+    if found["unique"] is not False or len(record["items"]) == 1:
+        return None
+    if Status(found["status"]) in (Status.SCORED, Status.SORTED):
+        return Banner("Some items have equal scores.", "They stand in the order of the file.")
+    notes = " ".join(f"{note[:1].upper()}{note[1:]}." for note in found.get("notes", []))
+    return Banner("Several orders are equally good.", notes or "This page shows one of them.")
+
+
+def _cut_short(record: Record) -> Banner | None:
+    steps = [step for step in record["steps"] if step["state"] != "done"]
+    if not steps:
+        return None
+    limit = record["spec"]["time_limit"]
+    parts = []
+    for state, why in (
+        ("cut short", f"time limit of {limit:g} s" if limit is not None else "time limit"),
+        ("interrupted", "interrupted"),
+        ("failed", ""),
+    ):
+        names = [_WHAT.get(step["name"], step["name"]) for step in steps if step["state"] == state]
+        if state == "failed":
+            parts += [
+                f"Failed: {_WHAT.get(step['name'], step['name'])} ({show(step['note'], 200)})."
+                for step in steps
+                if step["state"] == state
+            ]
+        elif names:
+            parts.append(f"{listed(names, len(names))[:1].upper()}{listed(names, len(names))[1:]} ({why}).")
+    cut = any(step["state"] == "cut short" for step in steps)
+    if cut:
+        parts.append("Bounds shown there hold, but are wider than they could be.")
+    again = cut or any(step["state"] == "interrupted" for step in steps)
+    return Banner("Not everything was computed.", " ".join(parts), _command(record) if again else "")
+
+
+def _command(record: Record) -> str:
+    """Return what computes the rest: the command line, or Python for votes that came from no file."""
+    limit = record["spec"]["time_limit"]
+    seconds = f"{max(_LEAST_SECONDS, _LONGER * (limit or 0)):g}"
+    name, spec = file_name(record["votes"]["source"]), record["spec"]
+    if not record["votes"]["sha256"] or not name:
+        return f"analyse(votes, Spec(time_limit={seconds}))"
+    rule = "" if spec["rule"] == "auto" else f" --rule {spec['rule']}"
+    theta = (
+        "" if spec["theta"] == "auto" else f" --theta {'none' if spec['theta'] is None else format(spec['theta'], 'g')}"
+    )
+    k = "" if spec["k"] is None else f" --k {spec['k']}"
+    return f"holdrank report {shlex.quote(name)}{rule}{theta}{k} --time-limit {seconds}"

@@ -1,0 +1,70 @@
+"""The board of a page in words: the headings of its columns, what its bars mean, and what is left out and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from holdrank.words.names import rule_name, why_chosen
+from holdrank.words.nouns import noun_of
+from holdrank.words.numbers import percent, plural
+from holdrank.words.prices import budget_text
+
+Record = dict[str, Any]
+
+NO_BOOTSTRAP = "Places by chance were not computed."
+
+
+def about_text(record: Record) -> str:
+    """Return how many votes there are of how many items.
+
+    Examples
+    --------
+    >>> about_text({"items": ["a", "b"], "votes": {"counts": True, "total": 8931.0, "format": "battles"}})
+    '8,931 battles, 2 items'
+    """
+    votes = record["votes"]
+    many = plural(votes["total"], noun_of(votes)) if votes["counts"] else "shares of votes"
+    return f"{many}, {plural(len(record['items']), 'item')}"
+
+
+def board_caption(record: Record) -> str:
+    """Return what the board is about: the rule, and how tiers came about."""
+    rule, tiers = rule_name(record["consensus"]["rule"]), record["tiers"]
+    if tiers is None:
+        return f"Ranked by {rule}, without tiers."
+    number = max(tiers["ranks"])
+    if number == len(record["items"]):
+        return f"Ranked by {rule}. The votes tell all items apart, so no tier has more than one."
+    return f"Ranked by {rule}, in {plural(number, 'tier')}. Items of one tier are tied."
+
+
+def how_ranked(record: Record) -> str:
+    """Return why this rule, and which threshold made the tiers."""
+    tiers = record["tiers"]
+    why = why_chosen(record["spec"]["rule"], record["consensus"]["rule"])
+    parts = [f"{rule_name(record['consensus']['rule'])} was chosen {why}."] if why else []
+    if tiers is not None:
+        how = "was chosen from the votes" if tiers["auto"] else "was given"
+        parts.append(f"The threshold of the tiers, {tiers['theta']:.3g}, {how}.")
+    return " ".join(parts)
+
+
+def chance_legend(record: Record) -> str:
+    """Return what the thin bar means."""
+    return f"by chance ({percent(record['bootstrap']['level'])} of bootstrap samples)"
+
+
+def reach_legend(record: Record) -> str:
+    """Return what the thick bar means."""
+    reach = record["reach"]
+    budget = budget_text(reach["budget"], reach["votes"], noun_of(record["votes"])).partition(" (")[0]
+    return f"within reach of {budget} (dark: reached)"
+
+
+def no_reach_text(record: Record) -> str:
+    """Return why the board shows no places within reach."""
+    reach = record["reach"]
+    if reach is None or any(step["name"] == "reach" and step["state"] != "done" for step in record["steps"]):
+        return "Places within reach of an adversary were not computed within the time limit."
+    budget = budget_text(reach["budget"], reach["votes"], noun_of(record["votes"]))
+    return f"Reach is left out: somebody who changes {budget} may move almost every item almost anywhere."
