@@ -66,13 +66,13 @@ print("table.tex, and benchmark.png: the tasks that each model wins against each
 # without dialogue: Aspen > Briar > Clover > Dogwood > Elder > Fern
 # without perplexity: Aspen > Briar > Clover > Dogwood > Elder > Fern
 #
-# Aspen wins, and stays first unless at least 3 of 8 votes change (37.5 %, proven minimum).
+# Aspen is first; another winner takes 3 of 8 tasks.
 #    Place & Item & Votes to break the gap below
-#    1 & Aspen & 3 votes (37.5 \%)
-#    2 & Briar & 1 vote (12.5 \%)
-#    3 & Clover & 2 votes (25 \%)
-#    4 & Elder & 1 vote (12.5 \%)
-#    5 & Dogwood & 2 votes (25 \%)
+#    1 & Aspen & 3 tasks (37.5 \%)
+#    2 & Briar & 1 task (12.5 \%)
+#    3 & Clover & 2 tasks (25 \%)
+#    4 & Elder & 1 task (12.5 \%)
+#    5 & Dogwood & 2 tasks (25 \%)
 #    6 & Fern &
 # tiers at 0.15: Aspen > {Briar, Clover} > {Dogwood, Elder} > Fern
 # table.tex, and benchmark.png: the tasks that each model wins against each other

@@ -105,10 +105,7 @@ def test_tiers_at_the_chosen_threshold_come_with_the_tradeoff():
     assert (r["tiers"]["ranks"], r["tiers"]["theta"], r["tiers"]["auto"]) == ([1, 1, 2], 0.25, True)
     assert r["path"] == {"theta": [0.0, 0.01, 0.5], "sizes": [[1, 1, 1], [2, 1], [3]]}
     assert r["tradeoff"]["theta"][r["tradeoff"]["best"]] == 0.01
-    assert (
-        r["headline"]
-        == "a and b firmly share first place; adding a third takes 25 of 100 votes."
-    )
+    assert r["headline"] == "a and b firmly share first place; adding a third takes 25 of 100 votes."
 
 
 def test_shares_votes_without_counts_have_no_whole_votes():

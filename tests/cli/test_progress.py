@@ -76,7 +76,7 @@ def test_a_person_at_a_terminal_sees_the_step_and_a_pipe_does_not(arena, words, 
     if "--json" in words:
         assert json.loads(printed)["command"] == words[0]
     else:
-        assert "share first place" in told  # what is known so far, after the first step
+        assert "first place" in told  # what is known so far, after the first step
     plain = subprocess.run(
         [sys.executable, "-m", "holdrank", *words, "--time-limit", "0"], cwd=arena, capture_output=True, check=True
     )

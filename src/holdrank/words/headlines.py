@@ -142,12 +142,9 @@ def _fewer(found: Record, votes: Record) -> str:
 def _first_gap(record: Record) -> str:
     """Return what the gap below the first tier takes, where that is not what the headline says."""
     votes, top, n = record["votes"], _top(record), len(record["items"])
-    if not record.get("gaps") or record["tiers"] is None or len(top) == n or record["attack"]["lower"] is None:
+    ends = _gap_ends(record)
+    if ends is None or record["tiers"] is None or len(top) == n or record["attack"]["lower"] is None:
         return ""
-    gap = record["gaps"][0]
-    if gap.get("known") is False or gap["lower"] is None:
-        return ""
-    ends = (to_decide(gap), gap["sufficient"]) if votes["counts"] else (gap["lower"], gap["upper"])
     if ends == _ends(record["attack"], votes) or not (amount := amount_text(*ends, votes)):
         return ""
     many = "" if votes["counts"] else f" of the {noun_of(votes)}s"
@@ -195,10 +192,27 @@ def _strength(record: Record) -> str:
     part = votes["total"] if votes["counts"] else 1.0
     if most is not None and (most <= FRAGILE * part or (votes["counts"] and most <= 1)):
         return "fragile"
-    if not least or least < FIRM * part or (votes["counts"] and least < FIRM_VOTES):
+    if not _enough_to_be_firm(least, votes):
+        return ""
+    # Who shares first place may change for fewer votes than somebody new takes.
+    if len(_top(record)) > 1 and (ends := _gap_ends(record)) is not None and not _enough_to_be_firm(ends[0], votes):
         return ""
     tested = drawn is not None and drawn["draws"] >= LEAST_DRAWS
     return "firm" if not tested or first_by_chance(record) >= FIRM_CHANCE else ""
+
+
+def _enough_to_be_firm(least: float | None, votes: Record) -> bool:
+    part = votes["total"] if votes["counts"] else 1.0
+    return least is not None and least >= FIRM * part and (not votes["counts"] or least >= FIRM_VOTES)
+
+
+def _gap_ends(record: Record) -> tuple[float | None, float | None] | None:
+    """Return what the gap below the first tier takes, at least and at most; None where nothing is known."""
+    gaps, votes = record.get("gaps"), record["votes"]
+    if not gaps or gaps[0].get("known") is False or gaps[0]["lower"] is None:
+        return None
+    gap = gaps[0]
+    return (to_decide(gap), gap["sufficient"]) if votes["counts"] else (gap["lower"], gap["upper"])
 
 
 def _ends(found: Record, votes: Record) -> tuple[float | None, float | None]:
