@@ -268,7 +268,7 @@ def test_shares_and_flags_of_a_record_are_looked_at():
 def test_a_record_without_a_seal_is_open_and_an_edited_one_refuted():
     votes, analysis = a_record(0)
     verdict = hr.verify(votes, hr.Analysis({**analysis.record, "seal": ""}))
-    assert [check.finding for check in verdict.checks if "as it was written" in check.claim] == ["open"]
+    assert [check.finding for check in verdict.checks if "since it was written" in check.claim] == ["open"]
     edited = {**analysis.record, "version": "0.0.1"}
     assert hr.verify(votes, hr.Analysis(edited)).refuted
     assert seal_of(analysis.record) == analysis.record["seal"]

@@ -407,7 +407,7 @@ def test_errors_of_pages_are_pages(client):
     answer = client.get("/v/unknown", headers={"accept": "text/html"})
     assert answer.status_code == 404
     assert answer.headers["content-type"].startswith("text/html")
-    assert "This is not open, or not any more" in answer.text
+    assert "This file is not open, or no longer open" in answer.text
     assert "open the file again from the first page" in answer.text
     is_error(client.get("/v/unknown.json"), 404, "not-found")
     is_error(client.get("/nowhere.json"), 404, "http")
@@ -541,7 +541,7 @@ def test_the_command_refuses_a_port_in_use(command_line):
         port = taken.getsockname()[1]
         code, _, err = command_line("studio", "--port", str(port), "--no-browser")
     assert code == 2
-    assert f"port {port} cannot be used" in err
+    assert f"port {port} is not available" in err
 
 
 def test_it_says_that_it_is_well_and_how_much_it_has_to_do(client):
