@@ -116,10 +116,11 @@ def test_a_greedy_attacker_never_beats_a_bound(change):
         assert found.verified
 
 
+@pytest.mark.slow
 def test_counts_of_battles_are_as_good_as_the_battles(monkeypatch):
-    monkeypatch.setattr("holdrank.attacks.bradley_terry.engine._REGIONS", ((5, 20),))  # a race stops at the same region
-    wins = arena(np.random.default_rng(3), 5, 400, 0)
-    counts = hr.PairCounts.from_wins(wins, list("abcde"))
+    monkeypatch.setattr("holdrank.attacks.bradley_terry.engine._REGIONS", ((4, 20),))  # a race stops at the same region
+    wins = arena(np.random.default_rng(3), 4, 300, 0)
+    counts = hr.PairCounts.from_wins(wins, list("abcd"))
     votes = counts.as_votes()
     for goal in (hr.NewWinner(), hr.TopSet(1)):
         one, other = (hr.attack(data, hr.bradley_terry, goal, change="drop") for data in (counts, votes))
@@ -193,6 +194,8 @@ def test_ballots_over_one_item_count_for_the_ridge_alone():
     assert hr.fulfils(votes, hr.bradley_terry, found.whole.votes, hr.NewWinner())
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_breakdown_of_battles_is_certified():
     wins = arena(np.random.default_rng(11), 5, 400, 0)
     curve = hr.breakdown(hr.PairCounts.from_wins(wins, list("abcde")), hr.bradley_terry, time_limit=1.5)

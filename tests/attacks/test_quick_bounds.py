@@ -80,6 +80,7 @@ def test_no_quick_bound_on_tiers_is_above_what_brute_force_finds(change):
     assert told
 
 
+@pytest.mark.slow
 def test_quick_bounds_of_an_arena_hold_what_closer_ones_say():
     votes = votes_of(arena(np.random.default_rng(5), 40, 30_000, 0.0).astype(int), np.zeros((40, 40), dtype=int))
     before = hr.bradley_terry(votes).ranking

@@ -78,7 +78,7 @@ def test_places_of_many_items_are_bounded_and_shown(change):
 
 
 def test_counts_and_battles_have_the_same_places():
-    counts = hr.PairCounts.from_wins(arena(np.random.default_rng(3), 12, 600, 0), [f"i{k}" for k in range(12)])
+    counts = hr.PairCounts.from_wins(arena(np.random.default_rng(3), 8, 400, 0), [f"i{k}" for k in range(8)])
     one, other = (hr.reach(data, hr.bradley_terry, 0.01) for data in (counts, counts.as_votes()))
     for end in ("best", "worst", "shown_best", "shown_worst"):
         assert getattr(one, end).tolist() == getattr(other, end).tolist()

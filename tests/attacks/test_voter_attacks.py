@@ -172,8 +172,10 @@ def test_capped_votes_can_be_attacked():
         check_the_change(votes, found)
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_more_voters_than_greed_finds_are_never_called_needed():
-    for seed in range(4):
+    for seed in range(3):
         rng = np.random.default_rng([seed, 22])
         n, voters = 10, 120
         lean = rng.normal(0, 0.5, (voters, n)) + rng.normal(0, 0.5, n)

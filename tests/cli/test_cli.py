@@ -62,7 +62,7 @@ def run(command_line, tmp_path):
         ("tiers", ["tiers", "votes.soc", "--theta", "0.2", "-q"]),
         ("tiers-path", ["tiers", "votes.soc", "--path", "-q"]),
         ("validate", ["validate", "votes.soc"]),
-        ("demo", ["demo"]),
+        pytest.param("demo", ["demo"], marks=pytest.mark.slow),
         ("convert", ["convert", "votes.soc", "-", "--to", "positions", "-q"]),
     ],
 )
