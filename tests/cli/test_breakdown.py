@@ -291,7 +291,7 @@ def test_the_input_is_not_overwritten_and_bad_names_are_refused_before_the_searc
 def test_zero_is_a_goal_and_gets_its_own_answer(run):
     code, _, err = run("attack", "votes.soc", "--top-set", "0", "-q")
     assert code == 2
-    assert "k must be a whole number, 1 or more" in err
+    assert "k must be a whole number from 1 to 3" in err
     code, out, _ = run("attack", "votes.soc", "--distance", "0", "-q")
     assert code == 0
     assert "No vote needs to change to move the consensus by 0 of 6 pairs: this is already the case." in out

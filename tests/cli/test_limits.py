@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from itertools import pairwise
 
 import click
@@ -96,7 +97,8 @@ def test_too_few_draws_give_no_intervals(run):
 def test_the_limit_of_diff_covers_its_draws(run):
     code, out, err = run("diff", "hard.csv", "hard.csv", "-q", "--time-limit", "0.01")
     assert code == 0
-    assert "0 of 40 items moved; 0 of 780 pairs changed order" in out
+    assert re.search(r"\d+ of 40 items moved; \d+ of 780 pairs changed order\n", out)
+    assert "note: not both rankings are proved optimal; what moved may be chance of the search\n" in err
     assert "of 1,000 draws\n" in err
     assert "--time-limit 60 may rank all of them" in err
     code, out, _ = run("diff", "hard.csv", "hard.csv", "-q", "--json", "--time-limit", "0.01")

@@ -18,6 +18,7 @@ import numpy as np
 
 from holdrank import __version__
 from holdrank.analysis.bootstrap import bootstrap
+from holdrank.analysis.cut import at_the_cut
 from holdrank.analysis.races import Prices, has_quick_bounds, neighbours, voters_who_matter
 from holdrank.analysis.records import (
     SCHEMA,
@@ -25,7 +26,6 @@ from holdrank.analysis.records import (
     attack_record,
     bootstrap_record,
     curve_record,
-    least_share,
     other_record,
     pairs_record,
     path_record,
@@ -45,7 +45,7 @@ from holdrank.analysis.tradeoff import tradeoff
 from holdrank.attacks import goals
 from holdrank.attacks.answers import attack, breakdown
 from holdrank.attacks.reach import reach, whole_budget
-from holdrank.attacks.results import Attack, amounts
+from holdrank.attacks.results import Attack
 from holdrank.errors import HoldrankError, UsageError
 from holdrank.rules.consensus import Statistic, borda
 from holdrank.rules.merges import Robust, consensus_of, merge_path, pairs_for
@@ -58,7 +58,6 @@ from holdrank.words.ladders import FEW_ITEMS
 
 Progress: TypeAlias = Callable[[Step], None]
 
-_TOO_SHORT = 0.05  # seconds: not worth a try
 _MANY_ITEMS, _THRESHOLDS = 30, 60  # beyond so many items, tiers at so many thresholds are weighed
 _VOTERS, _VOTER_SECONDS = 20, 2.0  # who matter most, and are listed; for how many of them it takes
 _TOPMOST = 5  # gaps, and races, that have closer bounds from the start
@@ -266,32 +265,16 @@ class _Run:
 
     def _cut(self) -> None:
         """Say who is safely among the first k, safely not, or undecided, against the budget."""
-        k, n = self.spec.k, self.votes.n
-        if k is None or n < 2:
+        k = self.spec.k
+        if k is None or self.votes.n < 2:
             return
-        T = self.rule.function
-        whole = goals.TopSet(k)
-        limit = self._seconds()
-        cut = attack(self.votes, T, whole, time_limit=None if limit is None else limit / 3)
-        budget = self._budget()
-        order = self.median.ranking.order
-        rows = []
-        for place, item in enumerate(order, start=1):
-            name, inside = self.votes.items[item], place <= k
-            goal = goals.Leaves(name, k) if inside else goals.Enters(name, k)
-            left = self._seconds()
-            part = None if left is None else left / (n + 1 - place)
-            known = cut
-            if part is None or part >= _TOO_SHORT:
-                self._say("items at the cut", place, n)
-                known = attack(self.votes, T, goal, time_limit=part)
-            # Whoever changes places across the cut changes the set of the first k.
-            least = max(least_share(known), least_share(cut))
-            unknown = dict.fromkeys(("upper", "ties", "sufficient"))
-            row = amounts(known) if known is not cut else {**amounts(cut), **unknown}
-            safe = least > budget
-            rows.append({"item": item, "inside": inside, "safe": safe, **row})
-        self.record["cut"] = {"k": k, "budget": budget, "items": rows}
+        say = partial(self._say, "items at the cut")
+        found, short = at_the_cut(
+            self.votes, self.rule.function, self.median.ranking, k, self._budget(), self._part, say
+        )
+        self.record["cut"] = found
+        if short is not None:
+            self._note(short)
 
     def _removals(self) -> None:
         """Say what each item's leaving does to the others, where the rule can be run on all such votes at once."""

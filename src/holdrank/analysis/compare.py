@@ -94,6 +94,7 @@ def compare(
         "level": before.level,
         "draws": drawn,
         "intervals": not few,
+        "exact": all(one.consensus.status.is_exact for one in (before, after)),
         "status": max((before.status, after.status), key=_ENDS.index),
         "seed": before.seed,
         "old": votes_record(old),

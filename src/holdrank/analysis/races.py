@@ -59,11 +59,12 @@ class Prices:
         self.cut_short: Status | None = None
         self._closer = 0  # rows that were refined
 
-    def one_by_one(self, clock: Clock, say: Say) -> None:
-        """Attack one goal after the other, each with its part of the time."""
+    def one_by_one(self, clock: Clock, say: Say, *, least: float = 0.0) -> None:
+        """Attack one goal after the other, each with its part of the time, or with `least` seconds while there are."""
         for done, goal in enumerate(self.asked):
             left = clock.seconds_left() / (len(self.asked) - done)
-            if left < _TOO_SHORT:
+            left = min(max(left, least), clock.seconds_left())
+            if left < _TOO_SHORT or clock.over():
                 self.cut_short = Status.BETWEEN_TIME_LIMIT
                 self.rows.append({**dict.fromkeys(_AMOUNTS), "known": False})
                 continue

@@ -184,11 +184,6 @@ def pairs_record(votes: Votes, order: Sequence[int]) -> Record:
     }
 
 
-def least_share(found: Attack) -> float:
-    """Return the share that is proved to be needed."""
-    return found.votes_needed / found.original.total if found.original.is_counts else found.lower
-
-
 def attack_record(found: Attack, after: Ranking | None, *, most: int | None = _MOST_BALLOTS) -> Record:
     """Return an attack with the ballots to change: whole votes where they are known.
 

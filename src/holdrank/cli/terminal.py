@@ -9,6 +9,7 @@ import click
 
 from holdrank.cli.printing import line_width, shows
 from holdrank.errors import show
+from holdrank.words.cuts import cut_lists
 from holdrank.words.headlines import subline
 from holdrank.words.ladders import ladder_of
 from holdrank.words.names import ballot_text, curve_name
@@ -162,10 +163,7 @@ def _cut(record: Record) -> list[str]:
     if cut is None:
         return []
     lines = [f"the first {cut['k']} of the ranking without ties, against {budget_text(cut['budget'], None)}"]
-    groups: dict[str, list[Record]] = {"safely in": [], "undecided": [], "safely out": []}
-    for row in cut["items"]:
-        groups["undecided" if not row["safe"] else "safely in" if row["inside"] else "safely out"].append(row)
-    for title, rows in groups.items():
+    for title, rows in cut_lists(cut).items():
         lines.append(f"{title}: {len(rows)}")
         lines += [
             f"  {show(record['items'][row['item']], _NAME)}  ({price_text(row, record['votes'])})"

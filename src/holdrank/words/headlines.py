@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from holdrank.errors import show
+from holdrank.words.cuts import cut_text
 from holdrank.words.ladders import FEW_ITEMS
 from holdrank.words.names import listed
 from holdrank.words.nouns import amount_text, noun_of, of_all
@@ -102,9 +103,10 @@ def subline(record: Record) -> str:
     found = record["attack"]
     if len(record["items"]) == 1:
         return ""
+    cut = cut_text(record["cut"], record["votes"]) if record.get("cut") else ""
     if found is None:
-        return "How firmly was not tested within the time limit."
-    return " ".join(filter(None, (_sure(record), _first_gap(record), _chance(record))))
+        return " ".join(filter(None, ("How firmly was not tested within the time limit.", cut)))
+    return " ".join(filter(None, (_sure(record), _first_gap(record), _chance(record), cut)))
 
 
 def _sure(record: Record) -> str:
