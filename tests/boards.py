@@ -90,3 +90,28 @@ def two_parts(rng, first, second, half, across):
 def votes_of(frame):
     """The votes of a board, which know voters and languages."""
     return hr.read_votes(frame, voter="voter", by="language")
+
+
+def rankings(seed=0, *, items=8, ballots=3000, gap=0.35, people=100):
+    """Complete rankings by people on tasks, drawn from the model of Plackett and Luce, as a table of ranks."""
+    rng = np.random.default_rng([seed, 23])
+    values = gap * (items - np.arange(items)) + rng.gumbel(size=(ballots, items))
+    ranks = (-values).argsort(axis=1).argsort(axis=1) + 1
+    columns = {f"m{k}": ranks[:, k] for k in range(items)}
+    columns["person"] = [f"p{k}" for k in rng.integers(people, size=ballots)]
+    columns["task"] = np.array(["code", "maths", "law"])[rng.integers(3, size=ballots)]
+    return pl.DataFrame(columns)
+
+
+def votes_of_rankings(frame, **column):
+    """The votes of such a table; `column` is ``voter="person"`` or ``by="task"``."""
+    items = [name for name in frame.columns if name not in ("person", "task")]
+    return hr.read_votes(frame, format="rank-columns", columns=items, **column)
+
+
+def scores(seed=0, *, items=8, tasks=60, gap=1.2):
+    """Scores of models by tasks, each with noise of its own and a few blanks."""
+    rng = np.random.default_rng([seed, 24])
+    table = gap * (items - np.arange(items)) + rng.normal(size=(tasks, items))
+    table[rng.random(table.shape) < 0.05] = np.nan
+    return hr.Votes.from_score_rows(table, items=[f"m{k}" for k in range(items)])

@@ -416,7 +416,7 @@ def test_some_odd_votes_mean_what_they_should():
     )
     level = quick(ODD["level"])["votes"]
     assert level.raised
-    assert "no number of votes like these separates it" in level.text()
+    assert "no number of votes like these separates them" in level.text()
     assert quick(ODD["two items, one vote"])["votes"].raised
 
 

@@ -26,7 +26,7 @@ from holdrank.rules.merges import base_of, consensus_of, settled
 from holdrank.rules.registry import auto, rule_of
 from holdrank.status import Clock, Step, Tabular
 from holdrank.votes.models import Seed, seed_of
-from holdrank.words.audit import audit_lines, head_text
+from holdrank.words.audit import about_text, audit_lines, head_text
 
 PROBES = ("votes", "position", "ties", "cycles", "connection", "coverage", "people", "judge", "category")
 """The names of the probes, in the order of their findings."""
@@ -84,6 +84,11 @@ class Audit(Tabular):
         """How many probes are raised, and which, in a sentence."""
         return head_text([one.probe for one in self.raised], sum(one.applies for one in self.findings))
 
+    @property
+    def about(self) -> str:
+        """What was looked at, in a sentence."""
+        return about_text(self.statistic.rule, self.total, len(self.consensus.items), self.level)
+
     def rows(self) -> list[dict[str, Any]]:
         """Return the findings as rows, for a data frame or a table."""
         return [
@@ -102,7 +107,7 @@ class Audit(Tabular):
 
     def text(self) -> str:
         """Return the findings, those that are raised first, a few lines each."""
-        return "\n".join(audit_lines(self.headline, self.findings))
+        return "\n".join(audit_lines(f"{self.headline}\n{self.about}", self.findings))
 
     def __repr__(self) -> str:
         names = ", ".join(one.probe for one in self.raised) or "none"
@@ -144,7 +149,7 @@ def audit(
     >>> found
     Audit(bradley_terry, 9 probes, raised: votes, connection)
     >>> print(found["votes"].text())
-    0 of 1 neighbouring place is separated at 95 %. The closest gap, a above b, needs about 406 votes; there are 20.
+    0 of 1 neighbouring place is separated at 95 %. The closest is a above b: it needs about 406 votes; there are 20.
     >>> print(found["votes"].adversary_text)
     2 votes (10 %) put b above a
     """

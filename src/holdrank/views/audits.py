@@ -17,17 +17,17 @@ def audit_page(found: Audit) -> str:
 
 def audit_markdown(found: Audit) -> str:
     """Return an audit as Markdown."""
-    lines = [f"# {markdown_text(found.headline)}", ""]
+    lines = [f"# {markdown_text(found.headline)}", "", markdown_text(found.about), ""]
     for state, head in FINDINGS.items():
         some = [one for one in found.findings if one.state == state]
         if some:
             lines += [f"## {head}", ""]
         for one in some:
             if state == "does not apply":
-                lines.append(f"- {one.title}: {markdown_text(reason_text(one.text()))}")
+                lines.append(f"- {one.title.capitalize()}: {markdown_text(reason_text(one.text()))}")
                 continue
             lines += [f"### {one.title.capitalize()}", "", markdown_text(one.text()), ""]
-            lines += [f"- statistic: {markdown_text(one.statistic_text)}", f"- bar: {markdown_text(one.bar_text)}"]
+            lines += [f"- statistic: {markdown_text(one.statistic_text)}", f"- {one.bar_text}"]
             if one.adversary_text:
                 lines.append(f"- adversary: {markdown_text(one.adversary_text)}")
             lines.append("")

@@ -35,7 +35,11 @@ from holdrank.words.names import ballot_text
 from holdrank.words.numbers import number, plural, span
 
 _MOST_ROWS = 12  # of ballots, of tiers
-_COLOURS = {"raised": "#9a3412", "clear": "#166534", "does not apply": "#57606a"}
+_COLOURS = {
+    "raised": "var(--bad, #b3261e)",
+    "clear": "var(--good, #00795a)",
+    "does not apply": "var(--soft, #57606a)",
+}
 FINDINGS = {"raised": "Raised", "clear": "Clear", "does not apply": "Does not apply"}
 """The headings of findings, by their state."""
 
@@ -176,7 +180,7 @@ def left_out_html(found: LeaveOneOut) -> str:
 
 def audit_html(found: Audit) -> str:
     """Return an audit as markup for a page or a notebook; names are escaped."""
-    parts = [f'<h1 style="font-size:1.35rem"><bdi>{html.escape(found.headline)}</bdi></h1>']
+    parts = [f'<h1 style="font-size:1.35rem"><bdi>{html.escape(found.headline)}</bdi></h1>', _paragraph(found.about)]
     for state, head in FINDINGS.items():
         some = [one for one in found.findings if one.state == state]
         if not some:
@@ -187,16 +191,17 @@ def audit_html(found: Audit) -> str:
 
 
 def _finding(one: Finding) -> str:
-    rows = [("statistic", one.statistic_text), ("bar", one.bar_text)]
+    rows = [("statistic", one.statistic_text), ("raised when", one.bar_text.removeprefix("raised when "))]
     if one.adversary_text:
         rows.append(("adversary", one.adversary_text))
-    head = f'<h3 style="font-size:1rem;margin-bottom:0.2rem">{html.escape(one.title)}</h3>'
+    head = f'<h3 style="font-size:1rem;margin-bottom:0.2rem">{html.escape(one.title.capitalize())}</h3>'
     return f"<section>{head}<p><bdi>{html.escape(one.text())}</bdi></p>{table(['', ''], rows)}</section>"
 
 
 def _silent(some: list[Finding]) -> str:
     lines = "".join(
-        f"<li>{html.escape(one.title)}: <bdi>{html.escape(reason_text(one.text()))}</bdi></li>" for one in some
+        f"<li>{html.escape(one.title.capitalize())}: <bdi>{html.escape(reason_text(one.text()))}</bdi></li>"
+        for one in some
     )
     return f"<ul>{lines}</ul>"
 

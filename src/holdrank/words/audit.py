@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from holdrank.words.names import in_text, listed
+from holdrank.words.names import in_text, listed, rule_name
 from holdrank.words.numbers import number, percent, plural
 from holdrank.words.prices import CANNOT_BREAK, price
 
@@ -93,6 +93,18 @@ def head_text(raised: Sequence[str], applied: int) -> str:
         return f"None of {plural(applied, 'probe')} is raised."
     are = "is" if len(raised) == 1 else "are"
     return f"{len(raised)} of {plural(applied, 'probe')} {are} raised: {'; '.join(_TITLES[one] for one in raised)}."
+
+
+def about_text(rule: str, votes: float, items: int, level: float) -> str:
+    """Return what was looked at.
+
+    Examples
+    --------
+    >>> about_text("kemeny", 500, 12, 0.95)
+    '500 votes on 12 items, ranked by Kemeny. Intervals are at 95 %.'
+    """
+    votes_on = f"{plural(votes, 'vote')} on {plural(items, 'item')}"
+    return f"{votes_on}, ranked by {rule_name(rule.replace('_', '-'))}. Intervals are at {percent(level)}."
 
 
 def finding_text(probe: str, state: str, facts: Facts) -> str:
@@ -223,17 +235,26 @@ def _votes(facts: Facts, raised: bool) -> str:  # noqa: ARG001
     text = f"{right:,} of {noun} {'is' if gaps == 1 else 'are'} separated at {percent(facts['level'])}"
     if right == gaps:
         return f"{text}; each item may stand on {_span(facts['median_span'])} in the median."
-    above, below = facts["pair"]
-    text += f". The closest gap, {in_text(above)} above {in_text(below)}, "
-    if facts["needed_here"] is None:
-        text += "is level or goes the other way: no number of votes like these separates it."
+    above, below = (in_text(name) for name in facts["pair"])
+    half, here, others = facts["needed_half"], facts["needed_here"], gaps - right
+    if half is None and others > 1:
+        text += f". {above} and {below} are level, and so are others: no number of votes like these separates them."
+    elif others > 1 and half is not None:
+        text += (
+            f". Half of the other {others:,} need more than {_about(half)} votes; there are {number(facts['total'])}."
+        )
+        text += f" The closest is {above} above {below}."
     else:
-        about = float(f"{facts['needed_here']:.3g}")
-        text += f"needs about {number(about)} votes; there are {number(facts['total'])}."
+        needs = "no number of votes like these separates it" if here is None else f"it needs about {_about(here)} votes"
+        text += f". The closest is {above} above {below}: {needs}; there are {number(facts['total'])}."
     if gaps == 1:
         return text
     item, span = facts["widest"]
     return f"{text} The median item may stand on {_span(facts['median_span'])}, {in_text(item)} on {_span(span)}."
+
+
+def _about(votes: float) -> str:
+    return number(float(f"{votes:.3g}"))
 
 
 def _span(places: float) -> str:

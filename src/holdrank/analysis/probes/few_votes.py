@@ -43,6 +43,7 @@ def few_votes(known: Evidence) -> Finding:
         "pair": known.pair(order[0]),
         "each": [(*known.pair(k), bool(apart[k]), _finite(needed[k])) for k in range(gaps)],
         "needed_here": _finite(needed[order[0]]),
+        "needed_half": _finite(np.sort(needed[order])[(len(order) - 1) // 2]),
         "median_span": float(np.median(places)),
         "widest": (known.items[widest], float(places[widest])),
     }
