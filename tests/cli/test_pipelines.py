@@ -146,9 +146,30 @@ def test_a_baseline_tells_what_moved(runner: Runner) -> None:
     assert "### later.soc: holds" in runner.summary.read_text("utf-8").removeprefix(page)  # what was there stays
 
 
+def test_summaries_say_what_failed_and_what_moved(command_line: Any, tmp_path: Path) -> None:
+    (tmp_path / "votes.soc").write_text(VOTES, encoding="utf-8")
+    (tmp_path / "later.soc").write_text(
+        VOTES.replace("47: 2", "147: 2").replace("NAME 4: Elm", "NAME 4: Fir"), encoding="utf-8"
+    )
+    page = tmp_path / "page.md"
+    args = ["--claim", "Ash wins", "--claim", "Beech wins", "--min-breakdown", "0.1", "--summary", "page.md"]
+    assert command_line("check", "votes.soc", "-q", *args)[0] == 4
+    told = page.read_text("utf-8")
+    assert told.startswith("### votes.soc: 2 of 2 claims failed\n\n100 ballots, 4 items, by kemeny. ")
+    assert "| **failed** | Ash wins | 3 of 100 votes tie it, 4 change the winner (4 %, proven minimum). |" in told
+    assert "| **failed** | Beech wins | " in told
+    assert "| 1 | Ash |\n| 2 | Beech |\n" in told
+    assert command_line("diff", "votes.soc", "later.soc", "-q", "--draws", "20", "--summary", "page.md")[0] == 0
+    moved = page.read_text("utf-8").removeprefix(told)
+    assert moved.startswith("### From votes.soc to later.soc\n\n")
+    assert moved.endswith("Only in the old file: Elm.\n\nOnly in the new file: Fir.\n\n")
+    assert re.search(r"\| Beech \| 2 \| [12–]* \| 1 \| [12–]* \| \+1 \| ", moved)
+
+
 HOSTILE = ["$(touch pwned)", "`touch pwned`", '"; touch pwned; "', "--help", "a\\"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_input_is_run_or_taken_for_an_option(runner: Runner, text: str) -> None:
     for name, inputs in (

@@ -453,7 +453,7 @@ def test_killed_with_workers_the_command_goes_on_and_no_worker_stays(tmp_path):
         run = subprocess.Popen(kept, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                start_new_session=True)  # fmt: skip
         until((tmp_path / "points.jsonl").exists)
-        time.sleep(rng.uniform(0, 3))
+        time.sleep(rng.uniform(0, 0.6))
         run.kill()
         run.wait()
         until(lambda group=run.pid: not alive_in(group), 20)
