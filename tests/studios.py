@@ -48,7 +48,7 @@ def opened(client, text, name):
 
 def wait(client, url, until="over"):
     """Ask until the job of a page is over; return the twin of the page."""
-    for _ in range(1200):
+    for _ in range(3600):
         answer = client.get(f"{url}.json")
         found = answer.json()
         if "error" in found or found["job"][until]:

@@ -62,7 +62,7 @@ def test_too_many_connections_are_told_to_come_back(tmp_path):
             assert everything(last) == b""
         for line in idle:
             line.close()
-        for _ in range(100):
+        for _ in range(1200):
             if studio.ask("GET", "/index.json")[0] == 200:
                 return
             time.sleep(0.05)

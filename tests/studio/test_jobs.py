@@ -113,7 +113,7 @@ def job_of(client, url):
 
 
 def started(job):
-    for _ in range(200):
+    for _ in range(1200):
         if job.process is not None:
             return job.process.pid
         time.sleep(0.05)
@@ -121,7 +121,7 @@ def started(job):
 
 
 def gone(pid):
-    for _ in range(600):
+    for _ in range(1200):
         if not is_alive(pid):
             return True
         time.sleep(0.05)
@@ -203,7 +203,7 @@ def test_jobs_wait_in_line_and_a_full_line_is_refused():
     with running(Limits(running=1, queued=1)) as client:
         first = opened(client, slow_votes(), "slow.jsonl")
         claim = {"claim": "top 3", "time_limit": "60"}
-        for _ in range(200):
+        for _ in range(1200):
             if client.get(f"{first}.json").json()["record"]:
                 break
             time.sleep(0.05)
@@ -217,7 +217,7 @@ def test_jobs_wait_in_line_and_a_full_line_is_refused():
         assert client.get(f"{second}.json").json()["job"]["state"] == "cancelled"
         third = post(client, f"{first}/claims", **claim).json()["url"]
         post(client, f"/jobs/{job_of(client, first).id}/cancel")
-        for _ in range(100):
+        for _ in range(1200):
             if client.get(f"{third}.json").json()["job"]["state"] == "running":
                 return
             time.sleep(0.05)

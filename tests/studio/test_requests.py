@@ -192,7 +192,7 @@ def test_a_curve_fills_in(client):
     url = opened(client, VOTES, "votes.csv")
     wait(client, url)
     assert post(client, f"{url}/curve", of="strict").status_code == 200
-    for _ in range(400):
+    for _ in range(1200):
         twin = client.get(f"{url}.json").json()
         if twin["curve_job"]["over"]:
             break

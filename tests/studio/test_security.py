@@ -72,7 +72,7 @@ def test_a_job_gets_no_secrets_and_a_folder_of_its_own(tmp_path, monkeypatch):
 
 
 def has_ended(pid):
-    for _ in range(400):
+    for _ in range(1200):
         try:
             if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
                 return True
@@ -99,7 +99,7 @@ def test_however_the_studio_ends_nothing_stays(tmp_path, end):
         studio.process.send_signal(end)
         studio.process.wait(30)
         assert has_ended(worker)
-        for _ in range(600):
+        for _ in range(1200):
             if not list(tmp_path.iterdir()):
                 break
             time.sleep(0.05)
