@@ -14,7 +14,7 @@ import pytest
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
-@pytest.fixture(scope="module")  # it keeps a loop of asyncio running, which later tests must not meet
+@pytest.fixture(scope="package")  # one for all; it keeps a loop of asyncio running, which later tests must not meet
 def browser():
     api = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
     path = next(filter(None, map(shutil.which, BROWSERS)), None)

@@ -11,7 +11,7 @@ import re
 
 import html5lib
 import pytest
-from test_svg import HOSTILE, large_record
+from test_svg import HOSTILE
 
 import holdrank as hr
 from holdrank.analysis.analyse import analyse
@@ -21,6 +21,7 @@ from holdrank.analysis.spec import Spec
 from holdrank.errors import InputError, UsageError
 from holdrank.views.report import html, latex, markdown, write_report
 from holdrank.views.svg import PICTURES
+from page_records import large_record
 
 XHTML = "{http://www.w3.org/1999/xhtml}"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -207,7 +208,7 @@ def test_one_item_and_shares_have_reports():
 
 def test_many_kinds_of_ballots_are_counted_not_listed():
     page = text_of(tree(html(Analysis(large_record(30)))))
-    assert "Ballots to take away; and 280 more kinds, in the record inside this file" in page
+    assert "Ballots to take away; and 290 more kinds, in the record inside this file" in page
     assert "and 20 more" in page  # items of a ballot
 
 

@@ -126,8 +126,8 @@ def test_the_number_at_the_first_gap_is_reconciled_with_the_headline():
     alone = {"ranks": list(range(1, 18))}
     names = [f"m{k}" for k in range(17)]
     record = record_of(alone["ranks"], ends(0.0, 0.001, 4, 4), names=names, total=9000, tiers=alone, gaps=[gap])
-    assert headline(record) == "m0 is first, but fragile: 4 of 9,000 votes can cost it the lead."
-    assert subline(record) == "Proven minimum: 3 are not enough. 19 put another item above it."
+    assert headline(record) == "m0 is first, but fragile: 4 of 9,000 votes can end the lead."
+    assert subline(record) == "Proven minimum: 3 are not enough. 19 put another item on top."
     shared = {"ranks": [1, 1, *range(2, 17)]}
     assert subline({**record, "tiers": shared}).endswith("19 change the first 2 of the order without ties.")
 

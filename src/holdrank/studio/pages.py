@@ -216,7 +216,8 @@ def drawn(opened: Opened, record: Record, *, running: bool) -> list[Record]:
     for picture in PICTURES:
         known = has_picture(picture.name, record)
         words = left_out(picture.name, record) if known else _missing(picture.name, record, running=running)
-        if words:
+        asked = known and picture.name == "breakdown" and opened.curve is not None  # it is shown while it fills in
+        if words and not asked:
             found.append({"picture": picture, "svg": "", "words": words})
             continue
         other = {"steps", "others", "claims", "headline"} | ({"curves"} if picture.name != "breakdown" else set())

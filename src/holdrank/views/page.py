@@ -26,7 +26,7 @@ from holdrank.words.standings import about_text
 from holdrank.words.voters import deciding_text
 
 LONGEST_TEXT = 600  # characters of a note or a sentence
-_MOST_KINDS = 20  # of ballots to change that are shown
+_MOST_KINDS = 10  # of ballots to change that are shown
 _MOST_LISTED = 10  # items of a ballot that are shown
 _SIDE_BY_SIDE = 12  # items of a list at the cut; longer ones stand below each other
 _MOST_REMOVALS = 10  # that are shown
@@ -189,7 +189,8 @@ def _chance(record: Record) -> list[tuple[int, str]]:
     if drawn is None or drawn["draws"] < LEAST_DRAWS:
         return []
     first = sorted(enumerate(drawn["first"]), key=lambda pair: -pair[1])
-    return [(item, percent(share)) for item, share in first[:_MOST_FIRST] if share > 0]
+    found = [(item, percent(share)) for item, share in first[:_MOST_FIRST] if share > 0]
+    return found if len(found) > 1 else []  # the line below the headline says who is always first
 
 
 def _claim(row: Record, votes: Record) -> tuple[str, str, str]:

@@ -158,6 +158,8 @@ def _price_cell(found: Record | None, cost: Price | None) -> Cell:
     if cost.amount == CANNOT_BREAK:
         return Cell("never", _NEVER, CANNOT_BREAK)
     least = to_decide(found)
+    if found["sufficient"] is None and least is not None and least <= 1:  # one vote is always needed
+        return Cell("–", None, "not known")
     value = least if least is not None else found["lower"]
     return Cell(cost.amount, value, str(cost))
 

@@ -75,10 +75,10 @@ def _winner(name: str, record: Record, *, brief: bool) -> str:
         return f"{name} is first in one of several equally good rankings."
     strength = _strength(record)
     if strength == "fragile":
-        lost = "can change the winner" if record["tiers"] is None else "can cost it the lead"
+        lost = "can change the winner" if record["tiers"] is None else "can end the lead"
         return f"{name} is first, but fragile: {_enough(found, votes, brief=brief)} {lost}."
     said = f"{name} is firmly first" if strength == "firm" else f"{name} is first"
-    undoing = "another winner" if record["tiers"] is None else "ending its lead"
+    undoing = "another winner" if record["tiers"] is None else "ending the lead"
     return _shared(said, undoing, record, brief=brief)
 
 
@@ -155,7 +155,7 @@ def _first_gap(record: Record) -> str:
     if n <= FEW_ITEMS:
         return f"{said} change{s} who shares first place."
     if len(top) == 1:
-        return f"{said} put{s} another item above it."
+        return f"{said} put{s} another item on top."
     return f"{said} change{s} the first {len(top)} of the order without ties."
 
 

@@ -67,11 +67,12 @@ def amount_text(least: float | None, most: float | None, votes: Mapping[str, Any
     ('5 to 8', '8', 'at least 5', 'at most 8')
     """
     said = number if votes["counts"] else percent
+    if votes["counts"] and least is not None and least <= 1 and most != least:
+        least = None  # one vote is always needed: that is no bound worth a word
     if most is None:
         return f"at least {said(least)}" if least else ""
     if least == most or said(least or 0) == said(most):
         return said(most)
-    # One vote is always needed where the votes are counts: that is no bound worth a word.
-    if not least or (votes["counts"] and least <= 1):
+    if not least:
         return f"at most {said(most)}"
     return f"{said(least).removesuffix(' %')} to {said(most)}"

@@ -6,7 +6,7 @@ const SVG = "http://www.w3.org/2000/svg";
 // The same numbers stand in views/svg/ladders.py and views/svg/canvas.py.
 const PLACES = 62, PRICES = 138, LONG_PRICES = 236, MANY = 24, WIDEST = 980, NARROWEST = 330;
 const SHORT_PRICES = 124, NARROW_PAGE = 500; // on a phone many gaps say only the votes
-const LONGEST = 40, SIZE = 13, SAFETY = 1.14;
+const LONGEST = 40, SIZE = 13, SAFETY = 1.14, BOLD = 1.2;
 const NARROW = new Set("fijlrtI.,:;'|!()[]{} -\"`/\\"), BROAD = new Set("mwMW@%—…");
 const DOUBLE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\uff01-\uff60]/u;
 
@@ -85,7 +85,8 @@ function shape(parent, tag, look, places, text) {
 export function drawLadder(record, tiers, prices = [], width = WIDEST, label = "") {
   const dense = tiers.length > MANY, brief = dense && width < NARROW_PAGE;
   const [chip, pad, between] = dense ? [22, 3, 5] : [26, 8, 16];
-  const right = prices.some(Boolean) ? (brief ? SHORT_PRICES : dense ? LONG_PRICES : PRICES) : 0;
+  const widest = Math.max(0, ...prices.filter(Boolean).map((cost) => widthOf(cost.votes)));
+  const right = widest ? (brief ? SHORT_PRICES : dense ? LONG_PRICES : Math.max(PRICES, BOLD * widest + 20)) : 0;
   const inside = width - PLACES - right;
   const sheet = document.createElementNS(SVG, "svg"), chips = chipsOf(record);
   let y = 2, first = 1;

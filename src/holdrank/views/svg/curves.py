@@ -65,7 +65,7 @@ def breakdown(record: Record) -> str:
         return sentence("breakdown", breakdown_text(record))
     known = [value for curve in curves for end in ("lower", "upper") for value in curve[end] if value is not None]
     endless = any(value is None for curve in curves for value in curve["lower"])
-    labels = [curve_name(curve["rule"], curve["theta"]) for curve in curves]
+    labels = [curve_name(curve["rule"], _brief(curve["theta"])) for curve in curves]
     right = _WIDTH - max(width_of(label, 13) for label in labels) - 22
     sheet = Canvas("breakdown", _WIDTH)
     frame = _Frame(sheet, record, right, max(known, default=1.0), endless=endless)
@@ -87,6 +87,11 @@ def breakdown(record: Record) -> str:
             sheet.add("circle", "hit", title, cx=x(delta), cy=frame.y(curve["lower"][j]), r=7)
     _label_ends(sheet, ends, right, frame)
     return sheet.done(_HEIGHT, breakdown_text(record))
+
+
+def _brief(theta: float | None) -> float | None:
+    """Return a threshold with three digits, which is enough beside a curve."""
+    return None if theta is None else float(f"{theta:.3g}")
 
 
 def _axis(curves: list[Record], pairs: int) -> str:

@@ -13,6 +13,7 @@ _WIDTH = 680.0
 _PLACES = 62.0  # left of the blocks
 _PRICES, _LONG_PRICES = 138.0, 236.0  # right of them
 _MANY = 24  # tiers; more stand closer together
+_BOLD = 1.2  # how much wider than others such letters may be
 
 
 def ladder(record: Record) -> str:
@@ -20,7 +21,8 @@ def ladder(record: Record) -> str:
     rungs, names = ladder_of(record), record["items"]
     dense = len(rungs) > _MANY
     chip, pad, between = (22.0, 3.0, 5.0) if dense else (26.0, 8.0, 16.0)
-    right = 0.0 if not any(rung.gap for rung in rungs) else _LONG_PRICES if dense else _PRICES
+    widest = max((width_of(rung.gap.votes) for rung in rungs if rung.gap), default=0.0)
+    right = 0.0 if not widest else _LONG_PRICES if dense else max(_PRICES, _BOLD * widest + 20)
     inside = _WIDTH - _PLACES - right
     sheet = Canvas("ladder", _WIDTH)
     y, cost = 2.0, None

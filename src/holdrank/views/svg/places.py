@@ -126,7 +126,9 @@ def attack(record: Record) -> str:
     rows, left_out = _moves(found, order)
     size, step = (SIZE, 30.0) if len(rows) <= 16 else (11.5, 24.0)
     wide = min(max(width_of(named(names[item]), size) for item in rows), 168.0)
-    left, right = wide + 58, _NARROW - wide - 58
+    spots = max(width_of(text, 11.5) for side in ("before", "after") for text in _spots(found, side, order, rows))
+    beside = max(spots + 12, 40.0)  # between a line and a name stand the places
+    left, right = wide + beside + 10, _NARROW - wide - beside - 10
     sheet = Canvas("attack", _NARROW)
     sheet.text(left, 14, "before", "strong end")
     cost = _cost(record)
@@ -142,7 +144,7 @@ def attack(record: Record) -> str:
                 heights[item] = 34 + (len(heights) + 0.5) * step
             if len(kept) > 1:
                 top, high = heights[kept[0]] - step / 2 + 3, len(kept) * step - 6
-                sheet.box(x - wide - 52 if look else x + 4, top, wide + 48, high, "block", 7)
+                sheet.box(x - wide - beside - 4 if look else x + 4, top, wide + beside, high, "block", 7)
         sides.append((heights, places, x, look))
     (before, _, x, _), (after, _, far, _) = sides
     moved = _marked_moves(found, order, rows)
@@ -160,13 +162,19 @@ def attack(record: Record) -> str:
             full = "" if short == names[item] else named(names[item], 400)
             kind = " ".join(filter(None, ("strong" if item in moved else "", "small" if size < SIZE else "", look)))
             sheet.text(x - 8 if look else x + 8, y, spots[item], f"small soft {look}".strip())
-            sheet.text(x - 48 if look else x + 48, y, short, kind, full=full)
+            sheet.text(x - beside if look else x + beside, y, short, kind, full=full)
     bottom = 34 + len(rows) * step + 6
     if left_out:
         sheet.text(_NARROW / 2, bottom + 12, f"{plural(left_out, 'more item')}, which moved less or not at all",
                    "small soft middle")  # fmt: skip
         bottom += 20
     return sheet.done(bottom, attack_text(record))
+
+
+def _spots(found: Record, side: str, order: list[int], rows: list[int]) -> list[str]:
+    """Return the places of the drawn items, as text."""
+    places = places_of_items(buckets(found[side], order))
+    return [places[item] for item in rows]
 
 
 def _moves(found: Record, order: list[int]) -> tuple[list[int], int]:
