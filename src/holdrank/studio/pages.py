@@ -270,9 +270,9 @@ def replayed(record: Record, row: Record | None, steps: Sequence[Record] | None)
     steps = list(steps or [{"changed": 0.0, "share": 0.0, "ranks": row["before"]}])
     if steps[-1]["share"] < 0.999 * share:  # a replay that ran out of time still ends with the attack
         steps.append({"changed": last, "share": share, "ranks": row["after"]})
-    frames = []
+    frames, noun = [], noun_of(record["votes"])
     for step in steps:
-        amount = plural(step["changed"], "vote") if counts and row["whole"] else budget_text(step["share"], None)
+        amount = plural(step["changed"], noun) if counts and row["whole"] else budget_text(step["share"], None, noun)
         part = {
             **dict.fromkeys(("needed", "ties", "decides", "sufficient"), step["changed"]),
             "lower": step["share"],
@@ -282,7 +282,7 @@ def replayed(record: Record, row: Record | None, steps: Sequence[Record] | None)
         tiers = buckets(step["ranks"], record["consensus"]["order"])
         shown = {"tiers": tiers[:_MOST_TIERS], "more": max(len(tiers) - _MOST_TIERS, 0)}
         frames.append({"amount": amount, "moved": moved_items(row["before"], step["ranks"]), "svg": svg, **shown})
-    return {"frames": frames, "verb": CHANGED[row["change"]]}
+    return {"frames": frames, "verb": CHANGED[row["change"]], "unit": f"{noun}s".capitalize()}
 
 
 def moved_items(before: Sequence[int], after: Sequence[int]) -> int:

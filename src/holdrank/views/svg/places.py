@@ -126,8 +126,8 @@ def attack(record: Record) -> str:
     rows, left_out = _moves(found, order)
     size, step = (SIZE, 30.0) if len(rows) <= 16 else (11.5, 24.0)
     wide = min(max(width_of(named(names[item]), size) for item in rows), 168.0)
-    spots = max(width_of(text, 11.5) for side in ("before", "after") for text in _spots(found, side, order, rows))
-    beside = max(spots + 12, 40.0)  # between a line and a name stand the places
+    widest = max(width_of(text, 11.5) for side in ("before", "after") for text in _spots(found, side, order, rows))
+    beside = max(widest + 12, 40.0)  # between a line and a name stand the places
     left, right = wide + beside + 10, _NARROW - wide - beside - 10
     sheet = Canvas("attack", _NARROW)
     sheet.text(left, 14, "before", "strong end")
