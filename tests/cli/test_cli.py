@@ -270,6 +270,13 @@ def test_an_unwritable_folder_is_one_line(run, tmp_path):
     )
 
 
+def test_a_figure_that_is_nearly_one_is_asked_back(run):
+    code, out, err = run("paper", "aren")
+    assert (code, out) == (2, "")
+    assert "No such figure 'aren'. Did you mean 'arena'?" in err
+    assert "Figures: fig1," in run("paper", "zzz")[2]
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_scripts_exist(shell, run):
     code, out, _ = run("completion", shell)

@@ -322,7 +322,9 @@ def test_numbers_gone_wrong_are_never_called_blanks(cell, plain):
         (b"\x89PNG\r\n\x1a\n", "a PNG image", "save the votes that it shows as CSV"),
         (b"\xff\xd8\xff\xe0", "a JPEG image", "save the votes that it shows as CSV"),
         (b"%PDF-1.7", "a PDF document", "save the votes that it shows as CSV"),
-        (b"\x1f\x8b\x08", "a gzip archive", "unpack it first"),
+        (b"BZh91AY", "a bzip2 archive", "unpack it first"),
+        (b"\x7fELF\x02\x01\x01\0\0\0\xfe\xff", "a binary file", "export the votes from it as CSV"),
+        (b"\x80\x04\x95\x1b\x01\x02\x03\x8c\x05model\x94", "a binary file", "export the votes from it as CSV"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a spreadsheet in the old Excel format", "save it as .xlsx or as CSV"),
     ],
 )

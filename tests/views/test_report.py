@@ -396,3 +396,28 @@ def test_text_for_shares_many_items_and_plain_terminals(monkeypatch, capsys):
     out = capsys.readouterr().out
     assert "and 10 more items" in out
     assert "Pairs" not in out  # too many for a line
+
+
+def test_one_analysis_is_written_to_several_files(run, tmp_path, monkeypatch):
+    from holdrank.analysis import analyse as analysing
+
+    calls = []
+    real = analysing.analyse
+    monkeypatch.setattr(analysing, "analyse", lambda *args, **options: calls.append(1) or real(*args, **options))
+    hr.write_votes(hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[60, 40]), tmp_path / "votes.soc")
+    names = ("a.html", "a.json", "a.md", "a.tex")
+    code, _, err = run("votes.soc", *QUICK, *(word for name in names for word in ("-o", name)))
+    assert code == 0
+    assert len(calls) == 1
+    assert all((tmp_path / name).stat().st_size for name in names)
+    assert [line for line in err.splitlines() if "wrote" in line] == [f"wrote {name}" for name in names]
+    for given, problem in (
+        (("a.md", "a.md"), "is given twice"),
+        (("b.md", "b.pdf"), "b.pdf"),
+        (("b.md", "no/b.md"), "no"),
+    ):
+        code, out, err = run("votes.soc", "-o", given[0], "-o", given[1])
+        assert code in (2, 3)
+        assert out == ""
+        assert problem in err
+        assert not (tmp_path / "b.md").exists()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdrank.cli.columns import ColumnOption
 from holdrank.cli.options import (
     ReadingCommand,
     check_output,
@@ -31,7 +32,12 @@ if TYPE_CHECKING:
 
 @click.command(cls=ReadingCommand)
 @click.argument("file")
-@click.option("--by", metavar="COLUMN", help="Column of categories, such as language or task, each ranked by itself.")
+@click.option(
+    "--by",
+    metavar="COLUMN",
+    cls=ColumnOption,
+    help="Column of categories, such as language or task, each ranked by itself.",
+)
 @rule_option
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
               help="Coverage of the intervals.")  # fmt: skip

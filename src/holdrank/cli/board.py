@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from holdrank.cli.columns import ColumnOption
 from holdrank.cli.options import (
     F,
     ReadingCommand,
@@ -22,7 +23,7 @@ from holdrank.cli.options import (
 from holdrank.cli.printing import complain, exit_code, print_json, progress_line, tell_limit
 
 _ENDINGS = (".csv", ".json", ".md", ".tex")
-_READ_COLUMNS = click.Option(
+_READ_COLUMNS = ColumnOption(
     ["--read-columns", "columns"],
     help="Columns of FILE to use, separated by commas: names, or positions counted from 1.",
 )

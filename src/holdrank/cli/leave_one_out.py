@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdrank.cli.columns import ColumnOption
 from holdrank.cli.options import (
     ReadingCommand,
     check_output,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 @click.command("leave-one-out", cls=ReadingCommand)
 @click.argument("file")
-@click.option("--by", metavar="COLUMN",
+@click.option("--by", metavar="COLUMN", cls=ColumnOption,
               help="Column of the groups, such as language or judge; by default the columns of a score table, or the "
               "voters.")  # fmt: skip
 @click.option("--ballots", is_flag=True, help="Leave out one vote of each distinct ballot instead.")

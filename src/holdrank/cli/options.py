@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from holdrank.cli.columns import ColumnOption
 from holdrank.cli.printing import complain, progress_line
 from holdrank.errors import Option, quote, show
 from holdrank.words.names import rule_name, why_chosen
@@ -52,6 +53,12 @@ CLAIMS = "'X wins', 'A above B' or 'top 3'"  # as in holdrank.attacks.goals, for
 class ReadingCommand(click.Command):
     """A command that reads FILE: its help lists what says how in a part of its own, and so for ratings."""
 
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        for one in self.params:
+            if isinstance(one, click.Argument) and one.type is click.STRING:
+                one.type = click.Path()  # so that shells complete names of files
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options of the command, then those of ratings and of FILE."""
         parts: dict[str, list[tuple[str, str]]] = {"Options": [], "Ratings": [], "How FILE is read": []}
@@ -74,20 +81,20 @@ READING_OPTIONS = [
     click.Option(["--delimiter"], help="Column delimiter: , ; | or tab. Auto-detected by default."),
     click.Option(["--encoding"], help="Text encoding; UTF-8 by default."),
     click.Option(["--header"], type=int, help="Row that holds the column names, counted from 1; 0 for none."),
-    click.Option(["--columns"], help="Columns to use, separated by commas: names, or positions counted from 1."),
-    click.Option(["--item"], multiple=True, help="Column with the item name; repeat it for a name in several parts."),
-    click.Option(["--voter"], help="Column with the voter."),
-    click.Option(["--weight"], help="Column with the weight of each row."),
-    click.Option(["--rank-column", "rank"], help="Column with the rank (long format)."),
-    click.Option(["--score-column", "score"], help="Column with the score (long format)."),
-    click.Option(["--first"], help="Column with the first item of each battle."),
-    click.Option(["--second"], help="Column with the second item of each battle."),
-    click.Option(["--winner"], help="Column with the winner of each battle."),
+    ColumnOption(["--columns"], help="Columns to use, separated by commas: names, or positions counted from 1."),
+    ColumnOption(["--item"], multiple=True, help="Column with the item name; repeat it for a name in several parts."),
+    ColumnOption(["--voter"], help="Column with the voter."),
+    ColumnOption(["--weight"], help="Column with the weight of each row."),
+    ColumnOption(["--rank-column", "rank"], help="Column with the rank (long format)."),
+    ColumnOption(["--score-column", "score"], help="Column with the score (long format)."),
+    ColumnOption(["--first"], help="Column with the first item of each battle."),
+    ColumnOption(["--second"], help="Column with the second item of each battle."),
+    ColumnOption(["--winner"], help="Column with the winner of each battle."),
     click.Option(["--map"], multiple=True, metavar="VALUE=MEANING",
                  help="Meaning of a code in the winner column: first, second, tie or skip; may be repeated."),
     click.Option(["--blank-voters"], type=click.Choice(["refuse", "separate"]),
                  help="Battles without a voter: refuse them (default), or count each as a separate voter."),
-    click.Option(["--lower-is-better"], multiple=True,
+    ColumnOption(["--lower-is-better"], multiple=True,
                  help="Score column (voter or task) where lower is better, or all; may be repeated."),
     click.Option(["--blank", "blanks"], multiple=True, help="Text that marks a missing value; may be repeated."),
     click.Option(["--repeated"], type=click.Choice(["refuse", "first"]), default="refuse", show_default=True,
@@ -97,7 +104,7 @@ READING_OPTIONS = [
     click.Option(["--categories"], help="Categories of a .cat file, best first, separated by commas."),
     click.Option(["--short-rows"], type=click.Choice(["refuse", "fill"]), default="refuse", show_default=True,
                  help="Rows with too few cells: refuse the file, or fill them with blanks."),
-    click.Option(["--where"], multiple=True, metavar="COLUMN=VALUE",
+    ColumnOption(["--where"], multiple=True, metavar="COLUMN=VALUE",
                  help="Rows to keep, such as language=en or anony!=False; may be repeated."),
     click.Option(["--since"], metavar="DATE", help="First day of the rows to keep, such as 2024-05-31."),
     click.Option(["--until"], metavar="DATE", help="Last day of the rows to keep."),

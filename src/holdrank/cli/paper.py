@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,6 +17,7 @@ from holdrank.cli.options import (
     worker_options,
 )
 from holdrank.cli.printing import complain, plain_table, print_table, progress_line
+from holdrank.errors import show
 from holdrank.words.numbers import number, percent
 
 if TYPE_CHECKING:
@@ -27,8 +29,20 @@ if TYPE_CHECKING:
 _FIGURES = ("fig1", "fig2", "fig3", "fig4", "fig5", "margin")
 
 
+class _Figure(click.Choice):  # type: ignore[type-arg]  # older versions of click have no parameter here
+    """One of the figures; a name that is nearly one is asked back."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """See click."""
+        if value not in self.choices:
+            near = get_close_matches(str(value), list(self.choices), n=1)
+            hint = f" Did you mean '{near[0]}'?" if near else f" Figures: {', '.join(self.choices)}."
+            self.fail(f"No such figure {show(str(value), 60)!r}.{hint}", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 @click.command(cls=ReadingCommand)
-@click.argument("figure", type=click.Choice([*_FIGURES, "real", "arena", "all"]), default="all")
+@click.argument("figure", type=_Figure([*_FIGURES, "real", "arena", "all"]), default="all")
 @click.argument("files", nargs=-1)
 @click.option("--out", default="holdrank-paper", show_default=True, metavar="DIR", help="Folder for data and pictures.")
 @click.option("--seed", type=click.IntRange(min=0), default=2023, show_default=True,

@@ -36,9 +36,9 @@ class _ThresholdOrNone(Threshold):
 
 @click.command(cls=ReadingCommand)
 @click.argument("file")
-@click.option("-o", "--output", metavar="OUTPUT",
-              help=f"File to write; the extension sets the format: {', '.join(_ENDINGS)}. "
-              "Without it, report.html, or none with --text.")  # fmt: skip
+@click.option("-o", "--output", "outputs", multiple=True, metavar="OUTPUT",
+              help=f"File to write; the extension sets the format: {', '.join(_ENDINGS)}. May be repeated, for several "
+              "files from one analysis. Without it, report.html, or none with --text.")  # fmt: skip
 @click.option("--text", is_flag=True, help="Print the ladder, places, pairs, curves and attack as text.")
 @rule_option
 @click.option("--theta", type=_ThresholdOrNone(), metavar="T", default="auto", show_default=True,
@@ -56,7 +56,7 @@ class _ThresholdOrNone(Threshold):
 @time_option("the whole report", 40.0)
 @quiet_option
 @reading_options
-def report(file: str, output: str | None, text: bool, rule: str, theta: float | str, merge: str, k: int | None,
+def report(file: str, outputs: tuple[str, ...], text: bool, rule: str, theta: float | str, merge: str, k: int | None,
            claims: tuple[str, ...], budget: float, draws: int, seed: int, time_limit: float | None, quiet: bool,
            reading: dict[str, Any]) -> int:  # fmt: skip
     """Write the complete analysis of FILE to one page.
@@ -69,9 +69,11 @@ def report(file: str, output: str | None, text: bool, rule: str, theta: float | 
     from holdrank.views.report import write_report
     from holdrank.words.headlines import subline
 
-    output = output or (None if text else "report.html")
-    if output is not None:
+    outputs = outputs or (() if text else ("report.html",))
+    for number, output in enumerate(outputs):
         check_output("--output", output, file, _ENDINGS)
+        if output in outputs[:number]:
+            raise click.UsageError(f"--output {show(output, 200)} is given twice; name each file once.")
     spec = Spec(
         rule,
         theta=None if theta == "none" else theta,  # type: ignore[arg-type]
@@ -94,12 +96,13 @@ def report(file: str, output: str | None, text: bool, rule: str, theta: float | 
         if sure := subline(found.record):
             click.echo(sure)
     tell_rule(rule, found.record["consensus"]["rule"])
-    if output is not None:
+    for output in outputs:
         write_report(found, output)
     for step in found.record["steps"]:
         if step["state"] != "done" and not quiet:
             complain(f"note: {step['name']}: {step['state']}; {show(step['note'], 200)}")
-    if output is not None and not quiet:
-        complain(f"wrote {show(output, 200)}")
+    for output in outputs:
+        if not quiet:
+            complain(f"wrote {show(output, 200)}")
     interrupted = any(step["state"] == "interrupted" for step in found.record["steps"])
     return EXIT_INTERRUPTED if interrupted else 0

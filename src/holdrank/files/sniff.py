@@ -33,6 +33,8 @@ def is_pattern(source: object) -> bool:
 
 def is_large(source: object) -> bool:
     """Whether votes should be counted by DuckDB: a pattern for several files, or one large file."""
+    if isinstance(source, str | os.PathLike) and os.fspath(source)[-3:] in (".gz", b".gz"):
+        return False  # it is unpacked in memory
     if is_pattern(source):
         return True
     if not isinstance(source, str | os.PathLike) or source == "-":

@@ -6,22 +6,26 @@ import difflib
 import hashlib
 import os
 import sys
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from holdrank.errors import InputError, Message, Option, UsageError, quote, reason
+from holdrank.errors import InputError, LimitError, Message, Option, UsageError, quote, reason
 
 _TEXT_EXTENSIONS = frozenset({".csv", ".tsv", ".txt", ".soc", ".soi", ".toc", ".toi", ".cat", ".jsonl", ".order"})
 _UNPACK = "unpack it first"
 _EXPORT = "export the votes from it as CSV"
 _SHOWN = "save the votes that it shows as CSV"
+_GZIP = b"\x1f\x8b"
+_LARGEST, _SMALL, _DENSEST = 2**31, 2**26, 200  # bytes once unpacked; for every packed byte: battles come to about 20
+_CONTROL = bytes({*range(32)} - {9, 10, 12, 13})
+_READABLE = "votes as text, a spreadsheet (.xlsx) or Parquet"
 _MAGIC = (
     (b"PAR1", "parquet", ""),
     (b"PK\x03\x04", "zip", _UNPACK),
     (b"PK\x05\x06", "zip", _UNPACK),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a spreadsheet in the old Excel format (.xls)", "save it as .xlsx or as CSV"),
-    (b"\x1f\x8b", "a gzip archive", _UNPACK),
     (b"BZh", "a bzip2 archive", _UNPACK),
     (b"\xfd7zXZ\x00", "an xz archive", _UNPACK),
     (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", _UNPACK),
@@ -42,15 +46,20 @@ class Source:
     data: bytes
     extension: str
     path: Path | None
+    packed: bytes | None = None  # as they are in the file, if that is packed
 
     @property
     def sha256(self) -> str:
-        """SHA-256 of the bytes, in hexadecimal."""
-        return hashlib.sha256(self.data).hexdigest()
+        """SHA-256 of the bytes in the file, in hexadecimal."""
+        return hashlib.sha256(self.data if self.packed is None else self.packed).hexdigest()
 
 
 def open_source(source: str | os.PathLike[str] | BinaryIO) -> Source:
-    """Return the bytes of a path, of standard input (``"-"``), or of a binary file object."""
+    """Return the bytes of a path, of standard input (``"-"``), or of a binary file object; gzip is unpacked."""
+    return _unpacked(_opened(source))
+
+
+def _opened(source: str | os.PathLike[str] | BinaryIO) -> Source:
     if isinstance(source, str) and source == "-":
         return Source("standard input", sys.stdin.buffer.read(), "", None)
     if isinstance(source, str | os.PathLike):
@@ -67,6 +76,28 @@ def open_source(source: str | os.PathLike[str] | BinaryIO) -> Source:
     name = getattr(source, "name", None)
     name = name if isinstance(name, str) else "binary file"
     return Source(name, bytes(data), Path(name).suffix.lower(), None)
+
+
+def _unpacked(source: Source) -> Source:
+    """Return what a gzip file holds; refuse what is damaged, or grows out of all proportion."""
+    if not source.data.startswith(_GZIP):
+        return source
+    most = min(_LARGEST, max(_SMALL, _DENSEST * len(source.data)))
+    parts, size, rest = [], 0, source.data
+    try:
+        while rest.strip(b"\0"):  # a file may hold several members, and zeros that fill a block
+            member = zlib.decompressobj(wbits=31)
+            parts.append(member.decompress(rest, most + 1 - size))
+            size += len(parts[-1])
+            if size > most:
+                raise LimitError(f"{source.name}: the gzip file unpacks to more than {most:,} bytes", repair=_UNPACK)
+            if not member.eof:
+                raise EOFError("it ends too early")
+            rest = member.unused_data
+    except (zlib.error, EOFError) as error:
+        raise damaged(source.name, "gzip file", error) from error
+    inner = Path(source.name.removesuffix(".gz")).suffix.lower() if source.extension == ".gz" else source.extension
+    return Source(source.name, b"".join(parts), inner, None, source.data)
 
 
 def unreadable(path: str, error: OSError | ValueError) -> InputError:
@@ -113,7 +144,13 @@ def container(source: Source) -> str:
             repair = f"rename it to .{kind}, or save it as CSV"
             raise _not_what_it_says(source, what, f"text, as {source.extension} says", repair)
         return kind
-    raise _not_what_it_says(source, kind, "votes as text, a spreadsheet (.xlsx) or Parquet", repair)
+    raise _not_what_it_says(source, kind, _READABLE, repair)
+
+
+def _is_binary(data: bytes) -> bool:
+    """Whether bytes are no text in any encoding that has one byte for ASCII: zeros, or many control characters."""
+    head = data[:65536]
+    return b"\0" in head or sum(byte in _CONTROL for byte in head) > len(head) // 50
 
 
 def _empty(source: Source) -> InputError:
@@ -143,6 +180,8 @@ def decode(source: Source, encoding: str | None) -> str:
     except UnicodeError as error:
         at = error.start if isinstance(error, UnicodeDecodeError) else 0
         wide = source.data[:2] in (b"\xff\xfe", b"\xfe\xff")
+        if encoding is None and not wide and _is_binary(source.data):
+            raise _not_what_it_says(source, "a binary file", _READABLE, _EXPORT) from error
         byte = f"byte 0x{source.data[at]:02x} at offset {at}" if at < len(source.data) else f"offset {at}"
         raise InputError(
             f"the text is not {name}",
