@@ -211,7 +211,6 @@ def test_extras_that_pages_name_exist():
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover  # what pages show, tests of the rooms reach as well
 @pytest.mark.parametrize("script", EXAMPLES, ids=named)
 def test_examples_print_what_they_say(script, tmp_path):
     expected = stored_output(script)

@@ -76,7 +76,6 @@ def test_equals_a_plain_loop(v, T, seed):
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
 @pytest.mark.parametrize("T", FAST, ids=lambda T: T.__name__)
 @pytest.mark.parametrize("weight", [1, 50])
 def test_equals_a_plain_loop_for_many_and_for_few_distinct_ballots(T, weight):

@@ -40,7 +40,6 @@ def test_the_tolerance_decides_what_may_be_chosen():
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
 @pytest.mark.parametrize("rule", ["downward", "naive"])
 @pytest.mark.parametrize("base", [hr.kemeny, hr.borda, hr.footrule])
 @pytest.mark.parametrize("distance", ["hausdorff_ns", "hausdorff_half"])
@@ -68,7 +67,6 @@ def test_each_line_is_what_the_merge_and_its_breakdown_say(rule, base, distance)
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
 @pytest.mark.parametrize("kind", KINDS)
 def test_smith_tiers_hold_until_the_formula_says_and_no_longer(kind):
     rng = np.random.default_rng(KINDS.index(kind))
@@ -268,7 +266,6 @@ def test_auto_is_the_threshold_of_the_votes_at_hand():
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
 def test_the_best_threshold_never_loses_robustness():
     rng = np.random.default_rng(0)
     gained = 0

@@ -57,7 +57,6 @@ def some_goals(rng, n):
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
 @pytest.mark.parametrize("change", list(hr.Change))
 @pytest.mark.parametrize("name", STATISTICS)
 def test_no_change_of_whole_ballots_beats_a_certified_bound(name, change):
@@ -110,7 +109,6 @@ def test_no_change_of_whole_ballots_beats_a_certified_bound(name, change):
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
 @pytest.mark.parametrize("change", list(hr.Change))
 def test_no_change_of_whole_voters_beats_a_certified_bound_on_mean_scores(change):
     """Voters who rank alike have scores of their own: whoever merges them is beaten here."""

@@ -335,7 +335,6 @@ PROFILES = [(name, profile) for name, profile in truth_profiles.profiles() if "b
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
 @pytest.mark.parametrize("profile", [profile for _, profile in PROFILES], ids=[name for name, _ in PROFILES])
 def test_kemeny_needs_as_many_votes_as_an_integer_program_says(profile, shared_data):
     votes = truth_profiles.load(profile, shared_data)

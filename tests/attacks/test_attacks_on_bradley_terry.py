@@ -19,7 +19,6 @@ CHANGES = ("replace", "drop", "add")
 MOST = {"replace": 2, "drop": 3, "add": 3}
 
 
-@pytest.mark.no_cover
 @pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_no_bound_is_above_what_brute_force_finds(change):
@@ -98,7 +97,6 @@ def greedy(wins, b, a, change, ridge=1e-6):
     return math.inf
 
 
-@pytest.mark.no_cover
 @pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_greedy_attacker_never_beats_a_bound(change):

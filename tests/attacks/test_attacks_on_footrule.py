@@ -101,7 +101,6 @@ def test_many_items_get_certified_bounds_and_attacks(change):
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
 @pytest.mark.parametrize("change", CHANGES)
 def test_the_bounds_for_many_items_enclose_the_exact_values_of_few(change, monkeypatch):
     votes = random_votes(9, 6, 40, spread=0.8)

@@ -160,7 +160,6 @@ def small_cases(change: str, kind: str) -> list[tuple[hr.Votes, tuple[int, ...],
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
 @kinds
 @changes
 def test_bounds_are_certified_and_attacks_work(change, kind):
@@ -180,7 +179,6 @@ def test_bounds_are_certified_and_attacks_work(change, kind):
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
 @kinds
 @changes
 def test_lower_and_upper_are_those_of_programs_over_all_ballots(change, kind):
@@ -198,7 +196,6 @@ def test_lower_and_upper_are_those_of_programs_over_all_ballots(change, kind):
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
 @kinds
 @changes
 def test_whole_votes_are_those_of_integer_programs(change, kind):
@@ -379,7 +376,6 @@ class Impatient(Clock):
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
 @changes
 def test_whenever_it_is_stopped_the_bounds_hold(change):
     rng = np.random.default_rng(17)

@@ -58,7 +58,6 @@ def profile(rng, kind, n):
     return hr.Votes.from_ranks(np.array(ballots), weights, unlisted=strategies.unlisted_rule(kind))
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("kind", strategies.KINDS)
 @changes
 @rules
@@ -95,7 +94,6 @@ def test_the_least_share_is_that_of_a_program_over_all_ballots(rule, change, kin
                 assert (found.plan is None) == math.isinf(found.upper)
 
 
-@pytest.mark.no_cover
 @changes
 @rules
 def test_no_change_of_whole_ballots_beats_the_lower_bound(rule, change):

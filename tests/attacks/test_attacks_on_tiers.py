@@ -156,7 +156,6 @@ def a_profile(rng, kind, n):
     return hr.Votes.from_ranks(np.array(rows), unlisted="observed" if kind in ("observed", "battles") else "bottom")
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("base", [hr.kemeny, hr.borda, hr.footrule])
 @pytest.mark.parametrize("rule", ["downward", "naive"])
@@ -190,7 +189,6 @@ def test_no_change_of_whole_ballots_beats_the_lower_bound(rule, base, change):
     assert met > 15  # otherwise the bounds were never put to the test
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("base", [hr.kemeny, hr.borda])
 def test_no_change_of_whole_ballots_beats_the_lower_bound_at_half_a_pair(base):
     rng = np.random.default_rng(len(base.__name__))
@@ -318,7 +316,6 @@ def some_change(rng, votes, pairs, change):
     return budget, pairs._after(0.0, removed, added, met=True)
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("kind", ["observed", "battles"])
 def test_the_rows_of_a_window_hold_wherever_the_deviations_do(kind, change):

@@ -82,7 +82,6 @@ def test_a_tie_that_cannot_be_more_is_told_as_such():
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
 @pytest.mark.parametrize("weights", [[17, 173_596, 57_865], [1, 10**6, 3], [5, 10**7, 10**7 - 1]])
 @pytest.mark.parametrize("T", [*MEDIANS, hr.copeland], ids=lambda T: T.__name__)
 def test_three_items_with_heavy_ties(T, weights):

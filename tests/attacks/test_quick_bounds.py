@@ -27,7 +27,6 @@ def asked(order, rng):
     return {name: goal for name, goal in goals_for(order, rng).items() if not isinstance(goal, hr.Distance)}
 
 
-@pytest.mark.no_cover
 @pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_no_quick_bound_is_above_what_brute_force_finds(change):
@@ -54,7 +53,6 @@ def test_no_quick_bound_is_above_what_brute_force_finds(change):
     assert told
 
 
-@pytest.mark.no_cover
 @pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_no_quick_bound_on_tiers_is_above_what_brute_force_finds(change):

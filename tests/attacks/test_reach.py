@@ -25,7 +25,6 @@ def profile(rng, kind, n, size=9):
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
 @pytest.mark.parametrize("name", RULES)
 def test_no_attack_brings_an_item_beyond_its_places(name):
     rng = np.random.default_rng(len(name))
@@ -82,7 +81,6 @@ def test_budgets_are_whole_votes_and_strict_rules_are_wanted():
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
 @pytest.mark.parametrize("change", list(hr.Change))
 def test_bounds_for_tiers_from_the_ranking_below_hold_against_brute_force(change):
     rng = np.random.default_rng(5)

@@ -40,7 +40,6 @@ def places_by_hand(won, tied, change, most):
     return first.min(axis=0), last.max(axis=0)
 
 
-@pytest.mark.no_cover
 @pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_no_change_of_battles_brings_an_item_beyond_its_places(change):
@@ -121,7 +120,6 @@ def test_counts_of_rankings_are_refused_with_a_way_out():
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
 @pytest.mark.parametrize("change", ["drop", "add"])
 @pytest.mark.parametrize("name", ["kemeny", "borda", "copeland"])
 def test_no_vote_dropped_or_added_brings_an_item_beyond_its_places(name, change):

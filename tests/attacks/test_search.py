@@ -84,7 +84,6 @@ def test_strengths_are_attacked_through_battles_with_others():
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
 @each_change
 def test_lower_bounds_for_mean_scores_are_those_of_brute_force(change):
     rng = np.random.default_rng(11)

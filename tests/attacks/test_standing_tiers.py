@@ -79,7 +79,6 @@ def informed(votes, T, before, change):
     return standing
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("rule", ["downward", "naive"])
 @pytest.mark.parametrize("base", [hr.kemeny, hr.borda, hr.footrule])
@@ -167,7 +166,6 @@ def test_the_closest_pair_decides_where_the_ranking_holds_longer():
     assert standing.least(NewWinner().aim(before, votes.items)) == pytest.approx(0.457, abs=1e-9)
 
 
-@pytest.mark.no_cover
 def test_more_time_gives_no_worse_answer():
     # Two hundred profiles with four limits: benchmarks/tiers_in_time.py.
     rng = np.random.default_rng(7)

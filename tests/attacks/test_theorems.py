@@ -71,7 +71,6 @@ def test_the_target_is_the_best_ballot_to_add():
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
 def test_500_distributions_break_between_the_bounds():
     rng = np.random.default_rng(20230723)
     tight = valid = 0

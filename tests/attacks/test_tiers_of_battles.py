@@ -23,7 +23,6 @@ CHANGES = ("replace", "drop", "add")
 MOST = {"replace": 2, "drop": 3, "add": 3}
 
 
-@pytest.mark.no_cover
 @pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_no_fewer_battles_bring_a_lead_down_to_a_given_one(change):
@@ -132,7 +131,6 @@ def fewest_for_tiers(won, tied, change, theta, merging, before, goals, most):
     return least
 
 
-@pytest.mark.no_cover
 @pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_no_bound_on_tiers_is_above_what_brute_force_finds(change):

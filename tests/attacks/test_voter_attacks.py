@@ -73,7 +73,6 @@ def battles_of(votes, name):
     return sorted(zip(map(tuple, v.results[mine].tolist()), v.weight[mine].tolist(), strict=True))
 
 
-@pytest.mark.no_cover
 @pytest.mark.slow
 def test_no_bound_on_voters_who_leave_is_above_the_truth():
     exact = 0
@@ -84,7 +83,6 @@ def test_no_bound_on_voters_who_leave_is_above_the_truth():
     assert exact
 
 
-@pytest.mark.no_cover
 @pytest.mark.slow
 def test_no_bound_on_voters_who_vote_otherwise_is_above_the_truth():
     exact = 0
@@ -95,7 +93,6 @@ def test_no_bound_on_voters_who_vote_otherwise_is_above_the_truth():
     assert exact
 
 
-@pytest.mark.no_cover
 @pytest.mark.slow
 def test_no_bound_on_new_voters_is_above_the_truth():
     exact = 0

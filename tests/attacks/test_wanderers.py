@@ -39,7 +39,6 @@ def a_strong_pair_and_others(rng):
     return won
 
 
-@pytest.mark.no_cover
 @pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_neither_bound_nor_proof_excludes_what_brute_force_finds(change):

@@ -151,7 +151,6 @@ def test_rows_are_certified_by_attack_and_true_by_brute_force():
         assert (row["status"] == "proven minimum") == (row["needed"] == row["sufficient"])
 
 
-@pytest.mark.no_cover
 @pytest.mark.slow
 def test_influence_never_beats_what_is_proved():
     for seed in range(4):

@@ -75,7 +75,6 @@ def test_strengths_are_enclosed():
         assert fit.s.sum() == 0
 
 
-@pytest.mark.no_cover
 @pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_is_proved_is_never_beyond_brute_force(change):
@@ -197,7 +196,6 @@ def changed(found, **numbers):
     return dataclasses.replace(found, _memo={}, **numbers)
 
 
-@pytest.mark.no_cover
 @pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_no_proof_excludes_what_an_attack_does(change):

@@ -619,7 +619,6 @@ def five_thousand_votes():
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
 @pytest.mark.parametrize("layer", ["subsets", "branch and bound"])
 def test_five_thousand_votes_equal_trying_every_order(layer, monkeypatch):
     """Ties between majorities, zero weights, unlisted items, whole and broken weights, up to eight items."""
