@@ -6,7 +6,9 @@ import io
 import itertools
 import json
 import math
+import multiprocessing
 import pickle
+from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 import polars as pl
@@ -96,6 +98,19 @@ def test_the_adversary_stands_beside_the_finding():
     assert found.adversary["sufficient"] == 2
     assert found.adversary_text == "2 votes (10 %) put b above a"
     assert hr.audit(votes, rng=1, time_limit=0)["votes"].adversary is None
+
+
+def test_pair_counts_have_an_adversary_where_their_rule_has_attacks():
+    counts = hr.PairCounts.from_wins([[0, 11], [9, 0]], items=["a", "b"])
+    assert hr.audit(counts, rng=1)["votes"].adversary_text == "2 votes (10 %) put b above a"
+    assert hr.audit(counts, hr.kemeny, rng=1)["votes"].adversary is None
+
+
+def test_the_status_says_whether_time_sufficed():
+    votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[11, 9], unlisted="observed")
+    assert hr.audit(votes, rng=1, time_limit=None).status is hr.Status.SORTED
+    assert hr.audit(votes, rng=1, time_limit=0).status is hr.Status.TIME_LIMIT
+    assert hr.audit(ODD["one item"], rng=1, time_limit=0).status.is_exact  # there is nothing to attack
 
 
 # Ballots and scores.
@@ -412,7 +427,7 @@ def test_some_odd_votes_mean_what_they_should():
     assert "fall into 2 groups" in parts["connection"].text()
     assert quick(ODD["unbeaten"])["votes"].value == 1  # 170 wins and no loss tell a from b
     assert quick(ODD["shares"])["votes"].text() == (
-        "Does not apply: the weights are shares, not numbers of votes, so nothing is known about chance."
+        "Does not apply: the weights are not whole numbers of votes, so nothing is known about chance."
     )
     level = quick(ODD["level"])["votes"]
     assert level.raised
@@ -428,6 +443,36 @@ def test_names_stay_text():
     assert "&lt;script&gt;" in audit_page(found)
 
 
+def test_hostile_names_of_groups_and_people():
+    frame = board("category", 1).with_columns(pl.lit(HOSTILE).alias("voter"))
+    frame = frame.with_columns(language=pl.col("language").replace("fr", f"{HOSTILE}\x1b[2J"))
+    found = quick(votes_of(frame))
+    assert found["category"].raised
+    assert "\x1b" not in found.text()
+    for page in (audit_page(found), audit_markdown(found), found._repr_html_()):
+        assert "<script>" not in page
+        assert "\x1b" not in page
+    assert "a single one cast all votes" in found["judge"].text()
+
+
+def test_rankings_know_voters_or_categories_and_say_so():
+    votes = hr.read_votes(ballots(), format="rank-columns", columns=list("abcd"), voter="person", by="task")
+    found = quick(votes)
+    assert found["category"].applies
+    assert "read them with voter and without by" in found["people"].text()
+
+
+def test_of_many_items_cycles_are_counted_among_those_compared_most(monkeypatch):
+    monkeypatch.setattr("holdrank.analysis.probes.cycles._MOST_ITEMS", 6)
+    votes = votes_of(board("cycles", 1))
+    found = quick(votes)["cycles"]
+    assert found.facts["triples"] == 20
+    assert "among the 6 items that are compared most" in found.text()
+    everyone = votes.wins().sum(axis=1) + votes.wins().sum(axis=0)
+    least = votes.items[int(everyone.argmin())]
+    assert least not in found.items
+
+
 # The call.
 
 
@@ -437,6 +482,16 @@ def test_the_same_seed_gives_the_same_audit():
     assert one == two
     given = hr.audit(votes_of(frame), rng=np.random.default_rng(1))
     assert audit_record(hr.audit(votes_of(frame), rng=given.seed)) == audit_record(given)
+
+
+def _audited(seed):
+    return audit_record(hr.audit(votes_of(board("judge", 1)), rng=seed, time_limit=None))
+
+
+@pytest.mark.slow
+def test_an_audit_is_the_same_in_any_process():
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as processes:
+        assert list(processes.map(_audited, [3, 3])) == [_audited(3)] * 2
 
 
 def test_tiers_are_audited_by_the_order_below_them():
@@ -467,7 +522,11 @@ def test_the_command_prints_a_table_and_writes_pages(command_line, tmp_path, mon
     board("judge", 1).write_csv("battles.csv")
     options = ["battles.csv", "-q", "--voter", "voter", "--by", "language", "--time-limit", "0"]
     code, out, err = command_line("audit", *options, "-o", "audit.html")
-    assert (code, err) == (0, "wrote audit.html\n")
+    assert code == 0
+    assert (
+        err
+        == "wrote audit.html\nnote: stopped at the time limit of 0 s; --time-limit 60 tells more about the adversary\n"
+    )
     assert "1 of 9 probes is raised: one person who carries a place." in out
     assert "Without v0" in out
     assert (tmp_path / "audit.html").read_text("utf-8").startswith("<!doctype html>")

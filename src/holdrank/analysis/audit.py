@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -24,13 +25,14 @@ from holdrank.errors import UsageError, quote, real_number
 from holdrank.rules.consensus import Consensus, Statistic, StatisticName, expect_seconds, expect_votes, name_of
 from holdrank.rules.merges import base_of, consensus_of, settled
 from holdrank.rules.registry import auto, rule_of
-from holdrank.status import Clock, Step, Tabular
+from holdrank.status import Clock, Status, Step, Tabular
 from holdrank.votes.models import Seed, seed_of
 from holdrank.words.audit import about_text, audit_lines, head_text
 
 PROBES = ("votes", "position", "ties", "cycles", "connection", "coverage", "people", "judge", "category")
 """The names of the probes, in the order of their findings."""
 
+_AT_LEAST = 5.0  # seconds for a ranking
 _TOO_SHORT = 0.02  # seconds: not worth a try
 _TRIED = 2  # pairs of a finding that an adversary is asked about
 
@@ -53,6 +55,8 @@ class Audit(Tabular):
         Coverage of the intervals.
     seed : int
         ``rng=seed`` repeats the audit.
+    status : Status
+        How the ranking was obtained, and whether the time sufficed for what an adversary needs.
     seconds : float
         Time taken.
     """
@@ -63,6 +67,7 @@ class Audit(Tabular):
     findings: tuple[Finding, ...]
     level: float
     seed: int
+    status: Status
     seconds: float
 
     @property
@@ -135,7 +140,8 @@ def audit(
     level : float
         Coverage of each interval, and of all comparisons of a probe together.
     time_limit : float or None
-        Seconds for what an adversary needs, over all findings; None for no limit. Probes themselves have no limit.
+        Seconds for the ranking, which has at least five, and then for what an adversary needs, over all findings; None
+        for no limit. Probes themselves have none.
     rng : int, Generator or None
         For the cycles that a model expects.
     progress : callable, optional
@@ -161,7 +167,7 @@ def audit(
         raise UsageError(f"level must be a number between 0 and 1, not {quote(str(level))}")
     T = base_of(settled(T, votes))
     seed = seed_of(rng)
-    consensus = consensus_of(votes, T, None)  # type: ignore[arg-type]
+    consensus = consensus_of(votes, T, None if seconds is None else max(seconds, _AT_LEAST))  # type: ignore[arg-type]
     known = Evidence(votes, T, rule_of(T), consensus, share, seed)
     found: list[Finding] = []
     for done, one in enumerate(_probes(known)):
@@ -169,14 +175,18 @@ def audit(
         if progress is not None:
             progress(Step("probes", done + 1, len(PROBES)))
     with Clock(seconds) as clock:
-        findings = _priced(known, found, clock)
+        prices = _prices(known, found, clock)
+        short = any(price is None or price["short"] for price in prices.values())
+        status = Status.TIME_LIMIT if short and seconds is not None else consensus.status
+        status = Status.INTERRUPTED if clock.interrupted else status
     return Audit(
         consensus=consensus,
         statistic=name_of(T),
         total=votes.total,
-        findings=tuple(findings),
+        findings=tuple(_priced(known, one, prices) for one in found),
         level=share,
         seed=seed,
+        status=status,
         seconds=perf_counter() - started,
     )
 
@@ -196,16 +206,17 @@ def _probes(known: Evidence) -> Iterator[Finding]:
     yield categories(known)
 
 
-def _priced(known: Evidence, found: list[Finding], clock: Clock) -> Iterator[Finding]:
-    """Yield the findings with what an adversary needs to break the same thing; those that are raised go first."""
-    prices: dict[Goal, dict[str, Any] | None] = {}
-    asked = {one.probe: _goals(known, one) for one in sorted(found, key=lambda one: not one.raised)}
-    wanted = list(dict.fromkeys(goal for goals in asked.values() for goal in goals))
-    for done, goal in enumerate(wanted):
-        prices[goal] = _price(known, goal, clock.share(len(wanted) - done))
-    for one in found:
-        known_prices = [price for goal in asked[one.probe] if (price := prices[goal]) is not None]
-        yield replace(one, adversary=min(known_prices, key=_cost, default=None))
+def _prices(known: Evidence, found: list[Finding], clock: Clock) -> dict[Goal, dict[str, Any] | None]:
+    """Return what it takes to break what findings are about; those that are raised go first."""
+    asked = [goal for one in sorted(found, key=lambda one: not one.raised) for goal in _goals(known, one)]
+    wanted = list(dict.fromkeys(asked))
+    return {goal: _price(known, goal, clock.share(len(wanted) - done)) for done, goal in enumerate(wanted)}
+
+
+def _priced(known: Evidence, one: Finding, prices: dict[Goal, dict[str, Any] | None]) -> Finding:
+    """Return a finding with what an adversary needs to break the same thing."""
+    own = [price for goal in _goals(known, one) if (price := prices[goal])]
+    return replace(one, adversary=min((price for price in own if "lower" in price), key=_cost, default=None))
 
 
 def _cost(price: dict[str, Any]) -> float:
@@ -228,19 +239,17 @@ def _goals(known: Evidence, one: Finding) -> list[Goal]:
 
 
 def _price(known: Evidence, goal: Goal, clock: Clock) -> dict[str, Any] | None:
-    """Return what a goal takes; None where the rule or the votes allow no attack, or the time is over."""
+    """Return what a goal takes, and whether time was short; None if it is over.
+
+    Nothing but that is told where the rule and the votes allow no attack.
+    """
     left = clock.seconds_left()
     if left < _TOO_SHORT:
         return None
     try:
-        found = attack(known.votes, known.T, goal, time_limit=None if left == float("inf") else left)
+        found = attack(known.votes, known.T, goal, time_limit=None if math.isinf(left) else left)
     except UsageError:
-        return None
+        return {"short": False}
     deed = goal.deed(len(known.items))
-    return {
-        "does": deed.does,
-        "does_alone": deed.does_alone,
-        "total": known.votes.total,
-        "counts": known.votes.is_counts,
-        **amounts(found),
-    }
+    words = {"does": deed.does, "does_alone": deed.does_alone, "short": found.status.is_timed_out}
+    return {**words, "total": known.votes.total, "counts": known.votes.is_counts, **amounts(found)}

@@ -18,6 +18,7 @@ def audit_record(found: Audit) -> Record:
         "headline": found.headline,
         "level": found.level,
         "seed": found.seed,
+        "status": found.status.value,
         "findings": [_finding(one, number) for one in found.findings],
     }
 

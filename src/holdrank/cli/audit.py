@@ -19,9 +19,10 @@ from holdrank.cli.options import (
     settled_rule,
     statistic,
     tell_rule,
+    time_option,
     verbose_option,
 )
-from holdrank.cli.printing import complain, plain_table, print_json, print_table, progress_line
+from holdrank.cli.printing import complain, exit_code, plain_table, print_json, print_table, progress_line, tell_limit
 from holdrank.errors import show
 from holdrank.words.audit import reason_text
 
@@ -41,15 +42,14 @@ if TYPE_CHECKING:
 @rule_option
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
               help="Coverage of the intervals.")  # fmt: skip
-@click.option("--time-limit", type=click.FloatRange(min=0), default=20.0, show_default=True,
-              help="Seconds for what an adversary needs.")  # fmt: skip
+@time_option("what an adversary needs", 20.0)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the simulated cycles.")
 @click.option("-o", "--output", metavar="PAGE", help="Write the findings to this .html or .md file.")
 @json_option
 @quiet_option
 @verbose_option
 @reading_options
-def audit(file: str, by: str | None, rule: str, level: float, time_limit: float, seed: int, output: str | None,
+def audit(file: str, by: str | None, rule: str, level: float, time_limit: float | None, seed: int, output: str | None,
           as_json: bool, quiet: bool, verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
     """Look for what in the votes of FILE could make the ranking mislead.
 
@@ -70,7 +70,7 @@ def audit(file: str, by: str | None, rule: str, level: float, time_limit: float,
     with progress_line(quiet, "looking at the votes") as progress:
         found = look(votes, statistic(rule), level=level, time_limit=time_limit, rng=seed, progress=progress)
     if verbose:
-        complain(f"{found.seconds:.3g} s")
+        complain(f"{found.status}; {found.seconds:.3g} s")
     if output is not None:
         page = AUDIT_FORMS[Path(output).suffix.lower()](found)
         write_whole(Path(output), page.encode("utf-8", "backslashreplace"))
@@ -82,7 +82,8 @@ def audit(file: str, by: str | None, rule: str, level: float, time_limit: float,
     else:
         _print_findings(votes, found, rule)
         tell_rule(asked, rule)
-    return 0
+    tell_limit(time_limit, found.status, "tells more about the adversary")
+    return exit_code(found.status, require_proof=False)
 
 
 def _print_findings(votes: Votes, found: Audit, rule: str) -> None:

@@ -43,7 +43,7 @@ _BARS = {
 }
 
 _REASONS = {
-    "shares": "the weights are shares, not numbers of votes, so nothing is known about chance",
+    "shares": "the weights are not whole numbers of votes, so nothing is known about chance",
     "one item": "there is only one item",
     "two items": "there are only two items",
     "no gap": "no comparison connects any two neighbours",
@@ -60,6 +60,7 @@ _REASONS = {
     "few compared": "most items were never compared",
     "pair counts": "pair counts do not say who cast each vote",
     "no people": "the votes do not say who cast them; name the column with voter",
+    "by alone": "rankings know one column only; read them with voter and without by",
     "one vote each": "each of them cast a single vote",
     "one person": "a single one cast all votes",
     "no category": "the votes name no category; name the column with by",
@@ -312,6 +313,7 @@ def _ties(facts: Facts, raised: bool) -> str:
 def _cycles(facts: Facts, raised: bool) -> str:
     seen, triples = facts["cycles"], facts["triples"]
     text = f"{seen:,} of {plural(triples, 'triple')} {'goes' if seen == 1 else 'go'} in a circle"
+    text += f" among the {facts['among']:,} items that are compared most" if facts["among"] else ""
     if "expected" in facts:
         text += f"; the model expects {facts['expected']:.3g}, and at most {facts['most']:.3g}"
     if facts["sure"]:

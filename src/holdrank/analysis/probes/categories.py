@@ -12,7 +12,7 @@ from holdrank.analysis.probes.standing import Standing, critical, standing
 from holdrank.votes.votes import Votes
 
 _FEWEST = 20  # votes of a group that is looked at
-_MOST = 200  # groups
+_MOST = 200  # groups, and pairs of a finding
 _FEWEST_LINKS = 30  # comparisons that a pair must be worth: below, errors are guesses
 _OF_ONE = {"strength": 2.0, "share": 1.0}  # the error of a single comparison of two level items
 
@@ -62,7 +62,7 @@ def categories(known: Evidence) -> Finding:
         lower=lead - reach if np.isfinite(reach) else None,
         upper=lead + reach if np.isfinite(reach) else None,
         bar=0.0,
-        pairs=tuple(dict.fromkeys((known.items[a], known.items[b]) for _, _, a, b in sorted(turned))),
+        pairs=tuple(dict.fromkeys((known.items[a], known.items[b]) for _, _, a, b in sorted(turned)))[:_MOST],
         people=tuple(dict.fromkeys(groups.names[k] for _, k, _, _ in sorted(turned))),
         facts={
             **facts,

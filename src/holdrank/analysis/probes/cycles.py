@@ -18,6 +18,7 @@ BAR = 0.01
 """The share of triples that may be cyclic beyond what the model expects."""
 _FEWEST = 10  # triples that tell anything
 _DRAWS = 400
+_MOST_ITEMS = 500  # that are looked at
 _NUMBERS = 40_000_000  # pairs drawn in all
 
 
@@ -34,13 +35,23 @@ def cycles(known: Evidence) -> Finding:
         return not_applicable("cycles", "shares")
     battles = votes.compares_two
     ties = tie_counts(votes)[1] if battles and isinstance(votes, Votes) else np.zeros_like(known.met)
-    wins = votes.wins() - ties / 2
+    # Of many items, those that are compared most.
+    some = np.sort(np.argsort(-known.met.sum(axis=1), kind="stable")[:_MOST_ITEMS])
+    wins = (votes.wins() - ties / 2)[np.ix_(some, some)]
     seen, triples = _count(wins > wins.T)
     if not triples:
         return not_applicable("cycles", "few triples", triples=triples)
     sure = _beyond_chance(wins, known.level)
     example = _example(sure, wins)
-    facts = {"cycles": seen, "triples": triples, "sure": _count(sure)[0], "level": known.level, "battles": battles}
+    among = len(some) if len(some) < len(known.items) else 0
+    facts = {
+        "among": among,
+        "cycles": seen,
+        "triples": triples,
+        "sure": _count(sure)[0],
+        "level": known.level,
+        "battles": battles,
+    }
     share = seen / triples
     ends = (share, share, share)
     if battles:
@@ -52,7 +63,7 @@ def cycles(known: Evidence) -> Finding:
         facts |= {"expected": float(drawn.mean()) * triples, "most": high * triples}
         ends = (share - float(drawn.mean()), share - high, share - low)
     raised = bool(facts["sure"]) or (battles and ends[1] > BAR)
-    names = tuple(known.items[k] for k in example)
+    names = tuple(known.items[some[k]] for k in example)
     return Finding(
         "cycles",
         "raised" if raised else "clear",

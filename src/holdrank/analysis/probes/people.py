@@ -23,6 +23,7 @@ _FEWEST_PEOPLE = 20
 _CELLS = 30_000_000  # numbers of a table of ballots and gaps
 _AT_A_TIME = 2_000_000
 _TRIED = 20  # people whose votes are taken away, and the rest ranked again
+_MOST_NAMED = 100  # people of a finding
 _SECONDS = 2.0  # for one of these
 
 
@@ -142,7 +143,7 @@ def few_people(known: Evidence, seen: Weighed | None) -> Finding:
         lower=ends[0],
         upper=ends[1] if math.isfinite(ends[1]) else None,
         bar=WIDER,
-        people=tuple(people.names[k] for k in order) if wider or few else (),
+        people=tuple(people.names[k] for k in order[:_MOST_NAMED]) if wider or few else (),
         facts={
             "of": people.of,
             "people": len(totals),
@@ -232,4 +233,6 @@ def _why_not(known: Evidence) -> str:
         return "pair counts"
     if not known.votes.is_counts:
         return "shares"
-    return "no people" if known.people is None else "no gap"
+    if known.people is None:
+        return "no people" if known.category is None else "by alone"
+    return "no gap"

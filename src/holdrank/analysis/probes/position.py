@@ -16,6 +16,7 @@ from holdrank.votes.votes import Votes
 
 BAR = 0.02
 """How much more an item may win when shown first than when shown second, as a share of its battles."""
+_SECONDS = 5.0  # for the order without the effect
 _BOTH_ORDERS = 0.2  # of the battles must be of pairs that met in both orders
 
 
@@ -87,7 +88,7 @@ def _flips(known: Evidence, met: Floats, effect: float) -> tuple[tuple[str, str]
     total = wins + wins.T
     corrected = np.clip(wins - given, 0.0, total)
     counts = PairCounts.from_wins(corrected, known.items, total=known.votes.total)
-    after = consensus_of(counts, known.T, None).ranking.ranks  # type: ignore[arg-type]
+    after = consensus_of(counts, known.T, _SECONDS).ranking.ranks  # type: ignore[arg-type]
     before = known.ranking.ranks
     above, below = np.nonzero((before[:, None] < before) & (after[:, None] > after))
     near = np.argsort(before[below] - before[above], kind="stable")

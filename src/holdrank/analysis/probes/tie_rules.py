@@ -16,6 +16,7 @@ from holdrank.votes.votes import Votes
 
 OTHERS = ("dropped", "davidson", "rao-kupper")
 """What ties may count, beside half a win for each."""
+_MOST_NAMED = 200  # pairs of a finding
 
 
 def tie_rules(known: Evidence) -> Finding:
@@ -62,7 +63,7 @@ def tie_rules(known: Evidence) -> Finding:
         lower=ends[1],
         upper=ends[2],
         bar=0.5,
-        pairs=tuple(dict.fromkeys(pair for pairs in turned.values() for pair in pairs)) if turned else (),
+        pairs=tuple(dict.fromkeys(pair for pairs in turned.values() for pair in pairs))[:_MOST_NAMED],
         facts={
             "ties": ties,
             "total": total,
