@@ -260,3 +260,14 @@ def test_claims_in_words():
         goal_against(claimed("top 2", items), items, order, tiers=False)  # an item has this name
     with pytest.raises(hr.UsageError, match="did you mean"):
         goal_against(claimed("a wins", ["Alpha", "a1"]), ["Alpha", "a1"], hr.Ranking([1, 2]), tiers=False)
+
+
+def test_places_are_within_reach_of_as_many_votes_as_end_the_lead():
+    close = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[503, 497])
+    record = hr.analyse(close, hr.Spec(theta=None, draws=0)).record
+    assert record["reach"]["votes"] == record["attack"]["sufficient"] == 4  # 3 tie, and 1 % would be 10
+    assert hr.verify(close, hr.Analysis(record)).proved
+    given = hr.analyse(close, hr.Spec(theta=None, draws=0, budget=0.02)).record
+    assert given["reach"]["votes"] == 20
+    clear = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[900, 100])
+    assert hr.analyse(clear, hr.Spec(theta=None, draws=0, k=1)).record["reach"]["votes"] == 10

@@ -40,7 +40,7 @@ from holdrank.analysis.records import (
 )
 from holdrank.analysis.removals import removals
 from holdrank.analysis.result import Analysis
-from holdrank.analysis.spec import CURVE_ITEMS, Spec, curve_distances
+from holdrank.analysis.spec import CURVE_ITEMS, Spec, curve_distances, cut_budget, reach_budget
 from holdrank.analysis.tradeoff import tradeoff
 from holdrank.attacks import goals
 from holdrank.attacks.answers import attack, breakdown
@@ -306,7 +306,7 @@ class _Run:
         found = reach(
             self.votes,
             self.rule.function,
-            self._budget(),
+            whole_budget(reach_budget(self.spec.budget, self.record["attack"], self.votes.total), self.votes),
             time_limit=self._seconds(),
             progress=self.progress,
         )
@@ -419,5 +419,5 @@ class _Run:
             self._note(status)
 
     def _budget(self) -> float:
-        """Return the budget of the attacker."""
-        return whole_budget(self.spec.budget, self.votes)
+        """Return the budget of the attacker at the cut."""
+        return whole_budget(cut_budget(self.spec.budget), self.votes)

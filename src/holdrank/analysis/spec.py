@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from holdrank.errors import UsageError, quote, real_number, whole_number
 from holdrank.rules.consensus import expect_seconds, kemeny
 from holdrank.rules.merges import Merge, Robust
 from holdrank.rules.registry import AUTO, expect_rule
 
+BUDGET = 0.01  # share of the votes that an adversary may change, where nothing is said
 CURVE_ITEMS = 8  # up to here a curve has every distance
 _FAR = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)  # else these, and one pair
 
@@ -30,8 +32,9 @@ class Spec:
         A cut after the first k items: who is safely in, safely out, undecided.
     claims : tuple of str
         What should hold: "X wins", "A above B" or "top 3".
-    budget : float
-        Share of the votes that an adversary may change, for places and for the cut.
+    budget : float or None
+        Share of the votes that an adversary may change, for places and for the cut. None is 1 %; for places it is as
+        many votes as the attack on the first place takes, where those are fewer: with more, anybody may get anywhere.
     draws : int
         Of the bootstrap; 0 for none.
     seed : int
@@ -46,7 +49,7 @@ class Spec:
     merge: Merge = "downward"
     k: int | None = None
     claims: tuple[str, ...] = ()
-    budget: float = 0.01
+    budget: float | None = None
     draws: int = 1000
     seed: int = 0
     time_limit: float | None = 40.0
@@ -62,13 +65,45 @@ class Spec:
             plain[name] = number = whole_number(value)
             if (number is None or number < least) and not (name == "k" and value is None):
                 raise UsageError(f"{name} must be a whole number, {least} or more, not {quote(str(value))}")
-        plain["budget"] = budget = real_number(self.budget)
-        if budget is None or not 0 < budget < 1:
+        plain["budget"] = budget = None if self.budget is None else real_number(self.budget)
+        if self.budget is not None and (budget is None or not 0 < budget < 1):
             raise UsageError(f"budget must be a share of the votes between 0 and 1, not {quote(str(self.budget))}")
         seconds = expect_seconds(self.time_limit)
         plain["time_limit"] = None if seconds == math.inf else seconds
         for name, value in plain.items():  # numbers may be numpy's, and the record holds Python's
             object.__setattr__(self, name, value)
+
+
+def cut_budget(budget: float | None) -> float:
+    """Return the share of the votes that an adversary may change at the cut."""
+    return BUDGET if budget is None else budget
+
+
+def reach_budget(budget: float | None, attack: Mapping[str, Any] | None, total: float) -> float:
+    """Return the share of the votes that an adversary may change to move items.
+
+    Parameters
+    ----------
+    budget : float or None
+        Of the `Spec`.
+    attack : mapping or None
+        The record of the attack on the first place.
+    total : float
+        All votes.
+
+    Examples
+    --------
+    >>> reach_budget(0.2, None, 500), reach_budget(None, {"upper": 0.003, "sufficient": 2}, 500)
+    (0.2, 0.004)
+    >>> reach_budget(None, None, 500), reach_budget(None, {"upper": 0.004, "sufficient": None}, 1.0)
+    (0.01, 0.004)
+    """
+    if budget is not None:
+        return budget
+    if attack is None:
+        return BUDGET
+    enough = attack["upper"] if attack["sufficient"] is None else attack["sufficient"] / total
+    return float(min(enough, BUDGET)) if enough else BUDGET
 
 
 def curve_distances(n: int) -> list[float]:

@@ -47,8 +47,9 @@ class _ThresholdOrNone(Threshold):
 @click.option("--k", type=click.IntRange(min=1), help="Report who is safely in the top K, safely out, or undecided.")
 @click.option("--claim", "claims", multiple=True, metavar="CLAIM",
               help=f"Claim to test: {CLAIMS}; may be repeated.")  # fmt: skip
-@click.option("--budget", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.01, show_default=True,
-              help="Share of the votes that an adversary may change, for reachable places and for --k.")  # fmt: skip
+@click.option("--budget", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=None,
+              help="Share of the votes that an adversary may change. Default: 1 % for --k; for reachable places as "
+              "many votes as end the lead, at most 1 %.")  # fmt: skip
 @click.option(
     "--draws", type=click.IntRange(min=0), default=1000, show_default=True, help="Bootstrap samples; 0 for none."
 )
@@ -57,7 +58,7 @@ class _ThresholdOrNone(Threshold):
 @quiet_option
 @reading_options
 def report(file: str, outputs: tuple[str, ...], text: bool, rule: str, theta: float | str, merge: str, k: int | None,
-           claims: tuple[str, ...], budget: float, draws: int, seed: int, time_limit: float | None, quiet: bool,
+           claims: tuple[str, ...], budget: float | None, draws: int, seed: int, time_limit: float | None, quiet: bool,
            reading: dict[str, Any]) -> int:  # fmt: skip
     """Write the complete analysis of FILE to one page.
 

@@ -168,13 +168,13 @@ def spec_of(values: Values, limits: Limits) -> dict[str, Any]:
     0.02
     """
     tiers = values.get("tiers", "auto").strip() or "auto"
-    k = values.get("k", "").strip()
+    k, budget = values.get("k", "").strip(), values.get("budget", "").strip()
     spec: dict[str, Any] = {
         "rule": values.get("rule", AUTO),
         "theta": None if tiers == "none" else tiers if tiers == "auto" else _number(tiers, "Threshold"),
         "merge": values.get("merge", "downward"),
         "k": _whole(k, "Cut", 1) if k else None,
-        "budget": _number(values.get("budget", "").strip() or "1", "Votes that may change") / 100,
+        "budget": _number(budget, "Votes that may change") / 100 if budget else None,
         "draws": _whole(values.get("draws", "").strip() or "1000", "Draws", 0),
         "seed": _whole(values.get("seed", "").strip() or "0", "Seed", 0),
         "time_limit": seconds_of(values, "40", limits),

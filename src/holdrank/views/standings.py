@@ -40,7 +40,7 @@ class Cell(NamedTuple):
 
 def board(record: Record) -> Record:
     """Return the columns and rows of the board, with its caption, its legend, and what is left out."""
-    drawn, reach = shown_bootstrap(record), shown_reach(record)
+    drawn, reach = shown_chance(record), shown_reach(record)
     rungs = ladder_of(record)
     tied = any(len(rung.items) > 1 for rung in rungs)
     known: list[tuple[Column, list[Cell]]] = [
@@ -83,10 +83,17 @@ def board(record: Record) -> Record:
     }
 
 
-def shown_bootstrap(record: Record) -> Record | None:
-    """Return the bootstrap of a record; None where there are too few draws to say anything."""
-    drawn: Record | None = record["bootstrap"]
-    return drawn if drawn is not None and drawn["draws"] >= LEAST_DRAWS and len(record["items"]) > 1 else None
+def shown_chance(record: Record) -> Record | None:
+    """Return the best and worst places by chance: those that hold for all items at once, else of the bootstrap.
+
+    None where there are too few draws to say anything.
+    """
+    chance, drawn = record.get("chance"), record["bootstrap"]
+    if len(record["items"]) < 2:
+        return None
+    if chance is not None:
+        return {"best": chance["lower"], "worst": chance["upper"]}
+    return drawn if drawn is not None and drawn["draws"] >= LEAST_DRAWS else None
 
 
 def shown_reach(record: Record) -> Record | None:

@@ -51,6 +51,8 @@ def how_ranked(record: Record) -> str:
 
 def chance_legend(record: Record) -> str:
     """Return what the thin bar means."""
+    if chance := record.get("chance"):
+        return f"by chance ({percent(chance['level'])} for all items at once)"
     return f"by chance ({percent(record['bootstrap']['level'])} of bootstrap samples)"
 
 

@@ -8,6 +8,7 @@ from itertools import islice, pairwise
 
 import numpy as np
 
+from holdrank.analysis.spec import cut_budget
 from holdrank.attacks import goals
 from holdrank.attacks.answers import attack
 from holdrank.attacks.goals import Goal
@@ -63,7 +64,7 @@ def cut_checks(recorded: Recorded) -> Iterator[Check]:
     order, k, budget = (
         recorded.record["consensus"]["order"],
         cut["k"],
-        whole_budget(recorded.record["spec"]["budget"], recorded.votes),
+        whole_budget(cut_budget(recorded.record["spec"]["budget"]), recorded.votes),
     )
     if k != asked or cut["budget"] != budget or [row["item"] for row in cut["items"]] != order:
         yield Check("the cut is the requested one", "refuted", "it is different")

@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from holdrank.analysis.bootstrap import bootstrap
+from holdrank.analysis.spec import reach_budget
 from holdrank.arrays.tolerances import NUDGE, SAME
 from holdrank.attacks import goals
 from holdrank.attacks.answers import attack
@@ -47,7 +48,8 @@ def reach_checks(recorded: Recorded) -> Iterator[Check]:
     found, claim = recorded.record["reach"], "the places within reach are as reported"
     if found is None:
         return
-    budget = whole_budget(recorded.record["spec"]["budget"], recorded.votes)
+    asked = reach_budget(recorded.record["spec"]["budget"], recorded.record["attack"], recorded.votes.total)
+    budget = whole_budget(asked, recorded.votes)
     votes = budget * recorded.votes.total if recorded.votes.is_counts else None
     if (found["budget"], found["votes"]) != (budget, votes):
         yield Check(claim, "refuted", "they are for another budget")
