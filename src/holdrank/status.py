@@ -99,7 +99,7 @@ class Step:
 class Clock:
     """When a computation must stop: after `time_limit` seconds, or at the first Ctrl-C.
 
-    As a context manager it turns Ctrl-C into a request that the computation reads at its leisure, so that what is
+    As a context manager it turns Ctrl-C into a request that the computation reads when it can, so that what is
     known can be returned. A second Ctrl-C is the usual `KeyboardInterrupt`. A clock that is entered inside another one
     hears what that one hears: the parts of an analysis stop with it.
 

@@ -65,7 +65,7 @@ def test_every_section_of_the_record_is_filled(votes, found):
 def test_the_pages_say_nothing_was_left_out(found):
     for page in (html(found), markdown(found)):
         for words in (
-            "not found in time",
+            "within the time limit",
             "There are no breakdown curves",
             "There is no trade-off",
             "not known",

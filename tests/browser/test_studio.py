@@ -159,7 +159,7 @@ def test_a_claim_is_answered_and_its_attack_replayed(page, tmp_path):
     page.get_by_role("button", name="Before").click()
     expect(text).to_have_text("0 ballots replaced: the consensus is as before")
     expect(frame).to_have_count(1)
-    expect(page.locator("#ballots + *")).to_contain_text("Ballots to take away")
+    expect(page.locator("#ballots + *")).to_contain_text("Ballots to remove")
     with page.expect_download() as download:
         page.get_by_role("link", name="CSV", exact=True).click()
     attacked = hr.read_votes(_saved(download.value, tmp_path))

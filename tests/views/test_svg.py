@@ -173,7 +173,7 @@ def test_ranges_leave_out_what_was_not_computed(strict):
 def test_an_adversary_who_may_reach_more_than_was_shown(strict):
     record = copy.deepcopy(strict)
     record["reach"] |= {"worst": [3, 3, 3], "shown_worst": [2, 2, 3]}
-    assert "a: 1; 1 by chance; 1–2 by attack, 1–3 not excluded." in ranges_text(record)
+    assert "a: 1; 1 by chance; 1–2 by attack, 1–3 not ruled out." in ranges_text(record)
 
 
 def test_a_matrix_draws_every_cell_off_the_diagonal_once(strict):
@@ -213,12 +213,12 @@ def test_what_nothing_is_known_of_is_said_and_not_drawn(strict):
     record = copy.deepcopy(strict)
     for curve in record["curves"]:
         curve |= {"lower": [0.0] * len(curve["delta"]), "upper": [None] * len(curve["delta"])}
-    assert breakdown_text(record) == "There are no breakdown curves: no bound was found in time."
+    assert breakdown_text(record) == "There are no breakdown curves: no bound was found within the time limit."
     assert not with_class(breakdown(record), "curve")
     record["curves"] = []
     assert "none was computed" in breakdown_text(record)
     record["attack"]["after"] = None
-    assert attack_text(record).endswith("The order after it was not computed in time.")
+    assert attack_text(record).endswith("The order after it was not computed within the time limit.")
     assert not with_class(attack(record), "moved")
     record["attack"] = None
     assert attack_text(record).startswith("There is no attack to show")
@@ -232,7 +232,7 @@ def test_what_never_breaks_stands_above_all(chosen):
     assert "loss 0.5, cannot be broken." in tradeoff_text(record)
     record["tradeoff"] |= {name: [0.0, *[None] * (len(record["tradeoff"]["theta"]) - 1)] for name in ("lower",)}
     record["tradeoff"]["upper"] = [None] * len(record["tradeoff"]["theta"])
-    assert "was not found in time" in tradeoff_text(record)
+    assert "was not computed within the time limit" in tradeoff_text(record)
 
 
 def test_an_attack_stresses_who_moved(strict):

@@ -112,7 +112,7 @@ def leaderboard(
     - `votes`: how many votes list the item; for battles, how many it fought.
     - `tier`: 1 is best; items of one tier are tied at the threshold that ``theta="auto"`` chooses.
     - `votes_to_overtake`: how many votes must change, at least, before the next item stands above this one in every
-      optimal ranking. It is a proven lower bound. None for the last item, and where nothing was proved in time.
+      optimal ranking. It is a proven lower bound. None for the last item, and where nothing was proved.
 
     Examples
     --------

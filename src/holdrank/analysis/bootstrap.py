@@ -1,4 +1,4 @@
-"""How much of a consensus is chance: the votes are drawn again, with replacement, and ranked again, many times."""
+"""How much of a consensus is chance: a bootstrap draws votes with replacement, and ranks each sample."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _FIRST_CHUNK, _QUICK, _SLOW = 16, 0.2, 1.0  # draws; seconds for a chunk that sh
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Bootstrap(Tabular):
-    """How a consensus varies when the votes are drawn again; arrays are read-only.
+    """How a consensus varies over bootstrap samples; arrays are read-only.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Bootstrap(Tabular):
     unchanged : float
         Share of the draws with the very ranking of the consensus.
     ranks : array of int
-        The distinct rankings that came out, one a row, commonest first.
+        The distinct rankings that came out, one per row, commonest first.
     counts : array of int
         How many draws gave each of them.
     unproved : int
@@ -103,7 +103,7 @@ class Bootstrap(Tabular):
             getattr(self, name).flags.writeable = False
 
     def text(self) -> str:
-        """Return the intervals for people, one item a line, in the order of the consensus."""
+        """Return the intervals for people, one item per line, in the order of the consensus."""
         ranking = self.consensus.ranking
         rows = [
             place_text(self.items[i], ranking.places[i], self.best[i], self.worst[i], self.first[i])
@@ -130,7 +130,7 @@ def bootstrap(
     executor: Executor | None = None,
     checkpoint: Keep = None,
 ) -> Bootstrap:
-    """Return how places and pairs of a consensus vary when the votes are drawn again, with replacement.
+    """Return bootstrap intervals of the ranks, and how stable each pair is.
 
     Parameters
     ----------
@@ -153,8 +153,8 @@ def bootstrap(
         Whose workers share the draws: any of `concurrent.futures`, `clusters.local`, `clusters.connect`. The result is
         the same, unless a time limit cuts it short.
     checkpoint : path, optional
-        File to which finished blocks of draws go at once. One of the same votes, statistic and seed is gone on with,
-        also towards more draws; a statistic of one's own is known by its name only.
+        File to which finished blocks of draws go at once. A checkpoint with the same votes, statistic and seed
+        is resumed, also for more draws; a statistic of one's own is known by its name only.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Two snapshots side by side: what moved, and whether it is more than the noise of drawing the votes again."""
+"""Two snapshots side by side: what moved, and whether it is more than noise."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The engine behind `bootstrap`: many draws at once, ranked as the statistic would rank each.
 
 A rule that sees the votes only through sums over ballots (pairs, places) gets the sums of many draws as one matrix
-product: drawn weights times a table with one row a ballot.
+product: drawn weights times a table with one row per ballot.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ OfPair: TypeAlias = Callable[[Ints, Ints], Floats]  # what ballots say about pai
 
 
 class _Sums:
-    """Sums over drawn ballots of a table with one row a ballot; exact, for the table holds small whole numbers.
+    """Sums over drawn ballots of a table with one row per ballot; exact, for the table holds small whole numbers.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class Route:
         self.clock = clock
 
     def sums(self, weights: Ints) -> Floats:
-        """Return what the statistic depends on, one row a draw."""
+        """Return what the statistic depends on, one row per draw."""
         return weights.astype(np.float64)
 
     def ranks(self, sums: Floats) -> tuple[Ints, Mask]:

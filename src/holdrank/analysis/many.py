@@ -66,7 +66,8 @@ def breakdowns(
         Whose workers share the files: any of `concurrent.futures`, `clusters.local`, `clusters.connect`. The result is
         the same, unless a time limit cuts it short.
     checkpoint : path, optional
-        File to which finished files go at once. One of the same parameters is gone on with; a file is known by its
+        File to which finished files go at once. A checkpoint with the same parameters is resumed;
+        a file is known by its
         contents.
 
     Returns

@@ -143,7 +143,7 @@ def voters_who_matter(votes: Votes, T: Statistic, clock: Clock) -> tuple[VoterEf
 
 
 def is_open(row: Record, *, whole: bool) -> bool:
-    """Whether the least number of votes, or the least share, is not settled."""
+    """Whether the minimum number of votes, or the minimum share, is not settled."""
     least, most = (row["decides"], row["sufficient"]) if whole else (row["lower"], row["upper"])
     return least is not None and (most is None or most > least)
 

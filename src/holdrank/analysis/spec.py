@@ -36,9 +36,9 @@ class Spec:
         Share of the votes that an adversary may change, for places and for the cut. None is 1 %; for places it is as
         many votes as the attack on the first place takes, where those are fewer: with more, anybody may get anywhere.
     draws : int
-        Of the bootstrap; 0 for none.
+        Bootstrap samples; 0 for none.
     seed : int
-        Of the draws.
+        Seed of the bootstrap.
     time_limit : float or None
         Seconds for all steps together.
     """

@@ -51,7 +51,7 @@ class Tradeoff(Tabular):
     loss : (m,) array
         Expected distance to a vote, a tie counting half.
     lower, upper : (m,) arrays
-        The breakdown at `delta`: the least share of votes that must be replaced to move the result by `delta` lies
+        The breakdown at `delta`: the minimum share of votes that must be replaced to move the result by `delta` lies
         between; infinite where no change does.
     pareto : (m,) array of bool
         Where no other threshold has less loss and is known to be as robust.
@@ -142,7 +142,7 @@ def tradeoff(
         Whose workers share the thresholds: any of `concurrent.futures`, `clusters.local`, `clusters.connect`. The
         result is the same, unless a time limit cuts it short.
     checkpoint : path, optional
-        File to which finished thresholds go at once. One of the same votes and parameters is gone on with.
+        File to which finished thresholds go at once. A checkpoint with the same votes and parameters is resumed.
 
     Notes
     -----

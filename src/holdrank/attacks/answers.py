@@ -78,7 +78,7 @@ def breakdown(
         strict rankings both are Kendall's. For a `Median` also any metric that `Metric.of` takes; deltas are then
         shares of its largest distance.
     device : str, optional
-        For "smooth": where torch is to run it, such as "cuda"; by numpy if not given.
+        For "smooth": where torch is to run it, such as "cuda"; numpy by default.
     options : PaperOptions, optional
         For "paper": the constants of its algorithm.
     time_limit : float, optional

@@ -48,7 +48,7 @@ class Batched(Protocol):
 
 @cache
 def all_orders(n: int) -> Ints:
-    """Return the orders of n items, best first, one a row, in lexicographic order as in `all_rankings`."""
+    """Return the orders of n items, best first, one per row, in lexicographic order as in `all_rankings`."""
     if n > MOST_ITEMS:
         raise LimitError(
             f"{n} items have {factorial(n):,} rankings; this takes up to {MOST_ITEMS} items",

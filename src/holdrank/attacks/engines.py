@@ -189,7 +189,7 @@ def reaches(
 ) -> bool:
     """Whether every optimum that the consensus was chosen from fulfils an aim; or, `weakly`, whether one of them does.
 
-    False where that could not be found out.
+    False where that could not be decided.
     """
     reported = aim.reached(after.ranking)
     if not after.status.is_exact or after.unique is not False or reported is weakly:

@@ -21,7 +21,7 @@ _ROUNDING = 1e-12  # of the weight of all votes
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Ballots taken away and ballots put in, both in the unit of the votes' weights.
+    """Ballots removed and ballots put in, both in the unit of the votes' weights.
 
     Attributes
     ----------
@@ -41,11 +41,11 @@ class Plan:
     scores: Floats | None = None
 
     def budget(self, votes: Votes) -> float:
-        """Return the share of the votes that changes: taken away, put in, or one for the other."""
+        """Return the share of the votes that changes: removed, put in, or one for the other."""
         return max(float(self.removed.sum()), float(self.added.sum())) / votes.total
 
     def left(self, votes: Votes) -> Floats:
-        """Return what is not taken away; a ballot taken away but for rounding is gone, an untouched one never."""
+        """Return what is not removed; a ballot removed but for rounding is gone, an untouched one never."""
         rest: Floats = np.maximum(votes.weights - self.removed, 0.0)
         # A whole vote is no rounding, nor is most of a ballot, however light it is.
         rounding = np.minimum(_ROUNDING * votes.total, votes.weights / 2)
@@ -53,11 +53,11 @@ class Plan:
         return rest
 
     def leaves_nothing(self, votes: Votes) -> bool:
-        """Whether all votes are taken away and none is put in."""
+        """Whether all votes are removed and none is put in."""
         return not self.left(votes).any() and not self.added.any()
 
     def without_detours(self, votes: Votes) -> Plan:
-        """Return the same change without ballots that are taken away and put in again."""
+        """Return the same change without ballots that are removed and put in again."""
         if not self.removed.any() or not self.added.any() or self.scores is not None:
             return self
         touched = np.flatnonzero(self.removed)
@@ -107,7 +107,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """Places of items under attack: those that are not excluded, from best to worst, and those that attacks show."""
+    """Places of items under attack: those that are not ruled out, from best to worst, and those that attacks show."""
 
     best: Ints
     worst: Ints

@@ -262,7 +262,7 @@ def _places(ranking: Ranking) -> Ints:
 
 
 def _limits(votes: Votes, T: Statistic, before: Ranking, budget: float, change: Change) -> tuple[Ints, Ints]:
-    """Return the best and worst places that are not excluded."""
+    """Return the best and worst places that are not ruled out."""
     n = votes.n
     best, worst = np.ones(n, dtype=np.int64), np.full(n, n)
     prices = _prices(votes, T, before, change)

@@ -38,7 +38,7 @@ class Attack(Tabular):
         No change of a smaller share of the votes reaches the goal. Infinite when no change at all does.
     upper : float
         A change of this share reaches the goal; the attack costs this much and a nudge of at most 1e-6 that makes
-        its success unambiguous. Infinite when no attack is known.
+        its success unambiguous. Infinite when no attack was found.
     verified : bool
         Whether the statistic was run again on the attacked votes and reached the goal.
     votes_needed : float
@@ -104,7 +104,7 @@ class Attack(Tabular):
 
     @property
     def votes(self) -> Votes | None:
-        """The votes after the attack; None when no attack is known."""
+        """The votes after the attack; None when no attack was found."""
         if self.plan is None:
             return None
         if "votes" not in self._memo:
@@ -114,7 +114,7 @@ class Attack(Tabular):
 
     @property
     def removed(self) -> Ballots:
-        """The ballots taken away, as (text, weight), the heaviest first."""
+        """The ballots removed, as (text, weight), the heaviest first."""
         if self.plan is None:
             return []
         return _listed(self.original.items, self.original.ranks, self.plan.removed)
@@ -185,7 +185,7 @@ class Breakdown(Tabular):
     delta : (m,) array
         Distances, as shares of the pairs of items; in a metric, as shares of its largest distance.
     lower, upper : (m,) arrays
-        The least share of votes that must be replaced to move the consensus by at least delta lies between; equal
+        The minimum share of votes that must be replaced to move the consensus by at least delta lies between; equal
         where it is known exactly, infinite where no attack does.
     exact : (m,) array of bool
         Where it is known exactly.

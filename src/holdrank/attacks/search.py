@@ -1,6 +1,6 @@
 """Attacks by search, for statistics without an exact engine: what works is an upper bound, and pairs give lower ones.
 
-An attack here has one direction: ballots that speak most against what is wanted go first, one kind of ballot comes in.
+An attack here has one direction: ballots that speak most against what is wanted go first, one distinct ballot comes in.
 How far it must go is found by running the statistic on more and less of it.
 """
 

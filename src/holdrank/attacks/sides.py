@@ -55,7 +55,7 @@ class Side:
         if len(self.first) > 1 or len(self.then) > 1:
             raise ValueError("a side is a pair of items, or two sets that hold all of them")
         b, a = int(self.first[0]), int(self.then[0])
-        # A fine on a before b, raised until b comes first. Small numbers, for ties are told relative to the largest;
+        # A fine on a before b, raised until b comes first. Small numbers: ties are measured relative to the largest;
         # moving b to just before a loses less than `enough`.
         fine = float(np.abs(cost).max()) or 1.0
         enough = float(np.abs(cost[b] - cost[:, b]).sum()) + 1.0
@@ -66,7 +66,7 @@ class Side:
             order = np.asarray(solved.order)
             if np.flatnonzero(order == b)[0] < np.flatnonzero(order == a)[0]:
                 break
-            if fine > enough:  # not solved in time
+            if fine > enough:  # not solved before the deadline
                 rest = order[order != b]
                 order = np.insert(rest, int(np.flatnonzero(rest == a)[0]), b)
                 break

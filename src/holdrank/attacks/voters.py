@@ -54,7 +54,7 @@ class VoterAttack(Shown):
     voters : tuple of str
         Who leaves, votes otherwise, or comes.
     votes : Votes or None
-        The votes after the attack, which know their voters; None when no attack is known.
+        The votes after the attack, which know their voters; None when no attack was found.
     before, after : Consensus, Consensus or None
         Of the votes as they are, and after the attack.
     status : Status
@@ -96,7 +96,7 @@ class VoterAttack(Shown):
 
     @property
     def removed(self) -> Ballots:
-        """The battles taken away, as (text, weight), the heaviest first."""
+        """The battles removed, as (text, weight), the heaviest first."""
         return _battles_of(self.original, self.voters)
 
     @property

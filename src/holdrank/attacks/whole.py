@@ -208,12 +208,12 @@ def _additions(shares: Floats, size: int) -> Iterator[Floats]:
 
 
 def _removals(votes: Votes, removed: Floats, against: Floats, size: int) -> Iterator[Floats]:
-    """Yield ways to take away `size` whole votes: what rounding down leaves open goes to different ballots."""
+    """Yield ways to remove `size` whole votes: what rounding down leaves open goes to different ballots."""
     share = removed * min(size / max(float(removed.sum()), 1e-300), 1.0)
     left = share - np.floor(share)
     yield _fill(share, votes.weights, size, left, against)
     yield _fill(share, votes.weights, size, np.where(left > 0, against + votes.n**2, 0.0), against)
-    # Where a share must not leave a band, as with tiers, all of it may have to go to one kind of ballot.
+    # Where a share must not leave a band, as with tiers, all of it may have to go to one distinct ballot.
     for ballot in np.argsort(-removed, kind="stable")[:_ONE_KIND].tolist():
         if removed[ballot] > 0:
             first = np.where(np.arange(votes.distinct) == ballot, against.max() + 1.0, against)

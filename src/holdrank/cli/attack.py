@@ -143,7 +143,7 @@ def _print_attack(found: Attack, T: Statistic) -> None:
         table = plain_table("votes")
         table.add_column("")
         table.add_column("ballot", overflow="fold")
-        # Both kinds of change are shown, however many ballots are taken away.
+        # Both kinds of change are shown, however many ballots are removed.
         taken, put = len(best.removed), len(best.added)
         shown = max(_BALLOTS_SHOWN - put, _BALLOTS_SHOWN // 2)
         for row in changes[: min(shown, taken)] + changes[taken:][: _BALLOTS_SHOWN - min(shown, taken)]:

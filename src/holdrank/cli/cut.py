@@ -66,7 +66,7 @@ def cut(file: str, k: int, wrong: float | None, budget: float, rule: str, time_l
         raise click.UsageError(f"--votes {wrong:g} are all votes: the file has {votes.total:,g}.")
     budget = budget if wrong is None else wrong / votes.total
     T = statistic(rule)
-    with progress_line(quiet, "looking at the cut") as progress, Clock(time_limit) as clock:
+    with progress_line(quiet, "testing the cut") as progress, Clock(time_limit) as clock:
 
         def say(done: int, total: int) -> None:
             if progress is not None:

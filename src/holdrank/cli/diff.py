@@ -71,7 +71,7 @@ def diff(old: str, new: str, rule: str, draws: int, seed: int, time_limit: float
             complain(f"note: {few_draws_text(found['draws'], draws)}")
         tell_limit(time_limit, status, "may rank all of them")
     if not found["exact"]:
-        complain("note: not both rankings are proved optimal; what moved may be chance of the search")
+        complain("note: not both rankings are proven optimal; moves may come from the search")
     if as_json:
         spec = {"rule": asked, "draws": draws, "seed": seed, "time_limit": time_limit}
         print_json("diff", None, spec=spec, comparison=found)

@@ -297,7 +297,7 @@ search_time_option = time_option("the search")
 
 
 def result_options(command: F) -> F:
-    """Add what commands with one result share: how sure it must be, how it is told, how FILE is read."""
+    """Add what commands with one result share: how sure it must be, how it is printed, how FILE is read."""
     for add in (reading_options, verbose_option, quiet_option, json_option, require_proof_option):
         command = add(command)
     return command

@@ -233,7 +233,7 @@ def tiers_text(tiers: Ranking, median: Ranking, votes: Votes) -> str:
 
 def print_ranking(votes: Votes, consensus: Consensus, title: str, drawn: Bootstrap | None = None,
                   rated: Ratings | None = None) -> None:  # fmt: skip
-    """Print a strict consensus, each item with its majority over the next, and where it lies in draws of the votes."""
+    """Print a strict consensus, each item with its majority over the next, and its bootstrap interval."""
     from holdrank.analysis.records import consensus_record
 
     columns = ["place"]

@@ -89,7 +89,7 @@ def report(file: str, outputs: tuple[str, ...], text: bool, rule: str, theta: fl
     votes = read(file, reading, quiet)
     with progress_line(quiet, "analysing") as progress:
         found = analyse(votes, spec, progress=progress)
-    # What was found is told first, should the file not be written in the end.
+    # What was found is printed first, should the file not be written in the end.
     if text:
         print_analysis(found)
     else:

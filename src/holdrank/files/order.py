@@ -1,4 +1,4 @@
-"""Files of the type .order: text of numbers, a voter a line, for items without names."""
+"""Files of the type .order: text of numbers, a voter per line, for items without names."""
 
 from __future__ import annotations
 

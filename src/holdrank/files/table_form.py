@@ -34,7 +34,7 @@ _MOST_VOTERS = 64  # beyond, no column is tried as one that is no voter
 
 
 def looks_like_lists(names: Sequence[str]) -> bool:
-    """Whether a header reads ``name, 1, 2, …, k``: the sign of one list a row."""
+    """Whether a header reads ``name, 1, 2, …, k``: the sign of one list per row."""
     if len(names) < 3 or plain(names[0]) in WEIGHT_NAMES:
         return False
     return [name.strip() for name in names[1:]] == [str(k) for k in range(1, len(names))]
@@ -174,7 +174,7 @@ def _names_before_decimals(table: Table, blanks: Collection[str]) -> bool:
 
 
 def _check_voters(table: Table, key: Sequence[int], options: TableOptions) -> None:
-    """Refuse columns of a score table that would be voters only for want of a better reading."""
+    """Refuse columns of a score table that would be voters only for lack of a better reading."""
     if options.columns is not None:
         return
     blanks = options.blanks_or(BLANKS)

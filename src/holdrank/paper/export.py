@@ -73,7 +73,7 @@ def figures(
         Whose workers share the curves of Figure 4, the distributions of Figure 5 and the files of "real": any of
         `concurrent.futures`, `clusters.local`, `clusters.connect`. The data are the same.
     checkpoint : path, optional
-        File to which each of these goes when it is finished. One of the same parameters is gone on with.
+        File to which each of these goes when it is finished. A checkpoint with the same parameters is resumed.
 
     Returns
     -------

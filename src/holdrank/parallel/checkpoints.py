@@ -1,8 +1,8 @@
 """Files that a killed run leaves sound: checkpoints, and whatever is written whole or not at all.
 
-A checkpoint keeps the finished points of a long sweep as they come, so that it can go on. One JSON object a line: first
-what the sweep is about, then one point a line. A point is on the disk before the next one is looked at, and a last line
-that was cut off is as if it had never been there.
+A checkpoint keeps the finished points of a long sweep as they come, so that it can be resumed. One JSON object per
+line: first what the sweep is about, then one point per line. A point is on the disk before the next one is looked at,
+and a last line that was cut off is as if it had never been there.
 """
 
 from __future__ import annotations

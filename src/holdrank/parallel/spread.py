@@ -90,7 +90,7 @@ def _there(
     waiting = list(todo.items())[::-1]
     running: dict[Future[tuple[Any, bool]], str] = {}
     jobs = _jobs(executor)
-    # A task is told the seconds that are left when it is handed over, so that it must not wait long for its turn.
+    # A task gets the seconds that are left when it is handed over, so that it must not wait long for its turn.
     most = len(waiting) if clock.deadline is None else jobs
     try:
         shared = executor.share(parcel) if hasattr(executor, "share") and waiting else parcel

@@ -35,9 +35,9 @@ def attack(found: Attack, T: Statistic | None = None, *, most: int = 8, ax: Axes
         The statistic that was attacked, to be run on the votes after the attack in whole votes. Not needed for
         `kemeny`, `borda`, `footrule`, `copeland` and `bradley_terry`, which are known by their names.
     most : int
-        Number of ballots listed, of those taken away and those put in together.
+        Number of ballots listed, of those removed and those put in together.
     ax : Axes, optional
-        Where to draw; a new figure that fits if not given. On axes that are too small everything is drawn smaller.
+        Where to draw; a new figure that fits, by default. On axes that are too small everything is drawn smaller.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def attack_data(found: Attack, T: Statistic | None = None, *, most: int = 8) -> 
     best = found.whole or found
     before, after = found.before.ranking, _after(best, T)
     removed, added = best.removed, best.added
-    # Both kinds of change are shown, however many ballots are taken away.
+    # Both kinds of change are shown, however many ballots are removed.
     taken = min(max(most - len(added), (most + 1) // 2), len(removed))
     rows = [("−", *one) for one in removed[:taken]] + [("+", *one) for one in added[: most - taken]]
     total, whole, facts = found.original.total, found.whole_plan is not None, told_of(found)

@@ -54,7 +54,7 @@ def ladder(
     total : float, optional
         The number of all votes. Without it the gaps are shares of the votes, from 0 to 1.
     ax : Axes, optional
-        Where to draw; a new figure that fits if not given. On axes that are too small everything is drawn smaller.
+        Where to draw; a new figure that fits, by default. On axes that are too small everything is drawn smaller.
 
     Returns
     -------
@@ -210,7 +210,7 @@ def merges(path: Sequence[tuple[float, Ranking]], items: Sequence[str], *, ax: A
         Of `merge_path`.
     items : sequence of str
     ax : Axes, optional
-        Where to draw; a new figure if not given.
+        Where to draw; a new figure by default.
     """
     return draw_merges(merges_data(path, items), axes_or_new(ax))
 

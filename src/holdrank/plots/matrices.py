@@ -29,7 +29,7 @@ def heatmap(votes: Votes, consensus: Consensus, *, ax: Axes | None = None) -> Ax
     consensus : Consensus
         Its order and its tiers.
     ax : Axes, optional
-        Where to draw; a new figure if not given.
+        Where to draw; a new figure by default.
 
     Notes
     -----

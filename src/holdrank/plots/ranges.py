@@ -35,15 +35,15 @@ def ranges(
     Parameters
     ----------
     bootstrap : Bootstrap
-        Of ``bootstrap``. A dot is the place in the consensus, the mean one for tied items; a thin bar is the interval
-        of places when votes are drawn again.
+        Of ``bootstrap``. A dot is the place in the consensus, the mean one for tied items; a thin bar is the
+        bootstrap interval.
     reach : array of int, optional
         One row for each item by its number: the best and the worst place that an adversary can give it, drawn as a
         thick pale bar.
     budget_label : str, optional
         What the adversary may do, as in "5 of 100 votes".
     ax : Axes, optional
-        Where to draw; a new figure, as high as there are items, if not given.
+        Where to draw; by default a new figure, as high as there are items.
 
     Returns
     -------

@@ -22,7 +22,7 @@ _ROOM = Fraction(NUDGE + SAME)  # what an attack may cost above the share that i
 
 
 def amounts_checks(question: Question, told: Told, amounts: Amounts, plans: Plans) -> Iterator[Check]:
-    """Check all numbers that are told about one goal."""
+    """Check all numbers that are reported about one goal."""
     yield from least_checks(question.checker, told, [(question.goal, amounts)], question.change)
     yield from shown_checks(question, amounts, plans)
     yield from settled_checks(question.checker.votes, question.goal.text(), amounts)
@@ -31,9 +31,9 @@ def amounts_checks(question: Question, told: Told, amounts: Amounts, plans: Plan
 def settled_checks(votes: Votes, what: str, told: Amounts) -> Iterator[Check]:
     """Leave open what is not known yet, and refute what contradicts itself."""
     if not told.lower <= told.upper:
-        yield Check(f"the least share for {what} is known", "refuted", "lower is above upper")
+        yield Check(f"the minimum share for {what} is known", "refuted", "lower is above upper")
     elif told.lower != told.upper:
-        yield Check(f"the least share for {what} is known", "open", _between(told.lower, told.upper, percent))
+        yield Check(f"the minimum share for {what} is known", "open", _between(told.lower, told.upper, percent))
     whole = (told.needed, told.ties, told.decides, told.sufficient)
     if not votes.is_counts:
         if not all(math.isnan(amount) for amount in whole):
@@ -166,7 +166,7 @@ def _not_allowed(checker: Exactly, attacked: Votes, change: Change, low: Fractio
     spent = added if not change.takes else removed
     if spent > high * total + slack:
         return f"it changes {percent(float(spent / total))} of the votes"
-    # An attack may put in some of what it takes away; then it changes less than it says.
+    # An attack may put in some of what it removes; then it changes less than it says.
     return f"it changes at most {percent(float(spent / total))} of the votes" if spent < low * total - slack else ""
 
 

@@ -27,7 +27,7 @@ from holdrank.rules.solvers.highs import LinearProgram
 from holdrank.status import Clock
 from holdrank.votes.changes import Change
 
-Row: TypeAlias = Ints  # what each kind of ballot counts in a condition
+Row: TypeAlias = Ints  # what each distinct ballot counts in a condition
 Amount: TypeAlias = Fraction | float  # a weight of votes; infinite where no change does it
 
 _PENALTY = 1e4  # for missing a condition: shows which ones contradict each other
@@ -40,13 +40,13 @@ _UNIT = 1e4  # weight of all votes in the programs, far above the solver's absol
 
 
 class Costs(NamedTuple):
-    """What every order costs each kind of ballot, up to what all orders share: ``chosen @ parts``, in whole numbers.
+    """What every order costs each distinct ballot, up to what all orders share: ``chosen @ parts``, in whole numbers.
 
     An order costs as much as its parts do: that one item stands above another, or that an item has a place.
     """
 
     chosen: Ints  # a row for each order: how often it has each part
-    parts: Ints  # a row for each part: what it costs each kind of ballot
+    parts: Ints  # a row for each part: what it costs each distinct ballot
     best: int  # the best order of the votes as they are
 
     def of(self, masses: Floats) -> Floats:
@@ -93,7 +93,7 @@ class Ground:
         }
 
     def costs(self, distance: str) -> Costs:
-        """Return what every order costs each kind of ballot, up to what all orders share."""
+        """Return what every order costs each distinct ballot, up to what all orders share."""
         if distance not in self._costs:
             n, pairs = self.votes.n, list(combinations(range(self.votes.n), 2))
             places = np.argsort(np.array(self.orders), axis=1)  # a row for each order: the place of each item

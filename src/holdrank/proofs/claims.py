@@ -27,7 +27,7 @@ NO_ATTACK = "no attack shows it"
 
 
 class Told(NamedTuple):
-    """What is told about a consensus; `unique` is None where that is left open."""
+    """What is reported about a consensus; `unique` is None where that is left open."""
 
     ranks: Outcome
     unique: bool | None
@@ -47,7 +47,7 @@ class Told(NamedTuple):
 
 
 class Amounts(NamedTuple):
-    """What is told about one goal: shares, and whole votes (nan where votes are shares)."""
+    """What is reported about one goal: shares, and whole votes (nan where votes are shares)."""
 
     lower: float
     upper: float

@@ -57,7 +57,7 @@ class _Decided:
         self.aims = aims
 
     def demanded(self, outcome: Ranking, unit: Fraction) -> Amount:
-        """Return the weight that an outcome must cost, so that all that is told about deciding is true."""
+        """Return the weight that an outcome must cost, so that all that is reported about deciding is true."""
         most = max((told.decides for aim, told in self.aims if aim.reached(outcome)), default=0.0)
         if not self.bit or not 1 < most < math.inf:
             return Fraction(0)
@@ -67,7 +67,7 @@ class _Decided:
 def _proved_shares(
     checker: Exactly, aims: Sequence[tuple[Aim, Amounts]], change: Change, claim: str, more: _Decided
 ) -> tuple[Check, Finding]:
-    """Return the check of the lower bounds in shares, and whether what is told about deciding was proved with them."""
+    """Return the check of the lower bounds in shares, and whether what decides was proved with them."""
     votes = checker.votes
     nothing = all(told.lower <= 0 for _, told in aims)
     if nothing and not any(told.decides > 1 for _, told in aims):

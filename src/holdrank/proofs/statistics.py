@@ -103,7 +103,7 @@ class Exactly:
         return self.votes.is_counts and scores is not None and exact.are_short_decimals(scores.tolist())
 
     def kinds(self, votes: Votes) -> dict[tuple[Fraction | int, ...], Fraction]:
-        """Return the weight of each kind of ballot that the statistic tells apart."""
+        """Return the weight of each distinct ballot that the statistic tells apart."""
         weights: dict[tuple[Fraction | int, ...], Fraction] = {}
         rows: list[tuple[Fraction | int, ...]] = [tuple(row) for row in votes.ranks.tolist()]
         if self.base == "mean-score" and votes.scores is not None:

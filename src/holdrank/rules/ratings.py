@@ -123,7 +123,7 @@ class Ratings(Tabular):
         return 1 / (1 + math.exp(gap))
 
     def text(self) -> str:
-        """Return the ratings with their intervals, one item a line, the highest first, and the notes.
+        """Return the ratings with their intervals, one item per line, the highest first, and the notes.
 
         Examples
         --------

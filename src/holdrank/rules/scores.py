@@ -1,7 +1,7 @@
 """Rules that sort items by a score: majorities won (Copeland), or the scores that voters gave.
 
-They are what people compare a median with. A score minimises no distance between rankings, so the loss is reported as
-the expected Kendall distance, and the bound is what no ranking can go below: every pair as its majority wants.
+People compare a median with them. A score does not minimise a distance between rankings, so the loss is the expected
+Kendall distance, and the bound is what no ranking can go below: every pair as its majority wants.
 """
 
 from __future__ import annotations

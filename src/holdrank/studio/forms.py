@@ -30,7 +30,7 @@ TEXT: tuple[str, ...] = ()
 FILE = None
 
 _UNLISTED = [("", "as usual for the form"), ("bottom", "tied below all listed ones"), ("observed", "not compared")]
-_DELIMITERS = [("", "found out"), (",", "comma"), (";", "semicolon"), ("tab", "tab"), ("|", "pipe")]
+_DELIMITERS = [("", "auto-detected"), (",", "comma"), (";", "semicolon"), ("tab", "tab"), ("|", "pipe")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Field:
 
 
 FIELDS = (
-    Field("format", choices=(("", "found out"), *((name, f"{name}: {text}") for name, text in FORMATS.items()))),
+    Field("format", choices=(("", "auto-detected"), *((name, f"{name}: {text}") for name, text in FORMATS.items()))),
     Field("lower_is_better", "all, or columns (voters, tasks) with commas between"),
     Field("unlisted", choices=tuple(_UNLISTED)),
     Field("delimiter", choices=tuple(_DELIMITERS)),

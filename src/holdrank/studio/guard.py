@@ -162,7 +162,7 @@ class _Body:
         try:
             message = await asyncio.wait_for(self.source(), min(self.limits.pause, self.ends - monotonic()))
         except TimeoutError:
-            words = "the request did not arrive in time"
+            words = "the request timed out"
             raise StudioError(408, "slow", words, repair="send it again") from None
         size = len(message.get("body", b""))
         self.seen += size

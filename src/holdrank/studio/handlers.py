@@ -144,7 +144,7 @@ class Studio:
         return self._made(request, f"/v/{opened.id}#breakdown", fresh)
 
     def _about(self, opened: Opened, of: str) -> Record:
-        """Return what a job about the strict ranking or the tiers of a file is told."""
+        """Return what a job about the strict ranking or the tiers of a file gets."""
         record = _record(opened)
         tiers = record["tiers"] if of == "tiers" else None
         if of == "tiers" and tiers is None:
@@ -350,7 +350,7 @@ class Studio:
         return await forms.read_form(request, self.token, self.limits)
 
     def _made(self, request: Request, url: str, job: Job | None) -> Response:
-        """Answer a form: a browser is led to the page, a program is told where it is."""
+        """Answer a form: a browser is redirected, a program gets the address."""
         from starlette.responses import RedirectResponse
 
         if wants_json("", request.headers.get("accept", "")):

@@ -52,7 +52,7 @@ class Job:
     step : dict or None
         Where it is now: name, done, total.
     version, content : int
-        Grow with everything that changes, and with what is told.
+        Grow with everything that changes, and with what is reported.
     """
 
     task: Record

@@ -93,7 +93,7 @@ _PROBLEMS = {
     403: "the request comes from another site or user, or lacks the token",
     404: "not found, or no longer open",
     405: "method not allowed",
-    408: "the request did not arrive in time",
+    408: "the request timed out",
     409: "not ready yet, or there are no tiers",
     413: "too large, too long, or too many items",
     415: "not a UTF-8 form",

@@ -1,7 +1,7 @@
 """One job in a process of its own: `python -m holdrank.studio.worker`.
 
-It reads one line of JSON and then the files, all from stdin; it writes one JSON object a line. Nothing is unpickled and
-nothing is taken from the disk. When stdin closes, whoever asked is gone, and so is the process.
+It reads one line of JSON and then the files, all from stdin; it writes one JSON object per line. Nothing is unpickled,
+and nothing is taken from the disk. When stdin closes, whoever asked is gone, and so is the process.
 """
 
 from __future__ import annotations

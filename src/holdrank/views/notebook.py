@@ -90,7 +90,7 @@ def validation_html(found: Validation) -> str:
 
 
 def reach_html(found: Reach) -> str:
-    """Return the places of items under attack: those not excluded, and those that attacks were seen to reach."""
+    """Return the places of items under attack: those not ruled out, and those that attacks were seen to reach."""
     order = sorted(range(len(found.items)), key=lambda k: (found.shown_best[k], found.shown_worst[k], k))
     rows = [
         (show(found.items[k], 60), span(found.best[k], found.worst[k]), span(found.shown_best[k], found.shown_worst[k]))
@@ -98,7 +98,7 @@ def reach_html(found: Reach) -> str:
     ]
     more = len(order) - len(rows)
     rest = [(f"and {plural(more, 'more item')}", "", "")] if more else []
-    return table(["item", "places not excluded", "places reached"], [*rows, *rest]) + _paragraph(repr(found))
+    return table(["item", "places not ruled out", "places reached"], [*rows, *rest]) + _paragraph(repr(found))
 
 
 def ranking_html(found: Ranking) -> str:
@@ -136,7 +136,7 @@ def votes_html(votes: Votes) -> str:
 
 
 def consensus_html(found: Consensus) -> str:
-    """Return a consensus, one row a tier."""
+    """Return a consensus, one row per tier."""
     ranking = found.ranking
     rows = [
         (rung.places, ", ".join(show(found.items[i], 60) for i in rung.items))

@@ -100,7 +100,9 @@ def _key_numbers(record: Record) -> list[tuple[str, str, str]]:
         rows.append((what, NOT_KNOWN, "") if cost is None else (what, cost.amount, cost.share))
     drawn = record["bootstrap"]
     if drawn is not None and drawn["draws"] >= LEAST_DRAWS:
-        rows.append(("same order by chance", percent(drawn["unchanged"]), f"of {drawn['draws']:,} draws of the votes"))
+        rows.append(
+            ("same order in bootstrap samples", percent(drawn["unchanged"]), f"of {drawn['draws']:,} bootstrap samples")
+        )
     rows.append(_loss(record))
     return rows
 
@@ -227,14 +229,16 @@ def attack_tables(record: Record) -> Record | None:
     unit = f"{noun}s" if found["whole"] else "share" if not record["votes"]["counts"] else f"{noun}s, in part"
     what = "Ballots" if noun == "vote" else f"{noun}s".capitalize()
     tables = []
-    for side, caption in (("removed", f"{what} to take away"), ("added", f"{what} to put in")):
+    for side, caption in (("removed", f"{what} to remove"), ("added", f"{what} to add")):
         part = found[side]
         shown = part["listed"][:_MOST_KINDS]
         ballots = [(number(float(f"{one['weight']:.6g}")), _ballot(one["ranks"])) for one in shown]
         if noun in ("battle", "game"):  # which says nothing of all other items, as everybody knows
             ballots = [(weight, {**ballot, "unlisted": 0}) for weight, ballot in ballots]
         more = part["kinds"] - len(shown)
-        tables.append({"caption": caption, "ballots": ballots, "more": plural(more, "more kind") if more else ""})
+        tables.append(
+            {"caption": caption, "ballots": ballots, "more": plural(more, "more distinct ballot") if more else ""}
+        )
     return {
         "text": show(found["text"], LONGEST_TEXT),
         "goal": show(found["goal"], 200),

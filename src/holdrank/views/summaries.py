@@ -20,7 +20,7 @@ _ROWS = 20  # of a table
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A claim that was put to the test.
+    """A claim that was tested.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A file whose claims were put to the test, and the share of the votes that they had to stand."""
+    """A file whose claims were tested, and the share of the votes that they had to stand."""
 
     file: str
     votes: Votes

@@ -83,8 +83,8 @@ class WeightedBallots(Remembering):
     def wins(self) -> Floats:
         """Return W, W[i, j] = weight of the ballots that place i above j, a tie counting half for each.
 
-        Under "bottom" unlisted items are tied below the listed ones; under "observed" a ballot speaks only about
-        pairs that it lists. The diagonal is zero.
+        Under "bottom" unlisted items are tied below the listed ones; under "observed" a ballot compares only
+        the items that it lists. The diagonal is zero.
         """
         return self._remember("wins", self._count_wins)
 

@@ -1,7 +1,7 @@
 """Distributions over rankings, with samplers and, for few items, their exact probabilities.
 
-Every model has `n`, ``orders(size, rng)`` (best-first lists of items, one row a draw) and ``pmf()``, the probability of
-each of the n! strict rankings in the order of `all_rankings(n)`.
+Every model has `n`, ``orders(size, rng)`` (best-first lists of items, one row per draw) and ``pmf()``, the probability
+of each of the n! strict rankings in the order of `all_rankings(n)`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Model(Protocol):
         ...
 
     def orders(self, size: int, rng: np.random.Generator) -> Ints:
-        """Return `size` independent draws as best-first lists, one a row."""
+        """Return `size` independent draws as best-first lists, one per row."""
         ...
 
     def pmf(self) -> Floats:

@@ -133,7 +133,7 @@ class PairCounts(Remembering, Shown):
         except (TypeError, ValueError) as error:
             raise UsageError("wins must be a square matrix of numbers", repair="give rows of equal length") from error
         if W.ndim != 2 or W.shape[0] != W.shape[1]:
-            raise UsageError(f"wins must be a square matrix, one row and one column an item, not of shape {W.shape}")
+            raise UsageError(f"wins must be a square matrix, one row and one column per item, not of shape {W.shape}")
         names = tuple(str(i) for i in range(len(W))) if items is None else tuple(items)
         check_items(names, len(W))
         votes = float(W.sum()) if total is None else float(total)

@@ -64,8 +64,9 @@ class Votes(WeightedBallots, Shown):
         What the ranks were made of, higher is better, NaN where unlisted; read-only. Voters share a row only where all
         their scores are equal, so that rows of `ranks` may repeat. None for votes that hold no scores.
     voters : Voters or None
-        Who cast which battles, where `from_battles` was told. Two votes are equal if their ballots are, whoever cast
-        them. `renamed`, `with_reading` and `capped` keep the voters; other votes made from these do not have them.
+        Who cast which battles, if `from_battles` was given a voter column. Votes are equal if their ballots are,
+        no matter who cast them. `renamed`, `with_reading` and `capped` keep the voters; other votes made from these do
+        not have them.
     groups : Groups or None
         Which voter, task or category each ballot belongs to, where that is known: for `leave_one_out`.
     first_shown : FirstShown or None
@@ -121,7 +122,7 @@ class Votes(WeightedBallots, Shown):
     ) -> Votes:
         """Return votes from an (m, n) table of ranks: 1 is best, equal is tied, 0 is unlisted.
 
-        `ranks` may be a data frame with one column an item. Only the order inside a row counts.
+        `ranks` may be a data frame with one column per item. Only the order inside a row counts.
 
         Examples
         --------
@@ -147,7 +148,7 @@ class Votes(WeightedBallots, Shown):
 
     @classmethod
     def from_scores(cls, frame: Any, *, higher_is_better: bool | Mapping[str, bool] = True, **columns: Any) -> Votes:
-        """Return votes from a table of scores: one row an item, one column a voter (judge, task, benchmark).
+        """Return votes from a table of scores: one row per item, one column per voter (judge, task, benchmark).
 
         The first column names the items, or the index of a pandas frame (``frame.set_index("model")``), unless `item`
         says otherwise; `voters` picks the columns that vote.
@@ -165,7 +166,7 @@ class Votes(WeightedBallots, Shown):
         *,
         unlisted: Unlisted = "observed",
     ) -> Votes:
-        """Return votes from an (m, n) array of scores, one row a voter and one column an item; higher is better.
+        """Return votes from an (m, n) array of scores, one row per voter and one column per item; higher is better.
 
         NaN is a missing score. The scores themselves are kept, for rules that use them (`mean_score`).
 
@@ -176,7 +177,7 @@ class Votes(WeightedBallots, Shown):
         """
         table = np.asarray(scores, dtype=np.float64)
         if table.ndim != 2 or (np.abs(table) > MAX_SCORE).any():
-            raise UsageError("scores must be a table of finite numbers, one row a voter and one column an item")
+            raise UsageError("scores must be a table of finite numbers, one row per voter and one column per item")
         ballots = DenseBallots(ranks_of_values(table, True), table)
         return cls._build(names_of_columns(table, items), ballots, weights, unlisted)
 

@@ -268,11 +268,11 @@ def _position(facts: Facts, raised: bool) -> str:
     if not raised:
         return f"{text}."
     if not facts["flips"]:
-        return f"{text}. The order stays when this is taken away."
+        return f"{text}. The order stays when this is removed."
     above, below = facts["flips"][0]
     more = len(facts["flips"])
     return (
-        f"{text}. {plural(more, 'pair')} {'swaps' if more == 1 else 'swap'} when this is taken away: "
+        f"{text}. {plural(more, 'pair')} {'swaps' if more == 1 else 'swap'} when this is removed: "
         f"{in_text(below)} above {in_text(above)}{' and others' if more > 1 else ''}."
     )
 

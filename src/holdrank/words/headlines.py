@@ -168,7 +168,7 @@ def _chance(record: Record) -> str:
 
 
 def first_by_chance(record: Record) -> float:
-    """Return how often one of those who are first is first when the votes are drawn again."""
+    """Return how often one of those who are first is first in the bootstrap samples."""
     share = sum(record["bootstrap"]["first"][item] for item in _top(record))
     return min(round(float(share), 6), 1.0)
 

@@ -51,7 +51,7 @@ def ranges_text(record: Record) -> str:
     drawn, reach = record["bootstrap"], record["reach"]
     known = ["place in the consensus"]
     if drawn is not None:
-        known.append(f"places in {percent(drawn['level'])} of {drawn['draws']:,} draws of the votes")
+        known.append(f"places in {percent(drawn['level'])} of {drawn['draws']:,} bootstrap samples")
     if reach is not None:
         known.append(f"places that changing {budget_of(record)} can reach")
     lines = [f"{'; '.join(known)}.".capitalize()]
@@ -72,10 +72,10 @@ def budget_of(record: Record) -> str:
 
 
 def _reach_words(reach: Record, item: int) -> str:
-    """Return the places that an adversary reached, and those that are not excluded where they are more."""
+    """Return the places that an adversary reached, and those that are not ruled out where they are more."""
     shown = span(reach["shown_best"][item], reach["shown_worst"][item])
     possible = span(reach["best"][item], reach["worst"][item])
-    return f"{shown} by attack" if shown == possible else f"{shown} by attack, {possible} not excluded"
+    return f"{shown} by attack" if shown == possible else f"{shown} by attack, {possible} not ruled out"
 
 
 # Pairs
@@ -134,7 +134,11 @@ def breakdown_text(record: Record) -> str:
     """Return the curves in words: what moves one pair, and what moves half of all."""
     curves = known_curves(record)
     if not curves:
-        why = "no bound was found in time" if record["curves"] else "with one item, or out of time, none was computed"
+        why = (
+            "no bound was found within the time limit"
+            if record["curves"]
+            else "with one item, or out of time, none was computed"
+        )
         return f"There are no breakdown curves: {why}."
     lines = ["Votes that must change to move the consensus."]
     for curve in curves:
@@ -214,7 +218,7 @@ def tradeoff_text(record: Record) -> str:
             return f"There is no trade-off: the threshold {record['spec']['theta']:g} was given, not chosen."
         return "There is no trade-off: it was not computed."
     if not any_bound(found):
-        return "There is no trade-off to draw: how robust the tiers are was not found in time."
+        return "There is no trade-off to draw: robustness was not computed within the time limit."
     best = found["best"]
     lines = [
         f"Loss against robustness over {plural(len(found['theta']), 'threshold')}; "
@@ -269,7 +273,7 @@ def attack_text(record: Record) -> str:
     text = show(found["text"], 600)
     if found["after"] is None:
         known = price(found, record["votes"]) is not None and found["upper"] is not None
-        why = "The order after it was not computed in time." if known else "So there is nothing to draw."
+        why = "The order after it was not computed within the time limit." if known else "So there is nothing to draw."
         return f"{text} {why}"
     order = record["consensus"]["order"]
     sides = [buckets(found[side], order) for side in ("before", "after")]

@@ -119,7 +119,7 @@ class RankSets(Tabular):
         return tuple(bool(self.separated[i, j]) for i, j in pairwise(order))
 
     def text(self) -> str:
-        """Return the sets for people, one item a line, in the order of the consensus, and what they say of neighbours.
+        """Return the sets for people, one item per line, in the order of the consensus, and the separated neighbours.
 
         Examples
         --------
@@ -236,7 +236,7 @@ def rank_sets(
 def _region(votes: Votes, groups: Groups | None, level: float, draws: int, seed: int) -> Floats:
     """Return the lower ends of a region that holds all margins at once, as shares of the votes.
 
-    The votes are drawn again. The region is as wide as the largest deviation of a margin, in units of its standard
+    The votes are bootstrapped. The region is as wide as the largest deviation of a margin, in units of its standard
     error, is in all but 1 - level of the draws. A few votes are added to the standard error, for pairs that all votes,
     or none, have in one order.
     """

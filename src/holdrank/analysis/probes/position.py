@@ -82,7 +82,7 @@ def _variances(votes: Votes, pairs: Mask) -> Floats:
 
 
 def _flips(known: Evidence, met: Floats, effect: float) -> tuple[tuple[str, str], ...]:
-    """Return the pairs that change their order when what the position adds is taken away again."""
+    """Return the pairs that change their order when what the position adds is removed again."""
     wins = known.votes.wins()
     given = (met - met.T) * effect / 2
     total = wins + wins.T

@@ -1,7 +1,7 @@
 """Exact breakdown of Borda's median: a linear program for a wanted order of the points, and a search over orders.
 
 Borda sorts by points: a ballot gives an item one point for each item below it, half a point for each tied one. So an
-attack is a vector of points taken away and a vector of points put in. What a share eps of added rankings can give is
+attack is a vector of points removed and a vector of points put in. What a share eps of added rankings can give is
 eps times the permutahedron; its facets come one by one, where a solution breaks them. Added battles give eps points in
 all, to any items. Items are numbered by the consensus, see `points`.
 """

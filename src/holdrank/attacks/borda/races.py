@@ -111,7 +111,7 @@ class Races:
         return float(before - (-missing // lead)), before + missing / lead
 
     def removed(self, i: int, j: int, size: float) -> Floats:
-        """Return which votes to take away for item i to pass item j, `size` of them."""
+        """Return which votes to remove for item i to pass item j, `size` of them."""
         order = np.argsort(self.points[:, i] - self.points[:, j], kind="stable")
         out = np.zeros(len(order))
         if self.change.takes:

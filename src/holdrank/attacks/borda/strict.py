@@ -66,7 +66,7 @@ def sweep(
 ) -> tuple[list[float], list[Plan | None]]:
     """Return attacks that reach each of the wanted counts, by one kind of change and more and more of it.
 
-    Ballots most against the items of most `worth` are taken away first, and the ranking by worth is put in. No linear
+    Ballots most against the items of most `worth` are removed first, and the ranking by worth is put in. No linear
     program: cheap for many items or little time, but not the cheapest attack.
     """
     n, change = points.n, points.change

@@ -351,7 +351,7 @@ def _nudged(places: Places, answer: TargetPrice) -> TargetPrice:
 
 
 def _mixed(places: Places, target: Ints) -> TargetPrice:
-    """Return an attack that takes away the same share of all ballots: no linear program, not the cheapest."""
+    """Return an attack that removes the same share of all ballots: no linear program, not the cheapest."""
     if not places.change.puts:
         return TargetPrice(0.0, math.inf, np.empty(0), 0.0)
     adding = Places(places.votes, Ranking.from_order(places.order), Change.ADD)

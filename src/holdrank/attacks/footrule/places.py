@@ -2,7 +2,7 @@
 
 The footrule is the sum of absolute differences of places, a metric on all vectors of places, those of ballots with
 ties too. So the best ballot to put in is the target itself: by the triangle inequality no other one helps it more
-against any rival. What is left is which ballots to take away, one column each, and a row for each rival that would
+against any rival. What is left is which ballots to remove, one column each, and a row for each rival that would
 still beat the target; the cheapest rival is an assignment problem.
 
 Items are numbered by the consensus, places from 0, and weights are counted in units of which the votes have ten

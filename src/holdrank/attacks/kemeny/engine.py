@@ -1,7 +1,7 @@
 """The exact engine for Kemeny's median: the cheapest attack over all orders that would reach the goal.
 
 Three facts carry it. For a target order the best ballot to put in is the target itself, so its price is a small
-linear program over the ballots to take away, one row for each rival order that must not win (`siege.Siege.price`). Two
+linear program over the ballots to remove, one row for each rival order that must not win (`siege.Siege.price`). Two
 neighbouring blocks of the target can be swapped by a rival, which bounds the price from below by the mean margin
 between the blocks; a walk through all orders that stays below the best prices known meets few candidates
 (`walks.search_orders`). And budgets that cannot mix two parts of the median leave them apart (`walks.parts_of`), so

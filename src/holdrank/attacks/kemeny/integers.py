@@ -37,7 +37,7 @@ def leaves_nothing(dropped: float, lightest: float, rows: Callable[[], Ints]) ->
     Parameters
     ----------
     dropped : float
-        The least share that must go, up to the rounding of a solver.
+        The minimum share that must go, up to the rounding of a solver.
     lightest : float
         Share of the lightest ballot.
     rows : callable
@@ -75,7 +75,7 @@ def least_cost(
 ) -> Floats | None:
     """Return ``0 <= z <= cap`` with ``gains @ z >= needs`` and the least ``cost @ z``, in whole numbers or not.
 
-    None when that is not below `stop`, or does not exist; `UndecidedError` when it could not be found out. Columns with
+    None when that is not below `stop`, or does not exist; `UndecidedError` when it could not be decided. Columns with
     equal gains are one.
     """
     table, kind = np.unique(np.column_stack((*gains, cost)), axis=0, return_inverse=True)

@@ -37,12 +37,12 @@ class Outcome(IntEnum):
 
 
 class Attacker(NamedTuple):
-    """What an attacker may do, as columns: ballots to take away, then what is put in.
+    """What an attacker may do, as columns: ballots to remove, then what is put in.
 
     Attributes
     ----------
     ranks : (n, ballots) array of int
-        Of each item in each ballot that may be taken away; 0 where it is not compared.
+        Of each item in each ballot that may be removed; 0 where it is not compared.
     pair : (n, n) array of int
         The number of each pair i < j.
     margin : (pairs,) array
@@ -50,9 +50,9 @@ class Attacker(NamedTuple):
     cap, cost : (columns,) arrays
         How much there is of each column, and what it costs.
     balance : (columns,) array
-        A row that must not be negative, whatever the target: added battles need as many taken away. Empty for none.
+        A row that must not be negative, whatever the target: added battles need as many removed. Empty for none.
     swaps : bool
-        The target is put in for each ballot that is taken away. Else columns after the ballots stand for adding one
+        The target is put in for each ballot that is removed. Else columns after the ballots stand for adding one
         battle, pair after pair, or the target itself.
     """
 

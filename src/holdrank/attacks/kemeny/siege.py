@@ -1,7 +1,7 @@
 """The price of one target order: the least budget with which it becomes a Kemeny median, and the attack.
 
 For a target the best ballot to put in is the target itself: no ballot helps it more against any rival. What is left
-is which ballots to take away, a linear program with one row for each rival order that must not win; rivals are found
+is which ballots to remove, a linear program with one row for each rival order that must not win; rivals are found
 as they are needed.
 """
 
@@ -61,7 +61,7 @@ class TargetOptimum:
     weights : array
         Duals of the rivals, for margins summed over pairs.
     balance : float
-        Dual of a battle put in, where as many must be taken away.
+        Dual of a battle put in, where as many must be removed.
     """
 
     value: float
@@ -72,9 +72,9 @@ class TargetOptimum:
 
 
 class Siege:
-    """The votes as an attacker sees them: items numbered by the median, ballots to take away, ballots to put in.
+    """The votes as an attacker sees them: items numbered by the median, ballots to remove, ballots to put in.
 
-    The attacker chooses ``z``: columns are the ballots to take away (when the change allows it), then what is put in.
+    The attacker chooses ``z``: columns are the ballots to remove (when the change allows it), then what is put in.
     Replacing a ballot by the target is one column, for the target is the best that can be put in.
     """
 
@@ -104,7 +104,7 @@ class Siege:
         taking = share if takes else share[:0]
         self.cap = np.concatenate((taking, np.full(puts, 2.0 if not change.takes else 1.0)))
         self.cost = np.concatenate((np.ones(self.takes), np.full(puts, 1.0 if not change.takes else 0.0)))
-        # Battles put in need as many taken away.
+        # Battles put in need as many removed.
         balanced = change.keeps_total and self.battles
         self.balance_row = np.concatenate((np.ones(self.takes), -np.ones(puts))) if balanced else np.empty(0)
         # One changed vote moves a margin by two when it is replaced, by one when it comes or goes.

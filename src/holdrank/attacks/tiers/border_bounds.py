@@ -95,7 +95,7 @@ def _any_pair(votes: Votes, T: Robust, before: Ranking, aim: Aim, change: Change
 
 
 def tie_prices(votes: Votes, theta: float, change: Change) -> Floats:
-    """Return at [i, j] the least share of the votes after which ``P[i, j] <= 1/2 + theta``, or a share below it."""
+    """Return at [i, j] the minimum share of the votes after which ``P[i, j] <= 1/2 + theta``, or a share below it."""
     wins = votes.wins()
     compared = wins + wins.T
     level = 0.5 + theta

@@ -1,7 +1,7 @@
 """The least change of the votes that satisfies some linear conditions on the pairs of items, with its certificate.
 
 After an attack the pair p = (i, j), i < j, has the margin D_p (weight for i above j less that against) and the weight
-N_p of the votes that compare it, both linear in the weights taken away and put in. A `Row` asks ``u @ D + v @ N >= 0``.
+N_p of the votes that compare it, both linear in the weights removed and put in. A `Row` asks ``u @ D + v @ N >= 0``.
 For rows with duals y >= 0 every attack that satisfies them costs at least
 
     replace  L(y) = -y b - sum_s p_s max(0, V - y g(s) - 1)      V = largest y g(c) over the ballots c one may add,
@@ -66,7 +66,7 @@ class Altered:
         No change that satisfies the rows weakly costs less.
     removed : (distinct,) array
     added : dict
-        Share of each kind of ballot put in, by its number among `ComparedPairs.kinds`.
+        Share of each distinct ballot put in, by its number among `ComparedPairs.kinds`.
     margin, compared : (pairs,) arrays
         D and N afterwards.
     met : bool
@@ -147,7 +147,7 @@ class ComparedPairs:
     # One row: a knapsack
 
     def single(self, u: Floats, v: Floats) -> float:
-        """Return the least share of votes to change for ``u @ D + v @ N >= 0``; a bound if no ballot has all signs."""
+        """Return the share of votes to change for ``u @ D + v @ N >= 0``; a bound where no ballot has all signs."""
         need = -float(u @ self.margin + v @ self.compared)
         if need <= _SAFE:
             return 0.0
@@ -251,7 +251,7 @@ class ComparedPairs:
     def _certified(
         self, duals: Floats, u: Floats, v: Floats, gains: Floats, base: Floats, clock: Clock
     ) -> tuple[float, int]:
-        """Return L(duals), and the kind of ballot that these duals like best (-1 where none is put in)."""
+        """Return L(duals), and the distinct ballot that these duals like best (-1 where none is put in)."""
         owed, worth = -float(duals @ base), gains @ duals
         if not self.change.puts:
             left = owed - float(self.shares @ np.maximum(0.0, -worth - 1.0)) - _SAFE

@@ -100,7 +100,7 @@ def find(
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What was found out about tiers before the search: bounds from pairs, and for each aim bounds and an attack."""
+    """What is known about tiers before the search: bounds from pairs, and for each aim bounds and an attack."""
 
     standing: StandingTiers
     found: dict[Aim, Found]

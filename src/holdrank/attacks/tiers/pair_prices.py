@@ -29,7 +29,7 @@ class PairPrices:
     deviation : (n, n) array
         ``|P - 1/2|``, 0 for pairs that nobody compares.
     reversals : (n, n) array
-        At [b, a] the least share of the votes after which b is preferred to a by as many as a to b.
+        At [b, a] the minimum share of the votes after which b is preferred to a by as many as a to b.
     """
 
     def __init__(self, votes: Votes, change: Change) -> None:
@@ -41,12 +41,12 @@ class PairPrices:
         self.reversals: Floats = self._paid(self._compared / 2 - wins, 0.5, rises=True)
 
     def fall(self, i: object, j: object, level: float) -> Floats:
-        """Return the least share of the votes after which pairs deviate by at most a level, or less than it takes."""
+        """Return the minimum share of the votes after which pairs deviate by at most a level, or less than it takes."""
         at = 0.5 + level + _ROUNDED
         return self._paid(self._wins[i, j] - at * self._compared[i, j], at, rises=False)  # type: ignore[index]
 
     def rise(self, i: object, j: object, level: float) -> Floats:
-        """Return the least share of the votes after which pairs deviate by at least a level, or less than it takes."""
+        """Return the minimum share of votes after which pairs deviate by at least a level, or less than it takes."""
         at = 0.5 + max(level - _ROUNDED, 0.0)
         return self._paid(at * self._compared[i, j] - self._wins[i, j], at, rises=True)  # type: ignore[index]
 

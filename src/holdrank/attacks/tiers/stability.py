@@ -90,13 +90,13 @@ class Stretch:
         return least if self.naive else 0.0
 
     def _preferred(self, s: int, t: int, start: int, end: int) -> float:
-        """Return the least share for Downward Merge to take an interval before a tier that it cuts."""
+        """Return the minimum share for Downward Merge to take an interval before a tier that it cuts."""
         own = [(a, b) for a, b in _pairs(start, end) if not s <= a <= b <= t]
         others = [(a, b) for a, b in _pairs(s, t) if not start <= a <= b <= end]
         return min(self._stays_larger(own, others), *(float(self.part[pair]) for pair in own))
 
     def _joined(self, s: int, t: int, start: int, end: int) -> float:
-        """Return the least share for Naive Merge to join a part of a tier to what is beyond its end."""
+        """Return the minimum share for Naive Merge to join a part of a tier to what is beyond its end."""
         inside, beyond = (
             (range(s, end + 1), range(end + 1, t + 1)) if s > start else (range(start, t + 1), range(s, start))
         )

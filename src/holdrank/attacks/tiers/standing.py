@@ -89,7 +89,7 @@ class StandingTiers:
         return low[0] if helps else None
 
     def beginning(self, items: int) -> float:
-        """Return the least share after which a set of items, one bit each, may be the first of the ranking.
+        """Return the minimum share after which a set of items, one bit each, may be the first of the ranking.
 
         Up to the last of these items and from the first item that is not among them, other items are first than were.
         """
@@ -114,7 +114,7 @@ class StandingTiers:
     # The goals
 
     def _enters(self, x: int, top: int, end: int) -> float:
-        """Return the least share for x to come among the first: past or tied with all but top - 1 items there."""
+        """Return the minimum share for x to come among the first: past or tied with all but top - 1 items there."""
         inside = self.order[:end]
         if x in inside:
             return 0.0
@@ -124,14 +124,14 @@ class StandingTiers:
         return max(either, min(self.kept[end], max(tied, self._border(end))))
 
     def _leaves(self, x: int, top: int) -> float:
-        """Return the least share for `top` items to stand above x: of those that do not yet, the cheapest."""
+        """Return the minimum share for `top` items to stand above x: of those that do not yet, the cheapest."""
         ranks = self.before.ranks
         missing = top - int((ranks < ranks[x]).sum())
         prices = sorted(self._above(y, x) for y in range(self.n) if y != x and ranks[y] >= ranks[x])
         return prices[missing - 1] if 0 < missing <= len(prices) else 0.0
 
     def _above(self, b: int, a: int) -> float:
-        """Return the least share for b to stand above a: it passes a, and no tie holds both."""
+        """Return the minimum share for b to stand above a: it passes a, and no tie holds both."""
         ranks = self.before.ranks
         if ranks[b] < ranks[a]:
             return 0.0
@@ -139,7 +139,7 @@ class StandingTiers:
         return passing if ranks[b] > ranks[a] else max(passing, self._split(self._tier(a)))
 
     def _distance(self, aim: Aim) -> float:
-        """Return the least share that breaks so many pairs: each has its own price."""
+        """Return the minimum share that breaks so many pairs: each has its own price."""
         half = aim.distance == "hausdorff_half"
         steps: list[float] = []
         fallen = [min(self.kept[end], self._border(end)) for end in self.ends[:-1]]
@@ -161,7 +161,7 @@ class StandingTiers:
     # Borders and tiers
 
     def _border(self, end: int) -> float:
-        """Return the least share for a border to fall while the first `end` items stay the same set.
+        """Return the minimum share for a border to fall while the first `end` items stay the same set.
 
         The two items on its sides are tied then. They are the neighbours of now unless the ranking puts others there.
         """
@@ -175,13 +175,13 @@ class StandingTiers:
         return self._borders[end]
 
     def _neighbours(self, end: int) -> Floats:
-        """Return for each of the first items and each one below the least share for them to be neighbours and tied."""
+        """Return for each of the first items and each one below the share for them to be neighbours and tied."""
         inside, outside = self.order[:end], self.order[end:]
         last, first = self._last(end), self._first(end)
         return np.asarray(np.maximum(self.tie[np.ix_(inside, outside)], np.maximum(last[:, None], first)))
 
     def _crossed(self, end: int, *, any_order: bool) -> float:
-        """Return the least share to join across a border while the ranking is the same there, but for orders in tiers.
+        """Return the share to join across a border while the ranking is the same there, except for orders in tiers.
 
         The tiers on both sides are looked at, and further ones as long as it is cheaper to come from beyond them.
         """
@@ -207,7 +207,7 @@ class StandingTiers:
                 high += 1
 
     def _last(self, end: int) -> Floats:
-        """Return for each of the first items the least share for it to be the last of them."""
+        """Return for each of the first items the minimum share for it to be the last of them."""
         inside = self.order[:end]
         passed = self.passing[np.ix_(inside, inside)].max(axis=0)
         # At the last place, it is not among fewer items, as it was.
@@ -215,13 +215,13 @@ class StandingTiers:
         return np.asarray(np.maximum(passed, fewer))
 
     def _first(self, end: int) -> Floats:
-        """Return for each of the items below the least share for it to be the first of them."""
+        """Return for each of the items below the minimum share for it to be the first of them."""
         outside = self.order[end:]
         passing = self.passing[np.ix_(outside, outside)].max(axis=1)
         return np.asarray(np.maximum(passing, np.maximum.accumulate([0.0, *self.kept[end + 1 : -1]])))
 
     def _split(self, tier: int) -> float:
-        """Return the least share after which the items of a tier need not share one any more."""
+        """Return the minimum share after which the items of a tier need not share one any more."""
         start, end = (0, *self.ends)[tier], self.ends[tier]
         items = self.order[start:end]
         if len(items) < 2:
@@ -234,7 +234,7 @@ class StandingTiers:
         return next(t for t, end in enumerate(self.ends) if self.place[item] < end)
 
     def _kept_between(self, a: int, b: int) -> float:
-        """Return the least share for b to pass a in the ranking: as all first items between the two change."""
+        """Return the minimum share for b to pass a in the ranking: as all first items between the two change."""
         return max(self.kept[self.place[a] + 1 : self.place[b] + 1], default=0.0)
 
     # Kemeny's median wins or ties all pairs of neighbours
@@ -247,5 +247,5 @@ class StandingTiers:
         return prices
 
     def _passed(self, m: int) -> float:
-        """Return the least share for an item to pass one of the first m: some two of these must become neighbours."""
+        """Return the minimum share for an item to pass one of the first m: some two of these must become neighbours."""
         return float(self.passing[np.ix_(self.order[m:], self.order[:m])].min())

@@ -344,7 +344,7 @@ def open_scan(
             _refuse_long_lines(file)
             kinds = ("text",) * len(mine)
         else:
-            mine, kinds = (), ()  # found out for all files at once
+            mine, kinds = (), ()  # detected for all files at once
         if number == 0:
             names, types = mine, kinds
         elif sorted(mine) != sorted(names) or (kind == "csv" and mine != names):

@@ -142,7 +142,7 @@ def _listed_plan(checker: Exactly, found: Record) -> tuple[Plan | None, tuple[An
 
 
 def proposed(recorded: Recorded, question: Question, told: Amounts) -> Plans:
-    """Return attacks at the prices that are told, as far as the engine proposes some."""
+    """Return attacks at the reported prices, as far as the engine proposes some."""
     votes = question.checker.votes
     if recorded.n > LISTED or question.checker.base is None:
         return Plans(None, None, None)

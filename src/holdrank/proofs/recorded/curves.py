@@ -93,11 +93,11 @@ def tradeoff_checks(recorded: Recorded) -> Iterator[Check]:
         amounts = amounts_of({"lower": lower, "upper": upper}, recorded.votes)
         question = Question(checker, told.ranks, goal, Change.REPLACE)
         plans = proposed(recorded, question, amounts)
-        # Only shares are told here.
+        # Only shares are reported here.
         shares = amounts._replace(needed=0.0, ties=math.inf, decides=0.0, sufficient=math.inf)
         yield from least_checks(checker, told, [(goal, shares)], Change.REPLACE)
         yield from shown_checks(question, shares, plans)
         if lower != upper:
-            yield Check(f"the least share at the threshold {theta:g} is known", "open", "it is not")
+            yield Check(f"the minimum share at the threshold {theta:g} is known", "open", "it is not")
     best = found["theta"][found["best"]]
     yield Check(f"the threshold {best:g} is the best of the trade-off", "open", "that is not checked")

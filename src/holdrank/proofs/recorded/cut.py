@@ -88,7 +88,7 @@ def cut_checks(recorded: Recorded) -> Iterator[Check]:
         if whole is None or shown or math.isinf(amounts.lower):
             yield from number_checks(recorded, recorded.median, recorded.told, goal, row)
             continue
-        # Whoever crosses the cut changes the set above it: what that takes is told.
+        # Whoever crosses the cut changes the set above it: what that takes is reported.
         yield from least_checks(recorded.median, recorded.told, [(goal, amounts)], Change.REPLACE)
         told = Amounts.of(whole)
         same = (amounts.lower, amounts.needed, amounts.decides) == (told.lower, told.needed, told.decides)

@@ -228,7 +228,7 @@ class _Relaxed(_Tree):
 
 
 def _has_cycle(arcs: npt.NDArray[np.bool_]) -> bool:
-    """Whether a directed graph has a cycle: items without arcs into them are taken away until none is left."""
+    """Whether a directed graph has a cycle: items without arcs into them are removed until none is left."""
     left = np.ones(len(arcs), dtype=bool)
     while left.any():
         free = left & ~arcs[left].any(axis=0)

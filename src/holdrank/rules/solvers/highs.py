@@ -113,7 +113,7 @@ class LinearProgram:
         self._highs.changeColsBounds(len(self._columns), self._columns, lower, upper)
 
     def add_rows(self, columns: Ints, values: Floats, lower: Floats | float, upper: Floats | float) -> None:
-        """Add rows ``lower <= values @ x[columns] <= upper``; both arrays have one line a row, all of one width."""
+        """Add rows ``lower <= values @ x[columns] <= upper``; both arrays have one line per row, all of one width."""
         rows, width = columns.shape
         columns = columns.astype(np.int32)
         limits = np.column_stack([np.broadcast_to(limit, rows) for limit in (lower, upper)]).astype(np.float64)

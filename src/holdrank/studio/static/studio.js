@@ -60,7 +60,7 @@ function show(job) {
   const box = document.querySelector(`[data-job="${CSS.escape(job.id)}"]`);
   if (!box) return;
   const words = box.querySelector(".job-words"), bar = box.querySelector("progress");
-  // Readers of screens are told of each step once, not of each count.
+  // Screen readers announce each step once, not of each count.
   if (words.textContent !== job.words) words.textContent = job.words;
   if (bar) bar.value = job.share;
   const count = box.querySelector(".job-count"), seconds = box.querySelector(".job-seconds");

@@ -111,7 +111,7 @@ def _curve(sheet: Canvas, frame: _Frame, curve: Record, x: Callable[[float], flo
     for j, (start, end) in enumerate(pairwise(edges)):
         low = frame.y(curve["lower"][j if dense or j == 0 else j - 1])
         lows += [(x(start), low), (x(end), low)]
-        # Where no attack is known there is no upper end to draw, unless nothing breaks it.
+        # Where no attack was found there is no upper end to draw, unless nothing breaks it.
         high = curve["upper"][j]
         if high is not None or curve["lower"][j] is None:
             top = frame.never if high is None else frame.y(high)

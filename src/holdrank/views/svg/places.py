@@ -25,7 +25,7 @@ def ranges(record: Record) -> str:
     """Return the place of each item with what chance and an adversary can make of it.
 
     The dot is the place in the consensus, the thin bar the interval of the bootstrap. The thick bar is every place
-    that is not excluded for an adversary with the budget; its dark part was reached by an attack that was run.
+    that is not ruled out for an adversary with the budget; its dark part was reached by an attack that was run.
     """
     order, names, n = record["consensus"]["order"], record["items"], len(record["items"])
     drawn, reach = record["bootstrap"], record["reach"]
@@ -71,9 +71,9 @@ def _ranges_key(sheet: Canvas, record: Record) -> float:
     """Write what the signs mean, in as many lines as it takes; return the height of that."""
     signs = [("dot", "place in the consensus")]
     if record["bootstrap"] is not None:
-        signs.append(("noise", f"{percent(record['bootstrap']['level'])} of draws of the votes"))
+        signs.append(("noise", f"{percent(record['bootstrap']['level'])} of bootstrap samples"))
     if record["reach"] is not None:
-        signs += [("shown", f"reached by changing {budget_of(record)}"), ("reach", "not excluded with as many")]
+        signs += [("shown", f"reached by changing {budget_of(record)}"), ("reach", "not ruled out with as many")]
     x, y = 6.0, 12.0
     for look, text in signs:
         wide = 30 + width_of(text, 11.5) + 18

@@ -213,7 +213,7 @@ def scores_from_frame(
     unlisted: str | None = None,
     repeated: str = "refuse",
 ) -> RawBallots:
-    """Return the ballots of a frame of scores: one row an item, a column a voter (task, judge).
+    """Return the ballots of a frame of scores: one row per item, a column per voter (task, judge).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Ballots whose cells are numbers: one voter a row, one mark a row, or one judgement over several items a row."""
+"""Ballots whose cells are numbers: one voter per row, one mark per row, or one judgement over several items a row."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _NOT_A_RANK = Message(
 
 
 def item_columns(table: Table, options: TableOptions, problems: Problems, *, scores: bool) -> RawBallots:
-    """Read one voter a row and one item a column, the cells ranks (1 is best) or scores (higher is better)."""
+    """Read one voter per row and one item per column, the cells ranks (1 is best) or scores (higher is better)."""
     if not isinstance(options.lower_is_better, bool) and options.lower_is_better:
         raise UsageError(
             "score columns have one direction for all items",
@@ -160,7 +160,7 @@ def long_columns(table: Table, scores: bool, options: TableOptions = DEFAULTS) -
 
 
 def long_marks(table: Table, options: TableOptions, problems: Problems, *, scores: bool) -> RawBallots:
-    """Read one mark a row: a voter, an item, and its rank or score."""
+    """Read one mark per row: a voter, an item, and its rank or score."""
     keeps_first = options.keeps_first
     word = "score" if scores else "rank"
     found = long_columns(table, scores, options)

@@ -1,4 +1,4 @@
-"""Ballots whose cells are names: one voter a row, items best first, in columns of positions or in lists."""
+"""Ballots whose cells are names: one voter per row, items best first, in columns of positions or in lists."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _contests(table: Table) -> dict[str, list[int]]:
 
 
 def positions(table: Table, options: TableOptions, problems: Problems) -> RawBallots:
-    """Read one voter a row, the columns ``rank1 … rankk`` holding the names of items, best first."""
+    """Read one voter per row, the columns ``rank1 … rankk`` holding the names of items, best first."""
     used = position_columns(table) if options.columns is None else table.find_all(options.columns, "columns")
     if not used:
         raise table.lacks(
@@ -86,7 +86,7 @@ def positions(table: Table, options: TableOptions, problems: Problems) -> RawBal
 
 
 def lists(table: Table, options: TableOptions, problems: Problems) -> RawBallots:
-    """Read one list a row: its name, then items best first; lists may differ in length."""
+    """Read one list per row: its name, then items best first; lists may differ in length."""
     blanks = options.blanks_or(())
     choices = {"form": "lists", "blanks": ", ".join(blanks) or "empty cells only"}
     weight_column = find_weight(table, options.weight, choices, BALLOT_WEIGHT_NAMES)

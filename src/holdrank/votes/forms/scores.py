@@ -1,4 +1,4 @@
-"""Score tables: one row an item, one column a voter, cells numbers."""
+"""Score tables: one row per item, one column per voter, cells numbers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from holdrank.votes.groups import Groups
 
 
 def score_table(table: Table, options: TableOptions, problems: Problems, *, numbering: int = 0) -> RawBallots:
-    """Read one item a row: a column with its name, the others one voter (task, judge) each, cells scores.
+    """Read one item per row: a column with its name, the others one voter (task, judge) each, cells scores.
 
     The first columns, `numbering` of them, merely number the rows and do not vote; the names stand right behind them.
     """

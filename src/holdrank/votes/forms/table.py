@@ -206,7 +206,7 @@ class Table:
         return self.fault(problem, expected, repair, found=", ".join(self.names[:12]))
 
     def name_fault(self, problem: str, index: int, expected: str, repair: str) -> InputError:
-        """Return the error for the name of a column, which is told by its position."""
+        """Return the error for the name of a column, which is named by its position."""
         found = self.names[index]
         return InputError(problem, source=self.source, column=index + 1, found=found, expected=expected, repair=repair)
 

@@ -11,7 +11,7 @@ from holdrank.votes.forms.table import Ref
 
 @dataclass(frozen=True, slots=True)
 class TableOptions:
-    """What the readers of tables can be told; each looks at the options that mean something for its form."""
+    """What the readers of tables can be told; each looks at the options that apply to its form."""
 
     unlisted: str | None = None
     columns: Sequence[Ref] | None = None
