@@ -5,7 +5,7 @@ const SVG = "http://www.w3.org/2000/svg";
 
 // The same numbers stand in views/svg/ladders.py and views/svg/canvas.py.
 const PLACES = 62, PRICES = 138, LONG_PRICES = 236, MANY = 24, WIDEST = 980, NARROWEST = 330;
-const SHORT_PRICES = 124, NARROW_PAGE = 500; // on a phone many gaps say only the votes
+const NARROW_PAGE = 500; // on a phone gaps say only the votes
 const LONGEST = 40, SIZE = 13, SAFETY = 1.14, BOLD = 1.2;
 const NARROW = new Set("fijlrtI.,:;'|!()[]{} -\"`/\\"), BROAD = new Set("mwMW@%—…");
 const DOUBLE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\uff01-\uff60]/u;
@@ -83,16 +83,16 @@ function shape(parent, tag, look, places, text) {
  * tiers: lists of items, best first; prices: for each gap {votes, share}, or null; label: the same in words.
  */
 export function drawLadder(record, tiers, prices = [], width = WIDEST, label = "") {
-  const dense = tiers.length > MANY, brief = dense && width < NARROW_PAGE;
-  const [chip, pad, between] = dense ? [22, 3, 5] : [26, 8, 16];
+  const dense = tiers.length > MANY, slim = width < NARROW_PAGE;
+  const [chip, pad, between] = slim && prices.some(Boolean) ? [26, 6, 24] : dense ? [22, 3, 5] : [26, 8, 16];
   const widest = Math.max(0, ...prices.filter(Boolean).map((cost) => widthOf(cost.votes)));
-  const right = widest ? (brief ? SHORT_PRICES : dense ? LONG_PRICES : Math.max(PRICES, BOLD * widest + 20)) : 0;
+  const right = widest && !slim ? (dense ? LONG_PRICES : Math.max(PRICES, BOLD * widest + 20)) : 0;
   const inside = width - PLACES - right;
   const sheet = document.createElementNS(SVG, "svg"), chips = chipsOf(record);
   let y = 2, first = 1;
   tiers.forEach((tier, k) => {
     const cost = k ? prices[k - 1] : null;
-    if (cost) drawGap(sheet, y - between / 2, cost, PLACES + inside, dense, brief);
+    if (cost) drawGap(sheet, y - between / 2, cost, PLACES + inside, dense, slim);
     const rows = [[]];
     let x = pad;
     for (const item of tier) {
@@ -129,18 +129,24 @@ export function drawLadder(record, tiers, prices = [], width = WIDEST, label = "
   return sheet;
 }
 
-function drawGap(sheet, y, cost, end, dense, brief) {
+function drawGap(sheet, y, cost, end, dense, slim) {
+  const whole = cost.share ? `${cost.votes} (${cost.share})` : cost.votes;
+  if (slim) { // on a phone the number stands in the gap, so that names have the width
+    const start = end - BOLD * widthOf(cost.votes) - 8;
+    shape(sheet, "path", "gap", { d: `M${PLACES + 8} ${y}L${Math.round(start)} ${y}` });
+    const written = shape(sheet, "text", "price end", { x: end, y: y + 4.5 }, cost.votes);
+    if (cost.share) shape(written, "title", "", {}, whole);
+    return;
+  }
   shape(sheet, "path", "gap", { d: `M${PLACES + 8} ${y}L${end + 10} ${y}` });
   if (dense || !cost.share) {
-    const whole = cost.share ? `${cost.votes} (${cost.share})` : cost.votes;
-    const written = shape(sheet, "text", "small price", { x: end + 16, y: y + 4 }, brief ? cost.votes : whole);
-    if (brief) shape(written, "title", "", {}, whole);
+    shape(sheet, "text", "small price", { x: end + 16, y: y + 4 }, whole);
   } else {
     const written = shape(sheet, "text", "price", { x: end + 16, y: y - 1 }, cost.votes);
     if (widthOf(cost.share, 11.5) <= PRICES - 18) {
       shape(sheet, "text", "small soft", { x: end + 16, y: y + 14 }, cost.share);
     } else {
-      shape(written, "title", "", {}, `${cost.votes} (${cost.share})`);
+      shape(written, "title", "", {}, whole);
     }
   }
 }

@@ -24,8 +24,8 @@ from holdrank.words.pictures import (
 )
 from holdrank.words.prices import CANNOT_BREAK
 
-_WIDTH, _HEIGHT = 520.0, 350.0
-_LEFT, _TOP, _BOTTOM = 62.0, 34.0, 52.0
+_WIDTH, _HEIGHT = 440.0, 310.0  # a phone shows it nearly as large
+_LEFT, _TOP, _BOTTOM = 58.0, 34.0, 50.0
 
 
 class _Frame:
@@ -66,7 +66,9 @@ def breakdown(record: Record) -> str:
     known = [value for curve in curves for end in ("lower", "upper") for value in curve[end] if value is not None]
     endless = any(value is None for curve in curves for value in curve["lower"])
     labels = [curve_name(curve["rule"], _brief(curve["theta"])) for curve in curves]
-    right = _WIDTH - max(width_of(label, 13) for label in labels) - 22
+    # Beside the curves the threshold would take the room; whoever points at one gets it.
+    short = [label if curve["theta"] is None else "tiers" for label, curve in zip(labels, curves, strict=True)]
+    right = _WIDTH - max(width_of(label, 13) for label in short) - 20
     sheet = Canvas("breakdown", _WIDTH)
     frame = _Frame(sheet, record, right, max(known, default=1.0), endless=endless)
     farthest: float = max(curve["delta"][-1] for curve in curves)
@@ -81,7 +83,7 @@ def breakdown(record: Record) -> str:
     ends = []
     for k, curve in reversed(list(enumerate(curves))):
         every = round(curve["delta"][-1] * 2 * pairs) if in_halves(curve) else pairs
-        ends.append((_curve(sheet, frame, curve, x, k, dense=len(curve["delta"]) == every), labels[k], k))
+        ends.append((_curve(sheet, frame, curve, x, k, dense=len(curve["delta"]) == every), short[k], k))
         for j, delta in enumerate(curve["delta"]):
             title = f"{labels[k]}: {curve_point_text(record, curve, j)}"
             sheet.add("circle", "hit", title, cx=x(delta), cy=frame.y(curve["lower"][j]), r=7)
@@ -163,7 +165,7 @@ def tradeoff(record: Record) -> str:
     sheet.box(_LEFT, frame.high - 6, allowed - _LEFT, frame.low - frame.high + 6, "allowed")
     for value in ticks(least + span, least):
         sheet.text(x(value), frame.low + 18, f"{value:.6g}", "small soft middle")
-    sheet.text((_LEFT + right) / 2, frame.low + 40, "loss: mean distance to a vote (shaded: allowed for the best)",
+    sheet.text((_LEFT + right) / 2, frame.low + 40, "loss: mean distance to a vote (shaded: allowed)",
                "small middle")  # fmt: skip
     front = sorted((loss[k], frame.y(lower[k])) for k in range(len(loss)) if found["pareto"][k])
     steps: list[tuple[float, float]] = []

@@ -13,7 +13,7 @@ from holdrank.words.numbers import percent, plural
 from holdrank.words.pictures import attack_text, budget_of, places_of_items, ranges_text
 from holdrank.words.prices import budget_text
 
-_WIDTH, _NARROW = 680.0, 560.0
+_WIDTH, _NARROW = 680.0, 490.0
 _WIDEST_NAME = 230.0
 _MOST_TICKS = 7  # places on an axis, and the last
 _MOST_ROWS = 30  # items; more stand closer together
@@ -125,7 +125,7 @@ def attack(record: Record) -> str:
     order, names = record["consensus"]["order"], record["items"]
     rows, left_out = _moves(found, order)
     size, step = (SIZE, 30.0) if len(rows) <= 16 else (11.5, 24.0)
-    wide = min(max(width_of(named(names[item]), size) for item in rows), 168.0)
+    wide = min(max(width_of(named(names[item]), size) for item in rows), 146.0)
     widest = max(width_of(text, 11.5) for side in ("before", "after") for text in _spots(found, side, order, rows))
     beside = max(widest + 12, 40.0)  # between a line and a name stand the places
     left, right = wide + beside + 10, _NARROW - wide - beside - 10
