@@ -283,7 +283,7 @@ def test_shares_have_no_sample_size():
         ({"level": 0}, "level must be a number between 0 and 1"),
         ({"level": 95}, "level must be a number between 0 and 1, not '95'"),
         ({"level": "0.9"}, "level must be a number"),
-        ({"rng": -1}, "rng must be a whole number (0 or more), a Generator or None"),
+        ({"rng": -1}, r"rng must be a whole number \(0 or more\), a Generator or None"),
         ({"rng": "seed"}, "rng must be a whole number"),
         ({"time_limit": -1}, "time_limit must be a number of seconds"),
     ],
