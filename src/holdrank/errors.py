@@ -102,11 +102,11 @@ def in_spelling(text: str, spell: Callable[[Option], str]) -> str:
 
 
 class UsageError(HoldrankError, ValueError):
-    """A function or command was called with arguments that make no sense together."""
+    """A function or command was called with invalid arguments."""
 
 
 class InputError(HoldrankError, ValueError):
-    """The votes themselves are at fault: a file, a line, a cell, an item.
+    """The votes are not valid: a file, a line, a cell, an item.
 
     Parameters
     ----------
@@ -157,11 +157,11 @@ class InputError(HoldrankError, ValueError):
 
 
 class LimitError(HoldrankError):
-    """The input is sound but larger than what this call can hold in memory."""
+    """The input is valid, but too large for this call to hold in memory."""
 
 
 class MissingExtraError(HoldrankError, ImportError):
-    """An optional package is needed; the message names the extra that brings it."""
+    """An optional package is missing; the message names the extra to install."""
 
     def __init__(self, what: str, package: str, extra: str) -> None:
         super().__init__(f"{what} needs {package}", repair=f"pip install 'holdrank[{extra}]'")
@@ -172,7 +172,7 @@ class MissingExtraError(HoldrankError, ImportError):
 
 
 class WorkerError(HoldrankError):
-    """Part of the work was lost with a process or machine that was to do it; nothing is wrong with the input."""
+    """A worker process or machine was lost; the input is fine."""
 
 
 def whole_number(value: object) -> int | None:

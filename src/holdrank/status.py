@@ -78,7 +78,7 @@ _IN_BRIEF = {
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One sign of life from a long computation.
+    """Progress of a long computation.
 
     Parameters
     ----------

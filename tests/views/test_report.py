@@ -208,7 +208,7 @@ def test_one_item_and_shares_have_reports():
 
 def test_many_kinds_of_ballots_are_counted_not_listed():
     page = text_of(tree(html(Analysis(large_record(30)))))
-    assert "Ballots to take away; and 290 more kinds, in the record inside this file" in page
+    assert "Ballots to remove; and 290 more distinct ballots, in the record inside this file" in page
     assert "and 20 more" in page  # items of a ballot
 
 

@@ -89,7 +89,7 @@ def analyse(
     progress: Progress | None = None,
     partial: Callable[[Record], None] | None = None,
 ) -> Analysis:
-    """Return the whole analysis of votes.
+    """Return the complete analysis of votes, as the report shows it.
 
     Parameters
     ----------

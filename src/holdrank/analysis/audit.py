@@ -241,7 +241,7 @@ def _goals(known: Evidence, one: Finding) -> list[Goal]:
 def _price(known: Evidence, goal: Goal, clock: Clock) -> dict[str, Any] | None:
     """Return what a goal takes, and whether time was short; None if it is over.
 
-    Nothing but that is told where the rule and the votes allow no attack.
+    Nothing but that is reported where the rule and the votes allow no attack.
     """
     left = clock.seconds_left()
     if left < _TOO_SHORT:

@@ -82,23 +82,23 @@ def leaderboard(
     rng: int = 0,
     progress: Progress | None = None,
 ) -> Leaderboard:
-    """Return a leaderboard with the columns that boards publish.
+    """Return a leaderboard with the usual columns: ranks, ratings, intervals, tiers, votes to overtake.
 
     Parameters
     ----------
     votes : Votes
     T : Statistic
-        The rule, without tiers: these are a column.
+        The rule, without tiers; tiers are a column of the board.
     columns : sequence of str, optional
         The columns, in this order. By default all that the rule has: only `bradley_terry` has ratings.
     draws : int
         Bootstrap samples for `rank_ub` and `rank_lb` where the rule has no ratings.
     time_limit : float, optional
-        Seconds for everything, half of them for the draws. What is not known by then, or at Ctrl-C, is left empty.
+        Time limit in seconds, half of it for the bootstrap. What is not known by then, or at Ctrl-C, is left empty.
     rng : int
         Bootstrap seed.
     progress : callable, optional
-        Called with a `Step` now and then.
+        Called with a `Step` from time to time, to show progress.
 
     Notes
     -----

@@ -137,21 +137,21 @@ def bootstrap(
     votes : Votes
         With whole numbers as weights: each draw has as many votes as these.
     T : Statistic
-        By default `auto`, the rule that suits the votes.
+        The rule; by default `auto`, which is `bradley_terry` for battles and `kemeny` for all other votes.
         `kemeny`, `copeland`, `bradley_terry`, `borda`, `footrule` and `Robust` of these rank many draws at once; any
         other statistic is called for each.
     draws : int
     level : float
         Share of the draws inside each interval of places, with as many left out above as below.
     time_limit : float, optional
-        Seconds; when they are over, or at Ctrl-C, the draws made so far come back, at least one.
+        Time limit in seconds. At the limit, or at Ctrl-C, you get the samples drawn so far, at least one.
     rng : int, Generator or None
         The same number gives the same draws on every machine; None draws a fresh one. It is kept as `seed`.
     progress : callable, optional
         Called with a `Step` after every few draws.
     executor : Executor, optional
-        Whose workers share the draws: any of `concurrent.futures`, `clusters.local`, `clusters.connect`. The result is
-        the same, unless a time limit cuts it short.
+        Runs samples in parallel: any executor of `concurrent.futures`, `clusters.local` or `clusters.connect`. The
+        result is the same, unless a time limit cuts it short.
     checkpoint : path, optional
         File to which finished blocks of draws go at once. A checkpoint with the same votes, statistic and seed
         is resumed, also for more draws; a statistic of one's own is known by its name only.
@@ -159,8 +159,8 @@ def bootstrap(
     Notes
     -----
     Ballots are drawn whole, under the same rule for unlisted items, and with their scores where the rule looks at them.
-    The intervals show the noise of a sample of voters; they say nothing about votes that are changed on purpose, for
-    which there is `breakdown`. Every block of 50 draws has random numbers of its own, from the seed and its number.
+    The intervals show sampling noise. For votes that are changed on purpose, use `breakdown`.
+    Every block of 50 samples has its own random numbers, from the seed and the number of the block.
 
     Examples
     --------

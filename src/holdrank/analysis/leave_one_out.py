@@ -54,7 +54,7 @@ class LeftOut(Shown):
     new_winner : bool
         Whether the first place changes.
     unheard : tuple of str
-        Items that no vote is left for; where they stand is no finding.
+        Items without any votes left; ignore their place.
     status : Status
         How the consensus was obtained.
     """
@@ -159,7 +159,7 @@ def leave_one_out(
     time_limit: float | None = None,
     progress: Callable[[Step], None] | None = None,
 ) -> LeaveOneOut:
-    """Return what happens to the consensus when each voter, task or category is left out in turn.
+    """Return how the consensus changes when each voter, task or category is left out in turn.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def leave_one_out(
         What to leave out: the groups that the votes know (the default), or ``"ballot"`` for a single vote of each
         distinct ballot.
     time_limit : float, optional
-        Seconds for all groups. When they are over, or at Ctrl-C, those that were tried come back.
+        Time limit for all groups, in seconds. At the limit, or at Ctrl-C, you get the groups tried so far.
     progress : callable, optional
         Called with a `Step` before each group.
 

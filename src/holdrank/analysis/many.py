@@ -63,8 +63,8 @@ def breakdowns(
     progress : callable, optional
         Called with a `Step` for each file.
     executor : Executor, optional
-        Whose workers share the files: any of `concurrent.futures`, `clusters.local`, `clusters.connect`. The result is
-        the same, unless a time limit cuts it short.
+        Runs files in parallel: any executor of `concurrent.futures`, `clusters.local` or `clusters.connect`. The
+        result is the same, unless a time limit cuts it short.
     checkpoint : path, optional
         File to which finished files go at once. A checkpoint with the same parameters is resumed;
         a file is known by its

@@ -108,9 +108,9 @@ def removals(
     time_limit: float | None = None,
     progress: Callable[[Step], None] | None = None,
 ) -> Removals:
-    """Return what happens to the order of the others when each item leaves in turn.
+    """Return how the order of the others changes when each item is removed in turn.
 
-    An item leaves with all its comparisons, as in ``votes.only(others)``; the rule is run again on what is left.
+    An item is removed with all its comparisons, as in ``votes.only(others)``, and the rule runs again on the rest.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def removals(
     T : Statistic
         The rule.
     time_limit : float, optional
-        Seconds for all removals. When they are over, or at Ctrl-C, those that were tried come back.
+        Time limit for all removals, in seconds. At the limit, or at Ctrl-C, you get the items tried so far.
     progress : callable, optional
         Called with a `Step` before each removal.
 

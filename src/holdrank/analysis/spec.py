@@ -26,12 +26,12 @@ class Spec:
     rule : {"auto", "kemeny", "borda", "footrule", "copeland", "bradley-terry", "mean-score"}
         "auto" is Bradley-Terry for battles, and Kemeny for all other votes.
     theta : float, "auto" or None
-        Threshold of the tiers; "auto" is the best one by `tradeoff`, None is no tiers.
+        Threshold of the tiers; "auto" ties what chance explains, None gives no tiers.
     merge : {"downward", "naive", "smith"}
     k : int or None
         A cut after the first k items: who is safely in, safely out, undecided.
     claims : tuple of str
-        What should hold: "X wins", "A above B" or "top 3".
+        Claims to test: "X wins", "A above B" or "top 3".
     budget : float or None
         Share of the votes that an adversary may change, for places and for the cut. None is 1 %; for places it is as
         many votes as the attack on the first place takes, where those are fewer: with more, anybody may get anywhere.
@@ -40,7 +40,7 @@ class Spec:
     seed : int
         Seed of the bootstrap.
     time_limit : float or None
-        Seconds for all steps together.
+        Time limit for all steps together, in seconds.
     """
 
     rule: str = AUTO

@@ -32,7 +32,7 @@ _TOLD = 5  # voters in the text
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class VoterEffects(Tabular):
-    """What each voter's leaving does to the lead of one item over another; made by `voter_effects`.
+    """How the lead of one item over another changes without each voter; made by `voter_effects`.
 
     Attributes
     ----------

@@ -51,7 +51,7 @@ def breakdown(
     rng: Seed = None,
     progress: Progress | None = None,
 ) -> Breakdown:
-    """Return how large a share of the votes must be replaced to move the consensus by each distance.
+    """Return how many votes must be replaced to move the consensus by each distance, with attacks and proofs.
 
     ``eps*(delta) = inf { TV(p, q) : d(T(p), T(q)) >= delta }`` for the votes p, where TV is the share of votes changed.
 
@@ -60,7 +60,7 @@ def breakdown(
     votes : Votes or PairCounts
         Pair counts for `bradley_terry` and its tiers, on battles only.
     T : Statistic
-        By default `auto`, the rule that suits the votes.
+        The rule; by default `auto`, which is `bradley_terry` for battles and `kemeny` for all other votes.
         `kemeny`, `borda`, `footrule`, a `Median`, and `Robust` of `kemeny` or `borda` by "downward" or "naive":
         exactly, as far as effort and time allow. `bradley_terry` on battles: attacks, and lower bounds that are close
         for close races; its tiers: attacks, and lower bounds that are 0 where a tie may just break. `Robust` of
@@ -82,11 +82,11 @@ def breakdown(
     options : PaperOptions, optional
         For "paper": the constants of its algorithm.
     time_limit : float, optional
-        Seconds; when they are over, or at Ctrl-C, what is proved comes back.
+        Time limit in seconds. At the limit, or at Ctrl-C, you get what is proved by then.
     rng : int, Generator or None
         For "smooth" and "paper".
     progress : callable, optional
-        Called with a `Step` now and then.
+        Called with a `Step` from time to time, to show progress.
 
     Notes
     -----
@@ -161,7 +161,7 @@ def attack(
     time_limit: float | None = None,
     progress: Progress | None = None,
 ) -> Attack:
-    """Return the least change of the votes after which the consensus fulfils a goal, and such a change.
+    """Return the smallest change of votes that achieves a goal: certified bounds, and the attack itself.
 
     Parameters
     ----------
@@ -179,9 +179,9 @@ def attack(
         What the attacker may do: replace ballots by rankings of their choice, drop ballots, or add rankings; battles
         between two items are replaced by battles. Shares are of the original votes in all three cases.
     time_limit : float, optional
-        Seconds; when they are over, or at Ctrl-C, what is proved comes back.
+        Time limit in seconds. At the limit, or at Ctrl-C, you get what is proved by then.
     progress : callable, optional
-        Called with a `Step` now and then.
+        Called with a `Step` from time to time, to show progress.
 
     Examples
     --------

@@ -187,7 +187,7 @@ def top_items(ranking: Ranking, k: int) -> set[int]:
 
 @dataclass(frozen=True, slots=True)
 class NewWinner:
-    """An item that is not in the first place now gets there, alone or shared.
+    """Another item gets to first place, alone or shared.
 
     Examples
     --------
@@ -229,7 +229,7 @@ class Wins:
 
 @dataclass(frozen=True, slots=True)
 class Above:
-    """The item `upper` stands strictly above the item `lower`."""
+    """The item `upper` ranks strictly above the item `lower`."""
 
     upper: str
     lower: str
@@ -252,7 +252,7 @@ class Above:
 
 @dataclass(frozen=True, slots=True)
 class TopSet:
-    """The set of the first `k` items is another one; with ties, of the items with fewer than `k` above them."""
+    """The set of the top `k` items changes; with ties, the set of items with fewer than `k` above them."""
 
     k: int
 
@@ -275,7 +275,7 @@ class TopSet:
 
 @dataclass(frozen=True, slots=True)
 class Enters:
-    """The item is among the first `k`: fewer than `k` items stand strictly above it."""
+    """The item is in the top `k`: fewer than `k` items rank strictly above it."""
 
     item: str
     k: int
@@ -299,7 +299,7 @@ class Enters:
 
 @dataclass(frozen=True, slots=True)
 class Leaves:
-    """The item is not among the first `k` any more: at least `k` items stand strictly above it."""
+    """The item is no longer in the top `k`: at least `k` items rank strictly above it."""
 
     item: str
     k: int

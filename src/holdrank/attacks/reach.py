@@ -34,7 +34,7 @@ _EXACT_ITEMS = 10  # up to here every place of every item is asked for
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Reach(Shown):
-    """Places of items under attack.
+    """Ranks that an adversary can give each item.
 
     Attributes
     ----------
@@ -43,9 +43,9 @@ class Reach(Shown):
     budget : float
         Share of the votes that may change.
     best, worst : arrays of int
-        No attack with this budget brings the item above the one place or below the other.
+        No attack with this budget moves the item above `best` or below `worst` (proven).
     shown_best, shown_worst : arrays of int
-        An attack that was run brings it there.
+        The best and worst place that a verified attack attains.
     status : Status
     change : Change
         What may be done to these votes.
@@ -77,20 +77,20 @@ def reach(
     time_limit: float | None = None,
     progress: Progress | None = None,
 ) -> Reach:
-    """Return the places that a change of some votes can give each item.
+    """Return the ranks that an adversary with a given budget can give each item.
 
     Parameters
     ----------
     votes : Votes or PairCounts
         Pair counts for `bradley_terry` on battles only.
     T : Statistic
-        A rule without ties; by default `auto`, the one that suits the votes.
+        A rule without ties; by default `auto`: Bradley-Terry for battles, else Kemeny.
     budget : float
         Share of the votes, between 0 and 1; of counted votes, whole ones: at least one. Or a whole number of votes.
     change : {"replace", "drop", "add"}
         What the attacker may do, as for `attack`.
     time_limit : float, optional
-        Seconds; when they are over, what is proved comes back.
+        Time limit in seconds. At the limit, you get what is proved by then.
     progress : callable, optional
         Called with a `Step` for each item.
 

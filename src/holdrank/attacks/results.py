@@ -28,37 +28,37 @@ Ballots: TypeAlias = list[tuple[str, float]]
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Attack(Tabular):
-    """The least change of the votes that reaches a goal, as far as it is known, and a change that does.
+    """The smallest change of votes that achieves a goal: certified bounds, and a verified attack.
 
     Attributes
     ----------
     goal : Goal
     change : {"replace", "drop", "add"}
     lower : float
-        No change of a smaller share of the votes reaches the goal. Infinite when no change at all does.
+        No smaller share of changed votes achieves the goal (proven). Infinite if no change does.
     upper : float
-        A change of this share reaches the goal; the attack costs this much and a nudge of at most 1e-6 that makes
-        its success unambiguous. Infinite when no attack was found.
+        Changing this share achieves the goal; the attack costs this much and a nudge of at most 1e-6 that makes
+        its success unambiguous. Infinite if no attack was found.
     verified : bool
-        Whether the statistic was run again on the attacked votes and reached the goal.
+        Whether the rule was run on the attacked votes and achieved the goal.
     votes_needed : float
-        Fewer whole votes do not reach the goal, not even as one of several optima: proved. Infinite when no number
+        Fewer whole votes cannot achieve the goal, not even in one of several optima (proven). Infinite if no number
         does, nan when votes are shares.
     votes_to_tie : float
-        So many whole votes reach the goal, if only as one of several optima, seen by running the statistic again;
+        This many whole votes achieve the goal in at least one of several optima, verified by running the rule;
         infinite when no number is known.
     votes_to_decide : float
-        Fewer whole votes do not reach the goal outright, as all optima that there are: proved. Infinite when no
+        Fewer whole votes cannot achieve the goal in all optima (proven). Infinite if no
         number does.
     votes_sufficient : float
-        So many whole votes reach the goal outright, seen by running the statistic again; infinite when no number is
+        This many whole votes achieve the goal in all optima, verified by running the rule; infinite if no number is
         known. ``votes_needed <= votes_to_tie <= votes_sufficient`` and
         ``votes_needed <= votes_to_decide <= votes_sufficient``.
     status : Status
     statistic : StatisticName
         Name of the statistic: a text that also holds its `rule`, `theta` and `merge`.
     before, after : Consensus, Consensus or None
-        Of the votes as they are, and after the attack.
+        The consensus before and after the attack.
     plan : Plan or None
         The attack as arrays.
     whole_plan : Plan or None
@@ -66,7 +66,7 @@ class Attack(Tabular):
     tie_plan : Plan or None
         The attack of `votes_to_tie` votes, where that is not `whole_plan`.
     original : Votes
-        The votes as they are.
+        The votes before the attack.
     notes : tuple of str
         What else should be known.
     seconds : float
@@ -121,12 +121,12 @@ class Attack(Tabular):
 
     @property
     def added(self) -> Ballots:
-        """The ballots put in, as (text, weight), the heaviest first."""
+        """The ballots added, as (text, weight), the heaviest first."""
         return [] if self.plan is None else _listed(self.original.items, self.plan.ranks, self.plan.added)
 
     @property
     def whole(self) -> Attack | None:
-        """The attack in whole votes, with bounds in whole votes; None when none is known."""
+        """The attack in whole votes, with bounds in whole votes; None if none is known."""
         if self.whole_plan is None:
             return None
         total = self.original.total
@@ -178,15 +178,15 @@ def amounts(found: Attack) -> dict[str, float | None]:
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Breakdown(Tabular):
-    """The breakdown function of a statistic at these votes: how much must change before the consensus moves so far.
+    """The breakdown function: how many votes must change to move the consensus by each distance.
 
     Attributes
     ----------
     delta : (m,) array
         Distances, as shares of the pairs of items; in a metric, as shares of its largest distance.
     lower, upper : (m,) arrays
-        The minimum share of votes that must be replaced to move the consensus by at least delta lies between; equal
-        where it is known exactly, infinite where no attack does.
+        Bounds on the minimum share of votes that must be replaced to move the consensus by at least delta. Equal where
+        it is known exactly, infinite where no attack can do it.
     exact : (m,) array of bool
         Where it is known exactly.
     attacks : tuple of Attack or None

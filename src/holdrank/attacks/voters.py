@@ -31,7 +31,7 @@ from holdrank.words.numbers import plural
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class VoterAttack(Shown):
-    """The fewest voters who reach a goal, as far as they are known, and voters who do; made by `voter_attack`.
+    """The smallest number of voters who achieve a goal: certified bounds, and the voters; made by `voter_attack`.
 
     Attributes
     ----------
@@ -56,11 +56,11 @@ class VoterAttack(Shown):
     votes : Votes or None
         The votes after the attack, which know their voters; None when no attack was found.
     before, after : Consensus, Consensus or None
-        Of the votes as they are, and after the attack.
+        The consensus before and after the attack.
     status : Status
     statistic : StatisticName
     original : Votes
-        The votes as they are.
+        The votes before the attack.
     seconds : float
         Time taken.
     """
@@ -101,7 +101,7 @@ class VoterAttack(Shown):
 
     @property
     def added(self) -> Ballots:
-        """The battles put in, as (text, weight), the heaviest first."""
+        """The battles added, as (text, weight), the heaviest first."""
         return [] if self.votes is None else _battles_of(self.votes, self.voters)
 
     def text(self) -> str:
@@ -151,7 +151,7 @@ def voter_attack(
         The most battles that a new voter casts; for "add", which needs it. `Votes.capped` limits the voters who are
         there.
     time_limit : float, optional
-        Seconds; when they are over, or at Ctrl-C, what is proved comes back.
+        Time limit in seconds. At the limit, or at Ctrl-C, you get what is proved by then.
 
     Notes
     -----

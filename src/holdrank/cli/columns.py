@@ -31,7 +31,7 @@ class ColumnOption(click.Option):
 def column_names(path: str) -> list[str]:
     """Return the names of the columns of a file; none where it cannot be read, or has no such names.
 
-    Nothing that is wrong with a file is told here: pressing a key must not print anything.
+    Nothing that is wrong with a file is reported here: pressing a key must not print anything.
     """
     with suppress(OSError, ValueError, EOFError, ImportError):
         if path.endswith(".parquet"):

@@ -95,25 +95,27 @@ def read_votes(
     by: Ref | None = None,
     progress: Callable[[Step], None] | None = None,
 ) -> Votes:
-    r"""Read a file of votes, whatever its form, and say in `notes` and `reading` what was assumed.
+    r"""Read votes from a file or data frame; the format is auto-detected.
+
+    `notes` and `reading` of the result say what was assumed.
 
     Parameters
     ----------
     source : path, "-", binary file or data frame
-        Data frames of pandas, polars, pyarrow and others are told apart as tables in files are; of pandas, an index of
-        names is read as a column.
+        Data frames of pandas, polars, pyarrow and others are read like tables in files; a pandas index of names is read
+        as a column.
 
         PrefLib, CSV (comma, semicolon, tab or pipe), JSON Lines, Parquet or .xlsx; ``"-"`` is standard input. A
         pattern such as ``"votes/*.parquet"`` is all files that it fits, which must have the same columns; these, and
         large files, are counted by DuckDB and need not fit in memory (see :doc:`/how-to/big-votes`).
     format : str, optional
-        One of `FORMATS`; told from the file by default. Where two forms are equally plausible the file is
-        refused and the message names this option.
+        One of `FORMATS`; auto-detected by default. If two formats are equally plausible, the file is refused, and the
+        message names this option.
     unlisted : {"bottom", "observed"}, optional
         Items that a ballot leaves out: tied below all others, or not compared. By default bottom for ballots,
         observed for battles, scores and judgements.
     delimiter, encoding : str, optional
-        Of a CSV file; found among four, and UTF-8, by default.
+        Of a CSV file; by default the delimiter is auto-detected, and the encoding is UTF-8.
     header : int, optional
         Number of the row that holds the names of the columns, counted from 1; 0 = there is none.
     columns : str, int or sequence of them, optional
@@ -122,9 +124,9 @@ def read_votes(
     item, voter, weight, rank, score, first, second, winner : str or int, optional
         The columns with these roles; `item` may be several, joined with ``" | "``.
     lower_is_better : collection of str, or bool
-        Where low scores are good: columns of a score table, voters of long scores, or everywhere.
+        Where lower scores are better: columns of a score table, voters of long scores, or True for all.
     blanks : collection of str, optional
-        Cells that mean "nothing here", in place of the usual ones (see `holdrank.votes.forms.BLANKS`).
+        Cells that mark a missing value, instead of the usual ones (see `holdrank.votes.forms.BLANKS`).
     repeated : {"refuse", "first"}
         An item named twice on a ballot, or on two rows of a score table.
     both_bad : {"tie", "drop"}
@@ -160,7 +162,7 @@ def read_votes(
     Raises
     ------
     InputError
-        With file, line, what was found, what was expected and one way to fix it.
+        If the file is not valid; with the line, what was found, what was expected and how to fix it.
 
     Examples
     --------

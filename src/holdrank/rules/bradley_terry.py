@@ -30,7 +30,7 @@ def bradley_terry(
     floor: float = FLOOR,
     ties: TieModel = "half",
 ) -> Consensus:
-    """Return the items sorted by their strengths in the model of Bradley and Terry.
+    """Return the items sorted by their strengths in the Bradley-Terry model, the model behind Elo ratings.
 
     The model: i is placed above j with probability ``1 / (1 + exp(s[j] - s[i]))``. The strengths s are those under
     which the pairwise wins of the votes are likeliest, less a small penalty on large strengths.
@@ -42,7 +42,7 @@ def bradley_terry(
         Weight of the penalty. Some ridge is needed for strengths to exist when an item wins, or loses, all its
         comparisons. 0 is allowed where every item can be reached from every other along wins.
     reweight : bool
-        Whether all pairs count alike, however often they were compared: a comparison of a pair weighs
+        Whether all pairs have the same weight, however often they were compared: a comparison of a pair weighs
         ``1 / max(count of the pair, floor)``.
     floor : float
         Pairs compared less often than this do not gain weight.
@@ -60,8 +60,8 @@ def bradley_terry(
     range count as equal, and equal items stand in their order, as with `borda`. Where every ballot compares every
     pair, the order is that of the pairwise wins and nothing is fitted.
 
-    `proof` says how many steps were taken and what rests on the ridge. Groups of items that no ballot connects are each
-    centred at strength 0: the order between such groups is no finding.
+    `proof` says how many steps were taken and what depends on the ridge. Groups of items that no ballot connects are
+    each centred at strength 0: the votes say nothing about the order between such groups.
 
     `Consensus.ratings` gives strengths, ratings, standard errors and confidence intervals. Attacks, tiers and the
     bootstrap are about the rule without options.

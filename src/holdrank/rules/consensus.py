@@ -24,7 +24,7 @@ from holdrank.words.results import never_compared_text
 
 @dataclass(frozen=True, slots=True)
 class Consensus(Tabular):
-    """A consensus ranking, what it costs, and how sure that is.
+    """A consensus ranking, with its loss, a certified bound, and how it was obtained.
 
     Attributes
     ----------
@@ -41,8 +41,8 @@ class Consensus(Tabular):
     status : Status
         How the ranking was obtained.
     unique : bool or None
-        Whether it is the only ranking that the statistic could have reported; None when that was not decided. With
-        several optima the lexicographically first is reported where that is cheap, else a fixed choice.
+        Whether it is the only optimum; None if that was not decided. With several optima
+        the lexicographically first is reported where that is cheap, else a fixed choice.
     proof : str
         How the status was reached, in words.
     seconds : float
@@ -138,7 +138,7 @@ class Consensus(Tabular):
 
 @runtime_checkable
 class Statistic(Protocol):
-    """Anything that turns votes into a consensus: `kemeny`, `borda`, `footrule`, a `Robust` instance, or your own."""
+    """A rule: a function from votes to a consensus, such as `kemeny`, `borda`, a `Robust` instance, or your own."""
 
     @property
     def __name__(self) -> str: ...
@@ -192,15 +192,15 @@ def name_of(T: Statistic) -> StatisticName:
 def kemeny(
     votes: Votes | PairCounts, *, time_limit: float | None = None, progress: Callable[[Step], None] | None = None
 ) -> Consensus:
-    """Return Kemeny's median: the strict ranking with the least expected Kendall distance to the votes.
+    """Return the Kemeny consensus: the strict ranking with the smallest mean Kendall distance to the votes.
 
     Parameters
     ----------
     votes : Votes or PairCounts
     time_limit : float, optional
-        Seconds; when they are over, or at Ctrl-C, the best ranking found comes back with a certified bound.
+        Time limit in seconds. At the limit, or at Ctrl-C, you get the best ranking found, with a certified bound.
     progress : callable, optional
-        Called with a `Step` now and then during a long computation.
+        Called with a `Step` from time to time, to show progress.
 
     Notes
     -----
@@ -312,7 +312,7 @@ def kemeny_batch(P: Any) -> KemenyBatch:
 
 
 def borda(votes: Votes | PairCounts) -> Consensus:
-    """Return Borda's median: items sorted by their mean place, the minimiser of the expected Spearman rho.
+    """Return the Borda consensus: items sorted by their mean place, which minimises the mean Spearman rho distance.
 
     Incomplete ballots under ``unlisted="observed"`` give no places, and neither do `PairCounts`; items are then sorted
     by their pairwise wins, ``sum_j W[i, j]``, the loss is the expected Kendall distance, and the bound is that of the
@@ -365,7 +365,7 @@ def _with_places(votes: Votes | PairCounts) -> Votes | None:
 
 
 def footrule(votes: Votes) -> Consensus:
-    """Return the footrule median: the assignment of items to places with the least expected Spearman footrule.
+    """Return the footrule median: the ranking with the smallest mean Spearman footrule distance to the votes.
 
     Notes
     -----

@@ -140,16 +140,17 @@ def merge_path(
 
 @dataclass(frozen=True, slots=True)
 class Robust:
-    """A statistic made robust: the consensus of `base`, with neighbours merged by `merge` up to `theta`.
+    """Tiers as a rule: the consensus of `base`, with neighbours merged up to the threshold `theta`.
 
     Parameters
     ----------
     base : Statistic
-        `kemeny`, `bradley_terry`, `borda`, `footrule`, or any other; by default `auto`, the rule that suits the votes.
+        `kemeny`, `bradley_terry`, `borda`, `footrule`, or any other; by default `auto`: Bradley-Terry for
+        battles, else Kemeny.
     theta : float or "auto"
-        Threshold on the deviation from indifference, from 0 to 1/2. "auto" is the one for the votes at hand that ties
-        what chance explains, and no pair that both chance and more than one vote separate. Where votes are shares and
-        not counts, chance explains nothing: only level pairs are tied.
+        Threshold on the deviation from indifference, from 0 to 1/2. "auto" ties what
+        chance explains, and never a pair that is separated both beyond chance and by more than one vote. If votes
+        are shares, there is no chance, and only level pairs are tied.
     merge : {"downward", "naive", "smith"}
 
     Notes

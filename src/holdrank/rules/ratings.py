@@ -48,7 +48,7 @@ class StyleEffect(Shown):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Ratings(Tabular):
-    """Ratings of the items, with standard errors and confidence intervals; arrays are read-only.
+    """Ratings on the Elo scale, with standard errors and confidence intervals; arrays are read-only.
 
     Attributes
     ----------

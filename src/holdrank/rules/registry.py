@@ -205,13 +205,13 @@ AUTO = "auto"  # the name for whichever rule suits the votes
 
 
 def auto(votes: Votes | PairCounts) -> Consensus:
-    """Return the consensus by the rule that suits the votes: `bradley_terry` for battles, `kemeny` for all others.
+    """Return the consensus by `bradley_terry` for battles, and by `kemeny` for all other votes.
 
     Votes are battles where each ballot compares two items and says nothing about the others: those of
     `Votes.from_battles`, of files of battles, games or wins, and orders of two items under ``unlisted="observed"``. A
     single longer ballot makes them ballots; so do scores. Matrices of the linear ordering problem are no battles.
 
-    As a statistic, ``auto`` stands for the rule that suits the votes as they are before any attack.
+    In attacks, ``auto`` is the rule for the votes before the attack.
 
     Examples
     --------

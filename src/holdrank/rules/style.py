@@ -53,7 +53,7 @@ def bradley_terry_with_style(
     reweight: bool = False,
     **columns: Any,
 ) -> Consensus:
-    """Return the items sorted by their strengths, with the effect of style taken out.
+    """Return the items sorted by Bradley-Terry strength, with the effect of style removed.
 
     The model: the first item of a battle wins with probability ``1 / (1 + exp(-(s[i] - s[j] + style @ c)))``. The
     strengths s and the coefficients c are fitted together. A tie is half a win for each.
@@ -69,7 +69,7 @@ def bradley_terry_with_style(
     penalty : float
         Weight of ``sum(c**2) / 2`` against the mean log-likelihood of a battle. The package arena-rank uses 1.
     reweight : bool
-        Whether all pairs count alike: a battle weighs ``1 / max(battles of its pair, 50)``.
+        Whether all pairs have the same weight: a battle weighs ``1 / max(battles of its pair, 50)``.
     **columns
         As for `Votes.from_battles`: `first`, `second`, `winner`, `weight`, `both_bad`.
 

@@ -34,7 +34,7 @@ _LONGEST_SOURCE = 400
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PairCounts(Remembering, Shown):
-    """How often each item stands above each other one. Made by `count_pairs` or `PairCounts.from_votes`.
+    """How often each item is preferred to each other item. Made by `count_pairs` or `PairCounts.from_votes`.
 
     ``a + b`` are the counts of all votes of a and b, aligned by the names of the items. Counts of whole votes are
     exact, so that the sum is the same in any order and grouping; weights that are fractions agree to the last digits.
@@ -121,7 +121,7 @@ class PairCounts(Remembering, Shown):
     ) -> PairCounts:
         """Return counts from a matrix W, W[i, j] = votes that place i above j, a tie counting half for each.
 
-        Without `total` every comparison is a vote of its own.
+        Without `total`, every comparison is a separate vote.
 
         Examples
         --------
@@ -162,7 +162,7 @@ class PairCounts(Remembering, Shown):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was dropped, merged or assumed, and what the counts do not tell."""
+        """What was dropped, merged or assumed, and what the counts do not show."""
         return self._remember("notes", self._all_notes)
 
     @property

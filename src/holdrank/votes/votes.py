@@ -40,9 +40,9 @@ from holdrank.words.votes import reading_facts
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Votes(WeightedBallots, Shown):
-    """Weighted ballots over named items. Made by the `from_...` constructors or by `read_votes`.
+    """Weighted ballots over named items: the input of everything. Made by the `from_...` constructors or `read_votes`.
 
-    Mathematically a distribution p over rankings with ties and gaps; counts are kept as counts.
+    Mathematically, a distribution p over rankings with ties and gaps; counts stay counts.
 
     Attributes
     ----------
@@ -141,8 +141,8 @@ class Votes(WeightedBallots, Shown):
         `both_bad` says whether such a verdict is a ``"tie"`` or ``"drop"``.
 
         `voter` names the column that says who cast each battle, or is a sequence of names, one for each row. The votes
-        then know their `voters`. A battle without a voter is refused; with ``blank_voters="separate"`` each such battle
-        is a voter of its own. `by` names a column that groups the battles, such as a language, for `leave_one_out`.
+        then have `voters`. A battle without a voter is refused; with ``blank_voters="separate"`` each such battle
+        is a separate voter. `by` names a column that groups the battles, such as a language, for `leave_one_out`.
         """
         return cls.from_raw(battles_from_frame(frame, **columns), Reading(format="battles"))
 
@@ -357,7 +357,7 @@ class Votes(WeightedBallots, Shown):
     def capped(self, most: float) -> Votes:
         """Return the votes with no voter counting more than `most` battles.
 
-        The battles of a voter who cast more are scaled down alike, so that together they weigh `most`.
+        The battles of a voter who cast more are scaled down equally, so that together they weigh `most`.
 
         Examples
         --------

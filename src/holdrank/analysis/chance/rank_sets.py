@@ -158,14 +158,15 @@ def rank_sets(
     draws: int = 4000,
     rng: Seed = None,
 ) -> RankSets:
-    """Return where each item may really stand: confidence sets for places, for all items at once and for each alone.
+    """Return confidence sets for the ranks: simultaneous for all items, and marginal for each item.
 
     Parameters
     ----------
     votes : Votes or PairCounts
         With whole numbers as weights. `PairCounts` are enough for `bradley_terry`.
     T : Statistic
-        `bradley_terry`, `borda`, `mean_score`, `kemeny` or `copeland`; by default `auto`, which suits the votes.
+        `bradley_terry`, `borda`, `mean_score`, `kemeny` or `copeland`; by default `auto`:
+        Bradley-Terry for battles, else Kemeny.
     level : float
         The probability with which all sets hold together, or, for the marginal ones, each.
     by : str, optional

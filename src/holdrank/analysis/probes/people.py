@@ -22,7 +22,7 @@ FEW = 0.05
 _FEWEST_PEOPLE = 20
 _CELLS = 30_000_000  # numbers of a table of ballots and gaps
 _AT_A_TIME = 2_000_000
-_TRIED = 20  # people whose votes are taken away, and the rest ranked again
+_TRIED = 20  # people whose votes are removed, and the rest ranked again
 _MOST_NAMED = 100  # people of a finding
 _SECONDS = 2.0  # for one of these
 

@@ -68,18 +68,18 @@ def count_pairs(
     executor: Executor | None = None,
     **options: Any,
 ) -> PairCounts:
-    """Count how often each item stands above each other one, in files of any size.
+    """Count how often each item is preferred to each other item, in files of any size.
 
     Parameters
     ----------
     sources : path, pattern or several of them
-        Parquet, CSV or JSON Lines; ``"votes/*.parquet"`` is all at least one matching file.
+        Parquet, CSV or JSON Lines; ``"votes/*.parquet"`` is all files that match.
     format : str, optional
-        As for `read_votes`; on an executor, told from the first rows of all.
+        As for `read_votes`; on an executor, auto-detected from the first rows.
     scheduler : str, optional
         Address of a Dask scheduler (extra ``cluster``), whose workers see the files under the same paths.
     progress : callable, optional
-        Called with a `Step` now and then.
+        Called with a `Step` from time to time, to show progress.
     executor : Executor, optional
         Any executor whose workers see the files, such as ``hr.clusters.local(4)`` gives.
     **options
