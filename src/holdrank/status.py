@@ -110,9 +110,12 @@ class Clock:
     (True, False)
     """
 
-    def __init__(self, time_limit: float | None = None, *, within: Clock | None = None) -> None:
+    def __init__(
+        self, time_limit: float | None = None, *, within: Clock | None = None, looks: int | None = None
+    ) -> None:
         self.deadline = None if time_limit is None else monotonic() + time_limit
         self._within = within
+        self._looks = looks
         self._heard = False
         self._listens = False
         self._token: Token[Clock | None]
@@ -128,7 +131,25 @@ class Clock:
 
     def over(self) -> bool:
         """Whether it is time to stop."""
-        return self.interrupted or (self.deadline is not None and monotonic() >= self.deadline)
+        late = self.deadline is not None and monotonic() >= self.deadline
+        return self._look() or late or self.interrupted
+
+    def with_looks(self, looks: int) -> Clock:
+        """Return a clock that stops with this one, or once it was looked at so often: the same work on any machine."""
+        left = self.seconds_left()
+        return Clock(None if math.isinf(left) else left, within=self, looks=looks)
+
+    @property
+    def used_up(self) -> bool:
+        """Whether it was looked at as often as it may be."""
+        return self._looks is not None and self._looks < 0
+
+    def _look(self) -> bool:
+        """Count a look, here and by all clocks that this one is a part of; return whether one of them is used up."""
+        if self._looks is not None:
+            self._looks -= 1
+        above = self._within is not None and self._within._look()
+        return above or self.used_up
 
     def share(self, tasks: int) -> Clock:
         """Return a clock for the next of so many tasks: none takes the time of those after it."""

@@ -325,7 +325,7 @@ def test_the_rows_of_a_window_hold_wherever_the_deviations_do(kind, change):
         votes = a_profile(rng, kind, 4)
         statistic = hr.Robust(hr.kemeny, 0.3, merge="naive")
         aim = Distance(1 / 6).aim(statistic(votes).ranking, votes.items)
-        engine = tiers._CellSearch(votes, statistic, aim.before, [aim], change, Clock(), None)
+        engine = tiers.CellSearch(votes, statistic, aim.before, [aim], change, Clock(), None)
         root = cells.Cell(0.0, 12, 12, (), (), 0)
         for _ in range(20):
             budget, after = some_change(rng, votes, engine.pairs, change)

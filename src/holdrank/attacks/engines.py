@@ -5,7 +5,6 @@ Every engine answers two questions, with one signature each: `find`, in shares o
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -37,7 +36,6 @@ from holdrank.votes.votes import Votes
 
 _OPTIMA = 200  # looked through when a consensus is one of several
 _ONE_RUN = 2.0  # seconds for one run of the statistic in a search
-_FOR_SEARCH = 0.25  # of the time, for attacks on tiers by search
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,23 +133,8 @@ def exact_engine(T: Statistic, votes: Votes) -> Engine | None:
         return None
     tiers = Robust(rule.function, T.theta, merge=T.merge)
 
-    below = RankingBelow(tiers, engine.find, engine.whole)
-
-    def find(
-        votes: Votes, before: Ranking, aims: Sequence[Aim], change: Change, clock: Clock, progress: Progress | None
-    ) -> list[Found]:
-        """Search for attacks, too, where the bounds do not meet: what a hurried search finds, more time must find."""
-        left = clock.seconds_left()
-        part = Clock(None if math.isinf(left) else (1 - _FOR_SEARCH) * max(left, 0.0), within=clock)
-        found = below.find(votes, before, aims, change, part, progress)
-        todo = [k for k, one in enumerate(found) if one.lower < one.upper]
-        more = searching(tiers).find(votes, before, [aims[k] for k in todo], change, clock, progress)
-        for k, one in zip(todo, more, strict=True):
-            if one.upper < found[k].upper:
-                found[k] = replace(one, lower=found[k].lower, upper=max(one.upper, found[k].lower))
-        return found
-
-    return Engine(find, below.whole)
+    below = RankingBelow(tiers, engine.find, engine.whole, searching(tiers).find)
+    return Engine(below.find, below.whole)
 
 
 def inexact_engine(T: Statistic, votes: Votes) -> Engine:

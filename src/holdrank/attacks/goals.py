@@ -140,8 +140,7 @@ class Aim:
         if isinstance(self.distance, Metric):
             return not (distances_from(self.before, self.distance) >= self.delta - SAME).any()
         if self.distance:
-            # The farthest ranking reverses every strict pair; a tie can only be broken, which counts half or nothing.
-            return not self.reached(Ranking(-self.before.ranks * self.before.n + np.arange(self.before.n)))
+            return _moved(self.distance, self.before, _farthest(self.before)) < self.delta - SAME
         return not (self.above or self.newcomers or self.leaver or self.other_set)
 
     def step(self) -> int:
@@ -155,6 +154,12 @@ class Aim:
             pairs = self.before.n * (self.before.n - 1) // 2
             return math.ceil(2 * self.delta * pairs - SAME)
         return 2 * self.flips
+
+
+@lru_cache(maxsize=64)
+def _farthest(before: Ranking) -> Ranking:
+    """Return the farthest ranking: every strict pair turned; a tie can only be broken, which counts half or nothing."""
+    return Ranking(-before.ranks * before.n + np.arange(before.n))
 
 
 @lru_cache(maxsize=4096)  # a curve asks about the same two rankings for every distance

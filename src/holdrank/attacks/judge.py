@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import monotonic
@@ -37,8 +37,9 @@ from holdrank.votes.forms.table import MAX_WEIGHT
 from holdrank.votes.votes import Votes
 
 _FOR_CHECKS = 0.3  # of the time left: not for the engine, but for running the statistic again
-_LAST_SEARCH = 2.0  # seconds to find any attack when the time is over and the engine knows none
-_LAST_LOOK = 2.0  # seconds for that when the time is over
+_LAST_SEARCH = 1.0  # seconds to find any attack when the time is over and the engine knows none
+_LAST_LOOK = 0.4  # seconds for such checks when the time is over
+_LAST_RUN = 2.0  # seconds for one run of the statistic then
 _MANY_VOTES = 1e8
 _ROUNDING = 2e-11  # of shares that engines find, generously
 _TIES_TRIED = 3  # numbers of votes for which a change that ties is looked for
@@ -54,6 +55,7 @@ class Answer:
     plan: Plan | None = None
     after: Consensus | None = None
     tie_plan: Plan | None = None
+    others: tuple[Plan, ...] = ()
     whole: Whole = field(default_factory=Whole)
 
     @property
@@ -180,7 +182,7 @@ class Case:
         plan = found.plan.without_detours(self.votes)
         budget = plan.budget(self.votes)
         upper = found.upper if found.upper - SAME <= budget <= found.upper + NUDGE else budget
-        return replace(answer, upper=max(upper, answer.lower), plan=plan, after=after)
+        return replace(answer, upper=max(upper, answer.lower), plan=plan, after=after, others=found.others)
 
     def _after(self, plan: Plan, aim: Aim, clock: Clock, *, weakly: bool = False) -> Consensus | None:
         """Return the consensus after an attack, if it is one that this attacker may do and fulfils the aim."""
@@ -192,7 +194,7 @@ class Case:
         key = tuple(part.tobytes() for part in (plan.removed, plan.ranks, plan.added, plan.scores) if part is not None)
         if key not in self._memo:  # one attack may serve many distances
             left = clock.seconds_left()
-            limit = None if math.isinf(left) else max(left, _LAST_LOOK)
+            limit = None if math.isinf(left) else max(left, _LAST_RUN)
             self._memo[key] = consensus_of(plan.applied(self.votes), self.statistic, limit)
         after: Consensus = self._memo[key]
         attacked = partial(plan.applied, self.votes)
@@ -243,7 +245,7 @@ class Case:
                         stop = monotonic() + _LAST_LOOK if math.isinf(stop) else stop
                         if monotonic() < stop:
                             own = rounded_up(self.votes, self.change, answer.plan, target, works)
-                    plan = _smaller(plan, own)
+                    plan = self._smallest(_smaller(plan, own), needed, answer, works, clock)
             plan = None if plan is None else plan.without_detours(self.votes)
             found = Whole(needed, plan, engine_says.tie_plan, max(engine_says.decide, needed, self._to_decide(answer)))
             tie_plan = self._tying(answer, found, clock)
@@ -258,6 +260,20 @@ class Case:
             needed, decide = max(whole[k].needed, whole[k - 1].needed), max(whole[k].decide, whole[k - 1].decide)
             whole[k] = replace(whole[k], needed=needed, decide=decide)
         return [replace(answer, whole=one) for answer, one in zip(answers, whole, strict=True)]
+
+    def _smallest(
+        self, known: Plan | None, needed: float, answer: Answer, works: Callable[[Plan], bool], clock: Clock
+    ) -> Plan | None:
+        """Return whole votes made by rounding attacks that cost more in shares, where these are fewer votes."""
+        for other in reversed(answer.others):
+            fewer = math.inf if known is None else plan_votes(known)
+            if clock.over() or fewer <= max(needed, math.floor(plan_votes(other))):
+                break
+            after = self._after(other, answer.aim, clock)
+            if after is not None:
+                rounded = in_whole_votes(self.votes, self.change, needed, other, after.ranking, works, clock, fewer)
+                known = _smaller(known, rounded)
+        return known
 
     def _to_decide(self, answer: Answer) -> float:
         """Return a number of whole votes below which none make every optimum reach the aim."""
@@ -274,8 +290,12 @@ class Case:
         if isinstance(self.statistic, Robust) or known.needed >= min(known.ties, known.sufficient):
             return best
         weakly = partial(self._works, answer.aim, clock, weakly=True)
-        if known.needed == 0 and weakly(nothing(self.votes)):
-            return nothing(self.votes)
+        # Where no optimum is as far as one aim, none is farther.
+        far = ("not free", str(answer.aim.distance) or answer.aim)
+        if known.needed == 0 and far not in self._memo:
+            if weakly(nothing(self.votes)):
+                return nothing(self.votes)
+            self._memo[far] = True
         rounded = answer.plan or answer.tie_plan
         if rounded is None or clock.over() or not self.engine.rounds:
             return best

@@ -97,12 +97,15 @@ class Found:
         An attack that reaches the goal strictly with at most `upper` + 1e-6; None when none is known.
     tie_plan : Plan or None
         Where no strict attack is known: one that reaches the goal weakly, if the engine knows one.
+    others : tuple of Plan
+        Attacks that cost more in shares: rounded to whole votes, one may cost less.
     """
 
     lower: float
     upper: float = math.inf
     plan: Plan | None = None
     tie_plan: Plan | None = None
+    others: tuple[Plan, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ def farther(points: Points, flips: Sequence[int], clock: Clock, progress: Progre
         _keep_cheaper(upper, plans, *strict.attacks())
     if any(plan is None or high > low + SAME for low, high, plan in zip(lower, upper, plans, strict=True)):
         labels = np.arange(points.n, dtype=np.float64)
-        _keep_cheaper(upper, plans, *sweep(points, labels, points.flipped, search.flips))
+        _keep_cheaper(upper, plans, *sweep(points, labels, points.flipped, search.flips, clock))
     at = {count: i for i, count in enumerate(search.flips)}
     return [Found(float(lower[at[k]]), max(upper[at[k]], float(lower[at[k]])), plans[at[k]]) for k in flips]
 
@@ -82,7 +82,9 @@ def _blocks(points: Points, flips: Sequence[int], clock: Clock) -> tuple[list[fl
     if n > MANY_ITEMS:  # programs may take too long: first something cheap for every distance
         promising = {int(ranked[counts[ranked] >= wanted][0]) for wanted in flips}
         for number in sorted(promising)[: 10 * _TRIES]:
-            _keep_cheaper(upper, plans, *sweep(points, _block_worth(sets[number]), points.flipped, flips))
+            if not clock.over():
+                worth = _block_worth(sets[number])
+                _keep_cheaper(upper, plans, *sweep(points, worth, points.flipped, flips, clock))
     tried: set[int] = set()
     for level in range(len(flips)):
         for number in ranked[counts[ranked] >= flips[level]][:_TRIES].tolist():

@@ -154,7 +154,7 @@ def _entering(points: Points, item: int, top: int, clock: Clock) -> Found:
     def beaten(after: Floats) -> int:
         return int((after[others] + points.strict < after[item]).sum())
 
-    (upper,), (plan,) = sweep(points, worth, beaten, [wanted])
+    (upper,), (plan,) = sweep(points, worth, beaten, [wanted], Clock())  # one count: no time at all
     lower = max(exact.lower, least / UNIT)
     return Found(lower, max(upper, lower), plan)
 

@@ -62,7 +62,7 @@ def nudged(points: Points, order: Ints, answer: OrderOptimum) -> Plan | None:
 
 
 def sweep(
-    points: Points, worth: Floats, count: Callable[[Floats], int], wanted: Sequence[int]
+    points: Points, worth: Floats, count: Callable[[Floats], int], wanted: Sequence[int], clock: Clock
 ) -> tuple[list[float], list[Plan | None]]:
     """Return attacks that reach each of the wanted counts, by one kind of change and more and more of it.
 
@@ -95,16 +95,19 @@ def sweep(
     reached = np.maximum.accumulate([count(after(weight)) for weight in grid])
     upper = [math.inf] * len(wanted)
     plans: list[Plan | None] = [None] * len(wanted)
+    made: dict[float, Plan] = {}
     for at, enough in enumerate(wanted):
         step = int(np.searchsorted(reached, enough))
         if step == len(grid):
             break
         low, high = (float(grid[step - 1]) if step else 0.0), float(grid[step])
-        for _ in range(40 if len(wanted) <= 64 else 4):
+        for _ in range(0 if clock.over() else 40 if len(wanted) <= 64 else 4):
             middle = (low + high) / 2
             low, high = (low, middle) if count(after(middle)) >= enough else (middle, high)
-        removed = np.zeros(len(first))
-        if change.takes:
-            removed[first] = taken_in_order(weights, high)
-        upper[at], plans[at] = high / UNIT, points.plan(removed, orders, shares * high)
+        if high not in made:
+            removed = np.zeros(len(first))
+            if change.takes:
+                removed[first] = taken_in_order(weights, high)
+            made[high] = points.plan(removed, orders, shares * high)
+        upper[at], plans[at] = high / UNIT, made[high]
     return upper, plans

@@ -4,6 +4,9 @@ Whoever overturns the ranking that is merged often changes the tiers, too, and t
 answer about tiers starts from what is known about their ranking: each of its attacks is run against the tiers, those
 that only tie included, for a tie may be all that a tier needs.
 
+Tiers are stretches of the ranking. So who stands above another one in the tiers does in the ranking, and whoever has k
+items above them in the tiers has them in the ranking: for these goals, too, the bounds of the ranking hold.
+
 At the threshold 0 tiers join items that are exactly even. Kemeny's cost does not change when such items swap places, so
 whatever tiers reach, some Kemeny ranking reaches: the lower bounds of the ranking hold for the tiers.
 """
@@ -16,6 +19,7 @@ from dataclasses import replace
 
 from holdrank.arrays.tolerances import DECIMALS, NUDGE
 from holdrank.attacks.goals import Aim, Distance, TopSet, top_items
+from holdrank.attacks.mirror import is_symmetric
 from holdrank.attacks.plans import Found, Plan, Progress
 from holdrank.attacks.tiers import engine as cells
 from holdrank.attacks.tiers.standing import StandingTiers
@@ -29,6 +33,8 @@ from holdrank.votes.votes import Votes
 
 _FOR_THE_RANKING = 0.25  # of the time
 _ONE_RUN = 2.0  # seconds for the tiers of attacked votes
+_RUN, _LOOK = 3, 8  # one run of the tiers, and one look of the engine of the ranking at its clock, as so many steps
+_FIRST_EFFORT, _MORE_EFFORT = 40, 3  # steps of the first round, and how many times as many in the next
 
 
 class RankingBelow:
@@ -40,10 +46,12 @@ class RankingBelow:
         The tiers.
     find, whole : callable
         The engine of their base; `whole` may be None.
+    seek : callable
+        A search for attacks on the tiers, see `search`.
     """
 
-    def __init__(self, T: Robust, find: Find, whole: FindWhole | None) -> None:
-        self.T, self._find, self._whole = T, find, whole
+    def __init__(self, T: Robust, find: Find, whole: FindWhole | None, seek: Find) -> None:
+        self.T, self.find_below, self.seek, self._whole = T, find, seek, whole
         self._known: list[tuple[Aim, Aim, Found]] = []  # aim of the tiers, the same of the ranking, what is known
 
     def find(
@@ -55,73 +63,15 @@ class RankingBelow:
         clock: Clock,
         progress: Progress | None,
     ) -> list[Found]:
-        """Return what the ranking below tells about the tiers, made better by the search over cells."""
+        """Return what the ranking below tells about the tiers, made better by searches for attacks and over cells."""
         left = clock.seconds_left()
-        part = Clock(None if math.isinf(left) else _FOR_THE_RANKING * max(left, 0.0), within=clock)
-        median = consensus_of(votes, self.T.base, None if math.isinf(left) else max(part.seconds_left(), 0.0))
+        median = consensus_of(votes, self.T.base, None if math.isinf(left) else max(left, 0.0))
         if not median.status.is_exact:
             return cells.find(votes, self.T, before, aims, change, clock, progress)
-        standing = StandingTiers(votes, self.T, before, median.ranking, change)
-        below = [(aim, replace(aim, before=median.ranking)) for aim in aims]
-        asked = [(aim, own) for aim, own in below if not (own.reached(median.ranking) or own.is_impossible())]
-        found = self._find(votes, median.ranking, [own for _, own in asked], change, part, progress)
-        self._known = [(aim, own, one) for (aim, own), one in zip(asked, found, strict=True)]
-        told = {aim: one for aim, _, one in self._known}
-        best = {}
-        for aim in aims:
-            best[aim] = self._told(votes, before, aim, told.get(aim), standing)
-            if best[aim].lower < best[aim].upper:
-                plans = self._ask_about_first_items(votes, median.ranking, aim, change, part, standing)
-                best[aim] = raised(self._cheaper(votes, aim, best[aim], plans), standing.least(aim))
-        todo = [aim for aim in aims if best[aim].lower < best[aim].upper]
-        known = cells.Known(standing, best)
-        for aim, one in zip(todo, cells.find(votes, self.T, before, todo, change, clock, progress, known), strict=True):
-            best[aim] = raised(min(one, best[aim], key=lambda found: found.upper), max(one.lower, best[aim].lower))
-        return [best[aim] for aim in aims]
-
-    def _told(self, votes: Votes, before: Ranking, aim: Aim, known: Found | None, standing: StandingTiers) -> Found:
-        """Return what the ranking tells about one aim of the tiers, and what their pairs do."""
-        lower = standing.least(aim)
-        if known is not None and self._carries_over(votes, before, aim):
-            lower = max(lower, known.lower)
-        plans = () if known is None else (known.plan, known.tie_plan)
-        return self._cheaper(votes, aim, Found(lower), plans)
-
-    def _cheaper(self, votes: Votes, aim: Aim, found: Found, plans: Iterable[Plan | None]) -> Found:
-        """Return what is known about an aim with the cheapest of some attacks on the ranking that reach it."""
-        promising = [plan for plan in plans if plan is not None and plan.budget(votes) < found.upper]
-        for plan in self._that_reach(votes, aim, promising):
-            budget = plan.budget(votes)
-            if budget < found.upper:
-                # The plan of an infimum costs a hair more than that.
-                upper = found.lower if budget <= found.lower + NUDGE else budget
-                found = Found(found.lower, max(upper, found.lower), plan)
-        return found
-
-    def _ask_about_first_items(
-        self, votes: Votes, median: Ranking, aim: Aim, change: Change, clock: Clock, standing: StandingTiers
-    ) -> list[Plan | None]:
-        """Ask the engine of the ranking what changes its first items where a border depends on it; return attacks."""
-        plans = []
-        if votes.n > 1:
-            plans += self._ask(votes, median, Distance(2 / (votes.n * (votes.n - 1))), change, clock, standing)
-        while not clock.over() and (first := standing.to_ask(aim)) is not None:
-            plans += self._ask(votes, median, TopSet(first), change, clock, standing)
-        return plans
-
-    def _ask(
-        self,
-        votes: Votes,
-        median: Ranking,
-        goal: Distance | TopSet,
-        change: Change,
-        clock: Clock,
-        standing: StandingTiers,
-    ) -> list[Plan | None]:
-        """Tell the bounds of the tiers what it takes at least to change the ranking, or its first items."""
-        (found,) = self._find(votes, median, [goal.aim(median, votes.items)], change, clock, None)
-        standing.learn(found.lower, goal.k if isinstance(goal, TopSet) else None)
-        return [found.plan]
+        rounds = Rounds(self, votes, before, median.ranking, aims, change, clock, progress)
+        rounds.run()
+        self._known = [(aim, own, rounds.below[aim]) for aim, own in rounds.own.items() if aim in rounds.below]
+        return [rounds.best[aim] for aim in aims]
 
     def whole(
         self,
@@ -144,12 +94,12 @@ class RankingBelow:
         out = []
         for aim in aims:
             one = told.get(aim, Whole(0.0))
-            plans = self._that_reach(votes, aim, (one.tie_plan, one.plan))
-            needed = one.needed if self._carries_over(votes, before, aim) else 0.0
+            plans = self.that_reach(votes, aim, (one.tie_plan, one.plan))
+            needed = one.needed if self.carries_over(votes, before, aim) else 0.0
             out.append(Whole(needed, min(plans, key=plan_votes, default=None)))
         return out
 
-    def _that_reach(self, votes: Votes, aim: Aim, plans: Iterable[Plan | None]) -> list[Plan]:
+    def that_reach(self, votes: Votes, aim: Aim, plans: Iterable[Plan | None]) -> list[Plan]:
         """Return the attacks after which the tiers fulfil an aim."""
         return [
             plan
@@ -159,12 +109,16 @@ class RankingBelow:
             and aim.reached(consensus_of(plan.applied(votes), self.T, _ONE_RUN).ranking)
         ]
 
-    def _carries_over(self, votes: Votes, before: Ranking, aim: Aim) -> bool:
-        """Whether what some Kemeny ranking must cost, the tiers cost as well: see above; not for all goals."""
+    def carries_over(self, votes: Votes, before: Ranking, aim: Aim) -> bool:
+        """Whether what the ranking must cost, the tiers cost as well: see above; not for all goals."""
+        if self.T.merge == "smith":
+            return False
+        if aim.above or (aim.leaver and is_symmetric(self.T.base, votes)):
+            return True
         # Merges round to twelve decimals; deviations of so few counted votes are larger, or none.
         exactly_even = votes.is_counts and votes.total < 10 ** (DECIMALS - 1)
         kendall = rule_of(self.T.base).median_of == "kendall"
-        if not kendall or self.T.theta != 0 or self.T.merge == "smith" or not exactly_even:
+        if not kendall or self.T.theta != 0 or not exactly_even:
             return False
         if aim.distance:
             return aim.distance == "hausdorff_ns"
@@ -172,7 +126,151 @@ class RankingBelow:
         return not aim.other_set or len(top_items(before, aim.top)) == aim.top
 
 
-def raised(found: Found, lower: float) -> Found:
-    """Return what is known with a better lower bound."""
-    lower = max(found.lower, lower)
-    return replace(found, lower=lower, upper=max(found.upper, lower))
+class Rounds:
+    """What is known about the tiers, made better in rounds: each asks the same again, with more effort.
+
+    Effort is counted in steps, never in seconds. So a round is the same for any time limit, and more time means more
+    rounds. What a round finds out is kept only where it is better. Hence answers never get worse with more time.
+
+    Attributes
+    ----------
+    best : dict
+        For each aim what is known.
+    own : dict
+        For each aim that makes sense for the ranking, that aim.
+    below : dict
+        For each aim what is known about the ranking.
+    """
+
+    def __init__(
+        self,
+        tiers: RankingBelow,
+        votes: Votes,
+        before: Ranking,
+        median: Ranking,
+        aims: Sequence[Aim],
+        change: Change,
+        clock: Clock,
+        progress: Progress | None,
+    ) -> None:
+        self.tiers, self.votes, self.before, self.median = tiers, votes, before, median
+        self.aims, self.change, self.clock, self.progress = aims, change, clock, progress
+        self.standing = StandingTiers(votes, tiers.T, before, median, change)
+        self.best = {aim: Found(self.standing.least(aim)) for aim in aims}
+        own = {aim: replace(aim, before=median) for aim in aims}
+        self.own = {aim: o for aim, o in own.items() if not (o.reached(median) or o.is_impossible())}
+        self.below: dict[Aim, Found] = {}
+        self._settled: set[str | int] = set()  # what was asked about the ranking with enough effort
+        self._cells: list[tuple[list[Aim], cells.CellSearch]] | None = None
+
+    def run(self) -> None:
+        """Work until everything is exact, nothing is left to do, or the clock stops it."""
+        effort = _FIRST_EFFORT
+        parts = [self._seek, self._ask_about_aims, self._ask_about_first_items, self._go_through_cells]
+        while parts:
+            for part in tuple(parts):
+                if not self.open() or self.clock.over():
+                    return
+                if part(effort):
+                    parts.remove(part)
+            effort *= _MORE_EFFORT
+
+    def open(self) -> list[Aim]:
+        """Return the aims whose bounds do not meet."""
+        return [aim for aim in self.aims if self.best[aim].lower < self.best[aim].upper]
+
+    def improve(self, aim: Aim, lower: float, upper: float = math.inf, plan: Plan | None = None) -> None:
+        """Keep bounds and an attack where they are better."""
+        known = self.best[aim]
+        lower = max(lower, known.lower)
+        others = known.others
+        if plan is not None and upper < known.upper:
+            others = others if known.plan is None else (*others, known.plan)
+        else:
+            upper, plan = known.upper, known.plan
+        # The plan of an infimum costs a hair more than that.
+        if plan is not None and min(upper, plan.budget(self.votes)) <= lower + NUDGE:
+            upper = lower
+        self.best[aim] = Found(lower, max(upper, lower), plan, others=others)
+
+    # The parts of a round; each returns whether nothing is left to do
+
+    def _ask_about_aims(self, effort: int) -> bool:
+        """Ask the engine of the ranking the same about the ranking."""
+        clock = self.clock.with_looks(effort // _LOOK)
+        asked = [aim for aim in self.open() if aim in self.own]
+        for aim, one in zip(asked, self._asked([self.own[aim] for aim in asked], clock), strict=False):
+            self.below[aim] = one
+            holds = self.tiers.carries_over(self.votes, self.before, aim)
+            self.improve(aim, one.lower if holds else 0.0)
+            self._try(aim, (one.plan, one.tie_plan))
+        return not clock.used_up
+
+    def _seek(self, effort: int) -> bool:
+        """Search for attacks in a few directions."""
+        clock = self.clock.with_looks(effort // _RUN)
+        todo = self.open()
+        found = self.tiers.seek(self.votes, self.before, todo, self.change, clock, None)
+        for aim, one in zip(todo, found, strict=True):
+            self.improve(aim, 0.0, one.upper, one.plan)
+        return not clock.used_up
+
+    def _ask_about_first_items(self, effort: int) -> bool:
+        """Ask the engine of the ranking what changes its first items, where a border depends on it."""
+        todo = self.open()
+        done = True
+        asked = set(self._settled)
+        if self.votes.n > 1 and "any" not in asked:
+            done &= self._ask(Distance(2 / (self.votes.n * (self.votes.n - 1))), effort, todo)
+        for aim in todo:
+            while not self.clock.over() and (first := self.standing.to_ask(aim, asked)) is not None:
+                asked.add(first)
+                done &= self._ask(TopSet(first), effort, [aim])
+        return done
+
+    def _ask(self, goal: Distance | TopSet, effort: int, aims: Sequence[Aim]) -> bool:
+        """Tell the bounds of the tiers what it takes at least to change the ranking, or its first items."""
+        clock = self.clock.with_looks(effort // _LOOK)
+        first = goal.k if isinstance(goal, TopSet) else None
+        for found in self._asked([goal.aim(self.median, self.votes.items)], clock):
+            self.standing.learn(found.lower, first)
+            for aim in aims:
+                self.improve(aim, self.standing.least(aim))
+                self._try(aim, (found.plan,))
+        if not clock.used_up:
+            self._settled.add("any" if first is None else first)
+        return not clock.used_up
+
+    def _go_through_cells(self, effort: int) -> bool:
+        """Go on with the search over cells."""
+        if self._cells is None:
+            together: dict[object, list[Aim]] = {}
+            for aim in self.open():
+                together.setdefault(str(aim.distance) or aim, []).append(aim)
+            T, before, change = self.tiers.T, self.before, self.change
+            self._cells = [
+                (group, cells.CellSearch(self.votes, T, before, group, change, self.clock, self.progress))
+                for group in together.values()
+            ]
+        done = True
+        for aims, search in self._cells:
+            if any(self.best[aim].lower < self.best[aim].upper for aim in aims):
+                search.learn(self.standing, [self.best[aim] for aim in aims])
+                done &= search.advance(effort)
+                for aim, one in zip(aims, search.results(), strict=True):
+                    self.improve(aim, one.lower, one.upper, one.plan)
+        return done
+
+    def _asked(self, aims: list[Aim], clock: Clock) -> list[Found]:
+        """Return what the engine of the ranking knows after all of an effort; nothing where the time was over before.
+
+        A cheaper attack on the ranking may not reach the tiers: what half an effort finds, a whole one may not.
+        """
+        found = self.tiers.find_below(self.votes, self.median, aims, self.change, clock, self.progress) if aims else []
+        return [] if self.clock.over() else found
+
+    def _try(self, aim: Aim, plans: Iterable[Plan | None]) -> None:
+        """Keep the attacks on the ranking that reach an aim of the tiers for less."""
+        cheaper = [plan for plan in plans if plan is not None and plan.budget(self.votes) < self.best[aim].upper]
+        for plan in self.tiers.that_reach(self.votes, aim, cheaper):
+            self.improve(aim, 0.0, plan.budget(self.votes), plan)

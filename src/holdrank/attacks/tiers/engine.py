@@ -19,9 +19,10 @@ from __future__ import annotations
 import heapq
 import math
 from bisect import bisect_left
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations, permutations
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations, islice, permutations
 
 import numpy as np
 
@@ -42,7 +43,9 @@ from holdrank.votes.votes import Votes
 
 _SAME = 1e-10  # budgets closer than this are not told apart
 _WITNESS = 9e-7  # what an attack may cost above the bound that it attains
+_LEVELS = 9  # decimals of bounds that are told apart when the cheapest cell is chosen
 _MOST_STEPS = 20000  # a fixed effort, so that results do not depend on the speed of the machine
+_HEAD = 30  # tiers tried before the search goes through cells
 _QUICK = 30  # items whose pairs are all priced in no time, whatever the clock says
 _FIRST_STEPS = 1500  # of them, at most, for attacks before the search
 _FEW_STEPS = 200  # the same where no search follows
@@ -57,11 +60,8 @@ def find(
     change: Change,
     clock: Clock,
     progress: Progress | None,
-    known: Known | None = None,
 ) -> list[Found]:
     """Return what is known about the least budget of each aim, for a merge of Kemeny, Borda or another median.
-
-    `known` is what was found before: the search starts from its attacks and gives up what costs as much.
 
     Notes
     -----
@@ -91,23 +91,17 @@ def find(
             together.setdefault(shared, []).append(number)
     for numbers in together.values():
         group = [aims[number] for number in numbers]
-        search = _CellSearch(votes, statistic, before, group, change, clock, progress)
-        if known is not None:
-            search.start_from(known.standing, [known.found[aim] for aim in group])
-        found.update(zip(numbers, search.run(), strict=True))
+        search = CellSearch(votes, statistic, before, group, change, clock, progress)
+        search.advance(_MOST_STEPS)
+        found.update(zip(numbers, search.results(), strict=True))
     return [found[number] for number in range(len(aims))]
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What is known about tiers before the search: bounds from pairs, and for each aim bounds and an attack."""
+class CellSearch:
+    """Best-first search over cells for aims that share their steps: distances of one kind, or one other goal.
 
-    standing: StandingTiers
-    found: dict[Aim, Found]
-
-
-class _CellSearch:
-    """Best-first search over cells for aims that share their steps: distances of one kind, or one other goal."""
+    It goes on where it stopped, and what it knows only gets better.
+    """
 
     def __init__(
         self,
@@ -132,38 +126,64 @@ class _CellSearch:
         self.plans: list[Plan | None] = [None] * len(aims)
         self.after: list[Ranking | None] = [None] * len(aims)  # what the plans lead to
         self.splitter = Splitter(self.rows, self.goal, statistic.merge, min(self.needs), self._limit, self._solve)
+        self.splitter.decided = self._decided
         self.tried: set[bytes] = set()
-        self.splits = 0
+        self.splits = self.cells = 0
         self.steps: dict[int, tuple[list[float], list[int]]] = {}
         self.reverse = self._reversals()
-        # Of many items, the first tiers that may come are too many to list.
         self.goes_through = self.n <= MOST_IN_CELLS or bool(self.goal.distance)
         self.first_steps = _FIRST_STEPS if self.goes_through else _FEW_STEPS
+        self.known = [0.0] * len(aims)  # lower bounds from elsewhere
+        self.heap: list[tuple[float, int, Cell]] = []
+        self._work = self._steps()
 
-    def start_from(self, standing: StandingTiers, found: Sequence[Found]) -> None:
-        """Take over what is known about the ranking below the tiers, and attacks."""
+    def learn(self, standing: StandingTiers, found: Sequence[Found]) -> None:
+        """Take over what is known from elsewhere: about the ranking below the tiers, bounds and attacks."""
         self.splitter.beginning = standing.beginning
         for number, one in enumerate(found):
-            if one.plan is not None:
+            self.known[number] = max(self.known[number], one.lower)
+            if one.plan is not None and one.upper < self.upper[number]:
                 self.upper[number], self.plans[number] = one.upper, one.plan
 
     # The search
 
-    def run(self) -> list[Found]:
-        root = Cell(0.0, 0, self.goal.possible((1 << self.n) - 1), (), (), (1 << self.n) - 1)
+    def advance(self, steps: int) -> bool:
+        """Search on for so many steps; return whether nothing is left to do."""
+        until = self._effort() + steps
+        while next(self._work, self) is None:
+            if self._effort() >= until or self.clock.over():
+                return False
+        return True
+
+    def _steps(self) -> Iterator[None]:
+        """Look for attacks first, then by turns for attacks and in the cheapest cells; pause after each step."""
         start = self.pairs.cheapest((), self.clock)
-        root = replace(root, change=start)
-        heap: list[tuple[float, int, Cell]] = [(-1.0, 0, root)]
+        root = Cell(0.0, 0, self.goal.possible((1 << self.n) - 1), (), (), (1 << self.n) - 1, change=start)
+        self.heap.append((-1.0, 0, root))
+        if self._late():
+            return
+        attacks = self._first_attacks(root)
+        yield from islice(attacks, _HEAD)
+        # Of many items, the first tiers that may come are too many to list.
+        cells = self._cheapest_cells() if self.goes_through else iter(())
+        turns = deque([cells, attacks])
+        while turns:
+            work = turns.popleft()
+            if next(work, self) is None:
+                turns.append(work)
+                yield
+
+    def _cheapest_cells(self) -> Iterator[None]:
+        """Solve or split the cell with the least bound, one after the other."""
         count = 1
-        if not self._late():
-            self._first_attacks(root)
-        while heap and self.goes_through and not self._effort_over(_MOST_STEPS):
-            cell = heapq.heappop(heap)[2]
+        while self.heap and self.cells < _MOST_STEPS:
+            cell = heapq.heappop(self.heap)[2]
+            self.cells += 1
             if self._limit(cell) < 0:
                 self._close(cell)
                 continue
             if self.progress is not None:
-                self.progress(Step("cells", count - len(heap), count))
+                self.progress(Step("cells", count - len(self.heap), count))
             # A cell that leaves the aims open is seldom worth a program: the prices of its tiers bound it as well.
             if cell.solved or (cell.rest and cell.score < max(self.needs)):
                 self.splits += 1
@@ -174,8 +194,8 @@ class _CellSearch:
             else:
                 better = self._solve(cell)
                 if better is None:  # the clock
-                    heap.append((cell.bound, count, cell))
-                    break
+                    heapq.heappush(self.heap, (cell.bound, count, cell))
+                    return
                 # Where the conditions can only be met weakly there is no attack, and nothing to split.
                 children = [better] if better.met else []
                 if not children:
@@ -184,14 +204,17 @@ class _CellSearch:
                 if self._limit(child) < 0:
                     self._close(child)
                 else:
-                    heapq.heappush(heap, (self._urgency(child), count, child))
+                    # Among equals the last comes first: there the search is deepest.
+                    heapq.heappush(self.heap, (round(self._urgency(child), _LEVELS), -count, child))
                     count += 1
-        for _, _, cell in heap:
-            self._close(cell)
-        return self._results()
+            yield
 
-    def _results(self) -> list[Found]:
+    def results(self) -> list[Found]:
         """Return what is known; a larger distance costs at least as much."""
+        floor = [
+            min([self.floor[number], *(self._bound(cell, number) for _, _, cell in self.heap)])
+            for number in range(len(self.aims))
+        ]
         order = sorted(range(len(self.aims)), key=self.needs.__getitem__)
         upper, plans = [self.upper[number] for number in order], [self.plans[number] for number in order]
         serve_nearer(upper, plans, farther_if_equal=True)
@@ -199,7 +222,7 @@ class _CellSearch:
         least = 0.0
         for at, number in enumerate(order):
             # Rows may hold only for attacks below the upper bound: beyond it nothing is known.
-            least = max(least, min(self.floor[number], upper[at]))
+            least = max(least, min(floor[number], upper[at]))
             lower[at] = least
             if upper[at] - least <= _SAME:  # one number, the certified one
                 upper[at] = least
@@ -210,12 +233,18 @@ class _CellSearch:
     def _bound(self, cell: Cell, number: int) -> float:
         """Return what an attack into the cell that reaches this aim costs at least."""
         missing = self.needs[number] - cell.score
-        return cell.bound if missing <= 0 else max(cell.bound, self._least(cell.rest, missing))
+        least = max(cell.bound, self.known[number])
+        return least if missing <= 0 else max(least, self._least(cell.rest, missing))
 
     def _limit(self, cell: Cell) -> float:
         """Return the budget from which on the cell is of no interest; -1 if it is of none already."""
         uppers = [upper for number, upper in enumerate(self.upper) if self._bound(cell, number) < upper - _SAME]
         return max(uppers, default=-1.0)
+
+    def _decided(self, cell: Cell) -> bool:
+        """Whether the cell reaches every aim for which it is of interest, whatever the tiers below."""
+        wanted = [self.needs[n] for n, upper in enumerate(self.upper) if self._bound(cell, n) < upper - _SAME]
+        return cell.score >= max(wanted, default=0)
 
     def _urgency(self, cell: Cell) -> float:
         bounds = [self._bound(cell, number) for number in range(len(self.aims))]
@@ -274,8 +303,8 @@ class _CellSearch:
                 prices = np.minimum(prices, np.maximum(prices[:, c : c + 1], prices[c]))
         return prices
 
-    def _first_attacks(self, root: Cell) -> None:
-        """Look for good attacks before the search: around `before`, then around what the best attacks lead to."""
+    def _first_attacks(self, root: Cell) -> Iterator[None]:
+        """Look for good attacks: around `before`, then around what the best attacks lead to."""
         tiers = masks_of(self.before)
         waiting = [tiers[::-1]]
         waiting += [(*tiers[:i], sum(tiers[i:j]), *tiers[j:]) for i, j in combinations(range(len(tiers) + 1), 2)]
@@ -283,19 +312,26 @@ class _CellSearch:
         waiting += nearby(tiers)
         tried, seen = {tiers}, {tiers}
         missed: list[Cell] = []
+        left = self.first_steps
         while waiting:
             for tiers in waiting:
-                if tiers not in tried and not self._effort_over(self.first_steps):
+                if tiers not in tried and left > 0 and not self.clock.over():
                     tried.add(tiers)
+                    left += self._effort()
                     missed += self._try_tiers(root, tiers)
+                    left -= self._effort()
+                    yield
             reached = self._reached() - seen
             if not reached:
                 # The merge did not end where the cheapest cells wanted it to: look inside them.
                 for number in range(len(self.aims)):
                     hopes = [cell for cell in missed if self._bound(cell, number) < self.upper[number] - _SAME]
-                    if hopes and not self._effort_over(self.first_steps):
+                    if hopes and left > 0 and not self.clock.over():
                         missed.remove(hope := min(hopes, key=lambda cell: cell.bound))
+                        left += self._effort()
                         self._descend(hope)
+                        left -= self._effort()
+                        yield
                 reached = self._reached() - seen
             seen |= reached
             waiting = [near for tiers in sorted(reached) for near in nearby(tiers)]
@@ -329,12 +365,13 @@ class _CellSearch:
                 better = part if part.solved else self._solve(part)
                 if better is not None and better.met and self._limit(better) >= 0:
                     solved.append(better)
-            if not solved or self._effort_over(self.first_steps):
+            if not solved or self.clock.over():
                 return
             cell = min(solved, key=lambda part: part.bound)
 
-    def _effort_over(self, steps: int) -> bool:
-        return self.clock.over() or self.pairs.programs + self.splits >= steps
+    def _effort(self) -> int:
+        """Return the steps made so far: programs solved, cells split."""
+        return self.pairs.programs + self.splits
 
     # One cell
 

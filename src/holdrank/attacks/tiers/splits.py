@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, pairwise
 from typing import TypeAlias
@@ -17,9 +17,10 @@ import numpy as np
 from holdrank.arrays.tolerances import DECIMALS
 from holdrank.attacks.tiers.cells import Cell, Rows, Score, Window, alone, items_of
 from holdrank.attacks.tiers.conditions import Row
-from holdrank.rankings import Floats
-from holdrank.rules.merges import Merge
+from holdrank.rankings import Floats, Ranking
+from holdrank.rules.merges import MERGES, Merge
 
+_FEW_BELOW = 3  # items below the tiers that are known
 _NARROW = 1e-7  # windows of deviations are not split further
 
 _Choice: TypeAlias = tuple[tuple[int, int], set[tuple[int, int]]]  # a pair, and those that it must exceed
@@ -44,6 +45,8 @@ class Splitter:
     ----------
     beginning : callable
         Returns what it costs at least that a set of items comes first in the ranking below the tiers.
+    decided : callable
+        Whether the tiers below do not matter for a cell.
     """
 
     def __init__(
@@ -59,6 +62,7 @@ class Splitter:
         self.goal, self.merge, self.least_need = goal, merge, least_need
         self.limit, self.solve = limit, solve
         self.beginning: Callable[[int], float] = lambda items: 0.0  # noqa: ARG005
+        self.decided: Callable[[Cell], bool] = lambda cell: cell.score >= least_need
 
     def split(self, cell: Cell) -> list[Cell] | None:
         """Return cells that cover this one; None when nothing more is known about it."""
@@ -73,22 +77,35 @@ class Splitter:
                 settled = replace(cell, settled=cell.settled | {key})
                 pairs = [pair for a in above for b in below for pair in ((a, b), (b, a))]
                 return [self._choose(settled, [self.rows.apart(*pair)]) for pair in pairs]
-        if cell.rest:
-            return self._next_tiers(cell)
-        if self.rows.base != "other":
+        if self.rows.base != "other" and (not cell.rest or self.decided(cell)):
+            # What is said of the tiers so far goes before the tiers below, which multiply.
             for tier, free in enumerate(cell.free):
                 if not free and not all(map(alone, cell.tiers[tier])):
                     return self._refined(cell, tier)
+            if children := self._merged_here(cell, P):
+                return children
+        if cell.rest:
+            return self._next_tiers(cell)
         for tier, free in enumerate(cell.free):
             if free:
                 return self._bound_tier(cell, tier)
-        if self.rows.base != "other":
-            children = self._intervals(cell, P)
-            if not children and self.merge == "naive":
-                children = self._joins(cell, P)
-            if children:
+        if self.rows.base == "other" or self.merge != "naive":
+            return None
+        children = self._joins(cell, next(_runs(cell, P)), P)
+        # Joins that are not told from left to right are told elsewhere.
+        return children if children or len(cell.joins) < self.n - len(cell.tiers) else None
+
+    def _merged_here(self, cell: Cell, P: Floats) -> list[Cell]:
+        """Return cells that say more about how the merge comes to the tiers of the cell; none if that is all known."""
+        for run in _runs(cell, P):
+            if children := self._intervals(cell, run, P):
                 return children
-        return None
+        # Joins multiply, too: they come before the tiers below only where these are many more.
+        head = next(_runs(cell, P), None)
+        many = cell.rest.bit_count() > _FEW_BELOW
+        if self.merge == "naive" and many and head is not None and not head.first:
+            return [] if head.ends_where_it_should(P, self.rows.theta) else self._joins(cell, head, P)
+        return []
 
     def _choose(self, cell: Cell, rows: list[Row]) -> Cell:
         """Return the part of the cell where these rows hold too."""
@@ -209,25 +226,25 @@ class Splitter:
             out.append(replace(cell, tiers=tiers, free=free, solved=False))
         return out
 
-    def _intervals(self, cell: Cell, P: Floats) -> list[Cell]:
+    def _intervals(self, cell: Cell, run: _Run, P: Floats) -> list[Cell]:
         """Return cells in which an interval across tiers, that the merge would join for these votes, gives way.
 
         Such an interval J has a pair that deviates by more than theta, or something that overlaps it comes first.
         Downward: a tier I whose largest deviation not inside J is at least the largest inside J and not inside I.
         Naive: a join over an end of J, hence of neighbours in one tier that deviate by at most the largest inside J.
         """
-        order, tier_of, dev = _lined_up(cell, P)
+        order, tier_of, dev, n = run.order, run.tier_of, run.deviation, len(run.order)
         broken: list[tuple[float, int, int, list[_Choice]]] = []
-        for start, end in combinations(range(self.n), 2):
+        for start, end in combinations(range(n), 2):
             own = set(combinations(range(start, end + 1), 2))
             height = max(dev[pair] for pair in own)
             if tier_of[start] == tier_of[end] or height > self.rows.theta:
                 continue
             # By places in the order: where a tier sticks out of J.
-            edges = [at for at in (start, end + 1) if 0 < at < self.n and tier_of[at - 1] == tier_of[at]]
+            edges = [at for at in (start, end + 1) if 0 < at < n and tier_of[at - 1] == tier_of[at]]
             choices: list[_Choice]
             if self.merge == "downward":
-                tiers = [set(combinations([p for p in range(self.n) if tier_of[p] == tier_of[at]], 2)) for at in edges]
+                tiers = [set(combinations([p for p in range(n) if tier_of[p] == tier_of[at]], 2)) for at in edges]
                 if any(max(dev[p] for p in tier - own) > max(dev[p] for p in own - tier) for tier in tiers):
                     continue
                 choices = [(large, own - tier) for tier in tiers for large in sorted(tier - own)]
@@ -239,7 +256,7 @@ class Splitter:
             broken.append((min([*missing, self.rows.theta - height]), start, end, choices))
         # What is farthest from being met says most about the price.
         for _, start, end, choices in sorted(broken, key=lambda one: -one[0]):
-            key = (start, end)
+            key = (run.first + start, run.first + end)
             if key in cell.settled:
                 if narrower := self._narrowed(cell, key, P):
                     return narrower
@@ -254,15 +271,15 @@ class Splitter:
             return out
         return []
 
-    def _joins(self, cell: Cell, P: Floats) -> list[Cell]:
+    def _joins(self, cell: Cell, run: _Run, P: Floats) -> list[Cell]:
         """Return cells that say one join more of Naive Merge, or why a join said before came first.
 
         Heights of joins never fall, so of two unions the one comes first whose largest deviation across, between
         the parts that it joins, is smaller. A join only has to come before those that share a part with it: others
         do not change what it is, so that joins with a part between them may be told from left to right.
         """
-        order, tier_of, dev = _lined_up(cell, P)
-        unions = [(at, at) for at in range(self.n)]
+        order, tier_of, dev = run.order, run.tier_of, run.deviation
+        unions = [(at, at) for at in range(len(order))]
 
         def across(left: tuple[int, int], right: tuple[int, int]) -> list[tuple[int, int]]:
             return [(a, b) for a in range(left[0], left[1] + 1) for b in range(right[0], right[1] + 1)]
@@ -316,7 +333,8 @@ class Splitter:
     def _narrowed(self, cell: Cell, key: tuple[int, ...], P: Floats) -> list[Cell]:
         """Return the two parts of the cell by the level between the deviations that these votes suggest."""
         window = next((window for window in cell.windows if window.key == key), None)
-        if window is None or window.high - window.low < _NARROW:
+        # There is no end to windows: what else there is to say about the cell comes first.
+        if window is None or window.high - window.low < _NARROW or cell.rest or any(cell.free):
             return []
         devs = np.abs(P - 0.5)
         level = float(devs[window.large] + max(devs[pair] for pair in window.small)) / 2
@@ -363,8 +381,46 @@ class Splitter:
         return replace(cell, rows=tuple(rows), chosen=cell.chosen - len(window.rows), windows=windows)
 
 
-def _lined_up(cell: Cell, P: Floats) -> tuple[list[int], list[int], Floats]:
-    """Return the items in the order of the median, and by places their tiers and deviations, rounded as merges do."""
-    order = [block.bit_length() - 1 for block in cell.blocks()]
-    deviations = np.round(np.abs(P - 0.5), DECIMALS)[np.ix_(order, order)]
-    return order, [t for t, tier in enumerate(cell.tiers) for _ in tier], np.asarray(deviations, dtype=np.float64)
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Neighbouring tiers of a cell whose median is all known.
+
+    Attributes
+    ----------
+    first : int
+        How many items stand above.
+    order : list of int
+        The items in the order of the median.
+    tier_of : list of int
+        By places in it, the tier.
+    deviation : (places, places) array
+        By places in it, rounded as merges do.
+    """
+
+    first: int
+    order: list[int]
+    tier_of: list[int]
+    deviation: Floats
+
+    def ends_where_it_should(self, P: Floats, theta: float) -> bool:
+        """Whether Naive Merge of these items alone makes the tiers of the cell."""
+        merged = MERGES["naive"](P[np.ix_(self.order, self.order)], Ranking(range(len(self.order))), theta)
+        return bool((np.diff(merged.ranks) == np.diff(self.tier_of)).all())
+
+
+def _runs(cell: Cell, P: Floats) -> Iterator[_Run]:
+    """Yield the longest runs of tiers whose items are in a known order."""
+    deviations = np.round(np.abs(P - 0.5), DECIMALS)
+    first = above = 0
+    order: list[int] = []
+    tier_of: list[int] = []
+    for tier, blocks in enumerate((*cell.tiers, ())):
+        known = bool(blocks) and not cell.free[tier] and all(map(alone, blocks))
+        if known:
+            order += [block.bit_length() - 1 for block in blocks]
+            tier_of += [tier] * len(blocks)
+        above += sum(block.bit_count() for block in blocks)
+        if not known:
+            if order:
+                yield _Run(first, order, tier_of, np.asarray(deviations[np.ix_(order, order)], dtype=np.float64))
+            first, order, tier_of = above, [], []

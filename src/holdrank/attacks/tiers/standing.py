@@ -16,6 +16,7 @@ are found and proved":
 from __future__ import annotations
 
 import math
+from collections.abc import Set
 from itertools import combinations
 
 import numpy as np
@@ -66,21 +67,18 @@ class StandingTiers:
         self.ends = np.cumsum([len(bucket) for bucket in before.buckets]).tolist()  # places where tiers end
         # For each number m, a share below which the first m items stay the same; nothing else is possible at the ends.
         self.kept = [math.inf, *(self._passed(m) for m in range(1, self.n)), math.inf]
-        self._asked: set[int] = set()
         self._borders: dict[int, float] = {}
 
     def learn(self, share: float, first: int | None = None) -> None:
         """Note that below a share of the votes the first items of the ranking, so many, stay the same set; or all."""
         for m in range(1, self.n) if first is None else (first,):
             self.kept[m] = max(self.kept[m], share)
-        if first is not None:
-            self._asked.add(first)
         self._borders.clear()
 
-    def to_ask(self, aim: Aim) -> int | None:
-        """Return a number of first items about which more should be known to raise the bound on an aim, if any."""
+    def to_ask(self, aim: Aim, asked: Set[object]) -> int | None:
+        """Return a number of first items, not asked about yet, that may raise the bound on an aim once known better."""
         kept, bound = self.kept, self.least(aim)
-        low = sorted((m for m in range(1, self.n) if m not in self._asked and kept[m] <= bound), key=kept.__getitem__)
+        low = sorted((m for m in range(1, self.n) if m not in asked and kept[m] <= bound), key=kept.__getitem__)
         self.kept = [math.inf if m in low else share for m, share in enumerate(kept)]
         self._borders.clear()
         helps = bool(low) and self.least(aim) > bound
