@@ -3,9 +3,9 @@
 ``python benchmarks/audit_boards.py [--boards 200] [--only clean|planted|peer|speed] [--peer PYTHON]``
 
 Boards are those of the tests. *Clean* ones have nothing to find: a probe that is raised there is a false alarm (those
-with few votes have too few, rightly raised, and nothing else). *Planted* ones have one defect each. arenakit audits the
-same ten boards in an environment of its own (`make peers` makes one). Results go to `results/audit.json`; a part that
-is not run keeps its last results.
+with a word in brackets have that, rightly raised, and nothing else). *Planted* ones have one defect each. arenakit
+audits the same ten boards in an environment of its own (`make peers` makes one). Results go to `results/audit.json`; a
+part that is not run keeps its last results.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ CLEAN: dict[str, Callable[[int], Any]] = {
     "battles, 40 level items, 8,000 votes (few)": lambda seed: boards.votes_of(
         boards.board(None, seed, items=40, battles=8000, gap=0.005)
     ),
+    "battles, uneven arenas (few, thin, uneven)": lambda seed: boards.votes_of(boards.uneven(seed)),
     "pair counts of battles": lambda seed: hr.PairCounts.from_votes(boards.votes_of(boards.board(None, seed))),
     "3,000 rankings of 8 items, people": lambda seed: boards.votes_of_rankings(boards.rankings(seed), voter="person"),
     "3,000 rankings of 8 items, tasks": lambda seed: boards.votes_of_rankings(boards.rankings(seed), by="task"),

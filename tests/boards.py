@@ -115,3 +115,29 @@ def scores(seed=0, *, items=8, tasks=60, gap=1.2):
     table = gap * (items - np.arange(items)) + rng.normal(size=(tasks, items))
     table[rng.random(table.shape) < 0.05] = np.nan
     return hr.Votes.from_score_rows(table, items=[f"m{k}" for k in range(items)])
+
+
+def uneven(seed=0):
+    """Battles of an arena of any size: few items and voters are seen often, ties are rare or not, items close or not.
+
+    Votes may be few, links thin and coverage uneven; nothing else is to be found.
+    """
+    rng = np.random.default_rng([seed, 25])
+    items, battles = int(rng.integers(5, 40)), int(rng.choice([800, 4000, 20_000]))
+    strength = rng.normal(0, rng.choice([0.1, 0.5, 1.2]), items)
+    first, second = pairs(rng, battles, rng.pareto(1.5, items) + 0.1)
+    won = rng.random(battles) < 1 / (1 + np.exp(strength[second] - strength[first]))
+    even = rng.random(battles) < rng.choice([0.0, 0.1, 0.4])
+    busy = rng.lognormal(0, 1.5, int(rng.choice([5, 60, 800])))
+    voter = rng.choice(len(busy), p=busy / busy.sum(), size=battles)
+    language = rng.choice(8, p=np.array([30, 10, 5, 3, 2, 1, 1, 1]) / 53, size=battles)
+    names = np.array([f"m{k}" for k in range(items)])
+    return pl.DataFrame(
+        {
+            "model_a": names[first],
+            "model_b": names[second],
+            "winner": np.where(even, "tie", np.where(won, "model_a", "model_b")),
+            "voter": [f"v{k}" for k in voter],
+            "language": [f"l{k}" for k in language],
+        }
+    )
