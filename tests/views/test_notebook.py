@@ -48,6 +48,7 @@ def views():
     """Return one result of every public kind, and of those that look different."""
     consensus, left, gone = hr.kemeny(VOTES), hr.leave_one_out(BATTLES, hr.borda), hr.removals(VOTES, hr.kemeny)
     attack = hr.attack(VOTES, hr.kemeny, hr.NewWinner())
+    audit = hr.audit(BATTLES, rng=1)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "votes.csv"
         hr.write_votes(VOTES, file)
@@ -82,6 +83,9 @@ def views():
         "problems": wrong,
         "pair counts": hr.PairCounts.from_votes(VOTES),
         "voters": BATTLES.voters,
+        "audit": audit,
+        "finding": audit["people"],
+        "first shown": BATTLES.first_shown,
         "groups": hr.Groups.of_labels("<img src=x>", ["a", "<img>"], np.array([1.0, 2.0])),
         "analysis": hr.analyse(VOTES, hr.Spec(draws=50)),
     }
@@ -92,6 +96,7 @@ KINDS = (
     "consensus", "groups", "leave one out", "left out", "pair counts", "problems", "ranking", "rated", "ratings",
     "reach", "removal", "removals", "tiers", "tradeoff", "validation", "verdict", "voter attack", "voter effects",
     "voters", "votes",
+    "audit", "finding", "first shown",
 )  # fmt: skip
 
 

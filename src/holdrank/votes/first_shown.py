@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from holdrank.rankings import Floats, Ints
+from holdrank.status import Shown
 from holdrank.votes.memo import close
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class FirstShown:
+class FirstShown(Shown):
     """Battles counted by who was named first; `Votes.first_shown` where battles were read from two columns of items.
 
     Attributes

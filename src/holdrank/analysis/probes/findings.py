@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from holdrank.status import Shown
 from holdrank.words.audit import adversary_text, bar_text, finding_text, statistic_text, title
 
 State: TypeAlias = Literal["raised", "clear", "does not apply"]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Shown):
     """What one probe found.
 
     Attributes
