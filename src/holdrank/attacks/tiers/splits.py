@@ -92,7 +92,7 @@ class Splitter:
         if self.rows.base == "other" or self.merge != "naive":
             return None
         children = self._joins(cell, next(_runs(cell, P)), P)
-        # Joins that are not told from left to right are told elsewhere.
+        # Joins out of order, from left to right, are those of another cell.
         return children if children or len(cell.joins) < self.n - len(cell.tiers) else None
 
     def _merged_here(self, cell: Cell, P: Floats) -> list[Cell]:
