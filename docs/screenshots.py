@@ -34,9 +34,11 @@ def main() -> None:
 
 def report(browser: Browser, file: Path) -> None:
     """The head of the report."""
-    page = browser.new_page(viewport={"width": 880, "height": 900}, device_scale_factor=1.5)
+    page = browser.new_page(viewport={"width": 1180, "height": 900})
     page.goto(file.as_uri())
-    page.screenshot(path=STATIC / "report.png", clip={"x": 0, "y": 0, "width": 880, "height": 396})
+    end = page.locator("nav.contents").bounding_box()
+    assert end is not None
+    page.screenshot(path=STATIC / "report.png", clip={"x": 0, "y": 0, "width": 1180, "height": end["y"]})
 
 
 def studio(browser: Browser, folder: str) -> None:
@@ -47,12 +49,12 @@ def studio(browser: Browser, folder: str) -> None:
         address = re.search(r"http://127\.0\.0\.1:\d+/", process.stderr.readline())
         try:
             assert address, "the studio did not start"
-            page = browser.new_page(viewport={"width": 1280, "height": 1000})
+            page = browser.new_page(viewport={"width": 1280, "height": 900})
             page.goto(address[0])
             if page.locator("a:has-text('votes.soc')").count():
                 page.locator("a:has-text('votes.soc')").first.click()
-            page.wait_for_selector("h1:has-text('votes change')", timeout=60_000)
             page.wait_for_selector("#progress .job[data-over='yes']", state="attached", timeout=120_000)
+            page.wait_for_selector("#ranking td.overtake", timeout=10_000)
             page.screenshot(path=STATIC / "studio.png")
         finally:
             process.terminate()

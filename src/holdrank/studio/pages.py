@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _TASKS = {"claim": "looking for the smallest change", "curve": "computing the curve", "compare": "comparing the files"}
-_DETAILS = {"draws": "draws", "distances": "distances", "replay": "replaying the attack"}
+_REPLAY = "replaying the attack"
 _ENDS = {
     "cancelled": "Cancelled. The page shows what was known by then.",
     "left alone": "Stopped when its page was closed. The page shows what was known by then.",
@@ -96,6 +96,29 @@ def in_script(value: object) -> str:
 # Jobs
 
 
+def counted_text(step: Record) -> str:
+    """Return what is known so far, or what has been counted; a single thing, or one without an end, is not "0 of 1".
+
+    Examples
+    --------
+    >>> counted_text({"name": "draws", "done": 20, "total": 1000})
+    '20 of 1,000 draws'
+    >>> counted_text({"name": "goals", "done": 0, "total": 1})
+    ''
+    >>> counted_text({"name": "orders priced", "done": 26787, "total": 26787})
+    '26,787 orders priced'
+    >>> counted_text({"name": "goals", "done": 0, "total": 1, "known": "more than 30 votes so far"})
+    'more than 30 votes so far'
+    """
+    if step.get("known", "").endswith("so far"):
+        return str(step["known"])
+    if step["total"] <= 1 or step["name"] == "replay":
+        return ""
+    if step["done"] >= step["total"]:
+        return f"{step['done']:,} {step['name']}"
+    return f"{step['done']:,} of {step['total']:,} {step['name']}"
+
+
 def working(job: Job | None) -> Record | None:
     """Return how a job stands, for a page and for its stream; None without a job."""
     if job is None:
@@ -104,14 +127,12 @@ def working(job: Job | None) -> Record | None:
     finished = len(job.told["record"]["steps"]) if "record" in job.told else 0
     total = len(STEPS)
     step = job.step
-    minor = "" if step is None or step["name"] in STEPS else f"{step['done']:,} of {step['total']:,}"
-    if step is not None and step["name"] in _DETAILS and step["name"] != "replay":
-        minor += f" {_DETAILS[step['name']]}"
+    minor = "" if step is None or step["name"] in STEPS else counted_text(step)
     share = 0.0
     if job.task["task"] == "analyse":
         words = list(STEPS.values())[min(finished, total - 1)]
         if finished >= total:
-            words, minor = _DETAILS["replay"], ""
+            words, minor = _REPLAY, ""
         text = f"Step {min(finished + 1, total)} of {total}: {words}"
         share = finished / total
     else:

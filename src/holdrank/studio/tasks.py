@@ -147,8 +147,8 @@ def _put(curve: Record, k: int, found: Record) -> None:
 def compared(job: Record, files: Sequence[bytes], say: Say) -> Record:
     """Compare two files."""
     old, new = (_read({**job, **job["files"][k]}, data, say) for k, data in enumerate(files))
-    say("progress", name="draws", done=0, total=1)
-    return {"comparison": compare(old, new, rule_for(job["rule"], old, new).function, job["draws"], job["seed"])}
+    rule = rule_for(job["rule"], old, new).function
+    return {"comparison": compare(old, new, rule, job["draws"], job["seed"], progress=_progress(say))}
 
 
 def written(job: Record, files: Sequence[bytes], say: Say) -> Record:  # noqa: ARG001 - all tasks are called alike
@@ -198,7 +198,7 @@ def _named(data: bytes, name: str) -> io.BytesIO:
 
 
 def _progress(say: Say) -> Callable[[Step], None]:
-    return lambda step: say("progress", name=step.name, done=step.done, total=step.total)
+    return lambda step: say("progress", name=step.name, done=step.done, total=step.total, known=step.known)
 
 
 def _text(votes: Votes, extension: str) -> str:

@@ -15,7 +15,7 @@ from holdrank.views.svg import PICTURES
 from holdrank.words.banners import banners, file_name
 from holdrank.words.headlines import FIRM_MEANS, LEAST_DRAWS, subline
 from holdrank.words.ladders import ladder_of
-from holdrank.words.names import chosen_text, curve_name, in_text, listed, named, why_chosen
+from holdrank.words.names import chosen_text, curve_name, in_text, listed, named, rule_name, why_chosen
 from holdrank.words.nouns import noun_of
 from holdrank.words.numbers import number, percent, plural, span
 from holdrank.words.pictures import left_out
@@ -352,7 +352,8 @@ def _others(record: Record) -> Record | None:
     losses = ["" if own["distance"] != "kendall" else f"{own['loss']:.4g}", *(f"{one['loss']:.4g}" for one in others)]
     firsts = [[own["order"][0]], *([i for i, rank in enumerate(column) if rank == 1] for column in columns[1:])]
     first = [
-        (rule, listed([in_text(record["items"][i]) for i in top], 3)) for rule, top in zip(rules, firsts, strict=True)
+        (rule_name(rule), listed([in_text(record["items"][i]) for i in top], 3))
+        for rule, top in zip(rules, firsts, strict=True)
     ]
     return {"rules": rules, "rows": rows, "losses": losses, "first": first}
 
