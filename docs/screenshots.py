@@ -1,4 +1,4 @@
-"""Make the screenshots of the documentation: the report and the studio, on the example of `holdrank demo`.
+"""Make the screenshots of the documentation: the report and the studio, on a generated arena of 16 models.
 
 Needs the packages of the test group and a Chromium; run it as ``python docs/screenshots.py``.
 """
@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
 from playwright.sync_api import Browser, sync_playwright
 
 STATIC = Path(__file__).parent / "_static"
@@ -26,10 +27,28 @@ def main() -> None:
     args = ["--no-sandbox"] if os.getuid() == 0 else []
     with TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=args)
-        subprocess.run([sys.executable, "-m", "holdrank", "demo", "--out", folder], check=True, capture_output=True)
-        report(browser, Path(folder) / "report.html")
-        studio(browser, folder)
+        votes, page = arena(Path(folder)), Path(folder) / "report.html"
+        subprocess.run([sys.executable, "-m", "holdrank", "report", str(votes), "-o", str(page), "-q"], check=True)
+        report(browser, page)
+        studio(browser, votes)
         browser.close()
+
+
+def arena(folder: Path) -> Path:
+    """Write battles of 16 models whose strengths are far apart at the ends and close in the middle."""
+    draw = np.random.default_rng(7)
+    trees = ["Alder", "Birch", "Cedar", "Dogwood", "Elm", "Fir", "Hazel", "Juniper", "Larch", "Maple", "Oak", "Pine", "Rowan", "Spruce", "Willow", "Yew"]
+    names = [f"{tree}-{size}" for tree, size in zip(trees, ["70B", "8B", "32B", "14B"] * 4, strict=True)]
+    strengths = np.sinh(np.linspace(2.2, -2.2, len(names))) / 4
+    file = folder / "battles.csv"
+    with file.open("w", encoding="utf-8") as out:
+        out.write("model_a,model_b,winner\n")
+        for _ in range(6000):
+            a, b = draw.choice(len(names), 2, replace=False)
+            wins = draw.random() < 1 / (1 + np.exp(strengths[b] - strengths[a]))
+            winner = "tie" if draw.random() < 0.1 else "model_a" if wins else "model_b"
+            out.write(f"{names[a]},{names[b]},{winner}\n")
+    return file
 
 
 def report(browser: Browser, file: Path) -> None:
@@ -41,9 +60,9 @@ def report(browser: Browser, file: Path) -> None:
     page.screenshot(path=STATIC / "report.png", clip={"x": 0, "y": 0, "width": 1180, "height": end["y"]})
 
 
-def studio(browser: Browser, folder: str) -> None:
+def studio(browser: Browser, votes: Path) -> None:
     """The page of a file, once its analysis is done."""
-    command = [sys.executable, "-m", "holdrank", "studio", "--no-browser", f"{folder}/votes.soc"]
+    command = [sys.executable, "-m", "holdrank", "studio", "--no-browser", str(votes)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         address = re.search(r"http://127\.0\.0\.1:\d+/", process.stderr.readline())
@@ -51,8 +70,8 @@ def studio(browser: Browser, folder: str) -> None:
             assert address, "the studio did not start"
             page = browser.new_page(viewport={"width": 1280, "height": 900})
             page.goto(address[0])
-            if page.locator("a:has-text('votes.soc')").count():
-                page.locator("a:has-text('votes.soc')").first.click()
+            if page.locator(f"a:has-text('{votes.name}')").count():
+                page.locator(f"a:has-text('{votes.name}')").first.click()
             page.wait_for_selector("#progress .job[data-over='yes']", state="attached", timeout=120_000)
             page.wait_for_selector("#ranking td.overtake", timeout=10_000)
             page.screenshot(path=STATIC / "studio.png")
