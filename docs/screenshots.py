@@ -37,7 +37,8 @@ def main() -> None:
 def arena(folder: Path) -> Path:
     """Write battles of 16 models whose strengths are far apart at the ends and close in the middle."""
     draw = np.random.default_rng(7)
-    trees = ["Alder", "Birch", "Cedar", "Dogwood", "Elm", "Fir", "Hazel", "Juniper", "Larch", "Maple", "Oak", "Pine", "Rowan", "Spruce", "Willow", "Yew"]
+    trees = ["Alder", "Birch", "Cedar", "Dogwood", "Elm", "Fir", "Hazel", "Juniper"]
+    trees += ["Larch", "Maple", "Oak", "Pine", "Rowan", "Spruce", "Willow", "Yew"]
     names = [f"{tree}-{size}" for tree, size in zip(trees, ["70B", "8B", "32B", "14B"] * 4, strict=True)]
     strengths = np.sinh(np.linspace(2.2, -2.2, len(names))) / 4
     file = folder / "battles.csv"
