@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import replace
 
 import numpy as np
+import polars
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -215,12 +216,12 @@ def test_relabelling_the_items_relabels_the_result():
 
 
 def test_results_are_read_only_and_show_themselves():
-    b = hr.bootstrap(hr.Votes.from_orders([["a\x1b", "b"]], weights=[5]), draws=10, rng=3)
+    b = hr.bootstrap(hr.Votes.from_orders([["a\x1b", "b"]], weights=[5]), draws=200, rng=3)
     with pytest.raises(ValueError, match="read-only"):
         b.above[0, 1] = 1
-    assert repr(b) == "Bootstrap(kemeny, 10 draws, 1 distinct rankings, unchanged=1, seed=3)"
+    assert repr(b) == "Bootstrap(kemeny, 200 draws, 1 distinct rankings, unchanged=1, seed=3)"
     assert b.text().splitlines() == [
-        "ranks, with 95 % bootstrap intervals (10 samples)",
+        "ranks, with 95 % bootstrap intervals (200 samples)",
         "a\\x1b: 1 (1), first in 100 %",
         "b: 2 (2), first in 0 %",
     ]
@@ -389,3 +390,78 @@ def test_a_checkpoint_of_voters_in_another_order_is_not_gone_on_with(tmp_path):
     hr.bootstrap(one, hr.mean_score, draws=80, rng=1, checkpoint=tmp_path / "draws")
     with pytest.raises(hr.InputError, match="different votes"):
         hr.bootstrap(other, hr.mean_score, draws=80, rng=1, checkpoint=tmp_path / "draws")
+
+
+MERGED = [hr.Robust(hr.kemeny, 0.1), hr.Robust(hr.bradley_terry, 0.1)]
+GROUPED = [hr.kemeny, hr.borda, hr.copeland, hr.footrule, hr.bradley_terry, *MERGED]
+
+
+def clustered(rng, n=4, groups=6):
+    """Battles and longer ballots in groups of uneven sizes, as votes, and as ranks by group."""
+    rows, labels = [], []
+    for group in range(groups):
+        for _ in range(rng.integers(1, 6)):
+            row = rng.permutation(n) + 1
+            row[row > rng.integers(2, n + 1)] = 0
+            rows.append(row)
+            labels.append(f"g{group}")
+    return rows, labels
+
+
+def grouped(rows, labels, unlisted):
+    names = "abcd"
+    orders = [[names[k] for k in np.argsort(np.where(row > 0, row, 99))[: (row > 0).sum()]] for row in rows]
+    table = {f"rank{k + 1}": [order[k] if k < len(order) else "" for order in orders] for k in range(4)}
+    return hr.read_votes(polars.DataFrame({**table, "who": labels}), by="who", unlisted=unlisted).only(names)
+
+
+@pytest.mark.parametrize("unlisted", ["bottom", "observed"])
+@pytest.mark.parametrize("T", GROUPED)
+def test_groups_are_drawn_whole_and_ranked_as_the_rule_ranks_them(T, unlisted):
+    if T is hr.footrule and unlisted == "observed":
+        pytest.skip("places of unlisted items are unknown")
+    rows, labels = clustered(np.random.default_rng(7))
+    votes = grouped(rows, labels, unlisted)
+    drawn = draw_weights(votes, 12, np.random.default_rng(5))
+    picks = np.random.default_rng(5).integers(6, size=(12, 6))
+    route = draws.route_of(votes, T, Clock())
+    ranks, _ = route.ranks(route.sums(drawn))
+    for weights, pick, found in zip(drawn, picks, ranks, strict=True):
+        again = [row for group in pick for row, label in zip(rows, labels, strict=True) if label == f"g{group}"]
+        expected = hr.Votes.from_ranks(np.array(again), items="abcd", unlisted=unlisted)
+        assert votes.with_weights(weights).wins().tolist() == expected.wins().tolist()
+        assert found.tolist() == T(expected).ranking.ranks.tolist()
+
+
+def test_a_voter_with_many_votes_does_not_shorten_intervals():
+    battles = {"winner": ["a", "b"] * 10 + ["a"] * 40, "loser": ["b", "a"] * 10 + ["b"] * 40,
+               "who": [f"v{k}" for k in range(20)] + ["fan"] * 40}  # fmt: skip
+    votes = hr.Votes.from_battles(polars.DataFrame(battles), by="who")
+    apart, together = (hr.bootstrap(votes, draws=400, by=by, rng=1) for by in (None, "who"))
+    assert (apart.by, together.by) == (None, "who")
+    assert apart.worst.tolist() == [1.0, 2.0]
+    assert together.worst.tolist() == [2.0, 2.0]  # every third draw is without the fan
+    assert together.first[0] < apart.first[0]
+
+
+def test_too_few_draws_show_no_interval():
+    found = hr.bootstrap(hr.Votes.from_orders([["a", "b"]], weights=[9]), draws=199, rng=1)
+    assert found.text().splitlines() == ["199 draws were ranked, too few for intervals", "a", "b"]
+    record = hr.analyse(hr.Votes.from_orders([["a", "b"]], weights=[9]), hr.Spec(draws=199)).record
+    assert record["bootstrap"] is None
+    step = next(step for step in record["steps"] if step["name"] == "bootstrap")
+    assert step["note"] == "199 of 199 draws were ranked, too few for intervals"
+
+
+@pytest.mark.slow
+def test_groups_drawn_by_two_processes_give_the_same(tmp_path):
+    rows, labels = clustered(np.random.default_rng(3))
+    votes = grouped(rows, labels, "bottom")
+    alone = hr.bootstrap(votes, hr.kemeny, draws=300, by="who", rng=2)
+    kept = tmp_path / "kept.jsonl"
+    with hr.clusters.local(2) as executor:
+        shared = hr.bootstrap(votes, hr.kemeny, draws=300, by="who", rng=2, executor=executor, checkpoint=kept)
+    assert shared.counts.tolist() == alone.counts.tolist()
+    assert shared.ranks.tolist() == alone.ranks.tolist()
+    with pytest.raises(hr.InputError, match="other parameters"):  # the draws that are kept are of groups
+        hr.bootstrap(votes, hr.kemeny, draws=300, rng=2, checkpoint=kept)

@@ -150,7 +150,8 @@ class TestEstimates:
         expected = bread @ filling @ bread * len(slopes) / (len(slopes) - 1)
         gaps = np.array([[1, -1, 0, 0], [0, 1, -1, 0], [0, 0, 1, -1]])  # differences, for only these are determined
         assert gaps @ found.covariance @ gaps.T == pytest.approx(gaps @ expected @ gaps.T, rel=1e-6)
-        assert found.units == len(slopes)
+        sizes = [sum(row[0] == who for row in rows) for who in slopes]
+        assert found.units == pytest.approx(150**2 / sum(size**2 for size in sizes))
 
 
 @pytest.mark.parametrize("T", [*SCORED, *PAIRED])

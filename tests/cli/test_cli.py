@@ -458,7 +458,7 @@ def test_draws_that_were_interrupted_are_shown_with_the_exit_code_for_it(run, mo
     monkeypatch.setattr(
         resampling, "bootstrap", lambda *args, **how: replace(real(*args, **how), status=Status.RESAMPLED_INTERRUPTED)
     )
-    code, out, _ = run("rank", "votes.soc", "--draws", "20", "-q")
+    code, out, _ = run("rank", "votes.soc", "--draws", "200", "-q")
     assert code == 130
     assert "interrupted: estimate from fewer bootstrap samples" in out
 
@@ -493,18 +493,18 @@ def test_comparison_as_json_has_every_rule(run):
 
 
 def test_draws_are_shown_beside_the_places(run):
-    code, out, _ = run("rank", "votes.soc", "--draws", "50", "--seed", "3", "-q")
+    code, out, _ = run("rank", "votes.soc", "--draws", "250", "--seed", "3", "-q")
     assert code == 0
-    drawn = hr.bootstrap(hr.read_votes("votes.soc"), draws=50, rng=3)
+    drawn = hr.bootstrap(hr.read_votes("votes.soc"), draws=250, rng=3)
     header, *rows = out.splitlines()[1:6]
     assert "95 % of draws" in header
     for place, (item, row) in enumerate(zip(drawn.consensus.ranking.order, rows, strict=True), start=1):
         best, worst = drawn.best[item], drawn.worst[item]
         words = [str(place), f"{best:g}–{worst:g}" if best < worst else f"{best:g}", f"{100 * drawn.first[item]:g} %"]
         assert row.split()[:4] == " ".join(words).split()
-    assert "50 bootstrap samples" in out
-    code, out, _ = run("rank", "votes.soc", "--draws", "50", "--seed", "3", "-q", "--json")
+    assert "250 bootstrap samples" in out
+    code, out, _ = run("rank", "votes.soc", "--draws", "250", "--seed", "3", "-q", "--json")
     assert json.loads(out)["bootstrap"]["unchanged"] == drawn.unchanged
-    code, _, err = run("rank", "votes.soc", "--draws", "5", "--compare", "-q")
+    code, _, err = run("rank", "votes.soc", "--draws", "200", "--compare", "-q")
     assert code == 2
     assert "not both" in err

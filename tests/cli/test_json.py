@@ -36,7 +36,7 @@ b,c,z
 
 COMMANDS = [
     ["rank", "votes.soc"],
-    ["rank", "votes.soc", "--draws", "20"],
+    ["rank", "votes.soc", "--draws", "200"],
     ["rank", "votes.soc", "--compare"],
     ["rank", "votes.soc", "--rule", "bradley-terry"],
     ["rank", "votes.soc", "--rule", "bradley-terry", "--reweight", "--anchor", "Cherry", "--level", "0.5"],

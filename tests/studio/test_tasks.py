@@ -132,7 +132,7 @@ def test_votes_are_written_in_the_type_that_fits():
 def test_files_are_compared_each_in_its_own_way():
     old, new = b"rank1;rank2\na;b\na;b\n", b"rank1,rank2\nb,a\nb,a\n"
     files = [{"name": "old.csv", "reading": {"delimiter": ";"}}, {"name": "new.csv", "reading": {}}]
-    found, _ = run("compare", old, new, files=files, draws=20, seed=0)
+    found, _ = run("compare", old, new, files=files, draws=200, seed=0)
     comparison = found["comparison"]
     assert [comparison["items"][row["item"]] for row in comparison["moves"]] == ["b", "a"]
     assert comparison["beyond_noise"] == 2

@@ -58,9 +58,9 @@ def test_every_column_is_what_its_definition_says():
 
 def test_rules_without_ratings_have_places_by_the_bootstrap():
     votes = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"], ["c", "a", "b"]], weights=[30, 20, 10])
-    board = hr.leaderboard(votes, hr.borda, draws=100, rng=3)
+    board = hr.leaderboard(votes, hr.borda, draws=200, rng=3)
     assert board.columns == tuple(name for name in COLUMNS if not name.startswith("rating"))
-    drawn = hr.bootstrap(votes, hr.borda, draws=100, rng=3)
+    drawn = hr.bootstrap(votes, hr.borda, draws=200, rng=3)
     for row in board.rows:
         k = votes.items.index(row["model"])
         assert (row["rank_ub"], row["rank_lb"]) == (drawn.best[k], drawn.worst[k])

@@ -77,6 +77,7 @@ def views():
         "left out": left.each[0],
         "removals": gone,
         "removal": gone.each[0],
+        "rank sets": hr.rank_sets(VOTES, hr.kemeny, rng=1, draws=200),
         "reach": hr.reach(VOTES, hr.kemeny),
         "verdict": hr.verify(VOTES, hr.kemeny, attack),
         "validation": fine,
@@ -93,9 +94,9 @@ def views():
 
 KINDS = (
     "analysis", "attack", "attack without end", "batch", "board", "bootstrap", "breakdown", "breakdown of a file",
-    "consensus", "groups", "leave one out", "left out", "pair counts", "problems", "ranking", "rated", "ratings",
-    "reach", "removal", "removals", "tiers", "tradeoff", "validation", "verdict", "voter attack", "voter effects",
-    "voters", "votes",
+    "consensus", "groups", "leave one out", "left out", "pair counts", "problems", "rank sets", "ranking", "rated",
+    "ratings", "reach", "removal", "removals", "tiers", "tradeoff", "validation", "verdict", "voter attack",
+    "voter effects", "voters", "votes",
     "audit", "finding", "first shown",
 )  # fmt: skip
 

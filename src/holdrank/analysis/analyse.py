@@ -18,6 +18,8 @@ import numpy as np
 
 from holdrank import __version__
 from holdrank.analysis.bootstrap import bootstrap
+from holdrank.analysis.chance.rank_sets import knows_chance, rank_sets
+from holdrank.analysis.chance.records import chance_record
 from holdrank.analysis.cut import at_the_cut
 from holdrank.analysis.races import Prices, has_quick_bounds, neighbours, voters_who_matter
 from holdrank.analysis.records import (
@@ -41,6 +43,7 @@ from holdrank.analysis.records import (
 from holdrank.analysis.removals import removals
 from holdrank.analysis.result import Analysis
 from holdrank.analysis.spec import CURVE_ITEMS, Spec, curve_distances, cut_budget, reach_budget
+from holdrank.analysis.streams import LEAST_DRAWS
 from holdrank.analysis.tradeoff import tradeoff
 from holdrank.attacks import goals
 from holdrank.attacks.answers import attack, breakdown
@@ -55,6 +58,7 @@ from holdrank.status import Clock, Status, Step
 from holdrank.votes.votes import Votes
 from holdrank.words.headlines import headline
 from holdrank.words.ladders import FEW_ITEMS
+from holdrank.words.results import few_draws_text
 
 Progress: TypeAlias = Callable[[Step], None]
 
@@ -67,6 +71,7 @@ _SHARES = {
     "consensus": 0.3,
     "tiers": 0.3,
     "attack": 0.35,
+    "chance": 0.3,
     "claims": 0.5,
     "gaps": 0.35,
     "cut": 0.4,
@@ -105,6 +110,8 @@ def analyse(
     >>> votes = Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[60, 40])
     >>> analyse(votes, Spec(theta=None)).headline
     'a is firmly first; another winner takes 11 of 100 votes.'
+    >>> analyse(votes, Spec(theta=None)).record["chance"]["text"]
+    'a and b are statistically tied for first place at 95 %; an adversary needs 11 votes (proven minimum).'
     """
     if not isinstance(votes, Votes):
         raise UsageError(f"analyse takes Votes, not {type(votes).__name__}")
@@ -133,7 +140,7 @@ class _Run:
             "votes": votes_record(votes),
             "spec": {**asdict(spec), "claims": list(spec.claims)},
             **dict.fromkeys(("consensus", "tiers", "path", "ratings", "pairs", "bootstrap", "reach", "tradeoff")),
-            **dict.fromkeys(("attack", "cut", "removals", "races", "voters")),
+            **dict.fromkeys(("attack", "chance", "cut", "removals", "races", "voters")),
             **{name: [] for name in ("gaps", "curves", "claims", "others", "steps")},
             "seal": "",  # until all is there
         }
@@ -193,6 +200,20 @@ class _Run:
         )
         self._note_if_open(found.status)
         self.record["attack"] = self._attacked(found, self.statistic)
+
+    def _chance(self) -> None:
+        """Say which items the votes separate, and where places lie for all items at once."""
+        if not self.spec.draws or not self.votes.is_counts or self.votes.n < 2:
+            return
+        if not knows_chance(self.rule.function):
+            return
+        found = rank_sets(
+            self.votes, self.rule.function, by=self.spec.by, time_limit=self._seconds(), rng=self.spec.seed
+        )
+        if found.draws < LEAST_DRAWS:
+            self._note(found.status)
+            return
+        self.record["chance"] = chance_record(found, self.reported.ranking, self.record["attack"])
 
     def _attacked(self, found: Attack, T: Statistic) -> Record:
         best = found.whole or found
@@ -291,6 +312,7 @@ class _Run:
         drawn = bootstrap(
             self.votes,
             self.rule.function,
+            by=self.spec.by,
             draws=self.spec.draws,
             rng=self.spec.seed,
             progress=self.progress,
@@ -298,7 +320,10 @@ class _Run:
         )
         if drawn.status is not Status.RESAMPLED:
             self._note(drawn.status)
-        self.record["bootstrap"] = bootstrap_record(drawn)
+        if drawn.draws >= LEAST_DRAWS:
+            self.record["bootstrap"] = bootstrap_record(drawn)
+        else:
+            self.record["steps"][-1]["note"] = few_draws_text(drawn.draws, self.spec.draws)
 
     def _reach(self) -> None:
         if self.votes.n < 2:

@@ -9,7 +9,8 @@ from time import perf_counter
 
 import numpy as np
 
-from holdrank.analysis.bootstrap import FEW_DRAWS, bootstrap
+from holdrank.analysis.bootstrap import bootstrap
+from holdrank.analysis.streams import LEAST_DRAWS
 from holdrank.attacks.answers import attack
 from holdrank.attacks.goals import Above
 from holdrank.errors import UsageError, quote
@@ -181,7 +182,7 @@ def _by_chance(
     seconds = max(clock.share(2).seconds_left(), 0.0)
     limit = seconds if np.isfinite(seconds) else None
     drawn = bootstrap(votes, T, draws=draws, time_limit=limit, rng=rng, progress=progress)
-    if drawn.draws >= min(draws, FEW_DRAWS):
+    if drawn.draws >= LEAST_DRAWS:
         return drawn.best, drawn.worst
     notes.append(few_draws_text(drawn.draws, draws))
     return np.full(votes.n, np.nan), np.full(votes.n, np.nan)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from time import monotonic, perf_counter
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from holdrank.analysis.draws import Route, route_of, rows_at_a_time
-from holdrank.analysis.streams import BLOCK, NUMBERS_AT_A_TIME, Stream
+from holdrank.analysis.streams import BLOCK, LEAST_DRAWS, NUMBERS_AT_A_TIME, Stream
 from holdrank.errors import UsageError, quote, real_number, show, whole_number
 from holdrank.parallel.checkpoints import Keep, opened
 from holdrank.parallel.spread import expect_executor, spread
@@ -32,9 +32,8 @@ from holdrank.status import Clock, Status, Step, Tabular
 from holdrank.votes.models import Seed, seed_of
 from holdrank.votes.votes import Votes
 from holdrank.words.numbers import percent
-from holdrank.words.results import place_text
+from holdrank.words.results import few_draws_text, place_text
 
-FEW_DRAWS = 200  # fewer, because the time was over, are too few for intervals
 _FIRST_CHUNK, _QUICK, _SLOW = 16, 0.2, 1.0  # draws; seconds for a chunk that should be longer, or shorter
 
 
@@ -71,6 +70,8 @@ class Bootstrap(Tabular):
         How many draws gave each of them.
     unproved : int
         Number of draws whose ranking is the best found, not proved.
+    by : str or None
+        What was drawn: groups of votes by this column, or single votes.
     status : Status
         Whether all draws were made.
     seed : int
@@ -94,6 +95,7 @@ class Bootstrap(Tabular):
     ranks: Ints
     counts: Ints
     unproved: int
+    by: str | None
     status: Status
     seed: int
     seconds: float
@@ -105,6 +107,8 @@ class Bootstrap(Tabular):
     def text(self) -> str:
         """Return the intervals for people, one item per line, in the order of the consensus."""
         ranking = self.consensus.ranking
+        if self.draws < LEAST_DRAWS:
+            return "\n".join([few_draws_text(self.draws), *(show(self.items[i]) for i in ranking.order)])
         rows = [
             place_text(self.items[i], ranking.places[i], self.best[i], self.worst[i], self.first[i])
             for i in ranking.order
@@ -124,6 +128,7 @@ def bootstrap(
     *,
     draws: int = 1000,
     level: float = 0.95,
+    by: str | None = None,
     time_limit: float | None = None,
     rng: Seed = None,
     progress: Callable[[Step], None] | None = None,
@@ -141,8 +146,12 @@ def bootstrap(
         `kemeny`, `copeland`, `bradley_terry`, `borda`, `footrule` and `Robust` of these rank many draws at once; any
         other statistic is called for each.
     draws : int
+        Intervals need 200; with fewer, `text` shows none.
     level : float
         Share of the draws inside each interval of places, with as many left out above as below.
+    by : str, optional
+        What is drawn in place of single votes: all votes of a voter, task or category at once, as
+        ``read_votes(file, by="column")`` named them. Without it, people who cast many votes make intervals too short.
     time_limit : float, optional
         Time limit in seconds. At the limit, or at Ctrl-C, you get the samples drawn so far, at least one.
     rng : int, Generator or None
@@ -175,7 +184,9 @@ def bootstrap(
     draws, level, time_limit = _checked(votes, T, draws, level, time_limit)
     expect_executor(executor)
     T = settled(T, votes)
-    votes = ballots_for(T, votes)
+    # Groups that are left are drawn, in place of votes.
+    votes = ballots_for(T, votes if by is None else votes.drawn_by(by))
+    votes = replace(votes, groups=None) if by is None and votes.groups is not None else votes
     seed = seed_of(rng)
     consensus = consensus_of(votes, T, time_limit)
     left = None if time_limit is None else max(time_limit - (perf_counter() - started), 0.0)
@@ -225,7 +236,8 @@ def _by_blocks(
     tally = _Tally(None)
     work = {f"{at // BLOCK}: {min(BLOCK, draws - at)}": (T, at // BLOCK, min(BLOCK, draws - at), seed)
             for at in range(0, draws, BLOCK)}  # fmt: skip
-    with opened(checkpoint, "bootstrap", votes, {"statistic": described(T), "seed": seed}) as kept:
+    known = {"statistic": described(T), "seed": seed} | ({} if votes.groups is None else {"by": votes.groups.digest})
+    with opened(checkpoint, "bootstrap", votes, known) as kept:
         for _, found in spread(_block, work, Parcel(votes), clock, executor=executor, kept=kept):
             tally.join(found)
             if progress is not None:
@@ -382,6 +394,7 @@ def _summary(
         ranks=ranks,
         counts=counts,
         unproved=tally.unproved,
+        by=None if votes.groups is None else votes.groups.of,
         status=status,
         seed=seed,
         seconds=perf_counter() - started,

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import Any
 
-from holdrank.analysis.bootstrap import FEW_DRAWS, bootstrap
+from holdrank.analysis.bootstrap import bootstrap
 from holdrank.analysis.records import Record, votes_record
+from holdrank.analysis.streams import LEAST_DRAWS
 from holdrank.attacks.answers import attack
 from holdrank.attacks.goals import Above
 from holdrank.attacks.results import amounts
@@ -66,7 +67,7 @@ def compare(
         turned = before.consensus.ranking, after.consensus.ranking
         undone = {} if clock.interrupted else _margins(new.only(common), statistic, *turned, clock)
     drawn = min(before.draws, after.draws)
-    few = drawn < min(draws, FEW_DRAWS)
+    few = drawn < LEAST_DRAWS
     rows: list[Record] = []
     for i in range(len(common)):
         was, now = (

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from holdrank.analysis.streams import NUMBERS_AT_A_TIME, drawn_numbers
+from holdrank.analysis.streams import NUMBERS_AT_A_TIME, drawn_numbers, most_drawn
 from holdrank.rankings import Floats, Ints, Ranking, mean_places
 from holdrank.rules.bradley_terry import compares_all
 from holdrank.rules.consensus import Statistic, by_scores, kemeny
@@ -44,7 +44,7 @@ class _Sums:
         self.columns = columns
         self._ballots, self._table = votes.ballots, table
         # Whole numbers add up without rounding in single precision up to here, in half the time.
-        self._type: Any = np.float32 if votes.total * largest < 2**24 else np.float64
+        self._type: Any = np.float32 if most_drawn(votes) * largest < 2**24 else np.float64
         rows = max(1, NUMBERS_AT_A_TIME // max(columns, 1))
         self._blocks = [slice(at, at + rows) for at in range(0, votes.distinct, rows)]
         keep = votes.distinct * columns <= _MOST_KEPT
@@ -125,7 +125,8 @@ class _ByPairs(Route):
         super().__init__(votes, T, clock)
         self._i, self._j = np.triu_indices(votes.n, 1)
         gaps = votes.unlisted == "observed" and votes.incomplete > 0
-        asked: list[OfPair] = [self._margin, _compared] if both and gaps else [self._margin]
+        vary = gaps or votes.groups is not None  # how many votes compare a pair, in a draw
+        asked: list[OfPair] = [self._margin, self._compared] if both and vary else [self._margin]
         battles = gaps and bool((votes.ballots.listed <= 2).all())
         self._sums: list[_Sums | _Battles] = [
             _Battles(votes, len(self._i), of_pair) if battles else _Sums(votes, len(self._i), 1, self._table(of_pair))
@@ -170,13 +171,14 @@ class _ByPairs(Route):
             signs *= (first > 0) & (second > 0)
         return np.asarray(signs, dtype=np.float64)
 
+    def _compared(self, first: Ints, second: Ints) -> Floats:
+        if self.votes.unlisted == "bottom":
+            return np.ones(first.shape)
+        return ((first > 0) & (second > 0)).astype(np.float64)
+
     def _some_ranks(self, sums: Floats) -> tuple[Ints, Mask]:
         """Sort by pairwise wins."""
         return _ranks_of(-self.wins(sums).sum(axis=-1)), _all(sums)
-
-
-def _compared(first: Ints, second: Ints) -> Floats:
-    return ((first > 0) & (second > 0)).astype(np.float64)
 
 
 class _Kemeny(_ByPairs):
@@ -337,13 +339,13 @@ equip("mean-score", draws=_of_scores)
 
 
 def _sums_of_places_fit(votes: Votes) -> bool:
-    return votes.total * 2 * votes.n < 2**53
+    return most_drawn(votes) * 2 * votes.n < 2**53
 
 
 def _sums_of_scores_fit(votes: Votes) -> bool:
     """Whether floats hold all sums of whole units of scores; always, where scores are no such units."""
     units = score_units(votes)
-    return units is None or votes.total * float(np.abs(units[0]).max(initial=1)) < 2**53
+    return units is None or most_drawn(votes) * float(np.abs(units[0]).max(initial=1)) < 2**53
 
 
 def _kemeny_ranks(margins: Floats, clock: Clock) -> tuple[Ints, Mask]:

@@ -369,6 +369,7 @@ def _misfit(record: Record) -> str:
         "ratings": RATING_COLUMNS,
         "reach": ("best", "worst", "shown_best", "shown_worst"),
         "bootstrap": ("best", "median", "worst", "first"),
+        "chance": ("lower", "upper", "marginal_lower", "marginal_upper"),
     }
     for name, columns in columns_of.items():
         if record.get(name) is not None and any(len(record[name][column]) != n for column in columns):

@@ -39,6 +39,8 @@ class Spec:
         Bootstrap samples; 0 for none.
     seed : int
         Seed of the bootstrap.
+    by : str or None
+        What groups the votes whose chance is looked at: all votes of a voter, task or category then count as one unit.
     time_limit : float or None
         Time limit for all steps together, in seconds.
     """
@@ -52,6 +54,7 @@ class Spec:
     budget: float | None = None
     draws: int = 1000
     seed: int = 0
+    by: str | None = None
     time_limit: float | None = 40.0
 
     def __post_init__(self) -> None:
@@ -60,6 +63,8 @@ class Spec:
         if self.theta is not None:
             # Refuses what is no threshold or no merge.
             plain["theta"] = Robust(kemeny, self.theta, merge=self.merge).theta
+        if not isinstance(self.by, str | None):
+            raise UsageError(f"by must be the name of a column, not {quote(str(self.by))}")
         for name, least in (("k", 1), ("draws", 0), ("seed", 0)):
             value = getattr(self, name)
             plain[name] = number = whole_number(value)

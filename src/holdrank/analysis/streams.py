@@ -8,16 +8,21 @@ from holdrank.rankings import Ints
 from holdrank.votes.groups import Groups
 from holdrank.votes.votes import Votes
 
+LEAST_DRAWS = 200
+"""No interval is made from fewer draws."""
+
 BLOCK = 50  # draws with random numbers of their own: what one worker does at a time
 NUMBERS_AT_A_TIME = 1 << 21  # in any one array, so that all of them stay well below 200 MB
 _ONE_BY_ONE = 8  # votes for each distinct ballot up to which drawing votes is faster than drawing counts
 
 
 def draw_weights(votes: Votes, size: int, generator: np.random.Generator) -> Ints:
-    """Return how often each distinct ballot occurs in each of `size` draws of as many votes as there are.
+    """Return how often each distinct ballot occurs in each of `size` draws of as many votes, or groups, as there are.
 
     Many draws at once are the same as one after the other.
     """
+    if votes.groups is not None:
+        return draw_groups(votes.groups, votes.distinct, size, generator)
     total, distinct = int(votes.total), votes.distinct
     if total > _ONE_BY_ONE * distinct:
         return generator.multinomial(total, votes.weights / votes.total, size=size)
@@ -51,16 +56,14 @@ class Stream:
     Parameters
     ----------
     votes : Votes
+        Where they have groups, these are drawn, each with all its votes, in place of single votes.
     seed : int
     block : int
         The number of the block to begin with.
-    groups : Groups, optional
-        What is drawn: these, each with all its votes, in place of single votes.
     """
 
-    def __init__(self, votes: Votes, seed: int, block: int = 0, groups: Groups | None = None) -> None:
+    def __init__(self, votes: Votes, seed: int, block: int = 0) -> None:
         self._votes, self._seed, self._at = votes, seed, block * BLOCK
-        self._groups = groups
         self._generator = np.random.default_rng(0)
 
     def take(self, rows: int) -> Ints:
@@ -72,10 +75,7 @@ class Stream:
                 own = np.random.SeedSequence(self._seed, spawn_key=(block,))
                 self._generator = np.random.default_rng(own)
             some = min(rows, BLOCK - done)
-            if self._groups is None:
-                parts.append(draw_weights(self._votes, some, self._generator))
-            else:
-                parts.append(draw_groups(self._groups, self._votes.distinct, some, self._generator))
+            parts.append(draw_weights(self._votes, some, self._generator))
             self._at += some
             rows -= some
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
@@ -83,4 +83,12 @@ class Stream:
 
 def drawn_numbers(votes: Votes) -> float:
     """Return how many numbers one draw of votes needs."""
+    if votes.groups is not None:
+        return max(len(votes.groups.group), votes.distinct)
     return votes.total if votes.total <= _ONE_BY_ONE * votes.distinct else votes.distinct
+
+
+def most_drawn(votes: Votes) -> float:
+    """Return how many votes a draw can have at most."""
+    groups = votes.groups
+    return votes.total if groups is None else len(groups) * float(groups.totals.max())

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @click.argument("old")
 @click.argument("new")
 @rule_option
-@click.option("--draws", type=click.IntRange(min=1), default=1000, show_default=True, help="Bootstrap samples.")
+@click.option("--draws", type=click.IntRange(min=200), default=1000, show_default=True, help="Bootstrap samples.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Bootstrap seed.")
 @time_option("the bootstrap and the votes that undo each move")
 @worker_options

@@ -278,6 +278,11 @@ class Seconds(click.FloatRange):
 TIME_LIMIT = 30.0  # seconds, where nothing else is said
 
 
+by_option = click.option(
+    "--by", metavar="COLUMN", help="Column whose groups count as one unit of chance, such as voter, prompt or task."
+)
+
+
 def time_option(what: str, default: float = TIME_LIMIT) -> Callable[[F], F]:
     """Return the option that ends long work; it reaches the command as seconds, None for no limit."""
 

@@ -11,6 +11,7 @@ from holdrank.cli.options import (
     ReadingCommand,
     Threshold,
     as_option,
+    by_option,
     checkpoint_option,
     expect_ratings,
     merge_option,
@@ -36,6 +37,7 @@ from holdrank.cli.printing import (
     tell_limit,
 )
 from holdrank.errors import show
+from holdrank.words.chance import neighbours_text
 from holdrank.words.ladders import rungs
 from holdrank.words.names import order_text, rule_name
 from holdrank.words.numbers import decimal, percent, span
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from holdrank.analysis.bootstrap import Bootstrap
+    from holdrank.analysis.chance.rank_sets import RankSets
     from holdrank.rankings import Ranking
     from holdrank.rules.consensus import Consensus
     from holdrank.rules.ratings import Ratings
@@ -58,49 +61,56 @@ _PROVES = "may prove the ranking optimal"
 @click.argument("file")
 @rule_option
 @click.option("--compare", is_flag=True, help="Also show the ranks by every other rule.")
-@click.option("--draws", type=click.IntRange(min=1),
-              help="Bootstrap samples: show the interval of each place.")  # fmt: skip
+@click.option("--draws", type=click.IntRange(min=200),
+              help="Bootstrap samples: show the interval of each place, and places for all items at once.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Bootstrap seed.")
 @worker_options
 @checkpoint_option
+@by_option
 @time_option("the exact ranking and the bootstrap")
 @rating_options
 @result_options
 def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, executor: Executor | None,
-         checkpoint: str | None, time_limit: float | None, rating: dict[str, Any], model: dict[str, Any],
-         require_proof: bool, as_json: bool, quiet: bool, verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
+         checkpoint: str | None, by: str | None, time_limit: float | None, rating: dict[str, Any],
+         model: dict[str, Any], require_proof: bool, as_json: bool, quiet: bool, verbose: bool,
+         reading: dict[str, Any]) -> int:  # fmt: skip
     """Rank the items of FILE by consensus.
 
     With Bradley-Terry, items have ratings on the Elo scale, with confidence intervals.
     """
     from holdrank.analysis import records
-    from holdrank.analysis.bootstrap import FEW_DRAWS
+    from holdrank.analysis.chance.records import chance_record
+    from holdrank.analysis.streams import LEAST_DRAWS
 
     if compare and draws:
         raise click.UsageError("Give --compare or --draws, not both.")
-    if not draws and (executor is not None or checkpoint is not None):
-        raise click.UsageError("--jobs, --scheduler and --checkpoint need --draws.")
+    if not draws and (executor is not None or checkpoint is not None or by is not None):
+        raise click.UsageError("--by, --jobs, --scheduler and --checkpoint need --draws.")
     if compare and (rating or model):
         raise click.UsageError("--compare shows places, not ratings; leave out the rating options.")
     if draws and model:
         raise click.UsageError(f"--draws does not work with --{next(iter(model))}; give one of the two.")
-    votes = read(file, reading, quiet)
+    votes = read(file, reading if by is None else {**reading, "by": by}, quiet)
     asked, rule = rule, settled_rule(rule, votes)
     expect_ratings(rule, {**rating, **model})
     consensus = _consensus(votes, rule, time_limit, quiet, verbose, model)
     rated = consensus.ratings(**rating) if consensus.has_ratings else None
-    drawn = None
+    drawn = sets = None
     if draws and not consensus.status.is_interrupted:
         left = None if time_limit is None else max(time_limit - consensus.seconds, 0.0)
-        drawn = _bootstrap(votes, rule, draws, seed, left, executor, checkpoint, quiet)
+        means = {"executor": executor, "checkpoint": checkpoint, "by": by}
+        drawn = _bootstrap(votes, rule, draws, seed, left, quiet, means)
+        sets = _sets(votes, rule, by, seed, left)
     others = _others(votes, rule, time_limit, quiet) if compare else {}
-    few = drawn is not None and drawn.draws < min(draws or 0, FEW_DRAWS)
+    few = drawn is not None and drawn.draws < LEAST_DRAWS
     if as_json:
         parts: dict[str, Any] = {"consensus": records.ranking_record(rule, consensus)}
         if rated is not None:
             parts["ratings"] = records.ratings_record(rated)
-        if drawn is not None:
+        if drawn is not None and not few:
             parts["bootstrap"] = records.bootstrap_record(drawn)
+        if sets is not None:
+            parts["chance"] = chance_record(sets)
         if compare:
             parts["others"] = [records.other_record(name, one, votes) for name, one in others.items()]
         spec = {
@@ -110,6 +120,7 @@ def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, exec
             **model,
             "draws": draws or 0,
             "seed": seed,
+            "by": by,
             "time_limit": time_limit,
         }
         print_json("rank", votes, spec=spec, **parts, seconds=round(consensus.seconds, 6))
@@ -119,7 +130,7 @@ def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, exec
     else:
         title = f"{rule.title()} consensus{', pairs weighted equally' * ('reweight' in model)}"
         title += f", ties by {model['ties']}" if model.get("ties", "half") != "half" else ""
-        print_ranking(votes, consensus, title, None if few else drawn, rated)
+        print_ranking(votes, consensus, title, None if few else drawn, rated, sets)
         tell_rule(asked, rule)
     tell_limit(time_limit, consensus.status, _PROVES)
     if drawn is not None:
@@ -214,13 +225,25 @@ def _others(votes: Votes, rule: str, time_limit: float | None, quiet: bool) -> d
     return found
 
 
-def _bootstrap(votes: Votes, rule: str, draws: int, seed: int, time_limit: float | None, executor: Executor | None,
-               checkpoint: str | None, quiet: bool) -> Bootstrap:  # fmt: skip
+def _bootstrap(votes: Votes, rule: str, draws: int, seed: int, time_limit: float | None, quiet: bool,
+               means: dict[str, Any]) -> Bootstrap:  # fmt: skip
     from holdrank.analysis.bootstrap import bootstrap
 
     with progress_line(quiet) as progress:
-        means: dict[str, Any] = {"executor": executor, "checkpoint": checkpoint, "progress": progress}
-        return bootstrap(votes, statistic(rule), draws=draws, rng=seed, time_limit=time_limit, **means)
+        return bootstrap(
+            votes, statistic(rule), draws=draws, rng=seed, time_limit=time_limit, progress=progress, **means
+        )
+
+
+def _sets(votes: Votes, rule: str, by: str | None, seed: int, time_limit: float | None) -> RankSets | None:
+    """Return places that hold for all items at once, where the rule has such."""
+    from holdrank.analysis.chance.rank_sets import knows_chance, rank_sets
+    from holdrank.analysis.streams import LEAST_DRAWS
+
+    if not knows_chance(statistic(rule)):
+        return None
+    found = rank_sets(votes, statistic(rule), by=by, rng=seed, time_limit=time_limit)
+    return found if found.draws >= LEAST_DRAWS else None
 
 
 # Tables
@@ -232,13 +255,14 @@ def tiers_text(tiers: Ranking, median: Ranking, votes: Votes) -> str:
 
 
 def print_ranking(votes: Votes, consensus: Consensus, title: str, drawn: Bootstrap | None = None,
-                  rated: Ratings | None = None) -> None:  # fmt: skip
+                  rated: Ratings | None = None, sets: RankSets | None = None) -> None:  # fmt: skip
     """Print a strict consensus, each item with its majority over the next, and its bootstrap interval."""
     from holdrank.analysis.records import consensus_record
 
     columns = ["place"]
     columns += [] if rated is None else ["rating", f"{percent(rated.level)} interval"]
     columns += [] if drawn is None else [f"{percent(drawn.level)} of draws", "first"]
+    columns += [] if sets is None else [f"{percent(sets.level)}, all at once"]
     table = plain_table(*columns)
     table.add_column("item", overflow="fold")
     table.add_column("preferred to the next by", overflow="fold")
@@ -252,6 +276,8 @@ def print_ranking(votes: Votes, consensus: Consensus, title: str, drawn: Bootstr
             spread += rating_texts(*(float(column[item]) for column in (rated.values, rated.lower, rated.upper)))
         if drawn is not None:
             spread += [span(float(drawn.best[item]), float(drawn.worst[item])), percent(float(drawn.first[item]))]
+        if sets is not None:
+            spread.append(span(sets.lower[item], sets.upper[item]))
         table.add_row(str(place), *spread, show(votes.items[item], 60), margin)
     print_table(title, votes, table)
     click.echo(consensus_text(consensus_record(consensus)))
@@ -259,6 +285,8 @@ def print_ranking(votes: Votes, consensus: Consensus, title: str, drawn: Bootstr
         click.echo(f"note: {note}")
     if drawn is not None:
         click.echo(draws_text(drawn.draws, drawn.unchanged, drawn.status.value))
+    if sets is not None and sets.neighbours:
+        click.echo(neighbours_text(sum(sets.neighbours), len(sets.neighbours), sets.level))
 
 
 def print_comparison(votes: Votes, found: dict[str, Consensus]) -> None:

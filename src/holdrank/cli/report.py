@@ -10,6 +10,7 @@ from holdrank.cli.options import (
     CLAIMS,
     ReadingCommand,
     Threshold,
+    by_option,
     check_output,
     merge_option,
     quiet_option,
@@ -54,12 +55,13 @@ class _ThresholdOrNone(Threshold):
     "--draws", type=click.IntRange(min=0), default=1000, show_default=True, help="Bootstrap samples; 0 for none."
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Bootstrap seed.")
+@by_option
 @time_option("the whole report", 40.0)
 @quiet_option
 @reading_options
 def report(file: str, outputs: tuple[str, ...], text: bool, rule: str, theta: float | str, merge: str, k: int | None,
-           claims: tuple[str, ...], budget: float | None, draws: int, seed: int, time_limit: float | None, quiet: bool,
-           reading: dict[str, Any]) -> int:  # fmt: skip
+           claims: tuple[str, ...], budget: float | None, draws: int, seed: int, by: str | None,
+           time_limit: float | None, quiet: bool, reading: dict[str, Any]) -> int:  # fmt: skip
     """Write the complete analysis of FILE to one page.
 
     The page has the consensus, its tiers, how many votes break them, six pictures and the methods; it needs no network.
@@ -84,9 +86,10 @@ def report(file: str, outputs: tuple[str, ...], text: bool, rule: str, theta: fl
         budget=budget,
         draws=draws,
         seed=seed,
+        by=by,
         time_limit=time_limit,
     )
-    votes = read(file, reading, quiet)
+    votes = read(file, reading if by is None else {**reading, "by": by}, quiet)
     with progress_line(quiet, "analysing") as progress:
         found = analyse(votes, spec, progress=progress)
     # What was found is printed first, should the file not be written in the end.

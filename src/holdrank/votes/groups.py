@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
+from holdrank.errors import UsageError, quote
 from holdrank.rankings import Floats, Ints
 from holdrank.status import Shown
 from holdrank.votes.ballots import Ballots
@@ -70,6 +72,14 @@ class Groups(Shown):
         return np.bincount(self.group, weights=self.weight, minlength=len(self)).astype(np.float64)
 
     @property
+    def digest(self) -> str:
+        """What tells these groups from others, as text."""
+        told = hashlib.sha256(repr((self.of, self.names)).encode("utf-8", "surrogatepass"))
+        for array in (self.group, self.ballot, self.weight):
+            told.update(np.ascontiguousarray(array).tobytes())
+        return told.hexdigest()[:16]
+
+    @property
     def is_counts(self) -> bool:
         """Whether all weights are whole numbers."""
         return bool((np.rint(self.weight) == self.weight).all())
@@ -105,3 +115,11 @@ def _keys(ballots: Ballots) -> Iterator[bytes]:
         else:
             filled = np.where(np.isnan(scores), np.inf, scores) + 0.0  # -0.0 is 0.0
             yield from (row.tobytes() for row in np.ascontiguousarray(filled))
+
+
+def expect_clusters(groups: Groups, total: float) -> None:
+    """Refuse groups that say nothing about chance: one alone, or groups that leave out votes."""
+    if len(groups) < 2:
+        raise UsageError(f"by {quote(groups.of, 40)} there is one group alone, which says nothing about chance")
+    if not np.isclose(groups.weight.sum(), total, rtol=1e-9):
+        raise UsageError(f"some votes belong to no group by {quote(groups.of, 40)}", repair="fill in that column")

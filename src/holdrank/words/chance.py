@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from holdrank.errors import show
-from holdrank.words.names import in_text
+from holdrank.words.names import in_text, listed
 from holdrank.words.numbers import number, percent, plural
+
+_NAMED = 4  # items of a shared first place that are named
 
 NO_VALUE = "votes do not determine how strong {} is; it is separated from no item"
 NO_VALUES = "votes do not determine how strong {} items are; they are separated from no item"
@@ -71,3 +74,63 @@ def top_text(names: Sequence[str], k: int, level: float) -> str:
 def unknown_note(names: Sequence[str]) -> str:
     """Return which items have no score that could be compared."""
     return NO_VALUE.format(show(names[0], 60)) if len(names) == 1 else NO_VALUES.format(number(len(names)))
+
+
+def tied_text(names: Sequence[str], items: int, level: float) -> str:
+    """Return who may come first by chance: one item, or several that are tied.
+
+    Examples
+    --------
+    >>> tied_text(["a"], 9, 0.95), tied_text(["a", "b"], 9, 0.95)
+    ('a is statistically first at 95 %', 'a and b are statistically tied for first place at 95 %')
+    >>> tied_text(list("abcdef"), 9, 0.95), tied_text(["a", "b"], 2, 0.9), tied_text(list("abc"), 3, 0.95)
+    ('a, b, c, d and 2 more are statistically tied for first place at 95 %', 'a and b are statistically tied at 90 %', \
+'All 3 items are statistically tied at 95 %')
+    """
+    at = f"at {percent(level)}"
+    if len(names) == 1:
+        return f"{show(names[0], 60)} is statistically first {at}"
+    if len(names) == items and items > 2:
+        return f"All {items:,} items are statistically tied {at}"
+    place = "" if items == 2 else " for first place"
+    return f"{listed([show(name, 60) for name in names], _NAMED)} are statistically tied{place} {at}"
+
+
+def both_text(tied: str, attack: dict[str, Any] | None, votes: dict[str, Any]) -> str:
+    """Return what chance does and what an adversary needs, in one sentence.
+
+    Parameters
+    ----------
+    tied : str
+        By `tied_text`.
+    attack, votes : dict
+        Of the record of an analysis: the attack on the first place.
+
+    Examples
+    --------
+    >>> amounts = {"lower": 0.03, "upper": 0.04, "decides": 4, "sufficient": 4}
+    >>> both_text("a and b are statistically tied at 95 %", amounts, {"counts": True, "total": 100})
+    'a and b are statistically tied at 95 %; an adversary needs 4 votes (proven minimum).'
+    >>> both_text("a is statistically first at 95 %", {**amounts, "sufficient": 6}, {"counts": True, "total": 100})
+    'a is statistically first at 95 %; an adversary needs 4 to 6 votes.'
+    """
+    return f"{tied}; {_needs(attack, votes)}." if attack is not None else f"{tied}."
+
+
+def _needs(attack: dict[str, Any], votes: dict[str, Any]) -> str:
+    if attack["lower"] is None:
+        return "no adversary can change it"
+    names = ("decides", "sufficient") if votes["counts"] else ("lower", "upper")
+    least, most = attack[names[0]], attack[names[1]]
+
+    def amount(value: float) -> str:
+        return plural(value, "vote") if votes["counts"] else f"{percent(value)} of the votes"
+
+    if most is None:
+        return f"an adversary needs at least {amount(least)}" if least else "no attack was found, and none is ruled out"
+    if least == most:
+        return f"an adversary needs {amount(most)} (proven minimum)"
+    if not least or (votes["counts"] and least <= 1):
+        return f"an adversary needs at most {amount(most)}"
+    fewer = number(least) if votes["counts"] else percent(least)
+    return f"an adversary needs {fewer} to {amount(most)}"

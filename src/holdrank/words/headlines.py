@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from holdrank.errors import show
+from holdrank.words.chance import tied_text
 from holdrank.words.cuts import cut_text
 from holdrank.words.ladders import FEW_ITEMS
 from holdrank.words.names import listed
@@ -24,8 +25,8 @@ _NEXT = {2: "a third", 3: "a fourth", 4: "a fifth"}
 
 FIRM_MEANS = (
     f"Fragile means that one vote, or at most {percent(FRAGILE)} of the votes, is enough. Firm means that at least "
-    f"{percent(FIRM)} of the votes and {FIRM_VOTES} votes are needed (proven), and that the bootstrap keeps the first "
-    f"place in at least {percent(FIRM_CHANCE)} of the samples."
+    f"{percent(FIRM)} of the votes and {FIRM_VOTES} votes are needed (proven), that the bootstrap keeps the first "
+    f"place in at least {percent(FIRM_CHANCE)} of the samples, and that no other item is statistically tied for it."
 )
 
 
@@ -160,6 +161,9 @@ def _first_gap(record: Record) -> str:
 
 
 def _chance(record: Record) -> str:
+    if chance := record.get("chance"):
+        names = [record["items"][item] for item in _tied(record)]
+        return f"{tied_text(names, len(record['items']), chance['level'])}."
     drawn, top = record.get("bootstrap"), _top(record)
     if drawn is None or drawn["draws"] < LEAST_DRAWS or len(top) == len(record["items"]):
         return ""
@@ -171,6 +175,11 @@ def first_by_chance(record: Record) -> float:
     """Return how often one of those who are first is first in the bootstrap samples."""
     share = sum(record["bootstrap"]["first"][item] for item in _top(record))
     return min(round(float(share), 6), 1.0)
+
+
+def _tied(record: Record) -> list[int]:
+    """Return the items that may be first by chance."""
+    return [item for item in record["consensus"]["order"] if record["chance"]["lower"][item] == 1]
 
 
 def _top(record: Record) -> list[int]:
@@ -198,6 +207,8 @@ def _strength(record: Record) -> str:
         return ""
     # Who shares first place may change for fewer votes than somebody new takes.
     if len(_top(record)) > 1 and (ends := _gap_ends(record)) is not None and not _enough_to_be_firm(ends[0], votes):
+        return ""
+    if record.get("chance") and not set(_tied(record)) <= set(_top(record)):
         return ""
     tested = drawn is not None and drawn["draws"] >= LEAST_DRAWS
     return "firm" if not tested or first_by_chance(record) >= FIRM_CHANCE else ""

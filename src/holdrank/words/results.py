@@ -14,6 +14,7 @@ STEPS = {
     "consensus": "finding the consensus",
     "tiers": "choosing the tiers",
     "attack": "looking for the smallest attack",
+    "chance": "telling chance from what the votes say",
     "claims": "testing claims",
     "gaps": "counting the votes that break each gap",
     "cut": "testing the cut",
@@ -32,15 +33,16 @@ STEPS = {
 _OPTIMA = {True: "the only optimum", False: "one of several optima", None: "other optima not ruled out"}
 
 
-def few_draws_text(drawn: int, asked: int) -> str:
+def few_draws_text(drawn: int, asked: int | None = None) -> str:
     """Return that too few draws were ranked for intervals.
 
     Examples
     --------
-    >>> few_draws_text(3, 1000)
-    '3 of 1,000 draws were ranked, too few for intervals'
+    >>> few_draws_text(3, 1000), few_draws_text(3)
+    ('3 of 1,000 draws were ranked, too few for intervals', '3 draws were ranked, too few for intervals')
     """
-    return f"{drawn:,} of {asked:,} draws were ranked, too few for intervals"
+    part = "" if asked is None else f" of {asked:,}"
+    return f"{drawn:,}{part} draws were ranked, too few for intervals"
 
 
 def more_time_text(time_limit: float, gain: str) -> str:

@@ -58,7 +58,15 @@ def strengths(votes: Votes | PairCounts, groups: Groups | None) -> Estimate:
         return points(votes, groups)
     values, cov = RatingModel(votes, RIDGE, None, None).estimate(groups)
     units = votes.total if groups is None else float(len(groups))
-    return Estimate(values, cov * (units / max(units - 1, 1)), units)
+    return Estimate(values, cov * (units / max(units - 1, 1)), effective_units(votes.total, groups))
+
+
+def effective_units(total: float, groups: Groups | None) -> float:
+    """Return as how many votes, or groups of equal size, these count: one large group among small ones is hardly more.
+
+    By Kish, the square of the sum of their sizes over the sum of the squares.
+    """
+    return total if groups is None else float(groups.totals.sum() ** 2 / (groups.totals**2).sum())
 
 
 def _with_spread(
@@ -72,4 +80,5 @@ def _with_spread(
     else:
         for part, slopes in influences:
             filling += slopes.T @ (votes.weights[part, None] * slopes)
-    return Estimate(values, filling / votes.total**2 * (units / max(units - 1, 1)), units)
+    spread = filling / votes.total**2 * (units / max(units - 1, 1))
+    return Estimate(values, spread, effective_units(votes.total, groups))

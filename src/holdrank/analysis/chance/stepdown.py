@@ -36,7 +36,7 @@ class Estimate:
     covariance : (n, n) array of float
         Of the values that are there.
     units : float
-        Independent ballots or clusters; infinite for a covariance that is known.
+        As how many independent ballots or equal clusters they count; infinite for a covariance that is known.
     """
 
     values: Floats
@@ -158,15 +158,16 @@ def _wobble(root: Floats, errors: Floats, units: float, draws: int, rng: np.rand
     if draws * n * n > _MOST_FACTORS:
         return np.sqrt(freedom / rng.chisquare(freedom, size=(draws, 1, 1))).astype(np.float32)
     found = np.empty((draws, n, n), dtype=np.float32)
-    width = min(int(freedom), n)
+    few = freedom < n
+    width = max(int(freedom), 1) if few else n
     for at in range(0, draws, rows := max(1, NUMBERS_AT_A_TIME // (n * n))):
         size = min(rows, draws - at)
         factors = rng.standard_normal((size, n, width))
-        if freedom > width:  # as many normal numbers as there are units, turned into a triangle (Bartlett)
+        if not few:  # as many normal numbers as there are units, turned into a triangle (Bartlett)
             factors *= np.tri(n, width, -1)
             diagonal = np.arange(n)
             factors[:, diagonal, diagonal] = np.sqrt(rng.chisquare(freedom - diagonal, size=(size, n)))
-        scaled = root @ factors / math.sqrt(freedom)
+        scaled = root @ factors / math.sqrt(width if few else freedom)
         product = scaled @ scaled.transpose(0, 2, 1)
         own = np.diagonal(product, axis1=1, axis2=2)
         spread = np.maximum(own[:, :, None] + own[:, None, :] - 2 * product, 0.0)
