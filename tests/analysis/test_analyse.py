@@ -45,7 +45,7 @@ def test_the_record_tells_what_single_calls_tell(trees):
 
 
 def test_the_headline_counts_votes_first(trees):
-    told = "Ash is firmly first; another winner takes 11 of 100 votes."
+    told = "Ash is first; another winner takes 11 of 100 votes."
     assert trees.headline == told
     assert repr(trees) == f"Analysis({told})"
 
@@ -164,7 +164,7 @@ def test_progress_and_partial_records_come_step_by_step():
         progress=lambda step: steps.append(step.name),
         partial=lambda record: seen.append((record["steps"][-1]["name"], mismatch(record))),
     )
-    names = ["consensus", "tiers", "attack", "claims", "gaps", "cut", "removals"]
+    names = ["consensus", "tiers", "attack", "chance", "claims", "gaps", "cut", "removals"]
     names += ["races", "bootstrap", "reach", "voters", "tradeoff", "curves", "others", "refine"]
     assert [name for name, _ in seen] == names
     assert {problem for _, problem in seen} == {""}

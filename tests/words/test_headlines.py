@@ -107,6 +107,15 @@ def test_the_fragile_is_called_fragile_and_the_firm_firm():
         "a is first; another winner takes 37 of 500 votes.",
         "Proven minimum (7.4 %): 36 are not enough. a is first in 90 % of 1,000 bootstrap samples.",
     )
+    chance = {"level": 0.95, "lower": [1, 1]}
+    assert told([1, 2], many, total=500, chance=chance) == (
+        "a is first; another winner takes 37 of 500 votes.",
+        "Proven minimum (7.4 %): 36 are not enough. a and b are statistically tied at 95 %.",
+    )
+    assert told([1, 2], many, total=500, chance={"level": 0.95, "lower": [1, 2]}) == (
+        "a is firmly first; another winner takes 37 of 500 votes.",
+        "Proven minimum (7.4 %): 36 are not enough. a is statistically first at 95 %.",
+    )
     few = {"draws": 199, "first": [0.9, 0.1]}
     assert told([1, 2], many, total=500, bootstrap=few) == (
         "a is firmly first; another winner takes 37 of 500 votes.",

@@ -109,7 +109,7 @@ def analyse(
     --------
     >>> votes = Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[60, 40])
     >>> analyse(votes, Spec(theta=None)).headline
-    'a is firmly first; another winner takes 11 of 100 votes.'
+    'a is first; another winner takes 11 of 100 votes.'
     >>> analyse(votes, Spec(theta=None)).record["chance"]["text"]
     'a and b are statistically tied for first place at 95 %; an adversary needs 11 votes (proven minimum).'
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import blake2b
 from time import monotonic, perf_counter
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from holdrank.analysis.draws import Route, route_of, rows_at_a_time
-from holdrank.analysis.streams import BLOCK, LEAST_DRAWS, NUMBERS_AT_A_TIME, Stream
+from holdrank.analysis.streams import BLOCK, LEAST_DRAWS, NUMBERS_AT_A_TIME, Stream, drawn_by
 from holdrank.errors import UsageError, quote, real_number, show, whole_number
 from holdrank.parallel.checkpoints import Keep, opened
 from holdrank.parallel.spread import expect_executor, spread
@@ -185,8 +185,7 @@ def bootstrap(
     expect_executor(executor)
     T = settled(T, votes)
     # Groups that are left are drawn, in place of votes.
-    votes = ballots_for(T, votes if by is None else votes.drawn_by(by))
-    votes = replace(votes, groups=None) if by is None and votes.groups is not None else votes
+    votes = ballots_for(T, drawn_by(votes, by))
     seed = seed_of(rng)
     consensus = consensus_of(votes, T, time_limit)
     left = None if time_limit is None else max(time_limit - (perf_counter() - started), 0.0)

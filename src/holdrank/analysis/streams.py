@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from holdrank.rankings import Ints
-from holdrank.votes.groups import Groups
+from holdrank.votes.groups import Groups, expect_clusters
 from holdrank.votes.votes import Votes
 
 LEAST_DRAWS = 200
@@ -14,6 +16,14 @@ LEAST_DRAWS = 200
 BLOCK = 50  # draws with random numbers of their own: what one worker does at a time
 NUMBERS_AT_A_TIME = 1 << 21  # in any one array, so that all of them stay well below 200 MB
 _ONE_BY_ONE = 8  # votes for each distinct ballot up to which drawing votes is faster than drawing counts
+
+
+def drawn_by(votes: Votes, by: str | None) -> Votes:
+    """Return votes whose groups are those to be drawn, at least two by the column `by`; none where votes are drawn."""
+    if by is None:
+        return votes if votes.groups is None else replace(votes, groups=None)
+    expect_clusters(votes.expect_groups(by), votes.total)
+    return votes
 
 
 def draw_weights(votes: Votes, size: int, generator: np.random.Generator) -> Ints:

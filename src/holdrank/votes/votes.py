@@ -22,7 +22,7 @@ from holdrank.votes.forms import RawBallots, battles_from_frame, scores_from_fra
 from holdrank.votes.forms.battles import ballots_of_results, groups_of_battles
 from holdrank.votes.forms.notes import counted
 from holdrank.votes.forms.table import MAX_SCORE
-from holdrank.votes.groups import Groups, expect_clusters, rows_among
+from holdrank.votes.groups import Groups, rows_among
 from holdrank.votes.inputs import (
     ballots_of_orders,
     ballots_that_count,
@@ -392,11 +392,6 @@ class Votes(WeightedBallots, Shown):
             what = f"{quote(self.groups.of, 40)}, not by {quote(str(by), 40)}"
             raise UsageError(f"these votes are grouped by {what}", repair=repair)
         return self.groups
-
-    def drawn_by(self, by: str | None) -> Votes:
-        """Return these votes, which have at least two groups, those of the column `by`, and no votes beside them."""
-        expect_clusters(self.expect_groups(by), self.total)
-        return self
 
     def only(self, items: Iterable[str]) -> Votes:
         """Return the votes on some of the items, in this order; ballots that list none of them are left out.

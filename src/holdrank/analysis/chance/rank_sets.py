@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from statistics import NormalDist
 from time import perf_counter
@@ -13,7 +13,7 @@ from holdrank.analysis.chance import estimates
 from holdrank.analysis.chance.medians import surely_before, surely_more_wins
 from holdrank.analysis.chance.stepdown import Mask, separated
 from holdrank.analysis.draws import pair_margins
-from holdrank.analysis.streams import LEAST_DRAWS, Stream
+from holdrank.analysis.streams import LEAST_DRAWS, Stream, drawn_by
 from holdrank.errors import UsageError, item_number, quote, real_number, show, whole_number
 from holdrank.rankings import Floats, Ints
 from holdrank.rules.consensus import Consensus, Statistic, StatisticName, expect_seconds, expect_votes, name_of
@@ -206,8 +206,7 @@ def rank_sets(
     if by is not None:
         expect_votes(votes, "rank_sets with by")
     if isinstance(votes, Votes):
-        votes = ballots_for(T, votes if by is None else votes.drawn_by(by))
-        votes = replace(votes, groups=None) if by is None else votes
+        votes = ballots_for(T, drawn_by(votes, by))
     groups = votes.groups if isinstance(votes, Votes) else None
     consensus = rule.function(votes)  # type: ignore[arg-type]
     unknown: list[str] = []
