@@ -33,6 +33,7 @@ def large_record(n: int) -> dict:
     record["path"] = {"theta": [round(k / 2000, 6) for k in range(900)], "sizes": [sizes] * 900}
     record["pairs"] = {"share": share, "compared": [[3000.0]]}
     place = [i + 1 for i in order]
+    record["chance"] = None
     record["bootstrap"] |= {"best": [max(p - 2.0, 1.0) for p in place], "median": [float(p) for p in place],
                             "worst": [min(p + 2.0, n) for p in place], "first": [0.0] * n}  # fmt: skip
     low, high = [max(p - 4, 1) for p in place], [min(p + 4, n) for p in place]

@@ -184,7 +184,7 @@ def test_a_page_of_a_hundred_items_is_small_and_sound():
 
 def test_a_page_without_anything_optional_is_sound(small):
     record = copy.deepcopy(small.record)
-    record |= dict.fromkeys(("path", "bootstrap", "reach", "tradeoff", "attack", "cut"))
+    record |= dict.fromkeys(("path", "bootstrap", "chance", "reach", "tradeoff", "attack", "cut"))
     record |= {name: [] for name in ("gaps", "curves", "claims", "others")}
     record["steps"][1] |= {"state": "failed", "note": "it was late"}
     assert mismatch(record) == ""
