@@ -13,7 +13,7 @@ import holdrank as hr
 from holdrank.analysis.records import mismatch
 from holdrank.views.report import html, markdown
 
-MODELS, BATTLES, VOTERS = 36, 15_000, 300
+MODELS, BATTLES, VOTERS = 60, 50_000, 300
 
 pytestmark = [pytest.mark.slow, pytest.mark.traced, pytest.mark.usefixtures("time_at_work")]
 
@@ -39,7 +39,7 @@ def votes(frame):
 
 @pytest.fixture(scope="module")
 def found(votes):
-    return hr.analyse(votes, hr.Spec(draws=200, time_limit=6))
+    return hr.analyse(votes, hr.Spec(draws=200, time_limit=40))
 
 
 def test_every_section_of_the_record_is_filled(votes, found):
@@ -65,14 +65,14 @@ def test_every_section_of_the_record_is_filled(votes, found):
 def test_the_pages_say_nothing_was_left_out(found):
     for page in (html(found), markdown(found)):
         for words in (
-            "within the time limit",
+            "not computed within the time limit",
             "There are no breakdown curves",
             "There is no trade-off",
             "not known",
             "0 % of 2 draws",
         ):
             assert words not in page
-        assert "attles to be overtaken" in page
+        assert "to overtake" in page or "to be overtaken" in page
         assert "Voters who matter" in page
     assert len(html(found).encode()) < 500_000
 

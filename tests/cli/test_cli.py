@@ -469,7 +469,7 @@ def test_ctrl_c_in_a_long_run_prints_the_best_ranking(tmp_path):
     rng = np.random.default_rng(0)
     hr.write_votes(hr.Votes.from_ranks(np.array([rng.permutation(90) + 1 for _ in range(101)])), tmp_path / "hard.soc")
     process = subprocess.Popen(
-        [sys.executable, "-m", "holdrank", "rank", "hard.soc"],
+        [sys.executable, "-m", "holdrank", "rank", "hard.soc", "--time-limit", "none"],
         cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert process.stderr is not None
