@@ -14,6 +14,7 @@ from holdrank.attacks.goals import Above, Distance, Enters, Leaves, NewWinner, T
 from holdrank.attacks.plans import adds_battles
 from holdrank.attacks.tiers.pair_prices import PairPrices
 from holdrank.attacks.tiers.standing import StandingTiers
+from holdrank.proofs.statistics import Exactly
 from holdrank.status import Clock
 
 import oracles
@@ -84,7 +85,7 @@ def informed(votes, T, before, change):
 @pytest.mark.parametrize("base", [hr.kemeny, hr.borda, hr.footrule])
 def test_no_whole_ballots_do_it_below_the_bounds(base, rule, change):
     rng = np.random.default_rng([len(base.__name__), len(rule), len(change)])
-    met = tight = 0
+    met = tight = proved = 0
     for number in range(27):
         family, n = FAMILIES[number % 9], 4 if number >= 24 else 2 + (number > 3)
         votes = a_profile(rng, "strict" if family == "battles" and n < 3 else family, n)
@@ -93,6 +94,7 @@ def test_no_whole_ballots_do_it_below_the_bounds(base, rule, change):
         T = hr.Robust(base, a_threshold(rng, votes), merge=rule)
         before = T(votes).ranking
         standing = informed(votes, T, before, change)
+        again = Exactly(votes, T).borders(tuple(before.ranks.tolist()), change)  # what `verify` knows
         goals = all_goals(n)
         ballots, weights = [tuple(row) for row in votes.ranks.tolist()], [int(w) for w in votes.weights]
         least = oracles.fewest_ballots(
@@ -107,7 +109,11 @@ def test_no_whole_ballots_do_it_below_the_bounds(base, rule, change):
                 assert bound <= weak + 1e-6, (family, votes.ranks, votes.weights, T, by_hand, bound, weak)
                 met += 1
                 tight += math.ceil(bound - 1e-6) == weak
+                if again is not None:
+                    assert again.least(aim) <= weak, (family, votes.ranks, votes.weights, T, by_hand, weak)
+                    proved += math.ceil(again.least(aim)) == weak
     assert met > 100
+    assert base is not hr.kemeny or proved > met / 8
     assert tight > met / 4  # a bound of nothing would pass everything above
 
 

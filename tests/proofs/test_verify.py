@@ -454,3 +454,24 @@ def test_a_place_that_the_budget_ties_is_not_excluded():
     assert told == ["open", "open"]
     firm = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[52, 48])
     assert hr.verify(firm, hr.analyse(firm, hr.Spec(theta=None, draws=0, budget=0.01))).proved
+
+
+@pytest.mark.parametrize("merge", ["downward", "naive"])
+def test_pairs_prove_what_tiers_of_many_items_take_and_nothing_more(merge):
+    votes = hr.sample_votes(hr.Mallows(range(8), 0.7), 301, rng=4)
+    T = hr.Robust(hr.kemeny, 0.05, merge=merge)
+    for goal in (hr.NewWinner(), hr.TopSet(2), hr.Distance(1 / 28)):
+        found = hr.attack(votes, T, goal, time_limit=5)
+        assert found.lower > 0
+        assert found.exact
+
+        def finding(amount, found=found):
+            (check, *_) = [
+                check
+                for check in hr.verify(votes, T, dataclasses.replace(found, lower=amount, upper=amount)).checks
+                if "takes at least" in check.claim
+            ]
+            return check.finding
+
+        assert finding(found.lower) == "proved", goal
+        assert finding(found.lower + 1e-4) != "proved", goal

@@ -76,6 +76,8 @@ def _proved_shares(
         return _by_races(checker, aims, change, claim), "open"
     if checker.base is None:
         return Check(claim, "open", NO_PROOF), "open"
+    if _by_borders(checker, aims, change):
+        return Check(claim, "proved"), "open"
     if votes.n > FEW_ITEMS:
         return Check(claim, "open", f"more than {FEW_ITEMS} items"), "open"
     unit = checker.exact.unit
@@ -107,6 +109,23 @@ def _proved_shares(
     least = percent(float(proof.gaps[0].proved / total))
     note = f"the best bound for {ranking_text(proof.gaps[0].outcome, votes)} is that it takes {least}"
     return Check(claim, "open", note), "open"
+
+
+def _by_borders(checker: Exactly, aims: Sequence[tuple[Aim, Amounts]], change: Change) -> bool:
+    """Whether single pairs prove the lower bounds in shares, for tiers."""
+    votes, ranks = checker.votes, tuple(aims[0][0].before.ranks.tolist())
+    borders = checker.borders(ranks, change)
+    if borders is None:
+        return False
+    unit = checker.exact.unit
+    for aim, told in aims:
+        proved = borders.least(aim)
+        if not (
+            proved == math.inf
+            or Fraction(proved) * unit >= Fraction(told.lower) * Fraction(votes.total) - slack_of(votes)
+        ):
+            return False
+    return True
 
 
 def _by_races(checker: Exactly, aims: Sequence[tuple[Aim, Amounts]], change: Change, claim: str) -> Check:

@@ -13,6 +13,7 @@ from holdrank.arrays.tolerances import TIED
 from holdrank.attacks.goals import Aim
 from holdrank.attacks.plans import adds_battles
 from holdrank.proofs import exact
+from holdrank.proofs.borders import MOST_WORK, Borders
 from holdrank.proofs.bounds import Amount, Ground, battles, extremes, rankings
 from holdrank.proofs.exact import Cheapest, ExactVotes, Order
 from holdrank.proofs.movements import sharpened
@@ -79,6 +80,13 @@ class Exactly:
     def races(self) -> Races | None:
         """What battles cannot do; None for other rules and other votes."""
         return None if self.strengths is None else Races.of(self.votes, self.strengths)
+
+    def borders(self, ranks: Outcome, change: Change) -> Borders | None:
+        """Return what single pairs prove about tiers of Kemeny's ranking; None for other rules, and too many votes."""
+        few = self.votes.distinct * self.votes.n**2 <= MOST_WORK
+        if self.base != "kemeny" or self.theta is None or self.theta >= 0.5 or self.rule == "smith" or not few:
+            return None
+        return Borders(self.exact, ranks, self.theta, change)
 
     @cached_property
     def one_ballot(self) -> int | None:
