@@ -13,12 +13,13 @@ from holdrank.words.ladders import ladder_of
 from holdrank.words.nouns import noun_of
 from holdrank.words.numbers import number, percent, span
 from holdrank.words.pictures import compared
-from holdrank.words.prices import CANNOT_BREAK, Price, price, to_decide
+from holdrank.words.prices import CANNOT_BREAK, NOT_KNOWN, Price, price, to_decide
 from holdrank.words.ratings import rating_texts
 
 FIRST_ROWS = 10  # that a page shows before somebody asks for all
 _WIDE = 0.8  # a mean reach of so much of all places says nothing
 _NEVER = 1e15  # votes; sorts what cannot be broken last
+_UNKNOWN = "–"
 _FEW_PLACES = 4  # items whose whole reach is drawn all the same
 
 
@@ -152,21 +153,20 @@ def _overtaken(record: Record) -> list[tuple[Column, list[Cell]]]:
         ends = [rung.items[-1] for rung in ladder_of(record)[:-1]]
         known = {item: (gap, price(gap, votes)) for item, gap in zip(ends, record["gaps"], strict=False)}
         title = f"{unit} at the gap below"
-    if not any(cost for _, cost in known.values()):
-        return []
-    return [(Column("overtake", title), [_price_cell(*known.get(item, (None, None))) for item in range(n)])]
+    cells = [_price_cell(*known.get(item, (None, None))) for item in range(n)]
+    return [(Column("overtake", title), cells)] if any(cell.text not in ("", _UNKNOWN) for cell in cells) else []
 
 
 def _price_cell(found: Record | None, cost: Price | None) -> Cell:
     if found is None:
         return Cell("")
     if cost is None:
-        return Cell("–", None, "not known")
+        return Cell(_UNKNOWN, None, NOT_KNOWN)
     if cost.amount == CANNOT_BREAK:
         return Cell("never", _NEVER, CANNOT_BREAK)
     least = to_decide(found)
     if found["sufficient"] is None and least is not None and least <= 1:  # one vote is always needed
-        return Cell("–", None, "not known")
+        return Cell(_UNKNOWN, None, NOT_KNOWN)
     value = least if least is not None else found["lower"]
     return Cell(cost.amount, value, str(cost))
 
