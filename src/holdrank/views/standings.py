@@ -85,16 +85,17 @@ def board(record: Record) -> Record:
 
 
 def shown_chance(record: Record) -> Record | None:
-    """Return the best and worst places by chance: those that hold for all items at once, else of the bootstrap.
+    """Return the best and worst places by chance: those that hold for all items at once, where these say anything.
 
-    None where there are too few draws to say anything.
+    Else those of the bootstrap, item by item; None where there are too few draws for either.
     """
     chance, drawn = record.get("chance"), record["bootstrap"]
     if len(record["items"]) < 2:
         return None
-    if chance is not None:
-        return {"best": chance["lower"], "worst": chance["upper"]}
-    return drawn if drawn is not None and drawn["draws"] >= LEAST_DRAWS else None
+    known = drawn if drawn is not None and drawn["draws"] >= LEAST_DRAWS else None
+    if chance is None or (known is not None and _is_wide(chance["lower"], chance["upper"])):
+        return known
+    return {"best": chance["lower"], "worst": chance["upper"], "all": chance["level"]}
 
 
 def shown_reach(record: Record) -> Record | None:
@@ -103,8 +104,14 @@ def shown_reach(record: Record) -> Record | None:
     n = len(record["items"])
     if reach is None or n < 2:
         return None
-    wide = sum(worst - best for best, worst in zip(reach["best"], reach["worst"], strict=True)) / n / (n - 1)
-    return reach if n <= _FEW_PLACES or wide < _WIDE else None
+    return None if _is_wide(reach["best"], reach["worst"]) else reach
+
+
+def _is_wide(best: list[float], worst: list[float]) -> bool:
+    """Whether nearly all places are left to nearly all items, which says nothing."""
+    n = len(best)
+    mean = sum(high - low for low, high in zip(best, worst, strict=True)) / n / (n - 1)
+    return n > _FEW_PLACES and mean >= _WIDE
 
 
 def _spans(best: list[float], worst: list[float]) -> list[Cell]:
@@ -204,7 +211,7 @@ def _legend(record: Record, drawn: Record | None, reach: Record | None) -> list[
     if drawn is None and reach is None:
         return []
     found = [("dot", f"place{' without ties' * (record['tiers'] is not None)}")]
-    found += [] if drawn is None else [("noise", words.chance_legend(record))]
+    found += [] if drawn is None else [("noise", words.chance_legend(drawn))]
     found += [] if reach is None else [("reach", words.reach_legend(record))]
     return found
 

@@ -49,11 +49,11 @@ def how_ranked(record: Record) -> str:
     return " ".join(parts)
 
 
-def chance_legend(record: Record) -> str:
-    """Return what the thin bar means."""
-    if chance := record.get("chance"):
-        return f"by chance ({percent(chance['level'])} for all items at once)"
-    return f"by chance ({percent(record['bootstrap']['level'])} of bootstrap samples)"
+def chance_legend(drawn: Record) -> str:
+    """Return what the thin bar means: places for ``all`` items at once at some level, or those of a bootstrap."""
+    if "all" in drawn:
+        return f"by chance ({percent(drawn['all'])} for all items at once)"
+    return f"by chance ({percent(drawn['level'])} of bootstrap samples)"
 
 
 def reach_legend(record: Record) -> str:
