@@ -21,7 +21,7 @@ import holdrank as hr
 from boards import DEFECTS, board, votes_of
 from holdrank.analysis.audit import PROBES
 from holdrank.analysis.audit_records import audit_record
-from holdrank.analysis.probes.cycles import _count
+from holdrank.analysis.probes.cycles import _count, majority_chances
 from holdrank.analysis.probes.evidence import Evidence
 from holdrank.analysis.probes.links import gini, least_cut
 from holdrank.analysis.probes.people import log_chance
@@ -257,6 +257,21 @@ def test_cycles_are_triples_that_beat_each_other_in_turn(numbers):
     assert _count(beats) == (cyclic, decided)
 
 
+@given(st.lists(st.tuples(st.integers(1, 60), st.floats(0.001, 0.999)), min_size=1, max_size=6))
+def test_chances_of_a_majority_are_binomial(pairs):
+    m, p = (np.array(column) for column in zip(*pairs, strict=True))
+    most, level = majority_chances(m, p)
+    assert most == pytest.approx(scipy.stats.binom.sf(m // 2, m, p), abs=1e-12)
+    assert level == pytest.approx(np.where(m % 2 == 0, scipy.stats.binom.pmf(m // 2, m, p), 0.0), abs=1e-12)
+
+
+def test_chances_of_a_majority_of_many_battles():
+    m, p = np.array([20_000, 20_001, 9000, 5000]), np.array([0.503, 0.498, 0.2, 0.502])
+    most, level = majority_chances(m, p)
+    assert most == pytest.approx(scipy.stats.binom.sf(m // 2, m, p), abs=2e-5)
+    assert level == pytest.approx(np.where(m % 2 == 0, scipy.stats.binom.pmf(m // 2, m, p), 0.0), abs=2e-5)
+
+
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=9).filter(any))
 def test_gini_is_the_mean_difference_over_twice_the_mean(counts):
     x = np.array(counts, dtype=float)
@@ -460,6 +475,8 @@ def test_rankings_know_voters_or_categories_and_say_so():
     found = quick(votes)
     assert found["category"].applies
     assert "read them with voter and without by" in found["people"].text()
+    battles = quick(hr.read_votes(board(None, 1, battles=500), by="language"))
+    assert "name the column with voter" in battles["people"].text()
 
 
 def test_of_many_items_cycles_are_counted_among_those_compared_most(monkeypatch):

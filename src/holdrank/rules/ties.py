@@ -26,6 +26,7 @@ from holdrank.votes.votes import Votes
 TieModel: TypeAlias = Literal["half", "davidson", "rao-kupper"]
 
 _MOST_STEPS = 200
+_NO_GAIN = 1e-15  # of the likelihood: below, a rise is rounding
 _CONVERGED = 1e-10  # largest last step, as a share of the range of the strengths (at least of 1)
 
 
@@ -85,6 +86,10 @@ def tied_strengths(wins: Floats, ties: Floats, ridge: float, model: str) -> tupl
         if not np.isfinite(step).all():
             break
         gain, part = float(slope @ step), 1.0
+        if gain <= _NO_GAIN * max(abs(here.likelihood), 1.0) and (model == "davidson" or x[n] + step[n] > 0):
+            # Rounding hides how much the likelihood still rises; Newton's last step is the better for it.
+            x = x + step
+            return x[:n] - x[:n].mean(), float(x[n]), steps
         while True:
             new = x + part * step
             if model == "davidson" or new[n] > 0:

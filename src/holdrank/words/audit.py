@@ -315,13 +315,17 @@ def _cycles(facts: Facts, raised: bool) -> str:
     text = f"{seen:,} of {plural(triples, 'triple')} {'goes' if seen == 1 else 'go'} in a circle"
     text += f" among the {facts['among']:,} items that are compared most" if facts["among"] else ""
     if "expected" in facts:
-        text += f"; the model expects {facts['expected']:.3g}, and at most {facts['most']:.3g}"
+        text += f"; the model expects {_few(facts['expected'])}, and at most {_few(facts['most'])}"
     if facts["sure"]:
         text += f"; chance explains no majority in {facts['sure']:,} of them"
     if not raised or not facts["example"]:
         return f"{text}."
     a, b, c = (in_text(name) for name in facts["example"])
     return f"{text}. One of them: {a} beats {b}, {b} beats {c}, {c} beats {a}."
+
+
+def _few(count: float) -> str:
+    return number(round(count)) if count >= 100 else f"{count:.3g}"
 
 
 def _connection(facts: Facts, raised: bool) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 
 import numpy as np
 
 from holdrank.analysis.probes.evidence import Evidence, Mask
 from holdrank.analysis.probes.findings import Finding, not_applicable
 from holdrank.analysis.probes.standing import critical
-from holdrank.rankings import Floats
+from holdrank.rankings import Floats, Ints
 from holdrank.rules.strengths import RIDGE, strengths
 from holdrank.rules.ties import tie_counts
 from holdrank.votes.votes import Votes
@@ -20,6 +21,8 @@ _FEWEST = 10  # triples that tell anything
 _DRAWS = 400
 _MOST_ITEMS = 500  # that are looked at
 _NUMBERS = 40_000_000  # pairs drawn in all
+_SUMS = 20_000_000_000  # to count their cycles
+_EXACT = 5000  # battles of a pair, up to which their chances are added up one by one
 
 
 def cycles(known: Evidence) -> Finding:
@@ -111,15 +114,49 @@ def _expected(wins: Floats, seed: int) -> Floats:
     met = wins + wins.T
     s, _ = strengths(wins / wins.sum(), RIDGE)
     i, j = np.nonzero(np.triu(met, 1))
-    chance = 1 / (1 + np.exp(np.clip(s[j] - s[i], -700.0, 700.0)))
-    fought = np.rint(met[i, j]).astype(np.int64)
-    draws = int(np.clip(_NUMBERS // max(len(i), 1), 100, _DRAWS))
+    chance = 1 / (1 + np.exp(np.clip(s[j] - s[i], -30.0, 30.0)))
+    most, level = majority_chances(np.rint(met[i, j]).astype(np.int64), chance)
+    draws = int(np.clip(min(_NUMBERS // max(len(i), 1), _SUMS // n**3), 100, _DRAWS))
     rng = np.random.default_rng(seed)
     found = np.zeros(draws)
     for k in range(draws):
-        won = rng.binomial(fought, chance)
-        beats = np.zeros((n, n))
-        beats[i, j] = won > fought - won
-        beats[j, i] = won < fought - won
-        found[k] = math.floor(float(((beats @ beats) * beats.T).sum()) / 3 + 0.5)
+        luck = rng.random(len(i))
+        beats = np.zeros((n, n), dtype=np.float32)
+        beats[i, j] = luck < most
+        beats[j, i] = luck >= most + level
+        found[k] = round(float(((beats @ beats) * beats.T).sum(dtype=np.float64)) / 3)
     return found
+
+
+def majority_chances(fought: Ints, chance: Floats) -> tuple[Floats, Floats]:
+    """Return how likely the first of two wins more than half of so many battles, and exactly half (binomial).
+
+    Of very many battles the numbers are those of the normal distribution.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in majority_chances(np.array([1, 2]), np.array([0.75, 0.5]))]
+    [[0.75, 0.25], [0.0, 0.5]]
+    """
+    most, level = np.zeros(len(fought)), np.zeros(len(fought))
+    many = fought > _EXACT
+    m, p = fought[~many], chance[~many]
+    if len(m):
+        logs = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, m.max() + 1)))))
+        count = m - m // 2  # results with more than half
+        row = np.repeat(np.arange(len(m)), count)
+        k = m[row] - (np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count))
+        log_p, log_q = np.log(p), np.log1p(-p)
+        shares = np.exp(logs[m[row]] - logs[k] - logs[m[row] - k] + k * log_p[row] + (m[row] - k) * log_q[row])
+        most[~many] = np.bincount(row, shares, len(m))
+        half = m // 2
+        even = np.exp(logs[m] - 2 * logs[half] + half * (log_p + log_q))
+        level[~many] = np.where(m % 2 == 0, even, 0.0)
+    m, p = fought[many], chance[many]
+    spread = np.sqrt(m * p * (1 - p))
+    normal = NormalDist()
+    most[many] = [normal.cdf(z) for z in ((m * (p - 0.5) - 0.5 * (m % 2 == 0)) / spread).tolist()]
+    level[many] = np.where(
+        m % 2 == 0, np.exp(-((m * (p - 0.5) / spread) ** 2) / 2) / (spread * math.sqrt(2 * math.pi)), 0
+    )
+    return most, level

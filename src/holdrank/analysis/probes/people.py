@@ -234,5 +234,5 @@ def _why_not(known: Evidence) -> str:
     if not known.votes.is_counts:
         return "shares"
     if known.people is None:
-        return "no people" if known.category is None else "by alone"
+        return "no people" if known.category is None or known.votes.compares_two else "by alone"
     return "no gap"
