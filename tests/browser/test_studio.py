@@ -77,7 +77,7 @@ def test_a_bad_file_gets_one_clear_error_and_can_be_corrected(page, tmp_path):
     drop(page, tmp_path, "rank1,rank2\na,b\na,a\n", "bad.csv")
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text("bad.csv, line 3")
-    expect(alert).to_contain_text("To repair:")
+    expect(alert).to_contain_text("Fix:")
     expect(page.locator("body")).not_to_contain_text("Traceback")
     # The browser says on its console that the page came with the status of an error; nothing else.
     assert [text for text in page.complaints if "422" not in text] == []

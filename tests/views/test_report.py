@@ -91,7 +91,7 @@ def test_the_page_says_what_was_found(small):
         small.record["votes"]["input_hash"],
         "holdrank-analysis-1",
         "No step ran out of time.",
-        "Nothing was dropped, merged or repaired.",
+        "Nothing was dropped, merged or fixed.",
     ):  # fmt: skip
         assert said in page, said
 
@@ -202,7 +202,7 @@ def test_one_item_and_shares_have_reports():
     shares = analyse(hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[0.6, 0.4]), Spec(time_limit=None))
     page = text_of(tree(html(shares))).replace("\xa0", " ")
     assert "10 %" in page
-    assert "for the votes are shares and no counts" in page
+    assert "There is no bootstrap: the votes are shares, not counts." in page
     assert "By chance" not in latex(shares)
 
 

@@ -37,8 +37,7 @@ PICTURES = (
     Picture(
         "ladder",
         "Tier ladder",
-        "Items in one block are tied; the number at a gap is how many votes must change before who stands above it "
-        "changes.",
+        "Items in one block are tied. The number at a gap says how many votes change who stands above it.",
         ladder,
         ladder_text,
     ),
@@ -52,29 +51,29 @@ PICTURES = (
     Picture(
         "heatmap",
         "Pairwise matrix",
-        "Every pair of items in the order of the consensus; boxes on the diagonal are tiers.",
+        "Each pair of items, in the order of the ranking. Boxes on the diagonal are tiers.",
         heatmap,
         heatmap_text,
     ),
     Picture(
         "breakdown",
         "Breakdown curve",
-        "How many votes must change to move the consensus by a distance; a band is where only bounds are known.",
+        "How many votes it takes to move the ranking by a given distance. A band shows where only bounds are known.",
         breakdown,
         breakdown_text,
     ),
     Picture(
         "tradeoff",
         "Trade-off",
-        "Ties cost loss and buy robustness: each point is a threshold, with a bar up to the upper bound where only "
-        "bounds are known; the steps are thresholds that nothing else beats.",
+        "Ties cost loss and buy robustness. Each point is a threshold, with a bar up to the upper bound where only "
+        "bounds are known. The line joins the thresholds that no other beats.",
         tradeoff,
         tradeoff_text,
     ),
     Picture(
         "attack",
         "Minimal attack",
-        "The order before and after the cheapest known change of votes that ends what the headline says.",
+        "The order before and after the smallest known attack on the first place.",
         attack,
         attack_text,
     ),
