@@ -147,6 +147,8 @@ def statistic_text(probe: str, value: tuple[float, float | None, float | None], 
         return f"{_signed(_hundred(middle))} of 100 battles{_ends(low, high, _hundred)}"
     if probe == "people":
         return f"errors {middle:.2f} times as wide{_ends(low, high, '{:.2f}'.format)}"
+    if probe == "cycles" and "expected" not in facts:
+        return f"{facts['cycles']:,} of {plural(facts['triples'], 'triple')}"
     if probe == "cycles":
         return f"{_signed(_hundred(middle))} of 100 triples{_ends(low, high, _hundred)}"
     if probe == "coverage":
@@ -156,7 +158,7 @@ def statistic_text(probe: str, value: tuple[float, float | None, float | None], 
     above, below = (in_text(name) for name in facts["pair"])
     if probe == "ties":
         return f"{above} over {below}: {percent(middle)}{_ends(low, high, percent)}"
-    where = f"without {in_text(facts['person'])}" if probe == "judge" else f"in {in_text(facts['group'])}"
+    where = f"without {in_text(facts['person'])}" if probe == "judge" else f"in {_group(facts)}"
     return f"{above} over {below} {where}: {_lead_span(facts['scale'], middle, low, high)}"
 
 
@@ -241,9 +243,8 @@ def _votes(facts: Facts, raised: bool) -> str:  # noqa: ARG001
     if half is None and others > 1:
         text += f". {above} and {below} are level, and so are others: no number of votes like these separates them."
     elif others > 1 and half is not None:
-        text += (
-            f". Half of the other {others:,} need more than {_about(half)} votes; there are {number(facts['total'])}."
-        )
+        them = f"the other {others:,}" if right else "them"
+        text += f". Half of {them} need more than {_about(half)} votes in all; there are {number(facts['total'])}."
         text += f" The closest is {above} above {below}."
     else:
         needs = "no number of votes like these separates it" if here is None else f"it needs about {_about(here)} votes"
@@ -382,12 +383,16 @@ def _judge(facts: Facts, raised: bool) -> str:
     return text + (f" {facts['cases']:,} such cases in all." if facts["cases"] > 1 else "")
 
 
+def _group(facts: Facts) -> str:
+    return f"{in_text(facts['of'])} {in_text(facts['group'])}"
+
+
 def _category(facts: Facts, raised: bool) -> str:
     pair, scale = facts["pair"], facts["scale"]
     if not raised:
         return f"None of {_many(facts['groups'], facts['of'])} reverses a pair beyond chance."
     text = (
-        f"In {in_text(facts['group'])} ({plural(facts['votes'], 'vote')}), {lead_text(scale, facts['here'], pair)}; "
+        f"In {_group(facts)} ({plural(facts['votes'], 'vote')}), {lead_text(scale, facts['here'], pair)}; "
         f"in all votes, {lead_text(scale, facts['all'], pair)}."
     )
     more = facts["turned"]
