@@ -53,6 +53,7 @@ def test_no_quick_bound_is_above_what_brute_force_finds(change):
     assert told
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_no_quick_bound_on_tiers_is_above_what_brute_force_finds(change):

@@ -73,6 +73,7 @@ def battles_of(votes, name):
     return sorted(zip(map(tuple, v.results[mine].tolist()), v.weight[mine].tolist(), strict=True))
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_no_bound_on_voters_who_leave_is_above_the_truth():
     exact = 0

@@ -109,6 +109,7 @@ def test_a_verdict_fits_the_schema(printed):
     fits(printed("verify", "result.json", "votes.soc"))
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_demo_writes_what_it_says_and_it_fits_the_schema(command_line, tmp_path):
     code, out, _ = command_line("demo", "--seed", "1", "--out", "made/here")

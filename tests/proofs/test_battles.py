@@ -75,6 +75,7 @@ def test_strengths_are_enclosed():
         assert fit.s.sum() == 0
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_is_proved_is_never_beyond_brute_force(change):

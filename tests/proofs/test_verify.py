@@ -273,6 +273,7 @@ def small_analysis():
     return hr.analyse(SMALL, hr.Spec(theta=0.05, k=1, claims=("a above c", "a wins"), draws=0))
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_an_analysis_is_proved_from_its_json(analysis):
     verdict = hr.verify(VOTES, hr.Analysis.from_json(analysis.to_json()))
@@ -379,6 +380,7 @@ def test_records_that_somebody_made_up_are_checked_or_refused(small_analysis, da
         hr.verify(SMALL, hr.Analysis.from_json(json.dumps(record))).text()
 
 
+@pytest.mark.traced
 @pytest.mark.slow
 def test_what_a_record_cannot_show_is_open():
     scores = hr.Votes.from_score_rows([[9.0, 8.5, 1.0], [2.0, 7.0, 5.0], [4.0, 4.25, 4.5]], weights=[3, 4, 2])
