@@ -137,7 +137,7 @@ def working(job: Job | None) -> Record | None:
         share = finished / total
     else:
         text = _TASKS.get(job.task["task"], "working").capitalize()
-        if step is not None and step["total"] and job.task["task"] == "curve":
+        if step is not None and step["total"] and job.task["task"] in ("curve", "compare"):
             share = step["done"] / step["total"]
     if job.state == "queued":
         text, minor = "Waiting for another job to finish", ""
