@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     "--by",
     metavar="COLUMN",
     cls=ColumnOption,
-    help="Column of categories, such as language or task, each ranked by itself.",
+    help="Column of categories, such as language or task; each is ranked separately.",
 )
 @rule_option
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
@@ -51,11 +51,10 @@ if TYPE_CHECKING:
 @reading_options
 def audit(file: str, by: str | None, rule: str, level: float, time_limit: float | None, seed: int, output: str | None,
           as_json: bool, quiet: bool, verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
-    """Look for what in the votes of FILE could make the ranking mislead.
+    """Find problems in the votes of FILE that make the ranking misleading.
 
-    Nine probes, each with an interval, a bar, the pairs, items or people it concerns, and what an adversary needs to
-    break the same thing. --voter names the column of the voters, --by one of categories; probes that lack what they
-    need say so.
+    Runs nine probes. Each finding has an interval, a bar, the pairs, items or people it concerns, and what an adversary
+    needs. --voter names the voter column, --by a category column. A probe without the data it needs says so.
     """
     from holdrank.analysis import records
     from holdrank.analysis.audit import audit as look

@@ -32,7 +32,7 @@ _MOST = 20  # items of a list that are far from the cut
 
 @click.command(cls=ReadingCommand)
 @click.argument("file")
-@click.option("--k", type=click.IntRange(min=1), required=True, metavar="K", help="How many get in.")
+@click.option("--k", type=click.IntRange(min=1), required=True, metavar="K", help="Number of places.")
 @click.option("--votes", "wrong", type=click.FloatRange(min=0, min_open=True), metavar="N",
               help="Votes that may be wrong; by default the share of --budget.")  # fmt: skip
 @click.option("--budget", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.001, show_default=True,
@@ -40,17 +40,17 @@ _MOST = 20  # items of a list that are far from the cut
 @rule_option
 @time_option("all items, those nearest to the cut first")
 @click.option(
-    "--all", "everyone", is_flag=True, help=f"List all items; else the {_MOST} of each list nearest to the cut."
+    "--all", "everyone", is_flag=True, help=f"List all items; by default the {_MOST} of each list nearest to the cut."
 )
 @json_option
 @quiet_option
 @reading_options
 def cut(file: str, k: int, wrong: float | None, budget: float, rule: str, time_limit: float | None, everyone: bool,
         as_json: bool, quiet: bool, reading: dict[str, Any]) -> int:  # fmt: skip
-    """Show who of FILE is safely among the first K, safely not, or undecided.
+    """Show who is safely in the top K, safely out, or undecided.
 
-    Each item has its margin: the votes that must change to move it across the cut. Safe is proved: no change of the
-    budget, whichever votes it takes, moves the item.
+    Each item has a margin: how many votes must change to move it across the cut. Safely is proved: changing the votes
+    of the budget cannot move the item, no matter which votes change.
     """
     from holdrank.analysis.cut import at_the_cut
     from holdrank.analysis.records import ranking_record, votes_record

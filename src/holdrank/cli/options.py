@@ -279,7 +279,7 @@ TIME_LIMIT = 30.0  # seconds, where nothing else is said
 
 
 by_option = click.option(
-    "--by", metavar="COLUMN", help="Column whose groups count as one unit of chance, such as voter, prompt or task."
+    "--by", metavar="COLUMN", help="Column of independent units, such as voter, prompt or task; by default each vote."
 )
 
 

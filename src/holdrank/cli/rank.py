@@ -62,7 +62,7 @@ _PROVES = "may prove the ranking optimal"
 @rule_option
 @click.option("--compare", is_flag=True, help="Also show the ranks by every other rule.")
 @click.option("--draws", type=click.IntRange(min=200),
-              help="Bootstrap samples: show the interval of each place, and places for all items at once.")  # fmt: skip
+              help="Bootstrap samples: show the interval of each place, alone and for all items at once.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Bootstrap seed.")
 @worker_options
 @checkpoint_option
