@@ -463,5 +463,5 @@ def test_groups_drawn_by_two_processes_give_the_same(tmp_path):
         shared = hr.bootstrap(votes, hr.kemeny, draws=300, by="who", rng=2, executor=executor, checkpoint=kept)
     assert shared.counts.tolist() == alone.counts.tolist()
     assert shared.ranks.tolist() == alone.ranks.tolist()
-    with pytest.raises(hr.InputError, match="other parameters"):  # the draws that are kept are of groups
+    with pytest.raises(hr.InputError, match="different parameters"):  # the draws that are kept are of groups
         hr.bootstrap(votes, hr.kemeny, draws=300, rng=2, checkpoint=kept)

@@ -32,23 +32,38 @@ def check(run):
 
 
 def test_the_whole_order_holds_until_three_votes_change(check):
-    code, out, err = check("--min-breakdown", "0.03")
+    code, out, err = check("--min-breakdown", "0.04")
     assert (code, err) == (0, "")
     assert out.startswith("ok      every pair: ")
     assert "3 of 100 votes tie it, 4 move the consensus by 1 of 6 pairs (4 %, proven minimum)" in out
-    assert check("--min-breakdown", "0.031")[0] == 4
+    assert check("--min-breakdown", "0.041")[0] == 4
+
+
+def test_shares_are_of_whole_votes_as_the_sentence_says(run, tmp_path):
+    (tmp_path / "few.csv").write_text("rank1,rank2,weight\na,b,4\nb,a,3\n", encoding="utf-8")
+    code, out, _ = run("check", "few.csv", "-q", "--claim", "a wins", "--min-breakdown", "0.1")
+    assert (code, out) == (0, "ok      a wins: 1 of 7 votes changes the winner (14.3 %, proven minimum).\n")
+
+
+def test_a_claim_may_have_to_be_beyond_chance(run, tmp_path):
+    for weights, code in (("50\nb,a,10", 0), ("33\nb,a,27", 4)):
+        (tmp_path / "two.csv").write_text(f"rank1,rank2,weight\na,b,{weights}\n", encoding="utf-8")
+        for claim in (["--claim", "a wins"], ["--claim", "a above b"], ["--claim", "top 1"], []):
+            found, out, _ = run("check", "two.csv", "-q", *claim, "--separated", "0.95")
+            assert found == code
+            assert ("Not separated from chance at 95 %." in out) == bool(code)
 
 
 @pytest.mark.parametrize(
     ("claim", "share"),
     [
-        ("Ash wins", 0.03),
-        ("Ash above Beech", 0.03),
-        ("Beech above Elm", 0.5),
-        ("Beech above Oak above all", 0.5),
-        ("Oak above all above Elm", 0.5),
-        ("top 2", 0.5),
-        ("  top   1 ", 0.03),
+        ("Ash wins", 0.04),
+        ("Ash above Beech", 0.04),
+        ("Beech above Elm", 0.51),
+        ("Beech above Oak above all", 0.51),
+        ("Oak above all above Elm", 0.51),
+        ("top 2", 0.51),
+        ("  top   1 ", 0.04),
     ],
 )
 def test_claims_hold_up_to_their_share(claim, share, check):

@@ -192,8 +192,13 @@ class _Copeland(_ByPairs):
 
 
 class _Strengths(_ByPairs):
+    def __init__(self, votes: Votes, T: Statistic, clock: Clock, *, both: bool) -> None:
+        super().__init__(votes, T, clock, both=both)
+        self._near, _ = strengths(votes.wins() / votes.total, RIDGE)  # where each draw starts from
+
     def _some_ranks(self, sums: Floats) -> tuple[Ints, Mask]:
-        fitted, _ = strengths(self.wins(sums) / self.votes.total, RIDGE)
+        shares = self.wins(sums) / self.votes.total
+        fitted, _ = strengths(shares, RIDGE, np.tile(self._near, (len(shares), 1)))
         return np.array([by_scores(s, strength_tolerance(s))[0].ranks for s in fitted]), _all(sums)
 
 

@@ -12,6 +12,7 @@ from holdrank.cli.attack import attack_parts
 from holdrank.cli.options import (
     CLAIMS,
     ReadingCommand,
+    by_option,
     check_output,
     json_option,
     merge_option,
@@ -20,6 +21,7 @@ from holdrank.cli.options import (
     reading_options,
     rule_option,
     settled_rule,
+    statistic,
     statistic_of,
     summary_option,
     tell_rule,
@@ -50,8 +52,11 @@ class _Tested(NamedTuple):
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--min-breakdown", type=click.FloatRange(0, 1), default=0.01, show_default=True,
               help="Share of the votes that must change before a claim breaks.")  # fmt: skip
+@click.option("--separated", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="LEVEL",
+              help="Each claim must also be beyond chance at this level, such as 0.95.")  # fmt: skip
 @click.option("--claim", "claims", multiple=True, metavar="CLAIM",
               help=f"Claim that must hold: {CLAIMS}; may be repeated. By default the order of every pair.")  # fmt: skip
+@by_option
 @rule_option
 @theta_option
 @merge_option
@@ -61,8 +66,9 @@ class _Tested(NamedTuple):
 @json_option
 @quiet_option
 @reading_options
-def check(files: tuple[str, ...], min_breakdown: float, claims: tuple[str, ...], rule: str, theta: float | str | None,
-          merge: str, time_limit: float | None, summary: str | None, badge: str | None, as_json: bool, quiet: bool,
+def check(files: tuple[str, ...], min_breakdown: float, separated: float | None, claims: tuple[str, ...],
+          by: str | None, rule: str, theta: float | str | None, merge: str, time_limit: float | None,
+          summary: str | None, badge: str | None, as_json: bool, quiet: bool,
           reading: dict[str, Any]) -> int:  # fmt: skip
     """Fail unless the claims about the consensus of FILE hold.
 
@@ -79,12 +85,15 @@ def check(files: tuple[str, ...], min_breakdown: float, claims: tuple[str, ...],
             check_output("--badge", badge, file, (".svg",))
     passed = True
     for file in files:
-        votes = read(file, reading, quiet)
+        votes = read(file, reading if by is None else {**reading, "by": by}, quiet)
         settled = settled_rule(rule, votes)
         T = statistic_of(settled, theta, merge, votes)
         consensus, tested = _tested(votes, T, claims, min_breakdown, time_limit, theta is not None, quiet)
+        if separated is not None:
+            tested = _beyond_chance(votes, settled, consensus, tested, separated, by, tiers=theta is not None)
         if as_json:
             spec = {"rule": rule, "theta": theta, "merge": merge, "min_breakdown": min_breakdown}
+            spec |= {"separated": separated, "by": by}
             _print_record(votes, T, consensus, tested, spec | {"time_limit": time_limit})
         else:
             where = f"{show(file, 200)}: " if len(files) > 1 else ""
@@ -94,7 +103,7 @@ def check(files: tuple[str, ...], min_breakdown: float, claims: tuple[str, ...],
         if summary is not None or badge is not None:
             _write(file, votes, consensus, T, tested, min_breakdown, summary, badge)
         for one in tested:
-            if one.attack is not None and not one.passed and one.attack.upper >= min_breakdown:
+            if one.attack is not None and not one.passed and _shares(one.attack)[1] >= min_breakdown:
                 tell_limit(time_limit, one.attack.status, f"may decide {show(one.claim, 200)!r}")
         passed = passed and all(one.passed for one in tested)
     return 0 if passed else EXIT_GATE
@@ -135,11 +144,49 @@ def _tested(votes: Votes, T: Statistic, claims: tuple[str, ...], least: float, t
         if found.status.is_interrupted:
             complain(f"note: {found.text()}")
             raise KeyboardInterrupt
-        # The share is an infimum: with exactly as much, the claim may still hold.
-        passed = found.lower >= least
-        line = found.text() + ("" if passed or found.upper < least else " Not proved.")
+        proved, enough = _shares(found)
+        passed = proved >= least
+        line = found.text() + ("" if passed or enough < least else " Not proved.")
         tested.append(_Tested(claim, passed, line, found))
     return consensus, tested
+
+
+def _shares(found: Attack) -> tuple[float, float]:
+    """Return what is proved to be needed and what is enough to break a claim, as shares of the votes.
+
+    In whole votes, as the sentence says it, where votes can be counted. Else the share is an infimum: with exactly as
+    much, the claim may still hold.
+    """
+    if not found.original.is_counts:
+        return found.lower, found.upper
+    total = found.original.total
+    return found.votes_to_decide / total, found.votes_sufficient / total
+
+
+def _beyond_chance(votes: Votes, rule: str, consensus: Consensus, tested: list[_Tested], level: float, by: str | None,
+                   *, tiers: bool) -> list[_Tested]:  # fmt: skip
+    """Return the claims, which fail where the votes do not separate what they are about from chance."""
+    from holdrank.analysis.chance.rank_sets import rank_sets
+    from holdrank.attacks.goals import Above, TopSet, Wins, claimed
+    from holdrank.words.chance import beyond_text
+
+    sets = rank_sets(votes, statistic(rule), level=level, by=by, rng=0)
+    ranks = consensus.ranking.ranks if tiers else sets.consensus.ranking.ranks
+    number = {name: k for k, name in enumerate(votes.items)}
+    found = []
+    for one in tested:
+        said = None if one.claim == "every pair" else claimed(one.claim, votes.items)
+        if isinstance(said, Above):
+            apart = bool(sets.separated[number[said.upper], number[said.lower]])
+        elif isinstance(said, Wins):
+            apart = sets.surely_top(1) == (said.item,)
+        elif isinstance(said, TopSet):
+            apart = len(sets.surely_top(said.k)) == said.k
+        else:
+            apart = bool(sets.separated[ranks[:, None] < ranks].all())
+        line = f"{one.line} {beyond_text(level, apart=apart)}"
+        found.append(one._replace(passed=one.passed and apart, line=line) if one.attack is not None else one)
+    return found
 
 
 def _print_record(

@@ -96,6 +96,17 @@ def tied_text(names: Sequence[str], items: int, level: float) -> str:
     return f"{listed([show(name, 60) for name in names], _NAMED)} are statistically tied{place} {at}"
 
 
+def beyond_text(level: float, *, apart: bool) -> str:
+    """Return whether a claim is beyond chance.
+
+    Examples
+    --------
+    >>> beyond_text(0.95, apart=True), beyond_text(0.95, apart=False)
+    ('Separated from chance at 95 %.', 'Not separated from chance at 95 %.')
+    """
+    return f"{'Separated' if apart else 'Not separated'} from chance at {percent(level)}."
+
+
 def both_text(tied: str, attack: dict[str, Any] | None, votes: dict[str, Any]) -> str:
     """Return what chance does and what an adversary needs, in one sentence.
 
