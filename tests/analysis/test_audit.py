@@ -24,7 +24,7 @@ from holdrank.analysis.audit_records import audit_record
 from holdrank.analysis.probes.cycles import _count, majority_chances
 from holdrank.analysis.probes.evidence import Evidence
 from holdrank.analysis.probes.links import gini, least_cut
-from holdrank.analysis.probes.people import log_chance
+from holdrank.analysis.probes.people import log_chance, weighed
 from holdrank.analysis.probes.standing import as_normal, components, critical, influences, separated, standing
 from holdrank.analysis.records import command_mismatch, command_record, ranking_record
 from holdrank.rules.registry import rule_of
@@ -72,6 +72,31 @@ def test_findings_name_what_was_planted():
     assert thin.value == 12
     assert set(thin.items) in ({f"m{k}" for k in range(5)}, {f"m{k}" for k in range(5, 10)})
     assert quick(votes_of(board("ties", 1)))["ties"].pairs == (("m3", "m1"), ("m2", "m1"))
+
+
+SAID = {
+    "votes": "0 of 9 neighbouring places are separated at 95 %. Half of them need more than",
+    "position": "Shown first, an item wins 8.7 more of 100 battles",
+    "ties": "of battles when a tie is half a win, but in",
+    "cycles": "One of them: m",
+    "connection": "Only 12 comparisons connect",
+    "coverage": "1 item has few comparisons. m9 is compared least: 95 times",
+    "people": "neighbouring places are then separated, not",
+    "judge": "Without v0 (786 votes, 7.86 % of all), m4 beats m5",
+    "category": "In language fr (2,466 votes), m5 beats m2",
+}
+
+
+@pytest.mark.parametrize("defect", DEFECTS)
+def test_findings_say_what_was_planted(defect):
+    found = quick(votes_of(board(defect, 1)))
+    one = found[defect]
+    assert SAID[defect] in one.text()
+    for page in (found.text(), audit_page(found), audit_markdown(found)):
+        assert one.statistic_text.split(" ")[0] in page
+        assert one.bar_text.removeprefix("raised when ").split(",")[0] in page
+    assert found.text().index(one.title) < found.text().index("clear: ")
+    assert repr(found) == f"Audit(bradley_terry, 9 probes, raised: {defect})"
 
 
 def test_opinions_of_voters_widen_errors():
@@ -341,6 +366,34 @@ def test_people_cast_all_votes():
     assert people.totals.sum() == 10_000
 
 
+@pytest.mark.parametrize("kind", ["battles", "rankings"])
+def test_people_are_weighed_as_by_adding_up_their_votes(kind):
+    if kind == "battles":
+        votes, rule = votes_of(board("judge", 2, items=5, battles=400, voters=30)), hr.bradley_terry
+    else:
+        columns = list("abcd")
+        votes = hr.read_votes(ballots(), format="rank-columns", columns=columns, voter="person")
+        rule = hr.kemeny
+    known = Evidence(votes, rule, rule_of(rule), rule(votes), 0.95, 0)
+    seen = weighed(known, known.people)
+    each = influences(votes, known.standing, seen.gaps)
+    listed = [tuple(np.flatnonzero(row)) if kind == "battles" else () for row in votes.ranks]
+    residual = np.zeros_like(each)
+    for pair in set(listed):
+        rows = [k for k, other in enumerate(listed) if other == pair]
+        residual[rows] = each[rows] - np.average(each[rows], axis=0, weights=votes.weights[rows])
+    people = known.people
+    sums = np.zeros((len(people.names), len(seen.gaps)))
+    for who, row, weight in zip(people.person, people.row, people.weight, strict=True):
+        sums[who] += weight * residual[row]
+    alone = sum(weight * row**2 for weight, row in zip(votes.weights, residual, strict=True))
+    assert seen.inflation == pytest.approx((sums**2).sum(axis=0) / alone)
+    cast = sorted(people.totals.tolist(), reverse=True)
+    half = next(k for k in range(1, len(cast) + 1) if sum(cast[:k]) >= sum(cast) / 2)
+    assert quick(votes, rule)["people"].facts["half"] == half
+    assert seen.doubt == pytest.approx(math.sqrt(2 * sum(m * (m - 1) for m in cast)) / sum(cast))
+
+
 # Where the position comes from.
 
 
@@ -468,6 +521,28 @@ def test_hostile_names_of_groups_and_people():
         assert "<script>" not in page
         assert "\x1b" not in page
     assert "a single one cast all votes" in found["judge"].text()
+
+
+def test_what_probes_lack_is_said():
+    rows = board(None, 1, items=4, battles=60)
+    few = rows.with_columns(language=pl.Series([f"l{k}" for k in range(60)]))
+    assert "fewer than two groups have enough votes" in quick(votes_of(few))["category"].text()
+    halves = rows.with_columns(weight=pl.lit(0.5))
+    shares = quick(votes_of(halves))
+    for probe in ("votes", "position", "cycles", "people", "judge", "category"):
+        assert "not whole numbers of votes" in shares[probe].text(), probe
+    tied = rows.with_columns(winner=pl.lit("tie"))
+    assert "every battle ended in a tie" in quick(votes_of(tied))["ties"].text()
+    counts = quick(hr.PairCounts.from_votes(votes_of(rows)))
+    for probe in ("people", "judge", "category"):
+        assert "pair counts do not say who cast each vote" in counts[probe].text()
+
+
+def test_of_very_many_items_the_one_with_fewest_links_is_looked_at(monkeypatch):
+    monkeypatch.setattr("holdrank.analysis.probes.links._MOST_ITEMS", 5)
+    found = quick(votes_of(board("coverage", 1)))["connection"]
+    assert found.value == 95  # the comparisons of m9
+    assert not found.raised
 
 
 def test_rankings_know_voters_or_categories_and_say_so():

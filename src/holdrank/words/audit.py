@@ -424,6 +424,8 @@ class _Finding(Protocol):
     @property
     def bar_text(self) -> str: ...
     @property
+    def statistic_text(self) -> str: ...
+    @property
     def adversary_text(self) -> str: ...
     def text(self) -> str: ...
 
@@ -440,6 +442,6 @@ def audit_lines(headline: str, findings: Sequence[_Finding]) -> Iterator[str]:
                 continue
             yield f"\n{name}: {one.title}"
             yield f"  {one.text()}"
-            yield f"  Bar: {one.bar_text}."
+            yield f"  Statistic: {one.statistic_text}; {one.bar_text}."
             if one.adversary_text:
                 yield f"  Adversary: {one.adversary_text}."
