@@ -446,11 +446,11 @@ def test_a_voter_with_many_votes_does_not_shorten_intervals():
 
 def test_too_few_draws_show_no_interval():
     found = hr.bootstrap(hr.Votes.from_orders([["a", "b"]], weights=[9]), draws=199, rng=1)
-    assert found.text().splitlines() == ["199 draws were ranked, too few for intervals", "a", "b"]
+    assert found.text().splitlines() == ["199 bootstrap samples ranked, too few for intervals", "a", "b"]
     record = hr.analyse(hr.Votes.from_orders([["a", "b"]], weights=[9]), hr.Spec(draws=199)).record
     assert record["bootstrap"] is None
     step = next(step for step in record["steps"] if step["name"] == "bootstrap")
-    assert step["note"] == "199 of 199 draws were ranked, too few for intervals"
+    assert step["note"] == "199 of 199 bootstrap samples ranked, too few for intervals"
 
 
 @pytest.mark.slow

@@ -187,7 +187,7 @@ def test_a_comparison_that_was_interrupted_says_so(run, monkeypatch):
     assert json.loads(out)["comparison"]["draws"] == 7
     assert json.loads(out)["comparison"]["intervals"] is False
     assert err == (
-        "note: interrupted after 7 of 1,000 draws\nnote: 7 of 1,000 draws were ranked, too few for intervals\n"
+        "note: interrupted after 7 of 1,000 draws\nnote: 7 of 1,000 bootstrap samples ranked, too few for intervals\n"
     )
 
 

@@ -88,7 +88,7 @@ def test_work_that_ends_in_time_says_nothing_about_it(run):
 def test_too_few_draws_give_no_intervals(run):
     _, out, err = run("rank", "hard.csv", "--draws", "500", "-q", "--time-limit", "0.01")
     assert "of draws" not in out
-    assert "draws were ranked, too few for intervals" in err
+    assert "bootstrap samples ranked, too few for intervals" in err
     _, out, err = run("board", "hard.csv", "-q", "--time-limit", "0.01")
     assert {line.split("|")[2].strip() for line in out.splitlines()[2:]} == {""}
     assert "too few for intervals" in err

@@ -58,7 +58,7 @@ def page_view(record: Record) -> dict[str, Any]:
         "with_chance": drawn is not None,
         "with_reach": reach is not None,
         "wide_reach": reach is not None and any(reach[end] != reach[f"shown_{end}"] for end in ("best", "worst")),
-        "chance_words": "" if drawn is None else f"{percent(drawn['level'])} of {drawn['draws']:,} draws",
+        "chance_words": "" if drawn is None else f"{percent(drawn['level'])} of {drawn['draws']:,} bootstrap samples",
         "budget_words": "" if reach is None else budget_text(reach["budget"], reach["votes"], noun_of(votes)),
         "pictures": PICTURES,
         "shown": [picture for picture in PICTURES if picture.name != "ranges" and not left_out(picture.name, record)],

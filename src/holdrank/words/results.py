@@ -39,10 +39,10 @@ def few_draws_text(drawn: int, asked: int | None = None) -> str:
     Examples
     --------
     >>> few_draws_text(3, 1000), few_draws_text(3)
-    ('3 of 1,000 draws were ranked, too few for intervals', '3 draws were ranked, too few for intervals')
+    ('3 of 1,000 bootstrap samples ranked, too few for intervals', '3 bootstrap samples ranked, too few for intervals')
     """
     part = "" if asked is None else f" of {asked:,}"
-    return f"{drawn:,}{part} draws were ranked, too few for intervals"
+    return f"{drawn:,}{part} bootstrap samples ranked, too few for intervals"
 
 
 def more_time_text(time_limit: float, gain: str) -> str:
