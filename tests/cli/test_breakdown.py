@@ -305,7 +305,7 @@ def test_what_comes_after_is_shown_at_the_threshold_that_was_attacked(run, tmp_p
     before, after = (next(line for line in out.splitlines() if line.startswith(word)) for word in ("before", "after"))
     assert "{" in before
     assert after.split(":")[1].strip() != before.split(":")[1].strip()
-    assert after.count(">") < before.count(">")
+    assert "{" in after  # at the same threshold, not without one
 
 
 def test_tradeoff_as_json(run):

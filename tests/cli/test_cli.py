@@ -5,7 +5,6 @@ import json
 import os
 import re
 import runpy
-import signal
 import subprocess
 import sys
 import time
@@ -461,26 +460,6 @@ def test_draws_that_were_interrupted_are_shown_with_the_exit_code_for_it(run, mo
     code, out, _ = run("rank", "votes.soc", "--draws", "200", "-q")
     assert code == 130
     assert "interrupted: estimate from fewer bootstrap samples" in out
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(os.name != "posix", reason="pipes and signals of POSIX")
-def test_ctrl_c_in_a_long_run_prints_the_best_ranking(tmp_path):
-    rng = np.random.default_rng(0)
-    hr.write_votes(hr.Votes.from_ranks(np.array([rng.permutation(90) + 1 for _ in range(101)])), tmp_path / "hard.soc")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "holdrank", "rank", "hard.soc", "--time-limit", "none"],
-        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert process.stderr is not None
-    while not process.stderr.readline().startswith("format"):
-        pass
-    time.sleep(2)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err
-    assert "interrupted: best ranking found" in out
-    assert re.search(r"^ +90 ", out, re.M)
 
 
 def test_comparison_as_json_has_every_rule(run):

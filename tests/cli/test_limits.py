@@ -69,7 +69,6 @@ def test_a_limit_that_is_neither_is_refused(run):
         (["tradeoff"], "may close the gaps"),
         (["removals"], "removes the others too"),
         (["board"], "may fill the empty cells"),
-        (["check"], "may decide 'every pair'"),
     ],
 )
 def test_a_limit_that_ends_the_work_says_what_more_time_gives(run, args, gain):

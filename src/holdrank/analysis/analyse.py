@@ -289,13 +289,10 @@ class _Run:
         k = self.spec.k
         if k is None or self.votes.n < 2:
             return
-        say = partial(self._say, "items at the cut")
-        found, short = at_the_cut(
-            self.votes, self.rule.function, self.median.ranking, k, self._budget(), self._part, say
-        )
-        self.record["cut"] = found
-        if short is not None:
-            self._note(short)
+        say, T = partial(self._say, "items at the cut"), self.rule.function
+        found = at_the_cut(self.votes, T, self.median.ranking, k, self._budget(), self._part, say)
+        self.record["cut"] = found[0]
+        self._note_if_open(found[1] or Status.LEAST)
 
     def _removals(self) -> None:
         """Say what each item's leaving does to the others, where the rule can be run on all such votes at once."""
@@ -419,6 +416,10 @@ class _Run:
             yield
         except HoldrankError as error:
             state |= {"state": "failed", "note": str(error)}
+        except KeyboardInterrupt:
+            if not self.clock.interrupted or self.record["consensus"] is None:
+                raise
+            self._note(Status.INTERRUPTED)  # a step that did not hear the first signal
         state["seconds"] = round(perf_counter() - started, 3)
         state["ended"] = round(math.fsum(step["seconds"] for step in self.record["steps"]), 3)
         if self.partial is not None and self.record["consensus"] is not None:

@@ -38,6 +38,7 @@ from holdrank.votes.votes import Votes
 
 _FOR_CHECKS = 0.3  # of the time left: not for the engine, but for running the statistic again
 _LAST_SEARCH = 1.0  # seconds to find any attack when the time is over and the engine knows none
+_AFTER_A_SIGNAL = 0.1  # seconds for either, when Ctrl-C ended it
 _LAST_LOOK = 0.4  # seconds for such checks when the time is over
 _LAST_RUN = 2.0  # seconds for one run of the statistic then
 _MANY_VOTES = 1e8
@@ -83,7 +84,7 @@ class Case:
         stop = math.inf
         for k in sorted(range(len(aims)), key=lambda k: k - len(aims) * (k == len(aims) - 1)):
             if clock.over() and math.isinf(stop):
-                stop = monotonic() + _LAST_LOOK
+                stop = monotonic() + _last(clock, _LAST_LOOK)
             if monotonic() < stop:
                 answers[k] = self.verified(answers[k], found[k], clock)
         answers = chained(answers)
@@ -96,7 +97,7 @@ class Case:
         todo = [k for k, a in enumerate(answers) if a.plan is None and math.isfinite(a.lower)]
         if not todo or self.engine.by_search or not self.before.status.is_exact:
             return list(answers)
-        least = min(_LAST_SEARCH, math.inf if time_limit is None else time_limit)
+        least = min(_last(clock, _LAST_SEARCH), math.inf if time_limit is None else time_limit)
         more = Clock(max(clock.seconds_left(), least), within=clock)
         search = Case(self.votes, self.statistic, self.before, self.change, searching(self.statistic))
         found = dict(zip(todo, search.answers([answers[k].aim for k in todo], more, progress), strict=True))
@@ -242,7 +243,7 @@ class Case:
                     target = answer.after.ranking
                     own = in_whole_votes(self.votes, self.change, needed, answer.plan, target, works, clock)
                     if own is None and clock.over():
-                        stop = monotonic() + _LAST_LOOK if math.isinf(stop) else stop
+                        stop = monotonic() + _last(clock, _LAST_LOOK) if math.isinf(stop) else stop
                         if monotonic() < stop:
                             own = rounded_up(self.votes, self.change, answer.plan, target, works)
                     plan = self._smallest(_smaller(plan, own), needed, answer, works, clock)
@@ -334,6 +335,11 @@ class Case:
             tie = tie if tie is not None and _is_whole(tie) and works(tie, weakly=True) else None
             known[k] = replace(whole, plan=plan, tie_plan=tie)
         return known
+
+
+def _last(clock: Clock, seconds: float) -> float:
+    """Return the seconds for what is done when the time is over; nobody waits for it after Ctrl-C."""
+    return min(seconds, _AFTER_A_SIGNAL) if clock.interrupted else seconds
 
 
 def chained(answers: Sequence[Answer]) -> list[Answer]:

@@ -37,6 +37,7 @@ from holdrank.cli import (
     verify,
     voters,
 )
+from holdrank.cli.interrupts import interrupted_text, watch
 from holdrank.cli.options import as_option
 from holdrank.cli.printing import (
     EXIT_DATA,
@@ -109,7 +110,7 @@ def main() -> NoReturn:
     """Run the command line and leave with the right exit code; one line for each error, never a traceback."""
     # Matrices here are of some hundred items: threads that share one cost several times what they save.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    with _Termination() as termination:
+    with _Termination() as termination, watch.listening():
         code = _run()
     if code == EXIT_INTERRUPTED and termination.heard:
         code = EXIT_TERMINATED
@@ -144,7 +145,7 @@ def _run() -> int:
         error.show()
         return EXIT_USAGE
     except (click.Abort, KeyboardInterrupt):
-        complain("interrupted")
+        complain(interrupted_text(watch.so_far()))
         return EXIT_INTERRUPTED
     except HoldrankError as error:
         complain(f"holdrank: {error.told(as_option)}")

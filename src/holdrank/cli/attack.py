@@ -20,7 +20,7 @@ from holdrank.cli.options import (
     tell_rule,
     theta_option,
 )
-from holdrank.cli.printing import complain, exit_code, plain_table, print_json, print_table, progress_line, tell_limit
+from holdrank.cli.printing import complain, exit_code, plain_table, print_json, print_table, searching, tell_limit
 from holdrank.errors import show
 from holdrank.words.numbers import number
 
@@ -65,7 +65,7 @@ def attack(file: str, change: str, rule: str, theta: float | str | None, merge: 
     votes = read(file, reading, quiet)
     asked, rule = rule, settled_rule(rule, votes)
     T = statistic_of(rule, theta, merge, votes)
-    with progress_line(quiet, "looking for the smallest attack") as progress:
+    with searching(quiet, "looking for the smallest attack") as progress:
         found = compute(votes, T, goal, change=change, time_limit=time_limit, progress=progress)  # type: ignore[arg-type]
     if verbose:
         complain(f"{found.status}; {found.seconds:.3f} s")

@@ -20,7 +20,7 @@ from holdrank.cli.options import (
     statistic,
     time_option,
 )
-from holdrank.cli.printing import complain, exit_code, print_json, progress_line, tell_limit
+from holdrank.cli.printing import complain, exit_code, print_json, searching, tell_limit
 
 _ENDINGS = (".csv", ".json", ".md", ".tex")
 _READ_COLUMNS = ColumnOption(
@@ -68,7 +68,7 @@ def board(file: str, output: str | None, shown: str | None, rule: str, draws: in
     columns = None if shown is None else [name.strip() for name in shown.split(",")]
     votes = read(file, reading, quiet)
     settled = settled_rule(rule, votes)
-    with progress_line(quiet, "ranking") as progress:
+    with searching(quiet, "ranking") as progress:
         found = leaderboard(
             votes, statistic(settled), columns=columns, draws=draws, rng=seed, time_limit=time_limit, progress=progress
         )

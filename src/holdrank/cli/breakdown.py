@@ -30,6 +30,7 @@ from holdrank.cli.printing import (
     print_table,
     progress_line,
     room_beside,
+    searching,
     shows,
     tell_limit,
 )
@@ -103,7 +104,7 @@ def breakdown(file: str, files: tuple[str, ...], rule: str, theta: float | str |
     votes = read(file, reading, quiet)
     rule = settled_rule(asked["rule"], votes)
     T = statistic_of(rule, theta, merge, votes)
-    with progress_line(quiet, "computing the breakdown") as progress:
+    with searching(quiet, "computing the breakdown") as progress:
         one = compute(votes, T, **how, time_limit=time_limit, progress=progress)
     if verbose:
         complain(f"{one.status}: method {one.method}; {one.seconds:.3f} s")
@@ -145,7 +146,7 @@ def tradeoff(file: str, rule: str, merge: str, delta: float | None, tolerance: f
 
     votes = read(file, reading, quiet)
     asked, rule = rule, settled_rule(rule, votes)
-    with progress_line(quiet, "computing the trade-off between loss and robustness") as progress:
+    with searching(quiet, "computing the trade-off between loss and robustness") as progress:
         limits: dict[str, Any] = {"tolerance": tolerance, "time_limit": time_limit, "progress": progress}
         means: dict[str, Any] = {"executor": executor, "checkpoint": checkpoint}
         found = compute(votes, statistic(rule), merge=merge, delta=delta, most=most, **limits, **means)  # type: ignore[arg-type]

@@ -29,7 +29,7 @@ from holdrank.cli.options import (
     time_option,
     write_summary,
 )
-from holdrank.cli.printing import EXIT_GATE, complain, print_json, progress_line, tell_limit
+from holdrank.cli.printing import EXIT_GATE, complain, print_json, progress_line, searching, tell_limit
 from holdrank.errors import show
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def _tested(votes: Votes, T: Statistic, claims: tuple[str, ...], least: float, t
             tested.append(_Tested(claim, False, wrong, None))
             continue
         left = clock.seconds_left() / (len(wanted) - done)
-        with progress_line(quiet, f"testing: {show(claim, 60)}") as progress:
+        with searching(quiet, f"testing: {show(claim, 60)}") as progress:
             found = attack(votes, T, goal, time_limit=None if math.isinf(left) else max(left, 0.0), progress=progress)
         if found.status.is_interrupted:
             complain(f"note: {found.text()}")

@@ -18,7 +18,7 @@ from holdrank.cli.options import (
     tell_rule,
     time_option,
 )
-from holdrank.cli.printing import exit_code, plain_table, print_json, print_table, progress_line, tell_limit
+from holdrank.cli.printing import exit_code, plain_table, print_json, print_table, searching, tell_limit
 from holdrank.errors import show
 from holdrank.words.cuts import cut_lists, cut_text
 from holdrank.words.numbers import plural
@@ -66,11 +66,10 @@ def cut(file: str, k: int, wrong: float | None, budget: float, rule: str, time_l
         raise click.UsageError(f"--votes {wrong:g} are all votes: the file has {votes.total:,g}.")
     budget = budget if wrong is None else wrong / votes.total
     T = statistic(rule)
-    with progress_line(quiet, "testing the cut") as progress, Clock(time_limit) as clock:
+    with searching(quiet, "testing the cut") as progress, Clock(time_limit) as clock:
 
         def say(done: int, total: int) -> None:
-            if progress is not None:
-                progress(Step("items", done, total))
+            progress(Step("items", done, total))
 
         consensus = consensus_of(votes, T, time_limit)
         found, short = at_the_cut(votes, T, consensus.ranking, k, whole_budget(budget, votes), clock, say)

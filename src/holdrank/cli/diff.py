@@ -22,7 +22,7 @@ from holdrank.cli.options import (
     worker_options,
     write_summary,
 )
-from holdrank.cli.printing import complain, exit_code, plain_table, print_json, print_table, progress_line, tell_limit
+from holdrank.cli.printing import complain, exit_code, plain_table, print_json, print_table, searching, tell_limit
 from holdrank.errors import show
 from holdrank.words.comparisons import comparison_text, moved_cells
 from holdrank.words.numbers import percent
@@ -60,7 +60,7 @@ def diff(old: str, new: str, rule: str, draws: int, seed: int, time_limit: float
             check_output("--summary", summary, name)
     files = [read(name, reading, quiet) for name in (old, new)]
     asked, rule = rule, settled_rule(rule, *files)
-    with progress_line(quiet, "comparing") as progress:
+    with searching(quiet, "comparing") as progress:
         found = compare(
             files[0], files[1], statistic(rule), draws, seed, time_limit, progress=progress, executor=executor
         )

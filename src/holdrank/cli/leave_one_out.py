@@ -19,7 +19,7 @@ from holdrank.cli.options import (
     tell_rule,
     time_option,
 )
-from holdrank.cli.printing import complain, exit_code, plain_table, print_json, print_table, progress_line, tell_limit
+from holdrank.cli.printing import complain, exit_code, plain_table, print_json, print_table, searching, tell_limit
 from holdrank.errors import show
 from holdrank.words.groups import groups_text
 from holdrank.words.numbers import number, percent, plural
@@ -61,7 +61,7 @@ def leave_one_out(file: str, by: str | None, ballots: bool, rule: str, most: int
         check_output("--output", output, file, (".html",))
     votes = read(file, reading if by is None else {**reading, "by": by}, quiet)
     asked, rule = rule, settled_rule(rule, votes)
-    with progress_line(quiet, "leaving out groups") as progress:
+    with searching(quiet, "leaving out groups") as progress:
         found = leave_each_out(
             votes, statistic(rule), by="ballot" if ballots else None, time_limit=time_limit, progress=progress
         )

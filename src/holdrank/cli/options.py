@@ -279,7 +279,10 @@ TIME_LIMIT = 30.0  # seconds, where nothing else is said
 
 
 by_option = click.option(
-    "--by", metavar="COLUMN", help="Column of independent units, such as voter, prompt or task; by default each vote."
+    "--by",
+    cls=ColumnOption,
+    metavar="COLUMN",
+    help="Column of independent units, such as voter, prompt or task; by default each vote.",
 )
 
 

@@ -6,13 +6,14 @@ import json
 import shutil
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdrank.cli.interrupts import Phase, watch
 from holdrank.words.numbers import plural
 from holdrank.words.results import STEPS, more_time_text
 
@@ -44,8 +45,9 @@ class Progress:
     may be silent for long.
     """
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, phase: Phase | None = None) -> None:
         self._what = self._words = what
+        self._phase = phase or Phase()
         self._known = self._result = ""  # of this step, and of the analysis
         self._started = self._last = monotonic()
         self._over = threading.Event()
@@ -61,6 +63,7 @@ class Progress:
         else:
             self._words = f"{self._what}: {step.name}: {share}"
         self._known = (step.known or self._result).rstrip(".")
+        self._phase.known = self._known or self._phase.known
         if monotonic() - self._last > 0.1:
             self._write()
 
@@ -89,15 +92,26 @@ class Progress:
 
 @contextmanager
 def progress_line(quiet: bool, what: str = "at work") -> Iterator[Progress | None]:
-    """Give what shows progress where somebody looks; `what` goes on until the first step is known."""
-    if quiet or sys.stderr is None or not sys.stderr.isatty():
-        yield None
-        return
-    progress = Progress(what)
-    try:
-        yield progress
-    finally:
-        progress.end()
+    """Give what shows progress where somebody looks; `what` goes on until the first step is known.
+
+    A signal ends what is done inside of it within a second.
+    """
+    with watch.computing() as phase:
+        if quiet or sys.stderr is None or not sys.stderr.isatty():
+            yield None
+            return
+        progress = Progress(what, phase)
+        try:
+            yield progress
+        finally:
+            progress.end()
+
+
+@contextmanager
+def searching(quiet: bool, what: str) -> Iterator[Callable[[Step], None]]:
+    """Give what shows progress as `progress_line` does, and what keeps in mind what is known where nobody looks."""
+    with progress_line(quiet, what) as progress:
+        yield progress or watch.keep
 
 
 def tell_limit(time_limit: float | None, status: Status, gain: str) -> None:

@@ -16,7 +16,7 @@ from holdrank.cli.options import (
     tell_rule,
     time_option,
 )
-from holdrank.cli.printing import complain, exit_code, plain_table, print_json, print_table, progress_line, tell_limit
+from holdrank.cli.printing import complain, exit_code, plain_table, print_json, print_table, searching, tell_limit
 from holdrank.errors import show
 from holdrank.words.numbers import plural
 from holdrank.words.removals import changes_text, flips_text, winner_text
@@ -42,7 +42,7 @@ def removals(file: str, rule: str, time_limit: float | None, require_proof: bool
 
     votes = read(file, reading, quiet)
     asked, rule = rule, settled_rule(rule, votes)
-    with progress_line(quiet, "removing items") as progress:
+    with searching(quiet, "removing items") as progress:
         found = remove_each(votes, statistic(rule), time_limit=time_limit, progress=progress)
     if verbose:
         complain(f"{found.status}; {found.seconds:.3g} s")

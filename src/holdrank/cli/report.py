@@ -20,7 +20,7 @@ from holdrank.cli.options import (
     tell_rule,
     time_option,
 )
-from holdrank.cli.printing import EXIT_INTERRUPTED, complain, progress_line
+from holdrank.cli.printing import EXIT_INTERRUPTED, complain, searching
 from holdrank.cli.terminal import print_analysis
 from holdrank.errors import show
 
@@ -90,7 +90,7 @@ def report(file: str, outputs: tuple[str, ...], text: bool, rule: str, theta: fl
         time_limit=time_limit,
     )
     votes = read(file, reading if by is None else {**reading, "by": by}, quiet)
-    with progress_line(quiet, "analysing") as progress:
+    with searching(quiet, "analysing") as progress:
         found = analyse(votes, spec, progress=progress)
     # What was found is printed first, should the file not be written in the end.
     if text:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdrank.cli.options import ReadingCommand, read, result_options, search_time_option, statistic
-from holdrank.cli.printing import complain, exit_code, plain_table, print_json, print_table, progress_line, tell_limit
+from holdrank.cli.printing import complain, exit_code, plain_table, print_json, print_table, searching, tell_limit
 from holdrank.errors import show
 from holdrank.words.names import in_text
 from holdrank.words.numbers import number
@@ -50,7 +50,7 @@ def voters(file: str, race: tuple[str, str] | None, at_most: float | None, new_v
     if at_most is not None:
         votes = votes.capped(at_most)
     T = statistic(_RULE)
-    with progress_line(quiet, "leaving out voters") as progress:
+    with searching(quiet, "leaving out voters") as progress:
         found = voter_effects(votes, T, race=race)
         goal: Goal = NewWinner() if race is None else Above(found.below, found.above)
         seconds = None if time_limit is None else time_limit / (2 + (new_voters is not None))

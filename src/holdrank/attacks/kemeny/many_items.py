@@ -28,6 +28,7 @@ from holdrank.attacks.whole import Whole, votes_needed
 from holdrank.rankings import Floats, Ints
 from holdrank.rules.kemeny.branch import relaxed_within
 from holdrank.status import Clock, Step
+from holdrank.words.results import so_far
 
 _ROUNDS = 12  # of better targets and better weights
 _TARGETS = 4  # arcs whose cheapest orders are tried as targets in one round
@@ -65,7 +66,7 @@ class Claim:
         likely = sorted(self.arcs, key=self._passing_cost)
         for number in range(_ROUNDS):
             if progress is not None:
-                progress(Step("rounds", number, _ROUNDS))
+                progress(Step("rounds", number, _ROUNDS, self._so_far()))
             before = self.lower, self.upper
             self._try_all(likely[:_TARGETS], pull, clock)
             if number == 0:
@@ -78,6 +79,12 @@ class Claim:
                 return
             # The next targets are cheapest under the margins that an attack of this size leaves if nothing runs out.
             pull = self._pull() * self.upper
+
+    def _so_far(self) -> str:
+        """Return what is known, in votes."""
+        total = self.siege.votes.total
+        fails = max(votes_needed(self.lower, total) - 1, 0.0)
+        return so_far(fails, math.ceil(self.upper * total) if math.isfinite(self.upper) else math.inf)
 
     def _settled(self) -> bool:
         return self.lower >= self.upper - _EXACT
