@@ -50,7 +50,7 @@ class Job:
     sizes : dict
         Bytes of memory of each part, about.
     step : dict or None
-        Where it is now: name, done, total.
+        Where it is now: name, done, total, known.
     version, content : int
         Grow with everything that changes, and with what is reported.
     """

@@ -201,7 +201,7 @@ def _schemas() -> Schema:
     record = json.loads(files("holdrank").joinpath("analysis/analysis.schema.json").read_text("utf-8"))
     parts = _moved(record.pop("$defs"))
     record.pop("$schema")
-    step = _or_none(_shape(name=TEXT, done=WHOLE, total=WHOLE))
+    step = _or_none(_shape(name=TEXT, done=WHOLE, total=WHOLE, known=TEXT))
     return {
         **parts,
         "record": _moved(record),

@@ -101,16 +101,16 @@ def counted_text(step: Record) -> str:
 
     Examples
     --------
-    >>> counted_text({"name": "draws", "done": 20, "total": 1000})
+    >>> counted_text({"name": "draws", "done": 20, "total": 1000, "known": ""})
     '20 of 1,000 draws'
-    >>> counted_text({"name": "goals", "done": 0, "total": 1})
+    >>> counted_text({"name": "goals", "done": 0, "total": 1, "known": ""})
     ''
-    >>> counted_text({"name": "orders priced", "done": 26787, "total": 26787})
+    >>> counted_text({"name": "orders priced", "done": 26787, "total": 26787, "known": ""})
     '26,787 orders priced'
     >>> counted_text({"name": "goals", "done": 0, "total": 1, "known": "more than 30 votes so far"})
     'more than 30 votes so far'
     """
-    if step.get("known", "").endswith("so far"):
+    if step["known"].endswith("so far"):
         return str(step["known"])
     if step["total"] <= 1 or step["name"] == "replay":
         return ""

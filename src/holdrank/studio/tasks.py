@@ -102,7 +102,7 @@ def filled_in(job: Record, files: Sequence[bytes], say: Say) -> Record:
     ends = monotonic() + float(job["time_limit"])
     open_ = 0
     for k, delta in enumerate(deltas):
-        say("progress", name="distances", done=k, total=len(deltas))
+        say("progress", name="distances", done=k, total=len(deltas), known="")
         left = ends - monotonic()
         if left <= 0:
             open_ += len(deltas) - k
@@ -220,7 +220,7 @@ def _shown(
     votes: Votes, statistic: Statistic, row: Record | None, say: Say, attacked: Votes | None = None
 ) -> dict[str, Any]:
     """Return the replay of an attack and the votes after it, each None where there is none."""
-    say("progress", name="replay", done=0, total=1)
+    say("progress", name="replay", done=0, total=1, known="")
     # An attack on scores replaces scores, which its record does not list.
     plan = None if row is None or votes.scores is not None else _plan(votes, row)
     if attacked is None and plan is not None:
