@@ -78,6 +78,12 @@ def test_a_limit_that_ends_the_work_says_what_more_time_gives(run, args, gain):
     assert f"note: stopped at the time limit of 0.01 s; --time-limit 60 {gain}\n" in err
 
 
+def test_a_report_that_was_cut_short_says_so_too(run):
+    code, _, err = run("report", "hard.csv", "-o", "x.json", "--time-limit", "0.2", "--draws", "0")
+    assert code == 0
+    assert "note: stopped at the time limit of 0.2 s; --time-limit 60 may finish what was cut short\n" in err
+
+
 def test_work_that_ends_in_time_says_nothing_about_it(run):
     for args in (["rank"], ["tiers"], ["attack", "--new-winner"], ["breakdown"], ["tradeoff"], ["removals"], ["board"]):
         _, _, err = run(args[0], "easy.csv", *args[1:], "-q")

@@ -23,6 +23,7 @@ from holdrank.cli.options import (
 from holdrank.cli.printing import EXIT_INTERRUPTED, complain, searching
 from holdrank.cli.terminal import print_analysis
 from holdrank.errors import show
+from holdrank.words.results import more_time_text
 
 _ENDINGS = (".html", ".md", ".tex", ".json")
 
@@ -105,6 +106,8 @@ def report(file: str, outputs: tuple[str, ...], text: bool, rule: str, theta: fl
     for step in found.record["steps"]:
         if step["state"] != "done" and not quiet:
             complain(f"note: {step['name']}: {step['state']}; {show(step['note'], 200)}")
+    if time_limit is not None and not quiet and any(step["state"] == "cut short" for step in found.record["steps"]):
+        complain(f"note: {more_time_text(time_limit, 'may finish what was cut short')}")
     for output in outputs:
         if not quiet:
             complain(f"wrote {show(output, 200)}")
