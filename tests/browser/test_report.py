@@ -165,3 +165,17 @@ def test_a_report_prints_on_few_pages_and_keeps_headings_with_their_figures(page
     )
     assert set(kept) == {"avoid"}
     assert page.locator("table.board tbody tr").last.is_visible()  # paper has all rows
+
+
+def test_names_of_any_length_fit_a_telephone(new_page, tmp_path):
+    names = ["W" * 400, "<img src=x onerror=alert(1)>", "עולם", "漢字" * 30, *(f"W{k}" * 12 for k in range(8))]
+    record = large_record(len(names))
+    record["items"] = names
+    record["headline"] = headline(record)
+    path = tmp_path / "names.html"
+    path.write_text(html(Analysis(record)), encoding="utf-8")
+    for viewport in (SCREEN, PHONE):
+        page = new_page(viewport=viewport)
+        page.goto(path.as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") == viewport["width"]
+        assert page.locator("img").count() == 0
