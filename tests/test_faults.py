@@ -143,7 +143,7 @@ def signal_at(monkeypatch, owner: object, name: str, number: int, call: int = 1)
 @posix
 def test_a_signal_in_a_search_prints_what_is_known(stop, run, tmp_path, monkeypatch):
     hr.write_votes(hard_votes(30), tmp_path / "hard.soc")
-    for command, words in (("rank", "interrupted: best ranking found"), ("breakdown", "both certified")):
+    for command, words in (("rank", "interrupted: best ranking found"), ("breakdown", "two certified bounds")):
         with monkeypatch.context() as patch:
             signal_at(patch, Clock, "over", stop[0], call=2)
             code, out, err = run(command, "hard.soc", "-q", *(["--delta", "0.1"] if command == "breakdown" else []))
@@ -157,7 +157,7 @@ def test_a_signal_in_an_analysis_leaves_a_whole_report(stop, run, tmp_path, monk
     signal_at(monkeypatch, Clock, "over", stop[0], call=3)
     code, out, err = run("report", "votes.soc", "-o", "page.json", "-q", "--draws", "50")
     assert (code, err) == (stop[1], "")
-    assert out.count("\n") == 1
+    assert out.count("\n") == 2  # the headline, and how sure it is
     steps = json.loads((tmp_path / "page.json").read_text("utf-8"))["steps"]
     assert any(step["note"].startswith("interrupted") for step in steps)
     assert sorted(os.listdir(tmp_path)) == ["page.json", "votes.soc"]
@@ -248,7 +248,7 @@ WRITERS = {
 def test_a_full_disk_is_one_line_and_the_old_file_stays(name, analysed, tmp_path):
     path = tmp_path / name
     path.write_text("old", encoding="utf-8")
-    with pytest.raises(hr.HoldrankError, match=r"cannot be written.*No space left.*. Fix: .*room") as error:
+    with pytest.raises(hr.HoldrankError, match=r"cannot be written.*No space left.*. Fix: .*(space|room)") as error:
         WRITERS[name](path, analysed)
     assert name in str(error.value)
     assert "\n" not in str(error.value)
@@ -317,7 +317,7 @@ def test_a_checkpoint_is_a_plain_file(run, tmp_path):
         code, _, err = run("tradeoff", "votes.soc", "-q", "--checkpoint", name)
         assert code == 3
         assert one_line(err)
-        assert "no plain file" in err
+        assert "not a regular file" in err
 
 
 @pytest.mark.parametrize("name", WRITERS)
@@ -484,7 +484,7 @@ def test_no_home_and_no_caches_are_needed(tmp_path):
     names = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "NUMBA_CACHE_DIR", "MPLCONFIGDIR")
     commands = ["breakdown votes.soc -q", "paper fig3 --out paper -q"]
     out, err = together(tmp_path, commands, **dict.fromkeys(names, "/proc/nowhere"))
-    assert "exact: the least share of votes" in out
+    assert "exact: minimum share" in out
     assert "Traceback" not in err
     assert len(os.listdir(tmp_path / "paper")) == 5
 
@@ -495,7 +495,7 @@ def test_no_home_and_no_caches_are_needed(tmp_path):
     [
         (("rank", "{}/votes.soc", "-q"), 0, ""),
         (("convert", "{}/votes.soc", "out.csv", "-q"), 3, "out.csv: the file cannot be written"),
-        (("tradeoff", "{}/votes.soc", "-q", "--jobs", "2"), 2, "the current folder is gone"),
+        (("tradeoff", "{}/votes.soc", "-q", "--jobs", "2"), 2, "the current folder no longer exists"),
         (("demo",), 3, "the current folder: it is gone|the folder cannot be made"),
     ],
     ids=lambda args: args[0] if isinstance(args, tuple) else "",
