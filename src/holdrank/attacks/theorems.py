@@ -180,7 +180,7 @@ def _general(
     return TheoremBounds(closed(delta), closed(lower), closed(found), closed(valid), "; ".join(notes))
 
 
-def cheap_lower(votes: Votes, before: Ranking | None = None) -> Floats:
+def cheap_lower(votes: Votes, before: Ranking | None = None, *, quick: bool = False) -> Floats:
     """Return, for k = 1, 2, ... flipped pairs, a share of votes below which no attack on Kemeny flips k pairs.
 
     A certified lower bound for every number of items, for ballots with ties and gaps, and for any strict ranking in
@@ -191,6 +191,8 @@ def cheap_lower(votes: Votes, before: Ranking | None = None) -> Floats:
     votes : Votes
     before : Ranking, optional
         The strict ranking to be broken; Kemeny's by default.
+    quick : bool
+        Whether to do without the dynamic programme where it takes long, from 13 items on.
 
     Notes
     -----
@@ -211,7 +213,7 @@ def cheap_lower(votes: Votes, before: Ranking | None = None) -> Floats:
     if not before.is_strict or before.n != votes.n:
         raise UsageError("the ranking must be strict and rank the items of the votes")
     margins = _margins(votes, before)
-    if votes.n > _MOST_SUBSETS:
+    if votes.n > (_MOST_CHAINED if quick else _MOST_SUBSETS):
         # The k flipped pairs cost at least the k smallest margins. Their mean can only rise with k, so the bound for k
         # flipped pairs also holds for more.
         smallest = np.sort(margins[np.triu_indices(votes.n, 1)])

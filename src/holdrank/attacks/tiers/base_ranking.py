@@ -201,6 +201,10 @@ class Rounds:
         asked = [aim for aim in self.open() if aim in self.own]
         for aim, one in zip(asked, self._asked([self.own[aim] for aim in asked], clock), strict=False):
             self.below[aim] = one
+            if aim.distance and aim.flips == 1:  # any change of the ranking at all
+                self.standing.learn(one.lower)
+                self.improve(aim, self.standing.least(aim))
+                self._settled.add("any")
             holds = self.tiers.carries_over(self.votes, self.before, aim)
             self.improve(aim, one.lower if holds else 0.0)
             self._try(aim, (one.plan, one.tie_plan))

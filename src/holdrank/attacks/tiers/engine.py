@@ -49,7 +49,7 @@ _HEAD = 30  # tiers tried before the search goes through cells
 _QUICK = 30  # items whose pairs are all priced in no time, whatever the clock says
 _FIRST_STEPS = 1500  # of them, at most, for attacks before the search
 _FEW_STEPS = 200  # the same where no search follows
-MOST_IN_CELLS = 16  # items of tiers that can be gone through cell by cell, for goals other than distances
+MOST_IN_CELLS = 32  # items of tiers that can be gone through cell by cell, for goals other than distances
 
 
 def find(

@@ -21,6 +21,8 @@ from holdrank.rankings import Floats, Ranking
 from holdrank.rules.merges import MERGES, Merge
 
 _FEW_BELOW = 3  # items below the tiers that are known
+_ALL_TIERS, _MOST_TIERS = 16, 3000  # items of which all next tiers are listed; of more, at most so many
+_MOST_FALLING = 7  # items of a tier all of whose parts are listed
 _NARROW = 1e-7  # windows of deviations are not split further
 
 _Choice: TypeAlias = tuple[tuple[int, int], set[tuple[int, int]]]  # a pair, and those that it must exceed
@@ -82,7 +84,8 @@ class Splitter:
             for tier, free in enumerate(cell.free):
                 if not free and not all(map(alone, cell.tiers[tier])):
                     return self._refined(cell, tier)
-            if children := self._merged_here(cell, P):
+            children = self._merged_here(cell, P)
+            if children is not None:
                 return children
         if cell.rest:
             return self._next_tiers(cell)
@@ -91,21 +94,22 @@ class Splitter:
                 return self._bound_tier(cell, tier)
         if self.rows.base == "other" or self.merge != "naive":
             return None
-        children = self._joins(cell, next(_runs(cell, P)), P)
-        # Joins out of order, from left to right, are those of another cell.
-        return children if children or len(cell.joins) < self.n - len(cell.tiers) else None
+        return self._joins(cell, next(_runs(cell, P)), P)
 
-    def _merged_here(self, cell: Cell, P: Floats) -> list[Cell]:
-        """Return cells that say more about how the merge comes to the tiers of the cell; none if that is all known."""
-        for run in _runs(cell, P):
+    def _merged_here(self, cell: Cell, P: Floats) -> list[Cell] | None:
+        """Return cells that say more about how the merge comes to the tiers of the cell; None if that is all known."""
+        runs = list(_runs(cell, P))
+        for run in runs:
             if children := self._intervals(cell, run, P):
                 return children
-        # Joins multiply, too: they come before the tiers below only where these are many more.
-        head = next(_runs(cell, P), None)
-        many = cell.rest.bit_count() > _FEW_BELOW
-        if self.merge == "naive" and many and head is not None and not head.first:
-            return [] if head.ends_where_it_should(P, self.rows.theta) else self._joins(cell, head, P)
-        return []
+        # Joins multiply, too: they come before other tiers only where these are many more.
+        if self.merge == "naive" and (cell.rest.bit_count() > _FEW_BELOW or any(cell.free)):
+            for run in runs:
+                if not run.ends_where_it_should(P, self.rows.theta):
+                    told = self._joins(cell, run, P)
+                    if told is not None:
+                        return told
+        return None
 
     def _choose(self, cell: Cell, rows: list[Row]) -> Cell:
         """Return the part of the cell where these rows hold too."""
@@ -115,15 +119,17 @@ class Splitter:
             cell, bound=bound, rows=tuple(rows), chosen=cell.chosen + len(rows) - len(cell.rows), solved=False
         )
 
-    def _next_tiers(self, cell: Cell) -> list[Cell]:
-        """Return the cells with one more tier."""
+    def _next_tiers(self, cell: Cell) -> list[Cell] | None:
+        """Return the cells with one more tier; None where these are too many to list."""
         out = []
         top = self.goal.top(cell.rest)
         clean = self.goal.free and self.goal.clean(cell.rest)
         if clean:
             out.append(self.with_tier(cell, top, free=True))
         limit = self.limit(cell)
-        for tier in self._close_sets(items_of(cell.rest), limit):
+        for count, tier in enumerate(self._close_sets(items_of(cell.rest), limit)):
+            if count > _MOST_TIERS and self.n > _ALL_TIERS:
+                return None
             # Tiers that only split a tier of `before` are the free tier.
             if self.goal.free and self._only_splits(cell, tier):
                 continue
@@ -208,8 +214,10 @@ class Splitter:
             out.append(replace(cell, tiers=(*cell.tiers[:tier], parts, *cell.tiers[tier + 1 :]), solved=False))
         return out
 
-    def _bound_tier(self, cell: Cell, tier: int) -> list[Cell]:
-        """Return the cells with the tiers into which a free tier may fall."""
+    def _bound_tier(self, cell: Cell, tier: int) -> list[Cell] | None:
+        """Return the cells with the tiers into which a free tier may fall; None where these are too many to list."""
+        if cell.members(tier).bit_count() > _MOST_FALLING:
+            return None
         out = []
         limit = self.limit(cell)
 
@@ -223,7 +231,8 @@ class Splitter:
         for falls in parts(cell.members(tier)):
             tiers = (*cell.tiers[:tier], *((part,) for part in falls), *cell.tiers[tier + 1 :])
             free = (*cell.free[:tier], *(False for _ in falls), *cell.free[tier + 1 :])
-            out.append(replace(cell, tiers=tiers, free=free, solved=False))
+            # The tiers beside it are one run with these: their joins are said anew.
+            out.append(replace(cell, tiers=tiers, free=free, solved=False, joins=()))
         return out
 
     def _intervals(self, cell: Cell, run: _Run, P: Floats) -> list[Cell]:
@@ -271,8 +280,10 @@ class Splitter:
             return out
         return []
 
-    def _joins(self, cell: Cell, run: _Run, P: Floats) -> list[Cell]:
-        """Return cells that say one join more of Naive Merge, or why a join said before came first.
+    def _joins(self, cell: Cell, run: _Run, P: Floats) -> list[Cell] | None:
+        """Return cells that say one join more of Naive Merge in a run, or why a join said before came first.
+
+        None if all is said; nothing where other cells say it: joins out of order, from left to right.
 
         Heights of joins never fall, so of two unions the one comes first whose largest deviation across, between
         the parts that it joins, is smaller. A join only has to come before those that share a part with it: others
@@ -284,12 +295,13 @@ class Splitter:
         def across(left: tuple[int, int], right: tuple[int, int]) -> list[tuple[int, int]]:
             return [(a, b) for a in range(left[0], left[1] + 1) for b in range(right[0], right[1] + 1)]
 
-        for step, (start, end) in enumerate(cell.joins):
+        joined = [(start - run.first, end - run.first) for start, end in cell.joins if run.holds(start, end)]
+        for step, (start, end) in enumerate(joined):
             joins = {(left[0], right[1]): across(left, right) for left, right in pairwise(unions)}
             chosen = joins.pop((start, end))
             height = max(dev[pair] for pair in chosen)
             for rival, pairs in joins.items():
-                key = (step, *rival)
+                key = (step, run.first + rival[0], run.first + rival[1])
                 if max(dev[pair] for pair in pairs) > height or rival[1] < start or end < rival[0]:
                     continue
                 if key in cell.settled:
@@ -300,10 +312,12 @@ class Splitter:
                 small = tuple((order[a], order[b]) for a, b in chosen)
                 return [c for a, b in pairs for c in self._preferred(settled, key, (order[a], order[b]), small)]
             unions = sorted([*(union for union in unions if not start <= union[0] <= end), (start, end)])
+        if len(joined) == len(order) - len(set(tier_of)):
+            return None
         return [
-            replace(cell, joins=(*cell.joins, (left, right)))
+            replace(cell, joins=(*cell.joins, (run.first + left, run.first + right)))
             for (left, _), (_, right) in pairwise(unions)
-            if tier_of[left] == tier_of[right] and (not cell.joins or right >= cell.joins[-1][0] - 1)
+            if tier_of[left] == tier_of[right] and (not joined or right >= joined[-1][0] - 1)
         ]
 
     def _settling(self, cell: Cell, key: tuple[int, ...], order: list[int]) -> Cell:
@@ -401,6 +415,10 @@ class _Run:
     order: list[int]
     tier_of: list[int]
     deviation: Floats
+
+    def holds(self, start: int, end: int) -> bool:
+        """Whether places of the median are in the run."""
+        return self.first <= start and end < self.first + len(self.order)
 
     def ends_where_it_should(self, P: Floats, theta: float) -> bool:
         """Whether Naive Merge of these items alone makes the tiers of the cell."""

@@ -35,7 +35,9 @@ class DenseBallots(Ballots):
     @cached_property
     def listed(self) -> Ints:
         """Number of listed items of each ballot."""
-        return np.asarray((self.ranks != 0).sum(axis=1))
+        listed = self.ranks != 0
+        # Most votes are complete, and to see that takes a tenth of the time that counting takes.
+        return np.full(self.shape[0], self.shape[1]) if listed.all() else np.asarray(listed.sum(axis=1))
 
     @property
     def has_scores(self) -> bool:
