@@ -26,6 +26,7 @@ _ROOMS = {
     "analysis.board": ("Leaderboard", "leaderboard"),
     "analysis.bootstrap": ("Bootstrap", "bootstrap"),
     "analysis.chance.rank_sets": ("RankSets", "rank_sets"),
+    "analysis.chance.tables": ("PairedTests", "paired_tests"),
     "analysis.many": ("FileBreakdown", "breakdowns"),
     "analysis.leave_one_out": ("LeaveOneOut", "LeftOut", "leave_one_out"),
     "analysis.removals": ("Removal", "Removals", "removals"),
@@ -143,6 +144,8 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.analysis.bootstrap import bootstrap as bootstrap
     from holdrank.analysis.chance.rank_sets import RankSets as RankSets
     from holdrank.analysis.chance.rank_sets import rank_sets as rank_sets
+    from holdrank.analysis.chance.tables import PairedTests as PairedTests
+    from holdrank.analysis.chance.tables import paired_tests as paired_tests
     from holdrank.analysis.leave_one_out import LeaveOneOut as LeaveOneOut
     from holdrank.analysis.leave_one_out import LeftOut as LeftOut
     from holdrank.analysis.leave_one_out import leave_one_out as leave_one_out

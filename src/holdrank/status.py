@@ -226,6 +226,7 @@ class Tabular(Shown):
         ``Bootstrap``      item, best first: `item`, `place`, `best`, `median`, `worst`, `first`
         ``RankSets``       item, best first: `item`, `place`, `lower`, `upper`, `marginal_lower`,
                            `marginal_upper`
+        ``PairedTests``    pair of items: `item`, `other`, `rank_difference`, `p_value`, `nemenyi_p`
         ``Tradeoff``       threshold: `theta`, `loss`, `lower`, `upper`, `pareto`, `best`, `tiers`, `order`
         ``Ratings``        item, best first: `item`, `rating`, `error`, `lower`, `upper`, `comparisons`
         ``Leaderboard``    item, best first: its own columns

@@ -77,6 +77,7 @@ def views():
         "left out": left.each[0],
         "removals": gone,
         "removal": gone.each[0],
+        "paired tests": hr.paired_tests(hr.Votes.from_score_rows([[1.0, 2.0, 3.0]] * 3, items=list(NAMES[:3]))),
         "rank sets": hr.rank_sets(VOTES, hr.kemeny, rng=1, draws=200),
         "reach": hr.reach(VOTES, hr.kemeny),
         "verdict": hr.verify(VOTES, hr.kemeny, attack),
@@ -97,7 +98,7 @@ KINDS = (
     "consensus", "groups", "leave one out", "left out", "pair counts", "problems", "rank sets", "ranking", "rated",
     "ratings", "reach", "removal", "removals", "tiers", "tradeoff", "validation", "verdict", "voter attack",
     "voter effects", "voters", "votes",
-    "audit", "finding", "first shown",
+    "audit", "finding", "first shown", "paired tests",
 )  # fmt: skip
 
 

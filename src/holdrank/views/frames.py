@@ -10,6 +10,7 @@ from holdrank.analysis.audit import Audit
 from holdrank.analysis.board import Leaderboard
 from holdrank.analysis.bootstrap import Bootstrap
 from holdrank.analysis.chance.rank_sets import RankSets
+from holdrank.analysis.chance.tables import PairedTests
 from holdrank.analysis.leave_one_out import LeaveOneOut
 from holdrank.analysis.many import FileBreakdown
 from holdrank.analysis.removals import Removals
@@ -50,6 +51,7 @@ def columns_of(found: object) -> Columns:
         FileBreakdown: _breakdown,
         Bootstrap: _bootstrap,
         RankSets: _rank_sets,
+        PairedTests: _paired_tests,
         Tradeoff: _tradeoff,
         Ratings: _ratings,
         Leaderboard: lambda board: _of_rows(board.columns, board.rows),
@@ -115,6 +117,17 @@ def _bootstrap(found: Bootstrap) -> Columns:
     names = ("best", "median", "worst", "first")
     return _places(found.items, found.consensus.ranking) | {
         name: getattr(found, name)[order].tolist() for name in names
+    }
+
+
+def _paired_tests(found: PairedTests) -> Columns:
+    pairs = [(i, j) for at, i in enumerate(found.order) for j in found.order[at + 1 :]]
+    return {
+        "item": [found.items[i] for i, _ in pairs],
+        "other": [found.items[j] for _, j in pairs],
+        "rank_difference": [float(found.mean_ranks[j] - found.mean_ranks[i]) for i, j in pairs],
+        "p_value": [float(found.p_values[pair]) for pair in pairs],
+        "nemenyi_p": [float(found.nemenyi_p[pair]) for pair in pairs],
     }
 
 

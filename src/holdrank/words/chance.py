@@ -145,3 +145,59 @@ def _needs(attack: dict[str, Any], votes: dict[str, Any]) -> str:
         return f"an adversary needs at most {amount(most)}"
     fewer = number(least) if votes["counts"] else percent(least)
     return f"an adversary needs {fewer} to {amount(most)}"
+
+
+def friedman_text(tasks: int, statistic: float, p: float) -> str:
+    """Return whether any item differs, by Friedman's test.
+
+    Examples
+    --------
+    >>> friedman_text(5, 8.4, 0.015)
+    'Friedman test over 5 tasks: 8.4, p = 0.015.'
+    """
+    return f"Friedman test over {plural(tasks, 'task')}: {statistic:.4g}, p = {probability(p)}."
+
+
+def critical_text(difference: float, level: float) -> str:
+    """Return by how much mean ranks must differ, by Nemenyi.
+
+    Examples
+    --------
+    >>> critical_text(1.4823, 0.95)
+    'Mean ranks that differ by less than 1.48 are not separated at 95 % (Nemenyi).'
+    """
+    return f"Mean ranks that differ by less than {difference:.3g} are not separated at {percent(level)} (Nemenyi)."
+
+
+def group_text(names: Sequence[str]) -> str:
+    """Return the items of a group that is not separated.
+
+    Examples
+    --------
+    >>> group_text(["a", "b"])
+    'Not separated: a, b.'
+    """
+    return f"Not separated: {', '.join(show(name, 60) for name in names)}."
+
+
+def paired_text(test: str, separated: int, pairs: int, level: float) -> str:
+    """Return how many pairs the paired tests separate.
+
+    Examples
+    --------
+    >>> paired_text("mcnemar", 2, 10, 0.95)
+    'Exact McNemar tests, corrected by Holm, separate 2 of 10 pairs at 95 %.'
+    """
+    name = "Exact McNemar tests" if test == "mcnemar" else "Wilcoxon signed-rank tests"
+    return f"{name}, corrected by Holm, separate {separated:,} of {plural(pairs, 'pair')} at {percent(level)}."
+
+
+def probability(p: float) -> str:
+    """Return a p-value for people.
+
+    Examples
+    --------
+    >>> probability(0.0153), probability(1e-9)
+    ('0.0153', 'under 0.0001')
+    """
+    return "under 0.0001" if p < 1e-4 else f"{p:.3g}"

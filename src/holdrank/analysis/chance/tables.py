@@ -1,0 +1,189 @@
+"""Tests of score tables, task by task: every two items (McNemar, Wilcoxon), and all at once (Friedman, Nemenyi)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from holdrank.analysis.chance.stepdown import Mask
+from holdrank.analysis.chance.tails import (
+    chi_square_tail,
+    holm,
+    range_quantile,
+    range_tail,
+    sign_test,
+    signed_rank_test,
+)
+from holdrank.errors import UsageError, quote, real_number
+from holdrank.rankings import Floats, mean_places
+from holdrank.rules.consensus import expect_votes
+from holdrank.rules.scores import scores_of
+from holdrank.status import Tabular
+from holdrank.votes.memo import close
+from holdrank.votes.votes import Votes
+from holdrank.words import chance as words
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class PairedTests(Tabular):
+    """Which items of a score table differ by more than chance, task by task; made by `paired_tests`.
+
+    Attributes
+    ----------
+    items : tuple of str
+        Names of the items; all arrays are in this order.
+    test : str
+        ``"mcnemar"`` for tables of 0 and 1, else ``"wilcoxon"``.
+    level : float
+        For all pairs at once.
+    tasks : int
+        How many tasks scored all items; Friedman's and Nemenyi's tests are of these.
+    mean_ranks : array of float
+        Mean rank of each item over those tasks; 1 is best.
+    p_values : array of float
+        ``p_values[i, j]``: of the paired test of two items, corrected by Holm for all pairs.
+    friedman, friedman_p : float
+        Friedman's statistic, corrected for ties, and how likely chance alone makes it as large.
+    critical_difference : float
+        By Nemenyi: mean ranks that differ by less are not separated.
+    nemenyi_p : array of float
+        P-values of the differences of mean ranks, for all pairs at once.
+    """
+
+    items: tuple[str, ...]
+    test: str
+    level: float
+    tasks: int
+    mean_ranks: Floats
+    p_values: Floats
+    friedman: float
+    friedman_p: float
+    critical_difference: float
+    nemenyi_p: Floats
+
+    def __post_init__(self) -> None:
+        close(self.mean_ranks, self.p_values, self.nemenyi_p)
+
+    @property
+    def separated(self) -> Mask:
+        """Pairs that the paired tests separate, for all pairs at once."""
+        return np.asarray(self.p_values < 1 - self.level)
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """The items by mean rank, best first."""
+        return tuple(np.argsort(self.mean_ranks, kind="stable").tolist())
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """Groups that Nemenyi's test does not separate, as the bars of a critical-difference diagram: two or more."""
+        order, ranks = self.order, self.mean_ranks
+        found: list[tuple[int, int]] = []
+        for start in range(len(order)):
+            near = [k for k in range(start, len(order)) if self._close(ranks[order[start]], ranks[order[k]])]
+            if near[-1] > start and (not found or near[-1] > found[-1][1]):
+                found.append((start, near[-1]))
+        return tuple(tuple(self.items[k] for k in order[start : end + 1]) for start, end in found)
+
+    def _close(self, one: float, other: float) -> bool:
+        return abs(one - other) < self.critical_difference
+
+    def text(self) -> str:
+        """Return the tests for people: all items at once, the groups that are not separated, then pair by pair."""
+        lines = [words.friedman_text(self.tasks, self.friedman, self.friedman_p)]
+        lines.append(words.critical_text(self.critical_difference, self.level))
+        lines += [words.group_text(group) for group in self.groups]
+        pairs = len(self.items) * (len(self.items) - 1) // 2
+        lines.append(words.paired_text(self.test, int(np.triu(self.separated, 1).sum()), pairs, self.level))
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return (
+            f"PairedTests({self.test}, {len(self.items)} items, {self.tasks} tasks, "
+            f"friedman_p={self.friedman_p:.4g}, critical_difference={self.critical_difference:.4g})"
+        )
+
+
+def paired_tests(votes: Votes, *, level: float = 0.95) -> PairedTests:
+    """Return which items of a score table differ by more than chance: tests that compare items task by task.
+
+    Parameters
+    ----------
+    votes : Votes
+        A score table: each task, judge or data set is a ballot with scores.
+    level : float
+        The probability with which no pair is separated by chance alone.
+
+    Notes
+    -----
+    Every two items are compared on the tasks that score both: tables of 0 and 1 by McNemar's exact test, others by
+    Wilcoxon's signed ranks; p-values are corrected by Holm. Friedman's test asks whether any item differs, and
+    Nemenyi's critical difference which mean ranks do: ``q * sqrt(k (k + 1) / (12 N))`` for k items and N tasks, where q
+    is a quantile of the range of k standard normal numbers (Demsar 2006).
+
+    Examples
+    --------
+    >>> rows = [[0.9, 0.7, 0.6], [0.8, 0.6, 0.7], [0.9, 0.8, 0.5], [0.7, 0.5, 0.4], [0.95, 0.7, 0.6]]
+    >>> found = paired_tests(Votes.from_score_rows(rows, items=["a", "b", "c"]))
+    >>> found.mean_ranks.tolist(), round(found.friedman, 3), round(found.critical_difference, 3)
+    ([1.0, 2.2, 2.8], 8.4, 1.482)
+    >>> found.groups
+    (('a', 'b'), ('b', 'c'))
+    """
+    expect_votes(votes, "paired_tests")
+    share = real_number(level)
+    if share is None or not 0 < share < 1:
+        raise UsageError(f"level must be a number between 0 and 1, not {quote(str(level))}")
+    if not votes.is_counts:
+        raise UsageError("paired tests need the number of tasks", repair="give counts (whole numbers) as weights")
+    if votes.n < 2:
+        raise UsageError("paired tests compare items, and there is one alone")
+    table = np.repeat(scores_of(votes), votes.weights.astype(np.int64), axis=0)
+    given = table[~np.isnan(table)]
+    binary = bool(np.isin(given, (0.0, 1.0)).all())
+    full = table[~np.isnan(table).any(axis=1)]
+    ranks = np.asarray(mean_places(-full)) if len(full) else np.full((0, votes.n), np.nan)
+    means = ranks.mean(axis=0) if len(full) else np.full(votes.n, np.nan)
+    statistic, p = _friedman(ranks)
+    error = math.sqrt(votes.n * (votes.n + 1) / (12 * len(full))) if len(full) else math.inf
+    gaps = np.abs(means[:, None] - means) / error if len(full) else np.zeros((votes.n, votes.n))
+    nemenyi = np.array([[1.0 if gap == 0 else range_tail(float(gap), votes.n) for gap in row] for row in gaps])
+    return PairedTests(
+        items=votes.items,
+        test="mcnemar" if binary else "wilcoxon",
+        level=share,
+        tasks=len(full),
+        mean_ranks=means,
+        p_values=_pairs(table, binary=binary),
+        friedman=statistic,
+        friedman_p=p,
+        critical_difference=range_quantile(share, votes.n) * error,
+        nemenyi_p=nemenyi,
+    )
+
+
+def _friedman(ranks: Floats) -> tuple[float, float]:
+    """Return Friedman's statistic, corrected for ties, and its p-value; 0 and 1 where all ranks are tied."""
+    tasks, n = ranks.shape
+    spread = float(((ranks - (n + 1) / 2) ** 2).sum())
+    if not tasks or not spread:
+        return 0.0, 1.0
+    sums = ranks.sum(axis=0)
+    statistic = (n - 1) * float(((sums - tasks * (n + 1) / 2) ** 2).sum()) / spread
+    return statistic, chi_square_tail(statistic, n - 1)
+
+
+def _pairs(table: Floats, *, binary: bool) -> Floats:
+    """Return the corrected p-values of all pairs, on the tasks that score both items."""
+    n = table.shape[1]
+    one, other = np.triu_indices(n, 1)
+    found = np.empty(len(one))
+    for k, (i, j) in enumerate(zip(one.tolist(), other.tolist(), strict=True)):
+        gaps = table[:, i] - table[:, j]
+        gaps = gaps[~np.isnan(gaps)]
+        found[k] = sign_test(int((gaps > 0).sum()), int((gaps < 0).sum())) if binary else signed_rank_test(gaps)
+    p = np.ones((n, n))
+    p[one, other] = p[other, one] = holm(found)
+    return p

@@ -1,0 +1,137 @@
+"""Probabilities that tests of tables need: of chi-square, of the range of normal numbers, of signs and signed ranks."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from holdrank.rankings import Floats
+
+_MOST_EXACT = 50  # pairs up to which the signed ranks are counted
+
+
+def chi_square_tail(x: float, freedom: float) -> float:
+    """Return how likely a chi-square number is at least x: the upper incomplete gamma function.
+
+    Examples
+    --------
+    >>> round(chi_square_tail(3.841458820694124, 1), 6)
+    0.05
+    """
+    a, z = freedom / 2, x / 2
+    if z <= 0:
+        return 1.0
+    scale = math.exp(-z + a * math.log(z) - math.lgamma(a))
+    if z < a + 1:  # a series for the lower part
+        term = total = 1 / a
+        k = a
+        while term > total * 1e-17:
+            k += 1
+            term *= z / k
+            total += term
+        return max(1 - scale * total, 0.0)
+    b, c = z + 1 - a, 1e300  # a continued fraction for the upper one (Lentz)
+    d = 1 / b
+    h = d
+    for k in range(1, 10_000):
+        factor = -k * (k - a)
+        b += 2
+        d = 1 / (factor * d + b)
+        c = b + factor / c
+        h *= d * c
+        if abs(d * c - 1) < 1e-16:
+            break
+    return scale * h
+
+
+def range_tail(q: float, n: int) -> float:
+    """Return how likely the range of n standard normal numbers is more than q.
+
+    Examples
+    --------
+    >>> round(range_tail(3.314493, 3), 5)
+    0.05
+    """
+    x = np.linspace(-8.0, 8.0 + max(q, 0.0), 4001)
+    inside = (_below(x) - _below(x - q)) ** (n - 1)
+    density = np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
+    return float(min(max(1 - n * np.trapezoid(density * inside, x), 0.0), 1.0))
+
+
+def range_quantile(level: float, n: int) -> float:
+    """Return what the range of n standard normal numbers exceeds with the probability 1 - level.
+
+    Examples
+    --------
+    >>> round(range_quantile(0.95, 2), 4), round(range_quantile(0.95, 10), 4)
+    (2.7718, 4.4741)
+    """
+    low, high = 0.0, 20.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if range_tail(middle, n) > 1 - level else (low, middle)
+    return (low + high) / 2
+
+
+def sign_test(wins: int, losses: int) -> float:
+    """Return the two-sided p-value of so many wins and losses, if either is as likely: McNemar's exact test.
+
+    Examples
+    --------
+    >>> sign_test(9, 1), sign_test(0, 0)
+    (0.021484375, 1.0)
+    """
+    n, few = wins + losses, min(wins, losses)
+    tail = sum(math.comb(n, k) for k in range(few + 1))
+    return float(min(1.0, 2 * tail / 2**n))
+
+
+def signed_rank_test(differences: Floats) -> float:
+    """Return Wilcoxon's two-sided p-value: zeros are left out, and ties share their ranks.
+
+    Counted exactly up to 50 differences without ties or zeros; beyond, by the normal approximation with the correction
+    for ties.
+
+    Examples
+    --------
+    >>> signed_rank_test(np.array([1.0, 2.0, 3.0, 4.0, -0.5, 6.0]))
+    0.0625
+    """
+    given = differences[differences != 0]
+    n = len(given)
+    if not n:
+        return 1.0
+    _, place, sizes = np.unique(np.abs(given), return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(sizes) - (sizes - 1) / 2)[place.ravel()]
+    up = float(ranks[given > 0].sum())
+    if n == len(differences) <= _MOST_EXACT and (sizes == 1).all():
+        ways = np.zeros(n * (n + 1) // 2 + 1)
+        ways[0] = 1.0
+        for rank in range(1, n + 1):
+            ways[rank:] = ways[rank:] + ways[:-rank]
+        least = round(min(up, n * (n + 1) / 2 - up))
+        return float(min(1.0, 2 * ways[: least + 1].sum() / 2.0**n))
+    variance = n * (n + 1) * (2 * n + 1) / 24 - float((sizes**3 - sizes).sum()) / 48
+    z = abs(up - n * (n + 1) / 4) / math.sqrt(variance)
+    return math.erfc(z / math.sqrt(2))
+
+
+def holm(p: Floats) -> Floats:
+    """Return p-values of several tests, raised so that all of them hold at once (Holm).
+
+    Examples
+    --------
+    >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    order = np.argsort(p, kind="stable")
+    raised = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    found = np.empty_like(raised)
+    found[order] = np.minimum(raised, 1.0)
+    return found
+
+
+def _below(x: Floats) -> Floats:
+    """Return the normal distribution function."""
+    return np.array([math.erfc(-value / math.sqrt(2)) / 2 for value in x.tolist()])
