@@ -496,7 +496,7 @@ def test_no_home_and_no_caches_are_needed(tmp_path):
         (("rank", "{}/votes.soc", "-q"), 0, ""),
         (("convert", "{}/votes.soc", "out.csv", "-q"), 3, "out.csv: the file cannot be written"),
         (("tradeoff", "{}/votes.soc", "-q", "--jobs", "2"), 2, "the current folder no longer exists"),
-        (("demo",), 3, "the current folder: it is gone|the folder cannot be made"),
+        (("demo",), 3, "the current folder: it no longer exists|the folder cannot be made"),
     ],
     ids=lambda args: args[0] if isinstance(args, tuple) else "",
 )
