@@ -19,7 +19,6 @@ from holdrank.attacks.goals import Aim, Distance, Goal, TierDistance
 from holdrank.attacks.judge import Case
 from holdrank.attacks.plans import Found, Progress
 from holdrank.attacks.tiers.border_bounds import lower_bound
-from holdrank.attacks.tiers.engine import MOST_IN_CELLS
 from holdrank.errors import UsageError, quote, real_number
 from holdrank.parallel.checkpoints import Checkpoint, Keep, opened
 from holdrank.parallel.spread import expect_executor, spread
@@ -33,6 +32,7 @@ from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 from holdrank.words.names import brief_order
 
+_IN_CELLS = 16  # items up to which every threshold is searched cell by cell, for goals other than distances
 _QUICKLY = 30  # items; beyond, thresholds share bounds where an engine has such
 TOLERANCE = 0.02  # loss per compared pair that a threshold may add to the base: see docs/theory/threshold.md
 
@@ -330,7 +330,7 @@ def _robustness(
             f"not for {name_of(T.base)} on these votes"
         )
     before = T.merged(votes, median)
-    if engine is None or (votes.n > MOST_IN_CELLS and not asked.distance and not engine.any_target):
+    if engine is None or (votes.n > _IN_CELLS and not asked.distance and not engine.any_target):
         return _top_robustness(votes, T, median, before, goal, clock, known)
     aim = goal.aim(before.ranking, votes.items)
     if engine.quick is not None and votes.n > _QUICKLY and not aim.distance:

@@ -49,7 +49,7 @@ _HEAD = 30  # tiers tried before the search goes through cells
 _QUICK = 30  # items whose pairs are all priced in no time, whatever the clock says
 _FIRST_STEPS = 1500  # of them, at most, for attacks before the search
 _FEW_STEPS = 200  # the same where no search follows
-MOST_IN_CELLS = 32  # items of tiers that can be gone through cell by cell, for goals other than distances
+_MOST_IN_CELLS = 32  # items of tiers that can be gone through cell by cell, for goals other than distances
 
 
 def find(
@@ -131,7 +131,7 @@ class CellSearch:
         self.splits = self.cells = 0
         self.steps: dict[int, tuple[list[float], list[int]]] = {}
         self.reverse = self._reversals()
-        self.goes_through = self.n <= MOST_IN_CELLS or bool(self.goal.distance)
+        self.goes_through = self.n <= _MOST_IN_CELLS or bool(self.goal.distance)
         self.first_steps = _FIRST_STEPS if self.goes_through else _FEW_STEPS
         self.known = [0.0] * len(aims)  # lower bounds from elsewhere
         self.heap: list[tuple[float, int, Cell]] = []
