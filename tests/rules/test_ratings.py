@@ -292,7 +292,7 @@ def test_nothing_is_fitted_until_ratings_are_asked_for(monkeypatch):
         ({"base": 1}, "base must be a number above 1, not '1'"),
         ({"offset": "high"}, "offset must be a number, not 'high'"),
         ({"level": 95}, "level must be a number between 0 and 1, not '95'"),
-        ({"damping": -1}, "damping must be 0 or more, not '-1'"),
+        ({"damping": -1}, "damping must be a number from 0, not '-1'"),
         ({"scale": float("nan")}, "scale must be a number above 0, not 'nan'"),
         ({"anchor": "oak"}, "there is no item 'oak'"),
     ],

@@ -122,7 +122,10 @@ def _by_borders(checker: Exactly, aims: Sequence[tuple[Aim, Amounts]], change: C
         proved = borders.least(aim)
         if not (
             proved == math.inf
-            or Fraction(proved) * unit >= Fraction(told.lower) * Fraction(votes.total) - slack_of(votes)
+            or (
+                math.isfinite(told.lower)
+                and Fraction(proved) * unit >= Fraction(told.lower) * Fraction(votes.total) - slack_of(votes)
+            )
         ):
             return False
     return True
