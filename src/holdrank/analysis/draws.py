@@ -21,7 +21,7 @@ from holdrank.rules.merges import MERGES, Robust
 from holdrank.rules.registry import equip, rule_of
 from holdrank.rules.scores import majorities, score_tolerance, score_units, scores_of, tied_by_fractions
 from holdrank.rules.solvers.assignment import assign
-from holdrank.rules.strengths import RIDGE, Mask, strength_tolerance, strengths
+from holdrank.rules.strengths import RIDGE, Mask, strength_tolerance, strengths, strengths_near
 from holdrank.status import Clock
 from holdrank.votes.votes import Votes
 
@@ -194,11 +194,12 @@ class _Copeland(_ByPairs):
 class _Strengths(_ByPairs):
     def __init__(self, votes: Votes, T: Statistic, clock: Clock, *, both: bool) -> None:
         super().__init__(votes, T, clock, both=both)
-        self._near, _ = strengths(votes.wins() / votes.total, RIDGE)  # where each draw starts from
+        shares = votes.wins() / votes.total
+        self._near, _ = strengths(shares, RIDGE)  # where each draw starts from
+        self._compared_shares = shares + shares.T
 
     def _some_ranks(self, sums: Floats) -> tuple[Ints, Mask]:
-        shares = self.wins(sums) / self.votes.total
-        fitted, _ = strengths(shares, RIDGE, np.tile(self._near, (len(shares), 1)))
+        fitted = strengths_near(self.wins(sums) / self.votes.total, RIDGE, self._near, self._compared_shares)
         return np.array([by_scores(s, strength_tolerance(s))[0].ranks for s in fitted]), _all(sums)
 
 

@@ -17,6 +17,7 @@ RIDGE = 1e-6
 _CONVERGED = 1e-7  # largest last step, as a share of the range of the strengths (at least of 1); squared, what is left
 _EQUAL = 1e-8  # strengths closer than this, in the same unit, are not told apart
 _MOST_STEPS = 200
+_CHORD_STEPS, _CHORD_CONVERGED = 30, 1e-12  # of steps that share one Hessian; what is left is about as much
 
 
 def strengths(shares: Floats, ridge: float, start: Floats | None = None) -> tuple[Floats, int]:
@@ -63,6 +64,29 @@ def _climbed(
         if not beyond.any():
             return s + part * step, (loses, slope), reach
         part = np.where(beyond, np.maximum(part / 2, least), part)
+
+
+def strengths_near(shares: Floats, ridge: float, near: Floats, compared: Floats) -> Floats:
+    """Return the strengths of many matrices of wins that are all near those of one, (many, n).
+
+    Every step is by the inverse Hessian of that one, at its strengths `near`, so that no system is solved for any of
+    the others. What does not converge that way is left to `strengths`.
+    """
+    loses, _ = slope_at(compared / 2, near, ridge)
+    inverse = np.linalg.inv(hessian_at(compared, loses, ridge))
+    s = np.tile(near, (len(shares), 1))
+    left = np.arange(len(shares))
+    for _ in range(_CHORD_STEPS):
+        _, slope = slope_at(shares[left], s[left], ridge)
+        step = slope @ inverse
+        s[left] += step
+        reach = np.ptp(step, axis=-1)
+        left = left[~(reach <= _CHORD_CONVERGED * _unit(s[left])[:, 0])]
+        if not left.size:
+            break
+    if left.size:
+        s[left], _ = strengths(shares[left], ridge)
+    return np.asarray(s - s.mean(axis=-1, keepdims=True))
 
 
 def win_probabilities(fitted: Floats) -> Floats:
