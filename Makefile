@@ -8,6 +8,7 @@ OLDEST := .venvs/oldest
 FUZZ := .venvs/fuzz
 TARGETS ?= preflib sniffed table order jsonl xlsx xlsx-part parquet large analysis checkpoint counts claim
 OLDEST_PYTHON ?= python3.11
+LOLIB ?= ../shared/data/lolib
 PYTHONS ?= python3.11 python3.12 python3.13 /usr/bin/python3
 
 # From a lock file: every file has a hash, and nothing is built, for that would fetch tools without one.
@@ -19,7 +20,7 @@ PIN = $(TOOLS)/bin/uv pip compile --quiet --upgrade --generate-hashes --no-strip
 TWO := -n 2 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check test test-oldest test-pythons adversary forgery soak fuzz gpu lint docs bench peers lock sbom clean
+.PHONY: help demo check test test-oldest test-pythons adversary forgery soak fuzz gpu lint docs bench peers lolib lock sbom clean
 
 help: ## list the verbs
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 15
@@ -79,6 +80,9 @@ bench: $(VENV)/.test ## time reading, counting, distances and merging
 
 peers: $(VENV)/.test $(PEERS)/.ready ## run other packages on the same data and print ratios
 	$(BIN)/python benchmarks/peers.py
+
+lolib: $(VENV)/.test ## solve the linear ordering problems in LOLIB=folder, SECONDS (60) each, and print what is proved
+	$(BIN)/python benchmarks/lolib.py "$(LOLIB)" --seconds $(or $(SECONDS),60)
 
 lock: $(TOOLS)/.ready ## pin the newest versions that pyproject.toml allows, and the oldest, to requirements/
 	$(PIN) --universal --group test --group contract --group lint --group docs --group build --extra io --extra plot --extra studio \

@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given, settings
 
 import holdrank as hr
-from holdrank.arrays.insertions import descend
+from holdrank.arrays.insertions import descend, wander
 from holdrank.arrays.native import call
 from holdrank.arrays.subsets import order_subsets
 from holdrank.rules import kemeny
 from holdrank.rules.kemeny import batch, branch, packing, parts, search, subsets, triangles
+from holdrank.rules.kemeny.parts import order_cost
 from holdrank.rules.solvers.highs import LinearProgram, Solution
 from holdrank.status import Clock, Status, Step
 
@@ -79,6 +80,7 @@ def test_branch_and_bound_equals_trying_every_order(v):
         # From the worst start, so that the bounds and not the search do the work.
         patch.setattr(search, "good_order", lambda cost, *_, **__: np.arange(len(cost))[::-1].copy())
         patch.setattr(search, "improve", lambda cost, order: order)  # noqa: ARG005
+        patch.setattr(search, "better_order", lambda cost, order, *_, **__: order)  # noqa: ARG005
         solved = solve(v.wins().T, v.is_counts)
         check_against_every_order(v, solved)
         assert solved.proved
@@ -117,6 +119,7 @@ def test_proofs_hold_without_the_help_of_the_search(monkeypatch):
     expected = [hr.kemeny(v).loss for v in votes_]
     monkeypatch.setattr(search, "good_order", lambda cost, *_, **__: np.arange(len(cost)))
     monkeypatch.setattr(search, "improve", lambda cost, order: order)  # noqa: ARG005
+    monkeypatch.setattr(search, "better_order", lambda cost, order, *_, **__: order)  # noqa: ARG005
     for v, loss in zip(votes_, expected, strict=True):
         found = hr.kemeny(v, time_limit=20)
         assert found.bound <= loss + 1e-12
@@ -177,6 +180,40 @@ def test_descents_end_where_no_single_move_helps():
     cost = uniform(12, 20, 1).wins().T
     local_optimum(cost, search.good_order(cost, Clock()))
     local_optimum(cost, search.improve(cost, np.arange(12)))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 12, 40])
+@pytest.mark.parametrize("whole", [True, False])
+def test_iterated_search_returns_what_it_says_and_the_same_each_time(n, whole):
+    rng = np.random.default_rng(n)
+    cost = rng.integers(0, 50, (n, n)).astype(float) if whole else rng.random((n, n))
+    np.fill_diagonal(cost, 0.0)
+    margin = np.ascontiguousarray(cost - cost.T)
+    start = rng.permutation(n)
+
+    def price(order):
+        return sum(cost[a, b] for k, a in enumerate(order) for b in order[k + 1 :])
+
+    found = []
+    for _ in range(2):
+        order = start.copy()
+        gained = wander(margin, order, steps=200_000, seed=5)
+        assert sorted(order.tolist()) == list(range(n))
+        assert price(start) - price(order) == pytest.approx(gained, abs=1e-9)
+        assert gained >= 0
+        found.append(order.tolist())
+    assert found[0] == found[1]
+    if n <= 7:
+        assert price(found[0]) == pytest.approx(min(map(price, permutations(range(n)))), abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_iterated_search_finds_the_optimum_of_small_components(seed):
+    rng = np.random.default_rng(seed)
+    cost = rng.integers(0, 100, (14, 14)).astype(float)
+    np.fill_diagonal(cost, 0.0)
+    best = search.better_order(cost, np.arange(14), Clock(), steps=3_000_000)
+    assert order_cost(cost, best) == order_subsets(cost)[-1]
 
 
 def test_descents_make_the_best_move_of_each_item_in_turn():

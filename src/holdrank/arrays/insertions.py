@@ -24,3 +24,21 @@ def descend(
 ) -> float:
     """Improve `order` by moves that gain more than `least_gain`; return what they gain."""
     return float(call("descend", margin, len(order), order, least_gain))
+
+
+def wander(
+    margin: npt.NDArray[np.float64],
+    order: npt.NDArray[np.integer[Any]],
+    *,
+    steps: int,
+    seed: int,
+    least_gain: float = LEAST_GAIN,
+) -> float:
+    """Improve `order` by iterated insertion search, which reads about `steps` margins; return what is gained.
+
+    Random moves of one to three items are followed by insertion search among the items that they pass. Now and then
+    the search goes on from an order that is worse by up to a mean margin. The same seed gives the same order on every
+    machine.
+    """
+    heat = float(np.abs(margin).mean())
+    return float(call("wander", margin, len(order), order, least_gain, heat, steps, seed))

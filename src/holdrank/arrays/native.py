@@ -25,6 +25,7 @@ SIGNATURES = {
     "rank_rows": "i IiiS",
     "group_rows": "i B iiiiII",
     "descend": "f FiIf",
+    "wander": "f FiIffii",
     "order_subsets": "i FiF",
     "scan_triangles": "i FifiIFIi",
     "pack_cycles": "f Fiii",

@@ -82,6 +82,126 @@ LOOP double descend(const double *margin, int64_t n, int64_t *order, double leas
     return descend_from(margin, n, order, least_gain);
 }
 
+/* The next of a sequence of random numbers (splitmix64). */
+static uint64_t random_after(uint64_t *state)
+{
+    uint64_t mixed = (*state += 0x9E3779B97F4A7C15ull);
+    mixed = (mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9ull;
+    mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EBull;
+    return mixed ^ (mixed >> 31);
+}
+
+/* An order on its way, where each item stands, and the items to look at, which wait in a ring. */
+typedef struct {
+    const double *margin;
+    int64_t n, *order, *place, *ring, head, waiting;
+    unsigned char *waits;
+} walker;
+
+/* Move an item to another place; all items that it passes are to be looked at, and so is the item itself. */
+static void move_item(walker *w, int64_t from, int64_t to)
+{
+    int64_t item = w->order[from], step = to > from ? 1 : -1;
+    for (int64_t p = from; p != to; p += step)
+        w->order[p] = w->order[p + step];
+    w->order[to] = item;
+    for (int64_t p = from;; p += step) {
+        int64_t passed = w->order[p];
+        w->place[passed] = p;
+        if (!w->waits[passed]) {
+            w->waits[passed] = 1;
+            w->ring[(w->head + w->waiting++) % w->n] = passed;
+        }
+        if (p == to)
+            break;
+    }
+}
+
+/* Iterated insertion search from the order `best`, which is replaced by every better one; returns what that gains.
+
+       until about `steps` margins have been read:
+           move one to three random items by up to a third of the order, and at most 50 places
+           while items wait to be looked at: move the first of them to its best place, if that gains enough
+           if the order is worse than before by more than heat * u * u, for a random u in [0, 1): go back           */
+LOOP double wander(const double *margin, int64_t n, int64_t *best, double least_gain, double heat, int64_t steps,
+                   int64_t seed)
+{
+    int64_t *room = malloc((size_t)n * 4 * sizeof(int64_t)), *before = room + 3 * n;
+    unsigned char *waits = calloc((size_t)n, 1);
+    if (!room || !waits) {
+        free(room);
+        free(waits);
+        return -1;
+    }
+    walker w = {margin, n, room, room + n, room + 2 * n, 0, 0, waits};
+    uint64_t state = (uint64_t)seed;
+    int64_t far = n < 6 ? 1 : n < 150 ? n / 3 : 50;
+    double now = 0.0, least = 0.0; /* what the order costs more than the first one, and the least of these */
+    memcpy(w.order, best, (size_t)n * sizeof(int64_t));
+    for (int64_t p = 0; p < n; p++)
+        w.place[best[p]] = p;
+    while (steps > 0) {
+        double start = now;
+        memcpy(before, w.order, (size_t)n * sizeof(int64_t));
+        steps -= n;
+        for (int64_t kicks = 1 + (int64_t)(random_after(&state) % 3); kicks > 0; kicks--) {
+            int64_t from = (int64_t)(random_after(&state) % (uint64_t)n);
+            int64_t span = 1 + (int64_t)(random_after(&state) % (uint64_t)far);
+            int64_t to = random_after(&state) & 1 ? from + span : from - span;
+            to = to < 0 ? 0 : to >= n ? n - 1 : to;
+            const double *row = margin + w.order[from] * n;
+            for (int64_t p = from + 1; p <= to; p++)
+                now -= row[w.order[p]];
+            for (int64_t p = from - 1; p >= to; p--)
+                now += row[w.order[p]];
+            move_item(&w, from, to);
+            steps -= span;
+        }
+        while (w.waiting) {
+            int64_t item = w.ring[w.head], at = w.place[item], to = at;
+            const double *row = margin + item * n;
+            double gain = -least_gain, change = 0.0;
+            w.head = (w.head + 1) % n;
+            w.waiting--;
+            waits[item] = 0;
+            for (int64_t p = at + 1; p < n; p++) {
+                change -= row[w.order[p]];
+                if (change < gain) {
+                    gain = change;
+                    to = p;
+                }
+            }
+            change = 0.0;
+            for (int64_t p = at - 1; p >= 0; p--) {
+                change += row[w.order[p]];
+                if (change < gain) {
+                    gain = change;
+                    to = p;
+                }
+            }
+            steps -= n;
+            if (to != at) {
+                move_item(&w, at, to);
+                now += gain;
+            }
+        }
+        if (now < least - least_gain) {
+            least = now;
+            memcpy(best, w.order, (size_t)n * sizeof(int64_t));
+        }
+        double luck = (double)(random_after(&state) >> 11) * 0x1p-53;
+        if (now - start > heat * luck * luck) {
+            memcpy(w.order, before, (size_t)n * sizeof(int64_t));
+            for (int64_t p = 0; p < n; p++)
+                w.place[before[p]] = p;
+            now = start;
+        }
+    }
+    free(room);
+    free(waits);
+    return -least;
+}
+
 /* How many numbers `fill_subset_table` needs to work in. */
 size_t subset_room(int64_t n)
 {

@@ -22,6 +22,7 @@ from holdrank.rules.solvers.highs import LinearProgram
 from holdrank.status import Clock, Step
 
 _DROP_EVERY = 3  # rounds between two clearances of slack rows
+_LOOKS_FIRST, _LOOKS_A_NODE = 4_000, 200  # at each margin, in the search for better orders: for 100 items 30 and 1.5 ms
 
 
 @dataclass(slots=True)
@@ -57,7 +58,7 @@ def solve(
         return tree.part("linear program")
     if len(cost) <= subsets.CLOSES_UP_TO and subsets.expected_seconds(len(cost)) < clock.seconds_left():
         return subsets.solve(cost, tolerance)
-    tree.try_order(search.good_order(cost, clock, effort=4.0, start=tree.best))
+    tree.try_order(search.better_order(cost, tree.best, clock, steps=_LOOKS_FIRST * cost.size))
     if step and rounding(tree.value) >= step:
         return tree.part("linear program")  # sums so large that no bound can be told from the next cost
     open_nodes = [tree.root]
@@ -66,6 +67,7 @@ def solve(
         if progress is not None:
             progress(Step("branches", closed, closed + len(open_nodes)))
         closed += 1
+        tree.try_order(search.better_order(cost, tree.best, clock, steps=_LOOKS_A_NODE * cost.size, seed=closed))
         for child in tree.branches(heappop(open_nodes)):
             tree.relax(child)
             if not tree.settled(child.bound):
