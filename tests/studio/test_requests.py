@@ -178,11 +178,11 @@ def test_pictures_are_files_of_their_own(shared):
 
 def test_settings_change_the_analysis(client):
     url = opened(client, VOTES, "votes.csv")
-    post(client, f"{url}/analyse", rule="borda", tiers="none", k="1", budget="5", draws="50")
+    post(client, f"{url}/analyse", rule="borda", tiers="none", k="1", budget="5", draws="250")
     record = wait(client, url)["record"]
     assert (record["spec"]["rule"], record["spec"]["theta"], record["spec"]["k"]) == ("borda", None, 1)
     assert record["spec"]["budget"] == 0.05
-    assert record["bootstrap"]["draws"] == 50
+    assert record["bootstrap"]["draws"] == 250
     assert record["tiers"] is None
     assert record["cut"]["k"] == 1
     assert "The cut after the first 1" in client.get(url).text
