@@ -73,3 +73,13 @@ def test_a_clock_with_few_looks_is_used_up_within_another_one():
     part = Clock(1000.0, within=outer)  # what is within a clock stops with it
     assert part.over()
     assert not part.used_up
+
+
+def test_an_attack_that_costs_a_hair_too_much_does_not_end_the_search():
+    """The first attack found costs more than the least share by more than what is taken for equal."""
+    ranks = [[1, 3, 2], [3, 1, 2], [3, 2, 1], [2, 3, 1], [1, 2, 3]]
+    votes = hr.Votes.from_ranks(ranks, [41, 31, 16, 7, 2])
+    for goal in (hr.TopSet(2), hr.Distance(1 / 3)):
+        found = hr.attack(votes, hr.Robust(hr.kemeny, 0.0), goal)
+        # Items 1 and 2 are 3 votes apart: half of them, replaced, level the pair.
+        assert found.lower == found.upper == pytest.approx(1.5 / 97, abs=1e-12)

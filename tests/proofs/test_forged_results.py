@@ -181,9 +181,9 @@ def test_no_consensus_with_a_changed_number_is_proved(T):
 
 SPECS = [
     hr.Spec(theta=0.05, k=1, claims=("0 above 1", "top 1"), draws=0),
-    hr.Spec(rule="borda", theta=None, k=2, draws=20),
+    hr.Spec(rule="borda", theta=None, k=2, draws=200),
     hr.Spec(theta=0.0, draws=0),
-    hr.Spec(rule="footrule", theta=None, draws=10, claims=("0 wins",)),
+    hr.Spec(rule="footrule", theta=None, draws=200, claims=("0 wins",)),
     hr.Spec(rule="copeland", theta=None, draws=0),
     hr.Spec(theta="auto", draws=0),
     hr.Spec(theta=None, draws=0, k=1, claims=("0 above 1",)),

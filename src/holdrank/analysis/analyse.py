@@ -43,7 +43,6 @@ from holdrank.analysis.records import (
 from holdrank.analysis.removals import removals
 from holdrank.analysis.result import Analysis
 from holdrank.analysis.spec import CURVE_ITEMS, Spec, curve_distances, cut_budget, reach_budget
-from holdrank.analysis.streams import LEAST_DRAWS
 from holdrank.analysis.tradeoff import tradeoff
 from holdrank.attacks import goals
 from holdrank.attacks.answers import attack, breakdown
@@ -56,7 +55,7 @@ from holdrank.rules.registry import rule_for, rules
 from holdrank.rules.scores import copeland
 from holdrank.status import Clock, Status, Step
 from holdrank.votes.votes import Votes
-from holdrank.words.headlines import headline
+from holdrank.words.headlines import LEAST_DRAWS, headline
 from holdrank.words.ladders import FEW_ITEMS
 from holdrank.words.results import few_draws_text
 

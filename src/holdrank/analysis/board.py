@@ -10,7 +10,6 @@ from time import perf_counter
 import numpy as np
 
 from holdrank.analysis.bootstrap import bootstrap
-from holdrank.analysis.streams import LEAST_DRAWS
 from holdrank.attacks.answers import attack
 from holdrank.attacks.goals import Above
 from holdrank.errors import UsageError, quote
@@ -20,6 +19,7 @@ from holdrank.rules.merges import Robust, consensus_of, settled
 from holdrank.rules.registry import auto
 from holdrank.status import Clock, Status, Step, Tabular
 from holdrank.votes.votes import Votes
+from holdrank.words.headlines import LEAST_DRAWS
 from holdrank.words.results import few_draws_text
 
 COLUMNS = (

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from holdrank.analysis.draws import Route, route_of, rows_at_a_time
-from holdrank.analysis.streams import BLOCK, LEAST_DRAWS, NUMBERS_AT_A_TIME, Stream, drawn_by
+from holdrank.analysis.streams import BLOCK, NUMBERS_AT_A_TIME, Stream, drawn_by
 from holdrank.errors import UsageError, quote, real_number, show, whole_number
 from holdrank.parallel.checkpoints import Keep, opened
 from holdrank.parallel.spread import expect_executor, spread
@@ -31,6 +31,7 @@ from holdrank.rules.registry import auto
 from holdrank.status import Clock, Status, Step, Tabular
 from holdrank.votes.models import Seed, seed_of
 from holdrank.votes.votes import Votes
+from holdrank.words.headlines import LEAST_DRAWS
 from holdrank.words.numbers import percent
 from holdrank.words.results import few_draws_text, place_text
 

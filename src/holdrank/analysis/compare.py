@@ -9,7 +9,6 @@ from typing import Any
 
 from holdrank.analysis.bootstrap import bootstrap
 from holdrank.analysis.records import Record, votes_record
-from holdrank.analysis.streams import LEAST_DRAWS
 from holdrank.attacks.answers import attack
 from holdrank.attacks.goals import Above
 from holdrank.attacks.results import amounts
@@ -19,6 +18,7 @@ from holdrank.rules.consensus import Statistic, expect_seconds
 from holdrank.rules.merges import settled
 from holdrank.status import Clock, Status, Step
 from holdrank.votes.votes import Votes
+from holdrank.words.headlines import LEAST_DRAWS
 
 _MOST_PAIRS = 20  # turned pairs whose margins are looked up
 _ENDS = (Status.RESAMPLED, Status.RESAMPLED_TIME_LIMIT, Status.RESAMPLED_INTERRUPTED)

@@ -10,9 +10,6 @@ from holdrank.rankings import Ints
 from holdrank.votes.groups import Groups, expect_clusters
 from holdrank.votes.votes import Votes
 
-LEAST_DRAWS = 200
-"""No interval is made from fewer draws."""
-
 BLOCK = 50  # draws with random numbers of their own: what one worker does at a time
 NUMBERS_AT_A_TIME = 1 << 21  # in any one array, so that all of them stay well below 200 MB
 _ONE_BY_ONE = 8  # votes for each distinct ballot up to which drawing votes is faster than drawing counts

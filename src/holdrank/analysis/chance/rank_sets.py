@@ -13,7 +13,7 @@ from holdrank.analysis.chance import estimates
 from holdrank.analysis.chance.medians import surely_before, surely_more_wins
 from holdrank.analysis.chance.stepdown import Mask, separated
 from holdrank.analysis.draws import pair_margins
-from holdrank.analysis.streams import LEAST_DRAWS, Stream, drawn_by
+from holdrank.analysis.streams import Stream, drawn_by
 from holdrank.errors import UsageError, item_number, quote, real_number, show, whole_number
 from holdrank.rankings import Floats, Ints
 from holdrank.rules.consensus import Consensus, Statistic, StatisticName, expect_seconds, expect_votes, name_of
@@ -26,6 +26,7 @@ from holdrank.votes.models import Seed, seed_of
 from holdrank.votes.pairs import PairCounts
 from holdrank.votes.votes import Votes
 from holdrank.words import chance as words
+from holdrank.words.headlines import LEAST_DRAWS
 from holdrank.words.numbers import span
 
 _DRAWS, _DRAWS_OF_VOTES = 4000, 1000

@@ -189,7 +189,7 @@ class Rounds:
         else:
             upper, plan = known.upper, known.plan
         # The plan of an infimum costs a hair more than that.
-        if plan is not None and min(upper, plan.budget(self.votes)) <= lower + NUDGE:
+        if plan is not None and plan.budget(self.votes) <= lower + NUDGE:
             upper = lower
         self.best[aim] = Found(lower, max(upper, lower), plan, others=others)
 

@@ -18,6 +18,7 @@ from holdrank.proofs.statistics import Exactly
 from holdrank.proofs.verdicts import Check
 from holdrank.rankings import Ranking
 from holdrank.rules.registry import AUTO, rule_of, rules
+from holdrank.words.headlines import LEAST_DRAWS
 from holdrank.words.names import chosen_text
 from holdrank.words.numbers import number
 
@@ -51,7 +52,7 @@ def layout_checks(recorded: Recorded) -> Iterator[Check]:
     merged = record["tiers"]
     if merged is not None and not merged["auto"] and merged["theta"] != spec["theta"]:
         yield Check("the tiers are at the requested threshold", "refuted", "they are at another threshold")
-    if (record["bootstrap"] is None) != (not spec["draws"] or not recorded.votes.is_counts):
+    if (record["bootstrap"] is None) != (spec["draws"] < LEAST_DRAWS or not recorded.votes.is_counts):
         yield Check("there are bootstrap samples if they were requested", "open", "the step did not finish")
 
 

@@ -9,13 +9,16 @@ from fractions import Fraction
 import numpy as np
 
 from holdrank.analysis.bootstrap import bootstrap
+from holdrank.analysis.chance.rank_sets import knows_chance, rank_sets
+from holdrank.analysis.chance.records import chance_record
 from holdrank.analysis.spec import reach_budget
+from holdrank.analysis.streams import drawn_by
 from holdrank.arrays.tolerances import NUDGE, SAME
 from holdrank.attacks import goals
 from holdrank.attacks.answers import attack
 from holdrank.attacks.goals import Goal
 from holdrank.attacks.reach import whole_budget
-from holdrank.errors import show
+from holdrank.errors import UsageError, show
 from holdrank.proofs.attacks import shown_checks
 from holdrank.proofs.claims import Amounts, Plans, Question, slack_of
 from holdrank.proofs.lower import FEW_ITEMS, least_checks
@@ -23,6 +26,8 @@ from holdrank.proofs.recorded.record import LONGEST, Recorded
 from holdrank.proofs.verdicts import Check
 from holdrank.rankings import Ranking
 from holdrank.votes.changes import Change
+
+_NO_GROUPS = "the draws are by groups, which these votes do not know; read them with the same column"
 
 
 def bootstrap_checks(recorded: Recorded) -> Iterator[Check]:
@@ -37,10 +42,47 @@ def bootstrap_checks(recorded: Recorded) -> Iterator[Check]:
     if drawn["seed"] != spec["seed"] or not 0 < drawn["draws"] <= spec["draws"]:
         yield Check(claim, "refuted", "they have another seed, or are more than requested")
         return
-    again = bootstrap(recorded.votes, recorded.median.T, draws=drawn["draws"], rng=drawn["seed"])
+    if not _has_groups(recorded):
+        yield Check(claim, "open", _NO_GROUPS)
+        return
+    again = bootstrap(recorded.votes, recorded.median.T, draws=drawn["draws"], by=spec["by"], rng=drawn["seed"])
     same = all(getattr(again, name).tolist() == drawn[name] for name in ("best", "median", "worst", "first"))
     same = same and (again.level, again.unchanged) == (drawn["level"], drawn["unchanged"])
     yield Check(claim, "proved") if same else Check(claim, "refuted", "recomputed, they differ")
+
+
+def chance_checks(recorded: Recorded) -> Iterator[Check]:
+    """Check the places by chance by computing them again."""
+    record, claim = recorded.record, "the places by chance follow from the votes and the seed"
+    found, spec, votes = record["chance"], record["spec"], recorded.votes
+    if found is None or not spec["draws"]:
+        asked = spec["draws"] and votes.is_counts and recorded.n > 1 and knows_chance(recorded.median.T)
+        if (found is None) == bool(asked):
+            yield Check("there are places by chance if they were requested", "open", "the step did not finish")
+        return
+    if recorded.n > FEW_ITEMS:
+        yield Check(claim, "open", f"more than {FEW_ITEMS} items: they were not recomputed")
+    elif not _has_groups(recorded):
+        yield Check(claim, "open", _NO_GROUPS)
+    elif not votes.is_counts or not knows_chance(recorded.median.T):
+        yield Check(claim, "refuted", "this rule has none for these votes")
+    else:
+        again = rank_sets(votes, recorded.median.T, by=spec["by"], rng=spec["seed"])
+        if found["draws"] < again.draws:
+            yield Check(claim, "open", "a time limit cut the draws short: they were not recomputed")
+            return
+        same = chance_record(again, Ranking(recorded.shown.ranks), record["attack"]) == found
+        yield Check(claim, "proved") if same else Check(claim, "refuted", "recomputed, they differ")
+
+
+def _has_groups(recorded: Recorded) -> bool:
+    """Whether the votes know the groups by which the draws were made, if they were made by groups."""
+    by = recorded.record["spec"]["by"]
+    try:
+        drawn_by(recorded.votes, by)
+    except UsageError:
+        return False
+    return True
 
 
 def reach_checks(recorded: Recorded) -> Iterator[Check]:
