@@ -10,6 +10,7 @@ import pytest
 
 import holdrank as hr
 from holdrank.attacks.kemeny import engine as engine
+from holdrank.attacks.kemeny import targets
 from holdrank.attacks.sides import Side, every_optimum_reaches, missing, one_pair, reaching
 from holdrank.rules.kemeny.branch import relaxed_within
 from holdrank.status import Clock, Status
@@ -218,3 +219,20 @@ def test_the_tiers_of_many_items_keep_the_time_limit():
     found = hr.breakdown(votes, hr.Robust(hr.borda, 0.02), [1 / (75 * 149)], time_limit=0.5)
     assert found.seconds < 20
     assert found.lower[0] <= min(found.upper[0], 0.1)
+
+
+@pytest.mark.slow
+def test_candidates_of_many_items_stay_within_memory(monkeypatch):
+    """At 208 items, 50,000 orders with all their pairs once took eight gigabytes."""
+    rooms = []
+    room_for = targets.walks.room_for
+
+    def noted(most, n):
+        rooms.append(most * n * (n - 1) // 2)
+        return room_for(most, n)
+
+    monkeypatch.setattr(targets.walks, "room_for", noted)
+    votes = hr.sample_votes(hr.Mallows(list(range(80)), 0.9), 5, rng=1)
+    hr.attack(votes, hr.kemeny, hr.Distance(1 / 3160), time_limit=1)
+    assert rooms
+    assert max(rooms) <= 1 << 24

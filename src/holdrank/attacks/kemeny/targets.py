@@ -16,7 +16,8 @@ from holdrank.rankings import Floats, Ints
 from holdrank.status import Clock, Step
 
 _TINY = 1e-12
-_BUFFER = 50_000  # candidates kept before they are priced
+_BUFFER, _LEAST_BUFFER = 50_000, 512  # candidates kept before they are priced, at most and at least
+_PAIRS_KEPT = 1 << 24  # of all candidates together, where items are many
 # Candidates priced against the same limits between two looks at the clock, whatever the number of processors: fewer
 # where one takes longer.
 _BATCH, _SMALL_BATCH, _LEAST_BATCH = 512, 64, 32
@@ -78,7 +79,8 @@ class TargetSearch(ABC):
     def walk(self, budget: float, most: int, clock: Clock, progress: Progress | None) -> bool:
         """Visit all orders that may cost less than `budget` and less than the limits; whether that was finished."""
         siege = self.siege
-        walk, found = walks.new_walk(siege.n), walks.room_for(_BUFFER, siege.n)
+        most_kept = min(_BUFFER, max(_LEAST_BUFFER, _PAIRS_KEPT // max(siege.n * (siege.n - 1) // 2, 1)))
+        walk, found = walks.new_walk(siege.n), walks.room_for(most_kept, siege.n)
         limits = np.minimum(self.limits(), budget)
         wanted = self.wanted(walks.parts_of(siege.against, float(limits[-1])))
         visited = 0
@@ -88,7 +90,7 @@ class TargetSearch(ABC):
             visited += nodes
             self.visited += nodes
             count = int(found.filled[0])
-            if finished or count >= _BUFFER:
+            if finished or count >= most_kept:
                 self.learn(found.orders[:count].copy(), found.bounds[:count].copy(), clock, progress)
                 found.clear()
             if clock.over():
