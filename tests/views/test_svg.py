@@ -32,7 +32,7 @@ from holdrank.views.svg import (
     tradeoff_text,
 )
 from holdrank.views.svg.canvas import Canvas, fitted, ticks, width_of
-from holdrank.words.ladders import buckets, slider_data
+from holdrank.words.ladders import buckets, slider_data, slider_words
 from holdrank.words.names import in_text, named
 from holdrank.words.numbers import percent
 from holdrank.words.prices import price
@@ -353,9 +353,25 @@ def test_the_slider_is_told_what_each_threshold_costs_and_buys(chosen):
     said = slider_data(chosen)["weighed"]
     assert len(said) == len(chosen["path"]["theta"])
     found = chosen["tradeoff"]
-    first = f"loss {found['loss'][0]:.4g}; first change at {percent(found['lower'][0])} of the votes"
+    first = f"loss {found['loss'][0]:.4g}; first change: {percent(found['lower'][0])} of the votes"
     assert (len(said), said[0]) == (len(found["theta"]), first)
     assert said[-1] == "loss 0.5; cannot be broken"
+
+
+def test_the_slider_says_both_ends_of_what_is_known(chosen):
+    """A lower bound alone once stood there like the number itself, below what the headline proves."""
+    ends = [(0.01, 0.02), (0.01, None), (0.0, 0.02), (0.0, None), (0.02, 0.02), (None, None)]
+    several = {"theta": [0.0] * 6, "loss": [0.5] * 6, "goal": "another winner"}
+    tradeoff = {**several, "lower": [low for low, _ in ends], "upper": [high for _, high in ends]}
+    record = {**chosen, "tradeoff": tradeoff, "path": {"theta": [0.0] * 6}}
+    assert slider_words(record)["weighed"] == [
+        "loss 0.5; another winner: 1 % to 2 % of the votes",
+        "loss 0.5; another winner: at least 1 % of the votes",
+        "loss 0.5; another winner: at most 2 % of the votes",
+        "loss 0.5",
+        "loss 0.5; another winner: 2 % of the votes",
+        "loss 0.5; cannot be broken",
+    ]
 
 
 def test_names_in_python_are_those_of_the_script():

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from holdrank.errors import show
 from holdrank.words.names import in_text
-from holdrank.words.numbers import percent, plural, span
-from holdrank.words.prices import CANNOT_BREAK, Price, price
+from holdrank.words.numbers import plural, span
+from holdrank.words.prices import CANNOT_BREAK, Price, price, share_price
 
 FEW_ITEMS = 16
 """Up to so many items, the gaps of an analysis are those of its tiers; beyond, those of the order without ties."""
@@ -130,11 +130,6 @@ def _weighed(record: Mapping[str, Any]) -> list[str]:
     what = "first change" if found["goal"] is None else show(found["goal"], 100)
     texts = []
     for loss, low, high in zip(found["loss"], found["lower"], found["upper"], strict=True):
-        known = low if low or high is None else high  # where nothing is proven, what an attack shows
-        if low is None:
-            texts.append(f"loss {loss:.4g}; {CANNOT_BREAK}")
-        elif not known:
-            texts.append(f"loss {loss:.4g}")
-        else:
-            texts.append(f"loss {loss:.4g}; {what} at {percent(known)} of the votes{'' if low else ' or less'}")
+        known = CANNOT_BREAK if low is None else f"{what}: {share_price(low, high)}" if low or high is not None else ""
+        texts.append(f"loss {loss:.4g}" + f"; {known}" * bool(known))
     return texts
