@@ -33,7 +33,7 @@ def left_out(name: str, record: Record) -> str:
             else ""
         )
     if name == "breakdown" and not telling_curves(record):
-        return "Breakdown curve: too little is known about it within the time limit."
+        return "Breakdown curve: its lower and upper bounds are too far apart to draw."
     if name == "tradeoff":
         found = record["tradeoff"]
         return "" if found is not None and any_bound(found) else tradeoff_text(record)
