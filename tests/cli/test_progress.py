@@ -7,6 +7,7 @@ import os
 import pty
 import subprocess
 import sys
+from tempfile import TemporaryFile
 
 import pytest
 
@@ -15,12 +16,15 @@ from holdrank.status import Step
 
 
 def at_a_terminal(folder, *words):
-    """Run a command with a terminal as stderr and a pipe as stdout; return both as text, and the exit code."""
+    """Run a command with a terminal as stderr and a file as stdout; return both as text, and the exit code."""
     ours, theirs = pty.openpty()
     environment = {**os.environ, "COLUMNS": "200", "TERM": "xterm"}
-    with subprocess.Popen(
-        [sys.executable, "-m", "holdrank", *words], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=theirs
-    ) as process:
+    with (
+        TemporaryFile() as output,  # a pipe that nobody reads would stop a command that prints much
+        subprocess.Popen(
+            [sys.executable, "-m", "holdrank", *words], cwd=folder, env=environment, stdout=output, stderr=theirs
+        ) as process,
+    ):
         os.close(theirs)
         told = b""
         while True:
@@ -31,8 +35,9 @@ def at_a_terminal(folder, *words):
             if not part:
                 break
             told += part
-        printed = process.stdout.read().decode() if process.stdout else ""
         process.wait()
+        output.seek(0)
+        printed = output.read().decode()
     os.close(ours)
     return printed, told.decode(), process.returncode
 

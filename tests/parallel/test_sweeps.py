@@ -567,8 +567,8 @@ def test_jobs_change_nothing_that_is_printed(command_line, tmp_path):
     hr.write_votes(votes(), tmp_path / "votes.soc")
     for command in (
         ("tradeoff", "votes.soc", "-q"),
-        ("rank", "votes.soc", "-q", "--draws", "120"),
-        ("diff", "votes.soc", "votes.soc", "-q", "--draws", "60"),
+        ("rank", "votes.soc", "-q", "--draws", "220"),
+        ("diff", "votes.soc", "votes.soc", "-q", "--draws", "200"),
         ("breakdown", "votes.soc", "votes.soc", "-q"),
     ):
         plain = command_line(*command)
