@@ -65,15 +65,15 @@ def test_every_state_of_knowledge_has_its_headline():
     )
     assert told([1, 2], ends(0.03, 0.08, 3, 8)) == (
         "a is first; another winner takes 3 to 8 of 100 votes.",
-        "At least 3 is proven; 8 (8 %) is an attack that was run.",
+        "At least 3 must change (proven); a verified attack changes 8 (8 %).",
     )
     assert told([1, 2], ends(0.03, 0.08, 3, 8), counts=False) == (
         "a is first; another winner takes 3 to 8 % of the votes.",
-        "At least 3 % is proven; 8 % is an attack that was run.",
+        "At least 3 % must change (proven); a verified attack changes 8 %.",
     )
     assert told([1, 2], ends(0.0, 0.08, 1, 8)) == (
         "a is first; another winner takes at most 8 of 100 votes.",
-        "An attack that was run shows it (8 %); fewer may be enough.",
+        "A verified attack shows it (8 %); fewer may be enough.",
     )
     assert told([1, 2], ends(0.03, 0.03, 4, 4, ties=3)) == (
         "a is first; another winner takes 4 of 100 votes.",

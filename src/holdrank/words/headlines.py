@@ -127,9 +127,9 @@ def _sure(record: Record) -> str:
     if least == most:
         return f"Proven minimum{share}{_fewer(found, votes)}."
     if not least or (votes["counts"] and least <= 1):
-        return f"An attack that was run shows it{share}; fewer may be enough."
+        return f"A verified attack shows it{share}; fewer may be enough."
     low, high = (number(end) if votes["counts"] else percent(end) for end in (least, most))
-    return f"At least {low} is proven; {high}{share} is an attack that was run."
+    return f"At least {low} must change (proven); a verified attack changes {high}{share}."
 
 
 def _fewer(found: Record, votes: Record) -> str:

@@ -1,4 +1,4 @@
-"""The board of a page in words: the headings of its columns, what its bars mean, and what is left out and why."""
+"""The board of a page in words: what it ranks and how, what its bars mean, and what is left out and why."""
 
 from __future__ import annotations
 
