@@ -11,9 +11,10 @@ import holdrank as hr
 
 def analysed(votes, spec, *steps):
     """Analyse votes, with the consensus and these steps only; no time limit is needed where they are quick."""
-    run = import_module("holdrank.analysis.analyse")
+    modules = [import_module(f"holdrank.analysis.{name}") for name in ("analyse", "steps")]
     with pytest.MonkeyPatch.context() as patch:
-        shares = {name: share for name, share in run._SHARES.items() if name in ("consensus", *steps)}
+        shares = {name: share for name, share in modules[1].SHARES.items() if name in ("consensus", *steps)}
         assert len(shares) == 1 + len(steps)
-        patch.setattr(run, "_SHARES", shares)
+        for module in modules:
+            patch.setattr(module, "SHARES", shares)
         return hr.analyse(votes, spec)

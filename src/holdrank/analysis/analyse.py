@@ -7,12 +7,9 @@ the others go on. Everything that a report, a page or a picture shows is in the 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
-from time import perf_counter
-from typing import TypeAlias
 
 import numpy as np
 
@@ -43,6 +40,7 @@ from holdrank.analysis.records import (
 from holdrank.analysis.removals import removals
 from holdrank.analysis.result import Analysis
 from holdrank.analysis.spec import CURVE_ITEMS, Spec, curve_distances, cut_budget, reach_budget
+from holdrank.analysis.steps import SHARES, Progress, Steps
 from holdrank.analysis.tradeoff import tradeoff
 from holdrank.attacks import goals
 from holdrank.attacks.answers import attack, breakdown
@@ -53,37 +51,16 @@ from holdrank.rules.consensus import Statistic, borda
 from holdrank.rules.merges import Robust, consensus_of, merge_path, pairs_for
 from holdrank.rules.registry import rule_for, rules
 from holdrank.rules.scores import copeland
-from holdrank.status import Clock, Status, Step
+from holdrank.status import Clock, Status
 from holdrank.votes.votes import Votes
 from holdrank.words.headlines import LEAST_DRAWS, headline
 from holdrank.words.ladders import FEW_ITEMS
 from holdrank.words.results import few_draws_text
 
-Progress: TypeAlias = Callable[[Step], None]
-
 _MANY_ITEMS, _THRESHOLDS = 30, 60  # beyond so many items, tiers at so many thresholds are weighed
 _VOTERS, _VOTER_SECONDS = 20, 2.0  # who matter most, and are listed; for how many of them it takes
 _TOPMOST = 5  # gaps, and races, that have closer bounds from the start
 _POLISH = 0.6  # of the time limit, after which no bound is made closer
-# What each step may take of the time that is left, in the order of the steps: what people look at first comes first.
-_SHARES = {
-    "consensus": 0.3,
-    "tiers": 0.3,
-    "attack": 0.35,
-    "chance": 0.3,
-    "claims": 0.5,
-    "gaps": 0.35,
-    "cut": 0.4,
-    "removals": 0.3,
-    "races": 0.4,
-    "bootstrap": 0.4,
-    "reach": 0.4,
-    "voters": 0.4,
-    "tradeoff": 0.5,
-    "curves": 0.8,
-    "others": 0.9,
-    "refine": 1.0,
-}
 
 
 def analyse(
@@ -121,17 +98,16 @@ def analyse(
     return _Run(votes, spec, progress, partial).analysis()
 
 
-class _Run:
+class _Run(Steps):
     """One run of all steps; fills the record."""
 
     def __init__(
         self, votes: Votes, spec: Spec, progress: Progress | None, partial: Callable[[Record], None] | None
     ) -> None:
-        self.votes, self.spec, self.progress, self.partial = votes, spec, progress, partial
+        self.votes, self.spec = votes, spec
         self.rule = rule_for(spec.rule, votes)
-        self.clock = Clock(spec.time_limit)
         self._rough: list[Prices] = []  # first bounds, which may be refined
-        self.record: Record = {
+        record: Record = {
             "schema": SCHEMA,
             "version": __version__,
             "items": list(votes.items),
@@ -143,6 +119,7 @@ class _Run:
             **{name: [] for name in ("gaps", "curves", "claims", "others", "steps")},
             "seal": "",  # until all is there
         }
+        super().__init__(record, Clock(spec.time_limit), progress, partial)
 
     def analysis(self) -> Analysis:
         with self.clock:
@@ -154,7 +131,7 @@ class _Run:
             for claim in self.spec.claims:
                 said = goals.claimed(claim, self.votes.items)  # refuses what it cannot read, and unknown names
                 said.aim(self.median.ranking, self.votes.items)
-            for name in list(_SHARES)[1:]:
+            for name in list(SHARES)[1:]:
                 with self._step(name):
                     getattr(self, f"_{name}")()
         self.record["headline"] = headline(self.record)
@@ -399,49 +376,6 @@ class _Run:
                 continue
             self.record["others"].append(other_record(name, found, self.votes))
         self.record["steps"][-1]["note"] = "; ".join(missing)
-
-    # What all steps share.
-
-    @contextmanager
-    def _step(self, name: str) -> Iterator[None]:
-        """Run a step inside its share of the time, and record how it went."""
-        started = perf_counter()
-        left = self.clock.seconds_left()
-        self._part = Clock(None if math.isinf(left) else _SHARES[name] * max(left, 0.0), within=self.clock)
-        state: Record = {"name": name, "state": "done", "note": "", "seconds": 0.0, "ended": 0.0}
-        self.record["steps"].append(state)
-        self._say(name, len(self.record["steps"]) - 1, len(_SHARES))
-        try:
-            yield
-        except HoldrankError as error:
-            state |= {"state": "failed", "note": str(error)}
-        except KeyboardInterrupt:
-            if not self.clock.interrupted or self.record["consensus"] is None:
-                raise
-            self._note(Status.INTERRUPTED)  # a step that did not hear the first signal
-        state["seconds"] = round(perf_counter() - started, 3)
-        state["ended"] = round(math.fsum(step["seconds"] for step in self.record["steps"]), 3)
-        if self.partial is not None and self.record["consensus"] is not None:
-            self.record["headline"] = headline(self.record)
-            self.partial(self.record)
-
-    def _say(self, name: str, done: int, total: int) -> None:
-        if self.progress is not None:
-            known = headline(self.record) if self.record["consensus"] is not None else ""
-            self.progress(Step(name, done, total, known))
-
-    def _seconds(self) -> float | None:
-        """Return the seconds that are left to the step."""
-        left = self._part.seconds_left()
-        return None if math.isinf(left) else max(left, 0.0)
-
-    def _note(self, status: Status) -> None:
-        state = "interrupted" if status.is_interrupted else "cut short"
-        self.record["steps"][-1] |= {"state": state, "note": status.value}
-
-    def _note_if_open(self, status: Status) -> None:
-        if status in (Status.BETWEEN_TIME_LIMIT, Status.BETWEEN_INTERRUPTED):
-            self._note(status)
 
     def _budget(self) -> float:
         """Return the budget of the attacker at the cut."""
