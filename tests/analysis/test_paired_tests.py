@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import math
+from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 
 import holdrank as hr
+from holdrank.analysis.chance.mean_ranks import rank_groups
 from holdrank.analysis.chance.tails import (
     chi_square_tail,
     holm,
@@ -17,6 +21,36 @@ from holdrank.analysis.chance.tails import (
     sign_test,
     signed_rank_test,
 )
+
+PEERS = json.loads((Path(__file__).parents[2] / "benchmarks" / "results" / "paired_tests.json").read_text("utf-8"))
+"""What scikit-posthocs, autorank, statsmodels and scipy say about generated tables: benchmarks/peer_paired_tests.py."""
+
+
+@pytest.mark.parametrize("case", PEERS["cases"], ids=lambda case: case["name"])
+def test_the_numbers_are_those_of_other_packages(case):
+    rows = np.array(case["rows"])
+    n = rows.shape[1]
+    found = hr.paired_tests(hr.Votes.from_score_rows(rows, items=[f"m{k:02}" for k in range(n)]))
+    upper = np.triu_indices(n, 1)
+    assert found.mean_ranks == pytest.approx(case["mean_ranks"])
+    assert found.friedman == pytest.approx(case["friedman"], rel=1e-9)
+    assert found.friedman_p == pytest.approx(case["friedman_p"], rel=1e-9)
+    # The quantile that autorank looks up is approximate, to some 1e-4; scipy's is held against ours below.
+    assert found.critical_difference == pytest.approx(case["critical_difference"], rel=2e-4)
+    assert found.nemenyi_p[upper] == pytest.approx(case["nemenyi"], abs=1e-9)
+    assert found.test in case
+    assert found.p_values[upper] == pytest.approx(case[found.test], rel=1e-9)
+    place = dict(zip(found.items, found.mean_ranks, strict=True))
+    ends = sorted([place[group[0]], place[group[-1]]] for group in found.groups)
+    assert np.array(ends) == pytest.approx(np.array(case["bars"]), abs=1e-9)
+
+
+def test_the_stored_answers_name_their_packages_and_hold_every_kind_of_test():
+    assert {"scikit-posthocs", "autorank", "statsmodels", "scipy"} <= set(PEERS["packages"])
+    assert {"mcnemar", "wilcoxon"} == {
+        name for case in PEERS["cases"] for name in ("mcnemar", "wilcoxon") if name in case
+    }
+    assert any(len(case["bars"]) > 2 for case in PEERS["cases"])
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 10, 60])
@@ -46,7 +80,15 @@ def test_signed_ranks_agree_with_scipy():
         expected = stats.wilcoxon(gaps, method=method, correction=False).pvalue
         assert signed_rank_test(gaps) == pytest.approx(expected, rel=1e-9)
         ties = np.round(gaps * 2) / 2
-        expected = stats.wilcoxon(ties, method="asymptotic", correction=False).pvalue
+        if size > 13:
+            expected = stats.wilcoxon(ties, method="asymptotic", correction=False).pvalue
+        else:  # all signs of the differences are as likely
+            ranks = stats.rankdata(np.abs(ties[ties != 0]))
+            sums = np.array([0.0])
+            for rank in ranks:
+                sums = np.concatenate((sums, sums + rank))
+            seen = ranks[ties[ties != 0] > 0].sum()
+            expected = min(1.0, 2 * min((sums <= seen).mean(), (sums >= seen).mean()))
         assert signed_rank_test(ties) == pytest.approx(expected, rel=1e-9)
     assert signed_rank_test(np.zeros(4)) == 1.0
 
@@ -97,6 +139,22 @@ def test_tables_of_zeros_and_ones_are_tested_by_mcnemar():
     assert "Exact McNemar tests, corrected by Holm, separate 1 of 1 pair at 95 %." in found.text()
 
 
+def test_groups_of_ranks_that_differ_by_the_critical_difference_itself():
+    # 0.1 + 0.2 is more than 0.3 in floats: the difference decides, not the sum.
+    assert rank_groups(np.array([0.1, 0.30000000000000004]), 0.2) == []
+    assert rank_groups(np.array([3.0, 1.0, 2.0]), 1.0) == []
+    assert rank_groups(np.array([3.0, 1.0, 2.0]), 1.5) == [[1, 2], [2, 0]]
+    rng = np.random.default_rng(3)
+    for _ in range(200):
+        values, critical = rng.integers(2, 12, 7) / 2, float(rng.integers(1, 9)) / 2
+        near = np.abs(values[:, None] - values) < critical
+        every = [
+            set(some) for size in range(2, 8) for some in combinations(range(7), size) if near[np.ix_(some, some)].all()
+        ]
+        expected = {frozenset(one) for one in every if not any(one < other for other in every)}
+        assert {frozenset(group) for group in rank_groups(values, critical)} == expected
+
+
 def test_blanks_are_left_out_pair_by_pair_and_all_tied_is_no_difference():
     rows = np.array([[1.0, 2.0, np.nan], [3.0, 1.0, 2.0], [2.0, 5.0, 4.0]])
     found = hr.paired_tests(hr.Votes.from_score_rows(rows))
@@ -106,7 +164,7 @@ def test_blanks_are_left_out_pair_by_pair_and_all_tied_is_no_difference():
 
 
 def test_what_is_no_score_table_is_refused():
-    with pytest.raises(hr.UsageError, match="scores"):
+    with pytest.raises(hr.UsageError, match=r"hold no scores.* Fix: give a table of scores"):
         hr.paired_tests(hr.Votes.from_orders([["a", "b"]]))
     with pytest.raises(hr.UsageError, match="one alone"):
         hr.paired_tests(hr.Votes.from_score_rows([[1.0], [2.0]]))

@@ -11,6 +11,11 @@ from holdrank.words.numbers import number, percent, plural
 
 _NAMED = 4  # items of a shared first place that are named
 
+NO_TABLE = "paired tests compare scores task by task, and these votes hold no scores"
+NO_TABLE_FIX = (
+    "give a table of scores: a row for each item and a column for each task, or the columns item, task, score; for "
+    "battles and ballots, rank_sets (holdrank rank --draws 1000) says which items are separated"
+)
 NO_VALUE = "votes do not determine how strong {} is; it is separated from no item"
 NO_VALUES = "votes do not determine how strong {} items are; they are separated from no item"
 

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
+from holdrank.analysis.chance.mean_ranks import MeanRanks, mean_ranks, rank_groups, rank_order
 from holdrank.analysis.chance.stepdown import Mask
-from holdrank.analysis.chance.tails import (
-    chi_square_tail,
-    holm,
-    range_quantile,
-    range_tail,
-    sign_test,
-    signed_rank_test,
-)
+from holdrank.analysis.chance.tails import holm, range_tail, sign_test, signed_rank_test
 from holdrank.errors import UsageError, quote, real_number
-from holdrank.rankings import Floats, mean_places
+from holdrank.rankings import Floats
 from holdrank.rules.consensus import expect_votes
 from holdrank.rules.scores import scores_of
 from holdrank.status import Tabular
@@ -74,21 +67,13 @@ class PairedTests(Tabular):
     @property
     def order(self) -> tuple[int, ...]:
         """The items by mean rank, best first."""
-        return tuple(np.argsort(self.mean_ranks, kind="stable").tolist())
+        return rank_order(self.mean_ranks)
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
         """Groups that Nemenyi's test does not separate, as the bars of a critical-difference diagram: two or more."""
-        order, ranks = self.order, self.mean_ranks
-        found: list[tuple[int, int]] = []
-        for start in range(len(order)):
-            near = [k for k in range(start, len(order)) if self._close(ranks[order[start]], ranks[order[k]])]
-            if near[-1] > start and (not found or near[-1] > found[-1][1]):
-                found.append((start, near[-1]))
-        return tuple(tuple(self.items[k] for k in order[start : end + 1]) for start, end in found)
-
-    def _close(self, one: float, other: float) -> bool:
-        return abs(one - other) < self.critical_difference
+        found = rank_groups(self.mean_ranks, self.critical_difference)
+        return tuple(tuple(self.items[k] for k in group) for group in found)
 
     def text(self) -> str:
         """Return the tests for people: all items at once, the groups that are not separated, then pair by pair."""
@@ -140,39 +125,34 @@ def paired_tests(votes: Votes, *, level: float = 0.95) -> PairedTests:
         raise UsageError("paired tests need the number of tasks", repair="give counts (whole numbers) as weights")
     if votes.n < 2:
         raise UsageError("paired tests compare items, and there is one alone")
+    if not votes.ballots.has_scores:
+        raise UsageError(words.NO_TABLE, repair=words.NO_TABLE_FIX)
+    found = mean_ranks(votes, share)
     table = np.repeat(scores_of(votes), votes.weights.astype(np.int64), axis=0)
-    given = table[~np.isnan(table)]
-    binary = bool(np.isin(given, (0.0, 1.0)).all())
-    full = table[~np.isnan(table).any(axis=1)]
-    ranks = np.asarray(mean_places(-full)) if len(full) else np.full((0, votes.n), np.nan)
-    means = ranks.mean(axis=0) if len(full) else np.full(votes.n, np.nan)
-    statistic, p = _friedman(ranks)
-    error = math.sqrt(votes.n * (votes.n + 1) / (12 * len(full))) if len(full) else math.inf
-    gaps = np.abs(means[:, None] - means) / error if len(full) else np.zeros((votes.n, votes.n))
-    nemenyi = np.array([[1.0 if gap == 0 else range_tail(float(gap), votes.n) for gap in row] for row in gaps])
+    binary = bool(np.isin(table[~np.isnan(table)], (0.0, 1.0)).all())
     return PairedTests(
         items=votes.items,
         test="mcnemar" if binary else "wilcoxon",
         level=share,
-        tasks=len(full),
-        mean_ranks=means,
+        tasks=found.tasks,
+        mean_ranks=found.values,
         p_values=_pairs(table, binary=binary),
-        friedman=statistic,
-        friedman_p=p,
-        critical_difference=range_quantile(share, votes.n) * error,
-        nemenyi_p=nemenyi,
+        friedman=found.friedman,
+        friedman_p=found.friedman_p,
+        critical_difference=found.critical_difference,
+        nemenyi_p=_nemenyi(found),
     )
 
 
-def _friedman(ranks: Floats) -> tuple[float, float]:
-    """Return Friedman's statistic, corrected for ties, and its p-value; 0 and 1 where all ranks are tied."""
-    tasks, n = ranks.shape
-    spread = float(((ranks - (n + 1) / 2) ** 2).sum())
-    if not tasks or not spread:
-        return 0.0, 1.0
-    sums = ranks.sum(axis=0)
-    statistic = (n - 1) * float(((sums - tasks * (n + 1) / 2) ** 2).sum()) / spread
-    return statistic, chi_square_tail(statistic, n - 1)
+def _nemenyi(found: MeanRanks) -> Floats:
+    """Return the p-values of all differences of mean ranks; those that are equal are looked up once."""
+    n = len(found.values)
+    if not found.tasks:
+        return np.ones((n, n))
+    gaps = np.abs(found.values[:, None] - found.values)
+    each, place = np.unique(np.round(gaps, 12), return_inverse=True)
+    p = np.array([1.0 if gap == 0 else range_tail(gap / found.error, n) for gap in each.tolist()])
+    return np.asarray(p[place.ravel()].reshape(n, n))
 
 
 def _pairs(table: Floats, *, binary: bool) -> Floats:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 
 from holdrank.rankings import Floats
 
-_MOST_EXACT = 50  # pairs up to which the signed ranks are counted
+_MOST_EXACT = 50  # differences up to which signed ranks are counted
+_MOST_TIED = 13  # the same where some are tied or 0, as scipy does
+_END, _GRID = 8.0, 4001  # where the normal distribution is tabulated, and at how many points
 
 
 def chi_square_tail(x: float, freedom: float) -> float:
@@ -53,9 +56,8 @@ def range_tail(q: float, n: int) -> float:
     >>> round(range_tail(3.314493, 3), 5)
     0.05
     """
-    x = np.linspace(-8.0, 8.0 + max(q, 0.0), 4001)
-    inside = (_below(x) - _below(x - q)) ** (n - 1)
-    density = np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
+    x, below, density = _normal()
+    inside = (below - _below(x - q)) ** (n - 1)
     return float(min(max(1 - n * np.trapezoid(density * inside, x), 0.0), 1.0))
 
 
@@ -90,12 +92,14 @@ def sign_test(wins: int, losses: int) -> float:
 def signed_rank_test(differences: Floats) -> float:
     """Return Wilcoxon's two-sided p-value: zeros are left out, and ties share their ranks.
 
-    Counted exactly up to 50 differences without ties or zeros; beyond, by the normal approximation with the correction
-    for ties.
+    Counted exactly up to 50 differences, up to 13 where some are tied or 0; beyond, by the normal approximation with
+    the correction for ties.
 
     Examples
     --------
     >>> signed_rank_test(np.array([1.0, 2.0, 3.0, 4.0, -0.5, 6.0]))
+    0.0625
+    >>> signed_rank_test(np.array([1.0, 1.0, 1.0, 1.0, 0.0, 1.0]))
     0.0625
     """
     given = differences[differences != 0]
@@ -104,16 +108,18 @@ def signed_rank_test(differences: Floats) -> float:
         return 1.0
     _, place, sizes = np.unique(np.abs(given), return_inverse=True, return_counts=True)
     ranks = (np.cumsum(sizes) - (sizes - 1) / 2)[place.ravel()]
-    up = float(ranks[given > 0].sum())
-    if n == len(differences) <= _MOST_EXACT and (sizes == 1).all():
-        ways = np.zeros(n * (n + 1) // 2 + 1)
+    distinct = n == len(differences) and bool((sizes == 1).all())
+    if len(differences) <= (_MOST_EXACT if distinct else _MOST_TIED):
+        halves = np.rint(2 * ranks).astype(np.int64)  # a tie of two has a rank and a half
+        ways = np.zeros(n * (n + 1) + 1)
         ways[0] = 1.0
-        for rank in range(1, n + 1):
+        for rank in halves.tolist():
             ways[rank:] = ways[rank:] + ways[:-rank]
-        least = round(min(up, n * (n + 1) / 2 - up))
+        up = int(halves[given > 0].sum())
+        least = min(up, n * (n + 1) - up)
         return float(min(1.0, 2 * ways[: least + 1].sum() / 2.0**n))
     variance = n * (n + 1) * (2 * n + 1) / 24 - float((sizes**3 - sizes).sum()) / 48
-    z = abs(up - n * (n + 1) / 4) / math.sqrt(variance)
+    z = abs(float(ranks[given > 0].sum()) - n * (n + 1) / 4) / math.sqrt(variance)
     return math.erfc(z / math.sqrt(2))
 
 
@@ -132,6 +138,21 @@ def holm(p: Floats) -> Floats:
     return found
 
 
+@cache
+def _normal() -> tuple[Floats, Floats, Floats]:
+    """Return points, with the normal distribution function and its density there."""
+    x = np.linspace(-_END, _END, _GRID)
+    below = np.array([math.erfc(-value / math.sqrt(2)) / 2 for value in x.tolist()])
+    return x, below, np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
+
+
 def _below(x: Floats) -> Floats:
-    """Return the normal distribution function."""
-    return np.array([math.erfc(-value / math.sqrt(2)) / 2 for value in x.tolist()])
+    """Return the normal distribution function, by cubics between the points of the table: right to some 1e-13."""
+    points, below, density = _normal()
+    step = points[1] - points[0]
+    at = np.clip((x - points[0]) / step, 0.0, _GRID - 1.0)
+    k = np.minimum(at.astype(np.int64), _GRID - 2)
+    t = at - k
+    rises = below[k + 1] - below[k]
+    left, right = density[k] * step - rises, rises - density[k + 1] * step
+    return np.asarray(below[k] + t * rises + t * (1 - t) * ((1 - t) * left + t * right))
