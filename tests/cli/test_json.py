@@ -46,6 +46,7 @@ COMMANDS = [
     ["leave-one-out", "votes.soc", "--ballots"],
     ["audit", "votes.soc", "--time-limit", "60"],
     ["audit", "battles.csv", "--voter", "who"],
+    ["paired-tests", "scores.csv"],
     ["board", "votes.soc"],
     ["board", "battles.csv", "--columns", "model,rating,rank_ub"],
     ["voters", "battles.csv", "--voter", "who"],
@@ -74,6 +75,7 @@ def printed(command_line, tmp_path):
     (tmp_path / "votes.soc").write_text(SOC, encoding="utf-8")
     (tmp_path / "new.soc").write_text(SOC.replace("60: 1,2,3,4", "10: 1,2,3,4"), encoding="utf-8")
     (tmp_path / "battles.csv").write_text(BATTLES, encoding="utf-8")
+    (tmp_path / "scores.csv").write_text("model,t1,t2\na,1.5,2\nb,1,3\nc,0.5,1\n", encoding="utf-8")
     (tmp_path / "bad.soc").write_text(SOC + "7: 1,9\n", encoding="utf-8")
 
     def run(*args):

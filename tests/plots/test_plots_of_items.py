@@ -513,3 +513,42 @@ def test_pictures_are_the_same_bytes_every_time(tmp_path):
             assert len(one) > 3000
             assert one == two
         assert ElementTree.parse(tmp_path / f"one{k}.svg").getroot().tag.endswith("svg")
+
+
+# Critical-difference diagrams.
+
+
+def scored(n, tasks=40, names=None):
+    rows = np.random.default_rng(1).normal(size=(tasks, n)) - 0.3 * np.arange(n)
+    return hr.paired_tests(hr.Votes.from_score_rows(rows, items=names or [f"Model {k}" for k in range(n)]))
+
+
+@pytest.mark.parametrize("n", [2, 5, 30])
+def test_a_critical_difference_diagram_has_every_item_its_rank_and_a_bar_for_each_group(n):
+    found = scored(n)
+    ax = plots.critical_difference(found)
+    written = texts(ax)
+    assert {*found.items, plots.critical_difference_data(found)["text"]} <= set(written)
+    assert {f"{rank:.2f}" for rank in found.mean_ranks} <= set(written)
+    bars = [line for line in ax.lines if line.get_linewidth() == 3.0]
+    assert len(bars) == len(found.groups)
+    elbows = [line for line in ax.lines if to_hex(line.get_color()) == style.GREY]
+    at = dict(zip(ordered(found), sorted(line.get_xdata()[0] for line in elbows), strict=True))
+    for bar, group in zip(bars, found.groups, strict=True):
+        low, high = bar.get_xdata()
+        assert {name for name, x in at.items() if low <= x <= high} == set(group)
+
+
+def ordered(found):
+    return [found.items[k] for k in found.order]
+
+
+def test_a_critical_difference_diagram_of_hostile_names_and_on_given_axes():
+    ax = plots.critical_difference(scored(6, names=HOSTILE), ax=plots.page()[0])
+    assert not any("\x1b" in one or "\u202e" in one for one in texts(ax))
+    ax.figure.canvas.draw()
+
+
+def test_mean_ranks_that_are_not_known_are_not_drawn():
+    with pytest.raises(hr.UsageError, match="no task scores all items"):
+        plots.critical_difference(hr.paired_tests(hr.Votes.from_score_rows([[1.0, np.nan], [np.nan, 2.0]])))

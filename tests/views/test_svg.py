@@ -1,4 +1,4 @@
-"""The six pictures of a record: the same in words as in lines, whatever the names hold, and small."""
+"""The seven pictures of a record: the same in words as in lines, whatever the names hold, and small."""
 
 from __future__ import annotations
 

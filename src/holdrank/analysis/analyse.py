@@ -15,8 +15,9 @@ import numpy as np
 
 from holdrank import __version__
 from holdrank.analysis.bootstrap import bootstrap
+from holdrank.analysis.chance.mean_ranks import mean_ranks
 from holdrank.analysis.chance.rank_sets import knows_chance, rank_sets
-from holdrank.analysis.chance.records import chance_record
+from holdrank.analysis.chance.records import chance_record, mean_ranks_record
 from holdrank.analysis.cut import at_the_cut
 from holdrank.analysis.races import Prices, has_quick_bounds, neighbours, voters_who_matter
 from holdrank.analysis.records import (
@@ -59,6 +60,7 @@ from holdrank.words.results import few_draws_text
 
 _MANY_ITEMS, _THRESHOLDS = 30, 60  # beyond so many items, tiers at so many thresholds are weighed
 _VOTERS, _VOTER_SECONDS = 20, 2.0  # who matter most, and are listed; for how many of them it takes
+_LEVEL = 0.95  # of tests
 _TOPMOST = 5  # gaps, and races, that have closer bounds from the start
 _POLISH = 0.6  # of the time limit, after which no bound is made closer
 
@@ -115,7 +117,7 @@ class _Run(Steps):
             "votes": votes_record(votes),
             "spec": {**asdict(spec), "claims": list(spec.claims)},
             **dict.fromkeys(("consensus", "tiers", "path", "ratings", "pairs", "bootstrap", "reach", "tradeoff")),
-            **dict.fromkeys(("attack", "chance", "cut", "removals", "races", "voters")),
+            **dict.fromkeys(("attack", "chance", "mean_ranks", "cut", "removals", "races", "voters")),
             **{name: [] for name in ("gaps", "curves", "claims", "others", "steps")},
             "seal": "",  # until all is there
         }
@@ -181,6 +183,8 @@ class _Run(Steps):
         """Say which items the votes separate, and where places lie for all items at once."""
         if not self.spec.draws or not self.votes.is_counts or self.votes.n < 2:
             return
+        if self.votes.ballots.has_scores:
+            self.record["mean_ranks"] = mean_ranks_record(mean_ranks(self.votes, _LEVEL))
         if not knows_chance(self.rule.function):
             return
         found = rank_sets(

@@ -370,10 +370,16 @@ def _misfit(record: Record) -> str:
         "reach": ("best", "worst", "shown_best", "shown_worst"),
         "bootstrap": ("best", "median", "worst", "first"),
         "chance": ("lower", "upper", "marginal_lower", "marginal_upper"),
+        "mean_ranks": ("values",),
     }
     for name, columns in columns_of.items():
         if record.get(name) is not None and any(len(record[name][column]) != n for column in columns):
             return f"the columns of {name} do not fit the {n} items"
+    ranked = record.get("mean_ranks")
+    if ranked is not None:
+        known = not ranked["tasks"] or None not in (*ranked["values"], ranked["critical_difference"])
+        if not known or any(not 0 <= item < n for group in ranked["groups"] for item in group):
+            return f"mean_ranks does not fit the {n} items"
     for k, curve in enumerate(record["curves"]):
         if len({len(curve[name]) for name in ("delta", *_AMOUNTS)}) > 1:
             return f"the columns of curves[{k}] differ in length"

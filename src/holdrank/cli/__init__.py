@@ -29,6 +29,7 @@ from holdrank.cli import (
     diff,
     files,
     leave_one_out,
+    paired_tests,
     paper,
     rank,
     removals,
@@ -49,6 +50,9 @@ from holdrank.cli.printing import (
 )
 from holdrank.errors import show
 
+_TESTS = ("friedman", "nemenyi", "mcnemar", "wilcoxon", "posthoc", "post-hoc", "critical-difference", "cd")
+_KNOWN_AS = dict.fromkeys(_TESTS, "paired-tests")  # what people ask for who know the tests by name
+
 
 class _Commands(click.Group):
     """The list of commands, in the order in which a person meets them, with a hint for typing errors."""
@@ -60,7 +64,8 @@ class _Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in self.commands and not args[0].startswith("-"):
-            near = ["--help"] if args[0] == "help" else difflib.get_close_matches(args[0], self.commands, n=1)
+            known = "--help" if args[0] == "help" else _KNOWN_AS.get(args[0].lower())
+            near = [known] if known else difflib.get_close_matches(args[0], self.commands, n=1)
             hint = f" Did you mean '{near[0]}'?" if near else f" Commands: {', '.join(self.commands)}."
             raise click.UsageError(f"No such command {args[0]!r}.{hint}", ctx)
         return super().resolve_command(ctx, args)
@@ -197,6 +202,7 @@ for _command in (
     removals.removals,
     leave_one_out.leave_one_out,
     audit.audit,
+    paired_tests.paired_tests,
     voters.voters,
     breakdown.breakdown,
     attack.attack,

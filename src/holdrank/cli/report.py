@@ -65,7 +65,7 @@ def report(file: str, outputs: tuple[str, ...], text: bool, rule: str, theta: fl
            time_limit: float | None, quiet: bool, reading: dict[str, Any]) -> int:  # fmt: skip
     """Write the complete analysis of FILE to one page.
 
-    The page has the consensus, its tiers, how many votes break them, six pictures and the methods; it needs no network.
+    The page has the consensus, its tiers, how many votes break them, pictures and the methods; it needs no network.
     The command prints the headline and how sure it is, and with --text the pictures as text.
     """
     from holdrank.analysis.analyse import analyse

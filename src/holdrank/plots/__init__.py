@@ -1,4 +1,4 @@
-"""Pictures for papers and slides, by matplotlib: curves, trade-offs, pairwise matrices, tiers, places, attacks.
+"""Pictures for papers and slides, by matplotlib: curves, trade-offs, pairwise matrices, tiers, places, attacks, ranks.
 
 Every picture is made in two steps. A function ``..._data`` says what is drawn, as plain lists and dicts; the function
 of the same name draws it on an `Axes`. The colours are those of Okabe and Ito, which people with any colour vision can
@@ -23,6 +23,7 @@ from holdrank.plots.curves import (
 )
 from holdrank.plots.ladders import draw_merges, ladder, ladder_data, merges, merges_data
 from holdrank.plots.matrices import draw_pairs, heatmap, heatmap_data
+from holdrank.plots.mean_ranks import critical_difference, critical_difference_data
 from holdrank.plots.ranges import ranges, ranges_data
 from holdrank.plots.style import (
     BLACK,
@@ -68,6 +69,8 @@ __all__ = [
     "beside",
     "breakdown",
     "breakdown_data",
+    "critical_difference",
+    "critical_difference_data",
     "draw_curves",
     "draw_merges",
     "draw_pairs",

@@ -24,7 +24,7 @@ from holdrank.words.ladders import buckets, slider_data, tiers_of
 from holdrank.words.names import in_text, named, rule_name
 from holdrank.words.nouns import noun_of
 from holdrank.words.numbers import number, plural, span
-from holdrank.words.pictures import left_out, pairs_data
+from holdrank.words.pictures import concerns, left_out, pairs_data
 from holdrank.words.prices import budget_text
 from holdrank.words.results import STEPS
 from holdrank.words.votes import part_text
@@ -235,6 +235,8 @@ def drawn(opened: Opened, record: Record, *, running: bool) -> list[Record]:
     """Return the pictures that the record has, as SVG and in words; a picture is drawn again when its data changed."""
     found = []
     for picture in PICTURES:
+        if not concerns(picture.name, record):
+            continue
         known = has_picture(picture.name, record)
         words = left_out(picture.name, record) if known else _missing(picture.name, record, running=running)
         asked = known and picture.name == "breakdown" and opened.curve is not None  # it is shown while it fills in
@@ -256,6 +258,7 @@ def has_picture(name: str, record: Record) -> bool:
     many = len(record["items"]) > 1
     wants = {
         "ladder": True,
+        "critical_difference": many and record.get("mean_ranks") is not None,
         "heatmap": many,
         "ranges": many and (record["bootstrap"] is not None or record["reach"] is not None),
         "breakdown": bool(record["curves"]),

@@ -12,6 +12,8 @@ from importlib.resources import files
 from typing import Any
 
 from holdrank.analysis.audit import Audit
+from holdrank.analysis.chance.records import paired_record
+from holdrank.analysis.chance.tables import PairedTests
 from holdrank.analysis.leave_one_out import LeaveOneOut
 from holdrank.analysis.probes.findings import Finding
 from holdrank.analysis.records import Record, consensus_record, curve_record, tradeoff_record
@@ -54,6 +56,7 @@ def html_of(found: object) -> str:
         Analysis: analysis_html,
         LeaveOneOut: left_out_html,
         Audit: audit_html,
+        PairedTests: paired_html,
         Attack: attack_html,
         Validation: validation_html,
         Reach: reach_html,
@@ -176,6 +179,16 @@ def analysis_html(found: Analysis) -> str:
 def left_out_html(found: LeaveOneOut) -> str:
     """Return what leaving out each group does, as a picture, and the sentence about it."""
     return _framed(left_out(found), 90 + 26 * len(found.consensus.items)) + _paragraph(found.text())
+
+
+def paired_html(found: PairedTests) -> str:
+    """Return paired tests of a score table: the critical-difference diagram, and the pairs."""
+    return _framed(paired_picture(found), 140 + 12 * len(found.items)) + tabular_html(found)
+
+
+def paired_picture(found: PairedTests) -> str:
+    """Return the critical-difference diagram of paired tests, or a line that says why there is none."""
+    return pictures.critical_difference({"items": list(found.items), **paired_record(found)})
 
 
 def audit_html(found: Audit) -> str:

@@ -18,7 +18,7 @@ from holdrank.words.ladders import ladder_of
 from holdrank.words.names import chosen_text, curve_name, in_text, listed, named, rule_name, why_chosen
 from holdrank.words.nouns import noun_of
 from holdrank.words.numbers import number, percent, plural, span
-from holdrank.words.pictures import left_out
+from holdrank.words.pictures import concerns, left_out
 from holdrank.words.prices import NOT_KNOWN, budget_text, price, price_text
 from holdrank.words.ratings import rating_points, rating_texts, scale_text
 from holdrank.words.removals import changes_text, flipped_pairs, flips_text, winner_text
@@ -40,6 +40,7 @@ _PAPER = (
 def page_view(record: Record) -> dict[str, Any]:
     """Return what the page says, as text that is not yet escaped."""
     votes, drawn, reach = record["votes"], record["bootstrap"], record["reach"]
+    pictures = [picture for picture in PICTURES if concerns(picture.name, record)]
     return {
         "record": record,
         "votes": votes,
@@ -60,9 +61,8 @@ def page_view(record: Record) -> dict[str, Any]:
         "wide_reach": reach is not None and any(reach[end] != reach[f"shown_{end}"] for end in ("best", "worst")),
         "chance_words": "" if drawn is None else f"{percent(drawn['level'])} of {drawn['draws']:,} bootstrap samples",
         "budget_words": "" if reach is None else budget_text(reach["budget"], reach["votes"], noun_of(votes)),
-        "pictures": PICTURES,
-        "shown": [picture for picture in PICTURES if picture.name != "ranges" and not left_out(picture.name, record)],
-        "left_out": list(dict.fromkeys(filter(None, (left_out(picture.name, record) for picture in PICTURES)))),
+        "shown": [picture for picture in pictures if picture.name != "ranges" and not left_out(picture.name, record)],
+        "left_out": list(dict.fromkeys(filter(None, (left_out(picture.name, record) for picture in pictures)))),
         "firm_means": FIRM_MEANS,
         "chance": _chance(record),
         "claims": [_claim(row, votes) for row in record["claims"]],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ from holdrank.errors import show
 from holdrank.words.names import in_text, listed
 from holdrank.words.numbers import number, percent, plural
 
+_SMALLEST = 1e-4  # p-value that is printed
 _NAMED = 4  # items of a shared first place that are named
 
 NO_TABLE = "paired tests compare scores task by task, and these votes hold no scores"
@@ -159,8 +161,13 @@ def friedman_text(tasks: int, statistic: float, p: float) -> str:
     --------
     >>> friedman_text(5, 8.4, 0.015)
     'Friedman test over 5 tasks: 8.4, p = 0.015.'
+    >>> friedman_text(0, 0.0, 1.0)
+    'Friedman test: no task scores all items.'
     """
-    return f"Friedman test over {plural(tasks, 'task')}: {statistic:.4g}, p = {probability(p)}."
+    if not tasks:
+        return "Friedman test: no task scores all items."
+    chance = f"p {'' if p < _SMALLEST else '= '}{probability(p)}"
+    return f"Friedman test over {plural(tasks, 'task')}: {statistic:.4g}, {chance}."
 
 
 def critical_text(difference: float, level: float) -> str:
@@ -170,7 +177,11 @@ def critical_text(difference: float, level: float) -> str:
     --------
     >>> critical_text(1.4823, 0.95)
     'Mean ranks that differ by less than 1.48 are not separated at 95 % (Nemenyi).'
+    >>> critical_text(math.inf, 0.95)
+    'Mean ranks are not known.'
     """
+    if math.isinf(difference):
+        return "Mean ranks are not known."
     return f"Mean ranks that differ by less than {difference:.3g} are not separated at {percent(level)} (Nemenyi)."
 
 
@@ -205,4 +216,4 @@ def probability(p: float) -> str:
     >>> probability(0.0153), probability(1e-9)
     ('0.0153', 'under 0.0001')
     """
-    return "under 0.0001" if p < 1e-4 else f"{p:.3g}"
+    return f"under {_SMALLEST:.4f}" if p < _SMALLEST else f"{p:.3g}"

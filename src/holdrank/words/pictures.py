@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from holdrank.errors import show
 from holdrank.words.ladders import buckets, spans
+from holdrank.words.mean_ranks import diagram_left_out, mean_ranks_text
 from holdrank.words.names import curve_name, distance_name, in_text, listed, named
 from holdrank.words.nouns import noun_of
 from holdrank.words.numbers import percent, plural, span
@@ -21,10 +22,17 @@ MOST_PAIRED = 30  # items of a matrix of pairs, from the top
 _MOST_TOLD = 12  # items in words
 
 
+def concerns(name: str, record: Record) -> bool:
+    """Whether a picture is about votes like these: mean ranks are of tables of scores."""
+    return name != "critical_difference" or record.get("mean_ranks") is not None
+
+
 def left_out(name: str, record: Record) -> str:
     """Return why a picture would tell nothing, in a line; nothing where it is worth its room."""
     if len(record["items"]) < 2:
         return "There is one item, so there is nothing to draw."
+    if name == "critical_difference":
+        return diagram_left_out(record.get("mean_ranks"), len(record["items"]))
     if name == "ladder":
         tiers = len(set((record["tiers"] or record["consensus"])["ranks"]))
         return (
@@ -76,6 +84,12 @@ def _reach_words(reach: Record, item: int) -> str:
     shown = span(reach["shown_best"][item], reach["shown_worst"][item])
     possible = span(reach["best"][item], reach["worst"][item])
     return f"{shown} by attack" if shown == possible else f"{shown} by attack, {possible} not ruled out"
+
+
+def critical_difference_text(record: Record) -> str:
+    """Return the critical-difference diagram in words, or why there is none."""
+    found, names = record.get("mean_ranks"), record["items"]
+    return diagram_left_out(found, len(names)) or mean_ranks_text(found or {}, names)
 
 
 # Pairs

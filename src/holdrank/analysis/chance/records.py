@@ -6,8 +6,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from holdrank.analysis.chance.mean_ranks import MeanRanks
 from holdrank.analysis.chance.rank_sets import RankSets
-from holdrank.analysis.records import Record
+from holdrank.analysis.chance.tables import PairedTests
+from holdrank.analysis.records import Record, finite
 from holdrank.rankings import Ranking
 from holdrank.words.chance import both_text, tied_text
 
@@ -30,4 +32,45 @@ def chance_record(found: RankSets, tiers: Ranking | None = None, attack: Record 
         "text": both_text(tied_text(found.top(1), len(found.items), found.level), attack, votes),
         "notes": list(found.notes),
         "status": found.status.value,
+    }
+
+
+def mean_ranks_record(found: MeanRanks) -> Record:
+    """Return what a critical-difference diagram draws."""
+    return {
+        "level": found.level,
+        "tasks": found.tasks,
+        "values": [finite(rank) for rank in found.values.tolist()],
+        "friedman": found.friedman,
+        "friedman_p": found.friedman_p,
+        "critical_difference": finite(found.critical_difference),
+        "groups": found.groups,
+    }
+
+
+def paired_record(found: PairedTests) -> Record:
+    """Return paired tests: the mean ranks, then every two items, by mean rank."""
+    order, number = found.order, {name: k for k, name in enumerate(found.items)}
+    return {
+        "test": found.test,
+        "mean_ranks": {
+            "level": found.level,
+            "tasks": found.tasks,
+            "values": [finite(rank) for rank in found.mean_ranks.tolist()],
+            "friedman": found.friedman,
+            "friedman_p": found.friedman_p,
+            "critical_difference": finite(found.critical_difference),
+            "groups": [[number[name] for name in group] for group in found.groups],
+        },
+        "pairs": [
+            {
+                "pair": [i, j],
+                "p_value": float(found.p_values[i, j]),
+                "separated": bool(found.separated[i, j]),
+                "nemenyi_p": float(found.nemenyi_p[i, j]),
+            }
+            for at, i in enumerate(order)
+            for j in order[at + 1 :]
+        ],
+        "text": found.text(),
     }

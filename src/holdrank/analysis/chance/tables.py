@@ -77,12 +77,20 @@ class PairedTests(Tabular):
 
     def text(self) -> str:
         """Return the tests for people: all items at once, the groups that are not separated, then pair by pair."""
-        lines = [words.friedman_text(self.tasks, self.friedman, self.friedman_p)]
-        lines.append(words.critical_text(self.critical_difference, self.level))
-        lines += [words.group_text(group) for group in self.groups]
+        first, second, last = self.summary.splitlines()
+        return "\n".join((first, second, *map(words.group_text, self.groups), last))
+
+    @property
+    def summary(self) -> str:
+        """What the tests say in three lines: all items at once, mean ranks, pair by pair."""
         pairs = len(self.items) * (len(self.items) - 1) // 2
-        lines.append(words.paired_text(self.test, int(np.triu(self.separated, 1).sum()), pairs, self.level))
-        return "\n".join(lines)
+        return "\n".join(
+            (
+                words.friedman_text(self.tasks, self.friedman, self.friedman_p),
+                words.critical_text(self.critical_difference, self.level),
+                words.paired_text(self.test, int(np.triu(self.separated, 1).sum()), pairs, self.level),
+            )
+        )
 
     def __repr__(self) -> str:
         return (

@@ -1,4 +1,4 @@
-"""Six pictures of the record of an analysis: each as SVG for a page and as text, which is also its label.
+"""Seven pictures of the record of an analysis: each as SVG for a page and as text, which is also its label.
 
 Colours are class names; `static/page.css` gives them, for light and dark screens and for print.
 """
@@ -13,18 +13,20 @@ from holdrank.views.svg.curves import breakdown as breakdown
 from holdrank.views.svg.curves import tradeoff as tradeoff
 from holdrank.views.svg.ladders import ladder as ladder
 from holdrank.views.svg.matrices import heatmap as heatmap
+from holdrank.views.svg.mean_ranks import critical_difference as critical_difference
 from holdrank.views.svg.places import attack as attack
 from holdrank.views.svg.places import ranges as ranges
 from holdrank.words.ladders import ladder_text as ladder_text
 from holdrank.words.pictures import attack_text as attack_text
 from holdrank.words.pictures import breakdown_text as breakdown_text
+from holdrank.words.pictures import critical_difference_text as critical_difference_text
 from holdrank.words.pictures import heatmap_text as heatmap_text
 from holdrank.words.pictures import ranges_text as ranges_text
 from holdrank.words.pictures import tradeoff_text as tradeoff_text
 
 
 class Picture(NamedTuple):
-    """One of the six: its name, heading and explanation, and the functions that draw and tell it."""
+    """One of the seven: its name, heading and explanation, and the functions that draw and tell it."""
 
     name: str
     heading: str
@@ -40,6 +42,14 @@ PICTURES = (
         "Items in one block are tied. The number at a gap says how many votes change who stands above it.",
         ladder,
         ladder_text,
+    ),
+    Picture(
+        "critical_difference",
+        "Critical-difference diagram",
+        "Mean ranks over all tasks, best at the left. A bar joins items that chance may explain: their mean ranks "
+        "differ by less than the critical difference (Nemenyi's test).",
+        critical_difference,
+        critical_difference_text,
     ),
     Picture(
         "ranges",
