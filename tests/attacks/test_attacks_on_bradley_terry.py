@@ -213,3 +213,14 @@ def test_more_time_never_proves_less():
     long = hr.attack(counts, hr.bradley_terry, hr.NewWinner())
     assert short.votes_needed <= long.votes_needed
     assert long.votes_sufficient <= short.votes_sufficient
+
+
+def test_two_of_three_pairs_turn_only_with_the_first_and_the_last():
+    """No order of three items turns two pairs and leaves first and last; so far distances cost what these two do."""
+    votes = votes_of(np.array([[0, 7, 8], [5, 0, 6], [3, 4, 0]]), np.zeros((3, 3)))
+    a, _, c = (votes.items[at] for at in hr.bradley_terry(votes).ranking.order)
+    curve = hr.breakdown(votes)
+    past = hr.attack(votes, hr.bradley_terry, hr.Above(c, a))
+    assert past.votes_needed > curve.votes_sufficient[0]
+    assert curve.lower[1] >= min(past.lower, curve.upper[1]) - 1 / 8 / votes.total
+    assert curve.votes_needed[1] >= min(past.votes_needed, curve.votes_sufficient[1] - 1)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import combinations, permutations
 from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from holdrank.attacks.bradley_terry.battles import Battles, ranked
 from holdrank.attacks.bradley_terry.enumeration import MOST_ITEMS, Enumeration
@@ -180,8 +183,30 @@ class Siege:
             return 0.0
         if n > _ONE_BY_ONE:
             return self._few_flips(aim.flips, most, clock)
-        flips = [(order[at + gap], order[at]) for gap in range(1, n) for at in range(n - gap)]
-        return sorted(self._fail(flips, most, clock))[aim.flips - 1]
+        return self._far_orders(order, aim.flips, most, clock)
+
+    def _far_orders(self, order: list[int], flips: int, most: float, clock: Clock) -> float:
+        """Return a number of battles, up to `most`, that leads to no order that flips so many pairs.
+
+        An order takes at least what the dearest of its flipped pairs does. So only the order that is cheapest as far as
+        is known needs better bounds, and of its pairs the one that is dearest already tells most.
+        """
+        pairs = [(order[b], order[a]) for a, b in combinations(range(len(order)), 2)]
+        far = flipped(len(order))
+        far = far[far.sum(axis=1) >= flips]
+        known = np.array(self._fail(pairs, most, clock, closely=False))
+        regions = self._regions()
+        tried: set[Pair] = set()
+        while True:
+            dearest = np.where(far, known, 0.0).max(axis=1)
+            weakest = int(dearest.argmin())
+            left = [p for p in np.flatnonzero(far[weakest]).tolist() if pairs[p] not in tried]
+            if dearest[weakest] >= most or not left or not regions or clock.over():
+                return float(min(dearest[weakest], most))
+            at = max(left, key=known.__getitem__)
+            tried.add(pairs[at])
+            self._note(pairs[at], self.race(*pairs[at]).fails(most, clock, regions), most)
+            known[at] = min(self._fails[pairs[at]][0], most)
 
     def _few_flips(self, flips: int, most: float, clock: Clock) -> float:
         """Return a number of battles, up to `most`, that cannot flip so many pairs: of a few numbers, the largest."""
@@ -213,12 +238,16 @@ class Siege:
             self._flips[size] = int((ahead & ~kept).sum())
         return self._flips[size]
 
-    def _fail(self, pairs: Sequence[Pair], most: float, clock: Clock) -> list[float]:
+    def _regions(self) -> int:
+        """Return how many regions are looked at in one race, where a better bound would tell more."""
+        return next((number for items, number in _REGIONS if self.battles.n <= items), 0) * self._thorough
+
+    def _fail(self, pairs: Sequence[Pair], most: float, clock: Clock, *, closely: bool = True) -> list[float]:
         """Return for each pair how many battles, up to `most`, do not suffice for b to pass a."""
         todo = [pair for pair in pairs if self._fails.get(pair, (0.0, -1.0))[1] < most]
         if len(todo) > 1:
             todo = self._together(todo, most, clock)
-        regions = next((number for items, number in _REGIONS if self.battles.n <= items), 0) * self._thorough
+        regions = self._regions() * closely
         if len(todo) > 1:
             regions = regions // len(todo) if len(todo) <= _MANY else 0
         races = [self.race(b, a) for b, a in todo[:_RACES]]
@@ -259,6 +288,20 @@ class Siege:
             if level < most * 1e-4:
                 break
         return sorted(left, key=lambda pair: float(self.movement.gaps[pair[1], pair[0]]))
+
+
+@cache
+def flipped(n: int) -> npt.NDArray[np.bool_]:
+    """Return for every order of n items, other than their own, which pairs (by places, i < j) it turns around.
+
+    Examples
+    --------
+    >>> flipped(3).astype(int).tolist()
+    [[0, 0, 1], [1, 0, 0], [1, 1, 0], [0, 1, 1], [1, 1, 1]]
+    """
+    place = np.argsort(np.array(list(permutations(range(n))), dtype=np.int8), axis=1)
+    first, second = np.triu_indices(n, 1)
+    return np.asarray((place[:, first] > place[:, second])[1:])
 
 
 def pushes(aim: Aim) -> list[Push]:

@@ -17,7 +17,8 @@ from holdrank.status import Clock
 from holdrank.votes.changes import Change
 
 MOST_ITEMS = 6  # beyond, there are too many kinds of battles
-_AT_A_TIME = 4_000
+_AT_A_TIME = 4_000  # changes, and as many as come for one that goes
+_CLOSE = 1e-6  # strengths that may be called equal
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,37 +89,36 @@ class Enumeration:
         """Return the rows whose order is not the one before, as far as the aim goes."""
         if aim.above:
             b, a = aim.above
-            return np.flatnonzero(fitted[:, b] >= fitted[:, a] - 1e-6).tolist()
-        order = aim.before.order
-        steps = fitted[:, list(order[:-1])] - fitted[:, list(order[1:])]
-        return np.flatnonzero((steps <= 1e-6).any(axis=1)).tolist()
+            return np.flatnonzero(fitted[:, b] >= fitted[:, a] - _CLOSE).tolist()
+        ordered = fitted[:, list(aim.before.order)]
+        if aim.flips:
+            first, second = np.triu_indices(self.battles.n, 1)
+            passed = ordered[:, second] >= ordered[:, first] - _CLOSE
+            return np.flatnonzero(passed.sum(axis=1) >= aim.flips).tolist()
+        return np.flatnonzero((ordered[:, :-1] - ordered[:, 1:] <= _CLOSE).any(axis=1)).tolist()
 
     def _batches(self, k: int) -> Iterator[tuple[Ints, Ints]]:
-        """Yield how many battles of each kind go and come, a change a row."""
-        goes = list(self._removals(k)) if self.change.takes else [()]
-        comes = list(combinations_with_replacement(range(len(self._put_kinds)), k)) if self.change.puts else [()]
-        rows: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
+        """Yield how many battles of each kind go and come, a change a row.
+
+        A kind that goes and comes is left out: that is a change of fewer battles, tried before.
+        """
+        goes = _choices(len(self._taken_kinds), k if self.change.takes else 0)
+        goes = goes[(goes <= self._supply).all(axis=1)]
+        comes = _choices(len(self._put_kinds), k if self.change.puts else 0)
+        again = comes[:, [self._put_kinds.index(kind) for kind in self._taken_kinds]] > 0
+        taken: list[Ints] = []
+        put: list[Ints] = []
+        rows = 0
         for away in goes:
-            for here in comes:
-                rows.append((away, here))
-                if len(rows) == _AT_A_TIME:
-                    yield self._counted(rows)
-                    rows = []
+            here = comes[~again[:, away > 0].any(axis=1)]
+            taken.append(np.broadcast_to(away, (len(here), len(away))))
+            put.append(here)
+            rows += len(here)
+            if rows >= _AT_A_TIME:
+                yield np.concatenate(taken), np.concatenate(put)
+                taken, put, rows = [], [], 0
         if rows:
-            yield self._counted(rows)
-
-    def _removals(self, k: int) -> Iterator[tuple[int, ...]]:
-        for kinds in combinations_with_replacement(range(len(self._taken_kinds)), k):
-            if all(kinds.count(kind) <= self._supply[kind] for kind in set(kinds)):
-                yield kinds
-
-    def _counted(self, rows: list[tuple[tuple[int, ...], tuple[int, ...]]]) -> tuple[Ints, Ints]:
-        taken = np.zeros((len(rows), len(self._taken_kinds)), dtype=np.int64)
-        put = np.zeros((len(rows), len(self._put_kinds)), dtype=np.int64)
-        for row, (away, here) in enumerate(rows):
-            np.add.at(taken[row], list(away), 1)
-            np.add.at(put[row], list(here), 1)
-        return taken, put
+            yield np.concatenate(taken), np.concatenate(put)
 
     def _after(self, taken: Ints, put: Ints) -> tuple[Floats, Floats]:
         """Return the wins after each change, and the totals."""
@@ -140,3 +140,18 @@ class Enumeration:
             for (at, tie), number in zip(kinds, numbers.tolist(), strict=True):
                 tables[(first + tie, *at)] += number
         return self.battles.plan(*tables)
+
+
+def _choices(kinds: int, k: int) -> Ints:
+    """Return how many of each kind there are in every choice of k battles, a choice a row.
+
+    Examples
+    --------
+    >>> _choices(2, 2).tolist()
+    [[2, 0], [1, 1], [0, 2]]
+    """
+    chosen = np.array(list(combinations_with_replacement(range(kinds), k)), dtype=np.int64)
+    counts = np.zeros((len(chosen), kinds), dtype=np.int64)
+    for column in range(k):
+        counts[np.arange(len(chosen)), chosen[:, column]] += 1
+    return counts

@@ -26,6 +26,7 @@ _ALL_REFERENCES = 12  # items up to which every two are bounded directly
 _SPLIT_WIDE = 3.0  # strengths
 _FIRST_CUT = 1.2
 _FEW = 60  # items, up to which chords are always tried
+_PATIENCE = 24  # regions for a dimension squared, and half as many as before, until the number must grow
 _MOVES_LITTLE, _NEARLY_ALL = 0.8, 0.9  # strengths; part of the items
 
 
@@ -161,9 +162,13 @@ class Race:
         numbers = count()
         start = self.region(most * self.unit)
         heap = [] if start is None else [self._priced(start, most, next(numbers), clock)]
-        looked_at = 1
+        looked_at, better_at, known = 1, 1, -1
+        patience = _PATIENCE * (self.movement.n - 2) ** 2
         while heap and heap[0].excluded < most:
-            if looked_at >= regions or clock.over():
+            if heap[0].excluded > known:
+                better_at, known = looked_at, heap[0].excluded
+            # An attack may lead into what is left: then no splitting helps.
+            if looked_at >= min(regions, better_at + patience + better_at // 2) or clock.over():
                 return heap[0].excluded
             weakest = heapq.heappop(heap)
             parts = self._split(weakest, most * self.unit)
