@@ -250,16 +250,20 @@ class Case:
             plan = None if plan is None else plan.without_detours(self.votes)
             found = Whole(needed, plan, engine_says.tie_plan, max(engine_says.decide, needed, self._to_decide(answer)))
             tie_plan = self._tying(answer, found, clock)
-            whole.append(replace(found, tie_plan=None if tie_plan is None else tie_plan.without_detours(self.votes)))
+            if tie_plan is not None or found.tie_plan is not None:
+                found = replace(found, tie_plan=None if tie_plan is None else tie_plan.without_detours(self.votes))
+            whole.append(found)
             last = plan
         # As with shares: farther attacks serve nearer aims, what is needed nearer is needed farther.
         for k in reversed(range(len(whole) - 1)):
             near, far = whole[k], whole[k + 1]
-            tie_plan = _smaller(near.tie_plan, far.tie_plan)
-            whole[k] = replace(near, plan=_smaller(near.plan, far.plan), tie_plan=tie_plan)
+            plan, tie_plan = _smaller(near.plan, far.plan), _smaller(near.tie_plan, far.tie_plan)
+            if plan is not near.plan or tie_plan is not near.tie_plan:
+                whole[k] = replace(near, plan=plan, tie_plan=tie_plan)
         for k in range(1, len(whole)):
             needed, decide = max(whole[k].needed, whole[k - 1].needed), max(whole[k].decide, whole[k - 1].decide)
-            whole[k] = replace(whole[k], needed=needed, decide=decide)
+            if (needed, decide) != (whole[k].needed, whole[k].decide):
+                whole[k] = replace(whole[k], needed=needed, decide=decide)
         return [replace(answer, whole=one) for answer, one in zip(answers, whole, strict=True)]
 
     def _smallest(
@@ -280,10 +284,11 @@ class Case:
         """Return a number of whole votes below which none make every optimum reach the aim."""
         if answer.aim.reached(self.before.ranking):
             return 0.0
-        one_ballot = rule_of(self.statistic).on(self.votes).one_ballot
-        if one_ballot is None:
-            return 1.0
-        return votes_to_decide(answer.lower, self.votes.total, one_ballot(self.votes.n), self.change)
+        if "one ballot" not in self._memo:
+            one_ballot = rule_of(self.statistic).on(self.votes).one_ballot
+            self._memo["one ballot"] = None if one_ballot is None else one_ballot(self.votes.n)
+        most = self._memo["one ballot"]
+        return 1.0 if most is None else votes_to_decide(answer.lower, self.votes.total, most, self.change)
 
     def _tying(self, answer: Answer, known: Whole, clock: Clock) -> Plan | None:
         """Return the smallest change of whole votes known with which some optimum reaches the aim, if it is smaller."""
@@ -352,7 +357,8 @@ def chained(answers: Sequence[Answer]) -> list[Answer]:
             whole = replace(known[k].whole, plan=_smaller(known[k].whole.plan, far.whole.plan))
             known[k] = replace(known[k], upper=far.upper, plan=far.plan, after=far.after, whole=whole)
     for k in range(1, len(known)):
-        known[k] = replace(known[k], lower=max(known[k].lower, known[k - 1].lower))
+        if known[k].lower < known[k - 1].lower:
+            known[k] = replace(known[k], lower=known[k - 1].lower)
     # Where only rounding keeps the bounds apart they are one number: the one that is proved to be needed.
     return [replace(a, upper=a.lower) if a.upper - SAME <= a.lower < math.inf else a for a in known]
 

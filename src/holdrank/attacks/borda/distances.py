@@ -80,13 +80,16 @@ def _blocks(points: Points, flips: Sequence[int], clock: Clock) -> tuple[list[fl
     ranked = np.argsort(looks, kind="stable")
     program = program_for(points, zip((at + 1).tolist(), at.tolist(), strict=True))
     if n > MANY_ITEMS:  # programs may take too long: first something cheap for every distance
-        promising = {int(ranked[counts[ranked] >= wanted][0]) for wanted in flips}
+        first = np.searchsorted(np.maximum.accumulate(counts[ranked]), flips)  # that flips enough
+        promising = set(ranked[first].tolist())
         for number in sorted(promising)[: 10 * _TRIES]:
             if not clock.over():
                 worth = _block_worth(sets[number])
                 _keep_cheaper(upper, plans, *sweep(points, worth, points.flipped, flips, clock))
     tried: set[int] = set()
     for level in range(len(flips)):
+        if clock.over() or len(tried) * program.entries > _WORK:
+            break
         for number in ranked[counts[ranked] >= flips[level]][:_TRIES].tolist():
             if number in tried or clock.over() or len(tried) * program.entries > _WORK:
                 continue

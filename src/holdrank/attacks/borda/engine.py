@@ -89,8 +89,8 @@ def whole(
     place = np.argsort(points.order)
     out = []
     for aim in aims:
-        own = aim.renumbered(place)
-        if clock.over() or not races.works_for(own):
+        own = None if clock.over() else aim.renumbered(place)
+        if own is None or not races.works_for(own):
             out.append(Whole(0.0))
             continue
         plan = tie_plan = None

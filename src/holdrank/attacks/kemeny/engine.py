@@ -77,7 +77,7 @@ def whole(
         orders.append(np.empty(0, dtype=np.int64) if after is None else place[np.asarray(after)])
     curve = [at for at, aim in enumerate(aims) if aim.flips]
     out = [Whole(0.0)] * len(aims)
-    for group in ([curve] if curve else []) + [[at] for at in range(len(aims)) if at not in curve]:
+    for group in ([curve] if curve else []) + [[at] for at, aim in enumerate(aims) if not aim.flips]:
         if siege.n > SUBSETS_UP_TO and group != curve:
             (at,) = group
             out[at] = Claim(siege, aims[at]).whole(found[at].lower, orders[at], clock)
