@@ -37,6 +37,7 @@ from holdrank.votes.forms.table import MAX_WEIGHT
 from holdrank.votes.votes import Votes
 
 _FOR_CHECKS = 0.3  # of the time left: not for the engine, but for running the statistic again
+_ONE_ROW = 1.2e-4  # seconds of work on one answer, once the engine has spoken: curves of many items have thousands
 _LAST_SEARCH = 1.0  # seconds to find any attack when the time is over and the engine knows none
 _AFTER_A_SIGNAL = 0.1  # seconds for either, when Ctrl-C ended it
 _LAST_LOOK = 0.4  # seconds for such checks when the time is over
@@ -167,7 +168,8 @@ class Case:
         todo = [k for k in range(len(aims)) if k not in found]
         if todo:
             left = clock.seconds_left()
-            part = Clock(None if math.isinf(left) else (1 - _FOR_CHECKS) * max(left, 0.0), within=clock)
+            after = max(_FOR_CHECKS * left, _ONE_ROW * len(aims))
+            part = Clock(None if math.isinf(left) else max(left - after, 0.0), within=clock)
             asked = [aims[k] for k in todo]
             results = self.engine.find(self.votes, self.before.ranking, asked, self.change, part, progress)
             self._memo["cut short"] = part.over()
