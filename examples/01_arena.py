@@ -76,8 +76,8 @@ print("\narena.png: the tiers, and how many added battles break each gap")
 # Output:
 # 30,000 battles; first place: atlas-3 (proven optimal)
 # first tiers: {atlas-3, borealis-xl} > {cirrus-2, dune-pro} > {ember-70b, fjord-1}
-# Adding 16 votes to 30,000 ties it, adding 17 changes the winner (0.0567 %, proven minimum).
-# Adding 131 votes to 30,000 ties it, adding 132 makes dune-pro win (0.44 %, proven minimum).
+# Adding 16 battles to 30,000 ties it, adding 17 changes the winner (0.0567 %, proven minimum).
+# Adding 131 battles to 30,000 ties it, adding 132 makes dune-pro win (0.44 %, proven minimum).
 #
 # next morning: dune-pro > atlas-3 > borealis-xl
 #   dune-pro won 98.5 of 116 against atlas-3, 40 expected: 11.4 standard deviations

@@ -67,7 +67,7 @@ print("table.tex, and benchmark.png: the tasks that each model wins against each
 # without perplexity: Aspen > Briar > Clover > Dogwood > Elder > Fern
 #
 # Aspen is first; another winner takes 3 of 8 tasks.
-#    Place & Item & Votes to break the gap below
+#    Place & Item & Tasks to break the gap below
 #    1 & Aspen & 3 tasks (37.5 \%)
 #    2 & Briar & 1 task (12.5 \%)
 #    3 & Clover & 2 tasks (25 \%)

@@ -58,10 +58,10 @@ print("watch.png: what each threshold costs, and what it withstands")
 # 3 of 6 items moved, 1 beyond noise; 2 of 15 pairs changed order
 # exit code 0
 #
-# ok      every pair: 198 of 1,500 votes move the consensus by 1 of 15 pairs (13.2 %, proven minimum).
+# ok      every pair: 198 of 1,500 ballots move the consensus by 1 of 15 pairs (13.2 %, proven minimum).
 # exit code 0
 #
-# FAILED  every pair: 17 of 1,500 votes move the consensus by 1 of 15 pairs (1.13 %, proven minimum).
+# FAILED  every pair: 17 of 1,500 ballots move the consensus by 1 of 15 pairs (1.13 %, proven minimum).
 # exit code 4
 #
 # watch.png: what each threshold costs, and what it withstands

@@ -75,7 +75,7 @@ def test_every_goal_can_be_typed(goal, meant, words, run, monkeypatch):
     code, out, _ = run("attack", "votes.soc", *goal, "-q")
     assert code == 0
     assert asked[0][2] == meant
-    assert re.match(rf"(\d+ of 100 votes tie it, )?\d+ (of 100 votes )?{words} \(\d+ %, proven minimum\)\.\n", out)
+    assert re.match(rf"(\d+ of 100 ballots tie it, )?\d+ (of 100 ballots )?{words} \(\d+ %, proven minimum\)\.\n", out)
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_the_attacked_votes_can_be_written_and_do_what_is_said(run, tmp_path):
 def test_nothing_is_written_when_no_attack_is_known(run, tmp_path):
     code, out, err = run("attack", "votes.soc", "--new-winner", "--theta", "0.5", "--write", "attacked.soc", "-q")
     assert code == 0
-    assert out.startswith("No number of replaced votes can change the winner (proven).")
+    assert out.startswith("No number of replaced ballots can bring another item to first place (proven).")
     assert "nothing was written" in err
     assert not (tmp_path / "attacked.soc").exists()
 
@@ -183,7 +183,7 @@ def test_nothing_is_written_when_no_attack_is_known(run, tmp_path):
 def test_a_goal_that_holds_takes_no_vote(run):
     code, out, _ = run("attack", "votes.soc", "--wins", "Ash", "-q")
     assert code == 0
-    assert out.startswith("No vote needs to change to make Ash win: this is already the case.\n")
+    assert out.startswith("No ballot needs to change to make Ash win: this is already the case.\n")
 
 
 def test_require_proof_and_interruption_are_exit_codes(run, monkeypatch):
@@ -192,7 +192,7 @@ def test_require_proof_and_interruption_are_exit_codes(run, monkeypatch):
     args = ["attack", "votes.soc", "--new-winner", "-q"]
     code, out, _ = run(*args)
     assert code == 0
-    assert "At least 2 of 100 votes must change to change the winner (2 %, proven); no attack found." in out
+    assert "At least 2 of 100 ballots must change to change the winner (2 %, proven); no attack found." in out
     assert run(*args, "--require-proof")[:2] == (5, out)
     assert run("breakdown", "votes.soc", "--delta", "1", "-q", "--require-proof")[0] == 5
 
@@ -294,7 +294,7 @@ def test_zero_is_a_goal_and_gets_its_own_answer(run):
     assert "k must be a whole number from 1 to 3" in err
     code, out, _ = run("attack", "votes.soc", "--distance", "0", "-q")
     assert code == 0
-    assert "No vote needs to change to move the consensus by 0 of 6 pairs: this is already the case." in out
+    assert "No ballot needs to change to move the consensus by 0 of 6 pairs: this is already the case." in out
 
 
 def test_what_comes_after_is_shown_at_the_threshold_that_was_attacked(run, tmp_path):

@@ -9,10 +9,13 @@ from pathlib import Path
 import pytest
 
 import holdrank as hr
+from holdrank.analysis import cut
 from holdrank.analysis.cut import at_the_cut
 from holdrank.analysis.records import command_mismatch
 from holdrank.status import Clock
 from holdrank.words.cuts import cut_lists, cut_text
+
+import oracles
 
 HEAD = "rank1,rank2,rank3,rank4\n"
 
@@ -60,6 +63,63 @@ def test_safe_and_undecided_are_what_trying_all_changes_shows(seed):
             # With one ballot, as an optimum among several, is not outright: safe excludes both.
             assert not (row["safe"] and row["item"] in movable)
             assert (row["sufficient"] == 1) == (row["item"] in movable)
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize(("seed", "n", "votes"), [(0, 3, 9), (1, 3, 8), (2, 4, 7), (3, 4, 9), (4, 4, 8)])
+def test_no_bound_from_margins_is_above_what_trying_all_changes_shows(monkeypatch, seed, n, votes):
+    """Bounds for many items, asked about few, where every change of one ballot, and its optima, can be listed."""
+    monkeypatch.setattr(cut, "FEW_ITEMS", 0)
+    drawn = hr.sample_votes(hr.Mallows(list(range(n)), phi=0.4), votes, rng=seed)
+    ballots = [list(row) for row, w in zip(drawn.ranks.tolist(), drawn.weights, strict=True) for _ in range(int(w))]
+    orders = [hr.Ranking.from_order(order).ranks.tolist() for order in permutations(range(n))]
+    before = hr.kemeny(drawn).ranking
+    claims = 0
+    for k in range(1, n):
+        firm = cut._firm(drawn, hr.kemeny, before, k, 1 / votes, Clock())
+        inside = set(before.order[:k])
+        for changed in (0, 1):
+            held = [x for x in range(n) if firm[x] >= changed]
+            claims += len(held)
+            for gone in range(votes) if changed else [None]:
+                for put in orders if changed else [None]:
+                    after = [one for number, one in enumerate(ballots) if number != gone] + ([put] if changed else [])
+                    _, optima = oracles.kemeny(oracles.wins(after, [1.0] * len(after), "bottom"))
+                    for one in optima:
+                        assert all((x in one[:k]) == (x in inside) for x in held), (k, changed, gone, put)
+    assert claims > n
+
+
+def test_many_items_have_bounds_at_once_and_only_those_near_the_cut_are_attacked(monkeypatch):
+    votes = hr.sample_votes(hr.Mallows(list(range(24)), phi=0.6), 41, rng=1)
+    asked = []
+    monkeypatch.setattr(
+        cut.Prices, "one_by_one", lambda self, *_, **__: (asked.extend(self.asked), self.rows.extend(
+            {**dict.fromkeys(cut._BOUNDS), "known": False} for _ in self.asked))
+    )  # fmt: skip
+    before = hr.kemeny(votes).ranking
+    record, _ = at_the_cut(votes, hr.kemeny, before, 6, 2 / 41, Clock(), lambda *_: None)
+    lists = {title: len(rows) for title, rows in cut_lists(record).items()}
+    assert lists["safely in"] >= 3
+    assert lists["safely out"] >= 14
+    assert len(asked) == lists["undecided"]
+    for row in record["items"]:
+        assert row["safe"] == (row["needed"] > 2)
+        assert row["lower"] == max(row["needed"] - 1, 0) / 41
+    farthest = record["items"][-1]
+    assert farthest["needed"] > 8
+    # Few items have exact answers, so these go another way.
+    few = hr.sample_votes(hr.Mallows(list(range(5)), phi=0.6), 9, rng=1)
+    assert cut._firm(few, hr.kemeny, before, 2, 0.1, Clock()) is None
+    # No time at all: the level of the budget is still looked at.
+    short = cut._firm(votes, hr.kemeny, before, 6, 2 / 41, Clock(0.0))
+    assert max(short) >= 2
+    # What is not known is not safe.
+    level = hr.sample_votes(hr.Uniform(24), 6, rng=3)
+    open_, _ = at_the_cut(level, hr.kemeny, hr.kemeny(level).ranking, 6, 1 / 6, Clock(), lambda *_: None)
+    unknown = [row for row in open_["items"] if row["needed"] == 0]
+    assert unknown
+    assert not any(row["safe"] for row in unknown)
 
 
 def test_three_lists_with_margins_in_votes(run):

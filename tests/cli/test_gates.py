@@ -35,14 +35,14 @@ def test_the_whole_order_holds_until_three_votes_change(check):
     code, out, err = check("--min-breakdown", "0.04")
     assert (code, err) == (0, "")
     assert out.startswith("ok      every pair: ")
-    assert "3 of 100 votes tie it, 4 move the consensus by 1 of 6 pairs (4 %, proven minimum)" in out
+    assert "3 of 100 ballots tie it, 4 move the consensus by 1 of 6 pairs (4 %, proven minimum)" in out
     assert check("--min-breakdown", "0.041")[0] == 4
 
 
 def test_shares_are_of_whole_votes_as_the_sentence_says(run, tmp_path):
     (tmp_path / "few.csv").write_text("rank1,rank2,weight\na,b,4\nb,a,3\n", encoding="utf-8")
     code, out, _ = run("check", "few.csv", "-q", "--claim", "a wins", "--min-breakdown", "0.1")
-    assert (code, out) == (0, "ok      a wins: 1 of 7 votes changes the winner (14.3 %, proven minimum).\n")
+    assert (code, out) == (0, "ok      a wins: 1 of 7 ballots changes the winner (14.3 %, proven minimum).\n")
 
 
 def test_a_claim_may_have_to_be_beyond_chance(run, tmp_path):

@@ -106,9 +106,9 @@ def test_what_holds_passes_with_a_summary_and_a_badge(runner: Runner) -> None:
     assert runner.output.read_text("utf-8") == "passed=true\n"
     page = runner.summary.read_text("utf-8")
     assert page.startswith("### votes.soc: holds\n\n100 ballots, 4 items")
-    assert "| passed | Ash wins | 3 of 100 votes tie it, 4 change the winner (4 %, proven minimum). |" in page
+    assert "| passed | Ash wins | 3 of 100 ballots tie it, 4 change the winner (4 %, proven minimum). |" in page
     assert "| 3 | Oak &lt;b&gt;\\|\\`x\\` |" in page
-    assert words_of(runner.folder / "badge.svg") == ["ranking", "holds until 4 votes change"]
+    assert words_of(runner.folder / "badge.svg") == ["ranking", "holds until 4 ballots change"]
 
 
 def test_what_fails_is_said_everywhere(runner: Runner) -> None:
@@ -121,7 +121,7 @@ def test_what_fails_is_said_everywhere(runner: Runner) -> None:
     assert page.startswith("### votes.soc: 1 of 1 claim failed\n")
     assert "| **failed** | Ash wins |" in page
     assert "until 10 % of the votes change" in page
-    assert words_of(runner.folder / "badge.svg") == ["Ash wins", "breaks at 4 votes"]
+    assert words_of(runner.folder / "badge.svg") == ["Ash wins", "breaks at 4 ballots"]
 
 
 def test_a_file_that_cannot_be_read_is_no_failed_claim(runner: Runner) -> None:
@@ -156,7 +156,7 @@ def test_summaries_say_what_failed_and_what_moved(command_line: Any, tmp_path: P
     assert command_line("check", "votes.soc", "-q", *args)[0] == 4
     told = page.read_text("utf-8")
     assert told.startswith("### votes.soc: 2 of 2 claims failed\n\n100 ballots, 4 items, by kemeny. ")
-    assert "| **failed** | Ash wins | 3 of 100 votes tie it, 4 change the winner (4 %, proven minimum). |" in told
+    assert "| **failed** | Ash wins | 3 of 100 ballots tie it, 4 change the winner (4 %, proven minimum). |" in told
     assert "| **failed** | Beech wins | " in told
     assert "| 1 | Ash |\n| 2 | Beech |\n" in told
     assert command_line("diff", "votes.soc", "later.soc", "-q", "--draws", "200", "--summary", "page.md")[0] == 0
@@ -259,7 +259,7 @@ def test_what_cannot_be_written_is_refused_before_any_work(
     [
         (["--claim", "Beech wins"], ["Beech wins", "does not hold"]),
         (["--theta", "0.5"], ["every pair", "cannot be broken"]),
-        ([], ["every pair", "holds until 4 votes change"]),
+        ([], ["every pair", "holds until 4 ballots change"]),
         (["--time-limit", "0", "--rule", "copeland", "--min-breakdown", "0.9"], ["every pair", "not proved"]),
         (["--claim", "Ash wins", "--claim", "Beech wins"], ["ranking", "does not hold"]),
     ],
@@ -283,7 +283,7 @@ def test_the_page_uses_inputs_and_hooks_that_there_are() -> None:
     page = (ROOT / "docs/how-to/pipelines.md").read_text("utf-8")
     workflow, config = (yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL))
     step = workflow["jobs"]["board"]["steps"][-1]
-    assert step["uses"].startswith("OWNER/holdrank@")
+    assert step["uses"].startswith("ACCOUNT/holdrank@")
     assert step["with"].keys() <= ACTION["inputs"].keys()
     assert set(re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE)) == set(ACTION["inputs"])
     assert {hook["id"] for hook in config["repos"][0]["hooks"]} == set(HOOKS)

@@ -52,7 +52,7 @@ def test_reweighted_pairs_count_alike(rank):
     plain = json.loads(rank("--json", wins=UNEVEN)[1])
     assert plain["spec"]["reweight"] is False
     assert plain["ratings"]["strengths"] != pytest.approx(expected, abs=1e-2)
-    assert rank("--reweight", wins=UNEVEN)[1].startswith("Bradley-Terry consensus, pairs weighted equally: 171 ballots")
+    assert rank("--reweight", wins=UNEVEN)[1].startswith("Bradley-Terry consensus, pairs weighted equally: 171 battles")
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_ties_by_davidson(tmp_path, command_line):
     assert (code, record["spec"]["ties"], record["ratings"]["ties"]) == (0, "davidson", "davidson")
     assert record["ratings"]["tie"] == pytest.approx(2)
     assert record["ratings"]["strengths"] == pytest.approx([np.log(2), -np.log(2)])
-    assert command_line(*asked)[1].startswith("Bradley-Terry consensus, ties by davidson: 18 ballots")
+    assert command_line(*asked)[1].startswith("Bradley-Terry consensus, ties by davidson: 18 battles")
 
 
 @pytest.mark.parametrize("args", [["--level", "0.9"], ["--reweight"], ["--anchor", "ash"]])

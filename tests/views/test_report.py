@@ -227,7 +227,8 @@ def test_half_of_a_pair_of_characters_does_not_stop_the_report(tmp_path):
 def test_markdown_has_the_table_and_the_words(small):
     text = markdown(small)
     assert text.startswith(
-        "# a is first; another winner takes 11 of 100 votes.\n\nProven minimum (11 %): 10 only tie. a and b are"
+        "# a is first; another winner takes 11 of 100 votes.\n\n"
+        "b is then first. Proven minimum (11 %): 10 only tie. a and b are"
     )
     assert "| 1 | a | 1 | 1 | 1 | 11 votes (11 %) |\n| 2 | b | 2 | 2 | 2 |" in text
     assert "- Safely in (1): a (" in text
@@ -247,7 +248,7 @@ def test_names_in_markdown_are_text(hostile):
 
 
 LATEX = r"""% a is first; another winner takes 11 of 100 votes.
-% Proven minimum (11 \%): 10 only tie. a and b are statistically tied for first place at 95 \%. CUT
+% b is then first. Proven minimum (11 \%): 10 only tie. a and b are statistically tied for first place at 95 \%. CUT
 % holdrank VERSION, votes c62b74dc0f9d
 \begin{table}
 \centering
@@ -324,7 +325,7 @@ def test_the_command_writes_the_page_and_prints_the_headline(run, tmp_path):
     assert code == 0
     assert out.splitlines() == [
         "a is first; another winner takes 11 of 100 ballots.",
-        "Proven minimum (11 %): 10 only tie. a and b are statistically tied at 95 %. "
+        "b is then first. Proven minimum (11 %): 10 only tie. a and b are statistically tied at 95 %. "
         "Top 1, if 1 ballot (1 %) changes: 1 safely in, 0 undecided, 1 safely out.",
     ]
     assert "wrote report.html" in err
@@ -365,7 +366,8 @@ def test_the_pictures_as_text(run, tmp_path):
     lines = out.splitlines()
     assert lines[:2] == [
         "Ash is first; another winner takes 11 of 100 ballots.",
-        "Proven minimum (11 %): 10 only tie. Ash and Elm are statistically tied for first place at 95 %. "
+        "Elm is then first. Proven minimum (11 %): 10 only tie. "
+        "Ash and Elm are statistically tied for first place at 95 %. "
         "Top 1, if 1 ballot (1 %) changes: 1 safely in, 0 undecided, 2 safely out.",
     ]
     ladder = lines.index("Ranking")
@@ -379,7 +381,7 @@ def test_the_pictures_as_text(run, tmp_path):
     assert "Ash    1  \\▓▓██" in lines
     assert any(line.startswith("      1 pair") and line.endswith(" 11") for line in lines)
     assert "safely in: 1" in lines
-    assert "Ash wins: 10 of 100 votes tie it, 11 change the winner (11 %, proven minimum)." in lines
+    assert "Ash wins: 10 of 100 ballots tie it, 11 change the winner (11 %, proven minimum)." in lines
     assert "-      11  Ash > Elm > Fir" in lines
     assert "+      11  Elm > Ash > Fir" in lines
 

@@ -136,7 +136,7 @@ def test_the_number_at_the_first_gap_is_reconciled_with_the_headline():
     names = [f"m{k}" for k in range(17)]
     record = record_of(alone["ranks"], ends(0.0, 0.001, 4, 4), names=names, total=9000, tiers=alone, gaps=[gap])
     assert headline(record) == "m0 is first, but fragile: 4 of 9,000 votes can end the lead."
-    assert subline(record) == "Proven minimum: 3 are not enough. 19 put another item on top."
+    assert subline(record) == ("Proven minimum: 3 are not enough. 19 put another item first in the order without ties.")
     shared = {"ranks": [1, 1, *range(2, 17)]}
     assert subline({**record, "tiers": shared}).endswith("19 change the first 2 of the order without ties.")
 
@@ -160,3 +160,56 @@ def test_no_headline_is_longer_than_ninety_characters(counts):
 )
 def test_votes_have_the_name_of_their_form(form, noun):
     assert noun_of({"format": form, "choices": {}}) == noun
+
+
+def test_the_headline_says_whether_the_attack_ends_in_a_tie_or_in_another_winner():
+    tiers = {"ranks": [1, 2, 2]}
+    four = ends(0.0003, 0.0004, 4, 4)
+    tie = told([1, 2, 3], {**four, "after": [1, 1, 2]}, total=8931, form="battles", tiers=tiers)
+    assert tie == (
+        "a is first, but fragile: 4 of 8,931 battles can make it a tie.",
+        "b then shares first place. Proven minimum: 3 are not enough.",
+    )
+    other = told([1, 2, 3], {**four, "after": [2, 1, 2]}, total=8931, form="battles", tiers=tiers)
+    assert other[0] == "a is first, but fragile: 4 of 8,931 battles can change the winner."
+    assert other[1].startswith("b is then first. ")
+    unknown = told([1, 2, 3], {**four, "after": None}, total=8931, form="battles", tiers=tiers)
+    assert unknown[0] == "a is first, but fragile: 4 of 8,931 battles can end the lead."
+    assert unknown[1] == "Proven minimum: 3 are not enough."
+    many = ends(0.03, 0.03, 3, 3)
+    assert told([1, 2, 3], {**many, "after": [1, 1, 1]}, tiers=tiers) == (
+        "a is first; a tie takes 3 of 100 votes.",
+        "b and c then share first place. Proven minimum (3 %): 2 are not enough.",
+    )
+    assert told([1, 2, 3], {**many, "after": [2, 1, 1]}, tiers=tiers)[1].startswith("b and c then share first place.")
+    shared = {"ranks": [1, 1, 2]}
+    assert told([1, 2, 3], {**many, "after": [1, 1, 1]}, tiers=shared) == (
+        "a and b share first place; adding a third takes 3 of 100 votes.",
+        "c then shares first place as well. Proven minimum (3 %): 2 are not enough.",
+    )
+    assert told([1, 2, 3], {**many, "after": [2, 2, 1]}, tiers=shared) == (
+        "a and b share first place; another winner takes 3 of 100 votes.",
+        "c is then first. Proven minimum (3 %): 2 are not enough.",
+    )
+    every = {"ranks": [1, 1, 1]}
+    assert told([1, 2, 3], {**many, "after": [2, 1, 3]}, tiers=every)[1].startswith("b is then first.")
+    # Shares of votes have no whole numbers.
+    assert told([1, 2], {**ends(0.1, 0.1, None, None), "after": [2, 1]}, counts=False)[1] == (
+        "b is then first. Proven minimum."
+    )
+
+
+def test_no_minimum_is_called_proven_where_the_headline_names_none():
+    # One vote is always needed: that is no bound worth a word.
+    assert told([1, 2], ends(0.0, None, 1, None)) == (
+        "a is first; how firmly is not known.",
+        "No attack found; none ruled out.",
+    )
+    assert told([1, 2], ends(0.02, None, 2, None)) == (
+        "a is first; another winner takes at least 2 of 100 votes.",
+        "That minimum is proven; no attack was found.",
+    )
+    # The shortest form keeps the end that is known.
+    long = record_of([1, 2], ends(0.0, 0.2, 1, 2e12), names=["w" * 400, "b"], form="multi-way", total=9e12)
+    assert "takes at most 2,000,000,000,000" in headline(long)
+    assert len(headline(long)) <= LONGEST_HEADLINE

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from holdrank.analysis.chance.medians import surely_before
 from holdrank.analysis.races import Prices, Say, has_quick_bounds
 from holdrank.analysis.records import Record
 from holdrank.attacks import goals
@@ -9,8 +15,10 @@ from holdrank.attacks.answers import attack
 from holdrank.attacks.results import amounts
 from holdrank.rankings import Ranking
 from holdrank.rules.consensus import Statistic
+from holdrank.rules.registry import rule_of
 from holdrank.status import Clock, Status
 from holdrank.votes.votes import Votes
+from holdrank.words.ladders import FEW_ITEMS
 
 _FOR_THE_SET = 0.25  # of the time: for a bound that holds for every item
 _WORTH_A_TRY = 1.0  # seconds for an item: less finds nothing where there are many
@@ -26,26 +34,79 @@ def at_the_cut(
     come first, should the time not be enough for all: their fate is the question. Who changes places across the cut
     changes the set of the first k, so what that takes bounds every item.
     """
-    left = clock.seconds_left()
-    part = None if left == float("inf") else _FOR_THE_SET * max(left, 0.0)
-    whole = {**amounts(attack(votes, T, goals.TopSet(k), time_limit=part)), "known": True}
     order = list(before.order)
     nearest = sorted(range(len(order)), key=lambda place: (abs(place - k + 0.5), place))
-    asked = [_across(votes.items[order[place]], place < k, k) for place in nearest]
-    prices = Prices(votes, T, before, asked)
+    firm = _firm(votes, T, before, k, budget, clock)
+    asked = [place for place in nearest if firm is None or firm[order[place]] <= budget * votes.total]
+    whole = {} if firm is not None else _of_the_set(votes, T, k, clock)
+    prices = Prices(votes, T, before, [_across(votes.items[order[place]], place < k, k) for place in asked])
     if has_quick_bounds(votes, T):
         prices.quickly(clock, say)
         prices.refine(clock, say)
     else:
         prices.one_by_one(clock, say, least=_WORTH_A_TRY)
-    rows: list[Record] = [{}] * len(order)
-    for place, row in zip(nearest, prices.rows, strict=True):
-        known = _at_least(row, whole)
-        least = known["needed"] / votes.total if votes.is_counts and known["needed"] is not None else known["lower"]
-        safe = least is None or least > budget
-        bounds = {name: known[name] for name in _BOUNDS}
-        rows[place] = {"item": order[place], "inside": place < k, "safe": safe, **bounds}
+    priced = dict(zip(asked, prices.rows, strict=True))
+    rows: list[Record] = []
+    for place, item in enumerate(order):
+        least = whole if firm is None else _more_than(firm[item], votes)
+        known = _at_least(priced.get(place, {"known": False}), least)
+        share = known["needed"] / votes.total if votes.is_counts and known["needed"] is not None else known["lower"]
+        safe = share is None or share > budget
+        rows.append({"item": item, "inside": place < k, "safe": safe, **{name: known[name] for name in _BOUNDS}})
     return {"k": k, "budget": budget, "items": rows}, prices.cut_short
+
+
+def _of_the_set(votes: Votes, T: Statistic, k: int, clock: Clock) -> Record:
+    """Return what it takes to change the set of the first k."""
+    left = clock.seconds_left()
+    part = None if left == float("inf") else _FOR_THE_SET * max(left, 0.0)
+    return dict(amounts(attack(votes, T, goals.TopSet(k), time_limit=part)))
+
+
+def _firm(votes: Votes, T: Statistic, before: Ranking, k: int, budget: float, clock: Clock) -> list[int] | None:
+    """Return for each item how many replaced votes are proved not to move it across the cut, -1 for none.
+
+    This is for Kemeny rankings of many items; None for all else. A replaced vote moves a margin by at most 2, so what
+    holds for all margins within 2 b holds whichever b votes are replaced. Margins are whole, and so are the sums.
+    """
+    if rule_of(T).median_of != "kendall" or votes.n <= FEW_ITEMS or not votes.is_counts:
+        return None
+    n, inside = votes.n, np.isin(np.arange(votes.n), before.order[:k])
+    wins = votes.wins()
+    margins = wins - wins.T
+    firm, lasted = np.full(n, -1), 0.0
+    allowed, part = round(budget * votes.total), Clock(_FOR_THE_SET * clock.seconds_left(), within=clock)
+    for upwards in (True, False):
+        for b in _levels(allowed, int(votes.total), upwards=upwards):
+            left = part.seconds_left()
+            if b != allowed and left < 2 * lasted:
+                break
+            lower = margins - 2 * b
+            np.fill_diagonal(lower, 0.0)
+            sure = surely_before(lower)
+            holds = np.where(inside, sure.sum(axis=1) >= n - k, sure.sum(axis=0) >= k)
+            firm[holds] = np.maximum(firm[holds], b)
+            if upwards and not holds.any():
+                break
+            lasted = left - part.seconds_left() if math.isfinite(left) else 0.0
+    return [int(most) for most in firm]
+
+
+def _levels(allowed: int, total: int, *, upwards: bool) -> Iterator[int]:
+    """Return numbers of votes: those of the budget and more, at a growing distance; or fewer, each half of the last."""
+    at = allowed
+    while upwards and at <= total // 2:
+        yield at
+        at = max(at + 1, at * 5 // 4)
+    while not upwards and at > 0:
+        at //= 2
+        yield at
+
+
+def _more_than(firm: int, votes: Votes) -> Record:
+    """Return the bounds that follow when so many votes are not enough; none follow from -1."""
+    more = firm + 1.0
+    return {**dict.fromkeys(_BOUNDS), "lower": max(firm, 0) / votes.total, "needed": more, "decides": more}
 
 
 def _across(name: str, inside: bool, k: int) -> goals.Goal:

@@ -213,6 +213,13 @@ class NewWinner:
         return words.new_winner()
 
 
+def deed_of(goal: Goal, ranks: Sequence[int], *, tiers: bool) -> Deed:
+    """Return what an attack does to a consensus: the first place of `tiers` may end up shared, and words say so."""
+    if tiers and isinstance(goal, NewWinner):
+        return words.new_leader(shared=list(ranks).count(1) > 1)
+    return goal.deed(len(ranks))
+
+
 @dataclass(frozen=True, slots=True)
 class Wins:
     """The item is in the first place, alone or shared."""

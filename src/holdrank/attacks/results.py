@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from holdrank.attacks.estimator.options import PaperOptions
-from holdrank.attacks.goals import Goal, TierDistance
+from holdrank.attacks.goals import Goal, TierDistance, deed_of
 from holdrank.attacks.plans import Plan
 from holdrank.rankings import Floats, Ints
 from holdrank.rules.consensus import Consensus, StatisticName
@@ -21,6 +21,7 @@ from holdrank.votes.changes import Change, change_of
 from holdrank.votes.votes import Votes
 from holdrank.words.attacks import Told, attack_text, interval_text, told
 from holdrank.words.names import ballot_text
+from holdrank.words.nouns import noun_of
 from holdrank.words.numbers import plural
 
 Ballots: TypeAlias = list[tuple[str, float]]
@@ -159,8 +160,10 @@ class Attack(Tabular):
 def told_of(found: Attack) -> Told:
     """Return the facts that sentences about an attack are made of."""
     votes = {"counts": found.original.is_counts, "total": found.original.total}
-    estimate = found.status is Status.ESTIMATE
-    return told(amounts(found), votes, found.goal.deed(found.original.n), found.change, estimate=estimate)
+    deed = deed_of(found.goal, found.before.ranking.ranks.tolist(), tiers=found.statistic.theta is not None)
+    read = found.original.reading
+    noun = noun_of({"format": read.format, "choices": read.choices})
+    return told(amounts(found), votes, deed, found.change, estimate=found.status is Status.ESTIMATE, noun=noun)
 
 
 def amounts(found: Attack) -> dict[str, float | None]:

@@ -20,8 +20,18 @@ from holdrank.cli.options import (
     tell_rule,
     theta_option,
 )
-from holdrank.cli.printing import complain, exit_code, plain_table, print_json, print_table, searching, tell_limit
+from holdrank.cli.printing import (
+    complain,
+    exit_code,
+    how_read,
+    plain_table,
+    print_json,
+    print_table,
+    searching,
+    tell_limit,
+)
 from holdrank.errors import show
+from holdrank.words.nouns import noun_of
 from holdrank.words.numbers import number
 
 if TYPE_CHECKING:
@@ -140,9 +150,10 @@ def _print_attack(found: Attack, T: Statistic) -> None:
     if after is not None:
         changes = [(number(weight), sign, ballot) for sign, part in (("-", best.removed), ("+", best.added))
                    for ballot, weight in part]  # fmt: skip
-        table = plain_table("votes")
+        table = plain_table("number")
         table.add_column("")
-        table.add_column("ballot", overflow="fold")
+        noun = noun_of(how_read(found.original))
+        table.add_column(noun if noun in ("battle", "game") else "ballot", overflow="fold")
         # Both kinds of change are shown, however many ballots are removed.
         taken, put = len(best.removed), len(best.added)
         shown = max(_BALLOTS_SHOWN - put, _BALLOTS_SHOWN // 2)

@@ -36,6 +36,7 @@ from holdrank.cli.printing import (
 )
 from holdrank.cli.rank import tiers_text
 from holdrank.errors import show
+from holdrank.words.nouns import noun_of
 from holdrank.words.numbers import number, percent, plural
 from holdrank.words.prices import NOT_KNOWN, price, share_price, tie_text
 from holdrank.words.results import best_text, certainty
@@ -228,7 +229,7 @@ def _print_breakdown(votes: Votes, curve: dict[str, Any]) -> None:
 
     about = votes_record(votes)
     rows = [(f"{delta:.4f}", *_cells(curve, k, votes.n, about)) for k, delta in enumerate(curve["delta"])]
-    headings = ("distance", "pairs", "votes", "share", "status")
+    headings = ("distance", "pairs", f"{noun_of(about)}s", "share", "status")
     table = plain_table(*headings[:-1])
     table.add_column(headings[-1], no_wrap=True)
     table.add_column("curve", no_wrap=True)

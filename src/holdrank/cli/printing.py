@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdrank.cli.interrupts import Phase, watch
+from holdrank.words.nouns import unit_of
 from holdrank.words.numbers import plural
 from holdrank.words.results import STEPS, more_time_text
 
@@ -148,6 +149,11 @@ def line_width() -> int:
     return max(shutil.get_terminal_size().columns, _NARROWEST) if sys.stdout.isatty() else 100
 
 
+def how_read(votes: Votes) -> dict[str, Any]:
+    """Return what tells how one vote is called, as in the record of votes."""
+    return {"format": votes.reading.format, "choices": votes.reading.choices}
+
+
 def plain_table(*numbers: str) -> Table:
     """Return a table without lines, which begins with columns of numbers."""
     from rich.table import Table
@@ -169,7 +175,7 @@ def print_table(title: str, votes: Votes | None, table: Table) -> None:
     from rich.console import Console
 
     if votes is not None:
-        title += f": {plural(votes.total, 'ballot')}, {plural(votes.n, 'item')}"
+        title += f": {plural(votes.total, unit_of(how_read(votes)))}, {plural(votes.n, 'item')}"
     click.echo(title)
     console = Console(width=line_width(), highlight=False, markup=False, emoji=False)
     body = _long_body(table, console.width) if table.row_count > _LONG else []

@@ -72,6 +72,7 @@ def report(file: str, outputs: tuple[str, ...], text: bool, rule: str, theta: fl
     from holdrank.analysis.spec import Spec
     from holdrank.views.report import write_report
     from holdrank.words.headlines import subline
+    from holdrank.words.remarks import other_winners_text
 
     outputs = outputs or (() if text else ("report.html",))
     for number, output in enumerate(outputs):
@@ -98,8 +99,8 @@ def report(file: str, outputs: tuple[str, ...], text: bool, rule: str, theta: fl
         print_analysis(found)
     else:
         click.echo(found.headline)
-        if sure := subline(found.record):
-            click.echo(sure)
+        for line in filter(None, (subline(found.record), other_winners_text(found.record))):
+            click.echo(line)
     tell_rule(rule, found.record["consensus"]["rule"])
     for output in outputs:
         write_report(found, output)

@@ -13,8 +13,10 @@ from holdrank.words.cuts import cut_lists
 from holdrank.words.headlines import subline
 from holdrank.words.ladders import ladder_of
 from holdrank.words.names import ballot_text, curve_name
+from holdrank.words.nouns import noun_of
 from holdrank.words.numbers import number, percent, plural, span
 from holdrank.words.prices import NOT_KNOWN, budget_text, price, price_text
+from holdrank.words.remarks import other_winners_text
 
 if TYPE_CHECKING:
     from holdrank.analysis.result import Analysis
@@ -31,14 +33,15 @@ _BALLOTS = 8
 def print_analysis(analysis: Analysis) -> None:
     """Print an analysis for people who stay in the terminal."""
     record = analysis.record
+    unit = f"{noun_of(record['votes'])}s"
     click.secho(record["headline"], bold=True)
-    if sure := subline(record):
-        click.echo(sure)
+    for line in filter(None, (subline(record), other_winners_text(record))):
+        click.echo(line)
     for title, lines in (
         ("Tiers" if record["tiers"] else "Ranking", _ladder(record)),
         ("Places", _ranges(record)),
-        ("Pairs: share of the votes that prefer the row", _heatmap(record)),
-        ("Breakdown: votes that must change to move so many pairs", _curves(record)),
+        (f"Pairs: share of the {unit} that prefer the row", _heatmap(record)),
+        (f"Breakdown: {unit} that must change to move so many pairs", _curves(record)),
         ("Cut", _cut(record)),
         ("Claims", _claims(record)),
         ("The smallest attack", _attack(record)),
@@ -107,7 +110,8 @@ def _ranges(record: Record) -> list[str]:
     if drawn is not None:
         told.append(f"chance: {percent(drawn['level'])} of {plural(drawn['draws'], 'bootstrap sample')}")
     if reach is not None:
-        told.append(f"attack: places not ruled out when changing  {budget_text(reach['budget'], reach['votes'])}")
+        budget = budget_text(reach["budget"], reach["votes"], noun_of(record["votes"]))
+        told.append(f"attack: places not ruled out when changing {budget}")
     return [*lines, "; ".join(told)]
 
 

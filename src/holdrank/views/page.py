@@ -21,6 +21,7 @@ from holdrank.words.numbers import number, percent, plural, span
 from holdrank.words.pictures import concerns, left_out
 from holdrank.words.prices import NOT_KNOWN, budget_text, price, price_text
 from holdrank.words.ratings import rating_points, rating_texts, scale_text
+from holdrank.words.remarks import not_shown_text, other_winners_text
 from holdrank.words.removals import changes_text, flipped_pairs, flips_text, winner_text
 from holdrank.words.standings import about_text
 from holdrank.words.voters import deciding_text
@@ -49,6 +50,7 @@ def page_view(record: Record) -> dict[str, Any]:
         "subline": show(subline(record), LONGEST_TEXT),
         "about": about_text(record),
         "banners": banners(record),
+        "remarks": _remarks(record),
         "board": board(record),
         "numbers": _key_numbers(record),
         "reading": _reading(record),
@@ -81,12 +83,25 @@ def page_view(record: Record) -> dict[str, Any]:
     }
 
 
+def _remarks(record: Record) -> list[tuple[str, str, str]]:
+    """Return (text, place of the page, words of the link to it) for what stands below the headline."""
+    missing = [picture.heading for picture in PICTURES if left_out(picture.name, record)]
+    found = [(show(other_winners_text(record), LONGEST_TEXT), "rules", "Compare")]
+    if len(record["items"]) > 1:
+        found.append((not_shown_text(missing), "method", "Why"))
+    return [remark for remark in found if remark[0]]
+
+
 def _key_numbers(record: Record) -> list[tuple[str, str, str]]:
     """Return (what, number, remark)."""
     votes, found = record["votes"], record["attack"]
-    tiers = ladder_of(record)
+    tiers, noun = ladder_of(record), noun_of(record["votes"])
     rows = [
-        ("votes", number(votes["total"]) if votes["counts"] else "shares", plural(votes["distinct"], "distinct ballot"))
+        (
+            f"{noun}s",
+            number(votes["total"]) if votes["counts"] else "shares",
+            plural(votes["distinct"], "distinct ballot"),
+        )
     ]
     rows.append(("items", str(len(record["items"])), ""))
     if record["tiers"] is None:
@@ -95,7 +110,7 @@ def _key_numbers(record: Record) -> list[tuple[str, str, str]]:
         how = "chosen" if record["tiers"]["auto"] else "given"
         rows.append(("tiers", str(len(tiers)), f"threshold {record['tiers']['theta']:.4g}, {how}"))
     if found is not None:
-        what = "votes to bring another to the top" if len(tiers) > 1 else "votes that split the tie"
+        what = f"{noun}s to bring another to the top" if len(tiers) > 1 else f"{noun}s that split the tie"
         cost = price(found, votes)
         rows.append((what, NOT_KNOWN, "") if cost is None else (what, cost.amount, cost.share))
     drawn = record["bootstrap"]
@@ -117,7 +132,7 @@ def _loss(record: Record) -> tuple[str, str, str]:
     if not 0 < each <= 1 or found["distance"] != "kendall":
         return "loss", f"{found['loss']:.4g}", brief
     against = found["loss"] * n * (n - 1) / 2 / each
-    return "votes against the order", percent(round(against, 3)), f"a tie counts half; {brief}"
+    return f"{noun_of(votes)}s against the order", percent(round(against, 3)), f"a tie counts half; {brief}"
 
 
 def _reading(record: Record) -> list[tuple[str, str, bool]]:
@@ -130,7 +145,7 @@ def _reading(record: Record) -> list[tuple[str, str, bool]]:
     if votes["format"] and "form" not in votes["choices"]:
         rows.append(("form", show(votes["format"]), False))
     many = number(votes["total"]) if votes["counts"] else "shares"
-    rows.append(("votes", f"{many}, {plural(votes['distinct'], 'distinct ballot')}", False))
+    rows.append((f"{noun_of(votes)}s", f"{many}, {plural(votes['distinct'], 'distinct ballot')}", False))
     rows.append(("with ties", number(votes["with_ties"]), False))
     rows.append(("incomplete", number(votes["incomplete"]), False))
     rows += [(show(name), show(value, 200), False) for name, value in votes["choices"].items()]
@@ -181,7 +196,8 @@ def _column_words(record: Record) -> dict[str, str]:
     return {
         "place_heading": "place without ties" if tied else "place",
         "places_words": "places without ties" if tied else "places",
-        "gap_heading": f"votes to break the gap below{' the tier' * tied}",
+        "gap_heading": f"{noun_of(record['votes'])}s to break the gap below{' the tier' * tied}",
+        "overtaken_heading": f"{noun_of(record['votes'])}s to be overtaken",
     }
 
 

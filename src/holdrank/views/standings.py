@@ -15,6 +15,7 @@ from holdrank.words.numbers import number, percent, span
 from holdrank.words.pictures import compared
 from holdrank.words.prices import CANNOT_BREAK, NOT_KNOWN, Price, price, to_decide
 from holdrank.words.ratings import rating_texts
+from holdrank.words.remarks import MARK, tied_by_chance, tied_by_chance_text, without_ties_text
 
 FIRST_ROWS = 10  # that a page shows before somebody asks for all
 _WIDE = 0.8  # a mean reach of so much of all places says nothing
@@ -42,7 +43,7 @@ class Cell(NamedTuple):
 def board(record: Record) -> Record:
     """Return the columns and rows of the board, with its caption, its legend, and what is left out."""
     drawn, reach = shown_chance(record), shown_reach(record)
-    rungs = ladder_of(record)
+    rungs, level = ladder_of(record), set(tied_by_chance(record))
     tied = any(len(rung.items) > 1 for rung in rungs)
     known: list[tuple[Column, list[Cell]]] = [
         *_rated(record),
@@ -68,6 +69,7 @@ def board(record: Record) -> Record:
                     "item": item,
                     "opens": item == rung.items[0],
                     "odd": k % 2 == 1,
+                    "mark": MARK if item in level else "",
                     "cells": cells,
                     "bar": bar(record, item, place, drawn, reach) if with_bars else "",
                 }
@@ -220,7 +222,9 @@ def _missing(record: Record, drawn: Record | None, reach: Record | None) -> list
     """Return how the ranking came about and what the board leaves out, a line each."""
     if len(record["items"]) < 2:
         return []
-    said = [line for line in (words.how_ranked(record),) if line]
+    level = tied_by_chance_text(record, alone=drawn is not None and "all" not in drawn)
+    within = "" if reach is None else without_ties_text(record)
+    said = [line for line in (level, within, words.how_ranked(record)) if line]
     if drawn is None and record["votes"]["counts"] and record["spec"]["draws"]:
         said.append(words.NO_BOOTSTRAP)
     return said + ([] if reach is not None else [words.no_reach_text(record)])

@@ -12,6 +12,7 @@ from holdrank.views.report import markdown_text
 from holdrank.votes.votes import Votes
 from holdrank.words.comparisons import comparison_text, moved_cells
 from holdrank.words.names import in_text
+from holdrank.words.nouns import unit_of
 from holdrank.words.numbers import percent, plural
 from holdrank.words.prices import CANNOT_BREAK, NOT_KNOWN, price
 
@@ -60,7 +61,8 @@ def check_summary(found: Checked) -> str:
     """Return what a check found as Markdown."""
     failed = sum(not claim.passed for claim in found.claims)
     verdict = "holds" if not failed else f"{failed} of {plural(len(found.claims), 'claim')} failed"
-    facts = f"{plural(found.votes.total, 'ballot')}, {plural(found.votes.n, 'item')}, by {found.statistic}"
+    many = plural(found.votes.total, unit_of(_read(found.votes)))
+    facts = f"{many}, {plural(found.votes.n, 'item')}, by {found.statistic}"
     lines = [
         f"### {_md(found.file)}: {verdict}",
         "",
@@ -105,7 +107,7 @@ def check_badge(found: Checked) -> str:
     """Return the weakest claim of a check as a badge."""
     weakest = min(found.claims, key=lambda claim: (claim.passed, _least(claim)))
     label = found.claims[0].text if len(found.claims) == 1 else "ranking"
-    votes = {"counts": found.votes.is_counts, "total": found.votes.total}
+    votes = {"counts": found.votes.is_counts, "total": found.votes.total, **_read(found.votes)}
     cost = None if weakest.amounts is None else price(weakest.amounts, votes)
     if weakest.amounts is None:
         message = "does not hold"
@@ -117,10 +119,15 @@ def check_badge(found: Checked) -> str:
         message = CANNOT_BREAK
     else:
         amount = f"{cost.amount} {cost.unit or 'of the votes'}"
-        verb = "changes" if amount == "1 vote" else "change"
+        verb = "changes" if cost.unit and cost.amount == "1" else "change"
         message = f"holds until {amount} {verb}" if found.passed else f"breaks at {amount}"
     title = f"{weakest.text}: {weakest.result}"
     return badge(label, message, "passed" if found.passed else "failed", title)
+
+
+def _read(votes: Votes) -> dict[str, Any]:
+    """Return what tells how one vote is called."""
+    return {"format": votes.reading.format, "choices": votes.reading.choices}
 
 
 def _least(claim: Claim) -> float:

@@ -260,18 +260,9 @@ class Votes(WeightedBallots, Shown):
 
     def facts(self) -> list[tuple[str, str]]:
         """Return what was read, for people: sizes, choices and notes, each with its name."""
-        about = {
-            "source": self.reading.source,
-            "items": self.n,
-            "total": self.total,
-            "distinct": self.distinct,
-            "with_ties": self.with_ties,
-            "incomplete": self.incomplete,
-            "unlisted": UNLISTED_MEANS[self.unlisted],
-            "choices": self.reading.choices,
-            "notes": self.notes,
-        }
-        return reading_facts(about)
+        about = {name: getattr(self, name) for name in ("total", "distinct", "with_ties", "incomplete", "notes")}
+        about |= {"items": self.n, "unlisted": UNLISTED_MEANS[self.unlisted], "source": self.reading.source}
+        return reading_facts({**about, "format": self.reading.format, "choices": self.reading.choices})
 
     def summary(self) -> str:
         """Return what was read, for people: sizes, choices, notes; one fact per line."""

@@ -38,6 +38,20 @@ def new_winner() -> Deed:
     return Deed("another winner", "change the winner", "changes the winner", "another item wins")
 
 
+def new_leader(*, shared: bool) -> Deed:
+    """Return the words for another item in the first tier, alone or tied; `shared` is whether several lead now.
+
+    Examples
+    --------
+    >>> new_leader(shared=False).does, new_leader(shared=True).does_alone
+    ('end the lead', 'brings another item to first place')
+    """
+    if not shared:
+        return Deed("ending the lead", "end the lead", "ends the lead", "another item ties or leads")
+    rest = "another item to first place"
+    return Deed(f"bringing {rest}", f"bring {rest}", f"brings {rest}", "another item is in first place")
+
+
 def wins(item: str) -> Deed:
     """Return the words for an item that wins."""
     rest = f"{show(item)} win"

@@ -12,6 +12,7 @@ from holdrank.words.names import listed
 from holdrank.words.nouns import amount_text, noun_of, of_all
 from holdrank.words.numbers import number, percent, plural
 from holdrank.words.prices import to_decide
+from holdrank.words.remarks import first_items
 
 Record = dict[str, Any]  # of an analysis
 
@@ -20,8 +21,15 @@ FRAGILE, FIRM, FIRM_VOTES, FIRM_CHANCE = 0.01, 0.05, 5, 0.95
 LEAST_DRAWS = 200  # of a bootstrap; fewer say too little
 
 _NAMED = 3  # items of a shared first place that are named
+_MOST_TIED = 4  # items tied by chance that are named
 _WIDTHS = (60, 40, 30, 24, 18)  # of a name, the widest that fits
 _NEXT = {2: "a third", 3: "a fourth", 4: "a fifth"}
+# How the lead of one item ends: what votes can do, and what it is.
+_LOST = {
+    "tie": ("make it a tie", "a tie"),
+    "other": ("change the winner", "another winner"),
+    "": ("end the lead", "ending the lead"),
+}
 
 FIRM_MEANS = (
     f"Fragile means that one vote, or at most {percent(FRAGILE)} of the votes, is enough. Firm means that at least "
@@ -57,11 +65,14 @@ def _sentence(record: Record, width: int, named: int, *, brief: bool) -> str:
             f"{both} tie for first place", "separating " + ("them" if n == 2 else "two"), record, brief=brief
         )
     who = listed(names, named) if len(top) <= named else plural(len(top), "item")
+    after = _top_after(record)
+    joins = not after or set(top) <= set(after)
     third = _NEXT.get(len(top), "another")
+    lost, undoing = (f"add {third}", f"adding {third}") if joins else _LOST["other"]
     if found is not None and _strength(record) == "fragile":
-        return f"{who} share a fragile first place: {_enough(found, record['votes'], brief=brief)} can add {third}."
+        return f"{who} share a fragile first place: {_enough(found, record['votes'], brief=brief)} can {lost}."
     firmly = "firmly " if _strength(record) == "firm" else ""
-    return _shared(f"{who} {firmly}share first place", f"adding {third}", record, brief=brief)
+    return _shared(f"{who} {firmly}share first place", undoing, record, brief=brief)
 
 
 def _winner(name: str, record: Record, *, brief: bool) -> str:
@@ -75,12 +86,25 @@ def _winner(name: str, record: Record, *, brief: bool) -> str:
     if _open(record):
         return f"{name} is first in one of several equally good rankings."
     strength = _strength(record)
+    lost, undoing = _LOST[_end_of_lead(record)]
     if strength == "fragile":
-        lost = "can change the winner" if record["tiers"] is None else "can end the lead"
-        return f"{name} is first, but fragile: {_enough(found, votes, brief=brief)} {lost}."
+        return f"{name} is first, but fragile: {_enough(found, votes, brief=brief)} can {lost}."
     said = f"{name} is firmly first" if strength == "firm" else f"{name} is first"
-    undoing = "another winner" if record["tiers"] is None else "ending the lead"
     return _shared(said, undoing, record, brief=brief)
+
+
+def _end_of_lead(record: Record) -> str:
+    """Return how the known attack ends the lead of one item: by a tie or by another winner; tiers allow both."""
+    if record["tiers"] is None:
+        return "other"
+    after = _top_after(record)
+    return "" if not after else "tie" if _top(record)[0] in after else "other"
+
+
+def _top_after(record: Record) -> list[int]:
+    """Return the items of the first tier after the attack, in the order of the consensus; none where not known."""
+    after = (record["attack"] or {}).get("after")
+    return [] if after is None else first_items(after, record["consensus"]["order"])
 
 
 def _shared(said: str, undoing: str, record: Record, *, brief: bool) -> str:
@@ -91,7 +115,7 @@ def _shared(said: str, undoing: str, record: Record, *, brief: bool) -> str:
     if found["lower"] is None:
         return f"{said}, no matter which {noun_of(votes)}s change."
     least, most = _ends(found, votes)
-    amount = amount_text(least, None if brief and least else most, votes)
+    amount = (amount_text(least, None, votes) if brief else "") or amount_text(least, most, votes)
     return (
         f"{said}; {undoing} takes {of_all(amount, votes, brief=brief)}."
         if amount
@@ -107,7 +131,23 @@ def subline(record: Record) -> str:
     cut = cut_text(record["cut"], record["votes"]) if record.get("cut") else ""
     if found is None:
         return " ".join(filter(None, ("How firmly was not tested within the time limit.", cut)))
-    return " ".join(filter(None, (_sure(record), _first_gap(record), _chance(record), cut)))
+    then = (then_text(record), _sure(record))  # what takes so many votes is in the headline, or in the latter
+    parts = (*(then[::-1] if _open(record) else then), _first_gap(record), _chance(record), cut)
+    return " ".join(filter(None, parts))
+
+
+def then_text(record: Record) -> str:
+    """Return who is first after the attack; nothing where that is not known, or where nothing changes."""
+    top, after = _top(record), _top_after(record)
+    if not after or set(after) == set(top) or not _ends(record["attack"], record["votes"])[1]:
+        return ""
+    new = [item for item in after if item not in top]
+    joined = bool(new) and set(top) <= set(after)
+    names = [show(record["items"][item], 40) for item in (new if joined else after)]
+    who = listed(names, _NAMED)
+    if joined:
+        return f"{who} then {'shares' if len(new) == 1 else 'share'} first place{' as well' * (len(top) > 1)}."
+    return f"{who} {'is then first' if len(after) == 1 else 'then share first place'}."
 
 
 def _sure(record: Record) -> str:
@@ -121,7 +161,8 @@ def _sure(record: Record) -> str:
         amount = amount_text(least, most, votes)
         return f"Deciding for another takes {of_all(amount, votes)}." if amount else ""
     if most is None:
-        return "That minimum is proven; no attack was found." if least else "No attack found; none ruled out."
+        bounded = bool(amount_text(least, None, votes))  # else the headline names no minimum
+        return "That minimum is proven; no attack was found." if bounded else "No attack found; none ruled out."
     share = percent(most / votes["total"]) if votes["counts"] else ""
     share = f" ({share})" if share and most >= 0.001 * votes["total"] else ""
     if least == most:
@@ -156,14 +197,17 @@ def _first_gap(record: Record) -> str:
     if n <= FEW_ITEMS:
         return f"{said} change{s} who shares first place."
     if len(top) == 1:
-        return f"{said} put{s} another item on top."
+        return f"{said} put{s} another item first in the order without ties."
     return f"{said} change{s} the first {len(top)} of the order without ties."
 
 
 def _chance(record: Record) -> str:
     if chance := record.get("chance"):
-        names = [record["items"][item] for item in _tied(record)]
-        return f"{tied_text(names, len(record['items']), chance['level'])}."
+        names, n = [record["items"][item] for item in _tied(record)], len(record["items"])
+        if _MOST_TIED < len(names) < n:  # the board marks them
+            who = f"{show(names[0], 40)} and {len(names) - 1:,} other items"
+            return f"{who} are statistically tied for first place at {percent(chance['level'])}."
+        return f"{tied_text(names, n, chance['level'])}."
     drawn, top = record.get("bootstrap"), _top(record)
     if drawn is None or drawn["draws"] < LEAST_DRAWS or len(top) == len(record["items"]):
         return ""
@@ -184,8 +228,7 @@ def _tied(record: Record) -> list[int]:
 
 def _top(record: Record) -> list[int]:
     """Return the items of the first tier."""
-    ranks = (record["tiers"] or record["consensus"])["ranks"]
-    return [item for item in record["consensus"]["order"] if ranks[item] == 1]
+    return first_items((record["tiers"] or record["consensus"])["ranks"], record["consensus"]["order"])
 
 
 def _open(record: Record) -> bool:

@@ -42,6 +42,18 @@ def noun_of(votes: Mapping[str, Any]) -> str:
     return _BY_FORM.get(form, "vote")
 
 
+def unit_of(votes: Mapping[str, Any]) -> str:
+    """Return what one vote is called where lists of votes are counted: as `noun_of`, and a ballot where that is a vote.
+
+    Examples
+    --------
+    >>> unit_of({"format": "battles"}), unit_of({})
+    ('battle', 'ballot')
+    """
+    noun = noun_of(votes)
+    return "ballot" if noun == "vote" else noun
+
+
 def of_all(amount: str, votes: Mapping[str, Any], *, brief: bool = False) -> str:
     """Return an amount with all votes behind it; in brief, with their name only.
 

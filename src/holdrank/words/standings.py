@@ -60,7 +60,8 @@ def reach_legend(record: Record) -> str:
     """Return what the thick bar means."""
     reach = record["reach"]
     budget = budget_text(reach["budget"], reach["votes"], noun_of(record["votes"])).partition(" (")[0]
-    return f"within reach of {budget} (dark: reached)"
+    without = ", without ties" * (record["tiers"] is not None)
+    return f"within reach of {budget}{without} (dark: reached)"
 
 
 def no_reach_text(record: Record) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from holdrank.errors import show
+from holdrank.words.nouns import unit_of
 from holdrank.words.numbers import number, percent
 
 
@@ -29,7 +30,7 @@ def reading_facts(about: Mapping[str, Any]) -> list[tuple[str, str]]:
     facts = [
         ("source", show(about["source"], 200)),
         ("items", str(about["items"])),
-        ("ballots", f"{number(total)} ({about['distinct']} distinct)"),
+        (f"{unit_of(about)}s", f"{number(total)} ({about['distinct']:,} distinct)"),
         ("with ties", part_text(about["with_ties"], total)),
         ("incomplete", part_text(about["incomplete"], total)),
         ("unlisted items", about["unlisted"]),

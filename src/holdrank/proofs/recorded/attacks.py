@@ -17,7 +17,7 @@ from holdrank.analysis.records import Record
 from holdrank.arrays.tolerances import NUDGE, SAME
 from holdrank.attacks import goals
 from holdrank.attacks.answers import attack
-from holdrank.attacks.goals import Goal
+from holdrank.attacks.goals import Goal, deed_of
 from holdrank.attacks.plans import Plan
 from holdrank.attacks.whole import plan_votes
 from holdrank.errors import HoldrankError, show
@@ -33,6 +33,7 @@ from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 from holdrank.words.attacks import attack_text
 from holdrank.words.attacks import told as facts_of
+from holdrank.words.nouns import noun_of
 
 
 def against_the_top(recorded: Recorded) -> Goal:
@@ -75,7 +76,7 @@ def attack_checks(
     if found["exact"] != (amounts.lower == amounts.upper):
         yield Check(claim, "refuted", "its status and its bounds contradict each other")
     question = Question(checker, told.ranks, goal, Change(found["change"]))
-    if (said := _sentence(question, found)) != found["text"]:
+    if (said := _sentence(question, found, recorded.record["votes"])) != found["text"]:
         here = recorded.record["version"] == __version__  # another one may have other words for the same
         yield Check(claim, "refuted" if here else "open", f"its numbers say: {said}")
     plans = proposed(recorded, question, amounts)
@@ -99,14 +100,15 @@ def is_of(found: Record, checker: Exactly) -> bool:
     return {name: found[name] for name in facts} == facts
 
 
-def _sentence(question: Question, found: Record) -> str:
-    """Return the sentence that the numbers of an attack make."""
+def _sentence(question: Question, found: Record, read: Record) -> str:
+    """Return the sentence that the numbers of an attack make; `read` says what one vote is called."""
     if found["status"] not in list(Status):
         return f"there is no status {show(found['status'], 80)}"
     votes = question.checker.votes
     about = {"counts": votes.is_counts, "total": votes.total}
     estimate = Status(found["status"]) is Status.ESTIMATE
-    return attack_text(facts_of(found, about, question.goal.deed(votes.n), found["change"], estimate=estimate))
+    deed = deed_of(question.goal, found["before"], tiers=found["theta"] is not None)
+    return attack_text(facts_of(found, about, deed, found["change"], estimate=estimate, noun=noun_of(read)))
 
 
 def _listed_plan(checker: Exactly, found: Record) -> tuple[Plan | None, tuple[Any, str] | None]:
