@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import math
 import random
 import re
 from itertools import pairwise
+from pathlib import Path
 
 import click
 import pytest
@@ -14,8 +17,9 @@ import holdrank as hr
 from holdrank import cli
 from holdrank.attacks import answers
 from holdrank.cli.options import READING_OPTIONS, ReadingCommand
+from holdrank.status import Status
 
-QUICK = {"validate", "convert", "verify"}  # they look no further than the file, or no further than effort allows
+QUICK = {"validate", "convert"}  # they look no further than the file
 
 
 @pytest.fixture
@@ -142,3 +146,81 @@ def test_long_curves_are_shown_where_they_rise(run, tmp_path):
     assert all(one != other for one, other in pairwise(shown))
     _, out, _ = run("breakdown", "far.csv", "-q", "--method", "bounds", "--json")
     assert len(json.loads(out)["breakdown"]["delta"]) == 66
+
+
+def test_verify_stops_at_its_limit_and_says_what_is_open(run):
+    assert run("report", "easy.csv", "-q", "-o", "easy.json", "--draws", "0")[0] == 0
+    code, out, err = run("verify", "easy.json", "easy.csv", "-q")
+    assert (code, err) == (0, "")
+    whole = out.splitlines()
+    assert not any("time limit" in line for line in whole)
+    code, out, err = run("verify", "easy.json", "easy.csv", "-q", "--time-limit", "0")
+    assert code == 0
+    lines = out.splitlines()
+    assert 1 < len(lines) < len(whole)
+    assert lines[-1] == "open     all other statements (not checked within the time limit)"
+    assert "--time-limit 60 may check the rest" in err
+    assert run("verify", "easy.json", "easy.csv", "-q", "--time-limit", "0", "--require-proof")[0] == 5
+
+
+def test_verify_names_the_order_of_its_files(run):
+    run("report", "easy.csv", "-q", "-o", "easy.json", "--draws", "0")
+    code, _, err = run("verify", "easy.csv", "easy.json")
+    assert code == 2
+    assert "The analysis comes first, then the votes: holdrank verify easy.json easy.csv" in err
+
+
+def test_a_result_is_verified_within_a_limit():
+    votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[3, 2])
+    found = hr.attack(votes, hr.kemeny, hr.NewWinner())
+    assert hr.verify(votes, hr.kemeny, found, time_limit=60).proved
+    late = hr.verify(votes, hr.kemeny, found, time_limit=0)
+    assert [check.finding for check in late.checks] == ["proved", "open"]
+
+
+def test_the_distances_of_many_items_are_some_of_all(run):
+    code, out, _ = run("breakdown", "hard.csv", "--json", "-q", "--method", "bounds")
+    assert code == 0
+    record = json.loads(out)
+    pairs = 40 * 39 // 2
+    assert len(record["breakdown"]["delta"]) == pairs  # up to 1,000 pairs, all
+    names = [f"n{k:02}" for k in range(50)]
+    rows = "\n".join([",".join(f"rank{k + 1}" for k in range(50)), ",".join(names)] + [",".join(names[::-1])] * 2)
+    Path("many.csv").write_text(rows + "\n", encoding="utf-8")
+    code, out, _ = run("breakdown", "many.csv", "--json", "-q", "--method", "bounds")
+    record = json.loads(out)
+    delta = record["breakdown"]["delta"]
+    assert (code, record["spec"]["deltas"]) == (0, None)
+    assert len(delta) < 200
+    moved = [one * 1225 for one in delta]
+    assert moved == pytest.approx([round(one) for one in moved])
+    assert [round(one) for one in moved[:3]] == [1, 2, 3]
+    assert delta[-1] == 1
+    code, out, _ = run("breakdown", "many.csv", "-q", "--method", "bounds", "--delta", "0.5")
+    assert "of 1,225 distances" not in out
+    code, out, _ = run("breakdown", "many.csv", "-q", "--method", "bounds")
+    assert f"{len(delta)} of 1,225 distances; --delta asks about others" in out
+
+
+def nothing_found(votes, T, goal, **_):
+    """An attack that a time limit ends before anything is known."""
+    found = hr.attack(votes, T, goal)
+    ends = dict.fromkeys(("upper", "votes_to_tie", "votes_sufficient"), math.inf)
+    none = {**ends, "lower": 0.0, "votes_needed": 0.0, "votes_to_decide": 0.0, "verified": False, "plan": None}
+    return dataclasses.replace(found, **none, whole_plan=None, tie_plan=None, status=Status.BETWEEN_TIME_LIMIT)
+
+
+def test_a_check_of_every_pair_says_when_other_rankings_are_as_good(run, monkeypatch):
+    rows = "\n".join(["rank1,rank2,rank3", "a,b,c", "b,a,c"])
+    Path("level.csv").write_text(rows + "\n", encoding="utf-8")
+    _, out, _ = run("check", "level.csv", "-q")
+    assert "It is tied already" in out
+    assert "equally good" not in out
+    names = [f"n{k:02}" for k in range(40)]
+    orders = [names, [names[1], names[0], *names[2:]]]
+    lines = [",".join(f"rank{k + 1}" for k in range(40)), *map(",".join, orders)]
+    Path("level.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    monkeypatch.setattr(answers, "attack", nothing_found)
+    code, out, _ = run("check", "level.csv", "-q")
+    assert code == 4
+    assert out.endswith("none ruled out. Not proved. Other rankings are equally good already.\n")

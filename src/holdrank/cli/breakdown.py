@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 _BAR, _SHORT_BAR, _SHORTEST_BAR = 30, 16, 4  # columns
 _MOST_ROWS = 40  # of a table
+_MOST_PAIRS = 1_000  # beyond so many, not every distance is asked about
 _BOUNDS = ("lower", "upper", "needed", "ties", "decides", "sufficient")
 
 
@@ -59,7 +60,8 @@ _BOUNDS = ("lower", "upper", "needed", "ties", "decides", "sufficient")
 @theta_option
 @merge_option
 @click.option("--delta", "deltas", type=click.FloatRange(0, 1), multiple=True,
-              help="Distance as a share of the pairs; may be repeated. By default all distances.")  # fmt: skip
+              help="Distance as a share of the pairs; may be repeated. By default all distances, or some of them for "
+              f"more than {_MOST_PAIRS:,} pairs.")  # fmt: skip
 @click.option("--method", type=click.Choice(["auto", "exact", "search", "bounds", "smooth", "paper"]), default="auto",
               show_default=True, help="exact: certified values; search: attacks by search; bounds: the paper's "
               "theorems; smooth: improved estimator; paper: the paper's estimator as written.")  # fmt: skip
@@ -105,6 +107,7 @@ def breakdown(file: str, files: tuple[str, ...], rule: str, theta: float | str |
     votes = read(file, reading, quiet)
     rule = settled_rule(asked["rule"], votes)
     T = statistic_of(rule, theta, merge, votes)
+    how["deltas"] = deltas or _some_distances(votes.n)
     with searching(quiet, "computing the breakdown") as progress:
         one = compute(votes, T, **how, time_limit=time_limit, progress=progress)
     if verbose:
@@ -115,6 +118,9 @@ def breakdown(file: str, files: tuple[str, ...], rule: str, theta: float | str |
         print_json("breakdown", votes, spec=spec, **reported, breakdown=curve, seconds=round(one.seconds, 6))
     else:
         _print_breakdown(votes, curve)
+        if how["deltas"] and not deltas:
+            every = votes.n * (votes.n - 1) // 2
+            click.echo(f"{len(how['deltas'])} of {every:,} distances; --delta asks about others")
         tell_rule(asked["rule"], rule)
     tell_limit(time_limit, one.status, "may close the gaps")
     return exit_code(one.status, require_proof)
@@ -179,6 +185,15 @@ def _breakdowns(
         found = breakdowns(files, T, **how, progress=progress)
     names = {one.statistic for one in found}
     return names.pop() if len(names) == 1 else "the rule chosen for each file", [one.record for one in found]
+
+
+def _some_distances(n: int) -> list[float] | None:
+    """Return the first distances and every hundredth of all, as shares of the pairs; None for all of a few."""
+    pairs = n * (n - 1) // 2
+    if pairs <= _MOST_PAIRS:
+        return None
+    moved = {*range(1, 21), *(round(pairs * part / 100) for part in range(1, 101))}
+    return [far / pairs for far in sorted(moved)]
 
 
 def _worst_code(found: list[Any], require_proof: bool) -> int:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from holdrank.status import Shown, Tabular
+from holdrank.status import Clock, Shown, Tabular
 
 Finding: TypeAlias = Literal["proved", "refuted", "open"]
+
+REST = "all other statements"
+LATE = "not checked within the time limit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +65,12 @@ class Verdict(Tabular):
     def __repr__(self) -> str:
         counts = {name: sum(c.finding == name for c in self.checks) for name in ("proved", "refuted", "open")}
         return f"Verdict({', '.join(f'{count} {name}' for name, count in counts.items())})"
+
+
+def in_time(checks: Iterator[Check], clock: Clock, rest: str) -> Iterator[Check]:
+    """Yield checks until the time is over; then one more says that the `rest` is open."""
+    for check in checks:
+        yield check
+        if clock.over():
+            yield Check(rest, "open", LATE)
+            return

@@ -12,20 +12,31 @@ from holdrank.errors import UsageError
 from holdrank.proofs.recorded.analysis import analysis_checks
 from holdrank.proofs.results import result_checks
 from holdrank.proofs.statistics import LISTED, Exactly, known_base
-from holdrank.proofs.verdicts import Verdict
+from holdrank.proofs.verdicts import REST, Verdict, in_time
 from holdrank.rankings import Ranking
 from holdrank.rules.consensus import Consensus, Statistic
 from holdrank.rules.merges import settled
+from holdrank.status import Clock
 from holdrank.votes.pairs import PairCounts
 from holdrank.votes.votes import Votes
 
 
 @overload
-def verify(votes: Votes | PairCounts, T: Statistic, result: Consensus | Attack | Breakdown) -> Verdict: ...
-@overload
-def verify(votes: Votes | PairCounts, T: Analysis) -> Verdict: ...
 def verify(
-    votes: Votes | PairCounts, T: Statistic | Analysis, result: Consensus | Attack | Breakdown | None = None
+    votes: Votes | PairCounts,
+    T: Statistic,
+    result: Consensus | Attack | Breakdown,
+    *,
+    time_limit: float | None = None,
+) -> Verdict: ...
+@overload
+def verify(votes: Votes | PairCounts, T: Analysis, *, time_limit: float | None = None) -> Verdict: ...
+def verify(
+    votes: Votes | PairCounts,
+    T: Statistic | Analysis,
+    result: Consensus | Attack | Breakdown | None = None,
+    *,
+    time_limit: float | None = None,
 ) -> Verdict:
     """Check every number of a result again, by other means than those that found it.
 
@@ -37,6 +48,8 @@ def verify(
         The statistic of the result; an analysis needs nothing else.
     result : Consensus, Attack or Breakdown
         What `T` gave on `votes`.
+    time_limit : float, optional
+        Seconds after which no further statement is checked; those that are left are open.
 
     Returns
     -------
@@ -70,7 +83,7 @@ def verify(
             raise UsageError("verify takes votes and an analysis, or votes, a statistic and a result of it")
         if isinstance(votes, PairCounts):
             raise UsageError("verify takes the votes of an analysis, not counts of pairs", repair="give the votes")
-        return Verdict(tuple(dict.fromkeys(analysis_checks(votes, T))))  # a claim may be a gap as well
+        return Verdict(tuple(dict.fromkeys(analysis_checks(votes, T, Clock(time_limit)))))  # a claim may be a gap too
     T = settled(T, votes)
     votes = answers.votes_of(votes, T)
     T = answers.checked(votes, T)
@@ -79,7 +92,8 @@ def verify(
             f"verify takes a Consensus, an Attack, a Breakdown or an Analysis, not {type(result).__name__}",
             repair="for votes after an attack, use fulfils(votes, T, attacked, goal)",
         )
-    return Verdict(tuple(result_checks(votes, T, result)))
+    checks = in_time(result_checks(votes, T, result), Clock(time_limit), REST)
+    return Verdict(tuple(checks))
 
 
 def fulfils(votes: Votes, T: Statistic, attacked: Votes, goal: Goal) -> bool:

@@ -19,14 +19,15 @@ from holdrank.proofs.recorded.places import bootstrap_checks, chance_checks, rea
 from holdrank.proofs.recorded.ratings import rating_checks, removal_checks
 from holdrank.proofs.recorded.record import Recorded, in_short
 from holdrank.proofs.recorded.thresholds import chosen_checks
-from holdrank.proofs.verdicts import Check
+from holdrank.proofs.verdicts import REST, Check, in_time
 from holdrank.rules.registry import AUTO, rules
+from holdrank.status import Clock
 from holdrank.votes.votes import Votes
 from holdrank.words.headlines import headline
 
 
-def analysis_checks(votes: Votes, analysis: Analysis) -> Iterator[Check]:
-    """Check every number of an analysis; refuses an analysis of other votes."""
+def analysis_checks(votes: Votes, analysis: Analysis, clock: Clock | None = None) -> Iterator[Check]:
+    """Check every number of an analysis, as long as there is time; refuses an analysis of other votes."""
     record = analysis.record
     if list(votes.items) != record["items"] or votes.input_hash != record["votes"]["input_hash"]:
         raise InputError(
@@ -50,11 +51,12 @@ def analysis_checks(votes: Votes, analysis: Analysis) -> Iterator[Check]:
         here = record["version"] == __version__  # another one may have other words for the same
         note = f"the record says: {headline(record)}"
         yield Check(f"headline: {show(record['headline'], 200)}", "refuted" if here else "open", note)
-    yield from _statements(Recorded(votes, record))
+    recorded = Recorded(votes, record, clock)
+    yield from in_time(_statements(recorded), recorded.clock, REST)
 
 
 def _statements(recorded: Recorded) -> Iterator[Check]:
-    record = recorded.record
+    record, clock = recorded.record, recorded.clock
     yield from votes_checks(recorded)
     yield consensus_check(recorded.median, recorded.told)
     if recorded.reported is not recorded.median:
@@ -66,16 +68,16 @@ def _statements(recorded: Recorded) -> Iterator[Check]:
     for row in record["claims"]:
         yield from claim_checks(recorded, row)
     yield from gap_checks(recorded)
-    yield from in_short("the votes to overtake each item are as reported", race_checks(recorded))
+    yield from in_short("the votes to overtake each item are as reported", race_checks(recorded), clock)
     yield from cut_checks(recorded)
-    yield from in_short("the order of the others without each item is as reported", removal_checks(recorded))
+    yield from in_short("the order of the others without each item is as reported", removal_checks(recorded), clock)
     for curve in record["curves"]:
         yield from in_short(
-            f"the curve of {show(curve['statistic'], 80)} is as reported", curve_checks(recorded, curve)
+            f"the curve of {show(curve['statistic'], 80)} is as reported", curve_checks(recorded, curve), clock
         )
     for other in record["others"]:
         yield other_check(recorded, other)
     yield from bootstrap_checks(recorded)
     yield from chance_checks(recorded)
     yield from reach_checks(recorded)
-    yield from in_short("loss and robustness over all thresholds are as reported", tradeoff_checks(recorded))
+    yield from in_short("loss and robustness over all thresholds are as reported", tradeoff_checks(recorded), clock)

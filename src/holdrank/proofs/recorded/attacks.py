@@ -23,7 +23,7 @@ from holdrank.attacks.whole import plan_votes
 from holdrank.errors import HoldrankError, show
 from holdrank.proofs.attacks import amounts_checks
 from holdrank.proofs.claims import Amounts, Plans, Question, Told
-from holdrank.proofs.recorded.record import LONGEST, Recorded, amounts_of
+from holdrank.proofs.recorded.record import Recorded, amounts_of
 from holdrank.proofs.statistics import LISTED, Exactly
 from holdrank.proofs.verdicts import Check
 from holdrank.rankings import Ranking
@@ -149,7 +149,7 @@ def proposed(recorded: Recorded, question: Question, told: Amounts) -> Plans:
     if recorded.n > LISTED or question.checker.base is None:
         return Plans(None, None, None)
     try:
-        found = attack(votes, question.checker.T, question.goal, change=question.change, time_limit=LONGEST)
+        found = attack(votes, question.checker.T, question.goal, change=question.change, time_limit=recorded.seconds())
     except HoldrankError:
         return Plans(None, None, None)
     plan, whole, tie = found.plan, found.whole_plan, found.tie_plan

@@ -17,7 +17,7 @@ from holdrank.errors import show
 from holdrank.proofs.claims import Amounts
 from holdrank.proofs.lower import least_checks
 from holdrank.proofs.recorded.attacks import number_checks
-from holdrank.proofs.recorded.record import LONGEST, Recorded, amounts_of, least_share
+from holdrank.proofs.recorded.record import Recorded, amounts_of, least_share
 from holdrank.proofs.statistics import LISTED
 from holdrank.proofs.verdicts import Check
 from holdrank.rankings import Ranking
@@ -70,7 +70,7 @@ def cut_checks(recorded: Recorded) -> Iterator[Check]:
         yield Check("the cut is the requested one", "refuted", "it is different")
         return
     whole = (
-        attack(recorded.median.votes, recorded.median.T, goals.TopSet(k), time_limit=LONGEST)
+        attack(recorded.median.votes, recorded.median.T, goals.TopSet(k), time_limit=recorded.seconds())
         if recorded.n <= LISTED
         else None
     )

@@ -22,7 +22,7 @@ from holdrank.errors import UsageError, show
 from holdrank.proofs.attacks import shown_checks
 from holdrank.proofs.claims import Amounts, Plans, Question, slack_of
 from holdrank.proofs.lower import FEW_ITEMS, least_checks
-from holdrank.proofs.recorded.record import LONGEST, Recorded
+from holdrank.proofs.recorded.record import Recorded
 from holdrank.proofs.verdicts import Check
 from holdrank.rankings import Ranking
 from holdrank.votes.changes import Change
@@ -128,7 +128,7 @@ def _places(recorded: Recorded, claim: str, name: str, best: int, worst: int, pl
     votes, findings = recorded.median.votes, list[str]()
     total = Fraction(votes.total)
     for goal in excluded:
-        lower = attack(votes, recorded.median.T, goal, time_limit=LONGEST).lower
+        lower = attack(votes, recorded.median.T, goal, time_limit=recorded.seconds()).lower
         # What is proved must be beyond the budget: at the budget itself there may be a tie.
         if math.isfinite(lower) and Fraction(lower) * total - slack_of(votes) <= Fraction(budget) * total:
             findings.append("open")
@@ -138,7 +138,7 @@ def _places(recorded: Recorded, claim: str, name: str, best: int, worst: int, pl
         asked = [(goal, Amounts(lower, math.inf, 0.0, math.inf, 0.0, math.inf))]
         findings += [check.finding for check in least_checks(recorded.median, recorded.told, asked, Change.REPLACE)]
     for goal in shown:
-        found = attack(votes, recorded.median.T, goal, time_limit=LONGEST)
+        found = attack(votes, recorded.median.T, goal, time_limit=recorded.seconds())
         plan = found.whole_plan if votes.is_counts else found.plan
         if plan is None or plan.budget(votes) > budget + (0.0 if votes.is_counts else NUDGE) + SAME:
             findings.append("open")

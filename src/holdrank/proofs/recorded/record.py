@@ -9,9 +9,10 @@ from holdrank.analysis.records import Record
 from holdrank.proofs import exact
 from holdrank.proofs.claims import Amounts, Told
 from holdrank.proofs.statistics import Exactly
-from holdrank.proofs.verdicts import Check
+from holdrank.proofs.verdicts import Check, in_time
 from holdrank.rules.merges import Robust
 from holdrank.rules.registry import rule_named
+from holdrank.status import Clock
 from holdrank.votes.votes import Votes
 
 LONGEST = 20.0  # seconds for the engine to propose one attack
@@ -21,14 +22,19 @@ NAMES = ("lower", "upper", "needed", "ties", "decides", "sufficient")
 class Recorded:
     """A record, and the two statistics that it is about: the ranking, and what is shown."""
 
-    def __init__(self, votes: Votes, record: Record) -> None:
+    def __init__(self, votes: Votes, record: Record, clock: Clock | None = None) -> None:
         self.votes, self.record, self.n = votes, record, votes.n
+        self.clock = clock or Clock()
         base = rule_named(record["consensus"]["rule"]).function
         self.median = self.reported = Exactly(votes, base)
         self.told = self.shown = told_of(record["consensus"], votes)
         if record["tiers"] is not None:
             self.reported = Exactly(votes, Robust(base, record["tiers"]["theta"], merge=record["tiers"]["merge"]))
             self.shown = told_of(record["tiers"], votes)._replace(unique=None)
+
+    def seconds(self) -> float:
+        """Return how long the engine may take to propose one attack."""
+        return min(LONGEST, max(self.clock.seconds_left(), 0.0))
 
 
 def told_of(consensus: Record, votes: Votes) -> Told:
@@ -66,9 +72,9 @@ def _number(value: float | None) -> float:
     return math.inf if value is None else float(value)
 
 
-def in_short(claim: str, checks: Iterator[Check]) -> Iterator[Check]:
+def in_short(claim: str, checks: Iterator[Check], clock: Clock) -> Iterator[Check]:
     """Yield one check in place of many that were proved, and the others as they are."""
-    found = list(checks)
+    found = list(in_time(checks, clock, f"{claim}, to the end"))
     others = [check for check in found if check.finding != "proved"]
     if len(others) < len(found):
         yield Check(claim if not others else f"{claim}, except for what follows", "proved")
