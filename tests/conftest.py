@@ -33,6 +33,17 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session):
+    """Trace each process once: in those of pytest-xdist, pytest-cov starts a second time and forgets the first.
+
+    Pausing the second, as tests that are not traced do, would leave the first at work.
+    """
+    tracing = sys.modules["coverage"].Coverage.current() if "coverage" in sys.modules else None
+    if hasattr(session.config, "workerinput") and tracing is not None:
+        tracing.stop()
+
+
 def pytest_collection_modifyitems(items):
     """Tracing makes Python slow, and what is drawn at random is no measure: quick examples must reach all lines."""
     for item in items:
