@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 import holdrank as hr
 from holdrank.attacks.batches import batch_form
-from holdrank.attacks.estimator import devices
 from holdrank.attacks.estimator.descent import (
     Descent,
     DescentOptions,
@@ -138,20 +134,3 @@ def test_where_it_cannot_run_is_said():
 
 def test_no_points_need_no_device_time():
     assert smoothed(hr.Votes.from_orders([["a"]]), rng=1, device="cpu").upper.shape == (0,)
-
-
-def test_without_torch_cupy_is_taken_and_without_both_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch", None)
-    monkeypatch.setitem(sys.modules, "cupy", None)
-    with pytest.raises(hr.MissingExtraError, match=r"device='cuda' needs torch. Fix: pip install 'holdrank\[gpu\]'"):
-        devices.array_on("cuda")
-    zeros = SimpleNamespace(zeros=lambda *_, **kinds: kinds, float32="single")
-    monkeypatch.setitem(sys.modules, "cupy", zeros)
-    assert devices.array_on("cuda") == {"dtype": "single"}
-    with pytest.raises(hr.MissingExtraError):
-        devices.array_on("cpu")
-
-
-def test_triton_is_optional(monkeypatch):
-    monkeypatch.setitem(sys.modules, "triton", None)
-    assert not devices._has_triton()

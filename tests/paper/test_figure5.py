@@ -143,3 +143,17 @@ def test_the_picture_names_the_authors_distributions_and_says_whose_are_whose():
     for ax in figure.axes[:2]:
         written = {text.get_text().replace("\n", " ") for text in ax.texts}
         assert written == {name.replace(",", "", 1) for name in PUBLISHED}
+
+
+def test_the_picture_of_margins_breaks_its_lines_there_and_marks_the_threshold_of_figure_5():
+    with plots.styled():
+        ax = DRAWINGS["margin"]({"figure": "margin", "rows": margins()})
+    written = [text.get_text() for text in ax.texts]
+    for name, margin in (("bucket, .6/.4", "0.1"), ("bucket, .55/.45", "0.05")):
+        assert any(text.startswith(f"{name}, margin {margin}") for text in written)
+    # One pair takes half of the lead of the bucket at 0, and the threshold of Figure 5 less where the pair is not tied.
+    assert {"10 %", "5 %"} <= set(written)
+    solid = [line for line in ax.lines if line.get_linewidth() == 1.8]
+    assert len(solid) == 4  # below and from the margin on, twice
+    jumps = [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == ":"]
+    assert jumps == pytest.approx([0.1, 0.05])
