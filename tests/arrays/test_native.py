@@ -33,7 +33,15 @@ def test_arrays_of_another_type_or_with_gaps_are_refused():
 
 def test_the_table_of_loops_is_that_of_the_sources():
     """Each exported function is listed, with as many parameters of the same types."""
-    kinds = {"double *": "F", "int64_t *": "I", "int32_t *": "S", "uint8_t *": "B", "double": "f", "int64_t": "i"}
+    kinds = {
+        "double *": "F",
+        "float *": "E",
+        "int64_t *": "I",
+        "int32_t *": "S",
+        "uint8_t *": "B",
+        "double": "f",
+        "int64_t": "i",
+    }
     found = {}
     for path in compiler.SOURCES.glob("*.c"):
         text = re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)

@@ -13,10 +13,9 @@ from hypothesis import given, settings
 
 import holdrank as hr
 from holdrank.arrays.insertions import descend, wander
-from holdrank.arrays.native import call
 from holdrank.arrays.subsets import order_subsets
 from holdrank.rules import kemeny
-from holdrank.rules.kemeny import batch, branch, packing, parts, search, subsets, triangles
+from holdrank.rules.kemeny import batch, branch, parts, search, subsets, triangles
 from holdrank.rules.kemeny.parts import order_cost
 from holdrank.rules.solvers.highs import LinearProgram, Solution
 from holdrank.status import Clock, Status, Step
@@ -93,7 +92,6 @@ def test_cycle_packing_is_a_valid_bound(v):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(subsets, "ALWAYS_UP_TO", 1)
         patch.setattr(kemeny, "_MOST_COLUMNS", 0)
-        patch.setattr(packing, "_SPANS", 1)
         solved = solve(v.wins().T, v.is_counts)
     least, _ = oracles.kemeny(v.wins().tolist())
     assert solved.bound <= least * (1 + 1e-9) + 1e-9
@@ -242,18 +240,6 @@ def test_without_a_time_limit_the_answer_is_always_the_same():
     v = uniform(24, 10, 3)
     assert hr.kemeny(v).ranking == hr.kemeny(v).ranking
     assert hr.kemeny(v, time_limit=0).ranking == hr.kemeny(v, time_limit=0).ranking
-
-
-def test_packed_cycles_are_a_valid_bound():
-    cost = uniform(14, 9, 2).wins().T
-    least = subsets.solve(cost, 0.0).cost
-    margin = np.ascontiguousarray(cost - cost.T)
-    lost = np.triu(np.maximum(margin, 0), 1).sum()
-    value = np.triu(cost, 1).sum()
-    packed = call("pack_cycles", margin, 14, 2, 14)
-    assert 0 < packed <= lost
-    assert value - lost + packed <= least
-    assert np.allclose(margin, -margin.T)
 
 
 def test_lost_margins_hold_all_differences_between_costs():

@@ -19,7 +19,8 @@ import numpy as np
 from holdrank.arrays import compiler
 from holdrank.errors import HoldrankError
 
-# What a function returns, and takes: F, I, S, B arrays of float64, int64, int32 and bool; f a float, i a whole number.
+# What a function returns, and takes: F, E, I, S, B arrays of float64, float32, int64, int32 and bool; f a float, i a
+# whole number.
 SIGNATURES = {
     "inversions": "i Ii",
     "rank_rows": "i IiiS",
@@ -28,13 +29,22 @@ SIGNATURES = {
     "wander": "f FiIffii",
     "order_subsets": "i FiF",
     "scan_triangles": "i FifiIFIi",
-    "pack_cycles": "f Fiii",
+    "weigh_cycles": "i FifIFii",
+    "clip_margins": "i FifE",
+    "find_cycles": "i FEiiff ii IFi IFi I",
+    "left_of_cycles": "i FiIFi",
     "assign_places": "i FiIFF",
     "search_orders": "i iFIIBiiF IIIIIFFFFFI iIFIIii",
     "search_chains": "f iFBBfii",
     "price_orders": "i iii SIFFFFii iIFIi fii FIFiIi",
 }
-_ARRAYS = {"F": np.dtype(np.float64), "I": np.dtype(np.int64), "S": np.dtype(np.int32), "B": np.dtype(np.bool_)}
+_ARRAYS = {
+    "F": np.dtype(np.float64),
+    "E": np.dtype(np.float32),
+    "I": np.dtype(np.int64),
+    "S": np.dtype(np.int32),
+    "B": np.dtype(np.bool_),
+}
 _NUMBERS: dict[str, Any] = {"f": ctypes.c_double, "i": ctypes.c_int64}
 
 

@@ -279,32 +279,3 @@ LOOP int64_t scan_triangles(const double *before, int64_t n, double tolerance, i
             }
     return at;
 }
-
-/* Use up `margin` by majority cycles a, k, b over lost pairs a < b with first <= b - a < last; return the sum. Items are
-   numbered by an order; margin[a, b] > 0 for a < b: the order loses this pair. */
-LOOP double pack_cycles(double *margin, int64_t n, int64_t first, int64_t last)
-{
-    double packed = 0.0;
-    for (int64_t span = first; span < last; span++)
-        for (int64_t a = 0; a + span < n; a++) {
-            int64_t b = a + span;
-            double left = margin[a * n + b];
-            if (left <= 0)
-                continue;
-            for (int64_t k = a + 1; k < b && left > 0; k++) {
-                double most = margin[k * n + a] < margin[b * n + k] ? margin[k * n + a] : margin[b * n + k];
-                most = left < most ? left : most;
-                if (most > 0) {
-                    left -= most;
-                    packed += most;
-                    margin[a * n + k] += most;
-                    margin[k * n + a] -= most;
-                    margin[k * n + b] += most;
-                    margin[b * n + k] -= most;
-                }
-            }
-            margin[a * n + b] = left;
-            margin[b * n + a] = -left;
-        }
-    return packed;
-}

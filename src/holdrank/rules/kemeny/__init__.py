@@ -8,7 +8,8 @@
 3. `search`: a larger one gets a good order from insertions with restarts.
 4. `branch`: a linear program with lazy triangle rows bounds it; where that leaves a gap, a small component is closed
    by its subsets and a larger one by branch and bound.
-5. `packing`: a component too large for the linear program gets a bound from disjoint majority cycles.
+5. `packing`: a component too large for the linear program gets an order from windows of it, and a bound from weighted
+   majority `cycles`, which rises with time.
 
 `batch` solves many small matrices at once, by subsets, on any array library.
 """
@@ -89,7 +90,7 @@ def _solve_component(
     if n <= subsets.ALWAYS_UP_TO:
         return subsets.solve(cost, tolerance)
     if n * (n - 1) // 2 > _MOST_COLUMNS:
-        return packing.solve(cost, step, tolerance, clock)
+        return packing.solve(cost, step, tolerance, clock, progress)
     return branch.solve(cost, search.good_order(cost, clock), step, tolerance, clock, progress)
 
 

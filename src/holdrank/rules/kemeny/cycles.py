@@ -1,0 +1,132 @@
+"""A bound for thousands of items that rises with time: weights on majority cycles of three.
+
+Every order loses at least one arc of each cycle. Weights on cycles that share arcs fairly say how much it loses in all;
+the best weights say as much as the linear program with all triangle rows, whose dual they are. They are found by the
+loops of `arrays/loops/cycles.c`: a round looks through all triples for cycles that are worth a weight, then goes
+through those that have one, again and again. Most never get one and need no memory.
+
+Margins and weights are whole numbers, so what they prove is exact, whatever the search for them did.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from holdrank.arrays.native import call
+from holdrank.rankings import Floats, Ints
+from holdrank.status import Clock
+
+MOST_ITEMS = 8191  # whose triples fit into one number
+_LARGEST_SUM = 2.0**50  # of the margins, in the units of the weights
+_FINEST, _FINEST_OF_SHARES = 20, 50  # halvings of the unit of the margins, for the weights
+_ROOM = 8_000_000  # weighted cycles, 128 MB twice; half a million are usual for 2,000 items
+_TRIPLES_AT_ONCE = 50_000_000  # between two looks at the clock: some 50 ms
+_SLACK = 0.02  # a cycle is worth a weight if it is violated by more
+_PASS_COSTS = 30  # triples looked at in the time that one cycle takes in a pass
+_PASSES = 4, 60  # in a round: the least, and the most
+
+
+class CycleWeights:
+    """Weights on cycles of three items, and what they prove.
+
+    Parameters
+    ----------
+    margin : (n, n) array
+        ``margin[i, j]``, i < j: what i before j costs more than j before i; the items are numbered by a good order.
+    exact : bool
+        The margins are whole numbers.
+
+    Attributes
+    ----------
+    bound : float
+        Proved so far: what every order loses at least, of the margins. A whole number, if they are.
+    """
+
+    def __init__(self, margin: Floats, *, exact: bool) -> None:
+        n = len(margin)
+        upper = np.triu(margin, 1)
+        size: float = float(np.abs(upper).sum()) or 1.0
+        self.exact, self.bound = exact, 0.0
+        halvings = math.floor(math.log2(_LARGEST_SUM) - math.log2(size))
+        self.unit = 1.0 / (1 << min(max(halvings, 0), _FINEST if exact else _FINEST_OF_SHARES))
+        self.margin: Floats = np.rint(upper / self.unit)
+        self.total = int(np.abs(self.margin).astype(np.int64).sum())
+        self.mean = size / max(int(np.count_nonzero(upper)), 1)
+        self.left = self.margin.copy()
+        self.share: npt.NDArray[np.float32] = np.zeros((n, n), np.float32)
+        room = min(_ROOM, n * (n - 1) * (n - 2) // 6 + 1)
+        self.cycles, self._found = np.empty(room, np.int64), np.empty(room, np.int64)
+        self.weights, self._found_weights = np.empty(room), np.empty(room)
+        self.count = 0
+
+    def round(self, smoothing: float, clock: Clock, reach: int | None = None) -> None:
+        """Look for cycles that are worth a weight, reweigh all, and prove what that gives.
+
+        Parameters
+        ----------
+        smoothing : float
+            Margins up to this one, in units of the margins, are not told from zero; less in each round.
+        clock : Clock
+            When it is over, the round ends early.
+        reach : int, optional
+            Only cycles of items less than so many places apart; by default all.
+        """
+        n = len(self.margin)
+        mu = max(smoothing / self.unit, 1.0)
+        reach = min(reach or n, n)
+        self._find(mu, reach, clock)
+        fewest, most = _PASSES
+        passes = min(max(2 * triples(n, reach) // (_PASS_COSTS * max(self.count, 1)), fewest), most)
+        at_once = max(2, _TRIPLES_AT_ONCE // (_PASS_COSTS * max(self.count, 1)) // 2 * 2)
+        for done in range(0, passes, at_once):
+            if clock.over():
+                break
+            few = min(at_once, passes - done)
+            call("weigh_cycles", self.left, n, mu, self.cycles, self.weights, self.count, few)
+        self._prove()
+
+    def scores(self) -> Floats:
+        """Return how much each item of the last round should come late: a fractional solution, summed up."""
+        late: Floats = self.share.sum(axis=1, dtype=np.float64)
+        early: Floats = self.share.sum(axis=0, dtype=np.float64)
+        return late - early
+
+    def _find(self, mu: float, reach: int, clock: Clock) -> None:
+        n = len(self.margin)
+        call("clip_margins", self.left, n, mu, self.share)
+        at: Ints = np.zeros(2, np.int64)  # taken of the old weights, and made of new ones
+        rows = max(1, _TRIPLES_AT_ONCE * 2 // reach**2)
+        for first in range(0, n, rows):
+            if clock.over():
+                reach, rows = 0, n  # what is weighted already is kept
+            call(
+                "find_cycles", self.left, self.share, n, reach, mu, _SLACK, first, min(first + rows, n), self.cycles,
+                self.weights, self.count, self._found, self._found_weights, len(self._found), at,
+            )  # fmt: skip
+            if not reach:
+                break
+        self.cycles, self._found = self._found, self.cycles
+        self.weights, self._found_weights = self._found_weights, self.weights
+        self.count = int(at[1])
+
+    def _prove(self) -> None:
+        left = call("left_of_cycles", self.margin, len(self.margin), self.cycles, self.weights, self.count)
+        if left < 0:
+            return  # weights too large to add up
+        doubled = self.total - left  # in units of the weights, and whole
+        if self.exact:
+            per_unit = 2 * round(1 / self.unit)
+            proved = float(-(-doubled // per_unit))  # every order loses a whole number
+        else:
+            pairs = len(self.margin) * (len(self.margin) - 1) // 2
+            # Each margin was rounded by up to half a unit, and sums of floats round, too.
+            proved = (doubled / 2 - pairs) * self.unit * (1 - 1e-12)
+        self.bound = max(self.bound, proved)
+
+
+def triples(n: int, reach: int) -> int:
+    """Return about how many triples of items are less than `reach` places apart."""
+    return n * reach * reach // 2 - reach**3 // 3
