@@ -13,7 +13,7 @@ from holdrank.status import Status
 from holdrank.views.standings import board
 from holdrank.views.svg import PICTURES
 from holdrank.words.banners import banners, file_name
-from holdrank.words.headlines import FIRM_MEANS, LEAST_DRAWS, subline
+from holdrank.words.headlines import FIRM_MEANS, LEAST_DRAWS, subline, then_text
 from holdrank.words.ladders import ladder_of
 from holdrank.words.names import chosen_text, curve_name, in_text, listed, named, rule_name, why_chosen
 from holdrank.words.nouns import noun_of
@@ -257,7 +257,8 @@ def attack_tables(record: Record) -> Record | None:
         )
     return {
         "text": show(found["text"], LONGEST_TEXT),
-        "goal": show(found["goal"], 200),
+        "then": show(then_text(record), LONGEST_TEXT),
+        "settled": found["sufficient"] is not None and found["decides"] == found["sufficient"],
         "statistic": curve_name(found["rule"], found["theta"]),
         "status": found["status"],
         "notes": [show(note, LONGEST_TEXT) for note in found["notes"]],

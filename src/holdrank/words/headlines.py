@@ -21,6 +21,7 @@ FRAGILE, FIRM, FIRM_VOTES, FIRM_CHANCE = 0.01, 0.05, 5, 0.95
 LEAST_DRAWS = 200  # of a bootstrap; fewer say too little
 
 _NAMED = 3  # items of a shared first place that are named
+_THEN = 2  # items named that are first after the attack
 _MOST_TIED = 4  # items tied by chance that are named
 _WIDTHS = (60, 40, 30, 24, 18)  # of a name, the widest that fits
 _NEXT = {2: "a third", 3: "a fourth", 4: "a fifth"}
@@ -143,8 +144,8 @@ def then_text(record: Record) -> str:
         return ""
     new = [item for item in after if item not in top]
     joined = bool(new) and set(top) <= set(after)
-    names = [show(record["items"][item], 40) for item in (new if joined else after)]
-    who = listed(names, _NAMED)
+    names = [show(record["items"][item], 30) for item in (new if joined else after)]
+    who = listed(names, _THEN)
     if joined:
         return f"{who} then {'shares' if len(new) == 1 else 'share'} first place{' as well' * (len(top) > 1)}."
     return f"{who} {'is then first' if len(after) == 1 else 'then share first place'}."
