@@ -102,7 +102,7 @@ def test_many_items_have_bounds_at_once_and_only_those_near_the_cut_are_attacked
     lists = {title: len(rows) for title, rows in cut_lists(record).items()}
     assert lists["safely in"] >= 3
     assert lists["safely out"] >= 14
-    assert len(asked) == lists["undecided"]
+    assert len(asked) == lists["undecided"] < 7
     for row in record["items"]:
         assert row["safe"] == (row["needed"] > 2)
         assert row["lower"] == max(row["needed"] - 1, 0) / 41

@@ -37,7 +37,7 @@ def at_the_cut(
     order = list(before.order)
     nearest = sorted(range(len(order)), key=lambda place: (abs(place - k + 0.5), place))
     firm = _firm(votes, T, before, k, budget, clock)
-    asked = [place for place in nearest if firm is None or firm[order[place]] <= budget * votes.total]
+    asked = [place for place in nearest if firm is None or firm[order[place]] < round(budget * votes.total)]
     whole = {} if firm is not None else _of_the_set(votes, T, k, clock)
     prices = Prices(votes, T, before, [_across(votes.items[order[place]], place < k, k) for place in asked])
     if has_quick_bounds(votes, T):

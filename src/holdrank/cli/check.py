@@ -147,7 +147,7 @@ def _tested(votes: Votes, T: Statistic, claims: tuple[str, ...], least: float, t
         proved, enough = _shares(found)
         passed = proved >= least
         line = found.text() + ("" if passed or enough < least else " Not proved.")
-        if isinstance(goal, Distance) and consensus.unique is False and found.votes_to_tie:
+        if isinstance(goal, Distance) and not passed and consensus.unique is False and found.votes_to_tie:
             line += " Other rankings are equally good already."
         tested.append(_Tested(claim, passed, line, found))
     return consensus, tested

@@ -159,8 +159,16 @@ def best_text(found: Facts, extra: float, *, strict: bool) -> str:
     >>> found = {"theta": [0, 0.01, 0.5], "lower": [0.01, 0.49, None], "best": 1, "tolerance": 0.02}
     >>> best_text(found, 0.0035, strict=True)
     'best: theta = 0.01 breaks at 49 % of the votes, without ties at 1 %, for 0.0035 more loss (up to 0.02 allowed)'
+    >>> best_text({**found, "lower": [0.0, 0.0, None]}, -1e-9, strict=True)
+    'no threshold with up to 0.02 more loss is proven to be more robust than another; theta = 0.01 loses 0.0000 more'
     """
     after, before = (found["lower"][k] for k in (found["best"], 0))
+    extra = 0.0 if abs(extra) < 5e-5 else extra  # no sign before zero
+    if after == 0:
+        return (
+            f"no threshold with up to {found['tolerance']:g} more loss is proven to be more robust than another; "
+            f"theta = {found['theta'][found['best']]:.4g} loses {extra:.4f} more"
+        )
     chosen = CANNOT_BREAK if after is None else f"breaks at {percent(after)} of the votes"
     plain = CANNOT_BREAK if before is None else f"at {percent(before)}"
     if after is None and before is not None:
