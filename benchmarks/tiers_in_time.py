@@ -1,6 +1,7 @@
 """Do tiers get a worse answer with more time? Random votes, limits of 0.1, 0.3, 1 and 3 seconds.
 
-``.venv/bin/python benchmarks/tiers_in_time.py [PROFILES]`` prints every answer that got worse, then how many did.
+``.venv/bin/python benchmarks/tiers_in_time.py [PROFILES] [--cpu]`` prints every answer that got worse, then
+how many did. With ``--cpu`` limits are seconds of work of this process.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import sys
 from itertools import pairwise
 
 import numpy as np
+from tiers_real import count_work
 
 import holdrank as hr
 
@@ -46,10 +48,12 @@ def main(profiles: int = 200) -> int:
             if worse(first, second):
                 bad += 1
                 print(number, votes.n, votes.total, T, goal, f"{a} s: {first.lower:.6f} to {first.upper:.6f}",
-                      f"{b} s: {second.lower:.6f} to {second.upper:.6f}")  # fmt: skip
+                      f"{b} s: {second.lower:.6f} to {second.upper:.6f}", flush=True)  # fmt: skip
     print(f"{bad} of {profiles * (len(LIMITS) - 1)} answers got worse with more time")
     return bad
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:2]))
+    if "--cpu" in sys.argv:
+        count_work()
+    main(*map(int, [word for word in sys.argv[1:] if word != "--cpu"]))

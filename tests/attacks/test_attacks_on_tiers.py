@@ -388,6 +388,23 @@ def test_rows_that_contradict_each_other_are_seen():
     assert not rows.contradict(cycle, Clock())
 
 
+@pytest.mark.traced
+def test_of_two_pairs_that_deviate_equally_naive_merge_joins_the_left_one():
+    votes = hr.Votes.from_orders([["a", "b", "c"], ["b", "c", "a"]], weights=[2, 1])
+    rows = cells.Rows(conditions.ComparedPairs(votes, hr.Change.REPLACE), 0.1, "kemeny")
+    no_less = [rows.farther((1, 2), 1.0, (0, 1), way) for way in (1.0, -1.0)]
+    assert rows.contradict([*no_less, rows.exceeds((0, 1), 1.0, (1, 2), 1.0)], Clock())
+    assert not rows.contradict([*no_less, rows.farther((0, 1), 1.0, (1, 2), 1.0)], Clock())
+    # Where only equal deviations would keep a cell from being empty, it is empty: then these cases are exact.
+    ranks = ["2143", "1324", "1234", "4213", "1432", "3142", "1423", "2341", "1342", "4321", "2134", "3241"]
+    weights = [5, 5, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1]
+    votes = hr.Votes.from_ranks([list(map(int, row)) for row in ranks], weights)
+    statistic = hr.Robust(hr.kemeny, 0.15, merge="naive")
+    aims, found = search(votes, statistic, [NewWinner()])
+    check(votes, statistic, aims, found, hr.Change.REPLACE)
+    assert found[0].lower == found[0].upper == pytest.approx(5 / 46)
+
+
 @pytest.mark.parametrize("rule", ["downward", "naive"])
 def test_even_pairs_are_tied_at_threshold_zero_also_when_their_scores_differ(rule):
     """By Borda 0 stays above 1 where as many prefer either; the tie costs less than to reverse their scores."""

@@ -83,3 +83,27 @@ def test_an_attack_that_costs_a_hair_too_much_does_not_end_the_search():
         found = hr.attack(votes, hr.Robust(hr.kemeny, 0.0), goal)
         # Items 1 and 2 are 3 votes apart: half of them, replaced, level the pair.
         assert found.lower == found.upper == pytest.approx(1.5 / 97, abs=1e-12)
+
+
+def test_no_attack_is_forgotten():
+    """Rounded to whole votes, a dearer attack may be cheaper: what less effort ends with, more effort has as well."""
+    rng = np.random.default_rng(5)
+    former = 0
+    for _ in range(4):
+        votes = leaning_votes(rng)
+        T = hr.Robust(hr.kemeny, 0.07, merge="naive")
+        before = T(votes).ranking
+        aim = hr.Distance(2 / (votes.n * (votes.n - 1))).aim(before, votes.items)
+        known: set[bytes] = set()
+        for looks in EFFORTS[2:6]:
+            engine = exact_engine(T, votes)
+            assert engine is not None
+            (found,) = engine.find(votes, before, [aim], hr.Change.REPLACE, Clock(looks=looks), None)
+            if found.plan is None:
+                continue
+            marks = {plan.removed.tobytes() + plan.added.tobytes() for plan in (found.plan, *found.others)}
+            assert known <= marks, (votes.ranks, looks)
+            former += len(marks) > 1
+            if looks > EFFORTS[2]:  # the very first search may be cut: half of it is better than no attack at all
+                known = marks
+    assert former

@@ -271,10 +271,13 @@ class Case:
     def _smallest(
         self, known: Plan | None, needed: float, answer: Answer, works: Callable[[Plan], bool], clock: Clock
     ) -> Plan | None:
-        """Return whole votes made by rounding attacks that cost more in shares, where these are fewer votes."""
+        """Return whole votes made by rounding attacks that cost more in shares, where these are fewer votes.
+
+        All of them are tried, the latest first: where tiers jump, far fewer votes may do than a share says.
+        """
         for other in reversed(answer.others):
             fewer = math.inf if known is None else plan_votes(known)
-            if clock.over() or fewer <= max(needed, math.floor(plan_votes(other))):
+            if clock.over() or fewer <= needed:
                 break
             after = self._after(other, answer.aim, clock)
             if after is not None:

@@ -52,6 +52,7 @@ class Search:
         self._statistic, self._run, self._reaches = T, run, reaches
         self._hints = hints_of(T)
         self._best: dict[Aim, _Direction] = {}
+        self._former: list[tuple[float, _Direction]] = []  # that were the best once, with their weights
 
     def find(
         self,
@@ -82,7 +83,8 @@ class Search:
                 # Farther from the edge than any rounding: nobody who counts again may come to another result.
                 clear = min(size + STRICT * votes.total, best.most)
                 plan = best.plan(clear if self._works(aims[k], best, clear) else size)
-                found[k] = Found(lower, lower if share <= lower + 5 * _SAME else share, plan)
+                others = tuple(other.plan(size) for size, other in self._former)
+                found[k] = Found(lower, lower if share <= lower + 5 * _SAME else share, plan, others=others)
             elif not change.puts and not clock.over():  # taking votes away can end in ties that nothing breaks
                 size, best = self._cheapest(votes, before, aims[k], change, clock, weakly=True)
                 found[k] = Found(lower, tie_plan=None if best is None else best.plan(size))
@@ -126,6 +128,7 @@ class Search:
     ) -> tuple[float, _Direction | None]:
         """Return the least weight that is known to do, and the direction in which it does."""
         least, best = math.inf, None
+        self._former = []
         for direction in directions(votes, self._statistic, before, aim, change):
             if clock.over():
                 break
@@ -133,6 +136,8 @@ class Search:
                 continue
             size = self._size(aim, direction, min(direction.most, _BETTER * least), clock, weakly=weakly)
             if size < least:
+                if best is not None:
+                    self._former.append((least, best))
                 least, best = size, direction
         return least, best
 

@@ -179,15 +179,22 @@ class Rounds:
         """Return the aims whose bounds do not meet."""
         return [aim for aim in self.aims if self.best[aim].lower < self.best[aim].upper]
 
-    def improve(self, aim: Aim, lower: float, upper: float = math.inf, plan: Plan | None = None) -> None:
-        """Keep bounds and an attack where they are better."""
+    def improve(self, aim: Aim, lower: float, found: Found | None = None) -> None:
+        """Keep bounds and an attack where they are better; of attacks in shares, dearer ones as well.
+
+        Rounded to whole votes a dearer one may be cheaper. None is forgotten, for less time might have ended with it.
+        """
         known = self.best[aim]
         lower = max(lower, known.lower)
-        others = known.others
-        if plan is not None and upper < known.upper:
-            others = others if known.plan is None else (*others, known.plan)
-        else:
-            upper, plan = known.upper, known.plan
+        upper, plan, others = known.upper, known.plan, known.others
+        if found is not None:
+            if found.plan is not None and found.upper < known.upper:
+                upper, plan = found.upper, found.plan
+            kept = {_mark(one): one for one in others}
+            for one in (*found.others, found.plan):
+                if one is not None:
+                    kept.setdefault(_mark(one), one)
+            others = tuple(kept.values())
         # The plan of an infimum costs a hair more than that.
         if plan is not None and plan.budget(self.votes) <= lower + NUDGE:
             upper = lower
@@ -215,8 +222,11 @@ class Rounds:
         clock = self.clock.with_looks(effort // _RUN)
         todo = self.open()
         found = self.tiers.seek(self.votes, self.before, todo, self.change, clock, None)
+        if self.clock.over():
+            # Half of a search may end in an attack that the whole one passes by.
+            found = [one if self.best[aim].plan is None else Found(0.0) for aim, one in zip(todo, found, strict=True)]
         for aim, one in zip(todo, found, strict=True):
-            self.improve(aim, 0.0, one.upper, one.plan)
+            self.improve(aim, 0.0, one)
         return not clock.used_up
 
     def _ask_about_first_items(self, effort: int) -> bool:
@@ -262,7 +272,7 @@ class Rounds:
                 search.learn(self.standing, [self.best[aim] for aim in aims])
                 done &= search.advance(effort)
                 for aim, one in zip(aims, search.results(), strict=True):
-                    self.improve(aim, one.lower, one.upper, one.plan)
+                    self.improve(aim, one.lower, one)
         return done
 
     def _asked(self, aims: list[Aim], clock: Clock) -> list[Found]:
@@ -277,4 +287,9 @@ class Rounds:
         """Keep the attacks on the ranking that reach an aim of the tiers for less."""
         cheaper = [plan for plan in plans if plan is not None and plan.budget(self.votes) < self.best[aim].upper]
         for plan in self.tiers.that_reach(self.votes, aim, cheaper):
-            self.improve(aim, 0.0, plan.budget(self.votes), plan)
+            self.improve(aim, 0.0, Found(0.0, plan.budget(self.votes), plan))
+
+
+def _mark(plan: Plan) -> tuple[bytes, bytes, bytes]:
+    """Return what tells plans apart."""
+    return plan.removed.tobytes(), plan.ranks.tobytes(), plan.added.tobytes()

@@ -119,6 +119,11 @@ class Rows:
             v[p] -= weight * 2 * level
         return self._row(key, u, v, _NUDGE)
 
+    def exceeds(self, large: tuple[int, int], side: float, small: tuple[int, int], sign: float) -> Row:
+        """Return the row "the large pair deviates to this side by more than the small one", where all N are equal."""
+        row = self.farther(large, side, small, sign)
+        return self._row(("exceeds", large, side, small, sign), row.u, row.v, row.nudge, strict=True)
+
     def contradict(self, rows: Sequence[Row], clock: Clock) -> bool:
         """Whether no votes at all satisfy the rows, the strict ones strictly.
 

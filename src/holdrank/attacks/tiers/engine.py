@@ -124,6 +124,7 @@ class CellSearch:
         self.upper = [math.inf] * len(aims)
         self.floor = [math.inf] * len(aims)
         self.plans: list[Plan | None] = [None] * len(aims)
+        self.former: list[list[Plan]] = [[] for _ in aims]  # attacks that were the best once
         self.after: list[Ranking | None] = [None] * len(aims)  # what the plans lead to
         self.splitter = Splitter(self.rows, self.goal, statistic.merge, min(self.needs), self._limit, self._solve)
         self.splitter.decided = self._decided
@@ -228,7 +229,7 @@ class CellSearch:
                 upper[at] = least
         upper = np.minimum.accumulate(upper[::-1])[::-1].tolist()  # which must not undercut a nearer one
         found = dict(zip(order, map(Found, lower.tolist(), upper, plans), strict=True))
-        return [found[number] for number in range(len(self.aims))]
+        return [replace(found[n], others=tuple(former)) for n, former in enumerate(self.former)]
 
     def _bound(self, cell: Cell, number: int) -> float:
         """Return what an attack into the cell that reaches this aim costs at least."""
@@ -434,6 +435,7 @@ class CellSearch:
         value = min(budget, bound + 1e-11) if budget - bound <= _WITNESS else budget
         for number, aim in enumerate(self.aims):
             if self._improves(number, value) and aim.reached(after):
+                self.former[number].append(plan)
                 self.upper[number], self.plans[number], self.after[number] = value, plan, after
 
     def _improves(self, number: int, value: float) -> bool:

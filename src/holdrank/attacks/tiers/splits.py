@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import combinations, pairwise
 from typing import TypeAlias
 
 import numpy as np
 
-from holdrank.arrays.tolerances import DECIMALS
 from holdrank.attacks.tiers.cells import Cell, Rows, Score, Window, alone, items_of
 from holdrank.attacks.tiers.conditions import Row
-from holdrank.rankings import Floats, Ranking
-from holdrank.rules.merges import MERGES, Merge
+from holdrank.attacks.tiers.runs import Run, runs_of
+from holdrank.rankings import Floats
+from holdrank.rules.merges import Merge
 
 _FEW_BELOW = 3  # items below the tiers that are known
 _ALL_TIERS, _MOST_TIERS = 16, 3000  # items of which all next tiers are listed; of more, at most so many
@@ -94,11 +94,11 @@ class Splitter:
                 return self._bound_tier(cell, tier)
         if self.rows.base == "other" or self.merge != "naive":
             return None
-        return self._joins(cell, next(_runs(cell, P)), P)
+        return self._joins(cell, next(runs_of(cell, P)), P)
 
     def _merged_here(self, cell: Cell, P: Floats) -> list[Cell] | None:
         """Return cells that say more about how the merge comes to the tiers of the cell; None if that is all known."""
-        runs = list(_runs(cell, P))
+        runs = list(runs_of(cell, P))
         for run in runs:
             if children := self._intervals(cell, run, P):
                 return children
@@ -235,7 +235,7 @@ class Splitter:
             out.append(replace(cell, tiers=tiers, free=free, solved=False, joins=()))
         return out
 
-    def _intervals(self, cell: Cell, run: _Run, P: Floats) -> list[Cell]:
+    def _intervals(self, cell: Cell, run: Run, P: Floats) -> list[Cell]:
         """Return cells in which an interval across tiers, that the merge would join for these votes, gives way.
 
         Such an interval J has a pair that deviates by more than theta, or something that overlaps it comes first.
@@ -280,7 +280,7 @@ class Splitter:
             return out
         return []
 
-    def _joins(self, cell: Cell, run: _Run, P: Floats) -> list[Cell] | None:
+    def _joins(self, cell: Cell, run: Run, P: Floats) -> list[Cell] | None:
         """Return cells that say one join more of Naive Merge in a run, or why a join said before came first.
 
         None if all is said; nothing where other cells say it: joins out of order, from left to right.
@@ -310,7 +310,10 @@ class Splitter:
                     continue
                 settled = self._settling(cell, key, order)
                 small = tuple((order[a], order[b]) for a, b in chosen)
-                return [c for a, b in pairs for c in self._preferred(settled, key, (order[a], order[b]), small)]
+                # Of two pairs that deviate equally the left one is joined first: a rival there deviates by more.
+                more = len(pairs) == len(chosen) == 1 and rival[0] < start
+                larges = [(order[a], order[b]) for a, b in pairs]
+                return [c for large in larges for c in self._preferred(settled, key, large, small, more=more)]
             unions = sorted([*(union for union in unions if not start <= union[0] <= end), (start, end)])
         if len(joined) == len(order) - len(set(tier_of)):
             return None
@@ -326,9 +329,18 @@ class Splitter:
         return replace(cell, settled=cell.settled | {key}, sides=cell.sides | sides)
 
     def _preferred(
-        self, cell: Cell, key: tuple[int, ...], large: tuple[int, int], small: tuple[tuple[int, int], ...]
+        self,
+        cell: Cell,
+        key: tuple[int, ...],
+        large: tuple[int, int],
+        small: tuple[tuple[int, int], ...],
+        *,
+        more: bool = False,
     ) -> list[Cell]:
-        """Return the parts of the cell in which the pair `large` deviates by at least as much as all of `small`."""
+        """Return the parts of the cell in which the pair `large` deviates by at least as much as all of `small`.
+
+        With `more` it deviates by more than that; rows say so only where all pairs have one denominator.
+        """
         out = []
         whole = cell
         for side in (1.0, -1.0):
@@ -338,7 +350,8 @@ class Splitter:
                 continue
             cell = replace(whole, sides=whole.sides | {(p, side * sign)})
             if self.pairs.speaks is None:
-                rows = [self.rows.farther(large, side, pair, way) for pair in small for way in (1.0, -1.0)]
+                row = self.rows.exceeds if more else self.rows.farther
+                rows = [row(large, side, pair, way) for pair in small for way in (1.0, -1.0)]
                 out.append(self._choose(cell, rows))
             else:
                 out.append(self._within(cell, Window(key, large, side, small, 0.0, self.rows.theta)))
@@ -393,52 +406,3 @@ class Splitter:
             rows.remove(row)
         windows = tuple(other for other in cell.windows if other is not window)
         return replace(cell, rows=tuple(rows), chosen=cell.chosen - len(window.rows), windows=windows)
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """Neighbouring tiers of a cell whose median is all known.
-
-    Attributes
-    ----------
-    first : int
-        How many items stand above.
-    order : list of int
-        The items in the order of the median.
-    tier_of : list of int
-        By places in it, the tier.
-    deviation : (places, places) array
-        By places in it, rounded as merges do.
-    """
-
-    first: int
-    order: list[int]
-    tier_of: list[int]
-    deviation: Floats
-
-    def holds(self, start: int, end: int) -> bool:
-        """Whether places of the median are in the run."""
-        return self.first <= start and end < self.first + len(self.order)
-
-    def ends_where_it_should(self, P: Floats, theta: float) -> bool:
-        """Whether Naive Merge of these items alone makes the tiers of the cell."""
-        merged = MERGES["naive"](P[np.ix_(self.order, self.order)], Ranking(range(len(self.order))), theta)
-        return bool((np.diff(merged.ranks) == np.diff(self.tier_of)).all())
-
-
-def _runs(cell: Cell, P: Floats) -> Iterator[_Run]:
-    """Yield the longest runs of tiers whose items are in a known order."""
-    deviations = np.round(np.abs(P - 0.5), DECIMALS)
-    first = above = 0
-    order: list[int] = []
-    tier_of: list[int] = []
-    for tier, blocks in enumerate((*cell.tiers, ())):
-        known = bool(blocks) and not cell.free[tier] and all(map(alone, blocks))
-        if known:
-            order += [block.bit_length() - 1 for block in blocks]
-            tier_of += [tier] * len(blocks)
-        above += sum(block.bit_count() for block in blocks)
-        if not known:
-            if order:
-                yield _Run(first, order, tier_of, np.asarray(deviations[np.ix_(order, order)], dtype=np.float64))
-            first, order, tier_of = above, [], []
