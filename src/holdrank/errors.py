@@ -1,7 +1,7 @@
 """What can go wrong, as a small tree of exceptions with messages meant for people.
 
 Every error that leaves the package on purpose is a `HoldrankError`. Its text is one line: where, what was found,
-what was expected, and one way to fix it. All of these are fields too, so that nobody takes the text apart.
+what was expected, and one way to fix it. All of these are fields too, so that callers need not parse the text.
 
 `whole_number` and `real_number` decide what counts as a number at the border; the caller words the refusal.
 `item_number` refuses a name that no item has.

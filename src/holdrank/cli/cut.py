@@ -49,7 +49,7 @@ def cut(file: str, k: int, wrong: float | None, budget: float, rule: str, time_l
         as_json: bool, quiet: bool, reading: dict[str, Any]) -> int:  # fmt: skip
     """Show who is safely in the top K, safely out, or undecided.
 
-    Each item has a margin: how many votes must change to move it across the cut. Safely is proved: changing the votes
+    Each item has a margin: how many votes must change to move it across the cut. "Safely" is proved: changing the votes
     of the budget cannot move the item, no matter which votes change.
     """
     from holdrank.analysis.cut import at_the_cut

@@ -74,7 +74,7 @@ def arena(
     votes : Votes or PairCounts, optional
         Battles: votes that compare two items. By default an arena of 60 models and 50,000 battles is generated.
     tops : sequence of int
-        The k; those that leave nobody outside are left out.
+        The values of k; those that leave no item outside are ignored.
     each : callable, optional
         Called with each row when it is done, and the seconds that it took.
     time_limit : float, optional

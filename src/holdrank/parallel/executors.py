@@ -78,7 +78,7 @@ def _single_threads() -> Iterator[None]:
 
 @contextmanager
 def local(jobs: int) -> Iterator[Executor]:
-    """Give an executor of so many processes on this machine.
+    """Return an executor with this many processes on this machine.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def connect(address: str, *, timeout: float = _CONNECT_SECONDS) -> Iterator[Exec
     MissingExtraError
         Without the package distributed (extra ``cluster``).
     UsageError
-        If nobody answers, there are no workers, or they have another version of holdrank.
+        If no scheduler answers, there are no workers, or they have another version of holdrank.
     """
     try:
         from distributed import Client
@@ -175,7 +175,7 @@ def connect(address: str, *, timeout: float = _CONNECT_SECONDS) -> Iterator[Exec
 
 
 def _knock(address: str, timeout: float) -> str:
-    """Return the address of a scheduler if somebody is there: a client that found nobody would complain for long."""
+    """Return the address of a scheduler if it answers: a client without one would log errors for a long time."""
     from distributed.comm import get_address_host_port
 
     if address.endswith(".json"):

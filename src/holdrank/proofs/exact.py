@@ -1,4 +1,4 @@
-"""Votes and statistics in whole numbers: the definitions once more, plain and slow, for whoever checks a result.
+"""Votes and statistics in whole numbers: the definitions once more, plain and slow, to check results by.
 
 Nothing here is shared with the engines that found the result, and nothing is rounded: the weights of the votes are
 brought to a common denominator, floats by the binary fractions that they are.

@@ -1,4 +1,4 @@
-"""Check what was found without whoever found it: `verify` results and analyses, and whether votes `fulfils` a goal."""
+"""Check results independently of the engines that found them: `verify`, and `fulfils` for votes after an attack."""
 
 from __future__ import annotations
 

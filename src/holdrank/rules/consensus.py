@@ -156,7 +156,7 @@ class StatisticName(str):
     rule : str
         Name of the rule, or of the rule below the tiers.
     theta : float or None
-        Threshold of the tiers; None without tiers, and where it is chosen by itself.
+        Threshold of the tiers; None without tiers, and for the auto threshold.
     merge : str or None
         How the tiers are merged; None without tiers.
     """

@@ -155,7 +155,7 @@ class Fit:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RatingModel(Remembering):
-    """What ratings are fitted to, and how; nothing is fitted until somebody asks.
+    """What ratings are fitted to, and how; nothing is fitted before it is needed.
 
     Attributes
     ----------

@@ -1,6 +1,6 @@
 """The registry of rules: one entry says all that the rest of the package needs to know about a rule.
 
-No other module asks which rule it has at hand; it asks what the rule can do. An entry of a rule of your own may be as
+No other module asks which rule it has; it asks what the rule can do. An entry of a rule of your own may be as
 short as its name and its function. What upper rooms can do for a rule (attack it, draw it many times, prove it) they
 add to its entry with `equip`.
 """
@@ -275,7 +275,7 @@ _family_parts: dict[type, dict[str, Callable[[Any], Any]]] = {Median: {}}
 
 
 def register(rule: Rule) -> None:
-    """Add a rule; from then on it is asked for by its name, as every other."""
+    """Register a rule, so that it can be selected by its name like any other."""
     if rule.name in (AUTO, *_rules):
         raise UsageError(f"a rule {quote(rule.name)} already exists")
     _rules[rule.name] = rule

@@ -16,7 +16,7 @@ COLOURS = {"passed": "#1a7f37", "failed": "#b42318"}
 
 
 def badge(label: str, message: str, verdict: str, title: str) -> str:
-    """Return a badge as SVG: a label, a message on the colour of the verdict, and a title for whoever points at it."""
+    """Return a badge as SVG: a label, a message on the colour of the verdict, and a title as a tooltip."""
     texts = [fitted(show(text, 200), _WIDEST, _SIZE) for text in (label, message)]
     widths = [width_of(text, _SIZE) + 2 * _MARGIN for text in texts]
     whole = sum(widths)

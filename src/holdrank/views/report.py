@@ -175,7 +175,7 @@ def markup_of(markup: str) -> Markup:
 
 
 def item_markup(name: str) -> Markup:
-    """Return a name for the page: by itself in its direction, in full for whoever points at it."""
+    """Return a name for the page, isolated in its text direction, with the full name as a tooltip."""
     short, full = named(name), named(name, 400)
     title = f' title="{html_.escape(full)}"' if full != short else ""
     return markup_of(f"<bdi{title}>{html_.escape(short)}</bdi>")

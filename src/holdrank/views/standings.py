@@ -17,7 +17,7 @@ from holdrank.words.prices import CANNOT_BREAK, NOT_KNOWN, Price, price, to_deci
 from holdrank.words.ratings import rating_texts
 from holdrank.words.remarks import MARK, tied_by_chance, tied_by_chance_text, without_ties_text
 
-FIRST_ROWS = 10  # that a page shows before somebody asks for all
+FIRST_ROWS = 10  # shown until the reader asks for all
 _WIDE = 0.8  # a mean reach of so much of all places says nothing
 _NEVER = 1e15  # votes; sorts what cannot be broken last
 _UNKNOWN = "–"
@@ -33,7 +33,7 @@ class Column(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """A cell: its text, what it is sorted by (None comes last), and a remark for whoever points at it."""
+    """A cell: its text, what it is sorted by (None comes last), and a remark that is shown as a tooltip."""
 
     text: str
     value: float | None = None

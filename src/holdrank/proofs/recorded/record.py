@@ -64,7 +64,7 @@ def amounts_of(row: Record, votes: Votes) -> Amounts:
 
 
 def least_share(told: Amounts, votes: Votes) -> float:
-    """Return the share that is told to be needed."""
+    """Return the share that is reported to be needed."""
     return told.needed / votes.total if votes.is_counts else told.lower
 
 

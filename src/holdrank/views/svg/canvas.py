@@ -122,7 +122,7 @@ height="20"><text x="4" y="12" class="strong">a &lt; b</text></svg>'
         self.add("circle", look, cx=x, cy=y, r=radius)
 
     def text(self, x: float, y: float, text: str, look: str = "", *, full: str = "") -> None:
-        """Write a text on the base line `y`; `full` is shown to whoever points at it, if it says more."""
+        """Write a text on the base line `y`; `full` is its tooltip, if it says more."""
         more = f"<title>{escape(full)}</title>" if full and full != text else ""
         kind = f' class="{look}"' if look else ""
         self._parts.append(f'<text x="{digits(x)}" y="{digits(y)}"{kind}>{more}{escape(text)}</text>')
