@@ -96,7 +96,7 @@ class VoterEffects(Tabular):
 
 
 def voter_effects(votes: Votes, T: Statistic, *, race: Sequence[str] | None = None) -> VoterEffects:
-    """Return what each voter's leaving does to the lead of one item over another.
+    """Return how the lead of one item over another changes without each voter.
 
     Every voter is left out in turn, with all their battles, and the strengths are fitted again.
 

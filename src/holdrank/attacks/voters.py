@@ -134,7 +134,7 @@ def voter_attack(
     cap: float | None = None,
     time_limit: float | None = None,
 ) -> VoterAttack:
-    """Return the fewest voters after whose change the consensus fulfils a goal, and such voters.
+    """Return the smallest number of voters whose change achieves a goal: certified bounds, and the voters themselves.
 
     Parameters
     ----------

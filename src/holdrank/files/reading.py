@@ -193,7 +193,7 @@ def read_votes(
 
 
 def validate(source: str | os.PathLike[str] | BinaryIO, *, format: str | None = None, **options: object) -> Validation:
-    r"""Check a file and go on past bad lines; takes the options of `read_votes`.
+    r"""Check a file and list all its problems, not only the first; takes the options of `read_votes`.
 
     Examples
     --------

@@ -38,7 +38,7 @@ def verify(
     *,
     time_limit: float | None = None,
 ) -> Verdict:
-    """Check every number of a result again, by other means than those that found it.
+    """Check every number of a result by independent means.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ from holdrank.votes.memo import close
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Groups(Shown):
-    """Ballots by who cast them, or by any other column; `Votes.groups` where votes know.
+    """Ballots by who cast them, or by any other column; `Votes.groups` of votes that were read with such a column.
 
     Equal ballots of one group are one entry. Entries are sorted by group and ballot.
 
