@@ -85,7 +85,8 @@ def page_view(record: Record) -> dict[str, Any]:
 
 def _remarks(record: Record) -> list[tuple[str, str, str]]:
     """Return (text, place of the page, words of the link to it) for what stands below the headline."""
-    missing = [picture.heading for picture in PICTURES if left_out(picture.name, record)]
+    about = [picture for picture in PICTURES if concerns(picture.name, record)]
+    missing = [picture.heading for picture in about if left_out(picture.name, record)]
     found = [(show(other_winners_text(record), LONGEST_TEXT), "rules", "Compare")]
     if len(record["items"]) > 1:
         found.append((not_shown_text(missing), "method", "Why"))
