@@ -71,6 +71,7 @@ _ROOMS = {
     "rules.medians": ("Median",),
     "rules.merges": ("Robust", "downward_merge", "merge_path", "naive_merge", "smith_merge"),
     "rules.metrics": ("Metric",),
+    "rules.optima": ("SharedOrder", "shared_order"),
     "rules.ratings": ("Ratings", "StyleEffect"),
     "rules.registry": ("auto",),
     "rules.scores": ("copeland", "mean_score"),
@@ -220,6 +221,8 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.rules.merges import naive_merge as naive_merge
     from holdrank.rules.merges import smith_merge as smith_merge
     from holdrank.rules.metrics import Metric as Metric
+    from holdrank.rules.optima import SharedOrder as SharedOrder
+    from holdrank.rules.optima import shared_order as shared_order
     from holdrank.rules.ratings import Ratings as Ratings
     from holdrank.rules.ratings import StyleEffect as StyleEffect
     from holdrank.rules.registry import auto as auto

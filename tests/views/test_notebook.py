@@ -80,6 +80,7 @@ def views():
         "paired tests": hr.paired_tests(hr.Votes.from_score_rows([[1.0, 2.0, 3.0]] * 3, items=list(NAMES[:3]))),
         "rank sets": hr.rank_sets(VOTES, hr.kemeny, rng=1, draws=200),
         "reach": hr.reach(VOTES, hr.kemeny),
+        "shared order": hr.shared_order(VOTES),
         "verdict": hr.verify(VOTES, hr.kemeny, attack),
         "validation": fine,
         "problems": wrong,
@@ -98,7 +99,7 @@ KINDS = (
     "consensus", "groups", "leave one out", "left out", "pair counts", "problems", "rank sets", "ranking", "rated",
     "ratings", "reach", "removal", "removals", "tiers", "tradeoff", "validation", "verdict", "voter attack",
     "voter effects", "voters", "votes",
-    "audit", "finding", "first shown", "paired tests",
+    "audit", "finding", "first shown", "paired tests", "shared order",
 )  # fmt: skip
 
 

@@ -25,11 +25,11 @@ from holdrank.analysis.records import (
     Record,
     attack_record,
     bootstrap_record,
+    consensus_and_optima,
     curve_record,
     other_record,
     pairs_record,
     path_record,
-    ranking_record,
     ratings_record,
     removals_in_short,
     seal_of,
@@ -116,7 +116,9 @@ class _Run(Steps):
             "headline": "",
             "votes": votes_record(votes),
             "spec": {**asdict(spec), "claims": list(spec.claims)},
-            **dict.fromkeys(("consensus", "tiers", "path", "ratings", "pairs", "bootstrap", "reach", "tradeoff")),
+            **dict.fromkeys(
+                ("consensus", "optima", "tiers", "path", "ratings", "pairs", "bootstrap", "reach", "tradeoff")
+            ),
             **dict.fromkeys(("attack", "chance", "mean_ranks", "cut", "removals", "races", "voters")),
             **{name: [] for name in ("gaps", "curves", "claims", "others", "steps")},
             "seal": "",  # until all is there
@@ -147,7 +149,7 @@ class _Run(Steps):
         self.statistic: Statistic = self.rule.function
         self.reported = self.median
         order = list(self.median.ranking.order)
-        self.record["consensus"] = ranking_record(self.rule.name, self.median)
+        self.record |= consensus_and_optima(self.votes, self.rule.name, self.median, self._seconds())
         P = pairs_for(self.statistic, self.votes)
         self.record["pairs"] = pairs_record(self.votes, order)
         if self.votes.n > 1:

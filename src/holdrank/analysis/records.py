@@ -23,6 +23,7 @@ from holdrank.attacks.voters import VoterAttack
 from holdrank.errors import InputError, quote, show
 from holdrank.rankings import Floats, Ints, Ranking
 from holdrank.rules.consensus import Consensus, StatisticName
+from holdrank.rules.optima import shared_facts
 from holdrank.rules.ratings import Ratings
 from holdrank.votes.votes import Votes
 from holdrank.votes.wins import pair_shares
@@ -77,6 +78,11 @@ def consensus_record(found: Consensus) -> Record:
 def ranking_record(rule: str, found: Consensus) -> Record:
     """Return the consensus of a rule, with the order of its items."""
     return {"rule": rule, "order": list(found.ranking.order), **consensus_record(found)}
+
+
+def consensus_and_optima(votes: Votes, rule: str, found: Consensus, seconds: float | None) -> Record:
+    """Return the consensus of a rule, and what all optimal rankings share."""
+    return {"consensus": ranking_record(rule, found), "optima": shared_facts(votes, rule, found, seconds)}
 
 
 def ratings_record(found: Ratings) -> Record:

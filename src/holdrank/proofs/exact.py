@@ -207,6 +207,40 @@ def cheapest(costs: CostTable) -> Cheapest:
     return Cheapest(least[everything], tuple(order), ways[everything])
 
 
+@dataclass(frozen=True, slots=True)
+class Common:
+    """How many cheapest orders there are, and ``above[i][j]``: whether i comes before j in all of them."""
+
+    count: int
+    above: list[list[bool]]
+
+
+def common(costs: CostTable) -> Common:
+    """Return what all cheapest orders have in common, from the sets of items that may come last in one of them."""
+    n = len(costs.table)
+    everything = (1 << n) - 1
+    least, ways = [0] * (everything + 1), [1] + [0] * everything
+    starts: list[list[int]] = [[] for _ in range(everything + 1)]  # of each set: who may come first
+    for group in range(1, everything + 1):
+        members = [i for i in range(n) if group >> i & 1]
+        found = [(costs.first(i, [j for j in members if j != i]) + least[group & ~(1 << i)], i) for i in members]
+        least[group] = min(found)[0]
+        starts[group] = [i for cost, i in found if cost == least[group]]
+        ways[group] = sum(ways[group & ~(1 << i)] for i in starts[group])
+    seen = [[False] * n for _ in range(n)]  # i before j, in some cheapest order
+    waiting, known = [everything], {everything}
+    while waiting:
+        group = waiting.pop()
+        for i in starts[group]:
+            others = group & ~(1 << i)
+            for j in range(n):
+                seen[i][j] = seen[i][j] or bool(others >> j & 1)
+            if others not in known:
+                known.add(others)
+                waiting.append(others)
+    return Common(ways[everything], [[seen[i][j] and not seen[j][i] for j in range(n)] for i in range(n)])
+
+
 def pair_costs(votes: ExactVotes) -> CostTable:
     """Return Kemeny's costs: twice the weight of the pairs that are against an order."""
     n = votes.n

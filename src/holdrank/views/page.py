@@ -18,6 +18,7 @@ from holdrank.words.ladders import ladder_of
 from holdrank.words.names import chosen_text, curve_name, in_text, listed, named, rule_name, why_chosen
 from holdrank.words.nouns import noun_of
 from holdrank.words.numbers import number, percent, plural, span
+from holdrank.words.optima import certain_text, count_text, first_text, pairs_text
 from holdrank.words.pictures import concerns, left_out
 from holdrank.words.prices import NOT_KNOWN, budget_text, price, price_text
 from holdrank.words.ratings import rating_points, rating_texts, scale_text
@@ -31,6 +32,7 @@ _MOST_KINDS = 10  # of ballots to change that are shown
 _MOST_LISTED = 10  # items of a ballot that are shown
 _SIDE_BY_SIDE = 12  # items of a list at the cut; longer ones stand below each other
 _MOST_REMOVALS = 10  # that are shown
+_MOST_GROUPS, _MOST_IN_GROUP = 40, 30  # of equally good rankings, and items of one, that are shown
 _MOST_FIRST = 6  # items with a share of first places that are shown
 _PAPER = (
     "M. Goibert, C. Calauzènes, E. Irurozki, S. Clémençon. Robust Consensus in Ranking Data Analysis: Definitions, "
@@ -73,6 +75,7 @@ def page_view(record: Record) -> dict[str, Any]:
         "ratings": rating_table(record),
         "voters": voter_table(record),
         "removals": removal_table(record),
+        "optima": optima_table(record),
         "others": _others(record),
         "consensus": _consensus(record),
         "steps": record["steps"],
@@ -355,6 +358,27 @@ def removal_table(record: Record) -> Record | None:
         "text": text + f" {plural(untried, 'item')} not tried: {found['status']}." * (untried > 0),
         "rows": rows,
         "more": plural(more, "more removal") if more else "",
+    }
+
+
+def optima_table(record: Record) -> Record | None:
+    """Return what all optimal rankings share: a row for each group of places; None where one ranking is optimal."""
+    found = record.get("optima")
+    if found is None or found["most"] == 1:
+        return None
+    rows, start = [], 1
+    for group in found["groups"]:
+        each = [(item, span(found["first"][item], found["last"][item])) for item in group[:_MOST_IN_GROUP]]
+        more = len(group) - len(each)
+        rows.append((span(start, start + len(group) - 1), each, plural(more, "more item") if more else ""))
+        start += len(group)
+    hidden = len(rows) - _MOST_GROUPS
+    words = (count_text(found), pairs_text(found), certain_text(found["groups"]), first_text(found, record["items"]))
+    return {
+        "text": " ".join(filter(None, words)),
+        "undecided": found["undecided"] > 0,
+        "rows": rows[:_MOST_GROUPS],
+        "more": plural(hidden, "more group") if hidden > 0 else "",
     }
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from holdrank.errors import show
 from holdrank.status import Status
 from holdrank.words.names import listed
+from holdrank.words.optima import certain_text, count_text
 
 Record = dict[str, Any]
 
@@ -65,7 +66,9 @@ def _not_alone(record: Record) -> Banner | None:
     if Status(found["status"]) in (Status.SCORED, Status.SORTED):
         return Banner("Some items have equal scores.", "They stand in the order of the file.")
     notes = " ".join(f"{note[:1].upper()}{note[1:]}." for note in found.get("notes", []))
-    return Banner("Several orders are equally good.", notes or "This page shows one of them.")
+    shared = record.get("optima")
+    known = f"{count_text(shared)} {certain_text(shared['groups'])}" if shared else "This page shows one of them."
+    return Banner("Several orders are equally good.", f"{notes} {known if shared or not notes else ''}".strip())
 
 
 def _cut_short(record: Record) -> Banner | None:

@@ -15,6 +15,7 @@ from holdrank.proofs.recorded.attacks import against_the_top, attack_checks, cla
 from holdrank.proofs.recorded.curves import curve_checks, tradeoff_checks
 from holdrank.proofs.recorded.cut import cut_checks, gap_checks, race_checks
 from holdrank.proofs.recorded.layout import layout_checks, other_check, votes_checks
+from holdrank.proofs.recorded.optima import optima_checks
 from holdrank.proofs.recorded.places import bootstrap_checks, chance_checks, reach_checks
 from holdrank.proofs.recorded.ratings import rating_checks, removal_checks
 from holdrank.proofs.recorded.record import Recorded, in_short
@@ -61,6 +62,7 @@ def _statements(recorded: Recorded) -> Iterator[Check]:
     yield consensus_check(recorded.median, recorded.told)
     if recorded.reported is not recorded.median:
         yield consensus_check(recorded.reported, recorded.shown)
+    yield from optima_checks(recorded)
     yield from layout_checks(recorded)
     yield from chosen_checks(recorded)
     yield from rating_checks(recorded)

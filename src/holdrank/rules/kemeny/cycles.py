@@ -19,7 +19,8 @@ from holdrank.arrays.native import call
 from holdrank.rankings import Floats, Ints
 from holdrank.status import Clock
 
-MOST_ITEMS = 8191  # whose triples fit into one number
+_BITS = 13  # of a number that is three items, for each
+MOST_ITEMS = (1 << _BITS) - 1
 _LARGEST_SUM = 2.0**50  # of the margins, in the units of the weights
 _FINEST, _FINEST_OF_SHARES = 20, 50  # halvings of the unit of the margins, for the weights
 _ROOM = 8_000_000  # weighted cycles, 128 MB twice; half a million are usual for 2,000 items
@@ -93,6 +94,21 @@ class CycleWeights:
         late: Floats = self.share.sum(axis=1, dtype=np.float64)
         early: Floats = self.share.sum(axis=0, dtype=np.float64)
         return late - early
+
+    def forced(self, value: float) -> npt.NDArray[np.bool_]:
+        """Return the pairs i < j that no order which loses at most `value` has the other way round; whole margins only.
+
+        An order against what is left of a pair loses that much more than the bound.
+        """
+        left = self.margin.astype(np.int64)
+        cycles, weights = self.cycles[: self.count], self.weights[: self.count].astype(np.int64)
+        i, j, k = cycles >> _BITS * 2, cycles >> _BITS & MOST_ITEMS, cycles & MOST_ITEMS
+        np.subtract.at(left, (i, j), weights)
+        np.subtract.at(left, (j, k), weights)
+        np.add.at(left, (i, k), weights)
+        doubled = self.total - int(np.abs(left).sum()) - int(np.abs(weights).sum())
+        spare = 2 * round(value / self.unit) - doubled
+        return -2 * left > spare
 
     def _find(self, mu: float, reach: int, clock: Clock) -> None:
         n = len(self.margin)
