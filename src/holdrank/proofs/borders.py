@@ -10,10 +10,11 @@ from one to the other.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Sequence
 from fractions import Fraction
 from functools import cache
-from itertools import combinations
+from itertools import accumulate, combinations
 from math import inf
 
 from holdrank.arrays.tolerances import DECIMALS, TIED
@@ -122,12 +123,7 @@ class Borders:
 
     def _tier_of_place(self, place: int) -> int:
         """Return the number of the tier that holds a place."""
-        held = 0
-        for number, tier in enumerate(self.tiers):
-            held += len(tier)
-            if held >= place:
-                return number
-        return len(self.tiers) - 1
+        return min(bisect_left(list(accumulate(map(len, self.tiers))), place), len(self.tiers) - 1)
 
     def _between(self, upper: int, lower: int) -> Sequence[frozenset[int]]:
         """Return the first items down to each border between the tiers of two items."""
