@@ -44,6 +44,7 @@ _LAST_LOOK = 0.4  # seconds for such checks when the time is over
 _LAST_RUN = 2.0  # seconds for one run of the statistic then
 _MANY_VOTES = 1e8
 _ROUNDING = 2e-11  # of shares that engines find, generously
+_OTHERS = 16  # attacks that were cheapest once and are rounded, too
 _TIES_TRIED = 3  # numbers of votes for which a change that ties is looked for
 
 
@@ -273,9 +274,9 @@ class Case:
     ) -> Plan | None:
         """Return whole votes made by rounding attacks that cost more in shares, where these are fewer votes.
 
-        All of them are tried, the latest first: where tiers jump, far fewer votes may do than a share says.
+        Many of them are tried, the latest first: where tiers jump, far fewer votes may do than a share says.
         """
-        for other in reversed(answer.others):
+        for other in answer.others[: -_OTHERS - 1 : -1]:
             fewer = math.inf if known is None else plan_votes(known)
             if clock.over() or fewer <= needed:
                 break
