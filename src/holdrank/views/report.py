@@ -81,8 +81,8 @@ def html(analysis: Analysis) -> str:
 
 
 def unbroken(text: str) -> str:
-    """Return text in which a number and its sign of percent stay on one line."""
-    return re.sub(r"(?<=\d) %", "\u00a0%", text)
+    """Return text in which a number and its unit, percent or seconds, stay on one line."""
+    return re.sub(r"(?<=\d) (?=%|s\b)", "\u00a0", text)
 
 
 def _packed(text: str) -> str:
