@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from holdrank.arrays.tolerances import SAME
-from holdrank.proofs import exact
+from holdrank.proofs import cycles, exact
 from holdrank.proofs.claims import NO_PROOF, Told, ranking_text
 from holdrank.proofs.programs import strict
 from holdrank.proofs.statistics import LISTED, Exactly
@@ -27,7 +27,7 @@ def consensus_check(checker: Exactly, told: Told) -> Check:
     if checker.base is None:
         return Check(claim, "open", NO_PROOF)
     if votes.n > exact.MOST_ITEMS:
-        return Check(claim, "open", f"more than {exact.MOST_ITEMS} items")
+        return _by_cycles(checker, told, claim)
     medians = checker.medians(checker.exact)
     if wrong := _wrong_loss(checker, told, medians.order):
         return Check(claim, "refuted", wrong)
@@ -57,6 +57,33 @@ def consensus_check(checker: Exactly, told: Told) -> Check:
     if medians.count == 1:
         return Check(claim, "refuted", f"it is {ranking_text(found, votes)}")
     return Check(claim, "open", f"several medians; from one of them it is {ranking_text(found, votes)}")
+
+
+def _by_cycles(checker: Exactly, told: Told, claim: str) -> Check:
+    """Check Kemeny's ranking of many items, as far as weights on cycles prove it."""
+    too_many = Check(claim, "open", f"more than {exact.MOST_ITEMS} items")
+    if checker.base != "kemeny" or checker.theta is not None or not checker.votes.is_counts:
+        return too_many
+    order = tuple(sorted(range(checker.votes.n), key=lambda i: told.ranks[i]))
+    found = cycles.prove(checker.exact, order)
+    if found is None:
+        return too_many
+    loss = float(exact.loss(checker.ranked, told.ranks, told.distance))
+    if strict(order) != told.ranks:
+        return Check(claim, "refuted", "its ranks are not a strict ranking")
+    if wrong := _other_losses(told, loss, loss):  # no bound is above what a ranking loses
+        return Check(claim, "refuted", wrong)
+    if not told.proved:
+        return Check(claim, "open", _NOT_PROVED)
+    if found.several and told.unique:
+        return Check(claim, "refuted", "moving one item costs nothing")
+    if found.alone and told.unique is False:
+        return Check(claim, "refuted", "it is the only one")
+    if not found.cheapest:
+        return Check(claim, "open", f"more than {exact.MOST_ITEMS} items, and weights on cycles do not prove it")
+    if told.unique is not None and not (found.alone if told.unique else found.several):
+        return Check(claim, "open", "it is one of the best; whether the only one was not proved")
+    return Check(claim, "proved")
 
 
 def _by_strengths(checker: Exactly, told: Told, claim: str) -> Check:

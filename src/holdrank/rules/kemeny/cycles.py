@@ -11,6 +11,7 @@ Margins and weights are whole numbers, so what they prove is exact, whatever the
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -94,6 +95,11 @@ class CycleWeights:
         late: Floats = self.share.sum(axis=1, dtype=np.float64)
         early: Floats = self.share.sum(axis=0, dtype=np.float64)
         return late - early
+
+    def weighted(self) -> Iterator[tuple[tuple[int, int, int], int]]:
+        """Yield each cycle i < j < k that has a weight, with its weight in units."""
+        for cycle, weight in zip(self.cycles[: self.count].tolist(), self.weights[: self.count].tolist(), strict=True):
+            yield (cycle >> _BITS * 2, cycle >> _BITS & MOST_ITEMS, cycle & MOST_ITEMS), int(weight)
 
     def forced(self, value: float) -> npt.NDArray[np.bool_]:
         """Return the pairs i < j that no order which loses at most `value` has the other way round; whole margins only.
