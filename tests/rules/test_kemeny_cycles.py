@@ -222,4 +222,7 @@ def test_without_a_time_limit_many_items_get_few_rounds():
     assert packing._rounds(600, 600, limited=False) == packing._ROUNDS == packing._rounds(5000, 2500, limited=True)
     assert 4 <= packing._rounds(2000, 2000, limited=False) < packing._ROUNDS
     assert packing._rounds(5000, 2500, limited=False) == 4
+    assert packing._reach(2500) == 2500
+    assert 900 < packing._reach(5000) < 1300
+    assert cycles.triples(5000, packing._reach(5000)) <= packing._TRIPLES_A_ROUND
     assert cycles.triples(100, 100) == pytest.approx(100 * 99 * 98 / 6, rel=0.05)

@@ -26,7 +26,7 @@ _SMOOTHING = 1 / 4, 1 / 2000  # of the mean margin: in the first round, and in t
 _POLISH = 2  # rounds without smoothing at the end
 _ORDERS_EVERY = 4  # rounds, an order is made of the weights
 _TRIPLES = 25_000_000_000  # looked at without a time limit: some 30 s
-_FULL_REACH = 2_500  # items: beyond, cycles reach less far, so that a round takes no longer
+_TRIPLES_A_ROUND = 2_700_000_000  # all of 2,500 items; of more, cycles reach less far, so that a round takes no longer
 
 
 def solve(
@@ -42,7 +42,7 @@ def solve(
     floor = value - _lost(margin, best)
     # Seen in this order, majorities point forwards except for what the order loses.
     weights = CycleWeights(margin[np.ix_(best, best)], exact=step > 0)
-    reach = min(n, _FULL_REACH)
+    reach = _reach(n)
     rounds = _rounds(n, reach, limited) if n <= MOST_ITEMS else 0
     start = best
     for number in range(rounds):
@@ -53,7 +53,7 @@ def solve(
         first, last = _SMOOTHING
         smooth = first * (last / first) ** (number / max(rounds - 1 - _POLISH, 1))
         weights.round(smooth * weights.mean if number < rounds - _POLISH else 0.0, clock, reach)
-        if number % _ORDERS_EVERY == _ORDERS_EVERY - 1:
+        if number % _ORDERS_EVERY == _ORDERS_EVERY - 1 and not clock.over():
             order = start[np.argsort(weights.scores(), kind="stable")]
             descend(margin, order)
             order = by_windows(margin, order, clock, sweeps=_FEW_SWEEPS, seed=number)
@@ -93,6 +93,14 @@ def by_windows(margin: Floats, start: Ints, clock: Clock, *, sweeps: int, seed: 
 def _lost(margin: Floats, order: Ints) -> float:
     """Return what an order loses of the margins."""
     return sum(float(np.maximum(margin[item, order[k + 1 :]], 0).sum()) for k, item in enumerate(order))
+
+
+def _reach(n: int) -> int:
+    """Return how many places apart the items of a cycle are at most."""
+    reach = n
+    while triples(n, reach) > _TRIPLES_A_ROUND:
+        reach = reach * 19 // 20
+    return reach
 
 
 def _rounds(n: int, reach: int, limited: bool) -> int:
