@@ -29,6 +29,9 @@ VOTES = {
     ),
     "shares": hr.Votes.from_orders([list("abc"), list("bac"), list("cab")], weights=[0.5, 0.4, 0.1]),
     "many": hr.Votes.from_orders([list("abcdefg"), list("bacdegf")], weights=[7, 4]),
+    "sparse": hr.Votes.from_ranks(
+        [[1, 2, 0], [2, 1, 0], [0, 1, 2], [0, 2, 1]], [9, 4, 7, 5], items=list("abc"), unlisted="observed"
+    ),
     "scores": hr.Votes.from_score_rows([[9.0, 8.5, 1.0], [2.0, 7.0, 5.0], [4.0, 4.25, 4.5]], weights=[3, 4, 2]),
 }
 
@@ -43,6 +46,7 @@ def records():
         ),
         "shares": analysed(VOTES["shares"], hr.Spec(theta="auto", k=1, draws=0), "tiers", "attack", "cut"),
         "many": analysed(VOTES["many"], hr.Spec(theta=0.05, draws=200), "tiers", "bootstrap", "chance", "reach"),
+        "sparse": analysed(VOTES["sparse"], hr.Spec(rule="kemeny", theta="auto", draws=0), "tiers"),
         "scores": analysed(VOTES["scores"], hr.Spec(rule="mean-score", theta=None, draws=0), "attack"),
     }
     return {name: json.loads(found.to_json()) for name, found in made.items()}
@@ -113,6 +117,7 @@ FORGED = [
     ("battles", layout_checks, ("consensus", "rule"), "kemeny", "these votes call for another rule"),
     ("many", layout_checks, ("tiers", "theta"), 0.1, "they are at another threshold"),
     ("ballots", chosen_checks, ("tiers", "theta"), 0.1, "that is 0.0698198"),
+    ("sparse", chosen_checks, ("tiers", "theta"), 0.2, "that is "),
     ("ballots", top_checks, ("attack", "goal"), "b wins", "it has another goal"),
     ("ballots", top_checks, ("attack", "theta"), 0.3, "it has another goal"),
     ("ballots", top_checks, ("attack", "before"), [2, 1, 3], "it attacks another consensus"),
@@ -323,3 +328,17 @@ def test_the_order_of_others_by_kemeny_is_proved_from_costs(records):
         shown["removals"]["each"][2] |= {"ranks": [2, 1, None], "flipped": 1, "new_winner": True}
     assert ("refuted", "their order is different") in findings("ballots", record, removal_checks)
     assert ("refuted", "their order is different") in findings("shares", as_shares, removal_checks)
+
+
+def test_a_row_of_the_cut_without_an_attack_is_held_against_any_change_of_the_top(records):
+    """Whoever crosses the cut changes the set above it: 16 votes are needed for that, and for a to leave."""
+    record = copy.deepcopy(records["ballots"])
+    row = record["cut"]["items"][0]
+    assert row["needed"] == row["decides"] == 16
+    row |= {"upper": None, "ties": None, "sufficient": None}
+    found = findings("ballots", record, cut_checks)
+    assert {finding for finding, _ in found} == {"proved"}
+    row |= {"lower": row["lower"] - 0.01, "needed": 15.0}
+    assert ("open", "it is not the same") in findings("ballots", record, cut_checks)
+    row |= {"lower": row["lower"] + 0.05}
+    assert ("refuted", "b > a > c takes 14 %") in findings("ballots", record, cut_checks)

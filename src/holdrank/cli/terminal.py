@@ -140,7 +140,8 @@ def _curves(record: Record) -> list[str]:
     known = [x for curve in record["curves"] for x in (*curve["upper"], *curve["lower"]) if x is not None]
     longest = max(known, default=0.0)
     for curve in record["curves"]:
-        lines.append(f"{curve_name(curve['rule'], curve['theta'])}: {curve['status']}")
+        name = curve_name(curve["rule"], curve["theta"])
+        lines.append(f"{glyphs(name, name.replace('θ', 'theta'))}: {curve['status']}")
         columns = ("delta", "lower", "upper", "needed", "decides", "sufficient")
         last: Record = {}
         for delta, *values in zip(*(curve[name] for name in columns), strict=True):

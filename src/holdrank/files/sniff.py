@@ -82,9 +82,7 @@ def text_form(text: str, extension: str, source: str) -> tuple[str, str]:
     if named:
         return "preflib", f"the extension {extension}"
     if extension == ".order" or (
-        extension != ".blt"
-        and re.fullmatch(r"[0-9]+[ \t]+[0-9]+", first)
-        and re.fullmatch(r"0([ \t]+[0-9]+)+", second)
+        extension != ".blt" and re.fullmatch(r"[0-9]+[ \t]+[0-9]+", first) and re.fullmatch(r"0([ \t]+[0-9]+)+", second)
     ):
         return "order", "two numbers on the first line, orders of numbers below"
     layout = layout_of([line.strip() for line in lines[:60]], extension)

@@ -95,10 +95,8 @@ class Races:
                 self._failed[change, (b, a)] = max(k, self._failed.get((change, (b, a)), -1.0))
 
     def _loses(self, pair: Pair, k: float, change: Change) -> bool:
-        """Whether k battles are proved not to bring b up to a."""
+        """Whether k battles are proved not to bring b up to a; asked only where that is not known."""
         key = change, pair
-        if self._failed.get(key, -1.0) >= k:
-            return True
         if self._open.get(key, math.inf) <= k:
             return False
         proved = self._excluded(pair, k, change)
