@@ -25,6 +25,7 @@ _ROOMS = {
     "analysis.probes.findings": ("Finding",),
     "analysis.board": ("Leaderboard", "leaderboard"),
     "analysis.bootstrap": ("Bootstrap", "bootstrap"),
+    "analysis.chance.breakdowns": ("BreakdownInterval", "breakdown_interval"),
     "analysis.chance.rank_sets": ("RankSets", "rank_sets"),
     "analysis.chance.tables": ("PairedTests", "paired_tests"),
     "analysis.many": ("FileBreakdown", "breakdowns"),
@@ -143,6 +144,8 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which read bu
     from holdrank.analysis.board import leaderboard as leaderboard
     from holdrank.analysis.bootstrap import Bootstrap as Bootstrap
     from holdrank.analysis.bootstrap import bootstrap as bootstrap
+    from holdrank.analysis.chance.breakdowns import BreakdownInterval as BreakdownInterval
+    from holdrank.analysis.chance.breakdowns import breakdown_interval as breakdown_interval
     from holdrank.analysis.chance.rank_sets import RankSets as RankSets
     from holdrank.analysis.chance.rank_sets import rank_sets as rank_sets
     from holdrank.analysis.chance.tables import PairedTests as PairedTests

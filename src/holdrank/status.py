@@ -214,28 +214,29 @@ class Tabular(Shown):
     def to_frame(self, *, backend: Literal["pandas", "polars", "pyarrow"] | None = None) -> Any:
         """Return the result as a data frame.
 
-        =================  ==============================================================================
-        result             one row per
-        =================  ==============================================================================
-        ``Consensus``      item, best first: `item`, `place` (tied items share the mean of their places),
-                           `tier`, and where the rule has ratings `rating`, `rating_lower`, `rating_upper`
-        ``Attack``         distinct ballot to change, in whole votes where they are known: `change`
-                           ("removed" or "added"), `votes`, `ballot`
-        ``Breakdown``      distance: `delta`, `lower`, `upper`, `exact`, and in whole votes `votes_needed`,
-                           `votes_to_tie`, `votes_to_decide`, `votes_sufficient`
-        ``Bootstrap``      item, best first: `item`, `place`, `best`, `median`, `worst`, `first`
-        ``RankSets``       item, best first: `item`, `place`, `lower`, `upper`, `marginal_lower`,
-                           `marginal_upper`
-        ``PairedTests``    pair of items: `item`, `other`, `rank_difference`, `p_value`, `nemenyi_p`
-        ``Tradeoff``       threshold: `theta`, `loss`, `lower`, `upper`, `pareto`, `best`, `tiers`, `order`
-        ``Ratings``        item, best first: `item`, `rating`, `error`, `lower`, `upper`, `comparisons`
-        ``Leaderboard``    item, best first: its own columns
-        ``LeaveOneOut``    group left out, as in `rows`
-        ``Removals``       item removed: `item`, `flips`, `winner`, `new_winner`, `order`
-        ``VoterEffects``   voter, as in `rows`
-        ``Audit``          probe, as in `rows`
-        ``Verdict``        statement: `claim`, `finding`, `note`
-        =================  ==============================================================================
+        =====================  ==============================================================================
+        result                 one row per
+        =====================  ==============================================================================
+        ``Consensus``          item, best first: `item`, `place` (tied items share the mean of their places),
+                               `tier`, and where the rule has ratings `rating`, `rating_lower`, `rating_upper`
+        ``Attack``             distinct ballot to change, in whole votes where they are known: `change`
+                               ("removed" or "added"), `votes`, `ballot`
+        ``Breakdown``          distance: `delta`, `lower`, `upper`, `exact`, and in whole votes `votes_needed`,
+                               `votes_to_tie`, `votes_to_decide`, `votes_sufficient`
+        ``Bootstrap``          item, best first: `item`, `place`, `best`, `median`, `worst`, `first`
+        ``RankSets``           item, best first: `item`, `place`, `lower`, `upper`, `marginal_lower`,
+                               `marginal_upper`
+        ``BreakdownInterval``  interval: `goal`, `estimate`, `lower`, `upper`, `level`, `method`, `draws`
+        ``PairedTests``        pair of items: `item`, `other`, `rank_difference`, `p_value`, `nemenyi_p`
+        ``Tradeoff``           threshold: `theta`, `loss`, `lower`, `upper`, `pareto`, `best`, `tiers`, `order`
+        ``Ratings``            item, best first: `item`, `rating`, `error`, `lower`, `upper`, `comparisons`
+        ``Leaderboard``        item, best first: its own columns
+        ``LeaveOneOut``        group left out, as in `rows`
+        ``Removals``           item removed: `item`, `flips`, `winner`, `new_winner`, `order`
+        ``VoterEffects``       voter, as in `rows`
+        ``Audit``              probe, as in `rows`
+        ``Verdict``            statement: `claim`, `finding`, `note`
+        =====================  ==============================================================================
 
         Parameters
         ----------

@@ -78,6 +78,7 @@ def views():
         "removals": gone,
         "removal": gone.each[0],
         "paired tests": hr.paired_tests(hr.Votes.from_score_rows([[1.0, 2.0, 3.0]] * 3, items=list(NAMES[:3]))),
+        "breakdown interval": hr.breakdown_interval(VOTES, hr.kemeny, hr.NewWinner(), method="dual"),
         "rank sets": hr.rank_sets(VOTES, hr.kemeny, rng=1, draws=200),
         "reach": hr.reach(VOTES, hr.kemeny),
         "shared order": hr.shared_order(VOTES),
@@ -96,6 +97,7 @@ def views():
 
 KINDS = (
     "analysis", "attack", "attack without end", "batch", "board", "bootstrap", "breakdown", "breakdown of a file",
+    "breakdown interval",
     "consensus", "groups", "leave one out", "left out", "pair counts", "problems", "rank sets", "ranking", "rated",
     "ratings", "reach", "removal", "removals", "tiers", "tradeoff", "validation", "verdict", "voter attack",
     "voter effects", "voters", "votes",

@@ -201,14 +201,14 @@ def attack(
     votes = ballots_for(T, votes)
     before = consensus_of(votes, T, time_limit)
     aim = goal.aim(before.ranking, votes.items)
-    case = Case(votes, T, before, change, _engine_for(aim, votes, T))
+    case = Case(votes, T, before, change, engine_for(aim, votes, T))
     with Clock(_seconds_left(time_limit, started)) as clock:
         (answer,) = case.with_search(case.answers([aim], clock, progress), clock, time_limit, progress)
         status = case.status([answer], clock)
     return case.attack(answer, status, _notes(before, [answer]), perf_counter() - started)
 
 
-def _engine_for(aim: Aim, votes: Votes, T: Statistic) -> Engine:
+def engine_for(aim: Aim, votes: Votes, T: Statistic) -> Engine:
     """Return the best engine there is for an aim."""
     unknown = not isinstance(T, Robust) and bool(aim.leaver) and not is_symmetric(T, votes)
     exact = exact_engine(T, votes)

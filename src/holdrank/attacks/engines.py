@@ -11,6 +11,7 @@ from functools import partial
 
 from holdrank.attacks import medians as median_engine
 from holdrank.attacks.borda import engine as borda_engine
+from holdrank.attacks.borda.slopes import slopes as borda_slopes
 from holdrank.attacks.bradley_terry import engine as bradley_terry_engine
 from holdrank.attacks.bradley_terry.levels import quick as bradley_terry_quick
 from holdrank.attacks.bradley_terry.places import places as bradley_terry_places
@@ -18,6 +19,7 @@ from holdrank.attacks.bradley_terry.tiers import TierSiege
 from holdrank.attacks.footrule import engine as footrule_engine
 from holdrank.attacks.goals import Aim
 from holdrank.attacks.kemeny import engine as kemeny_engine
+from holdrank.attacks.kemeny.slopes import slopes as kemeny_slopes
 from holdrank.attacks.mirror import mirrored, mirrored_whole
 from holdrank.attacks.plans import Ends, Found, Progress, adds_battles
 from holdrank.attacks.search import Search
@@ -25,7 +27,7 @@ from holdrank.attacks.sides import every_optimum_reaches
 from holdrank.attacks.tiers.base_ranking import RankingBelow
 from holdrank.attacks.tiers.border_bounds import lower_bound
 from holdrank.attacks.whole import Find, FindWhole
-from holdrank.rankings import Ranking
+from holdrank.rankings import Floats, Ranking
 from holdrank.rules.consensus import Consensus, Statistic
 from holdrank.rules.medians import Median
 from holdrank.rules.merges import Robust, base_of, consensus_of
@@ -70,6 +72,9 @@ class Engine:
     quick : callable or None
         (votes, before, aims, change, clock): first bounds and attacks for many aims that are no distances, for which
         `find` would take long.
+    slopes : callable or None
+        (votes, before, aim, change, after, clock): what the share of each ballot adds to the minimum share, and a
+        constant, by the duals of the program that the attack to `after` solves.
     """
 
     find: Find
@@ -83,6 +88,7 @@ class Engine:
     tiers: Callable[[Robust], Engine] | None = None
     places: Callable[[Votes, Change, float, Clock, Progress | None], Ends] | None = None
     quick: Callable[[Votes, Ranking, Sequence[Aim], Change, Clock], list[bradley_terry_engine.Known]] | None = None
+    slopes: Callable[[Votes, Ranking, Aim, Change, Ranking, Clock], tuple[Floats, float] | None] | None = None
 
 
 def _tiers_of_battles(T: Robust) -> Engine:
@@ -93,10 +99,13 @@ def _tiers_of_battles(T: Robust) -> Engine:
 equip(
     "kemeny",
     engine=Engine(
-        mirrored(kemeny_engine.find), mirrored_whole(kemeny_engine.whole), every_optimum=every_optimum_reaches
+        mirrored(kemeny_engine.find),
+        mirrored_whole(kemeny_engine.whole),
+        every_optimum=every_optimum_reaches,
+        slopes=kemeny_slopes,
     ),
 )
-equip("borda", engine=Engine(mirrored(borda_engine.find), mirrored_whole(borda_engine.whole)))
+equip("borda", engine=Engine(mirrored(borda_engine.find), mirrored_whole(borda_engine.whole), slopes=borda_slopes))
 equip("footrule", engine=Engine(mirrored(footrule_engine.find)))
 equip(
     "bradley-terry",

@@ -92,6 +92,12 @@ class Case:
         answers = chained(answers)
         return self._no_dearer(self._in_whole_votes(answers, clock), clock) if self.votes.is_counts else answers
 
+    def proposed(self, aim: Aim, clock: Clock) -> tuple[float, float]:
+        """Return bounds in shares as the engine gives them: its attack is not run again, and whole votes not found."""
+        (found,) = self._found([aim], clock, None)
+        lower = self._sound(found.lower)
+        return lower, lower if found.upper - SAME <= lower else found.upper
+
     def with_search(
         self, answers: Sequence[Answer], clock: Clock, time_limit: float | None, progress: Progress | None
     ) -> list[Answer]:

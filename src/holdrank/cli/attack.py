@@ -9,6 +9,7 @@ import click
 from holdrank.cli.options import (
     VOTE_ENDINGS,
     ReadingCommand,
+    by_option,
     check_output,
     merge_option,
     read,
@@ -19,6 +20,7 @@ from holdrank.cli.options import (
     statistic_of,
     tell_rule,
     theta_option,
+    worker_options,
 )
 from holdrank.cli.printing import (
     complain,
@@ -35,6 +37,8 @@ from holdrank.words.nouns import noun_of
 from holdrank.words.numbers import number
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from holdrank.attacks.goals import Goal
     from holdrank.attacks.results import Attack
     from holdrank.rules.consensus import Consensus, Statistic
@@ -57,40 +61,66 @@ _BALLOTS_SHOWN = 20
 @rule_option
 @theta_option
 @merge_option
+@click.option("--interval", is_flag=True,
+              help="Also say what it takes among all voters whom these represent (95 % confidence).")  # fmt: skip
+@click.option("--method", type=click.Choice(["bootstrap", "dual"]), default="bootstrap", show_default=True,
+              help="Interval from attacks on bootstrap samples, or from the duals of one attack.")  # fmt: skip
+@click.option("--draws", type=click.IntRange(min=200), default=1000, show_default=True, help="Bootstrap samples.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Bootstrap seed.")
+@by_option
+@worker_options
 @click.option("--write", metavar="OUTPUT", help="Write the attacked votes to this file, in the formats of convert.")
 @search_time_option
 @result_options
-def attack(file: str, change: str, rule: str, theta: float | str | None, merge: str, write: str | None,
+def attack(file: str, change: str, rule: str, theta: float | str | None, merge: str, interval: bool, method: str,
+           draws: int, seed: int, by: str | None, executor: Executor | None, write: str | None,
            time_limit: float | None, require_proof: bool, as_json: bool, quiet: bool, verbose: bool,
            reading: dict[str, Any], **goals: Any) -> int:  # fmt: skip
     """Find the smallest change of votes that achieves a goal.
 
     Give exactly one goal. The output lists the ballots to change; --write saves the attacked votes.
     """
+    from holdrank.analysis.chance.breakdowns import breakdown_interval
+    from holdrank.analysis.chance.records import interval_record
     from holdrank.attacks.answers import attack as compute
 
     goal = _goal(goals)
+    if not interval and (by is not None or executor is not None):
+        raise click.UsageError("--by, --jobs and --scheduler need --interval.")
     if write is not None:
         check_output("--write", write, file, VOTE_ENDINGS)
-    votes = read(file, reading, quiet)
+    votes = read(file, reading if by is None else {**reading, "by": by}, quiet)
     asked, rule = rule, settled_rule(rule, votes)
     T = statistic_of(rule, theta, merge, votes)
     with searching(quiet, "looking for the smallest attack") as progress:
-        found = compute(votes, T, goal, change=change, time_limit=time_limit, progress=progress)  # type: ignore[arg-type]
+        if interval:
+            sampled = breakdown_interval(
+                votes, T, goal, change=change, by=by, draws=draws, method=method, time_limit=time_limit, rng=seed,  # type: ignore[arg-type]
+                progress=progress, executor=executor,
+            )  # fmt: skip
+            found = sampled.attack
+        else:
+            sampled = None
+            found = compute(votes, T, goal, change=change, time_limit=time_limit, progress=progress)  # type: ignore[arg-type]
     if verbose:
         complain(f"{found.status}; {found.seconds:.3f} s")
     if as_json:
         spec = {"rule": asked, "theta": theta, "merge": merge, "change": change, "time_limit": time_limit}
-        print_json(
-            "attack", votes, spec=spec, **attack_parts(found, T, auto=theta == "auto"), seconds=round(found.seconds, 6)
-        )
+        parts = attack_parts(found, T, auto=theta == "auto")
+        if sampled is not None:
+            spec |= {"by": by, "method": method, "draws": draws, "seed": seed}
+            parts["interval"] = interval_record(sampled)
+        print_json("attack", votes, spec=spec, **parts, seconds=round(found.seconds, 6))
     else:
-        _print_attack(found, T)
+        _print_attack(found, T, None if sampled is None else sampled.sentence())
         tell_rule(asked, rule)
     tell_limit(time_limit, found.status, "may close the gap")
+    if sampled is not None and method == "bootstrap":
+        tell_limit(time_limit, sampled.status, "gives all samples")
     if write is not None:
         _write(found, write, quiet)
-    return exit_code(found.status, require_proof)
+    code = exit_code(found.status, require_proof)
+    return code if sampled is None else code or exit_code(sampled.status, False)
 
 
 def attack_parts(found: Attack, T: Statistic, *, auto: bool = False) -> dict[str, Any]:
@@ -141,8 +171,10 @@ def _write(found: Attack, output: str, quiet: bool) -> None:
         complain(f"wrote {show(output, 200)}")
 
 
-def _print_attack(found: Attack, T: Statistic) -> None:
+def _print_attack(found: Attack, T: Statistic, among_all: str | None) -> None:
     click.echo(found.text())
+    if among_all is not None:
+        click.echo(among_all)
     for note in found.notes:
         click.echo(f"note: {note}")
     best = found.whole or found

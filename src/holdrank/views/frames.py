@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import Any, TypeAlias
@@ -9,6 +10,7 @@ from typing import Any, TypeAlias
 from holdrank.analysis.audit import Audit
 from holdrank.analysis.board import Leaderboard
 from holdrank.analysis.bootstrap import Bootstrap
+from holdrank.analysis.chance.breakdowns import BreakdownInterval
 from holdrank.analysis.chance.rank_sets import RankSets
 from holdrank.analysis.chance.tables import PairedTests
 from holdrank.analysis.leave_one_out import LeaveOneOut
@@ -51,6 +53,7 @@ def columns_of(found: object) -> Columns:
         FileBreakdown: _breakdown,
         Bootstrap: _bootstrap,
         RankSets: _rank_sets,
+        BreakdownInterval: _interval,
         PairedTests: _paired_tests,
         Tradeoff: _tradeoff,
         Ratings: _ratings,
@@ -137,6 +140,13 @@ def _rank_sets(found: RankSets) -> Columns:
     return _places(found.items, found.consensus.ranking) | {
         name: getattr(found, name)[order].tolist() for name in names
     }
+
+
+def _interval(found: BreakdownInterval) -> Columns:
+    ends = (found.lower, found.upper) if found.known else (math.nan, math.nan)
+    row = (found.attack.goal.text(), found.estimate, *ends, found.level, found.method, found.draws)
+    names = ("goal", "estimate", "lower", "upper", "level", "method", "draws")
+    return {name: [value] for name, value in zip(names, row, strict=True)}
 
 
 def _tradeoff(found: Tradeoff) -> Columns:

@@ -8,7 +8,7 @@ from typing import Any
 
 from holdrank.errors import show
 from holdrank.words.names import in_text, listed
-from holdrank.words.numbers import number, percent, plural
+from holdrank.words.numbers import number, percent, percent_in_brief, plural
 
 _SMALLEST = 1e-4  # p-value that is printed
 _NAMED = 4  # items of a shared first place that are named
@@ -217,3 +217,43 @@ def probability(p: float) -> str:
     ('0.0153', 'under 0.0001')
     """
     return f"under {_SMALLEST:.4f}" if p < _SMALLEST else f"{p:.3g}"
+
+
+def interval_sentence(lower: float, upper: float, level: float, reached: float = 0.0) -> str:
+    """Return between which shares of votes the breakdown of the population lies.
+
+    `reached` is the share of bootstrap samples that need no change.
+
+    Examples
+    --------
+    >>> interval_sentence(0.0102, 0.0934, 0.95)
+    'Among all voters whom these represent, it takes 1 % to 9.3 % of the votes (95 % confidence).'
+    >>> interval_sentence(0.0, 0.09, 0.9, 0.2)
+    'Among all voters whom these represent, it takes at most 9 % of the votes (90 % confidence); \
+20 % of bootstrap samples need no change.'
+    >>> interval_sentence(0.01, math.inf, 0.95)
+    'Among all voters whom these represent, it takes at least 1 % of the votes (95 % confidence).'
+    >>> interval_sentence(0.0, math.inf, 0.95), interval_sentence(math.inf, math.inf, 0.95)
+    ('Among all voters whom these represent, it may take any share of the votes (95 % confidence).', \
+'Among all voters whom these represent, no share of the votes is enough (95 % confidence).')
+    """
+    least, most = percent_in_brief(lower), percent_in_brief(upper)
+    if math.isinf(lower):
+        said = "no share of the votes is enough"
+    elif math.isinf(upper):
+        said = f"it takes at least {least} of the votes" if lower else "it may take any share of the votes"
+    else:
+        said = f"it takes {f'{least} to' if lower else 'at most'} {most} of the votes"
+    free = f"; {percent_in_brief(reached)} of bootstrap samples need no change" if reached and not lower else ""
+    return f"Among all voters whom these represent, {said} ({percent(level)} confidence){free}."
+
+
+def few_samples_text(draws: int) -> str:
+    """Return that too few samples were attacked for an interval.
+
+    Examples
+    --------
+    >>> few_samples_text(3)
+    'No interval: 3 bootstrap samples attacked within the time limit, and it takes 200.'
+    """
+    return f"No interval: {plural(draws, 'bootstrap sample')} attacked within the time limit, and it takes 200."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 
 
@@ -40,6 +41,17 @@ def percent(share: float) -> str:
     """
     value = 100 * share
     return "under 0.0001 %" if 0 < value < 1e-4 else f"{float(f'{value:.3g}'):.15g} %"
+
+
+def percent_in_brief(share: float) -> str:
+    """Return a share in percent with two digits, for what is an estimate anyway; nothing for infinity.
+
+    Examples
+    --------
+    >>> percent_in_brief(0.0934), percent_in_brief(0.1349), percent_in_brief(math.inf)
+    ('9.3 %', '13 %', '')
+    """
+    return percent(float(f"{share:.2g}")) if math.isfinite(share) else ""
 
 
 def plural(count: float, noun: str) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
 import numpy as np
 
+from holdrank.analysis.chance.breakdowns import BreakdownInterval
 from holdrank.analysis.chance.mean_ranks import MeanRanks
 from holdrank.analysis.chance.rank_sets import RankSets
 from holdrank.analysis.chance.tables import PairedTests
@@ -73,4 +75,25 @@ def paired_record(found: PairedTests) -> Record:
             for j in order[at + 1 :]
         ],
         "text": found.text(),
+    }
+
+
+def interval_record(found: BreakdownInterval) -> Record:
+    """Return an interval for the breakdown of the population; null for ends that are infinite, or not known."""
+    ends = {"estimate": found.estimate, "lower": found.lower, "upper": found.upper, "error": found.error}
+    return {
+        **{
+            name: end if math.isfinite(end) and (found.known or name == "estimate") else None
+            for name, end in ends.items()
+        },
+        "level": found.level,
+        "method": found.method,
+        "draws": found.draws,
+        "reached": found.reached,
+        "open": found.open,
+        "units": found.units,
+        "by": found.by,
+        "seed": found.seed,
+        "text": found.sentence(),
+        "status": found.status.value,
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from statistics import NormalDist
 
 import numpy as np
 
@@ -74,6 +75,20 @@ def range_quantile(level: float, n: int) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if range_tail(middle, n) > 1 - level else (low, middle)
     return (low + high) / 2
+
+
+def student_quantile(p: float, freedom: float) -> float:
+    """Return the number that Student's distribution stays below with the probability p, at least 1/2 (Wallace 1959).
+
+    A little too large for very few degrees of freedom: 3.22 in place of 3.18 for three.
+
+    Examples
+    --------
+    >>> [round(student_quantile(0.975, freedom), 2) for freedom in (3, 10, 100, 10**6)]
+    [3.22, 2.23, 1.98, 1.96]
+    """
+    z = NormalDist().inv_cdf(p) * (8 * freedom + 3) / (8 * freedom + 1)
+    return math.sqrt(freedom * math.expm1(min(z * z / freedom, 700.0)))
 
 
 def sign_test(wins: int, losses: int) -> float:
