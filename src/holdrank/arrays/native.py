@@ -33,6 +33,8 @@ SIGNATURES = {
     "clip_margins": "i FifE",
     "find_cycles": "i FEiiff ii IFi IFi I",
     "left_of_cycles": "i FiIFi",
+    "shortest_paths": "i FiI",
+    "pick_cycles": "i iiIIII iIi IIi",
     "assign_places": "i FiIFF",
     "search_orders": "i iFIIBiiF IIIIIFFFFFI iIFIIii",
     "search_chains": "f iFBBfii",

@@ -1,7 +1,8 @@
 """The linear ordering polytope: a linear program with lazy triangle rows, then branch and bound on its columns.
 
 Column p of a pair i < j is 1 when i comes before j. The rows are triangles, ``0 <= x_ij + x_jk - x_ik <= 1``: no cycle
-of three. Almost all are slack, so they are added when violated and dropped when slack.
+of three. Almost all are slack, so they are added when violated and dropped when slack. Where many pairs have no
+majority, as in sparse battles, or items are few, the columns are majorities instead, and the rows are their cycles.
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ import numpy.typing as npt
 
 from holdrank.rankings import Floats, Ints
 from holdrank.rules.kemeny import search, subsets
+from holdrank.rules.kemeny.majorities import Majorities, Rows
 from holdrank.rules.kemeny.parts import Part, order_cost, raise_to_step, rounding, tidy
 from holdrank.rules.kemeny.triangles import most_violated
 from holdrank.rules.solvers.highs import LinearProgram
 from holdrank.status import Clock, Step
 
+_FEW_ITEMS, _SPARSE = 40, 0.75  # items, or share of the pairs with a majority, up to which cycles are faster
 _DROP_EVERY = 3  # rounds between two clearances of slack rows
 _LOOKS_FIRST, _LOOKS_A_NODE = 4_000, 200  # at each margin, in the search for better orders: for 100 items 30 and 1.5 ms
 
@@ -49,7 +52,7 @@ def solve(
     progress: Callable[[Step], None] | None,
 ) -> Part:
     """Return the cheapest order of one component, beginning with the good order `start`."""
-    tree = _Tree(cost, start, step, tolerance, clock)
+    tree = (_Cycles if _has_few_cycles(cost) else _Tree)(cost, start, step, tolerance, clock)
     if tree.settled(tree.floor):
         return tree.part("pairs")
     tree.relax(tree.root)
@@ -100,21 +103,26 @@ def relaxed_within(
 class _Tree:
     """What all nodes share: the growing linear program, the best order, and the proved floor."""
 
+    presolve = True
+
     def __init__(self, cost: Floats, start: Ints, step: float, tolerance: float, clock: Clock) -> None:
-        n = len(cost)
         self.cost, self.step, self.tolerance, self.clock = cost, step, tolerance, clock
         self.best, self.value = start, order_cost(cost, start)
-        self.pairs = np.triu_indices(n, 1)
-        columns = len(self.pairs[0])
-        self.margins: Floats = (cost - cost.T)[self.pairs]
-        self.offset = float(cost.T[self.pairs].sum())
+        self.pairs = np.triu_indices(len(cost), 1)
         self.floor = float(np.minimum(cost, cost.T)[self.pairs].sum())
-        self.column = np.zeros((n, n), dtype=np.int64)
-        self.column[self.pairs] = np.arange(columns)
-        self.model = LinearProgram(self.margins)
-        self.root = _Node(self.floor, 0, np.zeros(columns), np.ones(columns))
+        self.column: Ints
+        self.margins: Floats
+        self.margins, self.offset, self.column = self.columns()
+        self.model = LinearProgram(self.margins, presolve=self.presolve)
+        self.root = _Node(self.floor, 0, np.zeros(len(self.margins)), np.ones(len(self.margins)))
         self.made = 0
         self.gave_up = False
+
+    def columns(self) -> tuple[Floats, float, Ints]:
+        """Return what each column costs, what all orders cost besides, and the number of the column of each pair."""
+        column = np.zeros(self.cost.shape, dtype=np.int64)
+        column[self.pairs] = np.arange(len(self.pairs[0]))
+        return (self.cost - self.cost.T)[self.pairs], float(self.cost.T[self.pairs].sum()), column
 
     def stopped(self) -> bool:
         return self.gave_up or self.clock.over()
@@ -148,7 +156,7 @@ class _Tree:
             if not solution.x.size:
                 # The solver says that no order fits. It is believed if the fixed pairs contain a cycle: fixed pairs
                 # without one can always be completed to an order.
-                self.gave_up = not _has_cycle(self.before(node.lower) + self.before(node.upper) > 1)
+                self.gave_up = not self.fits_none(node)
                 node.bound = node.bound if self.gave_up else np.inf
                 return
             node.bound = max(node.bound, solution.bound + self.offset)
@@ -157,17 +165,27 @@ class _Tree:
             self.round(before)
             if self.settled(node.bound) or self.stopped():
                 return
-            triangles = most_violated(before)
-            if not len(triangles):
+            cuts = list(self.cuts(before))
+            if not cuts:
                 return
             rounds += 1
             if rounds % _DROP_EVERY == 0 and node.bound > dropped_at:
                 # Only after progress, or the same rows would come and go for ever.
                 self.model.drop_slack_rows(0.05)
                 dropped_at = node.bound
-            i, j, k = triangles.T
+            for columns, values, lower, upper in cuts:
+                self.model.add_rows(columns, values, lower, upper)
+
+    def cuts(self, before: Floats) -> Iterator[Rows]:
+        """Yield the rows that a solution violates: triangles."""
+        i, j, k = most_violated(before).T
+        if len(i):
             rows = np.stack((self.column[i, j], self.column[j, k], self.column[i, k]), axis=1)
-            self.model.add_rows(rows, np.tile([1.0, 1.0, -1.0], (len(rows), 1)), 0.0, 1.0)
+            yield rows, np.tile([1.0, 1.0, -1.0], (len(rows), 1)), 0.0, 1.0
+
+    def fits_none(self, node: _Node) -> bool:
+        """Whether the fixed pairs of a node contain a cycle, so that no order fits."""
+        return _has_cycle(self.before(node.lower) + self.before(node.upper) > 1)
 
     def branches(self, node: _Node) -> Iterator[_Node]:
         """Yield two children that differ in one pair, after fixing the pairs that the reduced costs decide."""
@@ -205,12 +223,15 @@ class _Tree:
         """
         if not self.root.x.size:
             return False
-        prices = self.root.reduced_costs
         for a, b in pairwise(order):
-            price = -prices[self.column[a, b]] if a < b else prices[self.column[b, a]]
-            if self.root.bound + price <= self.value + max(rounding(self.value), self.tolerance):
+            if self.root.bound + self.price(a, b) <= self.value + max(rounding(self.value), self.tolerance):
                 return False
         return True
+
+    def price(self, a: int, b: int) -> float:
+        """Return what it adds to the bound of the root to place b before a."""
+        prices = self.root.reduced_costs
+        return float(-prices[self.column[a, b]] if a < b else prices[self.column[b, a]])
 
     def before(self, x: Floats) -> Floats:
         """Return the columns as a matrix: how much i comes before j."""
@@ -222,11 +243,63 @@ class _Tree:
         return before
 
 
+class _Cycles(_Tree):
+    """The same with majorities alone: column a of a majority i over j is 1 when an order has j before i, and pays it.
+
+    The rows are cycles of majorities: every order breaks one of each. Pairs without a majority, which the triangles of
+    the other program tie to all else, have no column here, and the program is far smaller.
+    """
+
+    presolve = False
+
+    def __init__(self, cost: Floats, start: Ints, step: float, tolerance: float, clock: Clock) -> None:
+        self.majorities = Majorities(cost.T)
+        super().__init__(cost, start, step, tolerance, clock)
+        for rows in self.majorities.cycles(self.majorities.seen_from(start)):
+            self.model.add_rows(*rows)
+
+    def columns(self) -> tuple[Floats, float, Ints]:
+        """See `_Tree`."""
+        return self.majorities.cost, self.floor, self.majorities.number
+
+    def before(self, x: Floats) -> Floats:
+        """Return how much i comes before j; where there is no majority, the middle of what paths of others allow."""
+        far, _ = self.majorities.paths(np.maximum(x, 0.0))
+        np.minimum(far, 1.0, out=far)
+        before: Floats = (1 - far + far.T) / 2
+        tail, head = self.majorities.tail, self.majorities.head
+        before[tail, head], before[head, tail] = 1 - x, x
+        np.fill_diagonal(before, 0.0)
+        return before
+
+    def cuts(self, before: Floats) -> Iterator[Rows]:
+        """Yield the cycles that a solution breaks too little."""
+        yield from self.majorities.cycles(np.maximum(before[self.majorities.head, self.majorities.tail], 0.0))
+
+    def fits_none(self, node: _Node) -> bool:
+        """Whether majorities that must be kept form a cycle."""
+        kept = np.zeros(self.cost.shape, dtype=bool)
+        held = node.upper < 0.5
+        kept[self.majorities.tail[held], self.majorities.head[held]] = True
+        return _has_cycle(kept)
+
+    def price(self, a: int, b: int) -> float:
+        """See `_Tree`."""
+        column = self.column[a, b]
+        return float(self.root.reduced_costs[column]) if column >= 0 else 0.0
+
+
 class _Relaxed(_Tree):
     """A tree that wants bounds only: orders on the way are not made, for they might break the fixed pairs."""
 
     def round(self, before: Floats) -> None:
         """Make none."""
+
+
+def _has_few_cycles(cost: Floats) -> bool:
+    """Whether cycles of majorities make a faster program than triangles: few items, or few majorities."""
+    n = len(cost)
+    return n <= _FEW_ITEMS or int(np.count_nonzero(cost != cost.T)) < _SPARSE * n * (n - 1)
 
 
 def _has_cycle(arcs: npt.NDArray[np.bool_]) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 
 from holdrank.arrays.tolerances import TIED
 from holdrank.rankings import Floats, Ints
@@ -121,7 +123,12 @@ def order_cost(cost: Floats, order: Ints) -> float:
     """Return the sum of cost[i, j] over i before j."""
     if len(order) > 1000:
         return float(sum(cost[item, order[k + 1 :]].sum() for k, item in enumerate(order)))
-    return float(np.triu(cost[np.ix_(order, order)], 1).sum())
+    return float(np.where(_above_diagonal(len(order)), cost[order[:, None], order], 0.0).sum())
+
+
+@lru_cache(maxsize=8)
+def _above_diagonal(n: int) -> npt.NDArray[np.bool_]:
+    return np.triu(np.ones((n, n), dtype=bool), 1)
 
 
 def tidy(cost: Floats, order: Ints, tolerance: float) -> tuple[tuple[int, ...], bool | None]:

@@ -1,0 +1,81 @@
+"""Cycles of majorities: every order breaks each of them, so they bound what orders cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+import numpy as np
+
+from holdrank.arrays.native import call
+from holdrank.rankings import Floats, Ints
+
+Rows: TypeAlias = tuple[Ints, Floats, float, float]
+"""Columns and values of rows of one width, one line per row, and their two limits."""
+
+_VIOLATED = 1e-6
+_SHORT = 1e-7  # by how much an arc is longer than its column: of equal cycles the shortest is found
+_ROWS_AN_ARC = 3  # new rows that may share a column
+_WIDEST = 16  # arcs that a row has on average at most
+
+
+class Majorities:
+    """The majorities of a component, as arcs from the winner to the loser.
+
+    Attributes
+    ----------
+    tail, head : (m,) arrays of int
+        The winner and the loser of each.
+    cost : (m,) array of float
+        What an order pays that has the loser before the winner.
+    number : (n, n) array of int
+        The number of the arc from i to j, -1 where there is none.
+    """
+
+    def __init__(self, margin: Floats) -> None:
+        """Take the majorities from what i wins against j by; 0 and less are none."""
+        more = margin - margin.T
+        tail, head = np.nonzero(more > 0)
+        self.tail: Ints = tail.astype(np.int64)
+        self.head: Ints = head.astype(np.int64)
+        self.cost: Floats = more[tail, head]
+        self.number = np.full(margin.shape, -1, dtype=np.int64)
+        self.number[tail, head] = np.arange(len(tail))
+
+    def seen_from(self, order: Ints) -> Floats:
+        """Return lengths with which each short cycle holds one majority that an order loses."""
+        n = len(order)
+        place = np.empty(n, dtype=np.int64)
+        place[order] = np.arange(n)
+        return np.where(place[self.tail] > place[self.head], 0.5, 0.25 / n)
+
+    def paths(self, lengths: Floats) -> tuple[Floats, Ints]:
+        """Return the lengths of the shortest paths from i to j, and the item that follows i on each."""
+        n = len(self.number)
+        far = np.full((n, n), np.inf)
+        far[self.tail, self.head] = lengths + _SHORT
+        following = np.empty((n, n), dtype=np.int64)
+        call("shortest_paths", far, n, following)
+        return far, following
+
+    def cycles(self, lengths: Floats) -> Iterator[Rows]:
+        """Yield rows for cycles that are shorter than 1, the shortest first, few of them sharing an arc.
+
+        The lengths are the columns of a solution; a cycle of length 1 is broken.
+        """
+        n = len(self.number)
+        far, following = self.paths(lengths)
+        whole = lengths + far[self.head, self.tail]
+        closing = np.argsort(whole, kind="stable")
+        closing = np.ascontiguousarray(closing[: np.count_nonzero(whole < 1 - _VIOLATED)], dtype=np.int64)
+        widths = np.empty(max(len(closing), 1), dtype=np.int64)
+        members = np.empty(_WIDEST * len(widths) + n, dtype=np.int64)
+        kept = call(
+            "pick_cycles", n, len(self.cost), self.tail, self.head, self.number, following, len(closing), closing,
+            _ROWS_AN_ARC, widths, members, len(members),
+        )  # fmt: skip
+        ends = np.cumsum(widths[:kept])
+        for width in np.unique(widths[:kept]).tolist():
+            last = ends[widths[:kept] == width]
+            columns = members[last[:, None] - np.arange(width, 0, -1)]
+            yield columns, np.ones(columns.shape), 1.0, np.inf
