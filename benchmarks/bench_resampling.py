@@ -48,13 +48,13 @@ def plain_loop(votes: hr.Votes, T: Any, draws: int, seed: int) -> list[Any]:
 
 @pytest.mark.parametrize("T", RULES, ids=lambda T: T.__name__)
 def test_1_000_draws_of_5_000_ballots_of_10_items(benchmark: Any, T: Any) -> None:
-    found = benchmark.pedantic(hr.bootstrap, args=(ballots(5_000, 10), T, 1_000, 1), rounds=2, warmup_rounds=1)
+    found = benchmark.pedantic(hr.bootstrap, args=(ballots(5_000, 10), T), kwargs={"draws": 1_000, "rng": 1}, rounds=2)
     assert found.draws == 1_000
 
 
 @pytest.mark.parametrize("T", [hr.copeland, hr.bradley_terry, hr.borda], ids=lambda T: T.__name__)
 def test_200_draws_of_200_000_battles_of_100_items(benchmark: Any, T: Any) -> None:
-    found = benchmark.pedantic(hr.bootstrap, args=(battles(200_000, 100), T, 200, 1), rounds=2, warmup_rounds=1)
+    found = benchmark.pedantic(hr.bootstrap, args=(battles(200_000, 100), T), kwargs={"draws": 200, "rng": 1}, rounds=2)
     assert found.draws == 200
 
 

@@ -327,12 +327,13 @@ class _Tally:
         new = {key: at for at, key in reversed(list(enumerate(keys))) if key not in self._number_of}
         todo = sorted(new.values())
         if todo:
-            found = self._route.ranks(sums[todo])
-            for at, ranks, proved in zip(todo, *found, strict=False):
+            ranked, sure = self._route.ranks(sums if len(todo) == len(sums) else sums[todo])
+            for at, ranks, proved in zip(todo, ranked.astype(np.int32), sure.tolist(), strict=False):
                 # A ranking that is not proved because the time was over says more about the time than about the draw.
                 if not proved and self._route.clock.over() and (self.draws or at or not self._insist):
                     break
-                self._learn(keys[at], ranks, bool(proved))
+                self._number_of[keys[at]] = self._numbered(ranks)
+                self._proved[keys[at]] = proved
         for done, key in enumerate(keys):
             if key not in self._number_of:
                 return done
@@ -340,10 +341,6 @@ class _Tally:
             self.unproved += not self._proved[key]
             self.draws += 1
         return len(keys)
-
-    def _learn(self, key: bytes, ranks: Ints, proved: bool) -> None:
-        self._number_of[key] = self._numbered(np.asarray(ranks, dtype=np.int32))
-        self._proved[key] = proved
 
     def _numbered(self, ranks: Ints) -> int:
         number = self.number.setdefault(ranks.tobytes(), len(self.ranks))
@@ -358,8 +355,9 @@ def _summary(
     started: float,
 ) -> Bootstrap:  # fmt: skip
     """Return what the tally says about items and pairs."""
-    common = sorted(range(len(tally.ranks)), key=lambda k: (-tally.counts[k], tally.ranks[k].tolist()))
-    ranks, counts = np.array([tally.ranks[k] for k in common]), np.array([tally.counts[k] for k in common])
+    ranks, counts = np.array(tally.ranks), np.array(tally.counts)
+    common = np.lexsort((*ranks.T[::-1], -counts))
+    ranks, counts = ranks[common], counts[common]
     draws, n = tally.draws, votes.n
     places = np.asarray(mean_places(ranks))
     order = np.argsort(places, axis=0, kind="stable")
@@ -371,9 +369,12 @@ def _summary(
         return np.asarray(places[order[at, np.arange(n)], np.arange(n)])
 
     above = np.zeros((n, n))
+    # Whole numbers add up without rounding in single precision up to here, in half the time.
+    exact = np.float32 if draws < 2**24 else np.float64
     for at in range(0, len(ranks), rows := max(1, NUMBERS_AT_A_TIME // n**2)):
         some = ranks[at : at + rows]
-        above += np.tensordot(counts[at : at + rows], some[:, :, None] < some[:, None, :], axes=1)
+        ahead = (some[:, :, None] < some[:, None, :]).reshape(len(some), -1)
+        above += (counts[at : at + rows].astype(exact) @ ahead.astype(exact)).reshape(n, n)
     above /= draws
     mine = consensus.ranking.ranks
     kept = np.where(mine[:, None] < mine, above, np.where(mine[:, None] > mine, above.T, 1 - above - above.T))
