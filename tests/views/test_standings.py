@@ -114,8 +114,11 @@ def test_banners_say_what_is_missing_why_and_how_to_get_it(arena):
     record["spec"]["time_limit"] = 40.0
     for name in ("gaps", "curves"):
         next(step for step in record["steps"] if step["name"] == name)["state"] = "cut short"
+    said = "Votes at the gaps between tiers and breakdown curves ({} of 40 s)."
+    assert banners(record)[0].text.startswith(said.format("share of the time limit"))  # the whole took less
+    record["steps"][-1]["seconds"] = 39.0
     (late,) = banners(record)
-    assert late.text.startswith("Votes at the gaps between tiers and breakdown curves (time limit of 40 s).")
+    assert late.text.startswith(said.format("time limit"))
     assert late.command == "holdrank report arena.csv --time-limit 200"
     record["votes"]["source"] = "my votes; rm -rf.csv"
     assert banners(record)[0].command == "holdrank report 'my votes; rm -rf.csv' --time-limit 200"

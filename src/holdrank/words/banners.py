@@ -31,6 +31,7 @@ _WHAT = {
     "others": "other rules",
     "refine": "closer bounds",
 }
+_NEARLY = 0.9  # of the time limit: then the limit is what ended the work
 _LONGER, _LEAST_SECONDS = 5, 60  # a time limit that helps is so many times the present one
 
 
@@ -78,7 +79,7 @@ def _cut_short(record: Record) -> Banner | None:
     limit = record["spec"]["time_limit"]
     parts = []
     for state, why in (
-        ("cut short", f"time limit of {limit:g} s" if limit is not None else "time limit"),
+        ("cut short", _limit_text(limit, sum(step["seconds"] for step in record["steps"]))),
         ("interrupted", "interrupted"),
         ("failed", ""),
     ):
@@ -96,6 +97,19 @@ def _cut_short(record: Record) -> Banner | None:
         parts.append("Bounds shown there hold, but are wider than they could be.")
     again = cut or any(step["state"] == "interrupted" for step in steps)
     return Banner("Not everything was computed.", " ".join(parts), _command(record) if again else "")
+
+
+def _limit_text(limit: float | None, seconds: float) -> str:
+    """Return what cut a step short: the time limit, or its part of it where the whole took less.
+
+    Examples
+    --------
+    >>> _limit_text(40.0, 39.5), _limit_text(240.0, 58.6), _limit_text(None, 3.0)
+    ('time limit of 40 s', 'share of the time limit of 240 s', 'time limit')
+    """
+    if limit is None:
+        return "time limit"
+    return f"time limit of {limit:g} s" if seconds >= _NEARLY * limit else f"share of the time limit of {limit:g} s"
 
 
 def _command(record: Record) -> str:
