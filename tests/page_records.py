@@ -48,6 +48,35 @@ def large_record(n: int) -> dict:
         "known": True,
     }
     record["gaps"] = [gap] * (len(sizes) - 1)
+    record["mean_ranks"] = {
+        "level": 0.95,
+        "tasks": 60,
+        "values": [1 + 0.8 * i + 0.1 * n for i in order],
+        "friedman": 99.5,
+        "friedman_p": 1e-9,
+        "critical_difference": 1.9,
+        "groups": [[i, i + 1, i + 2] for i in range(n - 2)],
+    }
+    finding = {
+        "probe": "coverage",
+        "state": "raised",
+        "title": "uneven coverage",
+        **dict.fromkeys(("value", "lower", "upper", "bar"), 0.1),
+        "bar_text": "raised when an item has less than 25 % of the median number of comparisons, interval included",
+        "pairs": [],
+        "items": [0],
+        "people": [],
+        "numbers": {"rare": 1},
+        "text": f"1 item has few comparisons. {record['items'][0]} is compared least: 9 times, 2.1 % of the median.",
+        "adversary": None,
+    }
+    record["audit"] = {
+        "headline": "1 of 1 probe is raised: uneven coverage.",
+        "level": 0.95,
+        "seed": 0,
+        "status": "proven optimal",
+        "findings": [finding, {**finding, "probe": "cycles", "state": "clear"}],
+    }
     ballot = {"ranks": [n - i for i in order], "weight": 1.0}
     record["attack"] |= {"before": ranks, "after": ranks[::-1], "removed": {"kinds": 300, "listed": [ballot] * 30},
                          "added": {"kinds": 30, "listed": [ballot] * 30}}  # fmt: skip

@@ -165,7 +165,7 @@ def test_progress_and_partial_records_come_step_by_step():
         partial=lambda record: seen.append((record["steps"][-1]["name"], mismatch(record))),
     )
     names = ["consensus", "tiers", "attack", "chance", "claims", "gaps", "cut", "removals"]
-    names += ["races", "bootstrap", "reach", "voters", "tradeoff", "curves", "others", "refine"]
+    names += ["races", "bootstrap", "reach", "voters", "audit", "tradeoff", "curves", "others", "refine"]
     assert [name for name, _ in seen] == names
     assert {problem for _, problem in seen} == {""}
     assert [name for name in dict.fromkeys(steps) if name in names] == names

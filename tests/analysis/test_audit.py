@@ -8,7 +8,10 @@ import json
 import math
 import multiprocessing
 import pickle
+import re
 from concurrent.futures import ProcessPoolExecutor
+from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -19,16 +22,23 @@ from hypothesis import strategies as st
 
 import holdrank as hr
 from boards import DEFECTS, board, votes_of
-from holdrank.analysis.audit import PROBES
+from holdrank.analysis.audit import PROBES, audit_in_brief
 from holdrank.analysis.audit_records import audit_record
+from holdrank.analysis.probes.bars import BARS
 from holdrank.analysis.probes.cycles import _count, majority_chances
 from holdrank.analysis.probes.evidence import Evidence
 from holdrank.analysis.probes.links import gini, least_cut
 from holdrank.analysis.probes.people import log_chance, weighed
 from holdrank.analysis.probes.standing import as_normal, components, critical, influences, separated, standing
-from holdrank.analysis.records import command_mismatch, command_record, ranking_record
+from holdrank.analysis.records import command_mismatch, command_record, mismatch, ranking_record
+from holdrank.cli import terminal
 from holdrank.rules.registry import rule_of
+from holdrank.status import Clock
+from holdrank.views import report
 from holdrank.views.audits import audit_markdown, audit_page
+from holdrank.words.misleading import in_brief
+
+from analyses import analysed
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -627,3 +637,131 @@ def test_the_command_prints_a_table_and_writes_pages(command_line, tmp_path, mon
     code, _, err = command_line("audit", "battles.csv", "-o", "audit.png")
     assert code == 2
     assert "--output needs a file with the extension .html, .md" in err
+
+
+# Bars, and leads.
+
+
+def test_sentences_about_bars_take_their_numbers_from_the_probes(monkeypatch):
+    found = quick(votes_of(board(None, 1)))
+    told = {one.probe: one.bar_text for one in found.findings}
+    numbers = {name: bar for name, bar in ((one.probe, one.bar) for one in found.findings) if bar}
+    assert numbers["votes"] == BARS["separated"]
+    assert f"{100 * BARS['separated']:g} %" in told["votes"]
+    assert f"{100 * numbers['position']:g} of 100" in told["position"]
+    assert f"{100 * numbers['cycles']:g} %" in told["cycles"]
+    assert f"{numbers['connection']:g} comparisons" in told["connection"]
+    assert f"{100 * numbers['coverage']:g} %" in told["coverage"]
+    assert f"{100 * (numbers['people'] - 1):.4g} %" in told["people"]
+    assert f"{100 * BARS['few']:g} %" in told["people"]
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "audit.md").read_text("utf-8")
+    rows = {line.split("|")[1].strip(): line for line in page.splitlines() if line.startswith("| ")}
+    assert all(re.search(rf"\b{100 * BARS[name]:g} %", rows[probe]) for probe, name in
+               (("votes", "separated"), ("cycles", "cycles"), ("coverage", "coverage"), ("people", "few")))  # fmt: skip
+    assert f"fewer than {BARS['links']}," in rows["connection"]
+    assert f"more than {100 * BARS['position']:g}," in rows["position"]
+    # Who moves a bar moves the probe and the sentence.
+    monkeypatch.setitem(BARS, "links", 100_000)
+    after = quick(votes_of(board(None, 1)))["connection"]
+    assert (after.raised, after.bar) == (True, 100_000)
+    assert after.bar_text == "raised when fewer than 100,000 comparisons connect two groups of items"
+
+
+@pytest.mark.parametrize("rule", ["borda", "mean-score"])
+def test_leads_and_errors_are_those_of_paired_samples(rule):
+    rng = np.random.default_rng(8)
+    rows = rng.normal(size=(40, 4)) + np.array([0.5, 0.3, 0.0, 0.0])
+    if rule == "mean-score":
+        rows[rng.random(rows.shape) < 0.2] = np.nan
+    votes = hr.Votes.from_score_rows(rows)
+    found = standing(votes, rule_of({"borda": hr.borda, "mean-score": hr.mean_score}[rule]))
+    values = scipy.stats.rankdata(rows, axis=1) if rule == "borda" else rows
+    means = np.nanmean(values, axis=0)
+    assert found.lead == pytest.approx(means[:, None] - means)
+    moved = np.nan_to_num(values - means) / (~np.isnan(values)).sum(axis=0)
+    for a, b in itertools.permutations(range(4), 2):
+        error = math.sqrt(((moved[:, a] - moved[:, b]) ** 2).sum() * 40 / 39)
+        assert found.error[a, b] == pytest.approx(max(error, abs(means[a] - means[b]) / math.sqrt(40)))
+    gaps = np.array([[0, 1], [2, 3]])
+    order = [int(np.flatnonzero((np.nan_to_num(votes.scores, nan=9) == np.nan_to_num(row, nan=9)).all(axis=1))[0])
+             for row in rows]  # fmt: skip
+    found_moves = influences(votes, found, gaps)[order]
+    assert found_moves == pytest.approx(np.stack([moved[:, 0] - moved[:, 1], moved[:, 2] - moved[:, 3]], axis=1))
+
+
+def test_an_item_without_any_score_is_ahead_of_nobody():
+    rows = np.array([[1.0, 2.0, np.nan], [2.0, 4.0, np.nan], [1.5, 3.0, np.nan]])
+    found = standing(hr.Votes.from_score_rows(rows), rule_of(hr.mean_score))
+    assert found.z[2].tolist() == [0.0, 0.0, 0.0]
+    assert np.isinf(found.error[2]).all()
+
+
+# In reports.
+
+
+def in_report(votes, **spec):
+    return analysed(votes, hr.Spec(draws=0, theta=None, **spec), "audit")
+
+
+def test_a_report_names_what_is_raised_with_the_adversary_and_the_command(tmp_path):
+    frame = board("judge", 1)
+    frame.write_csv(tmp_path / "a board.csv")
+    votes = hr.read_votes(tmp_path / "a board.csv", voter="voter")
+    found = in_report(votes)
+    assert mismatch(found.record) == ""
+    told = found.record["audit"]
+    full = hr.audit(votes, rng=0, time_limit=0)
+    assert [one["text"] for one in told["findings"]] == [one.text() for one in full.findings]
+    assert [one["state"] for one in told["findings"]] == [one.state for one in full.findings]
+    priced = [one["probe"] for one in told["findings"] if one["adversary"]]
+    assert "judge" in priced
+    assert "cycles" not in priced  # nobody asks about what is clear
+    for page in (report.html(found), report.markdown(found)):
+        assert "What could mislead" in page
+        assert "1 of 8 probes is raised." in page
+        assert "One person who carries a place" in page
+        assert "holdrank audit" in page
+    assert "holdrank audit &#39;a board.csv&#39; --voter voter</bdi>" in report.html(found)
+    with pytest.MonkeyPatch.context() as patch:
+        lines = []
+        patch.setattr("click.echo", lambda text="", **_: lines.append(text))
+        terminal.print_analysis(found)
+    assert "1 of 8 probes is raised." in lines
+    assert any(line.startswith("One person who carries a place: Without ") for line in lines)
+
+
+def test_a_report_of_a_clean_board_says_that_nothing_is_raised():
+    found = in_report(votes_of(board(None, 1)))
+    page = report.html(found)
+    assert "<p>None of 9 probes is raised.</p>" in page
+    assert "<bdi>audit(votes)</bdi>" in page
+    assert '<ul class="plain findings">' not in page
+    assert 'id="audit"' not in report.html(in_report(hr.Votes.from_orders([["a"]])))
+
+
+def test_names_in_findings_are_text():
+    votes = hr.Votes.from_orders([[HOSTILE, "b"], ["b", HOSTILE]], weights=[11, 9], unlisted="observed")
+    page = report.html(in_report(votes)).split('id="audit"')[1].split("</section>")[0]
+    assert "&lt;script&gt;" in page
+    assert HOSTILE not in page
+
+
+def test_an_audit_that_runs_out_of_time_says_which_probes_are_missing():
+    votes = votes_of(board(None, 1))
+    brief = audit_in_brief(votes, hr.bradley_terry, hr.bradley_terry(votes), Clock(0), seed=0)
+    assert [one.probe for one in brief.findings] == ["votes"]
+    assert brief.status is hr.Status.TIME_LIMIT
+    record = {"audit": audit_record(brief), "votes": {"source": "", "sha256": ""}, "spec": {"rule": "auto"}}
+    told = in_brief(record)
+    assert told["text"] == "None of 1 probe is raised. 8 probes did not run within the time limit."
+
+
+def test_an_audit_that_floats_cannot_do_leaves_the_rest_of_the_report(monkeypatch):
+    def fails(*_, **__):
+        raise np.linalg.LinAlgError("Singular matrix")
+
+    monkeypatch.setattr(import_module("holdrank.analysis.analyse"), "audit_in_brief", fails)
+    found = in_report(votes_of(board(None, 1)))
+    assert found.record["audit"] is None
+    assert found.record["steps"][-1]["state"] == "failed"
+    assert "Singular" in report.html(found)

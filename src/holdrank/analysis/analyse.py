@@ -14,6 +14,8 @@ from functools import partial
 import numpy as np
 
 from holdrank import __version__
+from holdrank.analysis.audit import PROBES, audit_in_brief
+from holdrank.analysis.audit_records import audit_record
 from holdrank.analysis.bootstrap import bootstrap
 from holdrank.analysis.chance.mean_ranks import mean_ranks
 from holdrank.analysis.chance.rank_sets import knows_chance, rank_sets
@@ -119,7 +121,7 @@ class _Run(Steps):
             **dict.fromkeys(
                 ("consensus", "optima", "tiers", "path", "ratings", "pairs", "bootstrap", "reach", "tradeoff")
             ),
-            **dict.fromkeys(("attack", "chance", "mean_ranks", "cut", "removals", "races", "voters")),
+            **dict.fromkeys(("attack", "chance", "mean_ranks", "cut", "removals", "races", "voters", "audit")),
             **{name: [] for name in ("gaps", "curves", "claims", "others", "steps")},
             "seal": "",  # until all is there
         }
@@ -332,6 +334,18 @@ class _Run(Steps):
         for found in attacks:
             self._note_if_open(found.status)
         self.record["voters"] = voters_in_short(effects, attacks, _VOTERS)
+
+    def _audit(self) -> None:
+        """Look for what in the votes could make the ranking mislead."""
+        if self.votes.n < 2:
+            return
+        try:
+            found = audit_in_brief(self.votes, self.rule.function, self.median, self._part, seed=self.spec.seed)
+        except np.linalg.LinAlgError as error:  # leads that floats cannot tell
+            raise HoldrankError(f"no audit: {error}") from error
+        if len(found.findings) < len(PROBES):
+            self._note(found.status)
+        self.record["audit"] = audit_record(found)
 
     def _tradeoff(self) -> None:
         """Weigh loss against robustness over all thresholds, beside the one that was chosen."""

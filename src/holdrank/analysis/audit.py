@@ -27,6 +27,7 @@ from holdrank.rules.merges import base_of, consensus_of, settled
 from holdrank.rules.registry import auto, rule_of
 from holdrank.status import Clock, Status, Step, Tabular
 from holdrank.votes.models import Seed, seed_of
+from holdrank.votes.votes import Votes
 from holdrank.words.audit import about_text, audit_lines, head_text
 
 PROBES = ("votes", "position", "ties", "cycles", "connection", "coverage", "people", "judge", "category")
@@ -34,6 +35,7 @@ PROBES = ("votes", "position", "ties", "cycles", "connection", "coverage", "peop
 
 _AT_LEAST = 5.0  # seconds for a ranking
 _TOO_SHORT = 0.02  # seconds: not worth a try
+_LEVEL, _BRIEF = 0.95, 2.0  # of the audit in a report: coverage of intervals, seconds for adversaries
 _TRIED = 2  # pairs of a finding that an adversary is asked about
 
 
@@ -174,18 +176,48 @@ def audit(
         found.append(one)
         if progress is not None:
             progress(Step("probes", done + 1, len(PROBES)))
-    with Clock(seconds) as clock:
-        prices = _prices(known, found, clock)
-        short = any(price is None or price["short"] for price in prices.values())
-        status = Status.TIME_LIMIT if short and seconds is not None else consensus.status
+    return _audited(known, found, found, Clock(seconds), started)
+
+
+def audit_in_brief(votes: Votes, T: Statistic, consensus: Consensus, clock: Clock, *, seed: int) -> Audit:
+    """Return an audit for a report: adversaries are asked about raised findings only, for two seconds.
+
+    Parameters
+    ----------
+    votes : Votes
+    T : Statistic
+        A rule without tiers.
+    consensus : Consensus
+        Its ranking of the votes, which is known.
+    clock : Clock
+        No probe begins after it is over; those that did not run are not among the findings.
+    seed : int
+    """
+    started = perf_counter()
+    known = Evidence(votes, T, rule_of(T), consensus, _LEVEL, seed)
+    found: list[Finding] = []
+    for one in _probes(known):
+        found.append(one)
+        if clock.over():
+            break
+    left = Clock(min(clock.seconds_left(), _BRIEF), within=clock)
+    return _audited(known, found, [one for one in found if one.raised], left, started)
+
+
+def _audited(known: Evidence, found: list[Finding], asked: list[Finding], limit: Clock, started: float) -> Audit:
+    """Return the findings, with what an adversary needs beside those that were asked about."""
+    with limit as clock:
+        prices = _prices(known, asked, clock)
+        short = any(price is None or price["short"] for price in prices.values()) or len(found) < len(PROBES)
+        status = Status.TIME_LIMIT if short and clock.deadline is not None else known.consensus.status
         status = Status.INTERRUPTED if clock.interrupted else status
     return Audit(
-        consensus=consensus,
-        statistic=name_of(T),
-        total=votes.total,
+        consensus=known.consensus,
+        statistic=name_of(known.T),
+        total=known.votes.total,
         findings=tuple(_priced(known, one, prices) for one in found),
-        level=share,
-        seed=seed,
+        level=known.level,
+        seed=known.seed,
         status=status,
         seconds=perf_counter() - started,
     )
@@ -215,7 +247,7 @@ def _prices(known: Evidence, found: list[Finding], clock: Clock) -> dict[Goal, d
 
 def _priced(known: Evidence, one: Finding, prices: dict[Goal, dict[str, Any] | None]) -> Finding:
     """Return a finding with what an adversary needs to break the same thing."""
-    own = [price for goal in _goals(known, one) if (price := prices[goal])]
+    own = [price for goal in _goals(known, one) if (price := prices.get(goal))]
     return replace(one, adversary=min((price for price in own if "lower" in price), key=_cost, default=None))
 
 

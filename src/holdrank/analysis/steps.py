@@ -29,6 +29,7 @@ SHARES = {
     "bootstrap": 0.4,
     "reach": 0.4,
     "voters": 0.4,
+    "audit": 0.3,
     "tradeoff": 0.5,
     "curves": 0.8,
     "others": 0.9,

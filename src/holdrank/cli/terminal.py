@@ -12,9 +12,11 @@ from holdrank.errors import show
 from holdrank.words.cuts import cut_lists
 from holdrank.words.headlines import subline
 from holdrank.words.ladders import ladder_of
+from holdrank.words.misleading import in_brief
 from holdrank.words.names import ballot_text, curve_name
 from holdrank.words.nouns import noun_of
 from holdrank.words.numbers import number, percent, plural, span
+from holdrank.words.pictures import concerns, critical_difference_text, left_out
 from holdrank.words.prices import NOT_KNOWN, budget_text, price, price_text
 from holdrank.words.remarks import other_winners_text
 
@@ -40,11 +42,13 @@ def print_analysis(analysis: Analysis) -> None:
     for title, lines in (
         ("Tiers" if record["tiers"] else "Ranking", _ladder(record)),
         ("Places", _ranges(record)),
+        ("Mean ranks", _mean_ranks(record)),
         (f"Pairs: share of the {unit} that prefer the row", _heatmap(record)),
         (f"Breakdown: {unit} that must change to move so many pairs", _curves(record)),
         ("Cut", _cut(record)),
         ("Claims", _claims(record)),
         ("The smallest attack", _attack(record)),
+        ("What could mislead", _audit(record)),
         ("Not finished", _open_steps(record)),
     ):
         if lines:
@@ -113,6 +117,20 @@ def _ranges(record: Record) -> list[str]:
         budget = budget_text(reach["budget"], reach["votes"], noun_of(record["votes"]))
         told.append(f"attack: places not ruled out when changing {budget}")
     return [*lines, "; ".join(told)]
+
+
+def _mean_ranks(record: Record) -> list[str]:
+    """Return the critical-difference diagram in words, of tables of scores."""
+    worth = concerns("critical_difference", record) and not left_out("critical_difference", record)
+    return critical_difference_text(record).splitlines() if worth else []
+
+
+def _audit(record: Record) -> list[str]:
+    found = in_brief(record)
+    if found is None:
+        return []
+    rows = [f"{title}: {text}" + f" An adversary: {price}." * bool(price) for title, text, price, _ in found["rows"]]
+    return [found["text"], *rows, f"every probe with its interval: {found['command']}"]
 
 
 def _heatmap(record: Record) -> list[str]:

@@ -15,6 +15,7 @@ from holdrank.views.svg import PICTURES
 from holdrank.words.banners import banners, file_name
 from holdrank.words.headlines import FIRM_MEANS, LEAST_DRAWS, subline, then_text
 from holdrank.words.ladders import ladder_of
+from holdrank.words.misleading import in_brief
 from holdrank.words.names import chosen_text, curve_name, in_text, listed, named, rule_name, why_chosen
 from holdrank.words.nouns import noun_of
 from holdrank.words.numbers import number, percent, plural, span
@@ -76,6 +77,7 @@ def page_view(record: Record) -> dict[str, Any]:
         "voters": voter_table(record),
         "removals": removal_table(record),
         "optima": optima_table(record),
+        "audit": in_brief(record),
         "others": _others(record),
         "consensus": _consensus(record),
         "steps": record["steps"],

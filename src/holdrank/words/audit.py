@@ -26,22 +26,6 @@ _TITLES = {
     "category": "a category that reverses the order",
 }
 
-_BARS = {
-    "votes": "raised when fewer than three quarters of the neighbouring places are separated, all tested together",
-    "position": "raised when the position is worth more than 2 of 100 battles, interval included",
-    "ties": "raised when a pair that is separated, all pairs tested together, swaps under another treatment of ties",
-    "cycles": "raised when cycles exceed what the model expects by more than 1 % of all triples, interval included, or "
-    "when chance explains none of the three majorities of a cycle",
-    "connection": "raised when fewer than 30 comparisons connect two groups of items",
-    "coverage": "raised when an item has less than a quarter of the median number of comparisons, interval included",
-    "people": "raised when drawing people instead of votes widens the errors by more than 15 %, interval included, or "
-    "when 5 % of the people cast half of the votes",
-    "judge": "raised when two neighbours swap without one person, whose votes on them differ from everybody's by more "
-    "than chance, all people and gaps tested together",
-    "category": "raised when one group of votes reverses a pair by more than chance, all pairs and groups tested "
-    "together",
-}
-
 _REASONS = {
     "shares": "the weights are not whole numbers of votes, so nothing is known about chance",
     "one item": "there is only one item",
@@ -71,11 +55,6 @@ _REASONS = {
 def title(probe: str) -> str:
     """Return what a probe looks for."""
     return _TITLES[probe]
-
-
-def bar_text(probe: str) -> str:
-    """Return when a probe is raised."""
-    return _BARS[probe]
 
 
 def head_text(raised: Sequence[str], applied: int) -> str:

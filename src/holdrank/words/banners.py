@@ -26,6 +26,7 @@ _WHAT = {
     "chance": "places by chance",
     "reach": "places within reach",
     "voters": "voters who matter",
+    "audit": "what could mislead",
     "tradeoff": "the trade-off",
     "curves": "breakdown curves",
     "others": "other rules",

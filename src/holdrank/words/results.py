@@ -23,6 +23,7 @@ STEPS = {
     "bootstrap": "drawing bootstrap samples",
     "reach": "finding the ranks an adversary can reach",
     "voters": "leaving out voters",
+    "audit": "looking for what could mislead",
     "tradeoff": "computing the trade-off between loss and robustness",
     "curves": "computing breakdown curves",
     "others": "comparing with the other rules",

@@ -24,21 +24,28 @@ from holdrank.votes.limits import NUMBERS_AT_A_TIME
 from holdrank.votes.pairs import PairCounts
 from holdrank.votes.votes import Votes
 
+Influences: TypeAlias = Iterator[tuple[slice, Floats]]
 Estimator: TypeAlias = Callable[[Votes, Groups | None], Estimate]
 
 
 def points(votes: Votes, groups: Groups | None) -> Estimate:
     """Return Borda's scores as points of a ballot: how many others it places below each item."""
+    return _with_spread(votes, groups, *point_influences(votes))
+
+
+def point_influences(votes: Votes) -> tuple[Floats, Influences]:
+    """Return the mean points, and how far the points of each ballot are from them, part by part."""
     mean = votes.wins().sum(axis=1) / votes.total
-
-    def influences() -> Iterator[tuple[slice, Floats]]:
-        return ((part, each - mean) for part, each in points_of_ballots(votes))
-
-    return _with_spread(votes, groups, mean, influences())
+    return mean, ((part, each - mean) for part, each in points_of_ballots(votes))
 
 
 def mean_of_scores(votes: Votes, groups: Groups | None) -> Estimate:
     """Return mean scores, of the voters who gave one."""
+    return _with_spread(votes, groups, *score_influences(votes))
+
+
+def score_influences(votes: Votes) -> tuple[Floats, Influences]:
+    """Return the mean scores, NaN where there is none, and the influence of each ballot on them, part by part."""
     scores = scores_of(votes)
     heard = votes.weights @ ~np.isnan(scores)
     means = np.where(heard > 0, mean_scores(votes), np.nan)
@@ -47,9 +54,9 @@ def mean_of_scores(votes: Votes, groups: Groups | None) -> Estimate:
     def influences() -> Iterator[tuple[slice, Floats]]:
         for at in range(0, votes.distinct, rows):
             part = slice(at, at + rows)
-            yield part, np.nan_to_num(scores[part] - means) * (votes.total / np.maximum(heard, 1.0))
+            yield part, np.nan_to_num(scores[part] - means) * (votes.total / np.where(heard > 0, heard, 1.0))
 
-    return _with_spread(votes, groups, means, influences())
+    return means, influences()
 
 
 def strengths(votes: Votes | PairCounts, groups: Groups | None) -> Estimate:
@@ -69,9 +76,7 @@ def effective_units(total: float, groups: Groups | None) -> float:
     return total if groups is None else float(groups.totals.sum() ** 2 / (groups.totals**2).sum())
 
 
-def _with_spread(
-    votes: Votes, groups: Groups | None, values: Floats, influences: Iterator[tuple[slice, Floats]]
-) -> Estimate:
+def _with_spread(votes: Votes, groups: Groups | None, values: Floats, influences: Influences) -> Estimate:
     """Return values with the covariance by the influence of each ballot on them."""
     units = votes.total if groups is None else float(len(groups))
     filling = np.zeros((votes.n, votes.n))

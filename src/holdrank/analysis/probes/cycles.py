@@ -7,6 +7,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from holdrank.analysis.probes.bars import BARS
 from holdrank.analysis.probes.evidence import Evidence, Mask
 from holdrank.analysis.probes.findings import Finding, not_applicable
 from holdrank.analysis.probes.standing import critical
@@ -15,8 +16,6 @@ from holdrank.rules.strengths import RIDGE, strengths
 from holdrank.rules.ties import tie_counts
 from holdrank.votes.votes import Votes
 
-BAR = 0.01
-"""The share of triples that may be cyclic beyond what the model expects."""
 _FEWEST = 10  # triples that tell anything
 _DRAWS = 400
 _MOST_ITEMS = 500  # that are looked at
@@ -65,7 +64,7 @@ def cycles(known: Evidence) -> Finding:
         low, high = np.quantile(drawn, [tail, 1 - tail]).tolist()
         facts |= {"expected": float(drawn.mean()) * triples, "most": high * triples}
         ends = (share - float(drawn.mean()), share - high, share - low)
-    raised = bool(facts["sure"]) or (battles and ends[1] > BAR)
+    raised = bool(facts["sure"]) or (battles and ends[1] > BARS["cycles"])
     names = tuple(known.items[some[k]] for k in example)
     return Finding(
         "cycles",
@@ -73,7 +72,7 @@ def cycles(known: Evidence) -> Finding:
         value=ends[0],
         lower=ends[1],
         upper=ends[2],
-        bar=BAR,
+        bar=BARS["cycles"],
         items=names if raised else (),
         facts={**facts, "example": names},
     )

@@ -6,13 +6,12 @@ import math
 
 import numpy as np
 
+from holdrank.analysis.probes.bars import BARS
 from holdrank.analysis.probes.evidence import Evidence
 from holdrank.analysis.probes.findings import Finding, not_applicable
 from holdrank.analysis.probes.standing import critical
 from holdrank.rankings import Floats
 
-BAR = 0.75
-"""The share of gaps that must be separated."""
 _LEVEL = 1e-6  # errors: below this two items are level
 
 
@@ -50,11 +49,11 @@ def few_votes(known: Evidence) -> Finding:
     share = right / gaps
     return Finding(
         "votes",
-        "raised" if share < BAR else "clear",
+        "raised" if share < BARS["separated"] else "clear",
         value=share,
         lower=share,
         upper=1.0,
-        bar=BAR,
+        bar=BARS["separated"],
         pairs=tuple(known.pair(k) for k in order),
         facts=facts,
     )

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from holdrank.analysis.probes.bars import BARS
 from holdrank.status import Shown
-from holdrank.words.audit import adversary_text, bar_text, finding_text, statistic_text, title
+from holdrank.words.audit import adversary_text, finding_text, statistic_text, title
+from holdrank.words.bars import bar_text
 
 State: TypeAlias = Literal["raised", "clear", "does not apply"]
 
@@ -71,7 +73,7 @@ class Finding(Shown):
     @property
     def bar_text(self) -> str:
         """When the probe is raised, in words."""
-        return bar_text(self.probe)
+        return bar_text(self.probe, BARS)
 
     @property
     def statistic_text(self) -> str:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from holdrank.analysis.probes.bars import BARS
 from holdrank.analysis.probes.evidence import Evidence
 from holdrank.analysis.probes.findings import Finding, not_applicable
 from holdrank.analysis.probes.standing import critical
 from holdrank.rankings import Floats
 
-FEWEST_LINKS = 30
-"""Comparisons that must join any two parts of the items."""
-LEAST_SHARE = 0.25
-"""Comparisons that an item must have, as a share of the median."""
 _MOST_ITEMS = 600  # for which the least cut is looked for
 
 
@@ -32,7 +29,7 @@ def connection(known: Evidence) -> Finding:
     else:
         links, side = least_cut(met) if n <= _MOST_ITEMS else least_item(met)
         side = side if 2 * len(side) <= n else np.setdiff1d(np.arange(n), side)
-    thin = votes.is_counts and links < FEWEST_LINKS
+    thin = votes.is_counts and links < BARS["links"]
     raised = groups > 1 or thin
     names = tuple(known.items[k] for k in side.tolist())
     rest = n - len(names)
@@ -44,10 +41,10 @@ def connection(known: Evidence) -> Finding:
         value=links,
         lower=links,
         upper=links,
-        bar=float(FEWEST_LINKS),
+        bar=float(BARS["links"]),
         pairs=tuple((known.items[a], known.items[b]) for a, b in crossing) if thin and groups == 1 else (),
         items=names if raised else (),
-        facts={"groups": groups, "links": links, "side": names, "rest": rest, "bar": FEWEST_LINKS},
+        facts={"groups": groups, "links": links, "side": names, "rest": rest, "bar": BARS["links"]},
     )
 
 
@@ -109,7 +106,7 @@ def coverage(known: Evidence) -> Finding:
     reach = critical(known.level, n) / 2 if known.votes.is_counts else 0.0
     low = np.maximum(np.sqrt(each) - reach, 0.0) ** 2 / middle
     high = (np.sqrt(each) + reach) ** 2 / middle
-    rare = np.flatnonzero(high < LEAST_SHARE)
+    rare = np.flatnonzero(high < BARS["coverage"])
     rare = rare[np.argsort(each[rare], kind="stable")]
     least = int(each.argmin())
     pairs = n * (n - 1) // 2
@@ -119,7 +116,7 @@ def coverage(known: Evidence) -> Finding:
         value=float(each[least] / middle),
         lower=float(low[least]),
         upper=float(high[least]),
-        bar=LEAST_SHARE,
+        bar=BARS["coverage"],
         items=tuple(known.items[k] for k in rare.tolist()),
         facts={
             "rare": len(rare),
@@ -128,7 +125,7 @@ def coverage(known: Evidence) -> Finding:
             "median": middle,
             "most": float(each.max()),
             "share": float(each[least] / middle),
-            "bar": LEAST_SHARE,
+            "bar": BARS["coverage"],
             "pairs": pairs,
             "compared": int((np.triu(known.met, 1) > 0).sum()),
             "gini": gini(each),

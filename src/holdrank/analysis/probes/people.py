@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from holdrank.analysis.probes.bars import BARS
 from holdrank.analysis.probes.evidence import Evidence, People
 from holdrank.analysis.probes.findings import Finding, not_applicable
 from holdrank.analysis.probes.standing import Standing, critical, influences, separated, standing
@@ -15,10 +16,6 @@ from holdrank.rankings import Floats, Ints
 from holdrank.rules.merges import consensus_of
 from holdrank.votes.votes import Votes
 
-WIDER = 1.15
-"""How much wider errors may be when people are drawn instead of votes."""
-FEW = 0.05
-"""The share of people who may not cast half of the votes."""
 _FEWEST_PEOPLE = 20
 _CELLS = 30_000_000  # numbers of a table of ballots and gaps
 _AT_A_TIME = 2_000_000
@@ -132,8 +129,8 @@ def few_people(known: Evidence, seen: Weighed | None) -> Finding:
     reach = critical(known.level, 1) * seen.doubt
     ends = math.sqrt(middle / (1 + reach)), math.sqrt(middle / (1 - reach)) if reach < 1 else math.inf
     enough = len(totals) >= _FEWEST_PEOPLE
-    wider = enough and ends[0] > WIDER
-    few = enough and half <= FEW * len(totals)
+    wider = enough and ends[0] > BARS["wider"]
+    few = enough and half <= BARS["few"] * len(totals)
     z = known.standing.z[seen.gaps[:, 0], seen.gaps[:, 1]]
     order = np.argsort(-people.totals, kind="stable")[:half].tolist()
     return Finding(
@@ -142,7 +139,7 @@ def few_people(known: Evidence, seen: Weighed | None) -> Finding:
         value=math.sqrt(middle),
         lower=ends[0],
         upper=ends[1] if math.isfinite(ends[1]) else None,
-        bar=WIDER,
+        bar=BARS["wider"],
         people=tuple(people.names[k] for k in order[:_MOST_NAMED]) if wider or few else (),
         facts={
             "of": people.of,

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from holdrank.analysis.probes.bars import BARS
 from holdrank.analysis.probes.evidence import Evidence, Mask
 from holdrank.analysis.probes.findings import Finding, not_applicable
 from holdrank.analysis.probes.standing import critical
@@ -14,8 +15,6 @@ from holdrank.rules.merges import consensus_of
 from holdrank.votes.pairs import PairCounts
 from holdrank.votes.votes import Votes
 
-BAR = 0.02
-"""How much more an item may win when shown first than when shown second, as a share of its battles."""
 _SECONDS = 5.0  # for the order without the effect
 _BOTH_ORDERS = 0.2  # of the battles must be of pairs that met in both orders
 
@@ -44,7 +43,7 @@ def position(known: Evidence) -> Finding:
     error = math.sqrt(float(weight @ _variances(votes, both))) / float(weight.sum())
     reach = critical(known.level, 1) * error
     low, high = effect - reach, effect + reach
-    outside = low > BAR or high < -BAR
+    outside = low > BARS["position"] or high < -BARS["position"]
     flips = _flips(known, met, effect)
     return Finding(
         "position",
@@ -52,7 +51,7 @@ def position(known: Evidence) -> Finding:
         value=effect,
         lower=low,
         upper=high,
-        bar=BAR,
+        bar=BARS["position"],
         pairs=flips if outside else (),
         facts={
             "effect": effect,

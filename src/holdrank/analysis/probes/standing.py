@@ -1,12 +1,14 @@
 """How far every item is ahead of every other by a rule, and how sure that is: what probes compare with chance.
 
 What "ahead" means follows from what the rule looks at: strengths by a model, mean places, mean scores, or else the
-share of the votes on a pair. Each vote counts as drawn by itself.
+share of the votes on a pair. Each vote counts as drawn by itself. Means and their errors are those of
+`chance.estimates`; strengths are fitted here, for probes need a finite one, also for an item that never loses.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal, TypeAlias, cast
@@ -14,6 +16,14 @@ from typing import Literal, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
+from holdrank.analysis.chance.estimates import (
+    Estimator,
+    Influences,
+    mean_of_scores,
+    point_influences,
+    points,
+    score_influences,
+)
 from holdrank.rankings import Floats, Ints
 from holdrank.rules.registry import Rule
 from holdrank.rules.sandwich import filling_of_ballots, filling_of_pairs, plain_slopes
@@ -22,6 +32,10 @@ from holdrank.rules.ties import tie_counts
 from holdrank.votes.pairs import PairCounts
 from holdrank.votes.votes import Votes
 
+_ESTIMATES: dict[str, tuple[Estimator, Callable[[Votes], tuple[Floats, Influences]]]] = {
+    "places": (points, point_influences),  # a point is a place
+    "score": (mean_of_scores, score_influences),
+}
 _FEW = 2 / math.sqrt(30)  # the error of the lead of level items after 30 comparisons
 
 AnyVotes: TypeAlias = Votes | PairCounts
@@ -117,32 +131,19 @@ def _by_share(votes: AnyVotes) -> Standing:
 
 
 def _by_values(votes: Votes, scale: Scale) -> Standing:
-    """Return leads in mean places or mean scores, by what ballots differ in."""
-    rows, mean, per_item = ballot_values(votes, scale)
-    total = votes.total
-    spread = (rows * votes.weights[:, None]).T @ rows / np.outer(per_item, per_item)
-    spread *= total / max(total - 1, 1.0)
+    """Return leads in mean places or mean scores, by what ballots differ in; nothing where an item has no score."""
+    found = _ESTIMATES[scale][0](votes, None)
+    values, spread, total = found.values, found.covariance, votes.total
     held = np.diagonal(spread)
     error = np.sqrt(np.maximum(held[:, None] + held - 2 * spread, 0.0))
-    lead = mean[:, None] - mean
+    lead = values[:, None] - values
+    unknown = np.isnan(lead)
+    lead[unknown], error[unknown] = 0.0, 0.0
     # Voters who all agree show no spread; as many who toss a coin would be this far from level.
     error = np.maximum(error, np.abs(lead) / math.sqrt(max(total, 1.0)))
     z = np.divide(lead, error, out=np.zeros_like(lead), where=error > 0)
     error = np.where(error > 0, error, np.inf)
-    return Standing(scale, lead, error, as_normal(z, max(total - 1, 1.0)), mean)
-
-
-def ballot_values(votes: Votes, scale: Scale) -> tuple[Floats, Floats, Floats]:
-    """Return what each ballot gives each item less the mean, the mean, and how many votes each item has."""
-    if scale == "places":
-        rows = np.concatenate([-places for _, places in votes.ballots.places()]).astype(np.float64)
-        listed = np.ones(rows.shape, dtype=bool)
-    else:
-        rows = np.array(votes.scores, dtype=np.float64)
-        listed = ~np.isnan(rows)
-    per_item = np.maximum(votes.weights @ listed, 1e-300)
-    mean = votes.weights @ np.where(listed, rows, 0.0) / per_item
-    return np.where(listed, rows - mean, 0.0), mean, per_item
+    return Standing(scale, lead, error, as_normal(z, max(total - 1, 1.0)), np.nan_to_num(values))
 
 
 def as_normal(t: Floats, degrees: float) -> Floats:
@@ -211,8 +212,8 @@ def influences(votes: Votes, found: Standing, gaps: Ints) -> Floats:
     if found.scale == "share":
         return _share_influences(votes, found, gaps)
     if found.scale != "strength":
-        rows, _, per_item = ballot_values(votes, found.scale)
-        rows /= per_item
+        _, parts = _ESTIMATES[found.scale][1](votes)
+        rows = np.concatenate([each for _, each in parts]) / votes.total
         return np.asarray(rows[:, above] - rows[:, below])
     s = cast("Floats", found.values)
     bread = cast("Floats", found.bread)
