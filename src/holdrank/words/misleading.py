@@ -61,6 +61,6 @@ def _command(record: Facts) -> str:
     rule = "" if spec["rule"] == "auto" else f" --rule {spec['rule']}"
     given = ""
     for option in ("voter", "by"):  # as the reader tells them
-        column = re.fullmatch(r"column '([^'\\]+)'", votes["choices"].get(option, ""))
+        column = re.match(r"column '([^'\\]+)'(?:,|$)", votes["choices"].get(option, ""))
         given += f" --{option} {shlex.quote(show(column[1], 100))}" if column else ""
     return f"holdrank audit {shlex.quote(name)}{rule}{given}"
