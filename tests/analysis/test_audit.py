@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import holdrank as hr
-from boards import DEFECTS, board, votes_of
+from boards import DEFECTS, board, scores, votes_of
 from holdrank.analysis.audit import PROBES, audit_in_brief
 from holdrank.analysis.audit_records import audit_record
 from holdrank.analysis.probes.bars import BARS
@@ -39,6 +39,7 @@ from holdrank.views.audits import audit_markdown, audit_page
 from holdrank.words.misleading import in_brief
 
 from analyses import analysed
+from studios import opened, running, wait
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -765,3 +766,19 @@ def test_an_audit_that_floats_cannot_do_leaves_the_rest_of_the_report(monkeypatc
     assert found.record["audit"] is None
     assert found.record["steps"][-1]["state"] == "failed"
     assert "Singular" in report.html(found)
+
+
+def test_the_studio_shows_what_could_mislead_the_diagram_and_chance_with_the_adversary():
+    rows = scores(1).scores
+    text = "model," + ",".join(f"t{k}" for k in range(len(rows))) + "\n"
+    text += "".join(f"m{k}," + ",".join(f"{x:.3f}" for x in column) + "\n" for k, column in enumerate(rows.T))
+    with running() as client:
+        url = opened(client, text, "scores.csv")
+        told = wait(client, url)
+        page = client.get(url).text
+    record = told["analysis"] if "analysis" in told else told["record"]
+    assert f"<p>{in_brief(record)['text']}</p>" in page
+    assert "holdrank audit scores.csv" in page
+    assert 'id="drawn-critical_difference"' in page
+    assert 'class="picture critical_difference"' in page
+    assert "an adversary needs" in page.split('id="chance"')[1]

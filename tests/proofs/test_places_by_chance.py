@@ -11,6 +11,8 @@ import pytest
 import holdrank as hr
 from holdrank.analysis.records import seal_of
 
+from analyses import analysed as few_steps
+
 CLAIM = "the places by chance follow from the votes and the seed"
 
 
@@ -66,3 +68,43 @@ def test_places_that_are_missing_are_not_passed_over():
     record["seal"] = seal_of(record)
     found = findings(votes, hr.Analysis(record), "places by chance")
     assert [check.finding for check in found.values()] == ["open"]
+
+
+# Mean ranks of score tables.
+
+RANKS = "the mean ranks and their groups follow from the scores"
+
+
+def scored(blanks=0.1):
+    rows = np.random.default_rng(3).integers(0, 4, size=(25, 4)) - np.array([0, 0, 1, 3.5])
+    rows[np.random.default_rng(4).random(rows.shape) < blanks] = np.nan
+    return hr.Votes.from_score_rows(rows, items=list("abcd"))
+
+
+@pytest.mark.parametrize("blanks", [0.0, 0.1, 0.9])
+def test_mean_ranks_are_counted_again(blanks):
+    votes = scored(blanks)
+    found = few_steps(votes, hr.Spec(rule="borda", draws=200, theta=None), "chance")
+    assert findings(votes, found, RANKS)[RANKS].finding == "proved"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"tasks": 24}, {"values": [1.0, 2.0, 3.0, 4.0]}, {"friedman": 3.0}, {"groups": []}, {"critical_difference": 0.01}],
+    ids=lambda change: next(iter(change)),
+)
+def test_a_forged_diagram_is_refuted(change):
+    votes = scored()
+    record = few_steps(votes, hr.Spec(rule="borda", draws=200, theta=None), "chance").record
+    record["mean_ranks"] |= change
+    record["seal"] = seal_of(record)
+    assert findings(votes, hr.Analysis(record), RANKS)[RANKS].finding == "refuted"
+
+
+def test_mean_ranks_of_votes_without_scores_are_refuted():
+    told = few_steps(scored(), hr.Spec(rule="borda", draws=200, theta=None), "chance").record["mean_ranks"]
+    votes = hr.Votes.from_ranks([[1, 2, 3, 4]] * 25, items=list("abcd"))
+    record = few_steps(votes, hr.Spec(rule="borda", draws=200, theta=None), "chance").record
+    record |= {"mean_ranks": told}
+    record["seal"] = seal_of(record)
+    assert findings(votes, hr.Analysis(record), RANKS)[RANKS].finding == "refuted"

@@ -425,3 +425,14 @@ def test_one_analysis_is_written_to_several_files(run, tmp_path, monkeypatch):
         assert out == ""
         assert problem in err
         assert not (tmp_path / "b.md").exists()
+
+
+def test_one_sentence_joins_chance_and_adversary_on_every_page(tmp_path):
+    table = "left,right,winner\n" + "a,b,a\n" * 60 + "a,b,b\n" * 45
+    (tmp_path / "battles.csv").write_text(table, encoding="utf-8")
+    found = hr.analyse(hr.read_votes(tmp_path / "battles.csv"), hr.Spec(draws=200, theta=None))
+    both = found.record["chance"]["text"]
+    assert both == "a and b are statistically tied at 95 %; an adversary needs 8 battles (proven minimum)."
+    apart = "The one neighbouring pair is not separated at 95 %."
+    assert f"<p>{both} {apart}</p>" in html(found).replace("\u00a0", " ")
+    assert f"{both} {apart}" in markdown(found).replace("\\", "")

@@ -197,7 +197,7 @@ class _Run(Steps):
         if found.draws < LEAST_DRAWS:
             self._note(found.status)
             return
-        self.record["chance"] = chance_record(found, self.reported.ranking, self.record["attack"])
+        self.record["chance"] = chance_record(found, self.reported.ranking, self.record["attack"], self.record["votes"])
 
     def _attacked(self, found: Attack, T: Statistic) -> Record:
         best = found.whole or found

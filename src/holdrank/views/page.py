@@ -13,6 +13,7 @@ from holdrank.status import Status
 from holdrank.views.standings import board
 from holdrank.views.svg import PICTURES
 from holdrank.words.banners import banners, file_name
+from holdrank.words.chance import neighbours_text
 from holdrank.words.headlines import FIRM_MEANS, LEAST_DRAWS, subline, then_text
 from holdrank.words.ladders import ladder_of
 from holdrank.words.misleading import in_brief
@@ -70,6 +71,7 @@ def page_view(record: Record) -> dict[str, Any]:
         "left_out": list(dict.fromkeys(filter(None, (left_out(picture.name, record) for picture in pictures)))),
         "firm_means": FIRM_MEANS,
         "chance": _chance(record),
+        "both": _both(record),
         "claims": [_claim(row, votes) for row in record["claims"]],
         "cut": _cut(record),
         "attack": attack_tables(record),
@@ -215,6 +217,15 @@ def _chance(record: Record) -> list[tuple[int, str]]:
     first = sorted(enumerate(drawn["first"]), key=lambda pair: -pair[1])
     found = [(item, percent(share)) for item, share in first[:_MOST_FIRST] if share > 0]
     return found if len(found) > 1 else []  # the line below the headline says who is always first
+
+
+def _both(record: Record) -> str:
+    """Return what chance does and what an adversary needs, then how many neighbours are separated; or nothing."""
+    found = record.get("chance")
+    if found is None:
+        return ""
+    apart = neighbours_text(sum(found["neighbours"]), len(found["neighbours"]), found["level"])
+    return f"{show(found['text'], LONGEST_TEXT)} {apart}"
 
 
 def _claim(row: Record, votes: Record) -> tuple[str, str, str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from holdrank.errors import show
 from holdrank.words.names import in_text, listed
+from holdrank.words.nouns import noun_of
 from holdrank.words.numbers import number, percent, percent_in_brief, plural
 
 _SMALLEST = 1e-4  # p-value that is printed
@@ -142,7 +143,7 @@ def _needs(attack: dict[str, Any], votes: dict[str, Any]) -> str:
     least, most = attack[names[0]], attack[names[1]]
 
     def amount(value: float) -> str:
-        return plural(value, "vote") if votes["counts"] else f"{percent(value)} of the votes"
+        return plural(value, noun_of(votes)) if votes["counts"] else f"{percent(value)} of the {noun_of(votes)}s"
 
     if most is None:
         return f"an adversary needs at least {amount(least)}" if least else "no attack was found, and none is ruled out"

@@ -16,7 +16,7 @@ from holdrank.proofs.recorded.curves import curve_checks, tradeoff_checks
 from holdrank.proofs.recorded.cut import cut_checks, gap_checks, race_checks
 from holdrank.proofs.recorded.layout import layout_checks, other_check, votes_checks
 from holdrank.proofs.recorded.optima import optima_checks
-from holdrank.proofs.recorded.places import bootstrap_checks, chance_checks, reach_checks
+from holdrank.proofs.recorded.places import bootstrap_checks, chance_checks, mean_ranks_checks, reach_checks
 from holdrank.proofs.recorded.ratings import rating_checks, removal_checks
 from holdrank.proofs.recorded.record import Recorded, in_short
 from holdrank.proofs.recorded.thresholds import chosen_checks
@@ -81,5 +81,6 @@ def _statements(recorded: Recorded) -> Iterator[Check]:
         yield other_check(recorded, other)
     yield from bootstrap_checks(recorded)
     yield from chance_checks(recorded)
+    yield from mean_ranks_checks(recorded)
     yield from reach_checks(recorded)
     yield from in_short("loss and robustness over all thresholds are as reported", tradeoff_checks(recorded), clock)

@@ -9,8 +9,9 @@ from fractions import Fraction
 import numpy as np
 
 from holdrank.analysis.bootstrap import bootstrap
+from holdrank.analysis.chance.mean_ranks import mean_ranks
 from holdrank.analysis.chance.rank_sets import knows_chance, rank_sets
-from holdrank.analysis.chance.records import chance_record
+from holdrank.analysis.chance.records import chance_record, mean_ranks_record
 from holdrank.analysis.spec import reach_budget
 from holdrank.analysis.streams import drawn_by
 from holdrank.arrays.tolerances import NUDGE, SAME
@@ -71,8 +72,34 @@ def chance_checks(recorded: Recorded) -> Iterator[Check]:
         if found["draws"] < again.draws:
             yield Check(claim, "open", "a time limit cut the draws short: they were not recomputed")
             return
-        same = chance_record(again, Ranking(recorded.shown.ranks), record["attack"]) == found
+        same = chance_record(again, Ranking(recorded.shown.ranks), record["attack"], record["votes"]) == found
         yield Check(claim, "proved") if same else Check(claim, "refuted", "recomputed, they differ")
+
+
+def mean_ranks_checks(recorded: Recorded) -> Iterator[Check]:
+    """Check the mean ranks of a score table by counting them again, and what tests make of them."""
+    found, claim = recorded.record.get("mean_ranks"), "the mean ranks and their groups follow from the scores"
+    if found is None:
+        return
+    votes = recorded.votes
+    if not votes.is_counts or votes.scores is None:
+        yield Check(claim, "refuted", "these votes hold no scores to count")
+        return
+    again = mean_ranks_record(mean_ranks(votes, found["level"]))
+    ranks, tasks = [Fraction(0)] * recorded.n, 0
+    for row, weight in zip(votes.scores.tolist(), votes.weights.tolist(), strict=True):
+        if any(math.isnan(score) for score in row):
+            continue
+        tasks += int(weight)
+        for item, score in enumerate(row):
+            better, level = sum(other > score for other in row), row.count(score)
+            ranks[item] += int(weight) * (better + Fraction(level + 1, 2))
+    same = found["tasks"] == tasks and found["groups"] == again["groups"]
+    if tasks:
+        same = same and found["values"] == [float(rank / tasks) for rank in ranks]  # halves add up without rounding
+        tests = ("friedman", "friedman_p", "critical_difference")
+        same = same and all(math.isclose(found[name], again[name], rel_tol=SAME) for name in tests)
+    yield Check(claim, "proved") if same else Check(claim, "refuted", "recomputed, they differ")
 
 
 def _has_groups(recorded: Recorded) -> bool:
