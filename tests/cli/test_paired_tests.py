@@ -24,7 +24,7 @@ def test_the_screen_has_ranks_with_bars_the_tests_and_the_pairs(run):
     assert code == 0
     lines = [line.rstrip() for line in out.splitlines()]
     assert lines[:5] == [
-        "Paired tests: 5 ballots, 3 items",
+        "Paired tests: 5 tasks, 3 items",
         "mean rank   item    not separated (Nemenyi)",
         "     1.00   Ash     │",
         "     2.20   Birch   │ │",
