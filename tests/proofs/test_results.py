@@ -21,6 +21,8 @@ from holdrank.proofs.strengths import RIDGE
 from holdrank.status import Status
 from holdrank.words.ratings import NO_RATINGS
 
+import oracles
+
 VOTES = hr.Votes.from_orders([list("abc"), list("bac"), list("cab")], weights=[60, 40, 11])
 TIERS = hr.Robust(hr.kemeny, 0.1)
 
@@ -129,8 +131,9 @@ def test_the_units_of_one_ballot_need_scores_that_are_decimals():
     """Half points from 0 to 3: one ballot moves a lead by six of them at most."""
     halves = hr.Votes.from_score_rows([[3.0, 0.5, 1.0], [0.0, 2.5, 1.0]])
     assert Exactly(halves, hr.mean_score).one_ballot == 6
-    thirds = hr.Votes.from_score_rows([[1 / 3, 0.5, 1.0], [0.0, 2.5, 1.0]])
-    assert Exactly(thirds, hr.mean_score).one_ballot is None
+    fine = hr.Votes.from_score_rows([[2.0**-20, 0.5, 1.0], [0.0, 2.5, 1.0]])  # has twenty decimals
+    assert Exactly(fine, hr.mean_score).base == "mean-score"
+    assert Exactly(fine, hr.mean_score).one_ballot is None
 
 
 def test_scores_are_decimals_where_those_are_short():
@@ -207,9 +210,10 @@ def test_what_is_so_already_takes_no_battles():
         assert not held.fails(goal.aim(before, BATTLES.items), 0.0, hr.Change.REPLACE, whole=False), goal
 
 
-def test_a_tie_of_two_takes_fewer_battles_than_a_turn():
-    """Of 4 battles x wins 3: one for another ties the two, two for others put y first."""
-    votes = hr.Votes.from_ranks([[1, 2], [2, 1]], [3, 1], items=["x", "y"], unlisted="observed")
+def test_a_tie_takes_fewer_battles_than_a_turn():
+    """Each wins 3 of 4 against those after it: one battle for another makes the first two equal, two turn them."""
+    rows = [[1, 2, 0], [2, 1, 0], [1, 0, 2], [2, 0, 1], [0, 1, 2], [0, 2, 1]]
+    votes = hr.Votes.from_ranks(rows, [3, 1] * 3, unlisted="observed")
     found = hr.attack(votes, hr.bradley_terry, hr.NewWinner())
     amounts = (found.votes_needed, found.votes_to_tie, found.votes_to_decide, found.votes_sufficient)
     assert amounts == (1, 1, 2, 2)
@@ -218,6 +222,28 @@ def test_a_tie_of_two_takes_fewer_battles_than_a_turn():
     more = forged(found, votes_to_decide=3.0, votes_sufficient=3.0)
     outright = [check for check in hr.verify(votes, hr.bradley_terry, more).checks if "outright" in check.claim]
     assert [check.finding for check in outright] == ["open"]
+
+
+# Tiers of ballots that compare different pairs
+
+
+@pytest.mark.parametrize(
+    ("weights", "theta", "merge"), [((3, 4, 3, 1, 4), 0.2, "downward"), ((4, 5, 4, 2, 2), 0.3, "naive")]
+)
+def test_deviations_that_different_voters_make_are_compared_too(weights, theta, merge):
+    """Which of two quotients is larger no single condition says; the proof narrows them down."""
+    rows = [[1, 2, 0], [0, 1, 2], [2, 0, 1], [1, 2, 3], [2, 1, 3]]
+    votes, T = hr.Votes.from_ranks(rows, weights, unlisted="observed"), hr.Robust(hr.borda, theta, merge=merge)
+    found = hr.attack(votes, T, hr.NewWinner())
+    before = tuple(found.before.ranking.ranks.tolist())
+    assert before == (2, 1, 2)
+    goal = ("new winner",)
+    ballots = [tuple(row) for row in votes.ranks.tolist()], [int(weight) for weight in votes.weights]
+    fewest = oracles.fewest_ballots(*ballots, "observed", "replace", ("borda", theta, merge), before, [goal], 2)
+    assert found.votes_needed == fewest[goal][0]
+    assert hr.verify(votes, T, found).proved
+    lower = found.lower + 0.01
+    assert hr.verify(votes, T, forged(found, lower=lower, upper=lower)).refuted
 
 
 # Ratings
