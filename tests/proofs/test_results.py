@@ -113,7 +113,8 @@ def test_what_was_not_proved_stays_open():
         said = notes(VOTES, T, unsure, "open")
         assert said == ["it was not proven optimal, so its bound is only a lower bound"]
     many = hr.Votes.from_orders([[str(k) for k in range(17)]])
-    assert notes(many, hr.kemeny, hr.kemeny(many), "open") == ["more than 16 items"]
+    for T in (hr.footrule, TIERS):
+        assert notes(many, T, T(many), "open") == ["more than 16 items"]
 
 
 def test_a_curve_without_distances_says_nothing_but_its_consensus():
