@@ -13,8 +13,12 @@ import pytest
 
 import holdrank as hr
 from holdrank import cli
+from holdrank.cli import interrupts
 from holdrank.cli.options import as_option
 from holdrank.errors import Option
+from holdrank.status import Step
+
+posix = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
 BATTLES = "model_a,model_b,winner,judge\n" + "x,y,a,j1\n" * 5 + "x,y,b,j2\ny,z,a,j1\nx,z,a,j2\nz,y,a,j3\n"
 
@@ -54,7 +58,7 @@ def _plain_signals():
 
 
 @pytest.mark.usefixtures("_plain_signals")
-@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@posix
 @pytest.mark.parametrize("interrupts", [signal.default_int_handler, signal.SIG_IGN])
 def test_termination_is_an_interruption_that_is_remembered(interrupts):
     signal.signal(signal.SIGINT, interrupts)
@@ -66,7 +70,7 @@ def test_termination_is_an_interruption_that_is_remembered(interrupts):
 
 
 @pytest.mark.usefixtures("_plain_signals")
-@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@posix
 def test_the_exit_code_says_which_signal_it_was(run, monkeypatch):
     from holdrank.files import reading
 
@@ -77,6 +81,7 @@ def test_the_exit_code_says_which_signal_it_was(run, monkeypatch):
 
 
 @pytest.mark.usefixtures("_plain_signals")
+@posix
 def test_handlers_of_others_are_left_alone():
     heard = []
     signal.signal(signal.SIGTERM, lambda *_: heard.append(1))
@@ -87,6 +92,45 @@ def test_handlers_of_others_are_left_alone():
         time.sleep(0.01)
     assert signal.getsignal(signal.SIGTERM) is theirs
     assert (heard, termination.heard) == ([1], False)
+
+
+@pytest.mark.usefixtures("_plain_signals")
+@posix
+def test_a_phase_that_does_not_end_by_itself_is_broken_off(monkeypatch):
+    monkeypatch.setattr(interrupts, "_BREAK", 0.01)
+    monkeypatch.setattr(interrupts, "_LEAVE", 60.0)
+    watch = interrupts.Watch()
+    phases = []
+
+    def work():
+        with watch.computing() as phase:
+            phases.append(phase)
+            thread.start()
+            for _ in range(20_000):
+                time.sleep(0.001)
+
+    thread = threading.Thread(target=lambda: watch._hurry(phases[0], signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    thread.join(10)
+    assert not thread.is_alive()
+    assert phases[0].over.is_set()
+
+
+@pytest.mark.usefixtures("_plain_signals")
+@posix
+def test_a_phase_that_hears_nothing_ends_the_process_with_what_is_known(monkeypatch, capfd):
+    monkeypatch.setattr(interrupts, "_BREAK", 0.01)
+    monkeypatch.setattr(interrupts, "_LEAVE", 0.02)
+    codes = []
+    monkeypatch.setattr(os, "_exit", codes.append)  # else there would be no test any more
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    watch = interrupts.Watch()
+    with watch.computing() as phase:
+        watch.keep(Step("rounds", 1, 2, "more than 30 votes so far."))
+        watch._hurry(phase, signal.SIGTERM)
+    assert codes == [143]
+    assert capfd.readouterr().err == "\ninterrupted; more than 30 votes so far\n"
 
 
 def test_a_command_runs_in_any_thread(run, capsys, monkeypatch):
