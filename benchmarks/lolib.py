@@ -34,12 +34,13 @@ def solve(path: Path, seconds: float) -> dict[str, object]:
     spent = process_time() - started
     order = np.array(found.ranking.order)
     value = order_cost(wins, order)
-    # The loss is a share of all that lies off the diagonal.
-    gap = (found.loss - found.bound) * wins.sum() / value
+    # The loss is what lies below the diagonal, in another unit.
+    below = wins.sum() - np.trace(wins) - value
+    gap = (1 - found.bound / found.loss) * below / value if found.loss else 0.0
     return {
         "n": votes.n,
         "value": round(value),
-        "gap": 0.0 if found.status is Status.PROVED else gap,
+        "gap": 0.0 if found.status is Status.PROVED else float(gap),
         "proved": found.status is Status.PROVED,
         "seconds": round(spent, 2),
         "limit": seconds,

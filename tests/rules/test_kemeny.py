@@ -15,7 +15,7 @@ import holdrank as hr
 from holdrank.arrays.insertions import descend, wander
 from holdrank.arrays.subsets import order_subsets
 from holdrank.rules import kemeny
-from holdrank.rules.kemeny import batch, branch, parts, search, subsets, triangles
+from holdrank.rules.kemeny import batch, branch, parts, prefixes, search, subsets, triangles
 from holdrank.rules.kemeny.parts import order_cost
 from holdrank.rules.solvers.highs import LinearProgram, Solution
 from holdrank.status import Clock, Status, Step
@@ -42,6 +42,14 @@ def uniform(n, size, seed):
 def no_subsets(monkeypatch):
     monkeypatch.setattr(subsets, "ALWAYS_UP_TO", 1)
     monkeypatch.setattr(subsets, "CLOSES_UP_TO", 1)
+    only_branching(monkeypatch)
+
+
+def only_branching(patch):
+    """Switch off what keeps most components from being branched on; test_kemeny_cuts.py switches it on."""
+    patch.setattr(branch, "_CUT_ROUNDS", 0)
+    patch.setattr(branch, "_CUT_ROUNDS_A_NODE", 0)
+    patch.setattr(prefixes, "MOST_COST", -1.0)
 
 
 def check_against_every_order(v, solved):
@@ -72,6 +80,7 @@ def test_branch_and_bound_equals_trying_every_order(v):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(subsets, "ALWAYS_UP_TO", 1)
         patch.setattr(subsets, "CLOSES_UP_TO", 1)
+        only_branching(patch)
         solved = solve(v.wins().T, v.is_counts)
         check_against_every_order(v, solved)
         assert solved.proved
@@ -380,6 +389,7 @@ def test_a_solver_that_calls_a_fitting_branch_empty_is_not_believed(no_subsets, 
 def test_subsets_are_left_out_when_the_time_is_too_short(monkeypatch):
     monkeypatch.setattr(subsets, "expected_seconds", lambda _: 1e9)
     monkeypatch.setattr(subsets, "ALWAYS_UP_TO", 1)
+    only_branching(monkeypatch)
     assert "branching" in solve(paley(11), time_limit=30).proof
     assert subsets.expected_seconds(12) < 1e10
 
@@ -642,12 +652,16 @@ def five_thousand_votes():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("layer", ["subsets", "branch and bound"])
+@pytest.mark.parametrize("layer", ["subsets", "branch and bound", "growing orders"])
 def test_five_thousand_votes_equal_trying_every_order(layer, monkeypatch):
     """Ties between majorities, zero weights, unlisted items, whole and broken weights, up to eight items."""
     if layer != "subsets":
         monkeypatch.setattr(subsets, "ALWAYS_UP_TO", 1)
         monkeypatch.setattr(subsets, "CLOSES_UP_TO", 1)
+    if layer == "branch and bound":
+        only_branching(monkeypatch)
+    if layer == "growing orders":
+        monkeypatch.setattr(branch, "_ROUNDS_FIRST", 0)
     decided = 0
     for cost, whole, least, count in five_thousand_votes():
         solved = solve(cost, whole)

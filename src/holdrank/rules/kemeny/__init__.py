@@ -6,9 +6,10 @@
    margins that an order loses count, in units of their greatest common divisor.
 2. `subsets`: a component of few items is solved by dynamic programming over its subsets.
 3. `search`: a larger one gets a good order from insertions with restarts.
-4. `branch`: a linear program with lazy rows bounds it: triangles of all pairs, or cycles of `majorities` where these
-   or the items are few. Where that leaves a gap, a small component is closed by its subsets and a larger one by branch
-   and bound.
+4. `branch`: a linear program with lazy rows (`program`) bounds it: `triangles` of all pairs, or cycles of `majorities`
+   where these or the items are few; then `cuts` on a few items. Where that leaves a gap, a small component is closed by
+   its subsets. In a larger one, orders grow from both ends while they fit into the gap (`prefixes`), and what is open
+   then is branched on.
 5. `packing`: a component too large for the linear program gets an order from windows of it, and a bound from weighted
    majority `cycles`, which rises with time.
 

@@ -3,12 +3,15 @@
 Column p of a pair i < j is 1 when i comes before j. The rows are triangles, ``0 <= x_ij + x_jk - x_ik <= 1``: no cycle
 of three. Almost all are slack, so they are added when violated and dropped when slack. Where many pairs have no
 majority, as in sparse battles, or items are few, the columns are majorities instead, and the rows are their cycles.
+Where triangles leave a gap, rows on a few items follow (`cuts`). As the gap shrinks, `prefixes` tries whether any order
+fits into it; what that leaves open is branched on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from heapq import heappop, heappush
 from itertools import pairwise
 
@@ -16,15 +19,22 @@ import numpy as np
 import numpy.typing as npt
 
 from holdrank.rankings import Floats, Ints
-from holdrank.rules.kemeny import search, subsets
+from holdrank.rules.kemeny import prefixes, search, subsets
+from holdrank.rules.kemeny.cuts import Separator
 from holdrank.rules.kemeny.majorities import Majorities, Rows
 from holdrank.rules.kemeny.parts import Part, order_cost, raise_to_step, rounding, tidy
+from holdrank.rules.kemeny.program import Program
 from holdrank.rules.kemeny.triangles import most_violated
 from holdrank.rules.solvers.highs import LinearProgram
 from holdrank.status import Clock, Step
 
 _FEW_ITEMS, _SPARSE = 40, 0.75  # items, or share of the pairs with a majority, up to which cycles are faster
 _DROP_EVERY = 3  # rounds between two clearances of slack rows
+_ROUNDS_FIRST = 10  # of a linear program before orders are grown at its prices: many are solved sooner
+_CLEARLY_LESS, _MUCH_LESS = 0.8, 0.5  # with cuts, without: the share of the last gap at which it pays to try again
+_PATIENCE, _PROGRESS = 8, 0.96  # rounds of cuts that must lower the gap to this share
+_CUT_ROUNDS, _CUT_ROUNDS_A_NODE = 200, 2
+_ROOM_FIRST, _ROOM, _ROOM_A_NODE = 200_000, 1_500_000, 30_000  # sets of items kept at either end of growing orders
 _LOOKS_FIRST, _LOOKS_A_NODE = 4_000, 200  # at each margin, in the search for better orders: for 100 items 30 and 1.5 ms
 
 
@@ -38,6 +48,9 @@ class _Node:
     upper: Floats
     x: Floats = field(default_factory=lambda: np.empty(0))
     reduced_costs: Floats = field(default_factory=lambda: np.empty(0))
+    duals: Floats = field(default_factory=lambda: np.empty(0))
+    priced: float = -np.inf  # the bound that belongs to the reduced costs
+    tried: float = np.inf  # the gap at which orders were grown last
 
     def __lt__(self, other: _Node) -> bool:
         return (self.bound, self.number) < (other.bound, other.number)
@@ -55,15 +68,23 @@ def solve(
     tree = (_Cycles if _has_few_cycles(cost) else _Tree)(cost, start, step, tolerance, clock)
     if tree.settled(tree.floor):
         return tree.part("pairs")
-    tree.relax(tree.root)
+    tree.relax(tree.root, room=_ROOM_FIRST)
     tree.floor = max(tree.floor, tree.root.bound)
     if tree.settled(tree.floor) or tree.stopped():
-        return tree.part("linear program")
+        return tree.part(tree.how)
     if len(cost) <= subsets.CLOSES_UP_TO and subsets.expected_seconds(len(cost)) < clock.seconds_left():
         return subsets.solve(cost, tolerance)
     tree.try_order(search.better_order(cost, tree.best, clock, steps=_LOOKS_FIRST * cost.size))
     if step and rounding(tree.value) >= step:
-        return tree.part("linear program")  # sums so large that no bound can be told from the next cost
+        return tree.part(tree.how)  # sums so large that no bound can be told from the next cost
+    if isinstance(tree, _Cycles) and len(cost) <= _FEW_ITEMS and _CUT_ROUNDS:
+        tree = tree.with_triangles()
+    tree.relax(tree.root, _CUT_ROUNDS, _ROOM_FIRST)
+    if not tree.settled(tree.root.bound) and not tree.stopped():
+        tree.grow(tree.root, _ROOM)
+    tree.floor = max(tree.floor, tree.root.bound)
+    if tree.settled(tree.floor) or tree.stopped():
+        return tree.part(tree.how)
     open_nodes = [tree.root]
     closed = 0
     while open_nodes and not tree.settled(open_nodes[0].bound) and not tree.stopped():
@@ -72,7 +93,7 @@ def solve(
         closed += 1
         tree.try_order(search.better_order(cost, tree.best, clock, steps=_LOOKS_A_NODE * cost.size, seed=closed))
         for child in tree.branches(heappop(open_nodes)):
-            tree.relax(child)
+            tree.relax(child, _CUT_ROUNDS_A_NODE, _ROOM_A_NODE)
             if not tree.settled(child.bound):
                 heappush(open_nodes, child)
     tree.floor = max(tree.floor, min((node.bound for node in open_nodes), default=tree.value))
@@ -95,7 +116,7 @@ def relaxed_within(
         tree.root.lower[columns[forward]] = 1.0
         tree.root.upper[columns[~forward]] = 0.0
     else:
-        tree.model.add_rows(columns[None], np.where(forward, 1.0, -1.0)[None], 1.0 - int((~forward).sum()), np.inf)
+        tree.program.add_choice(columns, np.where(forward, 1.0, -1.0), 1.0 - int((~forward).sum()))
     tree.relax(tree.root)
     return tree.root.bound, tree.before(tree.root.x) if tree.root.x.size else np.empty((0, 0))
 
@@ -114,8 +135,11 @@ class _Tree:
         self.margins: Floats
         self.margins, self.offset, self.column = self.columns()
         self.model = LinearProgram(self.margins, presolve=self.presolve)
+        self.program = Program(self.pairs, self.margins, self.offset, self.column, self.model)
+        self.separator = Separator()
         self.root = _Node(self.floor, 0, np.zeros(len(self.margins)), np.ones(len(self.margins)))
         self.made = 0
+        self.how = "linear program"
         self.gave_up = False
 
     def columns(self) -> tuple[Floats, float, Ints]:
@@ -141,13 +165,16 @@ class _Tree:
         """Make an order of a fractional solution, improve it, and keep it if it is good."""
         self.try_order(search.improve(self.cost, np.argsort(-before.sum(axis=1), kind="stable")))
 
-    def relax(self, node: _Node) -> None:
-        """Solve the node's linear program, adding violated triangles, until it is solved, settled or stopped.
+    def relax(self, node: _Node, cut_rounds: int = 0, room: int = 0) -> None:
+        """Solve the node's linear program, adding violated rows, until it is solved, settled or stopped.
 
-        The node's bound rises with every round; it holds whenever this ends.
+        The node's bound rises with every round; it holds whenever this ends. Triangles come first; after them, up to
+        `cut_rounds` times, rows on a few items, as long as they help. With room for so many sets, orders are grown at
+        the prices of the rows whenever the gap is clearly smaller than at the last trial.
         """
         self.model.set_bounds(node.lower, node.upper)
         rounds, dropped_at = 0, -np.inf
+        gaps: list[float] = []
         while True:
             solution = self.model.solve(self.clock)
             if not solution.finished:
@@ -159,29 +186,54 @@ class _Tree:
                 self.gave_up = not self.fits_none(node)
                 node.bound = node.bound if self.gave_up else np.inf
                 return
-            node.bound = max(node.bound, solution.bound + self.offset)
-            node.x, node.reduced_costs = solution.x, solution.reduced_costs
+            node.priced = solution.bound + self.offset
+            node.bound = max(node.bound, node.priced)
+            node.x, node.reduced_costs, node.duals = solution.x, solution.reduced_costs, solution.duals
             before = self.before(solution.x)
             self.round(before)
             if self.settled(node.bound) or self.stopped():
                 return
-            cuts = list(self.cuts(before))
-            if not cuts:
-                return
+            gap = self.value - node.bound
+            if room and rounds >= _ROUNDS_FIRST and gap < (_CLEARLY_LESS if gaps else _MUCH_LESS) * node.tried:
+                node.tried = gap
+                if self.grow(node, room):
+                    return
             rounds += 1
+            add = self.first_rows(before)
+            if add is None:
+                gaps.append(gap)
+                stalled = len(gaps) > _PATIENCE and gap > _PROGRESS * gaps[-1 - _PATIENCE]
+                add = None if len(gaps) > cut_rounds or stalled else self.more_rows(before)
+                if add is None:
+                    return
             if rounds % _DROP_EVERY == 0 and node.bound > dropped_at:
                 # Only after progress, or the same rows would come and go for ever.
-                self.model.drop_slack_rows(0.05)
+                self.program.drop_slack_rows(0.05)
                 dropped_at = node.bound
-            for columns, values, lower, upper in cuts:
-                self.model.add_rows(columns, values, lower, upper)
+            add()
 
-    def cuts(self, before: Floats) -> Iterator[Rows]:
-        """Yield the rows that a solution violates: triangles."""
-        i, j, k = most_violated(before).T
-        if len(i):
-            rows = np.stack((self.column[i, j], self.column[j, k], self.column[i, k]), axis=1)
-            yield rows, np.tile([1.0, 1.0, -1.0], (len(rows), 1)), 0.0, 1.0
+    def first_rows(self, before: Floats) -> Callable[[], None] | None:
+        """Return what adds the rows that a solution violates: triangles. None if there are none."""
+        triples = most_violated(before)
+        return partial(self.program.add_triangles, triples) if len(triples) else None
+
+    def more_rows(self, before: Floats) -> Callable[[], None] | None:
+        """Return what adds rows on a few items that a solution violates; None if none are found."""
+        cuts = self.separator.violated(before)
+        return partial(self.program.add_cuts, cuts) if cuts else None
+
+    def grow(self, node: _Node, room: int) -> bool:
+        """Ask at the node's prices whether it contains a cheaper order; return whether that is decided."""
+        if not self.step or self.value > prefixes.MOST_COST:
+            return False
+        prices = prefixes.whole_prices(self.program, node.duals, node.lower, node.upper)
+        decided, order = prefixes.cheaper_order(prices, self.value, room, self.clock)
+        if order is not None:
+            self.try_order(order)
+        if decided:
+            node.bound = max(node.bound, self.value)
+            self.how = "linear program and growing orders"
+        return decided
 
     def fits_none(self, node: _Node) -> bool:
         """Whether the fixed pairs of a node contain a cycle, so that no order fits."""
@@ -192,7 +244,7 @@ class _Tree:
         lower, upper = node.lower.copy(), node.upper.copy()
         # A free column off its cheaper bound adds its reduced cost: too much for an order that is cheaper by a step.
         # (Of a fixed column the reduced cost says nothing: it has nowhere to go.)
-        spare = self.value - self.step - node.bound + rounding(self.value)
+        spare = self.value - self.step - node.priced + rounding(self.value)
         free = node.lower < node.upper
         lower[free & (node.reduced_costs < -spare)] = 1.0
         upper[free & (node.reduced_costs > spare)] = 0.0
@@ -224,7 +276,7 @@ class _Tree:
         if not self.root.x.size:
             return False
         for a, b in pairwise(order):
-            if self.root.bound + self.price(a, b) <= self.value + max(rounding(self.value), self.tolerance):
+            if self.root.priced + self.price(a, b) <= self.value + max(rounding(self.value), self.tolerance):
                 return False
         return True
 
@@ -255,8 +307,7 @@ class _Cycles(_Tree):
     def __init__(self, cost: Floats, start: Ints, step: float, tolerance: float, clock: Clock) -> None:
         self.majorities = Majorities(cost.T)
         super().__init__(cost, start, step, tolerance, clock)
-        for rows in self.majorities.cycles(self.majorities.seen_from(start)):
-            self.model.add_rows(*rows)
+        self.add_cycles(self.majorities.cycles(self.majorities.seen_from(start)))
 
     def columns(self) -> tuple[Floats, float, Ints]:
         """See `_Tree`."""
@@ -272,9 +323,30 @@ class _Cycles(_Tree):
         np.fill_diagonal(before, 0.0)
         return before
 
-    def cuts(self, before: Floats) -> Iterator[Rows]:
-        """Yield the cycles that a solution breaks too little."""
-        yield from self.majorities.cycles(np.maximum(before[self.majorities.head, self.majorities.tail], 0.0))
+    def first_rows(self, before: Floats) -> Callable[[], None] | None:
+        """Return what adds the cycles that a solution breaks too little; None if there are none."""
+        lengths = np.maximum(before[self.majorities.head, self.majorities.tail], 0.0)
+        rows = list(self.majorities.cycles(lengths))
+        return partial(self.add_cycles, rows) if rows else None
+
+    def add_cycles(self, cycles: Iterable[Rows]) -> None:
+        """Add the rows of cycles."""
+        for rows in cycles:
+            self.program.add_others(*rows)
+
+    def more_rows(self, before: Floats) -> Callable[[], None] | None:  # noqa: ARG002
+        """Return None: rows on a few items are written in columns of pairs."""
+        return None
+
+    def grow(self, node: _Node, room: int) -> bool:  # noqa: ARG002
+        """Return False, for the same reason."""
+        return False
+
+    def with_triangles(self) -> _Tree:
+        """Return a tree with a column for each pair that knows what this one found."""
+        tree = _Tree(self.cost, self.best, self.step, self.tolerance, self.clock)
+        tree.floor = tree.root.bound = self.floor
+        return tree
 
     def fits_none(self, node: _Node) -> bool:
         """Whether majorities that must be kept form a cycle."""

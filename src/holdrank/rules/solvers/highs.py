@@ -115,25 +115,28 @@ class LinearProgram:
     def add_rows(self, columns: Ints, values: Floats, lower: Floats | float, upper: Floats | float) -> None:
         """Add rows ``lower <= values @ x[columns] <= upper``; both arrays have one line per row, all of one width."""
         rows, width = columns.shape
-        columns = columns.astype(np.int32)
-        limits = np.column_stack([np.broadcast_to(limit, rows) for limit in (lower, upper)]).astype(np.float64)
-        self._entry_columns = np.concatenate((self._entry_columns, columns.ravel()))
-        self._entry_values = np.concatenate((self._entry_values, values.ravel()))
-        self._widths = np.concatenate((self._widths, np.full(rows, width, dtype=np.int32)))
-        self._row_range = np.concatenate((self._row_range, limits))
-        starts = np.arange(rows, dtype=np.int32) * width
-        self._highs.addRows(
-            rows, limits[:, 0].copy(), limits[:, 1].copy(), rows * width, starts, columns.ravel(), values.ravel()
-        )
+        limits = [np.broadcast_to(limit, rows).astype(np.float64) for limit in (lower, upper)]
+        self.add_uneven_rows(np.full(rows, width, dtype=np.int32), columns.ravel(), values.ravel(), *limits)
 
-    def drop_slack_rows(self, slack: float) -> None:
-        """Forget the rows that the last solution keeps farther than `slack` from both of their limits."""
+    def add_uneven_rows(self, widths: Ints, columns: Ints, values: Floats, lower: Floats, upper: Floats) -> None:
+        """Add rows of different widths, listed one after the other."""
+        columns = columns.astype(np.int32)
+        self._entry_columns = np.concatenate((self._entry_columns, columns))
+        self._entry_values = np.concatenate((self._entry_values, values))
+        self._widths = np.concatenate((self._widths, widths.astype(np.int32)))
+        self._row_range = np.concatenate((self._row_range, np.column_stack((lower, upper))))
+        starts = (np.cumsum(widths) - widths).astype(np.int32)
+        self._highs.addRows(len(widths), lower, upper, len(columns), starts, columns, values)
+
+    def drop_slack_rows(self, slack: float) -> npt.NDArray[np.bool_]:
+        """Forget the rows that the last solution keeps farther than `slack` from both limits; return which are kept."""
         values = np.array(self._highs.getSolution().row_value)
         loose = (values > self._row_range[:, 0] + slack) & (values < self._row_range[:, 1] - slack)
         kept = np.repeat(~loose, self._widths)
         self._entry_columns, self._entry_values = self._entry_columns[kept], self._entry_values[kept]
         self._widths, self._row_range = self._widths[~loose], self._row_range[~loose]
         self._highs.deleteRows(int(loose.sum()), np.flatnonzero(loose).astype(np.int32))
+        return ~loose
 
     def solve(self, clock: Clock) -> Solution:
         """Solve, warm from the last basis, until the clock stops."""
