@@ -51,7 +51,7 @@ def test_a_board_of_battles_has_ratings_races_and_battles(arena):
     found = board(arena)
     assert {"rank", "item", "rating", "places", "chance", "overtake", "battles"} <= set(keys(found))
     assert column(found, "battles") == ["50", "99", "49"]  # a only met b, and so did c
-    assert [one.title for one in found["columns"] if one.key == "overtake"] == ["Battles to overtake"]
+    assert [one.title for one in found["columns"] if one.key == "overtake"] == ["Battles to be overtaken"]
     record = copy.deepcopy(arena)
     known = {"lower": 0.01, "upper": 0.02, "needed": 2.0, "ties": 3.0}
     record["races"] = [{**known, "decides": 4.0, "sufficient": 4.0}, {**known, "decides": 3.0, "sufficient": 7.0}]

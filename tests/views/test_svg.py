@@ -358,6 +358,17 @@ def test_the_slider_is_told_what_each_threshold_costs_and_buys(chosen):
     assert said[-1] == "loss 0.5; cannot be broken"
 
 
+def test_at_the_reported_threshold_the_slider_says_what_the_attack_takes(chosen):
+    """A sweep over thresholds bounds their best; a page once said 2 to 4 there below a headline that proves 4."""
+    found = {**chosen["attack"], "goal": "another winner", "lower": 0.03, "upper": 0.04, "needed": 4, "ties": None}
+    record = {**chosen, "attack": {**found, "decides": 4, "sufficient": 4}}
+    record["tradeoff"] = {**chosen["tradeoff"], "goal": "another winner", "lower": [0.02] * 3, "upper": [0.04] * 3}
+    said = slider_words(record)["as_reported"]
+    assert said == f"loss {chosen['tiers']['loss']:.4g}; another winner: 4 votes (4 %)"
+    assert slider_words({**record, "attack": None})["as_reported"] == ""
+    assert slider_words({**record, "tiers": None})["as_reported"] == ""
+
+
 def test_the_slider_says_both_ends_of_what_is_known(chosen):
     """A lower bound alone once stood there like the number itself, below what the headline proves."""
     ends = [(0.01, 0.02), (0.01, None), (0.0, 0.02), (0.0, None), (0.02, 0.02), (None, None)]

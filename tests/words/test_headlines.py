@@ -91,10 +91,10 @@ def test_an_optimum_that_is_one_of_several_is_called_so():
 def test_the_fragile_is_called_fragile_and_the_firm_firm():
     one = ends(0.001, 0.01, 1, 1)
     assert told([1, 2, 3], one, total=18, form="score-table")[0] == (
-        "a is first, but fragile: 1 of 18 tasks can change the winner."
+        "a is first, but fragile: changing 1 of 18 tasks can change the winner."
     )
     assert told([1, 1, 2], ends(0.008, 0.01, 1, 1))[0] == (
-        "a and b share a fragile first place: 1 of 100 votes can add a third."
+        "a and b share a fragile first place: changing 1 of 100 votes can add a third."
     )
     many = ends(0.06, 0.06, 37, 37)
     assert told([1, 1, 2], many, total=500)[0] == (
@@ -135,8 +135,8 @@ def test_the_number_at_the_first_gap_is_reconciled_with_the_headline():
     alone = {"ranks": list(range(1, 18))}
     names = [f"m{k}" for k in range(17)]
     record = record_of(alone["ranks"], ends(0.0, 0.001, 4, 4), names=names, total=9000, tiers=alone, gaps=[gap])
-    assert headline(record) == "m0 is first, but fragile: 4 of 9,000 votes can end the lead."
-    assert subline(record) == ("Proven minimum: 3 are not enough. 19 put another item first in the order without ties.")
+    assert headline(record) == "m0 is first, but fragile: changing 4 of 9,000 votes can end the lead."
+    assert subline(record) == ("Proven minimum: 3 are not enough. 19 put another item ahead, without a tie.")
     shared = {"ranks": [1, 1, *range(2, 17)]}
     assert subline({**record, "tiers": shared}).endswith("19 change the first 2 of the order without ties.")
 
@@ -167,14 +167,14 @@ def test_the_headline_says_whether_the_attack_ends_in_a_tie_or_in_another_winner
     four = ends(0.0003, 0.0004, 4, 4)
     tie = told([1, 2, 3], {**four, "after": [1, 1, 2]}, total=8931, form="battles", tiers=tiers)
     assert tie == (
-        "a is first, but fragile: 4 of 8,931 battles can make it a tie.",
+        "a is first, but fragile: changing 4 of 8,931 battles can make it a tie.",
         "b then shares first place. Proven minimum: 3 are not enough.",
     )
     other = told([1, 2, 3], {**four, "after": [2, 1, 2]}, total=8931, form="battles", tiers=tiers)
-    assert other[0] == "a is first, but fragile: 4 of 8,931 battles can change the winner."
+    assert other[0] == "a is first, but fragile: changing 4 of 8,931 battles can change the winner."
     assert other[1].startswith("b is then first. ")
     unknown = told([1, 2, 3], {**four, "after": None}, total=8931, form="battles", tiers=tiers)
-    assert unknown[0] == "a is first, but fragile: 4 of 8,931 battles can end the lead."
+    assert unknown[0] == "a is first, but fragile: changing 4 of 8,931 battles can end the lead."
     assert unknown[1] == "Proven minimum: 3 are not enough."
     many = ends(0.03, 0.03, 3, 3)
     assert told([1, 2, 3], {**many, "after": [1, 1, 1]}, tiers=tiers) == (

@@ -157,7 +157,7 @@ def _overtaken(record: Record) -> list[tuple[Column, list[Cell]]]:
     races = record.get("races")
     if races:
         known = {item: (race, price(race, votes)) for item, race in zip(order, races, strict=False)}
-        title = f"{unit} to overtake"
+        title = f"{unit} to be overtaken"
     else:
         ends = [rung.items[-1] for rung in ladder_of(record)[:-1]]
         known = {item: (gap, price(gap, votes)) for item, gap in zip(ends, record["gaps"], strict=False)}

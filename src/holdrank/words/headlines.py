@@ -198,7 +198,7 @@ def _first_gap(record: Record) -> str:
     if n <= FEW_ITEMS:
         return f"{said} change{s} who shares first place."
     if len(top) == 1:
-        return f"{said} put{s} another item first in the order without ties."
+        return f"{said} put{s} another item ahead, without a tie."
     return f"{said} change{s} the first {len(top)} of the order without ties."
 
 
@@ -279,9 +279,9 @@ def _ends(found: Record, votes: Record) -> tuple[float | None, float | None]:
 
 
 def _enough(found: Record, votes: Record, *, brief: bool) -> str:
-    """Return what is known to be enough, of all votes."""
+    """Return what is known to be enough, of all votes: "changing 4 of 500 votes"."""
     most = _ends(found, votes)[1]
-    return of_all(amount_text(most, most, votes), votes, brief=brief)
+    return "changing " * (not brief) + of_all(amount_text(most, most, votes), votes, brief=brief)
 
 
 def lead_text(names: list[str], *, running: bool) -> str:

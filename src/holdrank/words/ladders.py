@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from holdrank.errors import show
 from holdrank.words.names import in_text
 from holdrank.words.numbers import plural, span
-from holdrank.words.prices import CANNOT_BREAK, Price, price, share_price
+from holdrank.words.prices import CANNOT_BREAK, Price, price, price_text, share_price
 
 FEW_ITEMS = 16
 """Up to so many items, the gaps of an analysis are those of its tiers; beyond, those of the order without ties."""
@@ -116,10 +116,13 @@ def slider_data(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def slider_words(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the slider says: ``prices`` of the gaps as reported, and how each threshold is ``weighed``."""
+    """Return what the slider says: ``prices`` of the gaps as reported, and how each threshold is ``weighed``.
+
+    What was proved about the tiers ``as_reported`` is closer than what a sweep over all thresholds finds about theirs.
+    """
     prices = [rung.gap for rung in ladder_of(record)[:-1]]
     said = [None if gap is None else {"votes": gap.votes, "share": gap.share} for gap in prices]
-    return {"prices": said, "weighed": _weighed(record)}
+    return {"prices": said, "weighed": _weighed(record), "as_reported": _as_reported(record)}
 
 
 def _weighed(record: Mapping[str, Any]) -> list[str]:
@@ -133,3 +136,11 @@ def _weighed(record: Mapping[str, Any]) -> list[str]:
         known = CANNOT_BREAK if low is None else f"{what}: {share_price(low, high)}" if low or high is not None else ""
         texts.append(f"loss {loss:.4g}" + f"; {known}" * bool(known))
     return texts
+
+
+def _as_reported(record: Mapping[str, Any]) -> str:
+    """Return the loss of the tiers as reported, and what the attack on them takes; nothing where that is not known."""
+    tiers, found = record["tiers"], record.get("attack")
+    if tiers is None or found is None or price(found, record["votes"]) is None:
+        return ""
+    return f"loss {tiers['loss']:.4g}; {show(found['goal'], 100)}: {price_text(found, record['votes'])}"

@@ -21,6 +21,7 @@ HOW = "search and cycle packing"
 _WINDOW = 400  # neighbouring items that are searched together
 _LOOKS = 200  # at each margin of a window, in one search
 _SWEEPS, _MORE_SWEEPS, _FEW_SWEEPS = 30, 120, 4  # of windows over the order: at first, at the end, for another start
+_SWEPT = 60_000  # items, by all first sweeps together, without a time limit: 30 times 2,000
 _ROUNDS = 24  # of the bound, with ever less smoothing
 _SMOOTHING = 1 / 4, 1 / 2000  # of the mean margin: in the first round, and in the last
 _POLISH = 2  # rounds without smoothing at the end
@@ -37,7 +38,8 @@ def solve(
     margin = np.ascontiguousarray(cost - cost.T)
     limited = not math.isinf(clock.seconds_left())
     third = Clock(clock.seconds_left() / 3 if limited else None, within=clock)
-    best = by_windows(margin, search.good_order(cost, clock).astype(np.int64), third, sweeps=_SWEEPS)
+    sweeps = _SWEEPS if limited else max(min(_SWEEPS, _SWEPT // n), _FEW_SWEEPS)
+    best = by_windows(margin, search.good_order(cost, clock).astype(np.int64), third, sweeps=sweeps)
     value = order_cost(cost, best)
     floor = value - _lost(margin, best)
     # Seen in this order, majorities point forwards except for what the order loses.

@@ -204,7 +204,8 @@ export function ladderSlider(container, record) { // what `ladders.slider_data` 
 
   let drawn = "";
   function show(position) {
-    const one = found[position], told = said(record, one), more = record.weighed[one.k] || "";
+    const one = found[position], told = said(record, one);
+    const more = (position === start && record.as_reported) || record.weighed[one.k] || "";
     const wide = Math.round(Math.min(Math.max(container.clientWidth || WIDEST, NARROWEST), WIDEST));
     if (drawn === `${position} ${wide}`) return;
     drawn = `${position} ${wide}`;
