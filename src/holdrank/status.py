@@ -13,6 +13,8 @@ from time import monotonic
 from types import FrameType, TracebackType
 from typing import Any, Literal
 
+LEAST_DRAWS = 200  # of a bootstrap; fewer give no interval
+
 
 class Status(StrEnum):
     """How a result was obtained; each value is the sentence shown to people."""

@@ -36,6 +36,7 @@ from holdrank.rules.registry import rule_of
 from holdrank.status import Clock
 from holdrank.views import report
 from holdrank.views.audits import audit_markdown, audit_page
+from holdrank.words import misleading
 from holdrank.words.misleading import in_brief
 
 from analyses import analysed
@@ -641,6 +642,10 @@ def test_the_command_prints_a_table_and_writes_pages(command_line, tmp_path, mon
 
 
 # Bars, and leads.
+
+
+def test_a_page_counts_the_probes_that_there_are():
+    assert len(PROBES) == misleading._PROBES
 
 
 def test_sentences_about_bars_take_their_numbers_from_the_probes(monkeypatch):

@@ -54,9 +54,9 @@ from holdrank.rules.consensus import Statistic, borda
 from holdrank.rules.merges import Robust, consensus_of, merge_path, pairs_for
 from holdrank.rules.registry import rule_for, rules
 from holdrank.rules.scores import copeland
-from holdrank.status import Clock, Status
+from holdrank.status import LEAST_DRAWS, Clock, Status
 from holdrank.votes.votes import Votes
-from holdrank.words.headlines import LEAST_DRAWS, headline
+from holdrank.words.headlines import headline
 from holdrank.words.ladders import FEW_ITEMS
 from holdrank.words.results import few_draws_text
 

@@ -7,8 +7,7 @@ import math
 from holdrank.analysis.audit import Audit
 from holdrank.analysis.probes.findings import Finding
 from holdrank.analysis.records import Record
-
-_AMOUNTS = ("lower", "upper", "needed", "ties", "decides", "sufficient")
+from holdrank.words.prices import AMOUNTS
 
 
 def audit_record(found: Audit) -> Record:
@@ -43,7 +42,7 @@ def _finding(one: Finding, number: dict[str, int]) -> Record:
             for above, below, apart, needed in one.facts["each"]
         ]
     if one.adversary is not None:
-        ends = {name: one.adversary[name] for name in _AMOUNTS}
+        ends = {name: one.adversary[name] for name in AMOUNTS}
         record["adversary"] = {"goal": one.adversary["does"], "text": one.adversary_text, **ends}
     return record
 

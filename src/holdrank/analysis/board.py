@@ -17,9 +17,8 @@ from holdrank.rankings import Floats, Ints
 from holdrank.rules.consensus import Consensus, Statistic, StatisticName, expect_seconds, expect_votes, name_of
 from holdrank.rules.merges import Robust, consensus_of, settled
 from holdrank.rules.registry import auto
-from holdrank.status import Clock, Status, Step, Tabular
+from holdrank.status import LEAST_DRAWS, Clock, Status, Step, Tabular
 from holdrank.votes.votes import Votes
-from holdrank.words.headlines import LEAST_DRAWS
 from holdrank.words.results import few_draws_text
 
 COLUMNS = (

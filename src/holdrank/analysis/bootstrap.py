@@ -28,10 +28,9 @@ from holdrank.rules.consensus import (
 )
 from holdrank.rules.merges import Robust, ballots_for, consensus_of, settled
 from holdrank.rules.registry import auto
-from holdrank.status import Clock, Status, Step, Tabular
+from holdrank.status import LEAST_DRAWS, Clock, Status, Step, Tabular
 from holdrank.votes.models import Seed, seed_of
 from holdrank.votes.votes import Votes
-from holdrank.words.headlines import LEAST_DRAWS
 from holdrank.words.numbers import percent
 from holdrank.words.results import few_draws_text, place_text
 

@@ -16,9 +16,8 @@ from holdrank.errors import UsageError, quote
 from holdrank.rankings import Ranking, kendall
 from holdrank.rules.consensus import Statistic, expect_seconds
 from holdrank.rules.merges import settled
-from holdrank.status import Clock, Status, Step
+from holdrank.status import LEAST_DRAWS, Clock, Status, Step
 from holdrank.votes.votes import Votes
-from holdrank.words.headlines import LEAST_DRAWS
 
 _MOST_PAIRS = 20  # turned pairs whose margins are looked up
 _ENDS = (Status.RESAMPLED, Status.RESAMPLED_TIME_LIMIT, Status.RESAMPLED_INTERRUPTED)

@@ -19,10 +19,10 @@ from holdrank.rules.registry import rule_of
 from holdrank.status import Clock, Status
 from holdrank.votes.votes import Votes
 from holdrank.words.ladders import FEW_ITEMS
+from holdrank.words.prices import AMOUNTS
 
 _FOR_THE_SET = 0.25  # of the time: for a bound that holds for every item
 _WORTH_A_TRY = 1.0  # seconds for an item: less finds nothing where there are many
-_BOUNDS = ("lower", "upper", "needed", "ties", "decides", "sufficient")
 
 
 def at_the_cut(
@@ -52,7 +52,7 @@ def at_the_cut(
         known = _at_least(priced.get(place, {"known": False}), least)
         share = known["needed"] / votes.total if votes.is_counts and known["needed"] is not None else known["lower"]
         safe = share is None or share > budget
-        rows.append({"item": item, "inside": place < k, "safe": safe, **{name: known[name] for name in _BOUNDS}})
+        rows.append({"item": item, "inside": place < k, "safe": safe, **{name: known[name] for name in AMOUNTS}})
     return {"k": k, "budget": budget, "items": rows}, prices.cut_short
 
 
@@ -106,7 +106,7 @@ def _levels(allowed: int, total: int, *, upwards: bool) -> Iterator[int]:
 def _more_than(firm: int, votes: Votes) -> Record:
     """Return the bounds that follow when so many votes are not enough; none follow from -1."""
     more = firm + 1.0
-    return {**dict.fromkeys(_BOUNDS), "lower": max(firm, 0) / votes.total, "needed": more, "decides": more}
+    return {**dict.fromkeys(AMOUNTS), "lower": max(firm, 0) / votes.total, "needed": more, "decides": more}
 
 
 def _across(name: str, inside: bool, k: int) -> goals.Goal:
@@ -117,7 +117,7 @@ def _at_least(row: Record, whole: Record) -> Record:
     """Return what is known about an item, with the lower bounds of the set of the first k where those say more."""
     if row["known"] and row["lower"] is None:  # no change moves it
         return row
-    known = row if row["known"] else dict.fromkeys(_BOUNDS)
+    known = row if row["known"] else dict.fromkeys(AMOUNTS)
     ends = {}
     for name in ("lower", "needed", "decides"):
         both = [end for end in (known[name], whole[name]) if end is not None]

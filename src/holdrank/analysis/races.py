@@ -22,10 +22,10 @@ from holdrank.rules.merges import consensus_of
 from holdrank.status import Clock, Status
 from holdrank.votes.changes import Change, ChangeName
 from holdrank.votes.votes import Votes
+from holdrank.words.prices import AMOUNTS
 
 Say: TypeAlias = Callable[[int, int], None]  # progress: how many are done, of how many
 
-_AMOUNTS = ("lower", "upper", "needed", "ties", "decides", "sufficient")
 _TOO_SHORT = 0.05  # seconds: not worth a try
 _CLOSER = 2.0  # seconds for closer bounds on one goal
 
@@ -66,7 +66,7 @@ class Prices:
             left = min(max(left, least), clock.seconds_left())
             if left < _TOO_SHORT or clock.over():
                 self.cut_short = Status.BETWEEN_TIME_LIMIT
-                self.rows.append({**dict.fromkeys(_AMOUNTS), "known": False})
+                self.rows.append({**dict.fromkeys(AMOUNTS), "known": False})
                 continue
             say(done, len(self.asked))
             self.rows.append(self._attacked(goal, left))
@@ -93,7 +93,7 @@ class Prices:
 
     def _row(self, found: Known, *, shown: bool) -> Record:
         if found.undecided < 0:  # it was not looked at
-            return {**dict.fromkeys(_AMOUNTS), "known": False}
+            return {**dict.fromkeys(AMOUNTS), "known": False}
         counts, total = self.votes.is_counts, self.votes.total
         enough = found.does if shown else math.inf
         ends = {
@@ -153,7 +153,7 @@ def _nearer(first: Record, second: Record) -> Record:
     if second["lower"] is None:  # no change does it
         return second
     best: Record = {"known": True}
-    for name in _AMOUNTS:
+    for name in AMOUNTS:
         known = [row[name] for row in (first, second) if row[name] is not None]
         least = name in ("lower", "needed", "decides")
         best[name] = None if not known else max(known) if least else min(known)

@@ -27,12 +27,12 @@ from holdrank.rules.optima import shared_facts
 from holdrank.rules.ratings import Ratings
 from holdrank.votes.votes import Votes
 from holdrank.votes.wins import pair_shares
+from holdrank.words.prices import AMOUNTS
 
 Record: TypeAlias = dict[str, Any]
 
 SCHEMA = "holdrank-analysis-1"
 _DEEPEST = 50  # lists and objects inside each other
-_AMOUNTS = ("lower", "upper", "needed", "ties", "decides", "sufficient")
 RATING_COLUMNS = ("strengths", "values", "errors", "lower", "upper", "comparisons")
 _MOST_BALLOTS = 200  # distinct ballots of an attack that are listed
 
@@ -387,7 +387,7 @@ def _misfit(record: Record) -> str:
         if not known or any(not 0 <= item < n for group in ranked["groups"] for item in group):
             return f"mean_ranks does not fit the {n} items"
     for k, curve in enumerate(record["curves"]):
-        if len({len(curve[name]) for name in ("delta", *_AMOUNTS)}) > 1:
+        if len({len(curve[name]) for name in ("delta", *AMOUNTS)}) > 1:
             return f"the columns of curves[{k}] differ in length"
     return ""
 

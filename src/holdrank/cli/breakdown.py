@@ -38,7 +38,7 @@ from holdrank.cli.rank import tiers_text
 from holdrank.errors import show
 from holdrank.words.nouns import noun_of
 from holdrank.words.numbers import number, percent, plural
-from holdrank.words.prices import NOT_KNOWN, price, share_price, tie_text
+from holdrank.words.prices import AMOUNTS, NOT_KNOWN, price, share_price, tie_text
 from holdrank.words.results import best_text, certainty
 
 if TYPE_CHECKING:
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
 _BAR, _SHORT_BAR, _SHORTEST_BAR = 30, 16, 4  # columns
 _MOST_ROWS = 40  # of a table
 _MOST_PAIRS = 1_000  # beyond so many, not every distance is asked about
-_BOUNDS = ("lower", "upper", "needed", "ties", "decides", "sufficient")
 
 
 @click.command(cls=ReadingCommand)
@@ -219,7 +218,7 @@ def _print_breakdowns(name: str, found: list[Any], *, every: bool) -> None:
 
 def _cells(curve: dict[str, Any], k: int, n: int, votes: dict[str, Any]) -> tuple[str, str, str, str]:
     """Return what a table shows of one distance: pairs, votes, share, and how sure that is."""
-    known = {name: curve[name][k] for name in _BOUNDS}
+    known = {name: curve[name][k] for name in AMOUNTS}
     cost, share = price(known, votes), share_price(known["lower"], known["upper"])
     whole = share.amount
     if votes["counts"]:

@@ -80,7 +80,7 @@ def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, exec
     """
     from holdrank.analysis import records
     from holdrank.analysis.chance.records import chance_record
-    from holdrank.words.headlines import LEAST_DRAWS
+    from holdrank.status import LEAST_DRAWS
 
     if compare and draws:
         raise click.UsageError("Give --compare or --draws, not both.")
@@ -238,7 +238,7 @@ def _bootstrap(votes: Votes, rule: str, draws: int, seed: int, time_limit: float
 def _sets(votes: Votes, rule: str, by: str | None, seed: int, time_limit: float | None) -> RankSets | None:
     """Return places that hold for all items at once, where the rule has such."""
     from holdrank.analysis.chance.rank_sets import knows_chance, rank_sets
-    from holdrank.words.headlines import LEAST_DRAWS
+    from holdrank.status import LEAST_DRAWS
 
     if not knows_chance(statistic(rule)):
         return None

@@ -55,7 +55,7 @@ class Exactly:
         self.given, self.votes, self.T = votes, ballots_for(T, votes), T
         self.base = known_base(T, votes)
         self.theta = float(T.theta) if isinstance(T, Robust) else None
-        self.rule = T.merge if isinstance(T, Robust) else ""
+        self.merge = T.merge if isinstance(T, Robust) else ""
 
     @cached_property
     def exact(self) -> ExactVotes:
@@ -84,7 +84,7 @@ class Exactly:
     def borders(self, ranks: Outcome, change: Change) -> Borders | None:
         """Return what single pairs prove about tiers of Kemeny's ranking; None for other rules, and too many votes."""
         few = self.votes.distinct * self.votes.n**2 <= MOST_WORK
-        if self.base != "kemeny" or self.theta is None or self.theta >= 0.5 or self.rule == "smith" or not few:
+        if self.base != "kemeny" or self.theta is None or self.theta >= 0.5 or self.merge == "smith" or not few:
             return None
         return Borders(self.exact, ranks, self.theta, change)
 
@@ -164,7 +164,7 @@ class Exactly:
         """Return the ranks that are reported for a median."""
         if self.theta is None:
             return strict(order)
-        return tiers(exact.merged(votes, order, self.theta, self.rule))
+        return tiers(exact.merged(votes, order, self.theta, self.merge))
 
     def outcomes(self, votes: ExactVotes, *, counts: bool) -> list[Outcome]:
         """Return what the statistic may report: any optimum; for a merge, the one that it starts from."""
@@ -211,8 +211,8 @@ class Exactly:
         else:
             added = battles(n) if adds_battles(self.votes) else rankings(n)
         ground = Ground(self.exact, change, added)
-        base, theta, rule = self.base, self.theta, self.rule
-        return proves(ground, lambda: program(ground, base, theta, rule), demand), ground
+        base, theta, merge = self.base, self.theta, self.merge
+        return proves(ground, lambda: program(ground, base, theta, merge), demand), ground
 
 
 def _points(alone: ExactVotes, by_places: bool) -> list[int]:

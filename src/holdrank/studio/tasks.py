@@ -27,6 +27,7 @@ from holdrank.rules.merges import Robust, consensus_of
 from holdrank.rules.registry import rule_for, rule_named
 from holdrank.status import Status, Step
 from holdrank.votes.votes import Votes
+from holdrank.words.prices import AMOUNTS
 
 _STEPS = 12  # of a replay
 _REPLAY_SECONDS = 10.0
@@ -131,7 +132,7 @@ def _first_curve(votes: Votes, statistic: Statistic, deltas: list[float]) -> Rec
 def _put(curve: Record, k: int, found: Record) -> None:
     """Put one distance into a curve; who must move it farther needs no fewer votes."""
     curve |= {"method": found["method"], "notes": found["notes"]}
-    for name in ("lower", "upper", "needed", "ties", "decides", "sufficient"):
+    for name in AMOUNTS:
         curve[name][k] = found[name][0]
     for name in ("lower", "needed", "decides"):
         least = found[name][0]

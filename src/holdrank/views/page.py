@@ -9,12 +9,12 @@ from typing import Any
 
 from holdrank.analysis.records import Record
 from holdrank.errors import show
-from holdrank.status import Status
+from holdrank.status import LEAST_DRAWS, Status
 from holdrank.views.standings import board
 from holdrank.views.svg import PICTURES
 from holdrank.words.banners import banners, file_name
 from holdrank.words.chance import neighbours_text
-from holdrank.words.headlines import FIRM_MEANS, LEAST_DRAWS, subline, then_text
+from holdrank.words.headlines import FIRM_MEANS, subline, then_text
 from holdrank.words.ladders import ladder_of
 from holdrank.words.misleading import in_brief
 from holdrank.words.names import chosen_text, curve_name, in_text, listed, named, rule_name, why_chosen

@@ -6,9 +6,9 @@ import math
 from typing import NamedTuple
 
 from holdrank.analysis.records import Record
+from holdrank.status import LEAST_DRAWS
 from holdrank.views.svg.canvas import digits
 from holdrank.words import standings as words
-from holdrank.words.headlines import LEAST_DRAWS
 from holdrank.words.ladders import ladder_of
 from holdrank.words.nouns import noun_of
 from holdrank.words.numbers import number, percent, span

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from holdrank.words.goals import Deed
 from holdrank.words.numbers import number, percent, plural
-from holdrank.words.prices import CANNOT_BREAK, Facts, tie_text
+from holdrank.words.prices import AMOUNTS, CANNOT_BREAK, Facts, tie_text
 
 CHANGED = {"replace": "replaced", "drop": "dropped", "add": "added"}
 
@@ -105,8 +105,7 @@ def told(bounds: Facts, votes: Facts, deed: Deed, change: str, *, estimate: bool
     noun : {"vote", "voter"}
         What is counted.
     """
-    names = ("lower", "upper", "needed", "ties", "decides", "sufficient")
-    ends: dict[str, Any] = {name: math.inf if bounds[name] is None else bounds[name] for name in names}
+    ends: dict[str, Any] = {name: math.inf if bounds[name] is None else bounds[name] for name in AMOUNTS}
     return Told(deed, change, votes["counts"], votes["total"], estimate, **ends, noun=noun)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from holdrank.errors import show
+from holdrank.status import LEAST_DRAWS
 from holdrank.words.chance import tied_text
 from holdrank.words.cuts import cut_text
 from holdrank.words.ladders import FEW_ITEMS
@@ -18,7 +19,6 @@ Record = dict[str, Any]  # of an analysis
 
 LONGEST_HEADLINE = 90  # characters
 FRAGILE, FIRM, FIRM_VOTES, FIRM_CHANCE = 0.01, 0.05, 5, 0.95
-LEAST_DRAWS = 200  # of a bootstrap; fewer say too little
 
 _NAMED = 3  # items of a shared first place that are named
 _THEN = 2  # items named that are first after the attack

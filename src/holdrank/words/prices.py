@@ -15,6 +15,7 @@ from holdrank.words.numbers import number, percent, plural
 
 Facts = Mapping[str, Any]
 
+AMOUNTS = ("lower", "upper", "needed", "ties", "decides", "sufficient")
 CANNOT_BREAK = "cannot be broken"
 NOT_KNOWN = "not known"
 

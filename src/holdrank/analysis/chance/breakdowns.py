@@ -24,12 +24,11 @@ from holdrank.parallel.spread import expect_executor, spread
 from holdrank.parallel.workers import Parcel
 from holdrank.rules.consensus import Statistic, StatisticName, expect_seconds, expect_votes, name_of
 from holdrank.rules.merges import ballots_for, settled
-from holdrank.status import Clock, Status, Step, Tabular
+from holdrank.status import LEAST_DRAWS, Clock, Status, Step, Tabular
 from holdrank.votes.changes import Change, ChangeName
 from holdrank.votes.models import Seed, seed_of
 from holdrank.votes.votes import Votes
 from holdrank.words import chance as words
-from holdrank.words.headlines import LEAST_DRAWS
 
 IntervalMethod: TypeAlias = Literal["bootstrap", "dual"]
 _Drawn: TypeAlias = tuple[float, float, bool]  # bounds on the share of a sample, and whether it reached the goal itself

@@ -16,7 +16,7 @@ from holdrank.proofs.attacks import settled_checks, shown_checks
 from holdrank.proofs.claims import Amounts, Question, Told
 from holdrank.proofs.lower import FEW_ITEMS, least_checks
 from holdrank.proofs.recorded.attacks import is_of, proposed
-from holdrank.proofs.recorded.record import NAMES, Recorded, amounts_of, told_by
+from holdrank.proofs.recorded.record import Recorded, amounts_of, told_by
 from holdrank.proofs.statistics import Exactly
 from holdrank.proofs.verdicts import Check
 from holdrank.rules.consensus import borda, name_of
@@ -24,6 +24,7 @@ from holdrank.rules.merges import Robust
 from holdrank.rules.registry import rule_of
 from holdrank.rules.scores import copeland
 from holdrank.votes.changes import Change
+from holdrank.words.prices import AMOUNTS
 
 
 def curve_checks(recorded: Recorded, curve: Record) -> Iterator[Check]:
@@ -51,7 +52,7 @@ def curve_checks(recorded: Recorded, curve: Record) -> Iterator[Check]:
         return
     told = told or told_by(checker)
     asked: list[tuple[Goal, Amounts]] = [
-        (goals.Distance(delta), amounts_of({name: curve[name][k] for name in NAMES}, recorded.votes))
+        (goals.Distance(delta), amounts_of({name: curve[name][k] for name in AMOUNTS}, recorded.votes))
         for k, delta in enumerate(curve["delta"])
     ]
     yield from least_checks(

@@ -18,7 +18,7 @@ from holdrank.proofs.statistics import Exactly
 from holdrank.proofs.verdicts import Check
 from holdrank.rankings import Ranking
 from holdrank.rules.registry import AUTO, rule_of, rules
-from holdrank.words.headlines import LEAST_DRAWS
+from holdrank.status import LEAST_DRAWS
 from holdrank.words.names import chosen_text
 from holdrank.words.numbers import number
 

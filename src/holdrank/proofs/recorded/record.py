@@ -14,9 +14,9 @@ from holdrank.rules.merges import Robust
 from holdrank.rules.registry import rule_named
 from holdrank.status import Clock
 from holdrank.votes.votes import Votes
+from holdrank.words.prices import AMOUNTS
 
 LONGEST = 20.0  # seconds for the engine to propose one attack
-NAMES = ("lower", "upper", "needed", "ties", "decides", "sufficient")
 
 
 class Recorded:
@@ -56,9 +56,9 @@ def told_by(checker: Exactly) -> Told:
 
 def amounts_of(row: Record, votes: Votes) -> Amounts:
     """Return the numbers of a record: null is infinity, and no number where votes are shares."""
-    shares = [_number(row[name]) for name in NAMES[:2]]
-    whole = [_number(row.get(name)) if votes.is_counts else math.nan for name in NAMES[2:]]
-    if not votes.is_counts and any(row.get(name) is not None for name in NAMES[2:]):
+    shares = [_number(row[name]) for name in AMOUNTS[:2]]
+    whole = [_number(row.get(name)) if votes.is_counts else math.nan for name in AMOUNTS[2:]]
+    if not votes.is_counts and any(row.get(name) is not None for name in AMOUNTS[2:]):
         whole = [0.0] * 4  # numbers of votes where there are none
     return Amounts(*shares, *whole)
 
