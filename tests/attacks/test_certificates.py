@@ -25,7 +25,7 @@ def test_the_voter_with_the_large_score_decides_alone():
     found = hr.attack(votes, hr.mean_score, hr.NewWinner(), change="drop")
     assert (found.votes_needed, found.votes_to_tie, found.votes_to_decide, found.votes_sufficient) == (1, 1, 1, 1)
     assert found.lower == pytest.approx(27 / 100 / 10)  # 27 of the 100 that one vote gives
-    assert found.text() == "Dropping 1 of 10 tasks changes the winner (10 %, proven minimum)."
+    assert found.text() == "Dropping 1 of 10 votes changes the winner (10 %, proven minimum)."
     assert hr.verify(votes, hr.mean_score, found).proved
     analysis = hr.analyse(votes, hr.Spec(rule="mean-score", theta=None, draws=0))
     assert analysis.record["votes"]["distinct"] == 3

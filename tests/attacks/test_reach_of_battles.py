@@ -154,7 +154,7 @@ def test_a_chain_of_equals_may_tie_items_that_are_farther_apart():
 
 @pytest.mark.slow
 def test_places_of_battles_are_proved_again_and_others_are_not(monkeypatch):
-    monkeypatch.setattr("holdrank.proofs.recorded.places.LONGEST", 0.5)  # bounds go on to rise far beyond the budget
+    monkeypatch.setattr("holdrank.proofs.recorded.record.LONGEST", 0.5)  # bounds go on to rise far beyond the budget
     votes = hr.PairCounts.from_wins(arena(np.random.default_rng(2), 5, 300, 0), list("abcde")).as_votes()
     spec = hr.Spec(rule="bradley-terry", budget=0.02, theta=None, draws=0, time_limit=None)
     found = analysed(votes, spec, "reach")

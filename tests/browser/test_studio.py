@@ -145,7 +145,7 @@ def test_a_claim_is_answered_and_its_attack_replayed(page, tmp_path):
     page.get_by_label("Claim in words").fill("b above a")
     page.get_by_role("button", name="Ask").click()
     page.wait_for_url("**/c/*")
-    expect(page.locator("#answer-text")).to_contain_text("11 of 101 votes put b above a (10.9 %, proven minimum)")
+    expect(page.locator("#answer-text")).to_contain_text("11 of 101 ballots put b above a (10.9 %, proven minimum)")
     expect(page.locator(".verdict")).to_have_text("It does not hold as it is.")
     slider = page.get_by_role("slider", name="Ballots replaced")
     text, frame = page.locator(".replay .slider-text"), page.locator(".frame:visible")

@@ -217,7 +217,7 @@ def test_the_command_prints_the_table_and_writes_the_same_bytes_twice(tmp_path, 
     with (tmp_path / "one" / "arena.csv").open(encoding="utf-8") as file:
         assert [row["change"] for row in csv.DictReader(file)] == ["drop", "add", "replace"]
     lines = outputs[0][1].splitlines()
-    assert lines[0] == "battles to change the first k by Bradley-Terry: 34 ballots, 3 items"
+    assert lines[0] == "battles to change the first k by Bradley-Terry: 34 battles, 3 items"
     assert lines[1].split() == ["top", "change", "at", "least", "at", "most", "share", "of", "battles", "influence",
                                 "refit"]  # fmt: skip
     first = data["rows"][0]

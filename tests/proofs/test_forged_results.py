@@ -48,7 +48,7 @@ def _proved_once(monkeypatch):
 
     def shown(checker, change, demand):
         demanded = tuple(demand(ranks) for ranks in oracles.weak_orders(checker.votes.n))
-        asked = (checker.votes.input_hash, checker.base, checker.theta, checker.rule, change, demanded)
+        asked = (checker.votes.input_hash, checker.base, checker.theta, checker.merge, change, demanded)
         if asked not in known:
             known[asked] = prove(checker, change, demand)
         return known[asked]
@@ -305,7 +305,7 @@ def test_records_do_not_contradict_themselves(number):
     told = record["attack"]
     if told["sufficient"] is not None and told["decides"] == told["sufficient"] and told["ties"]:
         assert f"{told['sufficient']:,.0f} of {votes.total:,.0f} votes" in record["headline"]
-        assert subline(record).startswith("Proven minimum (")
+        assert "Proven minimum (" in subline(record)
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -143,7 +143,7 @@ def _share_of(budget: object, votes: Votes) -> float:
 
 def whole_budget(budget: float, votes: Votes) -> float:
     """Return a share of the votes as one of whole votes, at least one, where votes are counts."""
-    return max(math.floor(budget * votes.total + SAME), 1) / votes.total if votes.is_counts else budget
+    return max(math.floor(min(budget, 1.0) * votes.total + SAME), 1) / votes.total if votes.is_counts else budget
 
 
 class _Reach:

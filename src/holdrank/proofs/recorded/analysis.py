@@ -12,6 +12,7 @@ from holdrank.analysis.result import Analysis
 from holdrank.errors import InputError, show
 from holdrank.proofs.consensus import consensus_check
 from holdrank.proofs.recorded.attacks import against_the_top, attack_checks, claim_checks
+from holdrank.proofs.recorded.audits import audit_checks
 from holdrank.proofs.recorded.curves import curve_checks, tradeoff_checks
 from holdrank.proofs.recorded.cut import cut_checks, gap_checks, race_checks
 from holdrank.proofs.recorded.layout import layout_checks, other_check, votes_checks
@@ -82,5 +83,6 @@ def _statements(recorded: Recorded) -> Iterator[Check]:
     yield from bootstrap_checks(recorded)
     yield from chance_checks(recorded)
     yield from mean_ranks_checks(recorded)
+    yield from audit_checks(recorded)
     yield from reach_checks(recorded)
     yield from in_short("loss and robustness over all thresholds are as reported", tradeoff_checks(recorded), clock)

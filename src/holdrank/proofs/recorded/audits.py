@@ -1,0 +1,36 @@
+"""What a record says could mislead: the audit, computed again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from holdrank.analysis.audit import audit_in_brief
+from holdrank.analysis.audit_records import audit_record
+from holdrank.proofs.lower import FEW_ITEMS
+from holdrank.proofs.recorded.record import Recorded
+from holdrank.proofs.verdicts import Check
+from holdrank.status import Clock, Status
+
+
+def audit_checks(recorded: Recorded) -> Iterator[Check]:
+    """Check the findings by probing again; people and categories that these votes do not know leave them open."""
+    found, claim = recorded.record.get("audit"), "the findings of the audit follow from the votes and the seed"
+    if recorded.n < 2:
+        return
+    if found is None:
+        yield Check("the votes were audited", "open", "the step did not finish")
+        return
+    if recorded.n > FEW_ITEMS:
+        yield Check(claim, "open", f"more than {FEW_ITEMS} items: they were not recomputed")
+        return
+    if found["status"] in (Status.TIME_LIMIT.value, Status.INTERRUPTED.value):
+        yield Check(claim, "open", "a time limit cut the audit short: it was not recomputed")
+        return
+    votes, T = recorded.votes, recorded.median.T
+    again = audit_record(audit_in_brief(votes, T, T(votes), Clock(), seed=recorded.record["spec"]["seed"]))
+    if again == found:
+        yield Check(claim, "proved")
+    elif [one["probe"] for one in again["findings"]] != [one["probe"] for one in found["findings"]]:
+        yield Check(claim, "open", "other probes apply to these votes; read them with the same columns")
+    else:
+        yield Check(claim, "refuted", "recomputed, they differ")
