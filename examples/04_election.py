@@ -52,7 +52,7 @@ print("\nelection.png: the ballots that would change the winner")
 # Dropping 123 of 1,200 votes ties it, dropping 124 changes the winner (10.3 %, proven minimum).
 # Adding 123 votes to 1,200 ties it, adding 124 changes the winner (10.3 %, proven minimum).
 #
-# Verdict(42 proved, 0 refuted, 7 open), among them:
+# Verdict(43 proved, 0 refuted, 7 open), among them:
 # proved   Bellamy > Arden > Carver > Dufour > Eastman is the consensus by kemeny, the only one
 # proved   the rule is Kemeny, because the votes are not battles
 # proved   the tiers at all thresholds are as reported

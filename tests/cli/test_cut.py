@@ -95,7 +95,7 @@ def test_many_items_have_bounds_at_once_and_only_those_near_the_cut_are_attacked
     asked = []
     monkeypatch.setattr(
         cut.Prices, "one_by_one", lambda self, *_, **__: (asked.extend(self.asked), self.rows.extend(
-            {**dict.fromkeys(cut._BOUNDS), "known": False} for _ in self.asked))
+            {**dict.fromkeys(cut.AMOUNTS), "known": False} for _ in self.asked))
     )  # fmt: skip
     before = hr.kemeny(votes).ranking
     record, _ = at_the_cut(votes, hr.kemeny, before, 6, 2 / 41, Clock(), lambda *_: None)
