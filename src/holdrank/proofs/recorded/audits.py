@@ -8,6 +8,7 @@ from holdrank.analysis.audit import audit_in_brief
 from holdrank.analysis.audit_records import audit_record
 from holdrank.analysis.records import Record
 from holdrank.proofs.lower import FEW_ITEMS
+from holdrank.proofs.recorded.places import NO_GROUPS, has_groups
 from holdrank.proofs.recorded.record import Recorded
 from holdrank.proofs.verdicts import Check
 from holdrank.status import Clock, Status
@@ -26,6 +27,9 @@ def audit_checks(recorded: Recorded) -> Iterator[Check]:
         return
     if found["status"] in (Status.TIME_LIMIT.value, Status.INTERRUPTED.value):
         yield Check(claim, "open", "a time limit cut the audit short: it was not recomputed")
+        return
+    if not has_groups(recorded):
+        yield Check(claim, "open", NO_GROUPS)
         return
     votes, T = recorded.votes, recorded.median.T
     again = audit_record(audit_in_brief(votes, T, T(votes), Clock(), seed=recorded.record["spec"]["seed"]))

@@ -28,7 +28,7 @@ from holdrank.proofs.verdicts import Check
 from holdrank.rankings import Ranking
 from holdrank.votes.changes import Change
 
-_NO_GROUPS = "the draws are by groups, which these votes do not know; read them with the same column"
+NO_GROUPS = "the draws are by groups, which these votes do not know; read them with the same column"
 
 
 def bootstrap_checks(recorded: Recorded) -> Iterator[Check]:
@@ -43,8 +43,8 @@ def bootstrap_checks(recorded: Recorded) -> Iterator[Check]:
     if drawn["seed"] != spec["seed"] or not 0 < drawn["draws"] <= spec["draws"]:
         yield Check(claim, "refuted", "they have another seed, or are more than requested")
         return
-    if not _has_groups(recorded):
-        yield Check(claim, "open", _NO_GROUPS)
+    if not has_groups(recorded):
+        yield Check(claim, "open", NO_GROUPS)
         return
     again = bootstrap(recorded.votes, recorded.median.T, draws=drawn["draws"], by=spec["by"], rng=drawn["seed"])
     same = all(getattr(again, name).tolist() == drawn[name] for name in ("best", "median", "worst", "first"))
@@ -63,8 +63,8 @@ def chance_checks(recorded: Recorded) -> Iterator[Check]:
         return
     if recorded.n > FEW_ITEMS:
         yield Check(claim, "open", f"more than {FEW_ITEMS} items: they were not recomputed")
-    elif not _has_groups(recorded):
-        yield Check(claim, "open", _NO_GROUPS)
+    elif not has_groups(recorded):
+        yield Check(claim, "open", NO_GROUPS)
     elif not votes.is_counts or not knows_chance(recorded.median.T):
         yield Check(claim, "refuted", "this rule has none for these votes")
     else:
@@ -102,7 +102,7 @@ def mean_ranks_checks(recorded: Recorded) -> Iterator[Check]:
     yield Check(claim, "proved") if same else Check(claim, "refuted", "recomputed, they differ")
 
 
-def _has_groups(recorded: Recorded) -> bool:
+def has_groups(recorded: Recorded) -> bool:
     """Whether the votes know the groups by which the draws were made, if they were made by groups."""
     by = recorded.record["spec"]["by"]
     try:
