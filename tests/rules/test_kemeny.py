@@ -223,6 +223,20 @@ def test_iterated_search_finds_the_optimum_of_small_components(seed):
     assert order_cost(cost, best) == order_subsets(cost)[-1]
 
 
+def test_searches_from_many_starts_find_the_planted_order_of_sparse_battles():
+    """All battles agree with one order of 70 items; few pairs meet, so that many orders cost the same."""
+    rng = np.random.default_rng(3)
+    hidden = rng.permutation(70)
+    cost = np.zeros((70, 70))
+    for first, second in rng.integers(0, 70, (200, 2)).tolist():
+        if first != second:
+            cost[hidden[max(first, second)], hidden[min(first, second)]] = 1.0
+    start = hidden[::-1].copy()
+    assert order_cost(cost, start) > 100
+    assert order_cost(cost, search.best_of_starts(cost, start, Clock())) == 0
+    assert search.best_of_starts(cost, start, Clock(0)).tolist() == start.tolist()
+
+
 def test_descents_make_the_best_move_of_each_item_in_turn():
     for seed in range(5):
         cost = uniform(15, 20, seed).wins().T

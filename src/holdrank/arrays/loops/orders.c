@@ -185,7 +185,7 @@ LOOP double wander(const double *margin, int64_t n, int64_t *best, double least_
                 now += gain;
             }
         }
-        if (now < least - least_gain) {
+        if (now <= least) {
             least = now;
             memcpy(best, w.order, (size_t)n * sizeof(int64_t));
         }

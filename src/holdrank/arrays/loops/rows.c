@@ -3,6 +3,12 @@
 #include "loops.h"
 
 #define FEW 62 /* ranks up to this many are marked by the bits of one number */
+#define AHEAD 32 /* rows whose places in the table are asked for before they are needed */
+#if defined(__GNUC__)
+#define FETCH(address) __builtin_prefetch(address)
+#else
+#define FETCH(address) ((void)0)
+#endif
 
 /* Sort numbers, in runs of eight by insertion, then by merging the runs; `room` holds as many. */
 static void sort_numbers(int64_t *numbers, int64_t n, int64_t *room)
@@ -78,6 +84,38 @@ LOOP int64_t rank_rows(const int64_t *numbers, int64_t m, int64_t n, int32_t *ra
     return 0;
 }
 
+/* Whether every row holds 1, 2, ... up to some number, each once or more, and zeros; no number is above 62 or below 0. */
+LOOP int64_t hold_ranks(const int16_t *numbers, int64_t m, int64_t n)
+{
+    for (int64_t b = 0; b < m; b++, numbers += n) {
+        uint64_t used = 1;
+        for (int64_t i = 0; i < n; i++)
+            used |= (uint64_t)1 << (numbers[i] & 63);
+        if (used & (used + 1))
+            return 0;
+    }
+    return 1;
+}
+
+/* Return a number that rows of `width` bytes have in common if they are equal, and hardly ever otherwise. */
+static uint64_t print_of(const uint8_t *row, int64_t width, uint64_t key, uint64_t odd)
+{
+    uint64_t print = key;
+    int64_t at = 0;
+    for (; at + 8 <= width; at += 8) {
+        uint64_t word;
+        memcpy(&word, row + at, 8);
+        print = (print ^ word) * odd;
+        print ^= print >> 29;
+    }
+    for (; at < width; at++) {
+        print = (print ^ row[at]) * odd;
+        print ^= print >> 29;
+    }
+    print = (print ^ key) * 0x9E3779B97F4A7C15u;
+    return print ^ print >> 32;
+}
+
 /* Fill the group of every row of `width` bytes and the first row of each group; groups are numbered as they first occur.
    Return how many there are. The keys, two random numbers, keep anyone from choosing rows that meet in the table. */
 LOOP int64_t group_rows(const uint8_t *rows, int64_t m, int64_t width, int64_t key, int64_t other, int64_t *first,
@@ -94,23 +132,15 @@ LOOP int64_t group_rows(const uint8_t *rows, int64_t m, int64_t width, int64_t k
         return -1;
     }
     memset(table, 0xff, size * sizeof(int64_t));
+    uint64_t ahead[AHEAD];
     for (int64_t b = 0; b < m; b++) {
+        if (b % AHEAD == 0)
+            for (int64_t k = 0; k < AHEAD && b + k < m; k++) {
+                ahead[k] = print_of(rows + (b + k) * width, width, (uint64_t)key, (uint64_t)other | 1);
+                FETCH(table + (ahead[k] & (size - 1)));
+            }
         const uint8_t *row = rows + b * width;
-        uint64_t print = (uint64_t)key, odd = (uint64_t)other | 1;
-        int64_t at = 0;
-        for (; at + 8 <= width; at += 8) {
-            uint64_t word;
-            memcpy(&word, row + at, 8);
-            print = (print ^ word) * odd;
-            print ^= print >> 29;
-        }
-        for (; at < width; at++) {
-            print = (print ^ row[at]) * odd;
-            print ^= print >> 29;
-        }
-        print = (print ^ (uint64_t)key) * 0x9E3779B97F4A7C15u;
-        print ^= print >> 32;
-        uint64_t slot = print & (size - 1);
+        uint64_t print = ahead[b % AHEAD], slot = print & (size - 1);
         int64_t group;
         while ((group = table[slot]) >= 0
                && (prints[group] != print || memcmp(rows + first[group] * width, row, (size_t)width)))

@@ -33,8 +33,12 @@ _DROP_EVERY = 3  # rounds between two clearances of slack rows
 _ROUNDS_FIRST = 10  # of a linear program before orders are grown at its prices: many are solved sooner
 _CLEARLY_LESS, _MUCH_LESS = 0.8, 0.5  # with cuts, without: the share of the last gap at which it pays to try again
 _PATIENCE, _PROGRESS = 8, 0.96  # rounds of cuts that must lower the gap to this share
-_CUT_ROUNDS, _CUT_ROUNDS_A_NODE = 200, 2
-_ROOM_FIRST, _ROOM, _ROOM_A_NODE = 200_000, 1_500_000, 30_000  # sets of items kept at either end of growing orders
+_CUT_ROUNDS_FIRST, _CUT_ROUNDS, _CUT_ROUNDS_A_NODE = (
+    8,
+    200,
+    2,
+)  # before the long search for orders, after it, in branches
+_ROOM_FIRST, _ROOM, _ROOM_A_NODE = 200_000, 5_000_000, 30_000  # sets of items kept at either end of growing orders
 _LOOKS_FIRST, _LOOKS_A_NODE = 4_000, 200  # at each margin, in the search for better orders: for 100 items 30 and 1.5 ms
 
 
@@ -79,7 +83,10 @@ def solve(
         return tree.part(tree.how)  # sums so large that no bound can be told from the next cost
     if isinstance(tree, _Cycles) and len(cost) <= _FEW_ITEMS and _CUT_ROUNDS:
         tree = tree.with_triangles()
-    tree.relax(tree.root, _CUT_ROUNDS, _ROOM_FIRST)
+    tree.relax(tree.root, min(_CUT_ROUNDS_FIRST, _CUT_ROUNDS), _ROOM_FIRST)
+    if not tree.settled(tree.root.bound) and not tree.stopped():
+        tree.try_order(search.best_of_starts(cost, tree.best, clock))
+        tree.relax(tree.root, _CUT_ROUNDS, _ROOM_FIRST)
     if not tree.settled(tree.root.bound) and not tree.stopped():
         tree.grow(tree.root, _ROOM)
     tree.floor = max(tree.floor, tree.root.bound)
