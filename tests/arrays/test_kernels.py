@@ -36,6 +36,15 @@ def test_pairs_are_counted_as_defined(strict, observed, kind, monkeypatch):
         assert counted.tolist() == expected
 
 
+@pytest.mark.parametrize("weight", [1, 2**40])
+@pytest.mark.parametrize("strict", [True, False])
+def test_more_ballots_than_sixteen_bits_count_are_counted(weight, strict):
+    m = 70_000
+    ranks = np.tile(np.array([2, 1, 3], dtype=np.int16), (m, 1))
+    wins = kernels.count_wins(ranks, np.full(m, float(weight)), strict=strict, observed=False)
+    assert (wins == m * weight * np.array([[0, 0, 1], [1, 0, 1], [0, 0, 0]])).all()
+
+
 def test_a_million_ballots_are_counted_within_200_megabytes():
     import tracemalloc
 

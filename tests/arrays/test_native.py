@@ -38,6 +38,7 @@ def test_the_table_of_loops_is_that_of_the_sources():
         "float *": "E",
         "int64_t *": "I",
         "int32_t *": "S",
+        "int16_t *": "H",
         "uint8_t *": "B",
         "double": "f",
         "int64_t": "i",

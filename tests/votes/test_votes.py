@@ -46,6 +46,24 @@ def test_from_orders_refuses_what_is_unclear():
         hr.Votes.from_orders([[1, "1"]])
 
 
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int16", "int32", "int64", "float64"])
+def test_from_ranks_closes_gaps_and_leaves_the_table_alone(kind):
+    rng = np.random.default_rng(3)
+    for most in (4, 9, 62, 100):
+        table = rng.integers(0, most + 1, size=(40, 5)).astype(kind)
+        table[rng.random(40) < 0.5] = rng.permutation(5) + 1  # some rows have no gaps
+        given = table.copy()
+        votes = hr.Votes.from_ranks(table)
+        assert (table == given).all()
+        table[:] = 1
+        wanted = {tuple(sorted(set(row) - {0}).index(v) + 1 if v else 0 for v in row) for row in given.tolist()}
+        assert {tuple(row) for row in votes.ranks.tolist()} == wanted - {(0,) * 5}
+    complete = np.arange(1, 6, dtype=kind)[None]
+    votes = hr.Votes.from_ranks(complete)
+    complete[:] = 1
+    assert votes.ranks.tolist() == [[1, 2, 3, 4, 5]]
+
+
 def test_from_ranks_takes_arrays_lists_and_frames():
     table = [[1, 2, 0], [2, 2, 1]]
     plain = hr.Votes.from_ranks(table, items=["x", "y", "z"])

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-_BLOCK = 8192  # ballots counted at a time: their ranks stay in the cache, their number fits sixteen bits
+from holdrank.arrays.native import call
+
+_BLOCK = 8192  # ballots counted at a time: their ranks stay in the cache
 _PAIRS = 1 << 18  # of items that are counted at a time, where ballots list few of them
 
 
@@ -22,7 +24,7 @@ def count_wins(
 
     Parameters
     ----------
-    ranks : (m, n) array, 0 = unlisted; fastest when stored column by column
+    ranks : (m, n) array below 2**15, 0 = unlisted; fastest when stored column by column
     weights : (m,) array
     strict : bool
         No ballot has a tie or an unlisted item, so that one comparison settles a pair.
@@ -34,11 +36,11 @@ def count_wins(
     doubled = np.zeros((n, n), dtype=np.int64)  # a tie adds one on both sides
     columns = ranks.T
     for start in range(0, m, _BLOCK):
-        block = np.array(columns[:, start : start + _BLOCK], order="C")
+        block = np.array(columns[:, start : start + _BLOCK], dtype=np.int16, order="C")
         if not (strict or observed):
-            block += (block == 0) * block.dtype.type(n + 1)
+            block[block == 0] = n + 1
         whole = np.rint(weights[start : start + _BLOCK] * scale).astype(np.int64)
-        _add_ballots(block, whole, strict, doubled)
+        call("add_pairs", block, n, block.shape[1], whole, (whole == 1).all(), strict, doubled)
     return doubled / (2 * scale)
 
 
@@ -109,25 +111,3 @@ def whole_number_scale(weights: npt.NDArray[np.float64], spare_bits: int = 2) ->
     if total <= 2.0 ** (62 - spare_bits) and all(np.array_equal(np.rint(part), part) for part in parts):
         return 1.0
     return float(2.0 ** (62 - spare_bits - int(np.ceil(np.log2(total)))))
-
-
-def _add_ballots(block: Any, weights: Any, strict: bool, doubled: Any) -> None:
-    """Add a block of ballots (one column each) to the doubled wins."""
-    one_each = bool((weights == 1).all())
-    total = 2 * int(weights.sum())
-
-    def weight_of(ballots: Any) -> Any:
-        """Return the weight of the ballots marked in each row; sums are no wider than a block needs."""
-        return ballots.view(np.uint8).sum(axis=1, dtype=np.uint16).astype(np.int64) if one_each else ballots @ weights
-
-    for i in range(len(block) - 1):
-        mine, theirs = block[i], block[i + 1 :]
-        if strict:
-            above = 2 * weight_of(mine < theirs)
-            doubled[i, i + 1 :] += above
-            doubled[i + 1 :, i] += total - above
-        else:
-            listed = (mine > 0) & (theirs > 0)
-            tied = weight_of((mine == theirs) & listed)
-            doubled[i, i + 1 :] += 2 * weight_of((mine < theirs) & listed) + tied
-            doubled[i + 1 :, i] += 2 * weight_of((mine > theirs) & listed) + tied

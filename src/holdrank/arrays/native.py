@@ -19,11 +19,13 @@ import numpy as np
 from holdrank.arrays import compiler
 from holdrank.errors import HoldrankError
 
-# What a function returns, and takes: F, E, I, S, B arrays of float64, float32, int64, int32 and bool; f a float, i a
-# whole number.
+# What a function returns, and takes: F, E, I, S, H, B arrays of float64, float32, int64, int32, int16 and bool; f a
+# float, i a whole number.
 SIGNATURES = {
     "inversions": "i Ii",
+    "add_pairs": "i Hii I iiI",
     "rank_rows": "i IiiS",
+    "hold_ranks": "i Hii",
     "group_rows": "i B iiiiII",
     "descend": "f FiIf",
     "wander": "f FiIffii",
@@ -50,6 +52,7 @@ _ARRAYS = {
     "E": np.dtype(np.float32),
     "I": np.dtype(np.int64),
     "S": np.dtype(np.int32),
+    "H": np.dtype(np.int16),
     "B": np.dtype(np.bool_),
 }
 _NUMBERS: dict[str, Any] = {"f": ctypes.c_double, "i": ctypes.c_int64}

@@ -28,8 +28,15 @@ def ballot_matrix(ballots: int, items: int, source: str = "") -> npt.NDArray[np.
 
 
 def ranks_without_gaps(ranks: npt.NDArray[Any]) -> Ints:
-    """Return each row with its positive numbers replaced by 1, 2, ... in their order, equal numbers alike."""
+    """Return each row with its positive numbers replaced by 1, 2, ... in their order, equal numbers alike.
+
+    Where every row has such ranks already, what comes back may be the array itself.
+    """
     m, n = ranks.shape
+    if ranks.dtype.kind in "iu" and ranks.max(initial=0) <= _LARGEST_BIT and rank_type(n) is np.int16:
+        whole = np.ascontiguousarray(ranks, dtype=np.int16)
+        if call("hold_ranks", whole, m, n):
+            return whole
     dense = np.empty((m, n), dtype=rank_type(n))
     step = max(1, _NUMBERS // max(n, 1))
     room = np.empty((step, n), dtype=np.int32)
