@@ -33,7 +33,7 @@ from holdrank.votes.votes import Votes
 
 _FOR_THE_RANKING = 0.25  # of the time
 _ONE_RUN = 2.0  # seconds for the tiers of attacked votes
-_RUN, _LOOK = 3, 8  # one run of the tiers, and one look of the engine of the ranking at its clock, as so many steps
+_RUN, _LOOK = 3, 24  # one run of the tiers, and one look of the engine of the ranking at its clock, as so many steps
 _FIRST_EFFORT, _MORE_EFFORT = 40, 3  # steps of the first round, and how many times as many in the next
 
 

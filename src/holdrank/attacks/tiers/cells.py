@@ -46,7 +46,7 @@ class Rows:
     def single(self, row: Row) -> float:
         """Return what this row alone costs at least."""
         if row not in self._single:
-            self._single[row] = self.pairs.single(row.u, row.v)
+            self._single[row] = self.pairs.single(row)
         return self._single[row]
 
     def tie(self, p: int, side: float) -> Row:

@@ -19,11 +19,13 @@ from dataclasses import dataclass
 from itertools import permutations
 
 import numpy as np
+import numpy.typing as npt
 
 from holdrank.arrays.knapsack import Knapsack
 from holdrank.arrays.tolerances import SAME
 from holdrank.attacks.kemeny.integers import leaves_nothing
 from holdrank.attacks.plans import Plan, adds_battles, replacing
+from holdrank.attacks.tiers.gains import BallotGains
 from holdrank.rankings import Floats, Ints
 from holdrank.rules.kemeny import cheapest_order
 from holdrank.rules.solvers.highs import UNIT, LinearProgram
@@ -104,17 +106,20 @@ class ComparedPairs:
         ranks = votes.ranks.astype(np.int64)
         listed = ranks > 0
         ranks[~listed] = n + 1
-        self.signs: Floats = np.sign(ranks[:, self.second] - ranks[:, self.first]).astype(np.float64)
+        columns, seen = np.ascontiguousarray(ranks.T), np.ascontiguousarray(listed.T)
+        signs = np.sign(columns[self.second] - columns[self.first]).astype(np.int8)
         # Where every ballot compares every pair, the weights that do are a number, not a matrix.
-        self.speaks: Floats | None = None
+        self.speaks: npt.NDArray[np.int8] | None = None
         if votes.unlisted == "observed" and not listed.all():
-            self.speaks = (listed[:, self.first] & listed[:, self.second]).astype(np.float64)
-            self.signs *= self.speaks
+            self.speaks = (seen[self.first] & seen[self.second]).astype(np.int8)
+            signs *= self.speaks
+        self.gains = BallotGains(signs, self.speaks)
         self.shares: Floats = votes.weights / votes.total
-        self.margin: Floats = self.shares @ self.signs
-        self.compared: Floats = np.ones(len(self.first)) if self.speaks is None else self.shares @ self.speaks
+        self.margin, compared = self.gains.margins(self.shares)
+        self.compared: Floats = np.broadcast_to(np.asarray(compared), self.margin.shape).copy()
+        if self.speaks is None:
+            self.compared[:] = 1.0
         self.programs = 0
-        self._mixer = np.random.default_rng(20230723).uniform(1, 2, size=4096)
         self._orders: list[tuple[int, ...]] = []  # distinct ballots put in so far
         self._number: dict[tuple[int, ...], int] = {}
         self._kinds: Floats = np.empty((0, len(self.first)))
@@ -131,11 +136,6 @@ class ComparedPairs:
         """Return the number of the pair and whether D counts i above j (1) or below (-1)."""
         return int(self.index[i, j]), 1.0 if i < j else -1.0
 
-    def gains(self, u: Floats, v: Floats) -> Floats:
-        """Return what one vote of each distinct ballot adds to the left sides: (distinct, rows)."""
-        out: Floats = self.signs @ u.T
-        return out + (v.sum(axis=-1) if self.speaks is None else self.speaks @ v.T)
-
     def compared_within(self, budget: float) -> tuple[Floats, Floats]:
         """Return the least and the most that N can be after a change of at most this share of the votes."""
         # What is put in compares all pairs, unless it is battles: N then never falls when votes are replaced.
@@ -146,19 +146,20 @@ class ComparedPairs:
 
     # One row: a knapsack
 
-    def single(self, u: Floats, v: Floats) -> float:
-        """Return the share of votes to change for ``u @ D + v @ N >= 0``; a bound where no ballot has all signs."""
+    def single(self, row: Row) -> float:
+        """Return the share of votes to change for one row; a bound where no ballot has all signs."""
+        u, v = row.u, row.v
         need = -float(u @ self.margin + v @ self.compared)
         if need <= _SAFE:
             return 0.0
         best = float((np.abs(u) + v).max()) if self.battles else float(np.abs(u).sum() + v.sum())
         if not self.change.takes:
             return need / best - _SAFE if best > 0 else math.inf
-        counted = self.gains(u, v)
+        number, counted = self.gains.of(row)
+        supply = np.bincount(number, weights=self.shares, minlength=len(counted))
         gain = (best if self.change.keeps_total else 0.0) - counted
-        useful = np.flatnonzero(gain > 0)
-        useful = useful[np.argsort(-gain[useful], kind="stable")]
-        ballots = Knapsack(gain[useful], self.shares[useful])
+        useful = np.flatnonzero(gain > 0)  # from the largest gain on, for the values grow
+        ballots = Knapsack(gain[useful], supply[useful])
         if not len(useful) or ballots.most < need - SAME:
             return math.inf
         if not self.change.puts and not (counted >= -_SAFE).any():
@@ -178,13 +179,12 @@ class ComparedPairs:
         if not rows:
             return Altered(0.0, np.zeros(len(self.shares)), {}, self.margin, self.compared)
         u, v = np.array([row.u for row in rows]), np.array([row.v for row in rows])
-        gains = self.gains(u, v)
+        gains, group = self.gains.alike(list(rows))
         base = u @ self.margin + v @ self.compared
         nudges = np.array([row.nudge for row in rows])
-        chosen, group = self._alike(gains)
         supply: Floats = np.bincount(group, weights=self.shares).astype(np.float64)
         if not self.change.takes:
-            chosen, supply = chosen[:0], supply[:0]
+            gains, supply = gains[:0], supply[:0]
         kinds: list[int] = []
         if self.battles and self.change.puts:
             kinds = list(range(len(self._orders)))
@@ -193,11 +193,11 @@ class ComparedPairs:
             kinds += [kind for kind in (like.added if like else ()) if kind not in kinds]
         best_bound = -math.inf
         while True:
-            found = self._program(gains[chosen], supply, self._kind_gains(u, v, kinds), base, nudges, clock)
+            found = self._program(gains, supply, self._kind_gains(u, v, kinds), base, nudges, clock)
             if found is None:
                 return None
             duals, x = found
-            bound, liked = self._certified(duals, u, v, gains, base, clock)
+            bound, liked = self._certified(duals, u, v, gains, supply, base, clock)
             best_bound = max(best_bound, bound)
             # The program holds the ranking that could improve it most: it is solved for all rankings.
             if liked in kinds or liked < 0 or best_bound >= limit:
@@ -205,24 +205,11 @@ class ComparedPairs:
             kinds.append(liked)
         removed = np.zeros(len(self.shares))
         if self.change.takes:
-            removed = self._fill(x[: len(chosen)], group)
-        masses = x[len(chosen) : len(chosen) + len(kinds)]
+            removed = self._fill(x[: len(gains)], group)
+        masses = x[len(gains) : len(gains) + len(kinds)]
         added = {kind: float(mass) for kind, mass in zip(kinds, masses, strict=True) if mass > 1e-14}
-        met = float(x[len(chosen) + len(kinds) + len(rows) :].sum()) < 1e-10
+        met = float(x[len(gains) + len(kinds) + len(rows) :].sum()) < 1e-10
         return self._after(best_bound, removed, added, met=met)
-
-    def _alike(self, gains: Floats) -> tuple[Ints, Ints]:
-        """Return one ballot of each group that gains the same in every row, and the group of each ballot.
-
-        Ballots of a group share a column of the program, which is then far smaller. They are told apart by one number
-        instead of by whole rows of `gains`: a sum with random weights, rounded, for which sorting is many times faster.
-        Equal rows give equal numbers; different ones give different numbers but for bad luck. Bad luck does no harm to
-        what is claimed: the program only suggests duals and changes. A bound is worked out again from the duals, with
-        the gains of all ballots (`_certified`), and a change counts as an attack only once the statistic was run on it.
-        """
-        mixed = np.round(gains @ self._mixer[: gains.shape[1]], 9)
-        _, chosen, group = np.unique(mixed, return_index=True, return_inverse=True)
-        return chosen, group
 
     def _program(
         self, gains: Floats, supply: Floats, kinds: Floats, base: Floats, nudges: Floats, clock: Clock
@@ -249,12 +236,12 @@ class ComparedPairs:
         return np.maximum(solution.reduced_costs[m + c : m + c + k], 0.0), np.maximum(solution.x / UNIT, 0.0)
 
     def _certified(
-        self, duals: Floats, u: Floats, v: Floats, gains: Floats, base: Floats, clock: Clock
+        self, duals: Floats, u: Floats, v: Floats, gains: Floats, supply: Floats, base: Floats, clock: Clock
     ) -> tuple[float, int]:
         """Return L(duals), and the distinct ballot that these duals like best (-1 where none is put in)."""
         owed, worth = -float(duals @ base), gains @ duals
         if not self.change.puts:
-            left = owed - float(self.shares @ np.maximum(0.0, -worth - 1.0)) - _SAFE
+            left = owed - float(supply @ np.maximum(0.0, -worth - 1.0)) - _SAFE
             # Rows have no constants: what is left may be scaled, so all of some ballot is, or nothing.
             lightest = float(self.shares.min())
             none_left = leaves_nothing(left, lightest, lambda: np.zeros((0, 0), dtype=np.int64))
@@ -264,7 +251,7 @@ class ComparedPairs:
             if best <= 0:
                 return (math.inf if owed > SAME else 0.0), kind
             return owed / best - _SAFE, kind
-        bound = owed - float(self.shares @ np.maximum(0.0, best - worth - 1.0)) - _SAFE
+        bound = owed - float(supply @ np.maximum(0.0, best - worth - 1.0)) - _SAFE
         return (math.inf if bound > 1 + SAME else bound), kind
 
     def _liked(self, u: Floats, clock: Clock) -> tuple[float, int]:
@@ -279,17 +266,21 @@ class ComparedPairs:
             values = self._kinds @ u
             at = int(values.argmax())
             return float(values[at] + v.sum()), at
-        cost = np.zeros((self.n, self.n))
-        cost[self.first, self.second], cost[self.second, self.first] = -u, u
-        solved = cheapest_order(cost, whole=False, clock=clock)
-        if solved.order not in self._number:
-            self._number[solved.order] = len(self._orders)
-            self._orders.append(solved.order)
-            place = np.argsort(np.array(solved.order))
+        order = _by_majority(u, self.first, self.second, self.n)
+        bound = -float(np.abs(u).sum())
+        if order is None:
+            cost = np.zeros((self.n, self.n))
+            cost[self.first, self.second], cost[self.second, self.first] = -u, u
+            solved = cheapest_order(cost, whole=False, clock=clock)
+            order, bound = solved.order, solved.bound
+        if order not in self._number:
+            self._number[order] = len(self._orders)
+            self._orders.append(order)
+            place = np.argsort(np.array(order))
             signs = np.where(place[self.first] < place[self.second], 1.0, -1.0)
             self._kinds = np.vstack((self._kinds, signs))
         slack = 1e-11 * float(np.abs(u).sum())
-        return float(-solved.bound + v.sum()) + slack, self._number[solved.order]
+        return float(-bound + v.sum()) + slack, self._number[order]
 
     def _kind_gains(self, u: Floats, v: Floats, kinds: list[int]) -> Floats:
         signs = self._kinds[kinds]
@@ -308,8 +299,9 @@ class ComparedPairs:
         return removed
 
     def _after(self, bound: float, removed: Floats, added: dict[int, float], *, met: bool) -> Altered:
-        margin = self.margin - removed @ self.signs
-        compared = self.compared - (removed.sum() if self.speaks is None else removed @ self.speaks)
+        margin, compared = (
+            now - gone for now, gone in zip((self.margin, self.compared), self.gains.margins(removed), strict=True)
+        )
         for kind, mass in added.items():
             margin = margin + mass * self._kinds[kind]
             compared = compared + mass * np.abs(self._kinds[kind])
@@ -334,3 +326,25 @@ class ComparedPairs:
             for rank, item in enumerate(self._orders[kind], start=1):
                 ranks[row, item] = rank
         return replacing(self.votes, change.removed * total, ranks, np.array(list(change.added.values())) * total)
+
+
+def _by_majority(u: Floats, first: Ints, second: Ints, n: int) -> tuple[int, ...] | None:
+    """Return an order that lists all pairs as the signs of u want them; None where these have a cycle.
+
+    Most programs want something of a few pairs only. Of the items that may come next, the least comes.
+    """
+    above = [0] * n
+    for pair in np.flatnonzero(u).tolist():
+        i, j = int(first[pair]), int(second[pair])
+        if u[pair] < 0:
+            i, j = j, i
+        above[j] |= 1 << i
+    order: list[int] = []
+    left = (1 << n) - 1
+    while left:
+        following = next((i for i in range(n) if left >> i & 1 and not above[i] & left), None)
+        if following is None:
+            return None
+        order.append(following)
+        left ^= 1 << following
+    return tuple(order)
