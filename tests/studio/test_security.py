@@ -116,6 +116,24 @@ def test_a_worker_without_an_order_takes_its_folder_away(tmp_path):
         assert not folder.exists()
 
 
+@on_linux
+def test_a_worker_that_nobody_hears_takes_its_folder_away(tmp_path):
+    """What it writes may fail before it sees that its studio is gone; here its stdin never closes."""
+    folder = tmp_path / "of the job"
+    folder.mkdir()
+    heard, spoken = os.pipe()
+    os.close(heard)
+    command = [sys.executable, "-P", "-m", "holdrank.studio.worker", str(folder)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=spoken, stderr=subprocess.DEVNULL) as worker:
+        os.close(spoken)
+        order = {"task": "analyse", "name": "slow.jsonl", "reading": {}, "spec": {"time_limit": 60.0}, "memory": 2**32}
+        order |= {"seconds": 60, "items": 100, "folder": str(folder), "sizes": [len(SLOW)]}
+        worker.stdin.write(json.dumps(order).encode() + b"\n" + SLOW.encode())
+        worker.stdin.flush()
+        assert worker.wait(60) == 4
+    assert not folder.exists()
+
+
 # Nothing is run that was sent; nothing is told that is nobody's business.
 
 FORBIDDEN = {"eval", "exec", "compile", "__import__", "pickle", "cPickle", "marshal", "shelve", "dill", "cloudpickle",

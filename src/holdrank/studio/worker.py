@@ -18,6 +18,7 @@ from typing import Any, BinaryIO, NoReturn
 _LARGEST_FILE = 2**30  # bytes that a job may write to one file of its folder
 _MOST_FILES = 256  # that a job may have open
 _PAUSE = 0.1  # seconds between two signs of life
+_ROUNDS = 20  # attempts at removing the folder of a job
 
 
 def main() -> None:
@@ -42,6 +43,8 @@ def main() -> None:
             say("result", **TASKS[job["task"]](job, files, say))
         except HoldrankError as error:
             say("error", error=StudioError.of(error).shape())
+    except BrokenPipeError:  # nobody listens any more; the thread may not have seen it yet
+        _take_away(job["folder"])
     except Exception as error:  # noqa: BLE001 - whatever it is, the page gets one line and no traceback
         code = 1
         if isinstance(error, MemoryError) or (isinstance(error, ImportError | OSError) and _is_full()):
@@ -110,7 +113,10 @@ def _end_with_the_studio(folder: str) -> None:
 def _take_away(*folders: str) -> NoReturn:
     """Leave nothing behind, and end."""
     for folder in folders:
-        shutil.rmtree(folder, ignore_errors=True)
+        for _ in range(_ROUNDS):  # the job may still write to it, and a folder that is not empty stays
+            shutil.rmtree(folder, ignore_errors=True)
+            if not os.path.exists(folder):
+                break
     os._exit(4)
 
 
