@@ -66,7 +66,7 @@ print("table.tex, and benchmark.png: the tasks that each model wins against each
 # without dialogue: Aspen > Briar > Clover > Dogwood > Elder > Fern
 # without perplexity: Aspen > Briar > Clover > Dogwood > Elder > Fern
 #
-# Aspen is first; another winner takes 3 of 8 tasks.
+# Aspen is first; putting Briar first takes 3 of 8 tasks.
 #    Place & Item & Tasks to break the gap below
 #    1 & Aspen & 3 tasks (37.5 \%)
 #    2 & Briar & 1 task (12.5 \%)

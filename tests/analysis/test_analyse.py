@@ -45,7 +45,7 @@ def test_the_record_tells_what_single_calls_tell(trees):
 
 
 def test_the_headline_counts_votes_first(trees):
-    told = "Ash is first; another winner takes 11 of 100 votes."
+    told = "Ash is first; putting Beech first takes 11 of 100 votes."
     assert trees.headline == told
     assert repr(trees) == f"Analysis({told})"
 
@@ -105,7 +105,7 @@ def test_tiers_at_the_chosen_threshold_come_with_the_tradeoff():
     assert (r["tiers"]["ranks"], r["tiers"]["theta"], r["tiers"]["auto"]) == ([1, 1, 2], 0.25, True)
     assert r["path"] == {"theta": [0.0, 0.01, 0.5], "sizes": [[1, 1, 1], [2, 1], [3]]}
     assert r["tradeoff"]["theta"][r["tradeoff"]["best"]] == 0.01
-    assert r["headline"] == "a and b firmly share first place; adding a third takes 25 of 100 votes."
+    assert r["headline"] == "a and b firmly share first place; bringing in c takes 25 of 100 votes."
 
 
 def test_shares_votes_without_counts_have_no_whole_votes():
@@ -113,7 +113,7 @@ def test_shares_votes_without_counts_have_no_whole_votes():
     r = hr.analyse(votes, hr.Spec(theta=None)).record
     assert r["bootstrap"] is None
     assert (r["attack"]["needed"], r["attack"]["sufficient"]) == (None, None)
-    assert r["headline"] == "a is firmly first; another winner takes 10 % of the votes."
+    assert r["headline"] == "a is firmly first; putting b first takes 10 % of the votes."
 
 
 def test_without_time_the_record_still_has_a_consensus():

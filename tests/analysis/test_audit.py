@@ -36,7 +36,7 @@ from holdrank.rules.registry import rule_of
 from holdrank.status import Clock
 from holdrank.views import report
 from holdrank.views.audits import audit_markdown, audit_page
-from holdrank.words import misleading
+from holdrank.words import missing
 from holdrank.words.misleading import in_brief
 
 from analyses import analysed
@@ -87,7 +87,7 @@ def test_findings_name_what_was_planted():
 
 
 SAID = {
-    "votes": "0 of 9 neighbouring places are separated at 95 %. Half of them need more than",
+    "votes": "None of 9 neighbouring places is separated at 95 %. Half of them need more than",
     "position": "Shown first, an item wins 8.7 more of 100 battles",
     "ties": "of battles when a tie is half a win, but in",
     "cycles": "One of them: m",
@@ -631,11 +631,11 @@ def test_the_command_prints_a_table_and_writes_pages(command_line, tmp_path, mon
         err
         == "wrote audit.html\nnote: stopped at the time limit of 0 s; --time-limit 60 tells more about the adversary\n"
     )
-    assert "1 of 9 probes is raised: one person who carries a place." in out
+    assert "1 of 9 probes raises a warning: one person who carries a place." in out
     assert "Without v0" in out
     assert (tmp_path / "audit.html").read_text("utf-8").startswith("<!doctype html>")
     code, out, err = command_line("audit", *options, "-o", "audit.md", "-v")
-    assert (tmp_path / "audit.md").read_text("utf-8").startswith("# 1 of 9 probes is raised")
+    assert (tmp_path / "audit.md").read_text("utf-8").startswith("# 1 of 9 probes raises a warning")
     code, _, err = command_line("audit", "battles.csv", "-o", "audit.png")
     assert code == 2
     assert "--output needs a file with the extension .html, .md" in err
@@ -645,7 +645,7 @@ def test_the_command_prints_a_table_and_writes_pages(command_line, tmp_path, mon
 
 
 def test_a_page_counts_the_probes_that_there_are():
-    assert len(PROBES) == misleading._PROBES
+    assert len(PROBES) == missing.PROBES
 
 
 def test_sentences_about_bars_take_their_numbers_from_the_probes(monkeypatch):
@@ -724,7 +724,7 @@ def test_a_report_names_what_is_raised_with_the_adversary_and_the_command(tmp_pa
     assert "cycles" not in priced  # nobody asks about what is clear
     for page in (report.html(found), report.markdown(found)):
         assert "What could mislead" in page
-        assert "1 of 8 probes is raised." in page
+        assert "1 of 8 probes raises a warning." in page
         assert "One person who carries a place" in page
         assert "holdrank audit" in page
     assert "holdrank audit &#39;a board.csv&#39; --voter voter</bdi>" in report.html(found)
@@ -732,14 +732,14 @@ def test_a_report_names_what_is_raised_with_the_adversary_and_the_command(tmp_pa
         lines = []
         patch.setattr("click.echo", lambda text="", **_: lines.append(text))
         terminal.print_analysis(found)
-    assert "1 of 8 probes is raised." in lines
+    assert "1 of 8 probes raises a warning." in lines
     assert any(line.startswith("One person who carries a place: Without ") for line in lines)
 
 
 def test_a_report_of_a_clean_board_says_that_nothing_is_raised():
     found = in_report(votes_of(board(None, 1)))
     page = report.html(found)
-    assert "<p>None of 9 probes is raised.</p>" in page
+    assert "<p>None of 9 probes raises a warning.</p>" in page
     assert "<bdi>audit(votes)</bdi>" in page
     assert '<ul class="plain findings">' not in page
     assert 'id="audit"' not in report.html(in_report(hr.Votes.from_orders([["a"]])))
@@ -759,7 +759,7 @@ def test_an_audit_that_runs_out_of_time_says_which_probes_are_missing():
     assert brief.status is hr.Status.TIME_LIMIT
     record = {"audit": audit_record(brief), "votes": {"source": "", "sha256": ""}, "spec": {"rule": "auto"}}
     told = in_brief(record)
-    assert told["text"] == "None of 1 probe is raised. 8 probes did not run within the time limit."
+    assert told["text"] == "None of 1 probe raises a warning. 8 probes did not run within the time limit."
 
 
 def test_an_audit_that_floats_cannot_do_leaves_the_rest_of_the_report(monkeypatch):
@@ -786,4 +786,4 @@ def test_the_studio_shows_what_could_mislead_the_diagram_and_chance_with_the_adv
     assert "holdrank audit scores.csv" in page
     assert 'id="drawn-critical_difference"' in page
     assert 'class="picture critical_difference"' in page
-    assert "an adversary needs" in page.split('id="chance"')[1]
+    assert "an adversary who chooses the tasks needs" in page.split('id="chance"')[1]

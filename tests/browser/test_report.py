@@ -161,7 +161,7 @@ def test_a_report_prints_on_few_pages_and_keeps_headings_with_their_figures(page
     assert 1 < len(re.findall(rb"/Type\s*/Page\b", printed)) <= most
     page.emulate_media(media="print")
     kept = page.eval_on_selector_all(
-        "figure", "all => all.map((x) => getComputedStyle(x.closest('section > div:has(h2)')).breakInside)"
+        "figure", "all => all.map((x) => getComputedStyle(x.closest('div:has(> h2)')).breakInside)"
     )
     assert set(kept) == {"avoid"}
     assert page.locator("table.board tbody tr").last.is_visible()  # paper has all rows

@@ -51,7 +51,7 @@ def test_a_claim_may_have_to_be_beyond_chance(run, tmp_path):
         for claim in (["--claim", "a wins"], ["--claim", "a above b"], ["--claim", "top 1"], []):
             found, out, _ = run("check", "two.csv", "-q", *claim, "--separated", "0.95")
             assert found == code
-            assert ("Not separated from chance at 95 %." in out) == bool(code)
+            assert ("Not beyond chance (95 %)." in out) == bool(code)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from studios import HERE, VOTES, is_error, opened, post, running, slow_votes, wa
 
 pytestmark = [pytest.mark.slow, pytest.mark.traced]
 
-HEADLINE = "a is firmly first; another winner takes 11 of 101 ballots."
+HEADLINE = "a is firmly first; putting b first takes 11 of 101 ballots."
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import holdrank as hr
-from holdrank.views.page import optima_table
+from holdrank.views.alternatives import optima_table
 from holdrank.views.report import html, markdown
 
 
@@ -40,7 +40,9 @@ def test_long_tables_are_cut_and_say_so():
     found = optima_table(recorded(hr.Votes.from_orders([[f"x{i:02}" for i in order] for order in orders])))
     assert len(found["rows"]) == 40
     assert found["more"] == "10 more groups"
-    assert found["rows"][0] == ("1–2", [(0, "1–2"), (1, "1–2")], "")
+    assert found["rows"][0] == ("1–2", [(0, "1–2"), (1, "1–2")], "", False)
+    mixed = optima_table(recorded(hr.Votes.from_orders([[*"abcdefgh", *"xy"], [*"abcdefgh", *"yx"]])))
+    assert [(row[0], row[2], row[3]) for row in mixed["rows"]] == [("1–8", "2 more items", True), ("9–10", "", False)]
     tied = optima_table(recorded(hr.Votes.from_ranks(np.ones((1, 40), dtype=int))))
     assert [row[2] for row in tied["rows"]] == ["10 more items"]
     assert "No place is the same" in tied["text"]

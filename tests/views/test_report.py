@@ -80,7 +80,7 @@ def test_the_page_is_sound_html_with_landmarks_and_captions(small):
 def test_the_page_says_what_was_found(small):
     page = text_of(tree(html(small)).find(XHTML + "body")).replace("\xa0", " ")
     for said in (
-        "a is first; another winner takes 11 of 100 votes.",
+        "a is first; putting b first takes 11 of 100 votes.",
         "Proven minimum (11 %): 10 only tie.",
         "100 votes, 3 items",
         "Safely in (1)", "Undecided (0)", "Safely out (2)",
@@ -227,8 +227,7 @@ def test_half_of_a_pair_of_characters_does_not_stop_the_report(tmp_path):
 def test_markdown_has_the_table_and_the_words(small):
     text = markdown(small)
     assert text.startswith(
-        "# a is first; another winner takes 11 of 100 votes.\n\n"
-        "b is then first. Proven minimum (11 %): 10 only tie. a and b are"
+        "# a is first; putting b first takes 11 of 100 votes.\n\nProven minimum (11 %): 10 only tie. By chance, a or b"
     )
     assert "| 1 | a | 1 | 1 | 1 | 11 votes (11 %) |\n| 2 | b | 2 | 2 | 2 |" in text
     assert "- Safely in (1): a (" in text
@@ -247,12 +246,12 @@ def test_names_in_markdown_are_text(hostile):
     assert len({len(re.findall(r"(?<!\\)\|", row)) for row in rows if "by attack" not in row}) <= 2
 
 
-LATEX = r"""% a is first; another winner takes 11 of 100 votes.
-% b is then first. Proven minimum (11 \%): 10 only tie. a and b are statistically tied for first place at 95 \%. CUT
+LATEX = r"""% a is first; putting b first takes 11 of 100 votes.
+% Proven minimum (11 \%): 10 only tie. By chance, a or b could be first (95 \%). CUT
 % holdrank VERSION, votes c62b74dc0f9d
 \begin{table}
 \centering
-\caption{Consensus by kemeny, without ties}
+\caption{Consensus by Kemeny, without ties}
 \begin{tabular}{rlrrr}
 \toprule
 Place & Item & Votes to break the gap below & By chance & By attack \\
@@ -324,8 +323,8 @@ def test_the_command_writes_the_page_and_prints_the_headline(run, tmp_path):
     code, out, err = run("votes.soc", *QUICK, "--claim", "a above b", "--k", "1")
     assert code == 0
     assert out.splitlines() == [
-        "a is first; another winner takes 11 of 100 ballots.",
-        "b is then first. Proven minimum (11 %): 10 only tie. a and b are statistically tied at 95 %. "
+        "a is first; putting b first takes 11 of 100 ballots.",
+        "Proven minimum (11 %): 10 only tie. By chance, either item could be first (95 %). "
         "Top 1, if 1 ballot (1 %) changes: 1 safely in, 0 undecided, 1 safely out.",
     ]
     assert "wrote report.html" in err
@@ -365,9 +364,9 @@ def test_the_pictures_as_text(run, tmp_path):
     assert not (tmp_path / "report.html").exists()
     lines = out.splitlines()
     assert lines[:2] == [
-        "Ash is first; another winner takes 11 of 100 ballots.",
-        "Elm is then first. Proven minimum (11 %): 10 only tie. "
-        "Ash and Elm are statistically tied for first place at 95 %. "
+        "Ash is first; putting Elm first takes 11 of 100 ballots.",
+        "Proven minimum (11 %): 10 only tie. "
+        "By chance, Ash or Elm could be first (95 %). "
         "Top 1, if 1 ballot (1 %) changes: 1 safely in, 0 undecided, 2 safely out.",
     ]
     ladder = lines.index("Ranking")
@@ -432,7 +431,9 @@ def test_one_sentence_joins_chance_and_adversary_on_every_page(tmp_path):
     (tmp_path / "battles.csv").write_text(table, encoding="utf-8")
     found = hr.analyse(hr.read_votes(tmp_path / "battles.csv"), hr.Spec(draws=200, theta=None))
     both = found.record["chance"]["text"]
-    assert both == "a and b are statistically tied at 95 %; an adversary needs 8 battles (proven minimum)."
+    assert both == (
+        "By chance, either item could be first (95 %); an adversary who chooses the battles needs 8 (proven minimum)."
+    )
     apart = "The one neighbouring pair is not separated at 95 %."
     assert f"<p>{both} {apart}</p>" in html(found).replace("\u00a0", " ")
     assert f"{both} {apart}" in markdown(found).replace("\\", "")

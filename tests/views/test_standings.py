@@ -82,11 +82,11 @@ def test_what_says_nothing_is_left_out_with_a_line(large):
     record = copy.deepcopy(large)
     record["reach"] |= {"best": [1] * 20, "worst": [20] * 20}
     assert "within" not in keys(board(record))
-    assert any(line.startswith("Reach is left out") for line in board(record)["missing"])
+    assert any(line.startswith("Reach: somebody who changes") for line in page_view(record)["left_out"])
     record["bootstrap"]["draws"] = 199
     record["chance"] = None
     assert not {"chance", "places"} & set(keys(board(record)))
-    assert "Places by chance were not computed." in board(record)["missing"]
+    assert "Places by chance were not computed." in page_view(record)["left_out"]
     record["gaps"] = [{**gap, "known": False} for gap in record["gaps"]]
     assert "overtake" not in keys(board(record))
 

@@ -124,9 +124,9 @@ def test_the_words_of_a_trade_off(chosen):
     )
     record = copy.deepcopy(chosen)
     record["tradeoff"] |= {"goal": "another winner", "delta": None}
-    assert "to break means: another winner." in tradeoff_text(record)
-    assert "until another winner" in texts(tradeoff(record))
-    assert second.startswith("Best: θ = ")
+    assert "to break means: another item is first." in tradeoff_text(record)
+    assert "until another item is first" in texts(tradeoff(record))
+    assert second.startswith("Most robust: θ = ")
 
 
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.name)
@@ -364,7 +364,7 @@ def test_at_the_reported_threshold_the_slider_says_what_the_attack_takes(chosen)
     record = {**chosen, "attack": {**found, "decides": 4, "sufficient": 4}}
     record["tradeoff"] = {**chosen["tradeoff"], "goal": "another winner", "lower": [0.02] * 3, "upper": [0.04] * 3}
     said = slider_words(record)["as_reported"]
-    assert said == f"loss {chosen['tiers']['loss']:.4g}; another winner: 4 votes (4 %)"
+    assert said == f"loss {chosen['tiers']['loss']:.4g}; another item in first place: 4 votes (4 %)"
     assert slider_words({**record, "attack": None})["as_reported"] == ""
     assert slider_words({**record, "tiers": None})["as_reported"] == ""
 
@@ -376,11 +376,11 @@ def test_the_slider_says_both_ends_of_what_is_known(chosen):
     tradeoff = {**several, "lower": [low for low, _ in ends], "upper": [high for _, high in ends]}
     record = {**chosen, "tradeoff": tradeoff, "path": {"theta": [0.0] * 6}}
     assert slider_words(record)["weighed"] == [
-        "loss 0.5; another winner: 1 % to 2 % of the votes",
-        "loss 0.5; another winner: at least 1 % of the votes",
-        "loss 0.5; another winner: at most 2 % of the votes",
+        "loss 0.5; another item in first place: 1 % to 2 % of the votes",
+        "loss 0.5; another item in first place: at least 1 % of the votes",
+        "loss 0.5; another item in first place: at most 2 % of the votes",
         "loss 0.5",
-        "loss 0.5; another winner: 2 % of the votes",
+        "loss 0.5; another item in first place: 2 % of the votes",
         "loss 0.5; cannot be broken",
     ]
 

@@ -16,7 +16,7 @@ def test_one_item_and_a_tie_of_all():
     assert (only.headline, subline(only.record)) == ("There is one item, only.", "")
     level = hr.Votes.from_orders([["a", "b"], ["b", "a"]])
     assert hr.analyse(level, hr.Spec(theta=0.5)).headline == (
-        "Both items tie for first place, no matter which votes change."
+        "Both items share first place, no matter which votes change."
     )
 
 
@@ -49,7 +49,7 @@ def test_every_state_of_knowledge_has_its_headline():
     late = "How firmly was not tested within the time limit."
     assert told([1, 2, 3], None) == ("a is first.", late)
     assert told([1, 1, 2], None) == ("a and b share first place.", late)
-    assert told([1, 1, 1], None) == ("All 3 items tie for first place.", late)
+    assert told([1, 1, 1], None) == ("All 3 items share first place.", late)
     assert told([1, 2], ends(None, None, None, None)) == (
         "a is first, no matter which votes change.",
         "Proven: no change of votes does otherwise.",
@@ -60,8 +60,8 @@ def test_every_state_of_knowledge_has_its_headline():
         "No attack found; none ruled out.",
     )
     assert told([1, 1, 2], ends(0.03, None, 3, None)) == (
-        "a and b share first place; adding a third takes at least 3 of 100 votes.",
-        "That minimum is proven; no attack was found.",
+        "a and b share first place; bringing in a third takes at least 3 of 100 votes.",
+        "Fewer than 3 are not enough (proven); no attack found.",
     )
     assert told([1, 2], ends(0.03, 0.08, 3, 8)) == (
         "a is first; another winner takes 3 to 8 of 100 votes.",
@@ -94,11 +94,11 @@ def test_the_fragile_is_called_fragile_and_the_firm_firm():
         "a is first, but fragile: changing 1 of 18 tasks can change the winner."
     )
     assert told([1, 1, 2], ends(0.008, 0.01, 1, 1))[0] == (
-        "a and b share a fragile first place: changing 1 of 100 votes can add a third."
+        "a and b share a fragile first place: changing 1 of 100 votes can bring in a third."
     )
     many = ends(0.06, 0.06, 37, 37)
     assert told([1, 1, 2], many, total=500)[0] == (
-        "a and b firmly share first place; adding a third takes 37 of 500 votes."
+        "a and b firmly share first place; bringing in a third takes 37 of 500 votes."
     )
     # Two of nine are many for their number, and few; a first place that chance takes is not firm either.
     assert told([1, 2], ends(0.2, 0.2, 2, 2), total=9)[0] == "a is first; another winner takes 2 of 9 votes."
@@ -110,11 +110,11 @@ def test_the_fragile_is_called_fragile_and_the_firm_firm():
     chance = {"level": 0.95, "lower": [1, 1]}
     assert told([1, 2], many, total=500, chance=chance) == (
         "a is first; another winner takes 37 of 500 votes.",
-        "Proven minimum (7.4 %): 36 are not enough. a and b are statistically tied at 95 %.",
+        "Proven minimum (7.4 %): 36 are not enough. By chance, either item could be first (95 %).",
     )
     assert told([1, 2], many, total=500, chance={"level": 0.95, "lower": [1, 2]}) == (
         "a is firmly first; another winner takes 37 of 500 votes.",
-        "Proven minimum (7.4 %): 36 are not enough. a is statistically first at 95 %.",
+        "Proven minimum (7.4 %): 36 are not enough. a is first beyond chance (95 %).",
     )
     few = {"draws": 199, "first": [0.9, 0.1]}
     assert told([1, 2], many, total=500, bootstrap=few) == (
@@ -128,7 +128,7 @@ def test_the_number_at_the_first_gap_is_reconciled_with_the_headline():
     found, gap = ends(0.07, 0.074, 37, 37), ends(0.037, 0.038, 19, 19)
     # Somebody new takes 7.4 %, but who shares changes for 3.8 %: not firm.
     assert told([1, 2, 3], found, total=500, tiers=tiers, gaps=[gap], form="preflib") == (
-        "a and b share first place; adding a third takes 37 of 500 ballots.",
+        "a and b share first place; bringing in a third takes 37 of 500 ballots.",
         "Proven minimum (7.4 %): 36 are not enough. 19 change who shares first place.",
     )
     assert told([1, 2, 3], found, total=500, tiers=tiers, gaps=[found])[1].endswith("36 are not enough.")
@@ -136,9 +136,9 @@ def test_the_number_at_the_first_gap_is_reconciled_with_the_headline():
     names = [f"m{k}" for k in range(17)]
     record = record_of(alone["ranks"], ends(0.0, 0.001, 4, 4), names=names, total=9000, tiers=alone, gaps=[gap])
     assert headline(record) == "m0 is first, but fragile: changing 4 of 9,000 votes can end the lead."
-    assert subline(record) == ("Proven minimum: 3 are not enough. 19 put another item ahead, without a tie.")
+    assert subline(record) == ("Proven minimum: 3 are not enough. 19 put another item ahead of m0.")
     shared = {"ranks": [1, 1, *range(2, 17)]}
-    assert subline({**record, "tiers": shared}).endswith("19 change the first 2 of the order without ties.")
+    assert subline({**record, "tiers": shared}).endswith("19 change which 2 items come first without tiers.")
 
 
 @pytest.mark.parametrize("counts", [True, False])
@@ -167,35 +167,60 @@ def test_the_headline_says_whether_the_attack_ends_in_a_tie_or_in_another_winner
     four = ends(0.0003, 0.0004, 4, 4)
     tie = told([1, 2, 3], {**four, "after": [1, 1, 2]}, total=8931, form="battles", tiers=tiers)
     assert tie == (
-        "a is first, but fragile: changing 4 of 8,931 battles can make it a tie.",
-        "b then shares first place. Proven minimum: 3 are not enough.",
+        "a is first, but fragile: changing 4 of 8,931 battles can let b share first place.",
+        "Proven minimum: 3 are not enough.",
     )
     other = told([1, 2, 3], {**four, "after": [2, 1, 2]}, total=8931, form="battles", tiers=tiers)
-    assert other[0] == "a is first, but fragile: changing 4 of 8,931 battles can change the winner."
-    assert other[1].startswith("b is then first. ")
+    assert other[0] == "a is first, but fragile: changing 4 of 8,931 battles can put b first."
+    assert other[1] == "Proven minimum: 3 are not enough."
     unknown = told([1, 2, 3], {**four, "after": None}, total=8931, form="battles", tiers=tiers)
     assert unknown[0] == "a is first, but fragile: changing 4 of 8,931 battles can end the lead."
     assert unknown[1] == "Proven minimum: 3 are not enough."
     many = ends(0.03, 0.03, 3, 3)
     assert told([1, 2, 3], {**many, "after": [1, 1, 1]}, tiers=tiers) == (
-        "a is first; a tie takes 3 of 100 votes.",
-        "b and c then share first place. Proven minimum (3 %): 2 are not enough.",
+        "a is first; letting b and c share first place takes 3 of 100 votes.",
+        "Proven minimum (3 %): 2 are not enough.",
     )
-    assert told([1, 2, 3], {**many, "after": [2, 1, 1]}, tiers=tiers)[1].startswith("b and c then share first place.")
+    assert told([1, 2, 3], {**many, "after": [2, 1, 1]}, tiers=tiers)[0] == (
+        "a is first; putting b and c first takes 3 of 100 votes."
+    )
     shared = {"ranks": [1, 1, 2]}
     assert told([1, 2, 3], {**many, "after": [1, 1, 1]}, tiers=shared) == (
-        "a and b share first place; adding a third takes 3 of 100 votes.",
-        "c then shares first place as well. Proven minimum (3 %): 2 are not enough.",
+        "a and b share first place; bringing in c takes 3 of 100 votes.",
+        "Proven minimum (3 %): 2 are not enough.",
     )
     assert told([1, 2, 3], {**many, "after": [2, 2, 1]}, tiers=shared) == (
-        "a and b share first place; another winner takes 3 of 100 votes.",
-        "c is then first. Proven minimum (3 %): 2 are not enough.",
+        "a and b share first place; putting c first takes 3 of 100 votes.",
+        "Proven minimum (3 %): 2 are not enough.",
+    )
+    # Who drops out is said below.
+    assert told([1, 2, 3], {**many, "after": [1, 2, 1]}, tiers=shared) == (
+        "a and b share first place; bringing in c takes 3 of 100 votes.",
+        "c then shares first place; b does not. Proven minimum (3 %): 2 are not enough.",
     )
     every = {"ranks": [1, 1, 1]}
     assert told([1, 2, 3], {**many, "after": [2, 1, 3]}, tiers=every)[1].startswith("b is then first.")
     # Shares of votes have no whole numbers.
-    assert told([1, 2], {**ends(0.1, 0.1, None, None), "after": [2, 1]}, counts=False)[1] == (
-        "b is then first. Proven minimum."
+    assert told([1, 2], {**ends(0.1, 0.1, None, None), "after": [2, 1]}, counts=False) == (
+        "a is firmly first; putting b first takes 10 % of the votes.",
+        "Proven minimum.",
+    )
+
+
+def test_a_name_that_does_not_fit_the_headline_stands_below_it():
+    tiers = {"ranks": [1, 2, 2]}
+    names = ["GPT 4", "Platypus-2 Instruct (70B)", "c"]
+    four = {**ends(0.0003, 0.0004, 4, 4), "after": [1, 1, 2]}
+    said = told([1, 2, 3], four, total=8931, form="battles", tiers=tiers, names=names)
+    assert said[0] == "GPT 4 is first, but fragile: 4 of 8,931 battles let Platypus-2 Instruct (70B) share it."
+    assert "Platypus" not in said[1]
+    names[1] = "Platypus-2 Instruct, the one with seventy billion"
+    said = told([1, 2, 3], four, total=8931, form="battles", tiers=tiers, names=names)
+    assert said[0] == "GPT 4 is first, but fragile: 4 of 8,931 battles let another item share it."
+    assert said[1].startswith("Platypus-2 Instruct, the one with seventy billion then shares first place with GPT 4.")
+    one = {**ends(0.0, 0.0001, 1, 1), "after": [1, 1, 2]}
+    assert told([1, 2, 3], one, total=8931, form="battles", tiers=tiers, names=["a" * 20, "b" * 12, "c"])[0] == (
+        f"{'a' * 20} is first, but fragile: 1 of 8,931 battles lets {'b' * 12} share it."
     )
 
 
@@ -207,7 +232,7 @@ def test_no_minimum_is_called_proven_where_the_headline_names_none():
     )
     assert told([1, 2], ends(0.02, None, 2, None)) == (
         "a is first; another winner takes at least 2 of 100 votes.",
-        "That minimum is proven; no attack was found.",
+        "Fewer than 2 are not enough (proven); no attack found.",
     )
     # The shortest form keeps the end that is known.
     long = record_of([1, 2], ends(0.0, 0.2, 1, 2e12), names=["w" * 400, "b"], form="multi-way", total=9e12)

@@ -32,7 +32,7 @@ def test_all_items_that_are_tied_by_chance_are_listed():
     chance = {"level": 0.95, "lower": [1, 1, 2, 1, 3]}
     record = record_of(chance=chance)
     assert tied_by_chance(record) == [0, 1, 3]
-    said = "≈ 1st: statistically tied for first place at 95 % (3 items): m0, m1 and m3."
+    said = "≈ 1st: could be first by chance (95 %, 3 items): m0, m1 and m3."
     assert tied_by_chance_text(record, alone=False) == said
     assert tied_by_chance_text(record, alone=True) == (
         f"{said} This compares all items at once; the bars are for each item alone."
@@ -40,7 +40,7 @@ def test_all_items_that_are_tied_by_chance_are_listed():
     assert tied_by_chance_text(record_of(chance={"level": 0.95, "lower": [1] * 5}), alone=False) == ""
     assert tied_by_chance_text(record_of(chance={"level": 0.95, "lower": [1, 2, 2, 2, 2]}), alone=False) == ""
     large = record_of(60, chance={"level": 0.95, "lower": [1] * 50 + [2] * 10})
-    assert tied_by_chance_text(large, alone=False).endswith("(50 items): 50 items, the last of them m49.")
+    assert tied_by_chance_text(large, alone=False).endswith("(95 %, 50 items): 50 items, the last of them m49.")
 
 
 @pytest.mark.parametrize(("worst", "sufficient", "after"), [(1, 4, [1, 1, 2, 3, 4]), (2, 4, [1, 1, 2, 3, 4]),
@@ -54,8 +54,8 @@ def test_reach_without_ties_is_reconciled_with_an_attack_that_ties(worst, suffic
     assert bool(said) == contradicts
     if contradicts:
         assert said == (
-            "Places and reach are those of the order without ties. 4 battles can tie m0 with another item in the "
-            "first tier, but cannot put another item ahead."
+            "Places and reach are those without tiers. 4 battles can bring another item into the tier of m0, but "
+            "cannot put another item ahead."
         )
 
 
@@ -68,6 +68,7 @@ def test_a_page_marks_who_is_tied_and_says_what_is_left_out():
     marked = [row["item"] for row in view["board"]["rows"] if row["mark"]]
     assert marked == tied_by_chance(record)
     assert len(marked) > 1
-    assert view["board"]["missing"][0].startswith("≈ 1st: statistically tied for first place")
-    assert ("Left out: trade-off.", "method", "Why") in view["remarks"]
-    assert "other items are statistically tied" in subline(record) or len(marked) <= 4
+    assert view["board"]["notes"][0].startswith("≈ 1st: could be first by chance")
+    assert "trade-off" in view["missing"]
+    assert any("trade-off" in line for line in view["left_out"])
+    assert f"any of {len(marked)} items could be first" in subline(record) or len(marked) <= 4

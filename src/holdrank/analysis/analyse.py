@@ -89,9 +89,9 @@ def analyse(
     --------
     >>> votes = Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[60, 40])
     >>> analyse(votes, Spec(theta=None)).headline
-    'a is first; another winner takes 11 of 100 votes.'
+    'a is first; putting b first takes 11 of 100 votes.'
     >>> analyse(votes, Spec(theta=None)).record["chance"]["text"]
-    'a and b are statistically tied for first place at 95 %; an adversary needs 11 votes (proven minimum).'
+    'By chance, a or b could be first (95 %); an adversary who chooses the votes needs 11 (proven minimum).'
     """
     if not isinstance(votes, Votes):
         raise UsageError(f"analyse takes Votes, not {type(votes).__name__}")

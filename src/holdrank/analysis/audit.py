@@ -157,7 +157,7 @@ def audit(
     >>> found
     Audit(bradley_terry, 9 probes, raised: votes, connection)
     >>> print(found["votes"].text())
-    0 of 1 neighbouring place is separated at 95 %. The closest is a above b: it needs about 406 votes; there are 20.
+    None of 1 neighbouring place is separated at 95 %. The closest is a above b: it needs about 406 votes; there are 20.
     >>> print(found["votes"].adversary_text)
     2 votes (10 %) put b above a
     """
@@ -284,4 +284,5 @@ def _price(known: Evidence, goal: Goal, clock: Clock) -> dict[str, Any] | None:
         return {"short": False}
     deed = goal.deed(len(known.items))
     words = {"does": deed.does, "does_alone": deed.does_alone, "short": found.status.is_timed_out}
-    return {**words, "total": known.votes.total, "counts": known.votes.is_counts, **amounts(found)}
+    read = {"format": known.votes.reading.format, "choices": known.votes.reading.choices}
+    return {**words, **read, "total": known.votes.total, "counts": known.votes.is_counts, **amounts(found)}

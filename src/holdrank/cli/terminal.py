@@ -129,7 +129,10 @@ def _audit(record: Record) -> list[str]:
     found = in_brief(record)
     if found is None:
         return []
-    rows = [f"{title}: {text}" + f" An adversary: {price}." * bool(price) for title, text, price, _ in found["rows"]]
+    rows = [
+        f"{title}: {text}" + f" Chosen by an adversary, {price}." * bool(price)
+        for title, text, price, _ in found["rows"]
+    ]
     return [found["text"], *rows, f"every probe with its interval: {found['command']}"]
 
 

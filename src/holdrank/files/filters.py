@@ -169,7 +169,7 @@ def kept_battles(table: Table, columns: BattleColumns, options: ReadOptions) -> 
     wanted = _wanted(list(dict.fromkeys([*firsts, *seconds])), options)
     rows = np.flatnonzero([a in wanted and b in wanted for a, b in zip(firsts, seconds, strict=True)])
     if not len(rows):
-        raise UsageError(Message(Option("only"), " and ", Option("drop"), " leave no battlessssss"))
+        raise UsageError(Message(Option("only"), " and ", Option("drop"), " leave no battles"))
     return table.only_rows(rows), _items_in_words(options)
 
 

@@ -196,11 +196,9 @@ def headline(record: Record | None, job: Job | None) -> str:
 def seen_so_far(record: Record, *, running: bool) -> Record:
     """Return what the report would say; while more is coming, nothing is called missing."""
     found = page_view(record)
-    found["remarks"] = [
-        remark for remark in found["remarks"] if remark[1] == "rules"
-    ]  # pictures say why they are not there
     if running:
-        found["board"]["missing"] = ["More columns come as they are computed."]
+        found["missing"] = ""
+        found["board"]["notes"] = ["More columns come as they are computed."]
         found["banners"] = [one for one in found["banners"] if not one.command]
         found["subline"] = found["subline"] if record["attack"] is not None else ""
     return found

@@ -10,22 +10,22 @@ from typing import Any
 from holdrank.analysis.records import Record
 from holdrank.errors import show
 from holdrank.status import LEAST_DRAWS, Status
-from holdrank.views.standings import board
+from holdrank.views import standings
+from holdrank.views.alternatives import optima_table, others_table, removal_table
 from holdrank.views.svg import PICTURES
 from holdrank.words.banners import banners, file_name
 from holdrank.words.chance import neighbours_text
 from holdrank.words.headlines import FIRM_MEANS, subline, then_text
 from holdrank.words.ladders import ladder_of
 from holdrank.words.misleading import in_brief
-from holdrank.words.names import chosen_text, curve_name, in_text, listed, named, rule_name, why_chosen
-from holdrank.words.nouns import noun_of
+from holdrank.words.missing import LeftOut, left_out_text, untested
+from holdrank.words.names import chosen_text, curve_name, in_text, named, rule_name, why_chosen
+from holdrank.words.nouns import noun_of, unit_of
 from holdrank.words.numbers import number, percent, plural, span
-from holdrank.words.optima import certain_text, count_text, first_text, pairs_text
 from holdrank.words.pictures import concerns, left_out
 from holdrank.words.prices import NOT_KNOWN, budget_text, price, price_text
-from holdrank.words.ratings import rating_points, rating_texts, scale_text
-from holdrank.words.remarks import not_shown_text, other_winners_text
-from holdrank.words.removals import changes_text, flipped_pairs, flips_text, winner_text
+from holdrank.words.ratings import ALONE, rating_points, rating_texts, scale_text
+from holdrank.words.remarks import other_winners_text
 from holdrank.words.standings import about_text
 from holdrank.words.voters import deciding_text
 
@@ -33,8 +33,6 @@ LONGEST_TEXT = 600  # characters of a note or a sentence
 _MOST_KINDS = 10  # of ballots to change that are shown
 _MOST_LISTED = 10  # items of a ballot that are shown
 _SIDE_BY_SIDE = 12  # items of a list at the cut; longer ones stand below each other
-_MOST_REMOVALS = 10  # that are shown
-_MOST_GROUPS, _MOST_IN_GROUP = 40, 30  # of equally good rankings, and items of one, that are shown
 _MOST_FIRST = 6  # items with a share of first places that are shown
 _PAPER = (
     "M. Goibert, C. Calauzènes, E. Irurozki, S. Clémençon. Robust Consensus in Ranking Data Analysis: Definitions, "
@@ -46,6 +44,7 @@ def page_view(record: Record) -> dict[str, Any]:
     """Return what the page says, as text that is not yet escaped."""
     votes, drawn, reach = record["votes"], record["bootstrap"], record["reach"]
     pictures = [picture for picture in PICTURES if concerns(picture.name, record)]
+    missing = _left_out(record)
     return {
         "record": record,
         "votes": votes,
@@ -55,7 +54,7 @@ def page_view(record: Record) -> dict[str, Any]:
         "about": about_text(record),
         "banners": banners(record),
         "remarks": _remarks(record),
-        "board": board(record),
+        "board": standings.board(record),
         "numbers": _key_numbers(record),
         "reading": _reading(record),
         "notes": [show(note, LONGEST_TEXT) for note in votes["notes"]],
@@ -68,7 +67,8 @@ def page_view(record: Record) -> dict[str, Any]:
         "chance_words": "" if drawn is None else f"{percent(drawn['level'])} of {drawn['draws']:,} bootstrap samples",
         "budget_words": "" if reach is None else budget_text(reach["budget"], reach["votes"], noun_of(votes)),
         "shown": [picture for picture in pictures if picture.name != "ranges" and not left_out(picture.name, record)],
-        "left_out": list(dict.fromkeys(filter(None, (left_out(picture.name, record) for picture in pictures)))),
+        "missing": left_out_text(missing),
+        "left_out": list(dict.fromkeys(part.why for part in missing)),
         "firm_means": FIRM_MEANS,
         "chance": _chance(record),
         "both": _both(record),
@@ -80,7 +80,7 @@ def page_view(record: Record) -> dict[str, Any]:
         "removals": removal_table(record),
         "optima": optima_table(record),
         "audit": in_brief(record),
-        "others": _others(record),
+        "others": others_table(record),
         "consensus": _consensus(record),
         "steps": record["steps"],
         "unfinished": [step for step in record["steps"] if step["state"] != "done"],
@@ -92,12 +92,17 @@ def page_view(record: Record) -> dict[str, Any]:
 
 def _remarks(record: Record) -> list[tuple[str, str, str]]:
     """Return (text, place of the page, words of the link to it) for what stands below the headline."""
-    about = [picture for picture in PICTURES if concerns(picture.name, record)]
-    missing = [picture.heading for picture in about if left_out(picture.name, record)]
     found = [(show(other_winners_text(record), LONGEST_TEXT), "rules", "Compare")]
-    if len(record["items"]) > 1:
-        found.append((not_shown_text(missing), "method", "Why"))
     return [remark for remark in found if remark[0]]
+
+
+def _left_out(record: Record) -> list[LeftOut]:
+    """Return all that the page leaves out, with the reasons; nothing for one item, which has nothing to show."""
+    if len(record["items"]) < 2:
+        return []
+    about = [picture for picture in PICTURES if concerns(picture.name, record)]
+    found = [LeftOut(one.heading.lower(), why) for one in about if (why := left_out(one.name, record))]
+    return [*found, *standings.left_out(record), *untested(record)]
 
 
 def _key_numbers(record: Record) -> list[tuple[str, str, str]]:
@@ -108,7 +113,7 @@ def _key_numbers(record: Record) -> list[tuple[str, str, str]]:
         (
             f"{noun}s",
             number(votes["total"]) if votes["counts"] else "shares",
-            plural(votes["distinct"], "distinct ballot"),
+            plural(votes["distinct"], f"distinct {unit_of(votes)}"),
         )
     ]
     rows.append(("items", str(len(record["items"])), ""))
@@ -153,7 +158,7 @@ def _reading(record: Record) -> list[tuple[str, str, bool]]:
     if votes["format"] and "form" not in votes["choices"]:
         rows.append(("form", show(votes["format"]), False))
     many = number(votes["total"]) if votes["counts"] else "shares"
-    rows.append((f"{noun_of(votes)}s", f"{many}, {plural(votes['distinct'], 'distinct ballot')}", False))
+    rows.append((f"{noun_of(votes)}s", f"{many}, {votes['distinct']:,} distinct", False))
     rows.append(("with ties", number(votes["with_ties"]), False))
     rows.append(("incomplete", number(votes["incomplete"]), False))
     rows += [(show(name), show(value, 200), False) for name, value in votes["choices"].items()]
@@ -187,7 +192,7 @@ def _rule(record: Record) -> str:
     """Return the name of the rule, with the reason where it was chosen for battles."""
     rule: str = record["consensus"]["rule"]
     why = why_chosen(record["spec"]["rule"], rule)
-    return f"{rule} ({why})" if why else rule
+    return f"{rule_name(rule)}, {why}" if why else rule_name(rule)
 
 
 def _caption(record: Record) -> str:
@@ -202,8 +207,8 @@ def _column_words(record: Record) -> dict[str, str]:
     """Return what columns are about: where there are tiers, places are still those of the ranking below them."""
     tied = record["tiers"] is not None
     return {
-        "place_heading": "place without ties" if tied else "place",
-        "places_words": "places without ties" if tied else "places",
+        "place_heading": "place without tiers" if tied else "place",
+        "places_words": "places without tiers" if tied else "places",
         "gap_heading": f"{noun_of(record['votes'])}s to break the gap below{' the tier' * tied}",
         "overtaken_heading": f"{noun_of(record['votes'])}s to be overtaken",
     }
@@ -311,6 +316,7 @@ def rating_table(record: Record) -> Record | None:
         "rows": rows,
         "with_races": bool(races),
         "interval": f"{percent(found['level'])} interval",
+        "alone": ALONE.format(percent(found["level"])),
         "scale": scale_text(found["scale"], found["base"], found["offset"]),
         "notes": [show(note, LONGEST_TEXT) for note in found["notes"]],
     }
@@ -349,68 +355,6 @@ def voter_table(record: Record) -> Record | None:
         "rows": rows,
         "more": plural(found["number"] - len(rows), "more voter") if found["number"] > len(rows) else "",
     }
-
-
-def removal_table(record: Record) -> Record | None:
-    """Return the removals that change most, as text, and how many there are; None where none were tried."""
-    found = record.get("removals")
-    if found is None:
-        return None
-    names, before, each = record["items"], record["consensus"]["ranks"], found["each"]
-    changing = [row for row in each if row["flipped"] or row["new_winner"]]
-    changing.sort(key=lambda row: (not row["new_winner"], -row["flipped"]))
-    rows = []
-    for row in changing[:_MOST_REMOVALS]:
-        first = [name for name, rank in zip(names, row["ranks"], strict=True) if rank == 1]
-        flips = [(names[i], names[j]) for i, j in flipped_pairs(before, row["ranks"])]
-        rows.append((row["item"], winner_text(first, row["new_winner"]), row["flipped"], flips_text(flips)))
-    more = len(changing) - len(rows)
-    untried = len(names) - len(each)
-    text = changes_text(len(changing), sum(row["new_winner"] for row in each), len(each))
-    return {
-        "text": text + f" {plural(untried, 'item')} not tried: {found['status']}." * (untried > 0),
-        "rows": rows,
-        "more": plural(more, "more removal") if more else "",
-    }
-
-
-def optima_table(record: Record) -> Record | None:
-    """Return what all optimal rankings share: a row for each group of places; None where one ranking is optimal."""
-    found = record.get("optima")
-    if found is None or found["most"] == 1:
-        return None
-    rows, start = [], 1
-    for group in found["groups"]:
-        each = [(item, span(found["first"][item], found["last"][item])) for item in group[:_MOST_IN_GROUP]]
-        more = len(group) - len(each)
-        rows.append((span(start, start + len(group) - 1), each, plural(more, "more item") if more else ""))
-        start += len(group)
-    hidden = len(rows) - _MOST_GROUPS
-    words = (count_text(found), pairs_text(found), certain_text(found["groups"]), first_text(found, record["items"]))
-    return {
-        "text": " ".join(filter(None, words)),
-        "undecided": found["undecided"] > 0,
-        "rows": rows[:_MOST_GROUPS],
-        "more": plural(hidden, "more group") if hidden > 0 else "",
-    }
-
-
-def _others(record: Record) -> Record | None:
-    """Return the places by each rule, and their losses."""
-    others = record["others"]
-    if not others:
-        return None
-    own = record["consensus"]
-    rules = [own["rule"], *(one["rule"] for one in others)]
-    columns = [own["ranks"], *(one["ranks"] for one in others)]
-    rows = [(item, [column[item] for column in columns]) for item in own["order"]]
-    losses = ["" if own["distance"] != "kendall" else f"{own['loss']:.4g}", *(f"{one['loss']:.4g}" for one in others)]
-    firsts = [[own["order"][0]], *([i for i, rank in enumerate(column) if rank == 1] for column in columns[1:])]
-    first = [
-        (rule_name(rule), listed([in_text(record["items"][i]) for i in top], 3))
-        for rule, top in zip(rules, firsts, strict=True)
-    ]
-    return {"rules": rules, "rows": rows, "losses": losses, "first": first}
 
 
 def _consensus(record: Record) -> Record:

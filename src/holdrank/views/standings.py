@@ -10,6 +10,7 @@ from holdrank.status import LEAST_DRAWS
 from holdrank.views.svg.canvas import digits
 from holdrank.words import standings as words
 from holdrank.words.ladders import ladder_of
+from holdrank.words.missing import NO_BOOTSTRAP, LeftOut
 from holdrank.words.nouns import noun_of
 from holdrank.words.numbers import number, percent, span
 from holdrank.words.pictures import compared
@@ -41,7 +42,7 @@ class Cell(NamedTuple):
 
 
 def board(record: Record) -> Record:
-    """Return the columns and rows of the board, with its caption, its legend, and what is left out."""
+    """Return the columns and rows of the board, with its caption, its legend, and notes below it."""
     drawn, reach = shown_chance(record), shown_reach(record)
     rungs, level = ladder_of(record), set(tied_by_chance(record))
     tied = any(len(rung.items) > 1 for rung in rungs)
@@ -80,7 +81,7 @@ def board(record: Record) -> Record:
         "first": FIRST_ROWS,
         "caption": words.board_caption(record),
         "legend": _legend(record, drawn, reach),
-        "missing": _missing(record, drawn, reach),
+        "notes": _notes(record, drawn, reach),
         "ends": span(1, len(rows)),
         "last": len(rows),
     }
@@ -212,19 +213,28 @@ def _legend(record: Record, drawn: Record | None, reach: Record | None) -> list[
     """Return the signs of the bars and what they mean."""
     if drawn is None and reach is None:
         return []
-    found = [("dot", f"place{' without ties' * (record['tiers'] is not None)}")]
+    found = [("dot", f"place{' without tiers' * (record['tiers'] is not None)}")]
     found += [] if drawn is None else [("noise", words.chance_legend(drawn))]
     found += [] if reach is None else [("reach", words.reach_legend(record))]
     return found
 
 
-def _missing(record: Record, drawn: Record | None, reach: Record | None) -> list[str]:
-    """Return how the ranking came about and what the board leaves out, a line each."""
+def _notes(record: Record, drawn: Record | None, reach: Record | None) -> list[str]:
+    """Return what bars and marks mean and how the ranking came about, a line each."""
     if len(record["items"]) < 2:
         return []
     level = tied_by_chance_text(record, alone=drawn is not None and "all" not in drawn)
     within = "" if reach is None else without_ties_text(record)
-    said = [line for line in (level, within, words.how_ranked(record)) if line]
-    if drawn is None and record["votes"]["counts"] and record["spec"]["draws"]:
-        said.append(words.NO_BOOTSTRAP)
-    return said + ([] if reach is not None else [words.no_reach_text(record)])
+    return [line for line in (level, within, words.how_ranked(record)) if line]
+
+
+def left_out(record: Record) -> list[LeftOut]:
+    """Return which columns the board leaves out."""
+    if len(record["items"]) < 2:
+        return []
+    found = []
+    if shown_chance(record) is None and record["votes"]["counts"] and record["spec"]["draws"]:
+        found.append(LeftOut("places by chance", NO_BOOTSTRAP))
+    if shown_reach(record) is None:
+        found.append(LeftOut("reach", words.no_reach_text(record)))
+    return found

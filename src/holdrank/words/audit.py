@@ -58,21 +58,22 @@ def title(probe: str) -> str:
 
 
 def head_text(raised: Sequence[str], applied: int) -> str:
-    """Return how many probes are raised, and which.
+    """Return how many probes raise a warning, and which.
 
     Examples
     --------
     >>> head_text(["votes", "people"], 8)
-    '2 of 8 probes are raised: too few votes; few people with many votes.'
+    '2 of 8 probes raise a warning: too few votes; few people with many votes.'
     >>> head_text([], 8), head_text(["ties"], 1)
-    ('None of 8 probes is raised.', '1 of 1 probe is raised: what a tie counts.')
+    ('None of 8 probes raises a warning.', '1 of 1 probe raises a warning: what a tie counts.')
     """
     if not applied:
         return "No probe applies to these votes."
     if not raised:
-        return f"None of {plural(applied, 'probe')} is raised."
-    are = "is" if len(raised) == 1 else "are"
-    return f"{len(raised)} of {plural(applied, 'probe')} {are} raised: {'; '.join(_TITLES[one] for one in raised)}."
+        return f"None of {plural(applied, 'probe')} raises a warning."
+    verb = "raises" if len(raised) == 1 else "raise"
+    titles = "; ".join(_TITLES[one] for one in raised)
+    return f"{len(raised)} of {plural(applied, 'probe')} {verb} a warning: {titles}."
 
 
 def about_text(rule: str, votes: float, items: int, level: float) -> str:
@@ -177,7 +178,7 @@ def adversary_text(found: Facts) -> str:
         return ""
     if cost.amount == CANNOT_BREAK:
         return f"no votes {found['does']}"
-    alone = cost.unit == "vote"
+    alone = bool(cost.unit) and cost.amount == "1"
     return f"{cost} {found['does_alone'] if alone else found['does']}"
 
 
@@ -214,7 +215,8 @@ def _many(count: int, of: str) -> str:
 def _votes(facts: Facts, raised: bool) -> str:  # noqa: ARG001
     gaps, right = facts["gaps"], facts["separated"]
     noun = plural(gaps, "neighbouring place")
-    text = f"{right:,} of {noun} {'is' if gaps == 1 else 'are'} separated at {percent(facts['level'])}"
+    many, are = (f"{right:,}", "is" if gaps == 1 else "are") if right else ("None", "is")
+    text = f"{many} of {noun} {are} separated at {percent(facts['level'])}"
     if right == gaps:
         return f"{text}; each item may stand on {_span(facts['median_span'])} in the median."
     above, below = (in_text(name) for name in facts["pair"])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from holdrank.errors import show
-from holdrank.words.names import in_text, listed
+from holdrank.words.names import in_text
 from holdrank.words.nouns import noun_of
 from holdrank.words.numbers import number, percent, percent_in_brief, plural
 
@@ -58,8 +58,8 @@ def neighbours_text(separated: int, pairs: int, level: float) -> str:
     """
     if pairs == 1:
         return f"The one neighbouring pair is {'' if separated else 'not '}separated at {percent(level)}."
-    verb = "is" if separated == 1 else "are"
-    return f"{number(separated)} of {pairs:,} neighbouring pairs {verb} separated at {percent(level)}."
+    many, verb = (number(separated), "are") if separated > 1 else ("1" if separated else "None", "is")
+    return f"{many} of {pairs:,} neighbouring pairs {verb} separated at {percent(level)}."
 
 
 def top_text(names: Sequence[str], k: int, level: float) -> str:
@@ -85,23 +85,27 @@ def unknown_note(names: Sequence[str]) -> str:
 
 
 def tied_text(names: Sequence[str], items: int, level: float) -> str:
-    """Return who may come first by chance: one item, or several that are tied.
+    """Return who could come first by chance: one item alone, or several.
 
     Examples
     --------
     >>> tied_text(["a"], 9, 0.95), tied_text(["a", "b"], 9, 0.95)
-    ('a is statistically first at 95 %', 'a and b are statistically tied for first place at 95 %')
+    ('a is first beyond chance (95 %)', 'By chance, a or b could be first (95 %)')
     >>> tied_text(list("abcdef"), 9, 0.95), tied_text(["a", "b"], 2, 0.9), tied_text(list("abc"), 3, 0.95)
-    ('a, b, c, d and 2 more are statistically tied for first place at 95 %', 'a and b are statistically tied at 90 %', \
-'All 3 items are statistically tied at 95 %')
+    ('By chance, any of 6 items could be first (95 %)', 'By chance, either item could be first (90 %)', \
+'By chance, any of the 3 items could be first (95 %)')
     """
-    at = f"at {percent(level)}"
+    at = f"({percent(level)})"
     if len(names) == 1:
-        return f"{show(names[0], 60)} is statistically first {at}"
-    if len(names) == items and items > 2:
-        return f"All {items:,} items are statistically tied {at}"
-    place = "" if items == 2 else " for first place"
-    return f"{listed([show(name, 60) for name in names], _NAMED)} are statistically tied{place} {at}"
+        return f"{show(names[0], 60)} is first beyond chance {at}"
+    if len(names) == items:
+        who = "either item" if items == 2 else f"any of the {items:,} items"
+    elif len(names) > _NAMED:
+        who = f"any of {len(names):,} items"
+    else:
+        *first, last = (show(name, 60) for name in names)
+        who = f"{', '.join(first)} or {last}"
+    return f"By chance, {who} could be first {at}"
 
 
 def beyond_text(level: float, *, apart: bool) -> str:
@@ -110,9 +114,9 @@ def beyond_text(level: float, *, apart: bool) -> str:
     Examples
     --------
     >>> beyond_text(0.95, apart=True), beyond_text(0.95, apart=False)
-    ('Separated from chance at 95 %.', 'Not separated from chance at 95 %.')
+    ('Beyond chance (95 %).', 'Not beyond chance (95 %).')
     """
-    return f"{'Separated' if apart else 'Not separated'} from chance at {percent(level)}."
+    return f"{'Beyond' if apart else 'Not beyond'} chance ({percent(level)})."
 
 
 def both_text(tied: str, attack: dict[str, Any] | None, votes: dict[str, Any]) -> str:
@@ -128,31 +132,28 @@ def both_text(tied: str, attack: dict[str, Any] | None, votes: dict[str, Any]) -
     Examples
     --------
     >>> amounts = {"lower": 0.03, "upper": 0.04, "decides": 4, "sufficient": 4}
-    >>> both_text("a and b are statistically tied at 95 %", amounts, {"counts": True, "total": 100})
-    'a and b are statistically tied at 95 %; an adversary needs 4 votes (proven minimum).'
-    >>> both_text("a is statistically first at 95 %", {**amounts, "sufficient": 6}, {"counts": True, "total": 100})
-    'a is statistically first at 95 %; an adversary needs 4 to 6 votes.'
+    >>> both_text("By chance, a or b could be first (95 %)", amounts, {"counts": True, "total": 100})
+    'By chance, a or b could be first (95 %); an adversary who chooses the votes needs 4 (proven minimum).'
+    >>> both_text("a is first beyond chance (95 %)", {**amounts, "sufficient": 6}, {"counts": True, "total": 100})
+    'a is first beyond chance (95 %); an adversary who chooses the votes needs 4 to 6.'
     """
     return f"{tied}; {_needs(attack, votes)}." if attack is not None else f"{tied}."
 
 
 def _needs(attack: dict[str, Any], votes: dict[str, Any]) -> str:
     if attack["lower"] is None:
-        return "no adversary can change it"
+        return "no adversary can change that"
     names = ("decides", "sufficient") if votes["counts"] else ("lower", "upper")
     least, most = attack[names[0]], attack[names[1]]
-
-    def amount(value: float) -> str:
-        return plural(value, noun_of(votes)) if votes["counts"] else f"{percent(value)} of the {noun_of(votes)}s"
-
+    amount = number if votes["counts"] else percent
+    who = f"an adversary who chooses the {noun_of(votes)}s needs"
     if most is None:
-        return f"an adversary needs at least {amount(least)}" if least else "no attack was found, and none is ruled out"
+        return f"{who} at least {amount(least)}" if least else "no attack was found, and none is ruled out"
     if least == most:
-        return f"an adversary needs {amount(most)} (proven minimum)"
+        return f"{who} {amount(most)} (proven minimum)"
     if not least or (votes["counts"] and least <= 1):
-        return f"an adversary needs at most {amount(most)}"
-    fewer = number(least) if votes["counts"] else percent(least)
-    return f"an adversary needs {fewer} to {amount(most)}"
+        return f"{who} at most {amount(most)}"
+    return f"{who} {amount(least)} to {amount(most)}"
 
 
 def friedman_text(tasks: int, statistic: float, p: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from holdrank.errors import show
 from holdrank.status import LEAST_DRAWS
@@ -22,20 +22,16 @@ FRAGILE, FIRM, FIRM_VOTES, FIRM_CHANCE = 0.01, 0.05, 5, 0.95
 
 _NAMED = 3  # items of a shared first place that are named
 _THEN = 2  # items named that are first after the attack
-_MOST_TIED = 4  # items tied by chance that are named
 _WIDTHS = (60, 40, 30, 24, 18)  # of a name, the widest that fits
 _NEXT = {2: "a third", 3: "a fourth", 4: "a fifth"}
-# How the lead of one item ends: what votes can do, and what it is.
-_LOST = {
-    "tie": ("make it a tie", "a tie"),
-    "other": ("change the winner", "another winner"),
-    "": ("end the lead", "ending the lead"),
-}
+# What votes do, and what it is, where nobody is named who is first then.
+_ANOTHER = ("change the winner", "another winner")
+_ENDED = ("end the lead", "ending the lead")
 
 FIRM_MEANS = (
     f"Fragile means that one vote, or at most {percent(FRAGILE)} of the votes, is enough. Firm means that at least "
     f"{percent(FIRM)} of the votes and {FIRM_VOTES} votes are needed (proven), that the bootstrap keeps the first "
-    f"place in at least {percent(FIRM_CHANCE)} of the samples, and that no other item is statistically tied for it."
+    f"place in at least {percent(FIRM_CHANCE)} of the samples, and that no other item could be first by chance."
 )
 
 
@@ -46,37 +42,47 @@ def headline(record: Record) -> str:
     ``record["attack"]``; `subline` says how sure they are.
     """
     told = ""
-    for width, named, brief in [*((width, _NAMED, False) for width in _WIDTHS), (12, 0, False), (12, 0, True)]:
-        told = _sentence(record, width, named, brief=brief)
+    for look in _LOOKS:
+        told = _sentence(record, look)
         if len(told) <= LONGEST_HEADLINE:
             break
     return told
 
 
-def _sentence(record: Record, width: int, named: int, *, brief: bool) -> str:
+class _Look(NamedTuple):
+    """How much room a headline takes."""
+
+    width: int  # of a name
+    named: int  # leaders who are named
+    then: bool  # whether those are named who are first after the attack
+    brief: int  # 1 leaves out words that are not needed, 2 the number of all votes as well
+
+
+_LOOKS = (
+    *(_Look(width, _NAMED, True, brief) for width in _WIDTHS[:2] for brief in (0, 1)),
+    *(_Look(width, _NAMED, False, brief) for width in _WIDTHS for brief in (0, 1)),
+    *(_Look(12, 0, False, brief) for brief in (0, 1, 2)),
+)
+
+
+def _sentence(record: Record, look: _Look) -> str:
     found, top, n = record["attack"], _top(record), len(record["items"])
-    names = [show(record["items"][item], width) for item in top]
+    names = [show(record["items"][item], look.width) for item in top]
     if n == 1:
         return f"There is one item, {names[0]}."
     if len(top) == 1:
-        return _winner(names[0], record, brief=brief)
+        return _winner(names[0], record, look)
+    lost, undoing = _change(record, look)
     if len(top) == n:
-        both = "Both items" if n == 2 else f"All {n} items"
-        return _shared(
-            f"{both} tie for first place", "separating " + ("them" if n == 2 else "two"), record, brief=brief
-        )
-    who = listed(names, named) if len(top) <= named else plural(len(top), "item")
-    after = _top_after(record)
-    joins = not after or set(top) <= set(after)
-    third = _NEXT.get(len(top), "another")
-    lost, undoing = (f"add {third}", f"adding {third}") if joins else _LOST["other"]
+        return _shared(f"{'Both' if n == 2 else f'All {n}'} items share first place", undoing, record, look)
+    who = listed(names, look.named) if len(top) <= look.named else plural(len(top), "item")
     if found is not None and _strength(record) == "fragile":
-        return f"{who} share a fragile first place: {_enough(found, record['votes'], brief=brief)} can {lost}."
+        return f"{who} share a fragile first place: {_able(found, record['votes'], lost, look)}."
     firmly = "firmly " if _strength(record) == "firm" else ""
-    return _shared(f"{who} {firmly}share first place", undoing, record, brief=brief)
+    return _shared(f"{who} {firmly}share first place", undoing, record, look)
 
 
-def _winner(name: str, record: Record, *, brief: bool) -> str:
+def _winner(name: str, record: Record, look: _Look) -> str:
     found, votes = record["attack"], record["votes"]
     if found is None:
         return f"{name} is first."
@@ -87,19 +93,39 @@ def _winner(name: str, record: Record, *, brief: bool) -> str:
     if _open(record):
         return f"{name} is first in one of several equally good rankings."
     strength = _strength(record)
-    lost, undoing = _LOST[_end_of_lead(record)]
+    lost, undoing = _change(record, look)
     if strength == "fragile":
-        return f"{name} is first, but fragile: {_enough(found, votes, brief=brief)} can {lost}."
+        return f"{name} is first, but fragile: {_able(found, votes, lost, look)}."
     said = f"{name} is firmly first" if strength == "firm" else f"{name} is first"
-    return _shared(said, undoing, record, brief=brief)
+    return _shared(said, undoing, record, look)
 
 
-def _end_of_lead(record: Record) -> str:
-    """Return how the known attack ends the lead of one item: by a tie or by another winner; tiers allow both."""
-    if record["tiers"] is None:
-        return "other"
-    after = _top_after(record)
-    return "" if not after else "tie" if _top(record)[0] in after else "other"
+def _change(record: Record, look: _Look) -> tuple[str, str]:
+    """Return what the attack does to the first place, as what votes do and as a noun; who is first then, if known."""
+    top, after, n = _top(record), _top_after(record), len(record["items"])
+    if len(top) == n:
+        apart = "them" if n == 2 else "two"
+        return f"separate {apart}", f"separating {apart}"
+    new = [item for item in after if item not in top]
+    if not new:
+        third = _NEXT.get(len(top), "another")
+        alone = _ANOTHER if record["tiers"] is None else _ENDED
+        return (
+            alone
+            if len(top) == 1
+            else (f"bring in {third}", f"{'adding' if look.brief > 1 else 'bringing in'} {third}")
+        )
+    if look.then:
+        who = listed([show(record["items"][item], look.width) for item in new], _THEN)
+    else:
+        one = _NEXT.get(len(top), "another") if len(top) > 1 and set(top) <= set(after) else "another item"
+        who = one if len(new) == 1 else plural(len(new), "other")
+    if not set(top) & set(after):
+        return f"put {who} first", f"putting {who} first"
+    if len(top) > 1:
+        return f"bring in {who}", f"bringing in {who}"
+    place = "it" if look.brief else "first place"
+    return f"let {who} share {place}", f"letting {who} share {place}"
 
 
 def _top_after(record: Record) -> list[int]:
@@ -108,7 +134,7 @@ def _top_after(record: Record) -> list[int]:
     return [] if after is None else first_items(after, record["consensus"]["order"])
 
 
-def _shared(said: str, undoing: str, record: Record, *, brief: bool) -> str:
+def _shared(said: str, undoing: str, record: Record, look: _Look) -> str:
     """Return what is so and what undoing it takes: "a is first; another winner takes 22 of 500 votes."."""
     found, votes = record["attack"], record["votes"]
     if found is None:
@@ -116,6 +142,7 @@ def _shared(said: str, undoing: str, record: Record, *, brief: bool) -> str:
     if found["lower"] is None:
         return f"{said}, no matter which {noun_of(votes)}s change."
     least, most = _ends(found, votes)
+    brief = look.brief > 1
     amount = (amount_text(least, None, votes) if brief else "") or amount_text(least, most, votes)
     return (
         f"{said}; {undoing} takes {of_all(amount, votes, brief=brief)}."
@@ -132,9 +159,20 @@ def subline(record: Record) -> str:
     cut = cut_text(record["cut"], record["votes"]) if record.get("cut") else ""
     if found is None:
         return " ".join(filter(None, ("How firmly was not tested within the time limit.", cut)))
-    then = (then_text(record), _sure(record))  # what takes so many votes is in the headline, or in the latter
-    parts = (*(then[::-1] if _open(record) else then), _first_gap(record), _chance(record), cut)
-    return " ".join(filter(None, parts))
+    then = "" if _is_said(record) else then_text(record)
+    sure = (_sure(record), then) if _open(record) else (then, _sure(record))
+    return " ".join(filter(None, (*sure, _first_gap(record), _chance(record), cut)))
+
+
+def _is_said(record: Record) -> bool:
+    """Whether the headline says all about who is first after the attack."""
+    top, after = _top(record), _top_after(record)
+    new = [item for item in after if item not in top]
+    stays = len(set(top) & set(after))
+    if not new or _open(record) or 0 < stays < len(top):
+        return False
+    said = headline(record)
+    return all(show(record["items"][item], 60) in said for item in new)
 
 
 def then_text(record: Record) -> str:
@@ -143,12 +181,19 @@ def then_text(record: Record) -> str:
     if not after or set(after) == set(top) or not _ends(record["attack"], record["votes"])[1]:
         return ""
     new = [item for item in after if item not in top]
-    joined = bool(new) and set(top) <= set(after)
-    names = [show(record["items"][item], 30) for item in (new if joined else after)]
-    who = listed(names, _THEN)
-    if joined:
-        return f"{who} then {'shares' if len(new) == 1 else 'share'} first place{' as well' * (len(top) > 1)}."
-    return f"{who} {'is then first' if len(after) == 1 else 'then share first place'}."
+    stay, leave = ([item for item in top if (item in after) is inside] for inside in (True, False))
+    joined = bool(new) and bool(stay)
+    who = _names(record, new if joined else after)
+    if not joined:
+        return f"{who} {'is then first' if len(after) == 1 else 'then share first place'}."
+    share = f"{who} then {'shares' if len(new) == 1 else 'share'} first place"
+    if leave:
+        return f"{share}; {_names(record, leave)} {'does' if len(leave) == 1 else 'do'} not."
+    return f"{share} with {_names(record, top)}." if len(top) == 1 else f"{share} as well."
+
+
+def _names(record: Record, items: list[int]) -> str:
+    return listed([show(record["items"][item], 60) for item in items], _THEN)
 
 
 def _sure(record: Record) -> str:
@@ -162,8 +207,10 @@ def _sure(record: Record) -> str:
         amount = amount_text(least, most, votes)
         return f"Deciding for another takes {of_all(amount, votes)}." if amount else ""
     if most is None:
-        bounded = bool(amount_text(least, None, votes))  # else the headline names no minimum
-        return "That minimum is proven; no attack was found." if bounded else "No attack found; none ruled out."
+        if not amount_text(least, None, votes):
+            return "No attack found; none ruled out."
+        low = number(least or 0) if votes["counts"] else percent(least or 0.0)
+        return f"Fewer than {low} are not enough (proven); no attack found."
     share = percent(most / votes["total"]) if votes["counts"] else ""
     share = f" ({share})" if share and most >= 0.001 * votes["total"] else ""
     if least == most:
@@ -198,17 +245,14 @@ def _first_gap(record: Record) -> str:
     if n <= FEW_ITEMS:
         return f"{said} change{s} who shares first place."
     if len(top) == 1:
-        return f"{said} put{s} another item ahead, without a tie."
-    return f"{said} change{s} the first {len(top)} of the order without ties."
+        return f"{said} put{s} another item ahead of {show(record['items'][top[0]], 40)}."
+    return f"{said} change{s} which {len(top)} items come first without tiers."
 
 
 def _chance(record: Record) -> str:
     if chance := record.get("chance"):
-        names, n = [record["items"][item] for item in _tied(record)], len(record["items"])
-        if _MOST_TIED < len(names) < n:  # the board marks them
-            who = f"{show(names[0], 40)} and {len(names) - 1:,} other items"
-            return f"{who} are statistically tied for first place at {percent(chance['level'])}."
-        return f"{tied_text(names, n, chance['level'])}."
+        names = [record["items"][item] for item in _tied(record)]
+        return f"{tied_text(names, len(record['items']), chance['level'])}."
     drawn, top = record.get("bootstrap"), _top(record)
     if drawn is None or drawn["draws"] < LEAST_DRAWS or len(top) == len(record["items"]):
         return ""
@@ -278,10 +322,14 @@ def _ends(found: Record, votes: Record) -> tuple[float | None, float | None]:
     return found[names[0]], found[names[1]]
 
 
-def _enough(found: Record, votes: Record, *, brief: bool) -> str:
-    """Return what is known to be enough, of all votes: "changing 4 of 500 votes"."""
+def _able(found: Record, votes: Record, deed: str, look: _Look) -> str:
+    """Return what is known to be enough, and what it does: "changing 4 of 500 votes can put b first"."""
     most = _ends(found, votes)[1]
-    return "changing " * (not brief) + of_all(amount_text(most, most, votes), votes, brief=brief)
+    amount = of_all(amount_text(most, most, votes), votes, brief=look.brief > 1)
+    if not look.brief:
+        return f"changing {amount} can {deed}"
+    verb, _, rest = deed.partition(" ")
+    return f"{amount} {verb}{'s' * (bool(votes['counts']) and most == 1)} {rest}"
 
 
 def lead_text(names: list[str], *, running: bool) -> str:

@@ -130,7 +130,7 @@ def _weighed(record: Mapping[str, Any]) -> list[str]:
     found, path = record["tradeoff"], record["path"]
     if found is None or path is None or len(found["theta"]) != len(path["theta"]):
         return []
-    what = "first change" if found["goal"] is None else show(found["goal"], 100)
+    what = "first change" if found["goal"] is None else _goal(found["goal"])
     texts = []
     for loss, low, high in zip(found["loss"], found["lower"], found["upper"], strict=True):
         known = CANNOT_BREAK if low is None else f"{what}: {share_price(low, high)}" if low or high is not None else ""
@@ -143,4 +143,9 @@ def _as_reported(record: Mapping[str, Any]) -> str:
     tiers, found = record["tiers"], record.get("attack")
     if tiers is None or found is None or price(found, record["votes"]) is None:
         return ""
-    return f"loss {tiers['loss']:.4g}; {show(found['goal'], 100)}: {price_text(found, record['votes'])}"
+    return f"loss {tiers['loss']:.4g}; {_goal(found['goal'])}: {price_text(found, record['votes'])}"
+
+
+def _goal(noun: str) -> str:
+    """Return the goal of an attack on tiers: a winner is one of those who share first place."""
+    return "another item in first place" if noun == "another winner" else show(noun, 100)

@@ -9,11 +9,11 @@ from typing import Any
 
 from holdrank.errors import show
 from holdrank.words.banners import file_name
+from holdrank.words.missing import PROBES
 from holdrank.words.numbers import plural
 
 Facts = Mapping[str, Any]
 
-_PROBES = 9
 _LONGEST = 600  # characters of a sentence
 
 
@@ -44,11 +44,11 @@ def in_brief(record: Facts) -> dict[str, Any] | None:
         for one in found["findings"]
         if one["state"] == "raised"
     ]
-    missing = _PROBES - len(found["findings"])
+    missing = PROBES - len(found["findings"])
     short = f" {plural(missing, 'probe')} did not run within the time limit." if missing else ""
     count = len(rows), sum(one["state"] != "does not apply" for one in found["findings"])
-    are = "is" if count[0] == 1 else "are"
-    text = f"{count[0]} of {plural(count[1], 'probe')} {are} raised." if rows else found["headline"]
+    raise_ = "raises" if count[0] == 1 else "raise"
+    text = f"{count[0]} of {plural(count[1], 'probe')} {raise_} a warning." if rows else found["headline"]
     return {"text": text + short, "rows": rows, "command": _command(record)}
 
 

@@ -223,7 +223,7 @@ def _nearest(values: Sequence[float], wanted: float) -> int:
 
 
 def tradeoff_text(record: Record) -> str:
-    """Return the trade-off in words: the best threshold beside no ties at all."""
+    """Return the trade-off in words: the most robust threshold beside no tiers at all, and the one reported."""
     found = record["tradeoff"]
     if found is None:
         if record["spec"]["theta"] is None:
@@ -237,11 +237,32 @@ def tradeoff_text(record: Record) -> str:
     lines = [
         f"Loss against robustness over {plural(len(found['theta']), 'threshold')}; "
         f"to break means: {broken_text(record)}.",
-        f"Best: θ = {found['theta'][best]:.4g}, loss {found['loss'][best]:.4g}, {_breaking(record, best)}.",
+        f"Most robust: θ = {found['theta'][best]:.4g}, loss {found['loss'][best]:.4g}, {_breaking(record, best)}.",
     ]
     if best:
         lines.append(f"At θ = 0: loss {found['loss'][0]:.4g}, {_breaking(record, 0)}.")
-    return "\n".join(lines)
+    return "\n".join(filter(None, (*lines, reported_text(record))))
+
+
+def reported_threshold(record: Record) -> int | None:
+    """Return which threshold of the trade-off gives the tiers that are reported; None where none does."""
+    found, tiers = record["tradeoff"], record["tiers"]
+    if found is None or tiers is None:
+        return None
+    below = [k for k, theta in enumerate(found["theta"]) if theta <= tiers["theta"] + 1e-12]
+    return max(below, key=lambda k: float(found["theta"][k])) if below else None
+
+
+def reported_text(record: Record) -> str:
+    """Return why the threshold of the tiers is not the most robust one; nothing where it is, or is not known."""
+    k, found = reported_threshold(record), record["tradeoff"]
+    if k is None or k == found["best"]:
+        return ""
+    why = "which puts items into one tier that chance does not separate" if record["tiers"]["auto"] else "as asked"
+    return (
+        f"The tiers above use θ = {record['tiers']['theta']:.3g}, {why}. The most robust θ of those that add at most "
+        f"{found['tolerance']:g} to the loss is another: {found['theta'][found['best']]:.3g}."
+    )
 
 
 def _breaking(record: Record, k: int) -> str:
@@ -254,7 +275,7 @@ def broken_text(record: Record) -> str:
     """Return what counts as broken: a goal, or pairs whose order changes."""
     found, n = record["tradeoff"], len(record["items"])
     if found["goal"] is not None:
-        return show(found["goal"], 100)
+        return "another item is first" if found["goal"] == "another winner" else show(found["goal"], 100)
     moved = ceil((found["delta"] or 0.0) * n * (n - 1) / 2 - 1e-9)
     return f"the order of {plural(max(moved, 1), 'pair')} changes"
 

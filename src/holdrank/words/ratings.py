@@ -19,6 +19,7 @@ SAME_BALLOT = (
     "Pair counts do not say which comparisons came from the same ballot. Intervals treat all comparisons as "
     "independent, which makes them too narrow if one ballot compares many items."
 )
+ALONE = "“±” is a {} interval for one item alone; “by chance” compares all items at once, so it is wider."
 SHARES = "No intervals: the votes are shares, and how many votes there are is unknown."
 NOT_FITTED = "No ratings: the fit did not converge, because some items win almost all their comparisons."
 NO_RATINGS = "No ratings: no two items have won against each other, directly or through others."

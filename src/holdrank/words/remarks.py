@@ -58,9 +58,9 @@ def other_winners_text(record: Record) -> str:
 
 
 def tied_by_chance(record: Record) -> list[int]:
-    """Return the items that are statistically tied for first place, in the order of the consensus.
+    """Return the items that could be first by chance, in the order of the consensus.
 
-    None are returned where chance was not weighed, where one item is first beyond chance, and where all are tied.
+    None are returned where chance was not weighed, where one item is first beyond chance, and where all items could be.
     """
     chance = record.get("chance")
     found = [] if not chance else [item for item in record["consensus"]["order"] if chance["lower"][item] == 1]
@@ -68,7 +68,7 @@ def tied_by_chance(record: Record) -> list[int]:
 
 
 def tied_by_chance_text(record: Record, *, alone: bool) -> str:
-    """Return all items that are statistically tied for first place; `alone` is whether bars show each item alone."""
+    """Return all items that could be first by chance; `alone` is whether bars show each item alone."""
     found = tied_by_chance(record)
     if not found:
         return ""
@@ -78,7 +78,7 @@ def tied_by_chance_text(record: Record, *, alone: bool) -> str:
     else:
         who = listed([in_text(record["items"][item]) for item in found], len(found))
     why = " This compares all items at once; the bars are for each item alone." if alone else ""
-    return f"{MARK}: statistically tied for first place at {level} ({number(len(found))} items): {who}.{why}"
+    return f"{MARK}: could be first by chance ({level}, {number(len(found))} items): {who}.{why}"
 
 
 def without_ties_text(record: Record) -> str:
@@ -94,17 +94,6 @@ def without_ties_text(record: Record) -> str:
         return ""
     budget = budget_text(reach["budget"], amount, noun_of(votes)).partition(" (")[0]
     return (
-        f"Places and reach are those of the order without ties. {budget.capitalize()} can tie "
-        f"{in_text(record['items'][top[0]])} with another item in the first tier, but cannot put another item ahead."
+        f"Places and reach are those without tiers. {budget.capitalize()} can bring another item into the tier of "
+        f"{in_text(record['items'][top[0]])}, but cannot put another item ahead."
     )
-
-
-def not_shown_text(headings: Sequence[str]) -> str:
-    """Return which pictures are left out.
-
-    Examples
-    --------
-    >>> not_shown_text(["Tier ladder", "Trade-off"]), not_shown_text([])
-    ('Left out: tier ladder and trade-off.', '')
-    """
-    return f"Left out: {listed([heading.lower() for heading in headings], len(headings))}." if headings else ""

@@ -11,8 +11,6 @@ from holdrank.words.prices import budget_text
 
 Record = dict[str, Any]
 
-NO_BOOTSTRAP = "Places by chance were not computed."
-
 
 def about_text(record: Record) -> str:
     """Return how many votes there are of how many items.
@@ -34,8 +32,8 @@ def board_caption(record: Record) -> str:
         return f"Ranked by {rule}, without tiers."
     number = max(tiers["ranks"])
     if number == len(record["items"]):
-        return f"Ranked by {rule}. The votes tell all items apart, so no tier has more than one."
-    return f"Ranked by {rule}, in {plural(number, 'tier')}. Items of one tier are tied."
+        return f"Ranked by {rule}. Every item has a tier of its own."
+    return f"Ranked by {rule}, in {plural(number, 'tier')}. Items that share a tier share a rank."
 
 
 def how_ranked(record: Record) -> str:
@@ -60,7 +58,7 @@ def reach_legend(record: Record) -> str:
     """Return what the thick bar means."""
     reach = record["reach"]
     budget = budget_text(reach["budget"], reach["votes"], noun_of(record["votes"])).partition(" (")[0]
-    without = ", without ties" * (record["tiers"] is not None)
+    without = ", without tiers" * (record["tiers"] is not None)
     return f"within reach of {budget}{without} (dark: reached)"
 
 
@@ -68,6 +66,6 @@ def no_reach_text(record: Record) -> str:
     """Return why the board shows no places within reach."""
     reach = record["reach"]
     if reach is None or any(step["name"] == "reach" and step["state"] != "done" for step in record["steps"]):
-        return "Places within reach of an adversary were not computed within the time limit."
+        return "Reach: places within reach of an adversary were not computed within the time limit."
     budget = budget_text(reach["budget"], reach["votes"], noun_of(record["votes"]))
-    return f"Reach is left out: somebody who changes {budget} may move almost every item almost anywhere."
+    return f"Reach: somebody who changes {budget} may move almost every item almost anywhere."

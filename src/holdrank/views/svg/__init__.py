@@ -17,11 +17,13 @@ from holdrank.views.svg.mean_ranks import critical_difference as critical_differ
 from holdrank.views.svg.places import attack as attack
 from holdrank.views.svg.places import ranges as ranges
 from holdrank.words.ladders import ladder_text as ladder_text
+from holdrank.words.nouns import noun_of
 from holdrank.words.pictures import attack_text as attack_text
 from holdrank.words.pictures import breakdown_text as breakdown_text
 from holdrank.words.pictures import critical_difference_text as critical_difference_text
 from holdrank.words.pictures import heatmap_text as heatmap_text
 from holdrank.words.pictures import ranges_text as ranges_text
+from holdrank.words.pictures import reported_text
 from holdrank.words.pictures import tradeoff_text as tradeoff_text
 
 
@@ -34,19 +36,24 @@ class Picture(NamedTuple):
     draw: Callable[[Record], str]
     tell: Callable[[Record], str]
 
+    def explained(self, record: Record) -> str:
+        """Return the explanation, with what one vote of these is called, and what only this record shows."""
+        said = self.explanation.format(votes=f"{noun_of(record['votes'])}s")
+        return f"{said} {reported_text(record)}".rstrip() if self.name == "tradeoff" else said
+
 
 PICTURES = (
     Picture(
         "ladder",
         "Tier ladder",
-        "Items in one block are tied. The number at a gap says how many votes change who stands above it.",
+        "Items in one block share a tier. The number at a gap says how many {votes} change who stands above it.",
         ladder,
         ladder_text,
     ),
     Picture(
         "critical_difference",
         "Critical-difference diagram",
-        "Mean ranks over all tasks, best at the left. A bar joins items that chance may explain: their mean ranks "
+        "Mean ranks over all tasks, best at the left. A bar joins items that are not separated: their mean ranks "
         "differ by less than the critical difference (Nemenyi's test).",
         critical_difference,
         critical_difference_text,
@@ -54,7 +61,7 @@ PICTURES = (
     Picture(
         "ranges",
         "Rank ranges",
-        "How far chance alone, and an adversary who changes a few votes, can move each item.",
+        "How far chance alone, and an adversary who changes a few {votes}, can move each item.",
         ranges,
         ranges_text,
     ),
@@ -68,15 +75,15 @@ PICTURES = (
     Picture(
         "breakdown",
         "Breakdown curve",
-        "How many votes it takes to move the ranking by a given distance. A band shows where only bounds are known.",
+        "How many {votes} it takes to move the ranking by a given distance. A band shows where only bounds are known.",
         breakdown,
         breakdown_text,
     ),
     Picture(
         "tradeoff",
         "Trade-off",
-        "Ties cost loss and buy robustness. Each point is a threshold, with a bar up to the upper bound where only "
-        "bounds are known. The line joins the thresholds that no other beats.",
+        "Wider tiers cost loss and buy robustness. Each point is a threshold θ, with a bar up to the upper bound where "
+        "only bounds are known. The line joins the thresholds that no other beats.",
         tradeoff,
         tradeoff_text,
     ),

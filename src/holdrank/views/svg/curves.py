@@ -19,6 +19,7 @@ from holdrank.words.pictures import (
     in_halves,
     known_curves,
     other_metric,
+    reported_threshold,
     robustness_text,
     tradeoff_text,
 )
@@ -179,16 +180,25 @@ def tradeoff(record: Record) -> str:
             sheet.dot(x(loss[k]), frame.y(lower[k]), 4, "mark s0" if found["pareto"][k] else "hollow")
         title = f"θ = {found['theta'][k]:.4g}: loss {loss[k]:.4g}, {robustness_text(record, k)}"
         sheet.add("circle", "hit", title, cx=x(loss[k]), cy=frame.y(lower[k]), r=7)
-    _mark_best(sheet, record, x(loss[best]), frame.y(lower[best]))
+    here = x(loss[best]), frame.y(lower[best])
+    reported = reported_threshold(record)
+    shared = reported is None or reported == best
+    if not shared:
+        there = x(loss[reported]), frame.y(lower[reported])
+        _mark(sheet, *there, "reported", [f"tiers above: θ = {record['tiers']['theta']:.3g}"], near=here)
+    _mark(sheet, *here, "best", [f"most robust: θ = {found['theta'][best]:.3g}", robustness_text(record, best)])
     return sheet.done(_HEIGHT, tradeoff_text(record))
 
 
-def _mark_best(sheet: Canvas, record: Record, x: float, y: float) -> None:
-    found = record["tradeoff"]
-    sheet.dot(x, y, 7, "best")
-    lines = [f"best: θ = {found['theta'][found['best']]:.4g}", robustness_text(record, found["best"])]
+def _mark(
+    sheet: Canvas, x: float, y: float, look: str, lines: list[str], near: tuple[float, float] | None = None
+) -> None:
+    """Draw a threshold that matters, with words beside it; below it where another mark is `near`."""
+    sheet.dot(x, y, 7, look)
     wide = max(width_of(line, 12) for line in lines)
-    across, look = (x - 12, "label s1 end") if x + 12 + wide > _WIDTH - 8 else (x + 12, "label s1")
+    across, side = (x - 12, " end") if x + 12 + wide > _WIDTH - 8 else (x + 12, "")
     up = y - 28 if y > _TOP + 60 else y + 14
+    if near is not None:
+        up = y - 12 if abs(y - near[1]) > 60 or x > near[0] + 190 else y + 16
     for k, line in enumerate(lines):
-        sheet.text(across, up + 16 * k, line, look)
+        sheet.text(across, up + 16 * k, line, f"label {'s1' if look == 'best' else 's2'}{side}")

@@ -1,0 +1,61 @@
+"""What the page of an analysis leaves out, and why: all of it, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from holdrank.errors import show
+from holdrank.words.names import listed
+from holdrank.words.numbers import plural
+
+Record = dict[str, Any]
+
+PROBES = 9  # of an audit
+NO_BOOTSTRAP = "Places by chance were not computed."
+_LONGEST = 300  # characters of a reason
+
+
+class LeftOut(NamedTuple):
+    """Something that a page leaves out: its name, and why, in a sentence."""
+
+    what: str
+    why: str
+
+
+def left_out_text(parts: Sequence[LeftOut]) -> str:
+    """Return the names of all that is left out, in a line.
+
+    Examples
+    --------
+    >>> left_out_text([LeftOut("tier ladder", ""), LeftOut("trade-off", "")]), left_out_text([])
+    ('Left out: tier ladder and trade-off.', '')
+    """
+    return f"Left out: {listed([part.what for part in parts], len(parts))}." if parts else ""
+
+
+def untested(record: Record) -> list[LeftOut]:
+    """Return what was not tried: probes of the audit, removals of items, rules that do not apply to these votes.
+
+    Examples
+    --------
+    >>> steps = [{"name": "others", "state": "done", "note": "no footrule: places are unknown"}]
+    >>> untested({"items": ["a"], "audit": {"findings": [{}] * 7}, "steps": steps})
+    [LeftOut(what='2 probes', why='What could mislead: 2 probes did not run within the time limit.'), \
+LeftOut(what='other rules in part', why='Other rules: no footrule: places are unknown.')]
+    """
+    found = []
+    audit, removals = record.get("audit"), record.get("removals")
+    probes = 0 if audit is None else PROBES - len(audit["findings"])
+    if probes:
+        many = plural(probes, "probe")
+        found.append(LeftOut(many, f"What could mislead: {many} did not run within the time limit."))
+    untried = 0 if removals is None else len(record["items"]) - len(removals["each"])
+    if removals is not None and untried:
+        many = plural(untried, "removal")
+        found.append(LeftOut(many, f"When an item leaves: {many} not tried ({removals['status']})."))
+    for step in record["steps"]:
+        if step["name"] == "others" and step["state"] == "done" and step["note"]:
+            note = show(step["note"].rstrip("."), _LONGEST)
+            found.append(LeftOut("other rules in part", f"Other rules: {note}."))
+    return found
