@@ -155,8 +155,18 @@ class Clock:
 
     def share(self, tasks: int) -> Clock:
         """Return a clock for the next of so many tasks: none takes the time of those after it."""
+        return Clock(self.time_limit(tasks), within=self)
+
+    def time_limit(self, tasks: float = 1) -> float | None:
+        """Return the time limit to hand to the next of so many tasks; None without a limit.
+
+        Examples
+        --------
+        >>> Clock().time_limit(), Clock(time_limit=-1).time_limit()
+        (None, 0.0)
+        """
         left = self.seconds_left()
-        return Clock(None if math.isinf(left) else max(left, 0.0) / tasks, within=self)
+        return None if math.isinf(left) else max(left, 0.0) / tasks
 
     def seconds_left(self) -> float:
         """Return the seconds until the time limit; infinity without one."""

@@ -147,11 +147,11 @@ class _Run(Steps):
     # The steps, in their order.
 
     def _consensus(self) -> None:
-        self.median = self.rule.run(self.votes, self._seconds())
+        self.median = self.rule.run(self.votes, self._part.time_limit())
         self.statistic: Statistic = self.rule.function
         self.reported = self.median
         order = list(self.median.ranking.order)
-        self.record |= consensus_and_optima(self.votes, self.rule.name, self.median, self._seconds())
+        self.record |= consensus_and_optima(self.votes, self.rule.name, self.median, self._part.time_limit())
         P = pairs_for(self.statistic, self.votes)
         self.record["pairs"] = pairs_record(self.votes, order)
         if self.votes.n > 1:
@@ -178,7 +178,11 @@ class _Run(Steps):
         if self.votes.n < 2:
             return
         found = attack(
-            self.votes, self.statistic, self._against_the_top(), time_limit=self._seconds(), progress=self.progress
+            self.votes,
+            self.statistic,
+            self._against_the_top(),
+            time_limit=self._part.time_limit(),
+            progress=self.progress,
         )
         self._note_if_open(found.status)
         self.record["attack"] = self._attacked(found, self.statistic)
@@ -192,7 +196,7 @@ class _Run(Steps):
         if not knows_chance(self.rule.function):
             return
         found = rank_sets(
-            self.votes, self.rule.function, by=self.spec.by, time_limit=self._seconds(), rng=self.spec.seed
+            self.votes, self.rule.function, by=self.spec.by, time_limit=self._part.time_limit(), rng=self.spec.seed
         )
         if found.draws < LEAST_DRAWS:
             self._note(found.status)
@@ -201,7 +205,7 @@ class _Run(Steps):
 
     def _attacked(self, found: Attack, T: Statistic) -> Record:
         best = found.whole or found
-        after = None if best.votes is None else consensus_of(best.votes, T, self._seconds())
+        after = None if best.votes is None else consensus_of(best.votes, T, self._part.time_limit())
         return attack_record(found, after.ranking if after is not None and after.status.is_exact else None)
 
     def _against_the_top(self) -> goals.Goal:
@@ -220,7 +224,7 @@ class _Run(Steps):
             goal = goals.goal_against(said, self.votes.items, before, tiers=False)
             row: Record = {"claim": claim, "holds": goal is not None, "attack": None}
             if goal is not None:
-                limit = self._seconds()
+                limit = self._part.time_limit()
                 part = None if limit is None else limit / left
                 row["attack"] = self._attacked(attack(self.votes, T, goal, time_limit=part), T)
             self.record["claims"].append(row)
@@ -282,7 +286,7 @@ class _Run(Steps):
         """Say what each item's leaving does to the others, where the rule can be run on all such votes at once."""
         if self.votes.n < 3 or self.rule.without_each is None:
             return
-        found = removals(self.votes, self.rule.function, time_limit=self._seconds(), progress=self.progress)
+        found = removals(self.votes, self.rule.function, time_limit=self._part.time_limit(), progress=self.progress)
         if len(found.each) < self.votes.n:
             self._note(found.status)
         self.record["removals"] = removals_in_short(found)
@@ -297,7 +301,7 @@ class _Run(Steps):
             draws=self.spec.draws,
             rng=self.spec.seed,
             progress=self.progress,
-            time_limit=self._seconds(),
+            time_limit=self._part.time_limit(),
         )
         if drawn.status is not Status.RESAMPLED:
             self._note(drawn.status)
@@ -313,7 +317,7 @@ class _Run(Steps):
             self.votes,
             self.rule.function,
             whole_budget(reach_budget(self.spec.budget, self.record["attack"], self.votes.total), self.votes),
-            time_limit=self._seconds(),
+            time_limit=self._part.time_limit(),
             progress=self.progress,
         )
         self._note_if_open(found.status)
@@ -360,7 +364,7 @@ class _Run(Steps):
                 merge=self.spec.merge,
                 goal=goal,
                 most=self._thresholds,
-                time_limit=self._seconds(),
+                time_limit=self._part.time_limit(),
                 progress=self.progress,
             )
         except UsageError as error:  # a rule whose tiers have no certified breakdown
@@ -377,7 +381,7 @@ class _Run(Steps):
         asked = [self.rule.function] + [self.statistic] * (isinstance(self.statistic, Robust) and n <= FEW_ITEMS)
         asked += [borda if n <= CURVE_ITEMS else copeland] * (self.rule.median_of == "kendall")
         for done, T in enumerate(asked):
-            left = self._seconds()
+            left = self._part.time_limit()
             limit = None if left is None else left / (len(asked) - done)
             curve = breakdown(self.votes, T, deltas, time_limit=limit, progress=self.progress)
             self._note_if_open(curve.status)
@@ -390,7 +394,7 @@ class _Run(Steps):
             if name == self.rule.name or (rule.needs == "scores" and not self.votes.ballots.has_scores):
                 continue
             try:
-                found = rule.run(self.votes, self._seconds())
+                found = rule.run(self.votes, self._part.time_limit())
             except HoldrankError as error:  # a rule that these votes do not have
                 missing.append(f"no {name}: {error}")
                 continue

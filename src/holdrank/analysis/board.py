@@ -178,9 +178,7 @@ def _by_chance(
     votes: Votes, T: Statistic, draws: int, rng: int, clock: Clock, progress: Progress | None, notes: list[str]
 ) -> tuple[Floats, Floats]:
     """Return the ends of the bootstrap intervals of places; NaN, with a note, where there was no time for them."""
-    seconds = max(clock.share(2).seconds_left(), 0.0)
-    limit = seconds if np.isfinite(seconds) else None
-    drawn = bootstrap(votes, T, draws=draws, time_limit=limit, rng=rng, progress=progress)
+    drawn = bootstrap(votes, T, draws=draws, time_limit=clock.time_limit(2), rng=rng, progress=progress)
     if drawn.draws >= LEAST_DRAWS:
         return drawn.best, drawn.worst
     notes.append(few_draws_text(drawn.draws, draws))
@@ -232,9 +230,8 @@ def _to_overtake(
             break
         if progress is not None:
             progress(Step("votes to overtake", k, len(order) - 1))
-        share = max(clock.share(len(order) - 1 - k).seconds_left(), 0.0)
         goal = Above(votes.items[following], votes.items[item])
-        least = attack(votes, T, goal, time_limit=share if np.isfinite(share) else None).votes_to_decide
+        least = attack(votes, T, goal, time_limit=clock.time_limit(len(order) - 1 - k)).votes_to_decide
         cells[item] = int(least) if 0 < least < np.inf else None
     return cells
 

@@ -116,9 +116,7 @@ def _margins(votes: Votes, statistic: Statistic, old: Ranking, new: Ranking, clo
     for _, b, a in sorted(turned)[:_MOST_PAIRS]:
         if clock.over():
             break
-        left = clock.seconds_left()
-        seconds = None if math.isinf(left) else max(left, 0.0) / 2
-        back = attack(votes, statistic, Above(votes.items[a], votes.items[b]), time_limit=seconds)
+        back = attack(votes, statistic, Above(votes.items[a], votes.items[b]), time_limit=clock.time_limit(2))
         margin = amounts(back)
         for item in (a, b):
             known = found.get(item)

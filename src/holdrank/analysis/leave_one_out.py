@@ -6,7 +6,6 @@ group. Other rules get the ballots that are left. Nothing is read again.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from time import perf_counter
@@ -195,7 +194,7 @@ def leave_one_out(
     T = settled(T, votes)
     groups = _groups(votes, by)
     with Clock(seconds) as clock:
-        before = consensus_of(votes, T, _share(clock, len(groups) + 1))
+        before = consensus_of(votes, T, clock.time_limit(len(groups) + 1))
         found = _rankings(votes, T, groups, clock)
         listed = _Listed(votes)
         each: list[LeftOut] = []
@@ -263,7 +262,7 @@ def _rankings(votes: Votes, T: Statistic, groups: Groups, clock: Clock) -> Itera
         return
     left = iter(_votes_without(votes, groups) if rests is None else _as_counts(votes, rests))
     for k, rest in enumerate(left):
-        one = consensus_of(cast("Votes", rest), T, _share(clock, len(groups) - k))
+        one = consensus_of(cast("Votes", rest), T, clock.time_limit(len(groups) - k))
         yield one.ranking, one.status
 
 
@@ -301,12 +300,6 @@ class _Listed:
         left = self._weights - self._votes.ballots.take(rows).listed_weights(weights)
         gone = (left <= self._slack) & (self._weights > self._slack)
         return tuple(self._votes.items[k] for k in np.flatnonzero(gone).tolist())
-
-
-def _share(clock: Clock, tasks: int) -> float | None:
-    """Return the seconds for the next of so many tasks; None without a limit."""
-    left = clock.share(tasks).seconds_left()
-    return None if math.isinf(left) else max(left, 0.0)
 
 
 def _left_out(

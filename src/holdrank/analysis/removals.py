@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from time import perf_counter
@@ -138,7 +137,7 @@ def removals(
     if votes.n < 2:
         raise UsageError("removals need at least two items")
     with Clock(seconds) as clock:
-        before = consensus_of(cast("Votes", votes), T, _share(clock, votes.n + 1))
+        before = consensus_of(cast("Votes", votes), T, clock.time_limit(votes.n + 1))
         many = rule_of(T).without_each
         found = _one_by_one(votes, T, clock) if many is None else ((ranking, before.status) for ranking in many(votes))
         each: list[Removal] = []
@@ -158,14 +157,8 @@ def _one_by_one(votes: Votes | PairCounts, T: Statistic, clock: Clock) -> Iterat
     """Yield the consensus of the others when each item leaves, and how it was obtained."""
     for k in range(votes.n):
         rest = votes.only([name for i, name in enumerate(votes.items) if i != k])
-        one = consensus_of(cast("Votes", rest), T, _share(clock, votes.n - k))
+        one = consensus_of(cast("Votes", rest), T, clock.time_limit(votes.n - k))
         yield one.ranking, one.status
-
-
-def _share(clock: Clock, tasks: int) -> float | None:
-    """Return the seconds for the next of so many tasks; None without a limit."""
-    left = clock.share(tasks).seconds_left()
-    return None if math.isinf(left) else max(left, 0.0)
 
 
 def _removal(votes: Votes | PairCounts, before: Ranking, k: int, after: Ranking, status: Status) -> Removal:

@@ -73,11 +73,6 @@ class Steps:
             known = headline(self.record) if self.record["consensus"] is not None else ""
             self.progress(Step(name, done, total, known))
 
-    def _seconds(self) -> float | None:
-        """Return the seconds that are left to the step."""
-        left = self._part.seconds_left()
-        return None if math.isinf(left) else max(left, 0.0)
-
     def _note(self, status: Status) -> None:
         state = "interrupted" if status.is_interrupted else "cut short"
         self.record["steps"][-1] |= {"state": state, "note": status.value}

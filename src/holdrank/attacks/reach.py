@@ -207,9 +207,7 @@ class _Reach:
         """Whether a goal may be within the budget; an attack that is moves what is shown."""
         if goal in self._answers:
             return self._answers[goal]
-        left = self.clock.seconds_left()
-        limit = None if math.isinf(left) else max(left, 0.0)
-        found = attack(self.votes, self.T, goal, change=self.change, time_limit=limit)
+        found = attack(self.votes, self.T, goal, change=self.change, time_limit=self.clock.time_limit())
         counts = self.votes.is_counts
         least = found.votes_needed / self.votes.total if counts else found.lower
         best = found.whole if counts else found
@@ -240,8 +238,7 @@ class _Reach:
                 plan = direction.plan(self.budget * self.votes.total, whole=self.votes.is_counts)
                 if plan.leaves_nothing(self.votes):
                     break
-                left = self.clock.seconds_left()
-                after = consensus_of(plan.applied(self.votes), self.T, None if math.isinf(left) else max(left, 0.0))
+                after = consensus_of(plan.applied(self.votes), self.T, self.clock.time_limit())
                 # With several optima the places are those of a rule for ties, and show nothing.
                 if after.status.is_exact and after.unique is not False:
                     self._show(after.ranking)

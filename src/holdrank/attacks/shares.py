@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -37,8 +36,7 @@ def least_share(votes: Votes, T: Statistic, goal: Goal, change: Change, clock: C
     """
     T = checked(votes, T)
     check_goal(goal, T)
-    left = clock.seconds_left()
-    before = consensus_of(votes, T, None if math.isinf(left) else max(left, 0.0))
+    before = consensus_of(votes, T, clock.time_limit())
     aim = goal.aim(before.ranking, votes.items)
     case = Case(votes, T, before, change, engine_for(aim, votes, T))
     return Share(*case.proposed(aim, clock), before.ranking)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -138,9 +137,9 @@ def _tested(votes: Votes, T: Statistic, claims: tuple[str, ...], least: float, t
         if goal is None:
             tested.append(_Tested(claim, False, wrong, None))
             continue
-        left = clock.seconds_left() / (len(wanted) - done)
+        limit = clock.time_limit(len(wanted) - done)
         with searching(quiet, f"testing: {show(claim, 60)}") as progress:
-            found = attack(votes, T, goal, time_limit=None if math.isinf(left) else max(left, 0.0), progress=progress)
+            found = attack(votes, T, goal, time_limit=limit, progress=progress)
         if found.status.is_interrupted:
             complain(f"note: {found.text()}")
             raise KeyboardInterrupt

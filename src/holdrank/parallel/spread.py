@@ -6,7 +6,6 @@ result is the same on one worker as on a hundred.
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
@@ -74,7 +73,7 @@ def _here(
     for done, (key, args) in enumerate(todo.items()):
         if clock.over():
             break
-        part = Clock(_seconds(clock, len(todo) - done if fair else 1), within=clock)
+        part = Clock(clock.time_limit(len(todo) - done if fair else 1), within=clock)
         yield key, task(parcel, *args, part)
 
 
@@ -96,7 +95,7 @@ def _there(
         shared = executor.share(parcel) if hasattr(executor, "share") and waiting else parcel
         while running or (waiting and not clock.over()):
             while waiting and len(running) < most and not clock.over():
-                seconds = _seconds(clock, max(len(waiting) / jobs, 1.0) if fair else 1.0)
+                seconds = clock.time_limit(max(len(waiting) / jobs, 1.0) if fair else 1.0)
                 key, args = waiting.pop()
                 running[executor.submit(run_task, task, args, shared, seconds)] = key
             done, _ = wait(running, _LOOK, FIRST_COMPLETED)
@@ -124,12 +123,6 @@ def _there(
 
 def _has_failed(future: Future[Any]) -> bool:
     return future.cancelled() or future.exception() is not None
-
-
-def _seconds(clock: Clock, parts: float) -> float | None:
-    """Return one of some equal parts of the seconds that are left; None if there is no limit."""
-    left = clock.seconds_left()
-    return None if math.isinf(left) else max(left, 0.0) / parts
 
 
 def _jobs(executor: Executor) -> int:

@@ -64,8 +64,7 @@ class RankingBelow:
         progress: Progress | None,
     ) -> list[Found]:
         """Return what the ranking below tells about the tiers, made better by searches for attacks and over cells."""
-        left = clock.seconds_left()
-        median = consensus_of(votes, self.T.base, None if math.isinf(left) else max(left, 0.0))
+        median = consensus_of(votes, self.T.base, clock.time_limit())
         if not median.status.is_exact:
             return cells.find(votes, self.T, before, aims, change, clock, progress)
         rounds = Rounds(self, votes, before, median.ranking, aims, change, clock, progress)
