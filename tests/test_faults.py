@@ -480,6 +480,8 @@ def test_nothing_reaches_for_a_network(tmp_path):
 
 
 @posix
+@pytest.mark.slow
+@pytest.mark.traced
 def test_no_home_and_no_caches_are_needed(tmp_path):
     names = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "NUMBA_CACHE_DIR", "MPLCONFIGDIR")
     commands = ["breakdown votes.soc -q", "paper fig3 --out paper -q"]
@@ -518,6 +520,8 @@ def test_a_current_folder_that_is_gone_is_told(args, code, words, tmp_path):
 
 
 @posix
+@pytest.mark.slow
+@pytest.mark.traced
 def test_names_of_any_script_survive_an_old_locale(tmp_path):
     old = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     (tmp_path / "日本.soc").write_text(SOC, encoding="utf-8")

@@ -87,6 +87,8 @@ def test_a_spec_in_numbers_of_numpy_is_written_as_json():
     assert hr.Spec(time_limit=np.float32("inf")).time_limit is None
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_every_other_door_takes_them(tmp_path):
     third = np.float32(1 / 3)
     assert repr(hr.Robust(hr.kemeny, np.float32(0.35)).theta) == "0.35"

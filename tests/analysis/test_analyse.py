@@ -149,6 +149,8 @@ def test_claims_with_typing_errors_are_refused_at_once():
         hr.analyse(TREES, hr.Spec(claims=("Asch wins",)))
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_rules_without_certified_tiers_have_a_threshold_and_no_tradeoff():
     r = hr.analyse(TREES, hr.Spec(rule="copeland")).record
     assert (r["tiers"]["theta"], r["tradeoff"]) == (hr.analyse(TREES).record["tiers"]["theta"], None)
@@ -211,6 +213,8 @@ def broken_records(record):
     yield changed
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_the_own_check_is_that_of_a_json_schema_validator(trees):
     jsonschema.Draft202012Validator.check_schema(schema())
     validator = jsonschema.Draft202012Validator(schema())

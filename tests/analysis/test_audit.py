@@ -580,6 +580,8 @@ def test_of_many_items_cycles_are_counted_among_those_compared_most(monkeypatch)
 # The call.
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_the_same_seed_gives_the_same_audit():
     frame = board(None, 6, items=6, battles=600)
     one, two = (audit_record(hr.audit(votes_of(frame), rng=seed)) for seed in (3, 3))
@@ -773,6 +775,8 @@ def test_an_audit_that_floats_cannot_do_leaves_the_rest_of_the_report(monkeypatc
     assert "Singular" in report.html(found)
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_the_studio_shows_what_could_mislead_the_diagram_and_chance_with_the_adversary():
     rows = scores(1).scores
     text = "model," + ",".join(f"t{k}" for k in range(len(rows))) + "\n"

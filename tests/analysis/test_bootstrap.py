@@ -246,6 +246,8 @@ def test_a_time_limit_keeps_the_draws_made_and_at_least_one():
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a POSIX signal")
 @pytest.mark.parametrize("T", [hr.kemeny, hr.Robust(hr.kemeny, 0.05), lambda v: hr.borda(v)])
+@pytest.mark.slow
+@pytest.mark.traced
 def test_ctrl_c_returns_the_draws_made(T):
     rng = np.random.default_rng(0)
     v = hr.Votes.from_ranks(np.array([rng.permutation(40) + 1 for _ in range(101)]))

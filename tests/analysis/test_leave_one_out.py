@@ -68,6 +68,7 @@ def expected_of(T, items, rows, labels, unlisted, gone):
 @pytest.mark.parametrize("T", RULES, ids=lambda T: T.__name__)
 @settings(max_examples=40)
 @given(drawn=labelled())
+@pytest.mark.slow
 def test_leaving_out_a_group_is_the_rule_run_on_the_other_ballots(T, drawn):
     items, rows, labels, unlisted = drawn
     if T is hr.footrule:
@@ -100,6 +101,7 @@ BATTLE_RULES = [hr.kemeny, hr.borda, hr.copeland, hr.bradley_terry, hr.Robust(hr
 @pytest.mark.parametrize("frame", [True, False])
 @settings(max_examples=25)
 @given(data=st.data())
+@pytest.mark.slow
 def test_battles_are_grouped_by_any_column_and_by_their_voters(T, frame, data):
     n = data.draw(st.integers(2, 5))
     pair = st.permutations(range(n)).map(lambda order: order[:2])
@@ -149,6 +151,7 @@ def test_battles_are_grouped_by_any_column_and_by_their_voters(T, frame, data):
 @pytest.mark.parametrize("T", [hr.mean_score, hr.borda, hr.kemeny, hr.bradley_terry], ids=lambda T: T.__name__)
 @settings(max_examples=25)
 @given(data=st.data())
+@pytest.mark.slow
 def test_columns_of_a_score_table_are_left_out(T, data):
     n, m = data.draw(st.integers(2, 5)), data.draw(st.integers(2, 5))
     score = st.one_of(st.none(), st.integers(-3, 3).map(lambda k: k / 2), st.just(-0.0))
@@ -260,6 +263,8 @@ def test_time_that_is_over_is_a_status():
         hr.leave_one_out(v, hr.kemeny, time_limit=-1)
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_hundreds_of_voters_take_little_time():
     rng = np.random.default_rng(0)
     scores = (rng.normal(size=41) + 2.5 * rng.normal(size=(332, 41))).round(3)

@@ -41,6 +41,7 @@ def expected_of(T, v, k):
 
 @pytest.mark.parametrize("T", RULES, ids=lambda T: T.__name__)
 @given(v=votes(counts=True, most_items=5))
+@pytest.mark.slow
 def test_removals_are_the_rule_run_again_without_the_item(T, v):
     assume(v.n > 1)
     assume(all((np.delete(v.ranks, k, axis=1) > 0).any() for k in range(v.n)))
@@ -56,6 +57,7 @@ def test_removals_are_the_rule_run_again_without_the_item(T, v):
 
 @pytest.mark.parametrize("numbers", [1 << 19, 150, 1])
 @given(data=st.data())
+@pytest.mark.slow
 def test_removals_by_strength_are_fitted_many_at_once(numbers, data):
     n = data.draw(st.integers(2, 7))
     pair = st.permutations(range(n)).map(lambda p: p[:2])

@@ -187,6 +187,8 @@ def test_what_counts_as_broken_can_be_that_an_item_leaves(rule):
             assert found.lower - 1e-6 <= lower <= upper <= found.upper + 1e-6
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_the_top_of_many_items_has_lower_bounds():
     votes = hr.sample_votes(hr.Mallows(list(range(18)), 0.75), 120, rng=2)
     t = hr.tradeoff(votes, goal=hr.NewWinner(), time_limit=20)

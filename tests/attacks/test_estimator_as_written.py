@@ -137,6 +137,8 @@ def test_four_items_and_the_constants_of_the_authors():
     assert found.estimate[0] == pytest.approx(np.abs(np.array(average) - p).sum() / 2, abs=1e-12)
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_it_settles_at_the_saddle_point_of_the_text():
     """Two items, a mean distance of one half: reached where both orders are as likely, 0.2 away from 70 to 30."""
     votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[70, 30])
@@ -203,6 +205,8 @@ def test_an_upper_value_is_an_attack_and_anything_else_is_none():
     assert met == {True, False}
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_it_also_ends_below_the_exact_value():
     """The paper expects estimates that are too high; where the consensus is not reached they need not be."""
     exact = hr.breakdown(VOTES).lower

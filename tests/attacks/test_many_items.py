@@ -205,6 +205,8 @@ def test_numbers_of_votes_beyond_the_resolution_of_the_solver():
     assert "votes" in found.text()
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_the_choice_of_a_threshold_keeps_the_time_limit():
     votes = hr.sample_votes(hr.Mallows(list(range(14)), 0.9), 150, rng=1)
     found = hr.attack(votes, hr.Robust(hr.kemeny, "auto"), hr.NewWinner(), time_limit=2)
@@ -212,6 +214,8 @@ def test_the_choice_of_a_threshold_keeps_the_time_limit():
     assert found.seconds < 20
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_the_tiers_of_many_items_keep_the_time_limit():
     """Pricing every pair of 150 items takes a minute. A tenth of the votes makes all pairs level, and so ties them."""
     order = [str(k) for k in range(150)]

@@ -88,6 +88,8 @@ def test_the_breakdown_is_that_of_the_program_over_all_distributions(metric, n):
         agrees(p, n, metric, METRICS[rng.integers(len(METRICS))])
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_the_breakdown_of_five_items_is_that_of_the_program():
     rng = np.random.default_rng(5)
     for _ in range(max(PROFILES // 10, 1)):

@@ -109,6 +109,8 @@ def test_commands_refuse_files_with_the_line(tmp_path, command_line, command, te
     (COUNTS + "a,a,3,4\nb,c,2,3\n", "7 comparisons of an item against itself dropped"),
     (HEAD + "a,b,model_a\nc,d,model_b\na,b,model_b\n", "the items fall into 2 groups with no comparison between them"),
 ])  # fmt: skip
+@pytest.mark.slow
+@pytest.mark.traced
 def test_what_is_odd_about_a_file_is_said(tmp_path, command_line, text, note):
     (tmp_path / "arena.csv").write_text(text, "utf-8")
     for command in (("rank", "arena.csv", "--rule", "bradley-terry"), ("paper", "arena", "arena.csv", "--out", "out")):

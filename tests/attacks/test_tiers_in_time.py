@@ -25,6 +25,8 @@ def leaning_votes(rng: np.random.Generator) -> hr.Votes:
 
 @pytest.mark.parametrize("merge", ["downward", "naive"])
 @pytest.mark.parametrize("base", [hr.kemeny, hr.borda])
+@pytest.mark.slow
+@pytest.mark.traced
 def test_more_effort_never_gives_a_worse_answer(base, merge):
     rng = np.random.default_rng(len(merge))
     better = 0

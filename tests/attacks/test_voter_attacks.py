@@ -233,6 +233,8 @@ def besieged(n, people, change):
 
 
 @pytest.mark.parametrize("change", ["drop", "replace"])
+@pytest.mark.slow
+@pytest.mark.traced
 def test_a_race_is_never_called_lost_where_it_can_be_won(change):
     """The bound alone, which no attack corrects: asked about as many voters as there are."""
     excluded = 0
@@ -264,6 +266,8 @@ def test_voters_who_are_alike_and_cast_much_are_no_single_battles():
         assert (found.voters_needed, found.voters_sufficient) == (1, 1)
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_boxes_hold_the_strengths_of_every_group_that_leaves():
     tried = 0
     for seed in range(3 * PROFILES):
@@ -285,6 +289,8 @@ def test_boxes_hold_the_strengths_of_every_group_that_leaves():
     assert tried
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_groups_that_are_left_out_do_not_flip_the_pair():
     kept = total = 0
     for seed in range(3 * PROFILES):

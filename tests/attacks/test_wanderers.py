@@ -85,6 +85,8 @@ def uneven_arena(n, battles, seed):
 
 
 @pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.slow
+@pytest.mark.traced
 def test_few_battles_of_others_do_not_spoil_a_race(change):
     counts = hr.PairCounts.from_wins(uneven_arena(40, 150_000, 2))
     consensus = hr.bradley_terry(counts)

@@ -171,6 +171,8 @@ def test_what_makes_no_sense_is_refused(run):
         assert words in err
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_long_lists_show_what_is_near_the_cut(run, tmp_path):
     names = [f"n{k:02}" for k in range(60)]
     head = ",".join(f"rank{k + 1}" for k in range(60))

@@ -100,6 +100,8 @@ def fits(record):
 
 
 @pytest.mark.parametrize("args", COMMANDS, ids=" ".join)
+@pytest.mark.slow
+@pytest.mark.traced
 def test_every_command_fits_the_schema(printed, args):
     fits(printed(*args))
 
@@ -127,6 +129,8 @@ def test_demo_writes_what_it_says_and_it_fits_the_schema(command_line, tmp_path)
     assert (tmp_path / "made" / "here" / "report.html").read_text("utf-8").startswith("<!DOCTYPE html>")
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_commands_and_analyses_say_the_same_under_the_same_names(printed, result):
     ranked = printed("rank", "votes.soc", "--compare")
     for name in ("schema", "version", "items", "votes", "consensus", "others"):

@@ -148,6 +148,8 @@ def test_long_curves_are_shown_where_they_rise(run, tmp_path):
     assert len(json.loads(out)["breakdown"]["delta"]) == 66
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_verify_stops_at_its_limit_and_says_what_is_open(run):
     assert run("report", "easy.csv", "-q", "-o", "easy.json", "--draws", "0")[0] == 0
     code, out, err = run("verify", "easy.json", "easy.csv", "-q")

@@ -132,6 +132,8 @@ def test_a_file_that_cannot_be_read_is_no_failed_claim(runner: Runner) -> None:
     assert "exit code 3" in runner.summary.read_text("utf-8")
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_a_baseline_tells_what_moved(runner: Runner) -> None:
     (runner.folder / "later.soc").write_text(VOTES.replace("47: 2", "147: 2"), encoding="utf-8")
     assert runner.step("Compare with the baseline", file="later.soc").returncode == 0
@@ -204,6 +206,8 @@ def hook(folder: Path, name: str, args: list[str], files: list[str]) -> subproce
     )  # fmt: skip
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_hooks_take_many_files_and_fail_if_one_does(tmp_path: Path) -> None:
     (tmp_path / "a.soc").write_text(VOTES, encoding="utf-8")
     (tmp_path / "b.soc").write_text(VOTES.replace("53", "73"), encoding="utf-8")

@@ -455,6 +455,8 @@ def test_a_cluster_counts_what_one_process_counts(tmp_path, cluster, monkeypatch
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "xlsx"])
 @pytest.mark.parametrize("form", ["score-columns", "score-table", "long-scores"])
+@pytest.mark.slow
+@pytest.mark.traced
 def test_voters_keep_their_scores_in_every_file(tmp_path, kind, form):
     rows_ = [[100, 0.5], *[[1, 0.5]] * 7, *[[0, 40]] * 2]
     by_item = [["a", *(row[0] for row in rows_)], ["b", *(row[1] for row in rows_)]]

@@ -30,6 +30,8 @@ def many_pairs(size: int, pad: str = PAD) -> list[dict[str, object]]:
     return [{"model_a": a, "text": pad, "model_b": b, "winner": "model_a"} for a, b in pairwise(names)]
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_items_keep_the_order_of_the_file_on_all_threads(tmp_path: Path) -> None:
     rows = many_pairs(400)  # 80 MB: several blocks of DuckDB's reader, so that threads have something to confuse
     path = tmp_path / "votes.jsonl"

@@ -203,6 +203,8 @@ BATTLES = "model_a,model_b,winner\n" + "a,b,model_a\n" * 9 + "b,a,model_a\n" * 7
 )  # fmt: skip
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_the_command_prints_the_table_and_writes_the_same_bytes_twice(tmp_path, command_line):
     (tmp_path / "battles.csv").write_text(BATTLES, "utf-8")
     outputs = [command_line("paper", "arena", "battles.csv", "--out", folder, "-q") for folder in ("one", "two")]
@@ -224,6 +226,8 @@ def test_the_command_prints_the_table_and_writes_the_same_bytes_twice(tmp_path, 
     assert lines[2].split()[:4] == ["1", "drop", str(first["needed"]), str(first["sufficient"])]
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_milliseconds_are_for_those_who_ask(tmp_path, command_line):
     (tmp_path / "battles.csv").write_text(BATTLES, "utf-8")
     _, out, _ = command_line("paper", "arena", "battles.csv", "--out", "out", "-q", "-v")
@@ -240,6 +244,8 @@ def test_an_arena_is_of_one_file(tmp_path, command_line):
     assert (code, out, "compare two items" in err) == (2, "", True)
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_figures_write_a_generated_arena(tmp_path, monkeypatch):
     asked = {}
 

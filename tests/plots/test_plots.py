@@ -67,6 +67,8 @@ def test_curves_of_different_votes_have_no_axis_in_votes():
     assert plots.breakdown_data(hr.breakdown(ABC), hr.breakdown(more))["votes"] is None
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_labels_say_statistic_and_method_unless_given():
     bounds = hr.breakdown(ABC, method="bounds")
     estimate = hr.breakdown(ABC, deltas=[1 / 3], method="smooth", rng=1)
@@ -127,6 +129,8 @@ def test_a_band_shows_what_is_open():
     assert ax.patches[0].get_data().values[1] == ax.get_ylim()[1]
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_estimates_are_crosses_at_their_distance():
     ax = plots.breakdown(hr.breakdown(ABC, deltas=[1 / 3, 1], method="smooth", rng=1))
     (crosses,) = ax.lines

@@ -109,6 +109,8 @@ def test_what_is_proved_is_never_beyond_brute_force(change):
 
 
 @pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.slow
+@pytest.mark.traced
 def test_numbers_that_are_one_battle_off_are_not_proved(change):
     rng = np.random.default_rng(4)
     proved = 0

@@ -38,6 +38,8 @@ def test_nothing_is_proved_that_every_order_denies(seed):
     assert cycles.prove(ExactVotes.of(v), optima[0]).cheapest  # so few items have no cycles that share margins badly
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_a_ranking_of_thirty_items_is_proved_and_forgeries_are_not():
     v = hr.sample_votes(hr.Mallows(list(range(30)), 0.9), 101, rng=1)
     c = hr.kemeny(v)

@@ -188,6 +188,8 @@ FORGED = [
 
 
 @pytest.mark.parametrize("name", VOTES)
+@pytest.mark.slow
+@pytest.mark.traced
 def test_nothing_of_a_true_record_is_refuted(records, name):
     record = records[name]
     for checks in CHECKS:

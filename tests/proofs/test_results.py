@@ -231,6 +231,8 @@ def test_a_tie_takes_fewer_battles_than_a_turn():
 @pytest.mark.parametrize(
     ("weights", "theta", "merge"), [((3, 4, 3, 1, 4), 0.2, "downward"), ((4, 5, 4, 2, 2), 0.3, "naive")]
 )
+@pytest.mark.slow
+@pytest.mark.traced
 def test_deviations_that_different_voters_make_are_compared_too(weights, theta, merge):
     """Which of two quotients is larger no single condition says; the proof narrows them down."""
     rows = [[1, 2, 0], [0, 1, 2], [2, 0, 1], [1, 2, 3], [2, 1, 3]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import holdrank as hr
 from holdrank.analysis.records import seal_of
@@ -22,6 +23,8 @@ def finding(v, record):
     return check.finding
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_records_hold_it_and_verify_proves_it():
     v = hr.Votes.from_orders([["a", "b", "c", "<i>"], ["b", "a", "c", "<i>"]])
     analysis = analysed(v)
@@ -47,6 +50,8 @@ def test_records_hold_it_and_verify_proves_it():
     assert analysed(hr.Votes.from_orders([["a", "b"]])).record["optima"] is None
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_large_and_weighted_records_stay_open_and_contradictions_are_refuted():
     v = hr.Votes.from_ranks(np.array([[*range(1, 18)], [2, 1, *range(3, 18)]]))
     analysis = analysed(v)

@@ -459,6 +459,8 @@ def test_a_place_that_the_budget_ties_is_not_excluded():
 
 
 @pytest.mark.parametrize("merge", ["downward", "naive"])
+@pytest.mark.slow
+@pytest.mark.traced
 def test_pairs_prove_what_tiers_of_many_items_take_and_nothing_more(merge):
     votes = hr.sample_votes(hr.Mallows(range(8), 0.7), 301, rng=4)
     T = hr.Robust(hr.kemeny, 0.05, merge=merge)

@@ -93,6 +93,8 @@ def test_a_matrix_of_wins_is_battles_unless_it_says_how_many_ballots_there_were(
     assert chosen(hr.PairCounts.from_wins(wins, total=10)) == "kemeny"
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_every_function_asks_the_rule_that_suits_the_votes():
     votes = battles()
     for found in (

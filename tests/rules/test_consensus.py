@@ -74,6 +74,8 @@ def test_time_limit_returns_the_best_ranking_with_a_certified_gap():
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a POSIX signal")
+@pytest.mark.slow
+@pytest.mark.traced
 def test_ctrl_c_returns_what_is_known():
     rng = np.random.default_rng(0)
     # Far beyond what any machine proves before the signal comes.

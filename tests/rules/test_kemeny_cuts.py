@@ -58,6 +58,8 @@ def weight_of(cut, order):
 
 
 @pytest.mark.parametrize("size", [6, 7, 8])
+@pytest.mark.slow
+@pytest.mark.traced
 def test_no_order_breaks_a_row_and_some_order_reaches_it(size):
     seen = 0
     for seed in range(8):
@@ -92,6 +94,8 @@ def test_rows_are_the_same_each_time():
     assert [(cut.items, cut.weights.tolist()) for cut in first] == [(cut.items, cut.weights.tolist()) for cut in second]
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_rows_raise_the_bound_and_not_above_the_optimum():
     raised = 0
     for seed in range(6):
@@ -116,6 +120,8 @@ def losses(prices, order):
 
 
 @pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.slow
+@pytest.mark.traced
 def test_prices_split_the_cost_of_every_order_without_a_remainder(seed):
     tree = relaxed(17, seed)
     assert tree.program.cuts
@@ -130,6 +136,8 @@ def test_prices_split_the_cost_of_every_order_without_a_remainder(seed):
         assert prices.base + losses(prices.reversed(), order[::-1]) == exact
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_any_prices_decide_whether_an_order_is_cheaper():
     """Prices from a solver, wrong ones and none at all give the same answer, only sooner or later."""
     rng = np.random.default_rng(5)

@@ -301,6 +301,8 @@ def test_only_rankings_are_merged():
         hr.smith_merge(FIGURE_3, [1, 2, 3, 4], 0.1)
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_two_thousand_items_merge():
     strength = np.sort(np.random.default_rng(0).normal(size=2000))[::-1]
     P = 1 / (1 + np.exp(strength - strength[:, None]))

@@ -114,6 +114,7 @@ def test_errors_of_battles_are_the_sandwich_of_single_battles(seed, damping, flo
 
 @pytest.mark.parametrize("floor", [None, 7.0])
 @given(v=votes(counts=True, most_items=4, most_ballots=8))
+@pytest.mark.slow
 def test_errors_of_rankings_are_the_sandwich_of_whole_ballots(floor, v):
     found = ratings_of_rankings(floor, v)
     assume(np.isfinite(found.errors).all())

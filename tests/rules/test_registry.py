@@ -135,6 +135,8 @@ def fewest(votes: hr.Votes, T, aim) -> int:
     return total
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_a_rule_of_ones_own_is_attacked_drawn_merged_and_analysed(recipe):
     plurality = recipe["plurality"]
     rng = np.random.default_rng(3)
@@ -155,6 +157,8 @@ def test_a_rule_of_ones_own_is_attacked_drawn_merged_and_analysed(recipe):
 
 
 @pytest.mark.parametrize("T", [hr.kemeny, hr.borda, hr.footrule, hr.copeland, hr.Robust(hr.kemeny, 0.1)])
+@pytest.mark.slow
+@pytest.mark.traced
 def test_a_goal_of_ones_own_takes_what_the_same_goal_of_the_package_takes(recipe, T):
     own, same = recipe["Podium"]("d"), hr.Enters("d", 3)
     votes = recipe["votes"]

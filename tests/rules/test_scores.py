@@ -158,6 +158,7 @@ def test_names_and_order_of_items_do_not_matter(rule, v, data):
 
 @pytest.mark.parametrize("rule", RULES)
 @given(v=votes(counts=True), times=st.integers(2, 10**6))
+@pytest.mark.slow
 def test_only_shares_of_votes_matter(rule, v, times):
     here, there = rule(v), rule(v.with_weights(v.weights * times))
     assert (here.ranking, here.unique) == (there.ranking, there.unique)

@@ -54,6 +54,7 @@ def test_no_pair_that_chance_and_votes_separate_is_tied_and_none_that_one_vote_l
 
 
 @given(profiles)
+@pytest.mark.slow
 def test_the_threshold_is_as_clear_of_all_pairs_as_it_can_be(ballots):
     votes = hr.Votes.from_orders([list(order) for order, _ in ballots], weights=[weight for _, weight in ballots])
     theta = Fraction(AUTO.fixed(votes).theta)

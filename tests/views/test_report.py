@@ -109,6 +109,8 @@ def test_each_picture_stands_there_with_its_words(small):
     assert [text.replace("\xa0", " ") for text in told] == [picture.tell(small.record) for picture in drawn]
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_the_page_asks_nothing_of_any_other_place(small, hostile):
     for found in (small, hostile):
         page = html(found)
@@ -176,6 +178,8 @@ def test_the_same_analysis_gives_the_same_bytes(small):
         assert form(small) == form(again)
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_a_page_of_a_hundred_items_is_small_and_sound():
     page = html(Analysis(large_record(100)))
     assert len(page.encode()) < 400_000
@@ -385,6 +389,8 @@ def test_the_pictures_as_text(run, tmp_path):
     assert "+      11  Elm > Ash > Fir" in lines
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_text_for_shares_many_items_and_plain_terminals(monkeypatch, capsys):
     from holdrank.cli import terminal
 

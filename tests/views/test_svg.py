@@ -196,6 +196,8 @@ def test_pairs_that_nobody_compares_are_hatched_and_have_no_colour(strict):
     assert "Never compared: 1 pair." in heatmap_text(record)
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_a_matrix_of_many_items_stays_small():
     record = large_record(100)
     assert len(heatmap(record)) < 60_000
@@ -244,6 +246,8 @@ def test_an_attack_stresses_who_moved(strict):
     assert attack_text(record).endswith("No item changes its place.")
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_an_attack_on_many_items_draws_some():
     record = large_record(100)
     assert len(with_class(attack(record), "moved")) == 24

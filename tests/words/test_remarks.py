@@ -59,6 +59,8 @@ def test_reach_without_ties_is_reconciled_with_an_attack_that_ties(worst, suffic
         )
 
 
+@pytest.mark.slow
+@pytest.mark.traced
 def test_a_page_marks_who_is_tied_and_says_what_is_left_out():
     votes = hr.Votes.from_orders(
         [list("abcdef"), list("badcfe"), list("cabdef"), list("fbacde"), list("ebacdf")], weights=[30, 20, 6, 5, 6]
