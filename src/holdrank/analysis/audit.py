@@ -81,9 +81,7 @@ class Audit(Tabular):
         """Return the finding of a probe."""
         found = next((one for one in self.findings if one.probe == probe), None)
         if found is None:
-            raise UsageError(
-                f"no probe is called {quote(str(probe), 40)}", repair=f"the probes are {', '.join(PROBES)}"
-            )
+            raise UsageError(f"there is no probe {quote(str(probe), 40)}", repair=f"the probes are {', '.join(PROBES)}")
         return found
 
     @property

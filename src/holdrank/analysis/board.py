@@ -130,7 +130,8 @@ def leaderboard(
     T = settled(T, votes)
     if isinstance(T, Robust):
         raise UsageError(
-            "leaderboard takes a rule, not tiers; tiers are a column of the board", repair="pass the rule itself"
+            "leaderboard takes a rule, not tiers; tiers are a column of the board",
+            repair="pass the base rule of the tiers",
         )
     with Clock(seconds) as clock:
         found = consensus_of(votes, T, seconds)

@@ -163,7 +163,7 @@ def bootstrap(
         result is the same, unless a time limit cuts it short.
     checkpoint : path, optional
         File to which finished blocks of draws go at once. A checkpoint with the same votes, statistic and seed
-        is resumed, also for more draws; a statistic of one's own is known by its name only.
+        is resumed, also for more draws; a user-defined statistic is known by its name only.
 
     Notes
     -----
@@ -276,7 +276,7 @@ def described(T: Statistic) -> str:
 def _checked(
     votes: Votes, T: object, draws: object, level: object, time_limit: object
 ) -> tuple[int, float, float | None]:
-    """Refuse what makes no sense; return the numbers as Python's."""
+    """Refuse invalid values; return the numbers as Python's."""
     expect_votes(votes, "bootstrap")
     if not callable(T):
         raise UsageError(f"the statistic must be kemeny, borda, a Robust or another function, not {show(repr(T))}")

@@ -18,6 +18,7 @@ from holdrank.rules.consensus import Statistic, expect_seconds
 from holdrank.rules.merges import settled
 from holdrank.status import LEAST_DRAWS, Clock, Status, Step
 from holdrank.votes.votes import Votes
+from holdrank.words.numbers import plural
 
 _MOST_PAIRS = 20  # turned pairs whose margins are looked up
 _ENDS = (Status.RESAMPLED, Status.RESAMPLED_TIME_LIMIT, Status.RESAMPLED_INTERRUPTED)
@@ -37,10 +38,10 @@ def compare(
     """Return the places of the items that both have, as plain data, those placed first in `new` first.
 
     A move is beyond noise when the intervals of places, which hold 95 % of the draws, do not touch. What undoes it is
-    the least number of the new votes after whose change a pair that it turned stands as before: the margin of the move.
-    The workers of an executor share the draws. All of it gets `time_limit` seconds: a third for the draws of each file,
-    the rest for the margins. When the time is over, or after Ctrl-C, draws are fewer than asked for and `status` says
-    so; where they are too few for intervals, these hold every place.
+    the minimum number of the new votes after whose change a pair that it turned stands as before: the margin of the
+    move. The workers of an executor share the draws. All of it gets `time_limit` seconds: a third for the draws of each
+    file, the rest for the margins. When the time is over, or after Ctrl-C, draws are fewer than asked for and `status`
+    says so; where they are too few for intervals, these hold every place.
 
     Examples
     --------
@@ -55,7 +56,7 @@ def compare(
     common = [item for item in old.items if item in known]
     if len(common) < 2:
         names = [quote(votes.reading.source) for votes in (old, new)]
-        raise UsageError(f"{names[0]} and {names[1]} have {len(common)} items in common; at least two are needed")
+        raise UsageError(f"{names[0]} and {names[1]} share {plural(len(common), 'item')}; at least two are needed")
     statistic = settled(statistic, old, new)  # one rule for both
     means: dict[str, Any] = {"draws": draws, "rng": seed, "progress": progress, "executor": executor}
     limit = expect_seconds(time_limit)

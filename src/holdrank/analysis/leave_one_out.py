@@ -234,7 +234,7 @@ def _groups(votes: Votes, by: str | None) -> Groups:
     known = _ballots(votes) if single else votes.expect_groups(by, otherwise=', or leave out ballots: by="ballot"')
     if len(known) < 2:
         only = quote(known.names[0], 40) if len(known) else "none"
-        raise UsageError(f"leave-one-out needs at least two groups; by {quote(known.of, 40)} there is {only} alone")
+        raise UsageError(f"leave-one-out needs at least two groups; {quote(known.of, 40)} has only {only}")
     return known
 
 

@@ -87,7 +87,9 @@ def breakdowns(
     ([1.0], [10.0])
     """
     if isinstance(files, str | os.PathLike):
-        raise UsageError(f"breakdowns takes a list of files, not {quote(str(files))}", repair="put it in brackets")
+        raise UsageError(
+            f"breakdowns takes a list of files, not {quote(str(files))}", repair="put the file in brackets"
+        )
     if not callable(T):
         raise UsageError(f"the statistic must be kemeny, borda, a Robust or another function, not {quote(repr(T))}")
     at = None if deltas is None else tuple(numbers_of(deltas))

@@ -326,7 +326,7 @@ def _robustness(
         return _smith_robustness(votes, T, median, asked)
     if engine is None and (T.merge != "smith" or rule_of(T.base).probabilities is not None):
         raise UsageError(
-            "breakdowns of merges exist for kemeny, borda, footrule, and bradley-terry on battles, "
+            "breakdowns of merges are available for kemeny, borda, footrule, and bradley-terry on battles, "
             f"not for {name_of(T.base)} on these votes"
         )
     before = T.merged(votes, median)
@@ -391,11 +391,13 @@ def _smith_robustness(votes: Votes, T: Robust, median: Consensus, asked: Aim) ->
     """
     if not rule_of(T.base).majorities_first:
         raise UsageError(
-            f"breakdowns of merge 'smith' exist for kemeny and copeland, not for {name_of(T.base)}",
+            f"breakdowns of merge 'smith' are available for kemeny and copeland, not for {name_of(T.base)}",
             repair="use one of these, which give the same tiers, or another rule",
         )
     if asked.distance != "hausdorff_ns":
-        raise UsageError(f"breakdowns of merge 'smith' exist in the distance 'hausdorff_ns', not in {asked.distance!r}")
+        raise UsageError(
+            f"breakdowns of merge 'smith' are available in the distance 'hausdorff_ns', not in {asked.distance!r}"
+        )
     before = T.merged(votes, median)
     if not before.status.is_exact:
         return 0.0, math.inf

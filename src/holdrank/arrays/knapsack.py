@@ -52,7 +52,7 @@ class Knapsack:
         return full, need - (self.gained[full - 1] if full else 0)
 
     def least_weight(self, need: float, enough: float | None = None) -> float:
-        """Return the least weight that gains `need`; see `fill`."""
+        """Return the minimum weight that gains `need`; see `fill`."""
         full, missing = self.fill(need, enough)
         return float(self.weights[:full].sum() + missing / self.gains[full])
 

@@ -102,7 +102,7 @@ def _library() -> ctypes.CDLL:
         except OSError:
             continue  # this folder is read-only, or programs in it may not run
     raise HoldrankError(
-        "no folder for the compiled loops of holdrank can be written", repair="install it with pip, which builds them"
+        "no folder is writable for the compiled loops of holdrank", repair="install it with pip, which builds them"
     )
 
 

@@ -53,7 +53,7 @@ def levels(n: int) -> list[Level]:
 
 
 def order_subsets(cost: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return the least cost of ordering each subset."""
+    """Return the lowest cost of ordering each subset."""
     least = np.empty(1 << len(cost))
     call("order_subsets", np.ascontiguousarray(cost, dtype=np.float64), len(cost), least)
     return least

@@ -129,7 +129,7 @@ equip_family(
 
 
 def exact_engine(T: Statistic, votes: Votes) -> Engine | None:
-    """Return the exact engine of a statistic on these votes, if there is one; statistics of one's own have none."""
+    """Return the exact engine of a statistic on these votes, if there is one; user-defined statistics have none."""
     rule = rule_of(base_of(T)).on(votes)
     engine: Engine | None = rule.engine
     if engine is None or (engine.battles and not adds_battles(votes)):

@@ -425,7 +425,7 @@ def goal_against(claim: Wins | Above | TopSet, items: Sequence[str], before: Ran
         return NewWinner() if claim.aim(before, items).newcomers == before.buckets[0] else None
     if tiers:
         said = quote(f"{claim.upper} above {claim.lower}")
-        raise UsageError(f"tiers may also tie what {said} separates; claim it without tiers")
+        raise UsageError(f"tiers may tie the two items of {said}; make this claim without tiers")
     return Above(claim.lower, claim.upper) if claim.aim(before, items).reached(before) else None
 
 

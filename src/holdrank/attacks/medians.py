@@ -10,8 +10,8 @@ Lower bounds come from the duals y >= 0 of the rivals. Any y gives one, whatever
 
 with L the sums before the attack; t is 0 where votes are dropped. It is computed in fractions where votes are counted
 and distances are whole numbers; elsewhere it is rounded down by more than all roundings together. It asks every ranking
-as a ballot to put in, so it does not rest on the triangle inequality. That inequality only says where to look: the best
-ballot to put in is the target itself.
+as a ballot to add, so it does not rest on the triangle inequality. That inequality only says where to look: the best
+ballot to add is the target itself.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def find(
     clock: Clock,
     progress: Progress | None,
 ) -> list[Found]:
-    """Return what is known about the least change of the votes that reaches each aim against a median.
+    """Return what is known about the smallest change of the votes that reaches each aim against a median.
 
     Paper: the breakdown function (Section 2.2), here exact for every metric.
 

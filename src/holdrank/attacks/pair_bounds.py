@@ -76,7 +76,7 @@ def score_races(votes: Votes, change: Change) -> Races | None:
 
 
 def whole_race(votes: Votes, races: Races, aim: Aim) -> Whole:
-    """Return the least numbers of votes for an aim that one race decides, with both attacks."""
+    """Return the minimum numbers of votes for an aim that one race decides, with both attacks."""
     assert votes.scores is not None
     low, high = float(votes.scores.min()), float(votes.scores.max())
     plans: list[Plan | None] = []
@@ -132,7 +132,7 @@ def _score_prices(votes: Votes, change: Change) -> Floats:
     """
     assert votes.scores is not None
     n, scores, weights = votes.n, votes.scores, votes.weights / votes.total
-    reach = float(scores.max() - scores.min())  # that one vote put in can do
+    reach = float(scores.max() - scores.min())  # that one vote added can do
     means = weights @ scores
     rounding = _SCORE_ROUNDING * float(np.abs(scores).max())
     prices = np.zeros((n, n))

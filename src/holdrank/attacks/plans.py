@@ -21,14 +21,14 @@ _ROUNDING = 1e-12  # of the weight of all votes
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Ballots removed and ballots put in, both in the unit of the votes' weights.
+    """Ballots removed and ballots added, both in the unit of the votes' weights.
 
     Attributes
     ----------
     removed : (distinct,) array
         Weight taken from each distinct ballot of the votes.
     ranks : array of int
-        The ballots put in, one per row: 1 is best, equal is tied, 0 is unlisted.
+        The ballots added, one per row: 1 is best, equal is tied, 0 is unlisted.
     added : (m,) array
         Their weights.
     scores : array or None
@@ -41,7 +41,7 @@ class Plan:
     scores: Floats | None = None
 
     def budget(self, votes: Votes) -> float:
-        """Return the share of the votes that changes: removed, put in, or one for the other."""
+        """Return the share of the votes that changes: removed, added, or both."""
         return max(float(self.removed.sum()), float(self.added.sum())) / votes.total
 
     def left(self, votes: Votes) -> Floats:
@@ -53,11 +53,11 @@ class Plan:
         return rest
 
     def leaves_nothing(self, votes: Votes) -> bool:
-        """Whether all votes are removed and none is put in."""
+        """Whether all votes are removed and none is added."""
         return not self.left(votes).any() and not self.added.any()
 
     def without_detours(self, votes: Votes) -> Plan:
-        """Return the same change without ballots that are removed and put in again."""
+        """Return the same change without ballots that are removed and added again."""
         if not self.removed.any() or not self.added.any() or self.scores is not None:
             return self
         touched = np.flatnonzero(self.removed)

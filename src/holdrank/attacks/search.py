@@ -45,7 +45,7 @@ class Search:
     run : callable
         Runs the statistic, not for too long.
     reaches : callable
-        Whether a consensus of votes fulfils an aim whatever rule breaks its ties; or, weakly, by some such rule.
+        Whether a consensus of votes fulfils an aim no matter how its ties are broken; or, weakly, by some such rule.
     """
 
     def __init__(self, T: Statistic, run: Callable[[Votes], Consensus], reaches: Reaches) -> None:
@@ -126,7 +126,7 @@ class Search:
     def _cheapest(
         self, votes: Votes, before: Ranking, aim: Aim, change: Change, clock: Clock, *, weakly: bool = False
     ) -> tuple[float, _Direction | None]:
-        """Return the least weight that is known to do, and the direction in which it does."""
+        """Return the minimum weight that is known to do, and the direction in which it does."""
         least, best = math.inf, None
         self._former = []
         for direction in directions(votes, self._statistic, before, aim, change):
@@ -246,7 +246,7 @@ def _by_scores(votes: Votes, wanted: Floats, target: Ranking, change: Change) ->
 
 
 def _incoming(votes: Votes, wanted: Floats, pull: Floats, target: Ranking) -> Iterator[tuple[Ints, Floats]]:
-    """Yield distinct ballots to put in: the ranking aimed at, or battles."""
+    """Yield distinct ballots to add: the ranking aimed at, or battles."""
     n = votes.n
     if not adds_battles(votes):
         yield target.ranks[None].astype(np.int64), np.ones(1)

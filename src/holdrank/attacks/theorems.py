@@ -226,7 +226,7 @@ def cheap_lower(votes: Votes, before: Ranking | None = None, *, quick: bool = Fa
 
 
 def _or_more(values: Floats) -> Floats:
-    """Return the least value for k or more flipped pairs."""
+    """Return the smallest value for k or more flipped pairs."""
     return np.minimum.accumulate(values[::-1])[::-1]
 
 
@@ -283,7 +283,7 @@ def _least_margins(margins: Floats) -> Floats:
 
 
 def _least_neighbours(margins: Floats) -> Floats:
-    """Return the least value of the largest margin lost by two neighbours, by the number of flipped pairs.
+    """Return the smallest value of the largest margin lost by two neighbours, by the number of flipped pairs.
 
     As `_least_margins`, with the last item kept: known[subset, its last item, flipped pairs].
     """

@@ -337,7 +337,7 @@ def _results(ranks: Ints, added: Floats) -> tuple[Ints, Floats]:
 
 
 def _expect_cap(cap: float | None, change: Change, votes: Votes) -> float | None:
-    """Return the most battles that a new voter casts; refuse what makes no sense."""
+    """Return the most battles that a new voter casts; refuse invalid values."""
     if change is not Change.ADD:
         if cap is not None:
             raise UsageError(
@@ -348,7 +348,7 @@ def _expect_cap(cap: float | None, change: Change, votes: Votes) -> float | None
     if cap is None:
         busiest = plural(float(votes.expect_voters().totals.max()), "battle")
         raise UsageError(
-            "change='add' needs cap: how many battles a new voter casts at most",
+            "change='add' needs cap, the most battles that a new voter casts",
             repair=f"give one, such as cap=10; the busiest voter cast {busiest}",
         )
     limit = real_number(cap)

@@ -20,7 +20,7 @@ from holdrank.votes.votes import Votes
 
 _ONE_BY_ONE = 24  # numbers of votes tried one after the other, before larger and larger steps
 _TRIES = 60
-_FEW_KINDS = 5  # of ballots put in, up to which roundings one vote off are tried
+_FEW_KINDS = 5  # of ballots added, up to which roundings one vote off are tried
 _ONE_KIND = 6  # ballots that are tried as the ones to take what rounding leaves open
 _MOST_COMPARISONS = 200_000_000  # of ballots with a target, pair by pair; a second of work
 
@@ -193,7 +193,7 @@ def _rounded(votes: Votes, change: Change, plan: Plan, against: Floats, size: in
 
 
 def _additions(shares: Floats, size: int) -> Iterator[Floats]:
-    """Yield ways to put in `size` whole votes: in proportion, and then with one vote of another kind."""
+    """Yield ways to add `size` whole votes: in proportion, and then with one vote of another kind."""
     nearest = apportioned(shares, size)
     yield nearest
     used = np.flatnonzero(shares > 0)

@@ -219,7 +219,7 @@ def _read_large(
 ) -> Votes | None:
     """Return the votes of files that need not fit in memory; None where the usual reader has to do it."""
     check_format(format)
-    from holdrank.files.large import read_large  # here, for DuckDB is needed for large files only
+    from holdrank.files.large import read_large  # here, because DuckDB is needed for large files only
 
     return read_large(source, format, options, progress)
 

@@ -186,7 +186,7 @@ def _check_voters(table: Table, key: Sequence[int], options: TableOptions) -> No
         low = next((k for k in used if LOW_WORDS & set(plain(table.names[k]).split("_"))), None)
         if low is not None:
             raise table.fault(
-                "lower may be better in a column, but higher would win",
+                "lower may be better in this column, but higher scores would win",
                 "columns whose direction is known",
                 Message(
                     "set ",
@@ -199,7 +199,7 @@ def _check_voters(table: Table, key: Sequence[int], options: TableOptions) -> No
     odd = next((k for k in used if plain(table.names[k]) in NO_ITEM_NAMES - LOW_WORDS), None)
     if odd is not None:
         raise table.fault(
-            "a column may not be a voter, but its numbers would count as scores",
+            "this column may not be a voter, but its numbers would count as scores",
             "voter columns",
             Message("name the voter columns with ", Option("columns")),
             column=odd,
@@ -207,7 +207,7 @@ def _check_voters(table: Table, key: Sequence[int], options: TableOptions) -> No
     names = {cell.strip() for cell in table.text(key[-1])}
     if len(used) > 1 and names == {table.names[k].strip() for k in used}:
         raise table.fault(
-            "the columns are named after the items: this is a table of wins, not of scores",
+            "the columns have the names of the items: this is a table of wins, not of scores",
             "one voter per column",
             Message(
                 "write one row per pair with the columns i, j, wins_i, wins_j, or name the columns with ",
@@ -243,7 +243,7 @@ def _unclear(table: Table, text: int, blanks: Collection[str]) -> InputError:
         roles = (part for name in ("item", "voter", "rank") for part in (", ", Option(name)))
         repair = Message("set ", Option("format"), " and name the columns to use, such as ", Option("columns"), *roles)
     return table.fault(
-        "cannot detect the table format: a column holds text, and its name says nothing",
+        "cannot detect the table format: this column holds text, and its name is not a known one",
         "a known layout, such as model_a, model_b, winner or rank1, rank2 or voter, item, rank",
         repair,
         row=row,
@@ -283,7 +283,7 @@ def _ranks_or_scores(
         if odd is None:
             return "score-columns", "the cells cannot be ranks"
         raise table.fault(
-            "a column may not be an item, but its numbers would count as scores",
+            "this column may not be an item, but its numbers would count as scores",
             "item columns",
             Message(
                 "name the item columns with ",

@@ -38,7 +38,7 @@ def spread(
     ----------
     task : callable
         ``task(parcel, *args, clock)`` returns plain data, and whether that is final: the same at any time limit. A
-        function of a module, for it is sent to workers by its name.
+        function of a module, because it is sent to workers by its name.
     work : mapping
         The arguments of each task by key, in the order in which they should be done.
     parcel : Parcel

@@ -166,7 +166,7 @@ def _not_allowed(checker: Exactly, attacked: Votes, change: Change, low: Fractio
     spent = added if not change.takes else removed
     if spent > high * total + slack:
         return f"it changes {percent(float(spent / total))} of the votes"
-    # An attack may put in some of what it removes; then it changes less than it says.
+    # An attack may add some of what it removes; then it changes less than it says.
     return f"it changes at most {percent(float(spent / total))} of the votes" if spent < low * total - slack else ""
 
 
@@ -177,7 +177,7 @@ def _foreign(checker: Exactly, ballots: Sequence[tuple[Fraction | int, ...]]) ->
         given = [score for row in checker.kinds(votes) for score in row]
         beyond = any(not min(given) <= score <= max(given) for row in ballots for score in row)
         return "an added ballot has a score outside the range of the votes" if beyond else ""
-    if votes.scores is not None:  # a rule of one's own may look at anything
+    if votes.scores is not None:  # a user-defined rule may look at anything
         return ""
     listed = (2,) if adds_battles(votes) else (votes.n, votes.n - 1)
     for ballot in ballots:

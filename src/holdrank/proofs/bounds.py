@@ -56,7 +56,7 @@ class Costs(NamedTuple):
 
 
 class Ground:
-    """The ballots that there are, and those that an attacker may put in.
+    """The ballots that there are, and those that an attacker may add.
 
     Attributes
     ----------

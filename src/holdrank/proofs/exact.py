@@ -328,7 +328,7 @@ def sorted_by(scores: Sequence[int]) -> Cheapest:
 
 
 def deviation(votes: ExactVotes, i: int, j: int) -> Fraction:
-    """Return ``P[i, j] - 1/2`` to twelve decimals; zero where nobody compares the two."""
+    """Return ``P[i, j] - 1/2`` to twelve decimals; zero where no vote compares the two."""
     weight = votes.compared[i][j]
     return round(Fraction(votes.margins[i][j], 2 * weight), DECIMALS) if weight else Fraction(0)
 

@@ -269,7 +269,7 @@ def pairs_for(base: Statistic, votes: Votes | PairCounts) -> Floats:
 def ballots_for(T: Statistic, votes: Votes) -> Votes:
     """Return the votes as a statistic sees them: for rules that look at rankings alone, without scores.
 
-    Fewer ballots differ then. What a statistic of one's own looks at is not known.
+    Fewer ballots differ then. What a user-defined statistic looks at is not known.
     """
     return votes.without_scores() if rule_of(base_of(T)).needs in ("pairs", "places") else votes
 

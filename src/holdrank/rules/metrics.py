@@ -36,7 +36,7 @@ class Metric:
     Attributes
     ----------
     name : str
-        One of the names below, or that of a metric of one's own.
+        One of the names below, or that of a user-defined metric.
     function : callable or None
         The distance of two `Ranking`, where that was given.
     weights : tuple of float
@@ -99,7 +99,7 @@ class Metric:
 
     @classmethod
     def weighted_kendall(cls, weights: Sequence[float]) -> Metric:
-        """Return the least cost of swaps of neighbours, where swapping places k and k + 1 costs ``weights[k - 1]``.
+        """Return the lowest cost of swaps of neighbours, where swapping places k and k + 1 costs ``weights[k - 1]``.
 
         Heavy weights first make changes near the top count most. Equal weights give Kendall's metric.
 
@@ -115,8 +115,8 @@ class Metric:
             if number is None or not 0 < number < np.inf:
                 raise UsageError(
                     f"weight {place} of weighted_kendall must be a positive number, not {quote(str(weight))}",
-                    repair=f"if swapping places {place} and {place + 1} cost nothing, two different rankings would be "
-                    "at distance 0; a small positive weight says nearly that",
+                    repair="use a small positive weight; with 0, two rankings that differ only at places "
+                    f"{place} and {place + 1} would be at distance 0",
                 )
             kept.append(float(number))
         return cls("weighted_kendall", weights=tuple(kept))
@@ -177,7 +177,7 @@ def distances(metric: Metric, n: int) -> Distances:
     most = MOST_CALLED if metric.function is not None else MOST_GIVEN if given or metric.weights else MOST_NAMED
     if n > most:
         raise LimitError(
-            f"{metric.name} lists all {factorial(n):,} rankings of {n} items; this takes up to {most} items",
+            f"{metric.name} lists all {factorial(n):,} rankings of {n} items; the limit is {most} items",
             repair="keep fewer items"
             + (f", or give the metric as a matrix, up to {MOST_GIVEN} items" if most == MOST_CALLED else ""),
         )
@@ -375,7 +375,7 @@ def _hyperbolic(n: int) -> npt.NDArray[Any]:
 
 
 def _cheapest_swaps(n: int, weights: Sequence[float]) -> list[float]:
-    """Return the least cost of swaps of neighbours from the first order to every other, by Dijkstra."""
+    """Return the lowest cost of swaps of neighbours from the first order to every other, by Dijkstra."""
     start = tuple(range(n))
     cost: dict[tuple[int, ...], float] = {}
     heap: list[tuple[float, tuple[int, ...]]] = [(0, start)]

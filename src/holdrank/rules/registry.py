@@ -305,7 +305,7 @@ def rule_named(name: str) -> Rule:
     """Return the rule of this name."""
     expect_rule(name)
     if name == AUTO:
-        raise UsageError("the rule is auto, which depends on the votes", repair="name a rule")
+        raise UsageError("the rule 'auto' depends on the votes", repair="name a rule")
     return _rules[name]
 
 

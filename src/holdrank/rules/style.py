@@ -98,7 +98,7 @@ def bradley_terry_with_style(
     if weight is None or not 0 <= weight < math.inf:
         raise UsageError(f"penalty must be 0 or more, not {quote(str(penalty))}")
     if isinstance(style, str) or not style:
-        raise UsageError("style takes the names of one or more columns", repair='such as style=["length"]')
+        raise UsageError("style takes the names of one or more columns", repair='write style=["length"]')
     votes, rows = _read(frame, list(style), columns)
     if normalise:
         spread = rows.style.std(axis=0)

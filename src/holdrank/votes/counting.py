@@ -91,7 +91,7 @@ class WeightedBallots(Remembering):
     def pairwise(self) -> Floats:
         """Return P, P[i, j] = W[i, j] / (W[i, j] + W[j, i]): the share of votes on this pair that prefer i.
 
-        One half on the diagonal and for pairs that nobody compared.
+        One half on the diagonal and for pairs that no vote compared.
 
         Paper: pairwise probabilities, the pairwise matrix (Section 4.1).
         """
@@ -172,6 +172,6 @@ class WeightedBallots(Remembering):
     def _refuse_unknown_places(self) -> None:
         if self.unlisted == "observed" and self.incomplete:
             raise UsageError(
-                Message("places of unlisted items are unknown under ", Option("unlisted", "observed")),
+                Message("the places of unlisted items are unknown under ", Option("unlisted", "observed")),
                 repair=Message("use ", Option("unlisted", "bottom"), ", or a rule that compares pairs (kemeny)"),
             )

@@ -120,6 +120,6 @@ def _keys(ballots: Ballots) -> Iterator[bytes]:
 def expect_clusters(groups: Groups, total: float) -> None:
     """Refuse groups that say nothing about chance: one alone, or groups that leave out votes."""
     if len(groups) < 2:
-        raise UsageError(f"by {quote(groups.of, 40)} there is one group alone, which says nothing about chance")
+        raise UsageError(f"{quote(groups.of, 40)} has only one group; at least two are needed to measure chance")
     if not np.isclose(groups.weight.sum(), total, rtol=1e-9):
-        raise UsageError(f"some votes belong to no group by {quote(groups.of, 40)}", repair="fill in that column")
+        raise UsageError(f"some votes have no {quote(groups.of, 40)}", repair="fill in that column")

@@ -299,7 +299,7 @@ def sample_votes(model: Model, size: int, *, items: Iterable[str] | None = None,
     """
     number = whole_number(size)
     if number is None or number < 1:
-        raise UsageError(f"at least one vote must be drawn, a whole number, not {quote(str(size))}")
+        raise UsageError(f"size must be a whole number of votes, 1 or more, not {quote(str(size))}")
     seed = np.random.SeedSequence().entropy if rng is None else rng
     try:
         generator = np.random.default_rng(seed)
@@ -352,7 +352,7 @@ def _share(name: str, value: object) -> float:
 
 def _all_orders(n: int) -> Ints:
     if n > _MOST_ENUMERATED:
-        raise LimitError(f"{n} items have {n}! rankings; exact probabilities stop at {_MOST_ENUMERATED} items")
+        raise LimitError(f"{n} items have {n}! rankings; exact probabilities are limited to {_MOST_ENUMERATED} items")
     return np.array(list(permutations(range(n))))
 
 

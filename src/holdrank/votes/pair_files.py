@@ -1,4 +1,4 @@
-"""Files of pair counts (.npz): written all or nothing, and read with suspicion, for they may come from anywhere."""
+"""Files of pair counts (.npz): written all or nothing, and read with suspicion, because they may come from anywhere."""
 
 from __future__ import annotations
 

@@ -204,7 +204,7 @@ class PairCounts(Remembering, Shown):
         return self._wins
 
     def pairwise(self) -> Floats:
-        """Return P, P[i, j] = W[i, j] / (W[i, j] + W[j, i]); one half for pairs that nobody compared."""
+        """Return P, P[i, j] = W[i, j] / (W[i, j] + W[j, i]); one half for pairs that no vote compared."""
         return self._remember("pairwise", lambda: pair_shares(self._wins))
 
     def loss(self, ranking: Ranking) -> float:
@@ -313,7 +313,7 @@ class PairCounts(Remembering, Shown):
     def _from_head(cls, head: Mapping[str, Any], wins: Floats, listed: Floats) -> PairCounts:
         items, total, unlisted = head["items"], head["total"], head["unlisted"]
         if not isinstance(items, list) or isinstance(total, bool) or not isinstance(total, int | float):
-            raise TypeError("items are a list and the total is a number")
+            raise TypeError("items must be a list and the total a number")
         if unlisted not in ("bottom", "observed"):
             raise ValueError(f"unlisted is {unlisted!r}")
         if wins.shape != (len(items), len(items)) or listed.shape != (len(items),):

@@ -79,7 +79,7 @@ class Voters(Shown):
         at = {name: k for k, name in enumerate(self.names)}
         unknown = [name for name in names if name not in at]
         if unknown:
-            raise UsageError(f"no voter is called {quote(str(unknown[0]))}")
+            raise UsageError(f"there is no voter {quote(str(unknown[0]))}")
         return np.array([at[name] for name in names], dtype=np.int64)
 
     def without(self, some: npt.ArrayLike) -> Voters:

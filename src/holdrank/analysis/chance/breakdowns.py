@@ -239,10 +239,14 @@ def _by_duals(found: Attack, T: Statistic, level: float, clock: Clock) -> _Ends:
     slopes = slopes_of(found, T, clock) if found.upper > SAME else None  # 0 is an end of the shares: no slope there
     if slopes is None:
         why = (
-            ": its minimum share is 0" if found.upper <= SAME else "" if found.exact else ": no minimum share is proved"
+            ": its minimum share is 0"
+            if found.upper <= SAME
+            else ""
+            if found.exact
+            else ": its minimum share is not proven"
         )
         raise UsageError(
-            f"no duals give an interval for {found.goal.text()} by {name_of(T)}{why}", repair="use method='bootstrap'"
+            f"there is no dual interval for {found.goal.text()} by {name_of(T)}{why}", repair="use method='bootstrap'"
         )
     shares = votes.weights / votes.total
     influence = slopes - float(shares @ slopes)

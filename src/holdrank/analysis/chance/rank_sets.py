@@ -316,8 +316,8 @@ def _rule(T: Statistic) -> Rule:
     rule = rule_of(T)
     if not knows_chance(T):
         known = "bradley_terry, borda, mean_score, kemeny or copeland"
-        repair = "give the rule below the tiers" if isinstance(T, Robust) else f"use {known}, or bootstrap"
-        raise UsageError(f"rank_sets does not know how sure {rule.name} is", repair=repair)
+        repair = "pass the base rule of the tiers" if isinstance(T, Robust) else f"use {known}, or bootstrap"
+        raise UsageError(f"rank_sets does not support {rule.name}", repair=repair)
     return rule
 
 

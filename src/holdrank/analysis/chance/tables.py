@@ -132,7 +132,7 @@ def paired_tests(votes: Votes, *, level: float = 0.95) -> PairedTests:
     if not votes.is_counts:
         raise UsageError("paired tests need the number of tasks", repair="give counts (whole numbers) as weights")
     if votes.n < 2:
-        raise UsageError("paired tests compare items, and there is one alone")
+        raise UsageError("paired tests need at least two items, not one")
     if not votes.ballots.has_scores:
         raise UsageError(words.NO_TABLE, repair=words.NO_TABLE_FIX)
     found = mean_ranks(votes, share)

@@ -22,7 +22,7 @@ from holdrank.rankings import Floats, Ints
 from holdrank.status import Clock
 
 _TURNS = 5  # of choosing voters again at the strengths that a choice leads to
-_PORTIONS = 6  # in which battles are put in
+_PORTIONS = 6  # in which battles are added
 _PUSHES = 6  # tried for one aim
 _PAIRS = 30  # up to which groups of voters are gone through one by one
 _GROUPS = 3_000  # gone through one by one
@@ -52,7 +52,7 @@ class CrowdKnown:
     fails : float
         No so many voters reach the aim, not even by a tie; -1 where none are needed.
     undecided : float
-        No so many reach it whatever breaks ties.
+        No so many reach it no matter how ties are broken.
     group, tie : Group or None
         Voters who reach it, and voters who reach it by a tie.
     """
@@ -181,7 +181,7 @@ class CrowdSiege(Siege):
         return wins, battles.total - float(gone @ crowd.size)
 
     def _put(self, wins: Floats, amount: float, push: Push, s: Floats) -> tuple[Floats, Floats]:
-        """Return the battles that are put in, those worth most at the strengths so far, and the strengths."""
+        """Return the battles that are added, those worth most at the strengths so far, and the strengths."""
         put = np.zeros_like(wins)
         ends = np.linspace(0.0, amount, _PORTIONS + 1)
         if amount == math.floor(amount):

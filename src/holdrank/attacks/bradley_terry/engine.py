@@ -52,7 +52,7 @@ class Known:
     whole_fails : float
         The same for whole battles, which may be more; -1 where no change is needed.
     undecided : float
-        No change of so many whole battles reaches it whatever breaks ties.
+        No change of so many whole battles reaches it no matter how ties are broken.
     does : float
         A change of so many reaches it: the plan.
     plan, tie_plan : Plan or None

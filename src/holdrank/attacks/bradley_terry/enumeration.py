@@ -32,7 +32,7 @@ class Tried:
     tie_plan : Plan or None
         A change after which the aim is reached if ties are broken in its favour.
     plan : Plan or None
-        A change after which it is reached whatever breaks ties.
+        A change after which it is reached no matter how ties are broken.
     """
 
     finished: bool
@@ -70,7 +70,7 @@ class Enumeration:
         return size if self.battles.is_counts else math.inf
 
     def search(self, aim: Aim, k: int, clock: Clock) -> Tried:
-        """Try every change of k battles, until one reaches the aim whatever rule breaks ties."""
+        """Try every change of k battles, until one reaches the aim no matter how ties are broken."""
         tie_plan: Plan | None = None
         for taken, put in self._batches(k):
             if clock.over():

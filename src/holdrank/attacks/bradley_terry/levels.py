@@ -93,7 +93,7 @@ def quick(
 ) -> list[Known]:
     """Return for each aim that is no distance the attack by the push that seems easiest, and a quick bound.
 
-    `undecided` is -1 for aims that were not looked at, for there was no time.
+    `undecided` is -1 for aims that were not looked at, because there was no time.
     """
     siege, levels = siege_of(votes, change), levels_of(votes, change)
     found = []

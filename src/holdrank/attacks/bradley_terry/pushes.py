@@ -188,7 +188,7 @@ class Pusher:
         return so_far.taken + more[: n * n].reshape(n, n), so_far.ties_taken + more[n * n :].reshape(n, n)
 
     def _exchanged(self, put: Floats, worth: Floats, size: float, *, whole: bool) -> Floats:
-        """Return the battles put in, with some of those worth least exchanged for those worth most."""
+        """Return the battles added, with some of those worth least exchanged for those worth most."""
         best = int(worth.argmax())
         put = put.copy()
         moved, limit = 0.0, max(math.floor(size), 1.0) if whole else size

@@ -149,7 +149,7 @@ def smoothed(
                                {"steps": steps, "samples": samples, "repeats": repeats}.items())  # fmt: skip
     gamma = _check_options(steps, samples, distance, gamma, repeats)
     if device is not None and like is not None:
-        raise UsageError("device and like both set where to run", repair="give one of them")
+        raise UsageError("device and like both set the device", repair="give one of them")
     seed = seed_of(rng)
     generator = np.random.default_rng(seed)
     problem = SmoothedProblem(statistic, many, p, delta, distance)

@@ -62,8 +62,8 @@ class PaperOptions:
         The score function estimates the gradient in the parameters. The authors' code passes it on as if it were the
         gradient in the shares ("shares"); "parameters" takes it for what it is. Not in the text.
     carry : bool
-        Whether the whole gradient of the last step is added to the score estimate. The authors' code does so, for it
-        does not clear the gradient in between; the multiplier then turns it around, which damps the descent. Not in
+        Whether the whole gradient of the last step is added to the score estimate. The authors' code does so, because
+        it does not clear the gradient in between; the multiplier then turns it around, which damps the descent. Not in
         the text. Without it the algorithm ends elsewhere, see :doc:`/theory/findings`. Only with `scored` "shares".
     rate, multiplier_rate : float
         First step size of the parameters and of the multiplier. Not in the text.
@@ -111,7 +111,7 @@ class PaperOptions:
             object.__setattr__(self, name, value)
 
     def _checked(self) -> Iterator[tuple[str, Any]]:
-        """Return the options as Python's own numbers; refuse what makes no sense."""
+        """Return the options as Python's own numbers; refuse invalid values."""
         for name, allowed in _CHOICES.items():
             _expect(name, getattr(self, name) in allowed, f"be {' or '.join(map(repr, allowed))}", getattr(self, name))
         _expect("carry", isinstance(self.carry, bool), "be True or False", self.carry)

@@ -76,7 +76,7 @@ def _starts(
 
 
 def _rivals(problem: SmoothedProblem, point: int, most: int = 64) -> Ints:
-    """Return the numbers of the rankings to try: all if they are few, else those far enough with the least cost."""
+    """Return the numbers of the rankings to try: all if they are few, else those far enough with the lowest cost."""
     size = problem.p.shape[1]
     if size <= _FEW_RANKINGS:
         return np.arange(size)

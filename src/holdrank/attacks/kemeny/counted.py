@@ -1,4 +1,4 @@
-"""The least number of whole votes for an attack on Kemeny's median: the programs of targets in whole numbers."""
+"""The minimum number of whole votes for an attack on Kemeny's median: the programs of targets in whole numbers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WHOLE_WALK = 50_000_000  # orders visited at most for whole votes
 
 
 class CountedSearch(TargetSearch):
-    """The least number of whole votes: orders whose price in shares leaves room for fewer votes than are known."""
+    """The minimum number of whole votes: orders whose price in shares leaves room for fewer votes than are known."""
 
     def __init__(self, siege: Siege, aims: Sequence[Aim], lower: Sequence[float]) -> None:
         super().__init__(siege)
@@ -63,7 +63,7 @@ class CountedSearch(TargetSearch):
             self.round(priced.order, priced.rivals)
 
     def round(self, order: Ints, rivals: Ints) -> None:
-        """Find the least number of whole votes for one order, weakly and strictly."""
+        """Find the minimum number of whole votes for one order, weakly and strictly."""
         if order.tobytes() in self.seen or len(self.seen) >= _WHOLE_PROGRAMS or self.clock.over():
             return
         self.seen.add(order.tobytes())
@@ -104,7 +104,7 @@ class CountedSearch(TargetSearch):
 def whole_price(
     siege: Siege, target: Ints, strictly: bool, rivals: Ints, stop: float, clock: Clock, miss: Side | None = None
 ) -> tuple[float, Plan | None, Ints]:
-    """Return the least number of whole votes that make the target an optimum, or the only one; with the plan.
+    """Return the minimum number of whole votes that make the target an optimum, or the only one; with the plan.
 
     The number is infinite when it is not below `stop`, nan when it could not be found. Also returns the rivals met.
     The same program in whole numbers: margins of counts are whole, so to win strictly is to win by one. With a side

@@ -1,7 +1,7 @@
 """The exact engine for Kemeny's median: the cheapest attack over all orders that would reach the goal.
 
-Three facts carry it. For a target order the best ballot to put in is the target itself, so its price is a small
-linear program over the ballots to remove, one row for each rival order that must not win (`siege.Siege.price`). Two
+Three facts carry it. For a target order the best ballot to add is the target itself, so its price is a small linear
+program over the ballots to remove, one row for each rival order that must not win (`siege.Siege.price`). Two
 neighbouring blocks of the target can be swapped by a rival, which bounds the price from below by the mean margin
 between the blocks; a walk through all orders that stays below the best prices known meets few candidates
 (`walks.search_orders`). And budgets that cannot mix two parts of the median leave them apart (`walks.parts_of`), so
@@ -37,7 +37,7 @@ _MOST_IN_PROGRAMS = 1e9  # votes: beyond, one vote is less than an integer progr
 def find(
     votes: Votes, before: Ranking, aims: Sequence[Aim], change: Change, clock: Clock, progress: Progress | None
 ) -> list[Found]:
-    """Return what the least change of the votes is that reaches each aim: certified bounds and an attack.
+    """Return what the smallest change of the votes is that reaches each aim: certified bounds and an attack.
 
     Exact for about a dozen items, and for small budgets of several dozen; else bounds.
     """
@@ -62,7 +62,7 @@ def find(
 def whole(
     votes: Votes, before: Ranking, aims: Sequence[Aim], change: Change, found: Sequence[Found], clock: Clock
 ) -> list[Whole]:
-    """Return the least number of whole votes for each aim, and a plan of whole votes, given the answer in shares.
+    """Return the minimum number of whole votes for each aim, and a plan of whole votes, given the answer in shares.
 
     Fewer candidates differ by less than one vote than one may fear; where there are too many, what is needed stays
     what the shares say.
@@ -90,7 +90,7 @@ def whole(
 
 
 class _Curve(TargetSearch):
-    """The least budget for at least k flipped pairs, for all k at once."""
+    """The minimum budget for at least k flipped pairs, for all k at once."""
 
     def __init__(self, siege: Siege, before: Ranking, most: int) -> None:
         super().__init__(siege)
@@ -130,7 +130,7 @@ class _Curve(TargetSearch):
             return
         start = siege.tempting_orders(clock) if siege.n > SUBSETS_UP_TO else np.empty((0, siege.n), dtype=np.int64)
         self.learn(start, np.zeros(len(start)), clock, progress)
-        # The orders with the least bounds for each distance are good targets.
+        # The orders with the smallest bounds for each distance are good targets.
         limits = self.limits()
         found, walk = walks.room_for(pairs + 1, siege.n), walks.new_walk(siege.n)
         wanted = self.wanted(walks.parts_of(siege.against, np.inf))
@@ -164,7 +164,7 @@ class _Curve(TargetSearch):
 
 
 class _Wish(TargetSearch):
-    """The least budget for one goal other than a distance."""
+    """The minimum budget for one goal other than a distance."""
 
     def __init__(self, siege: Siege, aim: Aim) -> None:
         super().__init__(siege)

@@ -2,8 +2,8 @@
 
 Upper bounds come from targets. A target that is cheaper than every order that misses the goal is enough, whether or
 not it is the median itself, so its price is a linear program whose rivals all miss the goal. Lower bounds come from
-the duals of those rivals: with fixed weights on them the least cost of any attack is a sum over pairs, and its
-minimum over all orders that reach the goal is again a median problem, relaxed to a linear program. Proofs:
+the duals of those rivals: with fixed weights on them the lowest cost of any attack is a sum over pairs, and its minimum
+over all orders that reach the goal is again a median problem, relaxed to a linear program. Proofs:
 docs/theory/breakdown.md.
 """
 
@@ -37,7 +37,7 @@ _EXACT = 1e-4  # in UNIT: bounds so near are one number
 
 
 class Claim:
-    """The search for the least budget that reaches one goal other than a distance."""
+    """The search for the minimum budget that reaches one goal other than a distance."""
 
     def __init__(self, siege: Siege, aim: Aim) -> None:
         self.siege, self.aim = siege, aim
@@ -138,7 +138,7 @@ class Claim:
         return not first.isdisjoint(self.aim.newcomers)
 
     def price(self, target: Ints, slack: float, clock: Clock) -> TargetOptimum | None:
-        """Return the least budget with which every order that misses the goal loses to the target by `slack`."""
+        """Return the minimum budget with which every order that misses the goal loses to the target by `slack`."""
         toward = signs(target)
 
         def rival_of(after: Floats) -> tuple[Ints | None, bool]:
@@ -174,7 +174,7 @@ class Claim:
     def _raise_by_weights(self, price: TargetOptimum, clock: Clock) -> list[tuple[int, int]]:
         """Raise the lower bound by the duals of the rivals that a target's price came with.
 
-        Where one of several arcs is enough, the arcs with the least bound are split until that no longer helps.
+        Where one of several arcs is enough, the arcs with the smallest bound are split until that no longer helps.
         Returns the arcs that are most likely to be part of a better target.
         """
         n = self.siege.n

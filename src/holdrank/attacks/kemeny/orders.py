@@ -59,7 +59,7 @@ def block_bound_of(against: Floats, order: Ints, sums: bool) -> float:
 
 
 def widest_path(against: Floats, starts: npt.NDArray[np.bool_], stops: npt.NDArray[np.bool_]) -> float:
-    """Return the least budget that allows a chain of neighbours from a start to a stop: its worst link counts."""
+    """Return the minimum budget that allows a chain of neighbours from a start to a stop: its worst link counts."""
     reach = np.where(starts, 0.0, np.inf)
     open_ = np.ones(len(against), dtype=np.bool_)
     while open_.any():

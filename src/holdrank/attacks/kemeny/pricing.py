@@ -1,6 +1,6 @@
 """The prices of target orders for attacks on Kemeny's median: the loop is `arrays/loops/pricing.c`.
 
-The price of a target is the least budget with which it is among the optima. With z what is taken of each column and a
+The price of a target is the minimum budget with which it is among the optima. With z what is taken of each column and a
 row for each rival order that must not win, it is a linear program, one that grows by rows:
 
     minimise cost @ z   over   gain[r] @ z >= need[r] for each rival r,   0 <= z <= cap
@@ -37,7 +37,7 @@ class Outcome(IntEnum):
 
 
 class Attacker(NamedTuple):
-    """What an attacker may do, as columns: ballots to remove, then what is put in.
+    """What an attacker may do, as columns: ballots to remove, then what is added.
 
     Attributes
     ----------
@@ -52,8 +52,8 @@ class Attacker(NamedTuple):
     balance : (columns,) array
         A row that must not be negative, whatever the target: added battles need as many removed. Empty for none.
     swaps : bool
-        The target is put in for each ballot that is removed. Else columns after the ballots stand for adding one
-        battle, pair after pair, or the target itself.
+        The target is added for each ballot that is removed. Else columns after the ballots stand for adding one battle,
+        pair after pair, or the target itself.
     """
 
     ranks: Ints
@@ -114,7 +114,7 @@ def new_prices(targets: int, n: int, columns: int = 0, rivals: int = 48) -> Pric
 
 
 def price_orders(attacker: Attacker, targets: Targets, slack: float, exact: bool, prices: Prices) -> None:
-    """Price each target: the least budget with which it is among the optima, or a bound that reaches its stop.
+    """Price each target: the minimum budget with which it is among the optima, or a bound that reaches its stop.
 
     Rivals that beat the target join its program one after the other, until none is left, or a bound from the duals
     reaches the stop. Bounds hold whatever the state of the simplex method.

@@ -1,8 +1,8 @@
-"""The price of one target order: the least budget with which it becomes a Kemeny median, and the attack.
+"""The price of one target order: the minimum budget with which it becomes a Kemeny median, and the attack.
 
-For a target the best ballot to put in is the target itself: no ballot helps it more against any rival. What is left
-is which ballots to remove, a linear program with one row for each rival order that must not win; rivals are found
-as they are needed.
+For a target the best ballot to add is the target itself: no ballot helps it more against any rival. What is left is
+which ballots to remove, a linear program with one row for each rival order that must not win; rivals are found as they
+are needed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from holdrank.votes.votes import Votes
 
 SUBSETS_UP_TO = 12  # items: above, the rivals of a target come from the branch and bound of the median itself
 _WALK = 400_000  # orders of 12 items visited between two looks at the clock, some hundredths of a second
-UNIT = 10 * highs.UNIT  # all votes together; finer than elsewhere, for bounds are compared to a ten-millionth of it
+UNIT = 10 * highs.UNIT  # all votes together; finer than elsewhere, because bounds are compared to a ten-millionth of it
 SOLVED = 1e-5  # in that unit: what counts as no rival
 _MOST_RIVALS = 400  # of one target in such a program; a tenth of that is usual
 
@@ -53,7 +53,7 @@ class TargetOptimum:
     Attributes
     ----------
     value : float
-        The least budget, proved from below by the duals.
+        The minimum budget, proved from below by the duals.
     taken : array
         Of each column.
     rivals : list of arrays
@@ -61,7 +61,7 @@ class TargetOptimum:
     weights : array
         Duals of the rivals, for margins summed over pairs.
     balance : float
-        Dual of a battle put in, where as many must be removed.
+        Dual of a battle added, where as many must be removed.
     """
 
     value: float
@@ -72,9 +72,9 @@ class TargetOptimum:
 
 
 class Siege:
-    """The votes as an attacker sees them: items numbered by the median, ballots to remove, ballots to put in.
+    """The votes as an attacker sees them: items numbered by the median, ballots to remove, ballots to add.
 
-    The attacker chooses ``z``: columns are the ballots to remove (when the change allows it), then what is put in.
+    The attacker chooses ``z``: columns are the ballots to remove (when the change allows it), then what is added.
     Replacing a ballot by the target is one column, for the target is the best that can be put in.
     """
 
@@ -89,7 +89,7 @@ class Siege:
         self.margins: Floats = (wins - wins.T) / votes.total  # the difference of counts is exact
         self.margin = self.margins[first, second]
         self.battles = adds_battles(votes)
-        # What a target wins by in every pair: a ranking put in does that at once, battles pair by pair; so may drops.
+        # What a target wins by in every pair: a ranking added does that at once, battles pair by pair; so may drops.
         self.slack = STRICT / max(len(first), 1) if self.battles or not change.puts else STRICT
         share = votes.weights / votes.total
         self.lightest = float(share.min())
@@ -104,7 +104,7 @@ class Siege:
         taking = share if takes else share[:0]
         self.cap = np.concatenate((taking, np.full(puts, 2.0 if not change.takes else 1.0)))
         self.cost = np.concatenate((np.ones(self.takes), np.full(puts, 1.0 if not change.takes else 0.0)))
-        # Battles put in need as many removed.
+        # Battles added need as many removed.
         balanced = change.keeps_total and self.battles
         self.balance_row = np.concatenate((np.ones(self.takes), -np.ones(puts))) if balanced else np.empty(0)
         # One changed vote moves a margin by two when it is replaced, by one when it comes or goes.
@@ -333,7 +333,7 @@ class Siege:
             ranks[row, pair] = np.argsort(np.argsort(place[pair])) + 1
         put_in = mass[used]
         if self.change.keeps_total and len(used):
-            # What is taken without a battle put in for it gets one that changes nothing of the order.
+            # What is taken without a battle added for it gets one that changes nothing of the order.
             put_in[np.argmax(put_in)] += max(removed.sum() - put_in.sum(), 0.0)
         return replacing(self.votes, removed, ranks, put_in)
 

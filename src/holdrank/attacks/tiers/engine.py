@@ -61,7 +61,7 @@ def find(
     clock: Clock,
     progress: Progress | None,
 ) -> list[Found]:
-    """Return what is known about the least budget of each aim, for a merge of Kemeny, Borda or another median.
+    """Return what is known about the minimum budget of each aim, for a merge of Kemeny, Borda or another median.
 
     Notes
     -----
@@ -175,7 +175,7 @@ class CellSearch:
                 yield
 
     def _cheapest_cells(self) -> Iterator[None]:
-        """Solve or split the cell with the least bound, one after the other."""
+        """Solve or split the cell with the smallest bound, one after the other."""
         count = 1
         while self.heap and self.cells < _MOST_STEPS:
             cell = heapq.heappop(self.heap)[2]

@@ -27,7 +27,7 @@ class PairPrices:
     Attributes
     ----------
     deviation : (n, n) array
-        ``|P - 1/2|``, 0 for pairs that nobody compares.
+        ``|P - 1/2|``, 0 for pairs that no vote compares.
     reversals : (n, n) array
         At [b, a] the minimum share of the votes after which b is preferred to a by as many as a to b.
     """

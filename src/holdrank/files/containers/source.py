@@ -21,6 +21,7 @@ _GZIP = b"\x1f\x8b"
 _LARGEST, _SMALL, _DENSEST = 2**31, 2**26, 200  # bytes once unpacked; for every packed byte: battles come to about 20
 _CONTROL = bytes({*range(32)} - {9, 10, 12, 13})
 _READABLE = "votes as text, a spreadsheet (.xlsx) or Parquet"
+_CALLED = {".xlsx": "an Excel workbook", ".parquet": "a Parquet file"}
 _MAGIC = (
     (b"PAR1", "parquet", ""),
     (b"PK\x03\x04", "zip", _UNPACK),
@@ -133,16 +134,16 @@ def container(source: Source) -> str:
         if source.extension in (".xlsx", ".parquet"):
             raise _not_what_it_says(
                 source,
-                f"no {source.extension[1:]} file",
-                "the file type that its name says",
-                "rename it, such as to .csv",
+                f"not {_CALLED[source.extension]}",
+                "the file type of its extension",
+                "rename it, for example to .csv",
             )
         return kind
     if kind in ("xlsx", "parquet"):
         if source.extension in _TEXT_EXTENSIONS:
-            what = "an Excel workbook" if kind == "xlsx" else "a Parquet file"
+            what = _CALLED[f".{kind}"]
             repair = f"rename it to .{kind}, or save it as CSV"
-            raise _not_what_it_says(source, what, f"text, as {source.extension} says", repair)
+            raise _not_what_it_says(source, what, f"text, the file type of {source.extension}", repair)
         return kind
     raise _not_what_it_says(source, kind, _READABLE, repair)
 
@@ -184,12 +185,12 @@ def decode(source: Source, encoding: str | None) -> str:
             raise _not_what_it_says(source, "a binary file", _READABLE, _EXPORT) from error
         byte = f"byte 0x{source.data[at]:02x} at offset {at}" if at < len(source.data) else f"offset {at}"
         raise InputError(
-            f"the text is not {name}",
+            f"the text is not encoded in {name}",
             source=source.name,
             line=source.data.count(b"\n", 0, at) + 1,
             found=byte,
             expected=f"text in {name}",
-            repair=Message("set ", Option("encoding", "utf-16" if wide else "latin-1"), ", or its real encoding"),
+            repair=Message("set ", Option("encoding", "utf-16" if wide else "latin-1"), ", or name the real encoding"),
         ) from error
     text = text.removeprefix("\ufeff")
     if not text or text.isspace():

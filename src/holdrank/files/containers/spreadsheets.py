@@ -51,7 +51,7 @@ def xlsx_rows(source: Source, sheet: str | int | None) -> tuple[Rows, list[int],
             if size > most:
                 raise LimitError(f"{source.name}: the spreadsheet unpacks to {size:,} bytes", repair="save it as CSV")
             if any(entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for entry in entries):
-                raise ValueError("it is packed unlike any spreadsheet")
+                raise ValueError("it uses an unsupported compression")
             return sheet_rows(archive, source.name, sheet, len(source.data))
     except HoldrankError:
         raise

@@ -385,7 +385,7 @@ def _column(scan: Scan, k: int, array: Any, values: list[str] | None, spots: NDA
 
 
 def _all_values(words: Sequence[str]) -> list[Any]:
-    """Return the values of numbers and the like at once, for there may be many; none if one cannot be read."""
+    """Return the values of numbers and the like at once, because there may be many; none if one cannot be read."""
     try:
         return cast("list[Any]", json_value(f"[{','.join(words)}]"))
     except ValueError:

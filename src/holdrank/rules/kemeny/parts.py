@@ -104,7 +104,7 @@ def lost_margins(cost: Floats, whole: bool, tolerance: float = 0.0) -> tuple[Flo
 
 
 def raise_to_step(bound: float, value: float, step: float) -> float:
-    """Return the least cost that an order can have, given that no order is below `bound` and one costs `value`.
+    """Return the lowest cost that an order can have, given that no order is below `bound` and one costs `value`.
 
     A bound from a linear program carries the rounding of long sums: with steps, it is lowered by that much before it
     is raised to the next possible cost, so that very large sums are never taken for proved.

@@ -1,4 +1,4 @@
-"""The assignment problem: n items to n places at the least cost, with the proof and the first of equal optima."""
+"""The assignment problem: n items to n places at the lowest cost, with the proof and the first of equal optima."""
 
 from __future__ import annotations
 

@@ -410,7 +410,7 @@ def multi_way(table: Table, options: TableOptions, problems: Problems) -> RawBal
 
 
 def _compared(rows: NDArray[np.int64], columns: NDArray[np.int64], m: int, n: int) -> int:
-    """Return how many pairs of n items stand together on some of m rows; they are not held, for there may be many."""
+    """Return how many pairs of n items share at least one of m rows, without storing the pairs."""
     sizes = np.bincount(rows, minlength=m)
     if sizes.max(initial=0) == n:
         return n * (n - 1) // 2

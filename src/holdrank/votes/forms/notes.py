@@ -112,7 +112,7 @@ def name_notes(items: Sequence[str]) -> list[Note]:
 def comparison_notes(
     items: int, first: NDArray[np.int64], second: NDArray[np.int64], compared: int | None = None
 ) -> list[Note]:
-    """Return notes on pairs that nobody compared and on items that no chain of comparisons joins.
+    """Return notes on pairs that no vote compared and on items that no chain of comparisons joins.
 
     The item ``first[k]`` was compared with ``second[k]``, and is the lower number of the two; `compared` says how many
     pairs were if these are only some of them.
