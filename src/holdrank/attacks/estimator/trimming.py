@@ -1,4 +1,4 @@
-"""Attacks out of what a descent ends with: distributions near it that reach delta, trimmed, and verified.
+"""Attacks from the result of a descent: nearby distributions that reach delta, trimmed and verified.
 
 For medians and Downward Merge the trimming is a linear program, for others a random search.
 """

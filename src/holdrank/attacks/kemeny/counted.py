@@ -24,7 +24,7 @@ _WHOLE_WALK = 50_000_000  # orders visited at most for whole votes
 
 
 class CountedSearch(TargetSearch):
-    """The minimum number of whole votes: orders whose price in shares leaves room for fewer votes than are known."""
+    """The minimum number of whole votes: a search over orders whose price in shares allows fewer than known."""
 
     def __init__(self, siege: Siege, aims: Sequence[Aim], lower: Sequence[float]) -> None:
         super().__init__(siege)
@@ -91,11 +91,12 @@ class CountedSearch(TargetSearch):
         self.finished = walked and len(self.seen) < _WHOLE_PROGRAMS and not self.undecided
 
     def found(self, aim: Aim) -> Whole:
-        """Return what is known in whole votes; where not all was decided, what the shares make necessary."""
+        """Return bounds in whole votes; where the search did not finish, the bound that follows from the shares."""
         k = aim.flips
         least = float(min(self.least[False][k], self.least[True][k]))
         settled = self.finished or least <= self.asked[k]
-        # Of the orders that could decide with fewer votes all were looked at; that none can at all is another matter.
+        # All orders that could decide with fewer votes were examined; this does not prove that no number of votes
+        # decides.
         proved = self.finished and self.miss is not None and math.isfinite(self.least[True][k])
         decide = max(float(self.least[True][k]) if proved else 0.0, self.asked_to_decide[k])
         return Whole(least if settled else self.asked[k], self.plans[k], self.tie_plans[k], decide)
@@ -106,9 +107,9 @@ def whole_price(
 ) -> tuple[float, Plan | None, Ints]:
     """Return the minimum number of whole votes that make the target an optimum, or the only one; with the plan.
 
-    The number is infinite when it is not below `stop`, nan when it could not be found. Also returns the rivals met.
-    The same program in whole numbers: margins of counts are whole, so to win strictly is to win by one. With a side
-    `miss`, the target has to win against the orders of that side only.
+    The number is infinite if it is not below `stop`, and nan if it could not be found. Also returns the rivals met. The
+    same program in whole numbers: margins of counts are whole, so to win strictly is to win by one. With a side `miss`,
+    the target has to win against the orders of that side only.
     """
     total = siege.votes.total
     margin = np.rint(siege.margin * total)
