@@ -1,4 +1,4 @@
-"""Files of the type .order: text of numbers, a voter per line, for items without names."""
+"""Files of the type .order: text of numbers, one voter per line, for items without names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MANY_ITEMS = 10_000  # that a file may declare without naming them
 
 
 def read_order(text: str, source: Source, options: ReadOptions, problems: Problems) -> RawBallots:
-    """Read ``n 1``, then ``0 k id1 … idk`` a voter, ids from 0, best first."""
+    """Read ``n 1``, then ``0 k id1 … idk`` for each voter, with ids from 0, best first."""
     lines = split_lines(text)
 
     def fault(problem: str, line: int, expected: str, repair: str) -> InputError:

@@ -1,4 +1,4 @@
-"""What form a table has, told from the names and cells of its columns; one that may be two things is refused."""
+"""The format of a table, detected from the names and cells of its columns; an ambiguous table is refused."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ from holdrank.votes.forms.vocabulary import (
     plain,
 )
 
-_MOST_VOTERS = 64  # beyond, no column is tried as one that is no voter
+_MOST_VOTERS = 64  # beyond, no column is tried as one that is not a voter
 
 
 def looks_like_lists(names: Sequence[str]) -> bool:
-    """Whether a header reads ``name, 1, 2, …, k``: the sign of one list per row."""
+    """Whether a header is ``name, 1, 2, …, k``, which means one list per row."""
     if len(names) < 3 or plain(names[0]) in WEIGHT_NAMES:
         return False
     return [name.strip() for name in names[1:]] == [str(k) for k in range(1, len(names))]
 
 
 def named_form(table: Table) -> tuple[str, str] | None:
-    """Return the form that the names of the columns tell, and the reason; None if they tell nothing."""
+    """Return the format that the names of the columns show, and the reason; None if they show none."""
     counts = pair_count_columns(table)
     if counts is not None:
         return "pair-counts", _columns(table, counts)
@@ -144,7 +144,7 @@ def table_form(table: Table, options: TableOptions) -> tuple[str, str]:
             raise _unclear(table, text[0], blanks)
         odd = next((k for k in used if plain(table.names[k]) in NO_SCORE_NAMES), None)
         return _ranks_or_scores(table, used, used, blanks, odd)
-    # The columns left out tell as much: three of a voter's four ranks look like anything.
+    # The unused columns count as well: three of a voter's four ranks are ambiguous.
     every = [k for k in columns_of_items(table, None, voter, weights) if table.names[k].strip() and k not in used]
     return _ranks_or_scores(table, used, [*used, *(k for k in every if table.is_numeric(k, blanks))], blanks)
 
@@ -174,7 +174,7 @@ def _names_before_decimals(table: Table, blanks: Collection[str]) -> bool:
 
 
 def _check_voters(table: Table, key: Sequence[int], options: TableOptions) -> None:
-    """Refuse columns of a score table that would be voters only for lack of a better reading."""
+    """Refuse columns of a score table that are probably not voters."""
     if options.columns is not None:
         return
     blanks = options.blanks_or(BLANKS)
@@ -223,7 +223,7 @@ def _filled(table: Table, column: int) -> bool:
 
 
 def _unclear(table: Table, text: int, blanks: Collection[str]) -> InputError:
-    """Refuse a table whose names tell nothing and that holds text, with the repair that fits best."""
+    """Refuse a table with unknown column names and text cells, with the most likely fix."""
     bare = [cell.strip() for cell in table.text(text)]
     filled = [k for k, cell in enumerate(bare) if not is_blank(cell, blanks)]
     row = next((k for k in filled if not is_number(bare[k])), filled[0] if filled else 0)
@@ -260,9 +260,9 @@ def _matrix(table: Table, used: Sequence[int], blanks: Collection[str]) -> NDArr
 def _ranks_or_scores(
     table: Table, used: Sequence[int], every: Sequence[int], blanks: Collection[str], odd: int | None = None
 ) -> tuple[str, str]:
-    """Tell ranks from scores by the columns in use; what all columns say must agree.
+    """Distinguish ranks from scores by the columns in use; all columns must agree.
 
-    The column `odd` has a name that no item has; among ranks it is one all the same, for it holds ranks.
+    The column `odd` does not have the name of an item; if it holds ranks, it still counts as an item.
     """
     values = _matrix(table, used, blanks)
     verdict = rank_evidence(values)
@@ -311,13 +311,13 @@ def _ranks_or_scores(
 def _check_score_table(
     table: Table, key: Sequence[int], options: TableOptions, *, shape_known: bool, numbered: bool = False
 ) -> None:
-    """Refuse a table of items whose cells may as well be ranks, down its columns or (unless known) along its rows.
+    """Refuse a table of items whose cells may be ranks, down its columns or (unless known) along its rows.
 
-    Numbers that merely differ prove nothing here, as they do on ballots: benchmark scores seldom repeat.
-    With `numbered` the last column of `key` names the items, and those before it number the rows.
+    On ballots, numbers that all differ suggest ranks. Here they prove nothing: benchmark scores seldom repeat. With
+    `numbered` the last column of `key` names the items, and those before it number the rows.
     """
     if options.lower_is_better:
-        return  # who has told where low is good has said that the cells are scores
+        return  # a caller who sets this option says that the cells are scores
     if options.columns is None:
         used = [k for k in range(len(table.names)) if k not in key]
     else:

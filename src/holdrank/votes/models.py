@@ -103,7 +103,7 @@ class PlackettLuce:
     Parameters
     ----------
     weights : sequence of float
-        One for each item, all above 0; only their proportions count.
+        One for each item, all above 0; only their ratios count.
 
     Examples
     --------
@@ -332,7 +332,7 @@ def exact_votes(model: Model, *, items: Iterable[str] | None = None) -> Votes:
 
 
 def seed_of(rng: Seed) -> int:
-    """Return the number that repeats a run: the one given, or one drawn, from the generator if there is one."""
+    """Return the seed that repeats a run: the one given, or a new one, drawn from the generator if there is one."""
     if isinstance(rng, np.random.Generator):
         return int(rng.integers(2**63))
     if rng is None:
@@ -361,7 +361,7 @@ def _checked_order(order: Sequence[int]) -> tuple[int, ...]:
 
 
 def example_votes(seed: int = 2023) -> Votes:
-    """Return generated votes for whoever has none at hand: 500 ballots over eight trees, some of them nearly level.
+    """Return generated example votes: 500 ballots over eight trees, some of them nearly level.
 
     Examples
     --------
