@@ -12,7 +12,7 @@ from holdrank.rankings import Floats, Ints
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """Places of the items, what they cost, and whether another assignment costs the same."""
+    """Places of the items, their cost, and whether another assignment costs the same."""
 
     place: Ints
     cost: float
