@@ -1,7 +1,7 @@
-"""A consensus ranking that tells you how hard it is to break.
+"""Consensus rankings, with proofs of how many votes it takes to break them.
 
-The public names live in the rooms of the package and are brought in when first used, so that ``import holdrank`` and
-``holdrank --help`` cost next to nothing.
+The public names are imported from their modules on first use, so that ``import holdrank`` and ``holdrank --help`` are
+fast.
 
 >>> import holdrank as hr
 >>> votes = hr.Votes.from_orders([["a", "b", "c"], ["b", ["a", "c"]]], weights=[3, 2])
@@ -122,7 +122,7 @@ def __getattr__(name: str) -> object:
 
 
 def _late(room: str, name: str) -> Callable[..., Any]:
-    """Return a function that brings in its room when it is first called."""
+    """Return a function that imports its module on its first call."""
     return lambda *values, **options: getattr(import_module(f"holdrank.{room}"), name)(*values, **options)
 
 

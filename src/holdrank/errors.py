@@ -1,10 +1,10 @@
-"""What can go wrong, as a small tree of exceptions with messages meant for people.
+"""The exceptions of holdrank, with messages for users.
 
-Every error that leaves the package on purpose is a `HoldrankError`. Its text is one line: where, what was found,
-what was expected, and one way to fix it. All of these are fields too, so that callers need not parse the text.
+Every error that the package raises deliberately is a `HoldrankError`. Its text is one line: where, what was found, what
+was expected, and one way to fix it. All of these are fields too, so that callers need not parse the text.
 
-`whole_number` and `real_number` decide what counts as a number at the border; the caller words the refusal.
-`item_number` refuses a name that no item has.
+`whole_number` and `real_number` decide what counts as a number in arguments; the caller writes the message.
+`item_number` refuses unknown names.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import NamedTuple
 class Option(NamedTuple):
     """An option of a reader that a message names.
 
-    It is spelt as in Python. The command line and the pages spell it their own way, see `HoldrankError.told`.
+    It is spelt as in Python. The command line and the studio spell it differently, see `HoldrankError.told`.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class Message(str):
     parts: tuple[str | Option, ...]
 
     def __new__(cls, *parts: str | Option) -> Message:
-        """Make one of texts and options; a message in it keeps its own options."""
+        """Join texts, options and messages; nested messages keep their options."""
         message = super().__new__(cls, "".join(map(str, parts)))
         nested = (part.parts if isinstance(part, Message) else (part,) for part in parts)
         message.parts = tuple(part for some in nested for part in some)
@@ -62,16 +62,16 @@ class Message(str):
 
 
 class HoldrankError(Exception):
-    """The parent of every error that holdrank raises on purpose.
+    """The base class of all errors that holdrank raises deliberately.
 
     Parameters
     ----------
     problem : str
         What is wrong, in a few words, e.g. ``"item 12 is not declared"``.
     place : str
-        Where it is wrong; empty where there is no place to name.
+        Where it is wrong; may be empty.
     clues : str
-        What was found, and what was expected, in words; may be empty.
+        What was found, and what was expected; may be empty.
     repair : str
         One way to fix it.
     """
@@ -97,7 +97,7 @@ def one_line(error: HoldrankError) -> Message:
 
 
 def in_spelling(text: str, spell: Callable[[Option], str]) -> str:
-    """Return a text with its options, if it knows of any, in another spelling."""
+    """Return a text with its options, if any, in another spelling."""
     return text.spelt(spell) if isinstance(text, Message) else text
 
 
@@ -113,11 +113,11 @@ class InputError(HoldrankError, ValueError):
     problem, repair : str
         What is wrong, and one way to fix it.
     source : str
-        Name of the file, or of what stands in for it.
+        Name of the file or other source.
     line, column : int or str, optional
         Where in the file; lines count from 1, a column may be its name.
     found, expected : str
-        The offending text, and what should have stood there.
+        The invalid text, and what was expected instead.
 
     Examples
     --------
@@ -176,9 +176,9 @@ class WorkerError(HoldrankError):
 
 
 def whole_number(value: object) -> int | None:
-    """Return a whole number as Python's own, whether it is Python's or numpy's; None for anything else.
+    """Return a Python or numpy integer as a Python int; None for anything else.
 
-    True and False are no numbers, and 2.0 is no whole one.
+    True, False and 2.0 do not count as whole numbers.
 
     Examples
     --------
@@ -190,10 +190,10 @@ def whole_number(value: object) -> int | None:
 
 
 def real_number(value: object) -> float | None:
-    """Return a number as Python's own, whether it is Python's or numpy's; None for anything else, such as True.
+    """Return a Python or numpy number as a Python number; None for anything else, such as True.
 
-    A number with fewer digits than Python's, such as numpy's float32, becomes the simplest share that rounds to it, or
-    its shortest decimal: a third of the pairs must not turn into a little more than a third.
+    A number of lower precision, such as numpy's float32, becomes the simplest fraction that rounds to it, or its
+    shortest decimal: a third of the pairs must not become slightly more than a third.
 
     Examples
     --------
@@ -220,7 +220,7 @@ def real_number(value: object) -> float | None:
 
 
 def item_number(name: str, items: Sequence[str]) -> int:
-    """Return the number of the item of this name; refuse a name that no item has.
+    """Return the number of the item of this name; refuse unknown names.
 
     Examples
     --------
@@ -237,7 +237,7 @@ def item_number(name: str, items: Sequence[str]) -> int:
 
 
 def reason(error: OSError | ValueError) -> str:
-    """Return why a file could not be opened, in the system's words; a name that no file can have is a `ValueError`."""
+    """Return why a file could not be opened, in the system's words; impossible names raise `ValueError`."""
     words = getattr(error, "strerror", None) or str(error)
     return "embedded null byte" if "embedded null" in words else words  # which Pythons put in different words
 
@@ -245,8 +245,8 @@ def reason(error: OSError | ValueError) -> str:
 def show(text: str, width: int = 80) -> str:
     r"""Return `text` safe for a terminal: control characters escaped, cut to `width` characters.
 
-    Names of items and cells of files are hostile until shown through here: they may hold escape sequences, line
-    breaks or directional marks.
+    Names of items and cells of files are untrusted and must be printed through this function: they may hold escape
+    sequences, line breaks or directional marks.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """Rankings with ties, and the distances between them.
 
-A ranking is an ordered partition of the items ``0 .. n-1`` into buckets; a strict ranking has one item a bucket.
-All distances are normalised to [0, 1]. Every distance takes two rankings (or two vectors of ranks) and gives a
-float, or takes arrays of ranks with leading batch axes and gives an array: ``kendall(A[:, None], B)`` holds all
-pairs of rows. The batch form runs on any array library (numpy, torch, cupy).
+A ranking is an ordered partition of the items ``0 .. n-1`` into buckets; a strict ranking has one item per bucket. All
+distances are normalised to [0, 1]. Every distance takes two rankings (or two vectors of ranks) and gives a float, or
+takes arrays of ranks with leading batch axes and gives an array: ``kendall(A[:, None], B)`` holds all pairs of rows.
+The batch form runs on any array library (numpy, torch, cupy).
 """
 
 from __future__ import annotations

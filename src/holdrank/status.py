@@ -1,4 +1,4 @@
-"""How sure a result is, how far a long computation has come, and when it must stop."""
+"""The status of a result, the progress of a long computation, and when it must stop."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LEAST_DRAWS = 200  # of a bootstrap; fewer give no interval
 
 
 class Status(StrEnum):
-    """How a result was obtained; each value is the sentence shown to people."""
+    """How a result was obtained; each value is the text that is displayed."""
 
     PROVED = "proven optimal"
     SCORED = "exact: sorted by score, not a distance minimiser on incomplete ballots"
@@ -45,7 +45,7 @@ class Status(StrEnum):
 
     @property
     def is_exact(self) -> bool:
-        """Whether this is the quantity itself, not the best that could be found."""
+        """Whether the result is exact, not just the best found."""
         rankings = (Status.PROVED, Status.SCORED, Status.SORTED, Status.MERGED)
         return self in (*rankings, Status.LEAST, Status.OUT_OF_REACH)
 
@@ -85,11 +85,11 @@ class Step:
     Parameters
     ----------
     name : str
-        What is being counted, in words for people.
+        What is being counted, as displayed.
     done, total : int
         Units finished, and units known so far.
     known : str
-        What is known so far, in words for people; empty where nothing is.
+        The best bounds so far, as displayed; empty if there are none.
     """
 
     name: str
@@ -101,9 +101,9 @@ class Step:
 class Clock:
     """When a computation must stop: after `time_limit` seconds, or at the first Ctrl-C.
 
-    As a context manager it turns Ctrl-C into a request that the computation reads when it can, so that what is
-    known can be returned. A second Ctrl-C is the usual `KeyboardInterrupt`. A clock that is entered inside another one
-    hears what that one hears: the parts of an analysis stop with it.
+    As a context manager it turns Ctrl-C into a request that the computation checks now and then, so that it can return
+    its results so far. A second Ctrl-C raises the usual `KeyboardInterrupt`. A clock inside another one stops with it:
+    so the parts of an analysis stop together.
 
     Examples
     --------
@@ -124,7 +124,7 @@ class Clock:
 
     @property
     def interrupted(self) -> bool:
-        """Whether Ctrl-C was pressed, heard here or by the clock of the computation that this one is a part of."""
+        """Whether Ctrl-C was pressed, here or in the clock around this one."""
         return self._heard or (self._within is not None and self._within.interrupted)
 
     @interrupted.setter
@@ -137,28 +137,28 @@ class Clock:
         return self._look() or late or self.interrupted
 
     def with_looks(self, looks: int) -> Clock:
-        """Return a clock that stops with this one, or once it was looked at so often: the same work on any machine."""
+        """Return a clock that stops with this one, or after a number of checks: the same work on any machine."""
         left = self.seconds_left()
         return Clock(None if math.isinf(left) else left, within=self, looks=looks)
 
     @property
     def used_up(self) -> bool:
-        """Whether it was looked at as often as it may be."""
+        """Whether its checks are used up."""
         return self._looks is not None and self._looks < 0
 
     def _look(self) -> bool:
-        """Count a look, here and by all clocks that this one is a part of; return whether one of them is used up."""
+        """Count a check, here and in all clocks around this one; return whether one of them is used up."""
         if self._looks is not None:
             self._looks -= 1
         above = self._within is not None and self._within._look()
         return above or self.used_up
 
     def share(self, tasks: int) -> Clock:
-        """Return a clock for the next of so many tasks: none takes the time of those after it."""
+        """Return a clock for the next of several tasks, so that none takes the time of later ones."""
         return Clock(self.time_limit(tasks), within=self)
 
     def time_limit(self, tasks: float = 1) -> float | None:
-        """Return the time limit to hand to the next of so many tasks; None without a limit.
+        """Return an equal share of the remaining seconds as a time limit for the next task; None without a limit.
 
         Examples
         --------
@@ -176,7 +176,7 @@ class Clock:
         if self._within is None:
             self._within = _entered.get()
         self._token = _entered.set(self)
-        # Only the main thread hears signals, and somebody else's handler is left alone.
+        # Only the main thread receives signals, and handlers of other programs are left alone.
         if threading.current_thread() is threading.main_thread():
             self._listens = signal.getsignal(signal.SIGINT) is signal.default_int_handler
         if self._listens:
@@ -197,9 +197,9 @@ class Clock:
 
 
 class Upward:
-    """The calls that go up the house: from a result to its views.
+    """The upward calls: from a result to its views.
 
-    The front door of the package fills them in, so that no room imports one that stands on it.
+    The package's `__init__` fills them in, so that no room imports one above it.
     """
 
     html_of: Callable[[object], str]

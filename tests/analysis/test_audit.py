@@ -611,7 +611,7 @@ def test_what_is_no_votes_or_no_level_is_refused():
     for level in (0, 1, "x", math.nan):
         with pytest.raises(hr.UsageError, match="level must be a number between 0 and 1"):
             hr.audit(ODD["level"], level=level)
-    with pytest.raises(hr.UsageError, match="no probe is called 'vote'"):
+    with pytest.raises(hr.UsageError, match="there is no probe 'vote'"):
         quick(ODD["level"])["vote"]
 
 

@@ -250,7 +250,7 @@ def test_wrong_calls_say_what_to_do():
         "as weights": lambda: hr.breakdown_interval(shares, hr.kemeny, hr.NewWinner()),
         "which voter": lambda: hr.breakdown_interval(votes, hr.kemeny, hr.NewWinner(), by="voter"),
         "a class of goals": lambda: hr.breakdown_interval(votes, hr.kemeny, hr.NewWinner),
-        "no duals": lambda: hr.breakdown_interval(votes, hr.borda, hr.Wins("c"), method="dual"),
+        "no dual interval": lambda: hr.breakdown_interval(votes, hr.borda, hr.Wins("c"), method="dual"),
         "concurrent.futures": lambda: hr.breakdown_interval(votes, hr.kemeny, hr.NewWinner(), executor=3),
     }
     for message, call in wrong.items():

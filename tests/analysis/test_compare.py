@@ -35,7 +35,7 @@ def test_only_common_items_are_compared():
     new = hr.Votes.from_orders([["b", "a", "y"]], weights=[3])
     found = compare(old, new, hr.borda, draws=10)
     assert (found["only_old"], found["only_new"], found["pairs"]) == (["x"], ["y"], 1)
-    with pytest.raises(hr.UsageError, match="0 items in common"):
+    with pytest.raises(hr.UsageError, match="share 0 items"):
         compare(old, hr.Votes.from_orders([["p", "q"]]), hr.kemeny)
 
 

@@ -166,7 +166,7 @@ def test_blanks_are_left_out_pair_by_pair_and_all_tied_is_no_difference():
 def test_what_is_no_score_table_is_refused():
     with pytest.raises(hr.UsageError, match=r"hold no scores.* Fix: give a table of scores"):
         hr.paired_tests(hr.Votes.from_orders([["a", "b"]]))
-    with pytest.raises(hr.UsageError, match="one alone"):
+    with pytest.raises(hr.UsageError, match="at least two items, not one"):
         hr.paired_tests(hr.Votes.from_score_rows([[1.0], [2.0]]))
     with pytest.raises(hr.UsageError, match="between 0 and 1"):
         hr.paired_tests(hr.Votes.from_score_rows([[1.0, 2.0]]), level=95)

@@ -241,7 +241,7 @@ def test_what_cannot_be_told_is_refused_with_a_way_out():
     votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]])
     refused = {
         "bootstrap": lambda: hr.rank_sets(votes, hr.footrule),
-        "below the tiers": lambda: hr.rank_sets(votes, hr.Robust(hr.kemeny, 0.1)),
+        "pass the base rule of the tiers": lambda: hr.rank_sets(votes, hr.Robust(hr.kemeny, 0.1)),
         "from 200": lambda: hr.rank_sets(votes, draws=199),
         "between 0 and 1": lambda: hr.rank_sets(votes, level=1.0),
         "which voter": lambda: hr.rank_sets(votes, by="judge"),
@@ -255,7 +255,7 @@ def test_what_cannot_be_told_is_refused_with_a_way_out():
 
 def test_one_group_alone_is_refused():
     frame = polars.DataFrame({"winner": ["a", "b"], "loser": ["b", "a"], "judge": ["j", "j"]})
-    with pytest.raises(hr.UsageError, match="one group alone"):
+    with pytest.raises(hr.UsageError, match="has only one group"):
         hr.rank_sets(hr.Votes.from_battles(frame, by="judge"), by="judge")
 
 

@@ -244,7 +244,7 @@ def test_progress_counts_thresholds():
         ({"tolerance": "x"}, "tolerance must be a number"),
         ({"time_limit": "x"}, "time_limit must be a number"),
         ({"merge": "upward"}, "merge must be"),
-        ({"merge": "smith", "base": hr.borda}, "exist for kemeny and copeland, not for borda"),
+        ({"merge": "smith", "base": hr.borda}, "are available for kemeny and copeland, not for borda"),
         ({"merge": "smith", "distance": "hausdorff_half"}, "not in 'hausdorff_half'"),
         ({"base": lambda votes: hr.kemeny(votes)}, "not for"),
     ],

@@ -384,7 +384,7 @@ def test_one_item_has_no_distances():
 
 def test_what_the_estimator_cannot_take_is_refused():
     votes = votes_of(FIGURES["1"])
-    with pytest.raises(hr.LimitError, match=r"9 items have 362,880 rankings; this takes up to 8 items\. Fix"):
+    with pytest.raises(hr.LimitError, match=r"9 items have 362,880 rankings; the limit is 8 items\. Fix"):
         smoothed(hr.sample_votes(hr.Uniform(9), 10, rng=1))
     with pytest.raises(hr.InputError, match=r"without ties; found '\{a, b\} > c'"):
         smoothed(hr.Votes.from_orders([[["a", "b"], "c"]]))

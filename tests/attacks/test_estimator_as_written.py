@@ -352,7 +352,7 @@ def test_options_belong_to_this_method():
         hr.breakdown(VOTES, method="paper", device="cpu")
     with pytest.raises(hr.InputError, match="complete ballots without ties"):
         run(hr.Votes.from_orders([[["a", "b"], "c"]]), steps=1)
-    with pytest.raises(hr.LimitError, match="up to 8 items"):
+    with pytest.raises(hr.LimitError, match="the limit is 8 items"):
         run(hr.sample_votes(hr.Uniform(9), 10, rng=1), steps=1)
 
 

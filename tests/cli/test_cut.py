@@ -161,10 +161,10 @@ def test_report_says_it_below_the_headline(run):
 
 def test_what_makes_no_sense_is_refused(run):
     for args, words in (
-        (["--k", "4"], "--k 4 leaves nobody out: the file has 4 items"),
+        (["--k", "4"], "--k 4 leaves no item out: the file has 4 items"),
         (["--k", "0"], "--k"),
         ([], "--k"),
-        (["--k", "2", "--votes", "9"], "--votes 9 are all votes: the file has 9"),
+        (["--k", "2", "--votes", "9"], "--votes must be smaller than the number of votes in the file, 9, not 9"),
     ):
         code, out, err = run("cut", "panel.csv", *args)
         assert (code, out) == (2, "")

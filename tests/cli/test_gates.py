@@ -114,7 +114,7 @@ def test_json_has_the_attacks(check):
         (["--claim", "Ash over Beech"], "a claim is 'X wins', 'A above B' or 'top 3', not 'Ash over Beech'"),
         (["--claim", "Ash above Beach"], "did you mean 'Beech'?"),
         (["--claim", "top 9"], "k must be"),
-        (["--claim", "Ash above Elm", "--theta", "0.05"], "claim it without tiers"),
+        (["--claim", "Ash above Elm", "--theta", "0.05"], "make this claim without tiers"),
         (["--min-breakdown", "2"], "--min-breakdown"),
     ],
 )
@@ -164,7 +164,7 @@ def test_items_of_one_file_only_are_left_out_and_named(run, tmp_path):
     (tmp_path / "other.soc").write_text("# NUMBER ALTERNATIVES: 1\n# ALTERNATIVE NAME 1: Fir\n3: 1\n", encoding="utf-8")
     code, _, err = run("diff", "votes.soc", "other.soc", "-q")
     assert code == 2
-    assert "have 0 items in common; at least two are needed" in err
+    assert "share 0 items; at least two are needed" in err
 
 
 def test_a_comparison_that_was_interrupted_says_so(run, monkeypatch):

@@ -716,7 +716,7 @@ def test_case_65_files_that_are_something_else(refused, save):
     assert "old Excel" in str(refused(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 99, line=None, found="Ð"))
     assert "gzip" in str(refused(b"\x1f\x8b\x08\x00abc", line=None, found="early"))
     assert "web page" in str(refused("\n<!DOCTYPE html>\n<html></html>", line=1, found="<!DOCTYPE html>"))
-    assert "no xlsx file" in str(refused("a,b\n1,2\n", "v.xlsx", line=None, found="a,b"))
+    assert "this is not an Excel workbook" in str(refused("a,b\n1,2\n", "v.xlsx", line=None, found="a,b"))
     with pytest.raises(InputError, match=r"nowhere\.csv.*cannot be read.*Fix"):
         read_votes(save("x").parent / "nowhere.csv")
 

@@ -48,7 +48,7 @@ REFUSED = {
     "leaderboard_quantiles.csv": "results, not votes: 'rating_q025' is a bound of 'rating'",
     "nist_two_contests.json": "2 contests in this file: 'c1', 'c2'.*where=\"contest=c1\"",
     "no_winner.csv": "name the two items of a battle, but no column says who won",
-    "open_llm_params.csv": "column '#Params \\(B\\)': a column may not be a voter",
+    "open_llm_params.csv": "column '#Params \\(B\\)': this column may not be a voter",
     "renamed_winner.csv": "perhaps 'verdict': 'right one' 2 times, 'left one' 1 time.*winner=\"verdict\"",
     "truncated.json": "line 138: the JSON ends in the middle; the file may be truncated",
     "unknown_code.csv": "line 3.*'A is better' 2 times; beside 'model_a' 1 time.*map=",

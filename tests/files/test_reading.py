@@ -72,7 +72,7 @@ def test_default_rule_for_unlisted_items():
 def test_faulty_order_lines(line):
     with pytest.raises(InputError, match=r"line 3: .*found .*expected .*Fix"):
         read(f"3 1\n0 1 0\n{line}\n", format="order")
-    with pytest.raises(InputError, match=r"start like an \.order file"):
+    with pytest.raises(InputError, match=r"this is not an \.order file"):
         read("x y\n0 1 0\n", format="order")
 
 
@@ -115,7 +115,7 @@ def test_header_row_zero_means_no_header():
 def test_validation_reports_what_stops_everything():
     found = validate(io.BytesIO(b"\xff\xfe\xfa"))
     assert found.total == 1
-    assert "not utf-8" in str(found.problems[0])
+    assert "not encoded in utf-8" in str(found.problems[0])
     assert found.votes is None
 
 
@@ -387,7 +387,7 @@ def test_reading_leaves_the_limit_of_the_csv_module_alone():
 
 
 def test_half_characters_of_an_encoding_are_refused():
-    with pytest.raises(InputError, match="the text is not unicode_escape"):
+    with pytest.raises(InputError, match="the text is not encoded in unicode_escape"):
         read(b"rank1,rank2\n\\ud800,b\n", encoding="unicode_escape")
 
 

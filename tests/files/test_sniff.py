@@ -36,7 +36,7 @@ def test_a_column_that_may_be_no_item_is_named_in_the_repair():
         with pytest.raises(InputError, match="Fix: name the item columns with columns="):
             read(UNCLEAR[name])
     # A year among scores would win every ballot.
-    with pytest.raises(InputError, match=r"column 'year': a column may not be an item.*columns="):
+    with pytest.raises(InputError, match=r"column 'year': this column may not be an item.*columns="):
         read("year,A,B,C\n2001,5,5,3\n2002,0,3,3\n")
     votes = read("year,A,B,C\n2001,5,5,3\n2002,0,3,3\n", columns=["A", "B", "C"])
     assert votes.reading.format == "score-columns"
@@ -48,7 +48,7 @@ def test_one_row_far_down_may_decide():
     ranks = "".join(f"{2000 + k},1,2,2\n" for k in range(400))
     with pytest.raises(InputError, match=RANKS_OR_SCORES):
         read("when,A,B,C\n" + ranks)
-    with pytest.raises(InputError, match=r"column 'when': a column may not be an item.*columns="):
+    with pytest.raises(InputError, match=r"column 'when': this column may not be an item.*columns="):
         read("when,A,B,C\n" + ranks + "2001,4,4,2\n")
     assert read("A,B,C\n" + "0,1,1\n" * 400 + "3,3,0\n").reading.format == "score-columns"
 
@@ -157,7 +157,7 @@ def test_a_first_column_without_a_name_may_still_be_unclear():
     "name", ["Average", "Total", "Mean", "Score", "Rank", "year", "Age", "Duration (in seconds)", "progress"]
 )
 def test_a_column_with_the_name_of_no_item_is_not_a_scored_item(name):
-    with pytest.raises(InputError, match=r"a column may not be an item.*columns=") as caught:
+    with pytest.raises(InputError, match=r"this column may not be an item.*columns=") as caught:
         read(f"Ann,Bob,{name}\n5,5,5\n0,3,3\n4,4,1\n")
     assert caught.value.column == name
 
@@ -228,5 +228,5 @@ def test_names_with_small_marks_may_be_people():
 
 def test_a_favourite_of_everybody_is_still_an_item():
     assert read("A,B,C\n5,3,3\n5,2,2\n5,4,1\n").reading.format == "score-columns"
-    with pytest.raises(InputError, match="column 'A': a column may not be an item"):
+    with pytest.raises(InputError, match="column 'A': this column may not be an item"):
         read("A,B,C\n105,3,3\n107,2,2\n107,4,4\n")

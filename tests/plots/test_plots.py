@@ -51,7 +51,7 @@ def test_an_analysis_stands_for_all_its_curves():
             assert [value is None for value in one[end]] == [value is None for value in other[end]]
             assert np.array(one[end], dtype=float) == pytest.approx(np.array(other[end], dtype=float), nan_ok=True)
     assert plots.breakdown(analysis) is not None
-    with pytest.raises(hr.UsageError, match="of a Breakdown or an Analysis, not of int"):
+    with pytest.raises(hr.UsageError, match="needs a Breakdown or an Analysis, not int"):
         plots.breakdown(3)
 
 

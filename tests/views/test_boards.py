@@ -125,7 +125,7 @@ def test_files_are_written_by_their_ending(tmp_path):
         hr.write_leaderboard(board, tmp_path / f"board.{ending}")
     assert pandas.read_csv(tmp_path / "board.csv")["model"].tolist() == [row["model"] for row in board.rows]
     assert pandas.read_json(tmp_path / "board.json")["rank"].tolist() == [1, 2, 3, 4]
-    with pytest.raises(hr.UsageError, match="cannot tell the form"):
+    with pytest.raises(hr.UsageError, match="cannot tell the output format"):
         hr.write_leaderboard(board, tmp_path / "board.xml")
 
 

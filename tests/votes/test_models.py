@@ -131,7 +131,7 @@ def test_impossible_models_are_refused(make):
 
 
 def test_probabilities_of_too_many_rankings_are_refused():
-    with pytest.raises(hr.LimitError, match="exact probabilities stop at 9 items"):
+    with pytest.raises(hr.LimitError, match="exact probabilities are limited to 9 items"):
         hr.Uniform(10).pmf()
 
 

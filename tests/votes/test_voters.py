@@ -132,7 +132,7 @@ def test_what_names_no_voters_is_refused():
         hr.Votes.from_battles(frame, blank_voters="separate")
     with pytest.raises(hr.UsageError, match='blank_voters is "refuse" or "separate"'):
         hr.Votes.from_battles(frame, voter="judge", blank_voters="drop")
-    with pytest.raises(hr.UsageError, match="no voter is called 'w'"):
+    with pytest.raises(hr.UsageError, match="there is no voter 'w'"):
         hr.Votes.from_battles(frame, voter="judge").voters.numbers(["w"])
 
 

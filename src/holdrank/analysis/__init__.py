@@ -1,1 +1,1 @@
-"""What is computed beyond one consensus and one attack, and the record of all of it."""
+"""Analyses beyond one consensus and one attack, and the record that holds all results."""

@@ -1,7 +1,8 @@
-"""One analysis for all faces: what was read, the consensus, its tiers, how hard they are to break; as plain data.
+"""One analysis for all outputs: what was read, the consensus, its tiers, and how hard they are to break, as plain data.
 
-`analyse` does the steps one after the other. A step that runs out of time gives what is known; one that fails says why;
-the others go on. Everything that a report, a page or a picture shows is in the record of an `Analysis`.
+`analyse` runs the steps one after the other. A step that reaches its time limit returns its bounds so far; a step that
+fails records the reason; the others continue. Everything that a report, a page or a picture shows is in the record of
+an `Analysis`.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def analyse(
     progress : callable, optional
         Called with a `Step` at the beginning of each step, and now and then during one.
     partial : callable, optional
-        Called after each step with the record as far as it is filled; it goes on changing after the call.
+        Called after each step with the record so far, which later steps change.
 
     Examples
     --------
@@ -171,7 +172,7 @@ class _Run(Steps):
 
     @property
     def _thresholds(self) -> int | None:
-        """The most thresholds that are looked at; None for all."""
+        """The largest number of thresholds to examine; None for all."""
         return _THRESHOLDS if self.votes.n > _MANY_ITEMS else None
 
     def _attack(self) -> None:
@@ -188,7 +189,7 @@ class _Run(Steps):
         self.record["attack"] = self._attacked(found, self.statistic)
 
     def _chance(self) -> None:
-        """Say which items the votes separate, and where places lie for all items at once."""
+        """Record which items the votes separate, and simultaneous confidence sets for the places."""
         if not self.spec.draws or not self.votes.is_counts or self.votes.n < 2:
             return
         if self.votes.ballots.has_scores:
@@ -209,7 +210,7 @@ class _Run(Steps):
         return attack_record(found, after.ranking if after is not None and after.status.is_exact else None)
 
     def _against_the_top(self) -> goals.Goal:
-        """Return the goal that ends what the headline says: another winner, or a tie of all that comes apart."""
+        """Return the goal that makes the headline false: another winner, or the end of a tie of all items."""
         whole = len(self.reported.ranking.buckets) == 1
         pairs = self.votes.n * (self.votes.n - 1) / 2
         return goals.Distance(1 / pairs) if whole else goals.NewWinner()
@@ -231,7 +232,7 @@ class _Run(Steps):
             left -= 1
 
     def _gaps(self) -> None:
-        """Price each boundary between two tiers: what it takes to change who stands above it."""
+        """Price each boundary between two tiers: the votes that change the set of items above it."""
         sizes = [len(bucket) for bucket in self.reported.ranking.buckets]
         # Tiers of many items are priced on the ranking below them, whose order a boundary keeps.
         few = self.votes.n <= FEW_ITEMS
@@ -260,7 +261,7 @@ class _Run(Steps):
             self._note(prices.cut_short)
 
     def _refine(self) -> None:
-        """Make first bounds closer, the topmost first, as long as that does not keep people waiting."""
+        """Tighten the first bounds, from the top down, as long as the time limit allows."""
         limit = self.spec.time_limit
         left = math.inf if limit is None else self.clock.seconds_left() - (1 - _POLISH) * limit
         clock = Clock(None if math.isinf(left) else max(left, 0.0), within=self._part)
@@ -273,7 +274,7 @@ class _Run(Steps):
         self.record["steps"][-1]["note"] = "; ".join(notes)
 
     def _cut(self) -> None:
-        """Say who is safely among the first k, safely not, or undecided, against the budget."""
+        """Record which items are safely in the top k, safely out, or undecided, for the budget."""
         k = self.spec.k
         if k is None or self.votes.n < 2:
             return
@@ -283,7 +284,7 @@ class _Run(Steps):
         self._note_if_open(found[1] or Status.LEAST)
 
     def _removals(self) -> None:
-        """Say what each item's leaving does to the others, where the rule can be run on all such votes at once."""
+        """Record how removing each item changes the order of the others, where the rule can rank all these at once."""
         if self.votes.n < 3 or self.rule.without_each is None:
             return
         found = removals(self.votes, self.rule.function, time_limit=self._part.time_limit(), progress=self.progress)
@@ -330,7 +331,7 @@ class _Run(Steps):
         }
 
     def _voters(self) -> None:
-        """Say which voters matter most for the first place, and how many of them it takes."""
+        """Record which voters matter most for the first place, and how many are needed to change it."""
         T = self.rule.function
         if self.votes.voters is None or len(self.votes.voters) < 2 or not has_quick_bounds(self.votes, T):
             return
@@ -340,7 +341,7 @@ class _Run(Steps):
         self.record["voters"] = voters_in_short(effects, attacks, _VOTERS)
 
     def _audit(self) -> None:
-        """Look for what in the votes could make the ranking mislead."""
+        """Look for problems in the votes that could make the ranking misleading."""
         if self.votes.n < 2:
             return
         try:
@@ -352,7 +353,7 @@ class _Run(Steps):
         self.record["audit"] = audit_record(found)
 
     def _tradeoff(self) -> None:
-        """Weigh loss against robustness over all thresholds, beside the one that was chosen."""
+        """Compute loss and robustness over all thresholds, next to the chosen one."""
         if self.spec.theta != "auto" or self.votes.n < 2:
             return
         # For many items only the robustness of the top can be bounded.

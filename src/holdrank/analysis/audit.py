@@ -1,4 +1,4 @@
-"""Audit: what in votes could make their ranking mislead, and beside each finding what an adversary needs."""
+"""Audit: problems in the votes that could make the ranking misleading, and for each finding what an adversary needs."""
 
 from __future__ import annotations
 
@@ -41,24 +41,24 @@ _TRIED = 2  # pairs of a finding that an adversary is asked about
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Audit(Tabular):
-    """What could make a ranking mislead; made by `audit`.
+    """Problems that could make a ranking misleading; made by `audit`.
 
     Attributes
     ----------
     consensus : Consensus
-        The ranking that was looked at.
+        The audited ranking.
     statistic : StatisticName
         The rule.
     total : float
-        How many votes there are.
+        Number of votes.
     findings : tuple of Finding
-        One for each probe, whether it is raised, clear, or does not apply.
+        One for each probe: raised, clear, or not applicable.
     level : float
-        Coverage of the intervals.
+        Confidence level of the intervals.
     seed : int
         ``rng=seed`` repeats the audit.
     status : Status
-        How the ranking was obtained, and whether the time sufficed for what an adversary needs.
+        Status of the ranking, or why some attacks were not computed.
     seconds : float
         Time taken.
     """
@@ -81,9 +81,7 @@ class Audit(Tabular):
         """Return the finding of a probe."""
         found = next((one for one in self.findings if one.probe == probe), None)
         if found is None:
-            raise UsageError(
-                f"no probe is called {quote(str(probe), 40)}", repair=f"the probes are {', '.join(PROBES)}"
-            )
+            raise UsageError(f"there is no probe {quote(str(probe), 40)}", repair=f"the probes are {', '.join(PROBES)}")
         return found
 
     @property
@@ -93,7 +91,7 @@ class Audit(Tabular):
 
     @property
     def about(self) -> str:
-        """What was looked at, in a sentence."""
+        """The subject of the audit, in a sentence."""
         return about_text(self.statistic.rule, self.total, len(self.consensus.items), self.level)
 
     def rows(self) -> list[dict[str, Any]]:
@@ -130,22 +128,22 @@ def audit(
     rng: Seed = None,
     progress: Callable[[Step], None] | None = None,
 ) -> Audit:
-    """Return what in votes could make their ranking mislead: nine probes, each with an interval and a bar.
+    """Return problems in the votes that could make the ranking misleading: nine probes, each with interval and bar.
 
     Parameters
     ----------
     votes : Votes or PairCounts
-        Of any kind. Probes of people need ``read_votes(file, voter="column")``, that of categories
-        ``read_votes(file, by="column")``, that of the position battles with two columns of items.
+        Any votes. The probes of people need ``read_votes(file, voter="column")``, the probe of categories needs
+        ``read_votes(file, by="column")``, and the probe of the position needs battles with two item columns.
     T : Statistic
-        The rule; of tiers, the rule below them.
+        The rule; for tiers, their base rule is audited.
     level : float
-        Coverage of each interval, and of all comparisons of a probe together.
+        Confidence level of each interval, and of all comparisons of a probe together.
     time_limit : float or None
-        Seconds for the ranking, which has at least five, and then for what an adversary needs, over all findings; None
-        for no limit. Probes themselves have none.
+        Time limit in seconds, for the ranking (at least five seconds) and then for the attacks of all findings; None
+        for no limit. The probes themselves have no limit.
     rng : int, Generator or None
-        For the cycles that a model expects.
+        For the simulated cycles.
     progress : callable, optional
         Called with a `Step` before each probe.
 
@@ -180,7 +178,7 @@ def audit(
 
 
 def audit_in_brief(votes: Votes, T: Statistic, consensus: Consensus, clock: Clock, *, seed: int) -> Audit:
-    """Return an audit for a report: adversaries are asked about raised findings only, for two seconds.
+    """Return an audit for a report: attacks are computed for raised findings only, for at most two seconds.
 
     Parameters
     ----------
@@ -188,9 +186,9 @@ def audit_in_brief(votes: Votes, T: Statistic, consensus: Consensus, clock: Cloc
     T : Statistic
         A rule without tiers.
     consensus : Consensus
-        Its ranking of the votes, which is known.
+        Its ranking of the votes.
     clock : Clock
-        No probe begins after it is over; those that did not run are not among the findings.
+        No probe starts once it is over; probes that did not run are missing from the findings.
     seed : int
     """
     started = perf_counter()
@@ -205,7 +203,7 @@ def audit_in_brief(votes: Votes, T: Statistic, consensus: Consensus, clock: Cloc
 
 
 def _audited(known: Evidence, found: list[Finding], asked: list[Finding], limit: Clock, started: float) -> Audit:
-    """Return the findings, with what an adversary needs beside those that were asked about."""
+    """Return the findings, with the attack for those that were priced."""
     with limit as clock:
         prices = _prices(known, asked, clock)
         short = any(price is None or price["short"] for price in prices.values()) or len(found) < len(PROBES)
@@ -239,14 +237,14 @@ def _probes(known: Evidence) -> Iterator[Finding]:
 
 
 def _prices(known: Evidence, found: list[Finding], clock: Clock) -> dict[Goal, dict[str, Any] | None]:
-    """Return what it takes to break what findings are about; those that are raised go first."""
+    """Return the attacks that match the findings; raised findings go first."""
     asked = [goal for one in sorted(found, key=lambda one: not one.raised) for goal in _goals(known, one)]
     wanted = list(dict.fromkeys(asked))
     return {goal: _price(known, goal, clock.share(len(wanted) - done)) for done, goal in enumerate(wanted)}
 
 
 def _priced(known: Evidence, one: Finding, prices: dict[Goal, dict[str, Any] | None]) -> Finding:
-    """Return a finding with what an adversary needs to break the same thing."""
+    """Return a finding with the attack that breaks the same thing."""
     own = [price for goal in _goals(known, one) if (price := prices.get(goal))]
     return replace(one, adversary=min((price for price in own if "lower" in price), key=_cost, default=None))
 
@@ -257,7 +255,7 @@ def _cost(price: dict[str, Any]) -> float:
 
 
 def _goals(known: Evidence, one: Finding) -> list[Goal]:
-    """Return what an adversary would want: to turn the pairs of a finding, or to change the first place."""
+    """Return the goals of an adversary: to reverse the pairs of a finding, or to change the first place."""
     if not one.applies or len(known.items) < 2:
         return []
     pairs = one.pairs or ((one.facts["pair"],) if "pair" in one.facts else ())
@@ -271,7 +269,7 @@ def _goals(known: Evidence, one: Finding) -> list[Goal]:
 
 
 def _price(known: Evidence, goal: Goal, clock: Clock) -> dict[str, Any] | None:
-    """Return what a goal takes, and whether time was short; None if it is over.
+    """Return the cost of a goal, and whether the time limit cut it short; None if no time is left.
 
     Nothing but that is reported where the rule and the votes allow no attack.
     """

@@ -50,11 +50,11 @@ class Leaderboard(Tabular):
     columns : tuple of str
         The names of the columns, in their order.
     rows : tuple of dict
-        The cells of each row by column. None where a number is not known.
+        The cells of each row by column; None where a number is unknown.
     statistic : StatisticName
         The rule.
     notes : tuple of str
-        What else should be known: who has no rating, and why.
+        Remarks, such as which items have no rating, and why.
     status : Status
         That of the consensus, or why cells are empty: a time limit, Ctrl-C.
     seconds : float
@@ -94,7 +94,7 @@ def leaderboard(
     draws : int
         Bootstrap samples for `rank_ub` and `rank_lb` where the rule has no ratings.
     time_limit : float, optional
-        Time limit in seconds, half of it for the bootstrap. What is not known by then, or at Ctrl-C, is left empty.
+        Time limit in seconds, half of it for the bootstrap. Cells not computed by then, or at Ctrl-C, are left empty.
     rng : int
         Bootstrap seed.
     progress : callable, optional
@@ -103,16 +103,16 @@ def leaderboard(
     Notes
     -----
     - `rank`: the place in the consensus. `model`: the name of the item.
-    - `rank_ub` and `rank_lb`: the best and the worst place that chance leaves open. With ratings, as LMArena counts:
-      `rank_ub` is 1 plus the number of items whose whole confidence interval lies above that of this one, and
+    - `rank_ub` and `rank_lb`: the best and the worst place within the confidence interval. With ratings, as LMArena
+      counts: `rank_ub` is 1 plus the number of items whose whole confidence interval lies above that of this one, and
       `rank_lb` is the number of items less those whose whole interval lies below. An item without an interval counts
       for neither. Without ratings, the ends of the 95 % bootstrap interval of the place.
-    - `rating`, `rating_lower`, `rating_upper`: of Bradley and Terry, 400 points per odds of 10 to 1, mean 1000, with a
-      95 % interval.
+    - `rating`, `rating_lower`, `rating_upper`: the Bradley-Terry rating, 400 points per odds of 10 to 1, mean 1000,
+      with its 95 % interval.
     - `votes`: how many votes list the item; for battles, how many it fought.
     - `tier`: 1 is best; items of one tier are tied at the threshold that ``theta="auto"`` chooses.
-    - `votes_to_overtake`: how many votes must change, at least, before the next item stands above this one in every
-      optimal ranking. It is a proven lower bound. None for the last item, and where nothing was proved.
+    - `votes_to_overtake`: the number of votes that must change before the next item ranks above this one in every
+      optimal ranking, as a proven lower bound. None for the last item, and where nothing is proven.
 
     Examples
     --------
@@ -130,7 +130,8 @@ def leaderboard(
     T = settled(T, votes)
     if isinstance(T, Robust):
         raise UsageError(
-            "leaderboard takes a rule, not tiers; tiers are a column of the board", repair="pass the rule itself"
+            "leaderboard takes a rule, not tiers; tiers are a column of the board",
+            repair="pass the base rule of the tiers",
         )
     with Clock(seconds) as clock:
         found = consensus_of(votes, T, seconds)
@@ -148,7 +149,7 @@ def _filled(
     clock: Clock,
     progress: Progress | None,
 ) -> Leaderboard:
-    """Return the board of a consensus, as far as there is time."""
+    """Return the board of a consensus, as far as time allows."""
     notes = list(found.notes)
     rated = found.ratings() if found.has_ratings else None
     order = list(found.ranking.order)
@@ -186,7 +187,7 @@ def _by_chance(
 
 
 def places_by_intervals(lower: Floats, upper: Floats) -> tuple[Ints, Ints]:
-    """Return the best and the worst place of each item by confidence intervals; NaN ends say nothing.
+    """Return the best and the worst place of each item by confidence intervals; NaN ends are ignored.
 
     Examples
     --------
@@ -200,7 +201,7 @@ def places_by_intervals(lower: Floats, upper: Floats) -> tuple[Ints, Ints]:
 
 
 def _chosen(columns: Sequence[str] | None, found: Consensus, T: Statistic) -> tuple[str, ...]:
-    """Return the columns to show: those asked for, if there are such, else all that the rule has."""
+    """Return the columns to show: those requested, else all that the rule has."""
     if columns is None:
         return tuple(name for name in COLUMNS if found.has_ratings or name not in _RATED)
     names = [columns] if isinstance(columns, str) else list(columns)
@@ -221,7 +222,7 @@ def _chosen(columns: Sequence[str] | None, found: Consensus, T: Statistic) -> tu
 def _to_overtake(
     votes: Votes, T: Statistic, order: Sequence[int], clock: Clock, progress: Progress | None
 ) -> list[Cell]:
-    """Return for each item how many votes it takes, proved, for the next one to stand above it."""
+    """Return for each item a proven number of votes that must change before the next one ranks above it."""
     cells: list[Cell] = [None] * votes.n
     if not votes.is_counts:
         return cells
@@ -241,7 +242,7 @@ def _by_item(column: Floats | Ints) -> list[Cell]:
 
 
 def _number(value: float) -> Cell:
-    """Return a number as plain data: whole ones as such, others with few decimals, None for what is none."""
+    """Return a number as plain data: whole numbers as int, others with few decimals, NaN as None."""
     if not np.isfinite(value):
         return None
     return int(value) if float(value).is_integer() else round(float(value), _DECIMALS)

@@ -1,4 +1,4 @@
-"""How much of a consensus is chance: a bootstrap draws votes with replacement, and ranks each sample."""
+"""How much of a consensus is chance: a bootstrap draws votes with replacement and ranks each sample."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ class Bootstrap(Tabular):
     items : tuple of str
         Names of the items.
     consensus : Consensus
-        Of the votes themselves.
+        Consensus of the original votes.
     statistic : StatisticName
         Name of the rule.
     draws : int
         Number of draws that were ranked.
     level : float
-        Share of the draws that lie inside each interval, at least.
+        Minimum share of the draws inside each interval.
     best, median, worst : array of float
         For each item, the ends of the interval of its place, and its median place. Tied items stand at the mean of
         their places.
@@ -63,15 +63,15 @@ class Bootstrap(Tabular):
     stability : array of float
         ``stability[i, j]``: share of the draws in which the pair has the order, or the tie, of the consensus.
     unchanged : float
-        Share of the draws with the very ranking of the consensus.
+        Share of the draws with exactly the ranking of the consensus.
     ranks : array of int
-        The distinct rankings that came out, one per row, commonest first.
+        The distinct rankings of the draws, one per row, most frequent first.
     counts : array of int
         How many draws gave each of them.
     unproved : int
-        Number of draws whose ranking is the best found, not proved.
+        Number of draws whose ranking is the best found, but not proven optimal.
     by : str or None
-        What was drawn: groups of votes by this column, or single votes.
+        The column whose groups of votes were drawn; None for single votes.
     status : Status
         Whether all draws were made.
     seed : int
@@ -105,7 +105,7 @@ class Bootstrap(Tabular):
             getattr(self, name).flags.writeable = False
 
     def text(self) -> str:
-        """Return the intervals for people, one item per line, in the order of the consensus."""
+        """Return the intervals as text, one item per line, in the order of the consensus."""
         ranking = self.consensus.ranking
         if self.draws < LEAST_DRAWS:
             return "\n".join([few_draws_text(self.draws), *(show(self.items[i]) for i in ranking.order)])
@@ -140,18 +140,18 @@ def bootstrap(
     Parameters
     ----------
     votes : Votes
-        With whole numbers as weights: each draw has as many votes as these.
+        Votes with whole weights; each draw has as many votes.
     T : Statistic
         The rule; by default `auto`, which is `bradley_terry` for battles and `kemeny` for all other votes.
         `kemeny`, `copeland`, `bradley_terry`, `borda`, `footrule` and `Robust` of these rank many draws at once; any
         other statistic is called for each.
     draws : int
-        Intervals need 200; with fewer, `text` shows none.
+        Number of bootstrap samples. Intervals need 200; with fewer, `text` shows none.
     level : float
         Share of the draws inside each interval of places, with as many left out above as below.
     by : str, optional
-        What is drawn in place of single votes: all votes of a voter, task or category at once, as
-        ``read_votes(file, by="column")`` named them. Without it, people who cast many votes make intervals too short.
+        Column of the groups to draw instead of single votes: all votes of a voter, task or category at once, as named
+        in ``read_votes(file, by="column")``. Without it, voters who cast many votes make intervals too short.
     time_limit : float, optional
         Time limit in seconds. At the limit, or at Ctrl-C, you get the samples drawn so far, at least one.
     rng : int, Generator or None
@@ -162,14 +162,14 @@ def bootstrap(
         Runs samples in parallel: any executor of `concurrent.futures`, `clusters.local` or `clusters.connect`. The
         result is the same, unless a time limit cuts it short.
     checkpoint : path, optional
-        File to which finished blocks of draws go at once. A checkpoint with the same votes, statistic and seed
-        is resumed, also for more draws; a statistic of one's own is known by its name only.
+        File that stores finished blocks of draws. A checkpoint with the same votes, statistic and seed is resumed, also
+        for more draws; a user-defined statistic is identified by its name only.
 
     Notes
     -----
-    Ballots are drawn whole, under the same rule for unlisted items, and with their scores where the rule looks at them.
-    The intervals show sampling noise. For votes that are changed on purpose, use `breakdown`.
-    Every block of 50 samples has its own random numbers, from the seed and the number of the block.
+    Ballots are drawn whole, under the same rule for unlisted items, and with their scores where the rule uses them. The
+    intervals show sampling noise. For votes that are changed on purpose, use `breakdown`. Every block of 50 samples has
+    its own random numbers, from the seed and the number of the block.
 
     Examples
     --------
@@ -249,7 +249,7 @@ def _by_blocks(
 def _block(
     parcel: Parcel[Votes], T: Statistic, block: int, draws: int, seed: int, clock: Clock
 ) -> tuple[dict[str, Any], bool]:
-    """Return what came out of some draws of a block, as plain data, and whether all were made."""
+    """Return the rankings of some draws of a block, as plain data, and whether all were made."""
     votes = parcel.value
     known, route = parcel.desk.get("route", (None, None))
     if route is None or known != T:  # the tables of sums are the same for all blocks
@@ -267,7 +267,7 @@ def _block(
 
 
 def described(T: Statistic) -> str:
-    """Return what tells statistics apart in a checkpoint."""
+    """Return the text that identifies a statistic in a checkpoint."""
     if isinstance(T, Robust):
         return f"{T.merge} merge at {T.theta!r} of {described(T.base)}"
     return f"{getattr(T, '__module__', '')}.{getattr(T, '__qualname__', type(T).__qualname__)}"
@@ -276,7 +276,7 @@ def described(T: Statistic) -> str:
 def _checked(
     votes: Votes, T: object, draws: object, level: object, time_limit: object
 ) -> tuple[int, float, float | None]:
-    """Refuse what makes no sense; return the numbers as Python's."""
+    """Refuse invalid values; return Python numbers."""
     expect_votes(votes, "bootstrap")
     if not callable(T):
         raise UsageError(f"the statistic must be kemeny, borda, a Robust or another function, not {show(repr(T))}")
@@ -295,7 +295,7 @@ def _checked(
 
 
 class _Tally:
-    """The distinct rankings that came out, and how often; equal sums, known by a digest, are ranked once."""
+    """The distinct rankings of the draws, and their counts; equal sums, identified by a digest, are ranked once."""
 
     def __init__(self, route: Route | None, *, insist: bool = True) -> None:
         self._route, self._insist = route, insist  # on one draw, however little time there is
@@ -319,7 +319,7 @@ class _Tally:
         self.unproved += other["unproved"]
 
     def add(self, weights: Ints) -> int:
-        """Rank some draws; return how many of them were ranked before the time was over."""
+        """Rank some draws; return how many of them were ranked within the time limit."""
         assert self._route is not None
         sums = np.ascontiguousarray(self._route.sums(weights))
         keys = [blake2b(row, digest_size=16).digest() for row in sums]
@@ -353,7 +353,7 @@ def _summary(
     tally: _Tally, votes: Votes, consensus: Consensus, T: Statistic, level: float, status: Status, seed: int,
     started: float,
 ) -> Bootstrap:  # fmt: skip
-    """Return what the tally says about items and pairs."""
+    """Return the summary of a tally for items and pairs."""
     ranks, counts = np.array(tally.ranks), np.array(tally.counts)
     common = np.lexsort((*ranks.T[::-1], -counts))
     ranks, counts = ranks[common], counts[common]

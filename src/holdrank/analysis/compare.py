@@ -1,4 +1,4 @@
-"""Two snapshots side by side: what moved, and whether it is more than noise."""
+"""Two snapshots compared: what moved, and whether it is more than noise."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from holdrank.rules.consensus import Statistic, expect_seconds
 from holdrank.rules.merges import settled
 from holdrank.status import LEAST_DRAWS, Clock, Status, Step
 from holdrank.votes.votes import Votes
+from holdrank.words.numbers import plural
 
 _MOST_PAIRS = 20  # turned pairs whose margins are looked up
 _ENDS = (Status.RESAMPLED, Status.RESAMPLED_TIME_LIMIT, Status.RESAMPLED_INTERRUPTED)
@@ -34,13 +35,13 @@ def compare(
     progress: Callable[[Step], None] | None = None,
     executor: Executor | None = None,
 ) -> Record:
-    """Return the places of the items that both have, as plain data, those placed first in `new` first.
+    """Return the places of the items that both share, as plain data, in the order of `new`.
 
-    A move is beyond noise when the intervals of places, which hold 95 % of the draws, do not touch. What undoes it is
-    the least number of the new votes after whose change a pair that it turned stands as before: the margin of the move.
-    The workers of an executor share the draws. All of it gets `time_limit` seconds: a third for the draws of each file,
-    the rest for the margins. When the time is over, or after Ctrl-C, draws are fewer than asked for and `status` says
-    so; where they are too few for intervals, these hold every place.
+    A move is more than noise if the intervals of the two places, which hold 95 % of the draws, do not touch. Its margin
+    is the minimum number of new votes that must change to restore the order of a pair that it reversed. The workers of
+    an executor share the draws. Everything together takes at most `time_limit` seconds: a third for the draws of each
+    file, the rest for the margins. At the limit, or after Ctrl-C, there are fewer draws than requested, and `status`
+    says so; with too few draws, intervals cover every place.
 
     Examples
     --------
@@ -55,7 +56,7 @@ def compare(
     common = [item for item in old.items if item in known]
     if len(common) < 2:
         names = [quote(votes.reading.source) for votes in (old, new)]
-        raise UsageError(f"{names[0]} and {names[1]} have {len(common)} items in common; at least two are needed")
+        raise UsageError(f"{names[0]} and {names[1]} share {plural(len(common), 'item')}; at least two are needed")
     statistic = settled(statistic, old, new)  # one rule for both
     means: dict[str, Any] = {"draws": draws, "rng": seed, "progress": progress, "executor": executor}
     limit = expect_seconds(time_limit)
@@ -103,7 +104,7 @@ def compare(
 
 
 def _margins(votes: Votes, statistic: Statistic, old: Ranking, new: Ranking, clock: Clock) -> dict[int, Record]:
-    """Return for items that moved what brings one of their turned pairs back, the nearest pairs first."""
+    """Return for items that moved the votes that restore one of their reversed pairs, the closest pairs first."""
     P = votes.pairwise()
     turned = [
         (float(P[b, a]), b, a)

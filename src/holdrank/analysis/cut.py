@@ -1,4 +1,4 @@
-"""Who is safely among the first k, safely not, or undecided: what it takes to move each item across the cut."""
+"""Which items are safely in the top k, safely out, or undecided: how many votes move each item across the cut."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _WORTH_A_TRY = 1.0  # seconds for an item: less finds nothing where there are ma
 def at_the_cut(
     votes: Votes, T: Statistic, before: Ranking, k: int, budget: float, clock: Clock, say: Say
 ) -> tuple[Record, Status | None]:
-    """Return the items in the order of a consensus, each with what moves it across the cut; and what cut this short.
+    """Return the items in the order of a consensus, each with the votes that move it across the cut; and the status.
 
-    An item is safe where that is proved to take more than `budget`, a share of the votes. The items nearest to the cut
-    come first, should the time not be enough for all: their fate is the question. Who changes places across the cut
-    changes the set of the first k, so what that takes bounds every item.
+    An item is safe if moving it provably needs more than `budget`, a share of the votes. The items nearest to the cut
+    come first, in case the time is not enough for all. An item that crosses the cut changes the set of the first k, so
+    the bound for that set holds for every item.
     """
     order = list(before.order)
     nearest = sorted(range(len(order)), key=lambda place: (abs(place - k + 0.5), place))
@@ -57,17 +57,17 @@ def at_the_cut(
 
 
 def _of_the_set(votes: Votes, T: Statistic, k: int, clock: Clock) -> Record:
-    """Return what it takes to change the set of the first k."""
+    """Return bounds on changing the set of the first k."""
     left = clock.seconds_left()
     part = None if left == float("inf") else _FOR_THE_SET * max(left, 0.0)
     return dict(amounts(attack(votes, T, goals.TopSet(k), time_limit=part)))
 
 
 def _firm(votes: Votes, T: Statistic, before: Ranking, k: int, budget: float, clock: Clock) -> list[int] | None:
-    """Return for each item how many replaced votes are proved not to move it across the cut, -1 for none.
+    """Return for each item a number of replaced votes that provably does not move it across the cut, -1 for none.
 
-    This is for Kemeny rankings of many items; None for all else. A replaced vote moves a margin by at most 2, so what
-    holds for all margins within 2 b holds whichever b votes are replaced. Margins are whole, and so are the sums.
+    Only for Kemeny rankings of many items; None otherwise. A replaced vote moves a margin by at most 2, so what holds
+    for all margins within 2 b holds whichever b votes are replaced. Margins are whole, and so are the sums.
     """
     if rule_of(T).median_of != "kendall" or votes.n <= FEW_ITEMS or not votes.is_counts:
         return None
@@ -93,7 +93,7 @@ def _firm(votes: Votes, T: Statistic, before: Ranking, k: int, budget: float, cl
 
 
 def _levels(allowed: int, total: int, *, upwards: bool) -> Iterator[int]:
-    """Return numbers of votes: those of the budget and more, at a growing distance; or fewer, each half of the last."""
+    """Return numbers of votes to try: the budget and more, in growing steps; or fewer, each half of the last."""
     at = allowed
     while upwards and at <= total // 2:
         yield at
@@ -104,7 +104,7 @@ def _levels(allowed: int, total: int, *, upwards: bool) -> Iterator[int]:
 
 
 def _more_than(firm: int, votes: Votes) -> Record:
-    """Return the bounds that follow when so many votes are not enough; none follow from -1."""
+    """Return the bounds that follow if this many votes are not enough; none follow from -1."""
     more = firm + 1.0
     return {**dict.fromkeys(AMOUNTS), "lower": max(firm, 0) / votes.total, "needed": more, "decides": more}
 
@@ -114,7 +114,7 @@ def _across(name: str, inside: bool, k: int) -> goals.Goal:
 
 
 def _at_least(row: Record, whole: Record) -> Record:
-    """Return what is known about an item, with the lower bounds of the set of the first k where those say more."""
+    """Return the bounds for an item, improved by those for the set of the first k."""
     if row["known"] and row["lower"] is None:  # no change moves it
         return row
     known = row if row["known"] else dict.fromkeys(AMOUNTS)

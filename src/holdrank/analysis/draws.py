@@ -1,7 +1,7 @@
-"""The engine behind `bootstrap`: many draws at once, ranked as the statistic would rank each.
+"""The engine behind `bootstrap`: many draws ranked at once, exactly as the statistic ranks each.
 
-A rule that sees the votes only through sums over ballots (pairs, places) gets the sums of many draws as one matrix
-product: drawn weights times a table with one row per ballot.
+For a rule that depends only on sums over ballots (pairs, places), one matrix product gives the sums of many draws:
+drawn weights times a table with one row per ballot.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from holdrank.votes.votes import Votes
 _MOST_KEPT = 1 << 23  # numbers of a table that is made once and kept
 
 
-OfPair: TypeAlias = Callable[[Ints, Ints], Floats]  # what ballots say about pairs, by the ranks of both items
+OfPair: TypeAlias = Callable[[Ints, Ints], Floats]  # the preference of ballots on pairs, by the ranks of both items
 
 
 class _Sums:
-    """Sums over drawn ballots of a table with one row per ballot; exact, for the table holds small whole numbers.
+    """Sums over drawn ballots of a table with one row per ballot; exact, because the table holds small whole numbers.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class _Sums:
 
 
 class _Battles:
-    """The same sums for ballots over two items, each of which speaks about one pair."""
+    """The same sums for ballots over two items, each of which compares one pair."""
 
     def __init__(self, votes: Votes, columns: int, of_pair: OfPair) -> None:
         self.columns = columns
@@ -98,7 +98,7 @@ class Route:
         self.columns = votes.distinct
 
     def obey(self, clock: Clock) -> None:
-        """Look at another clock from now on."""
+        """Use another clock from now on."""
         self.clock = clock
 
     def sums(self, weights: Ints) -> Floats:
@@ -349,7 +349,7 @@ def _sums_of_places_fit(votes: Votes) -> bool:
 
 
 def _sums_of_scores_fit(votes: Votes) -> bool:
-    """Whether floats hold all sums of whole units of scores; always, where scores are no such units."""
+    """Whether floats hold all sums of whole units of scores; True where scores are not in such units."""
     units = score_units(votes)
     return units is None or most_drawn(votes) * float(np.abs(units[0]).max(initial=1)) < 2**53
 

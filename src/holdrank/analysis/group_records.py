@@ -1,4 +1,4 @@
-"""What leaving out groups of votes does, as plain data."""
+"""The effect of leaving out groups of votes, as plain data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from holdrank.analysis.records import Record
 
 
 def leave_one_out_record(found: LeaveOneOut) -> Record:
-    """Return what leaving out each group does, those that change most first."""
+    """Return the effect of leaving out each group, those that change most first."""
     number = {name: k for k, name in enumerate(found.consensus.items)}
     rows = [
         {

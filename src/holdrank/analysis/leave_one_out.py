@@ -1,7 +1,7 @@
-"""Which voter, task, judge or category carries the result: each is left out in turn, and the rest is ranked again.
+"""Which voter, task, judge or category decides the result: each is left out in turn, and the rest is ranked again.
 
-Rules that look at pairs alone need no ballots: what is left are the pairwise counts of all votes less those of the
-group. Other rules get the ballots that are left. Nothing is read again.
+Rules that use only pairs need no ballots: the counts of the group are subtracted from those of all votes. Other rules
+get the remaining ballots. Nothing is read again.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class LeftOut(Shown):
     name : str
         The group: a voter, a task, a value of a column.
     votes : float
-        How many votes leave with it.
+        Number of votes that it has.
     items : tuple of str
         Names of the items.
     ranking : Ranking
-        The consensus of the votes that are left.
+        The consensus of the remaining votes.
     flips : tuple of (str, str)
         Pairs that change their order: the first stood above the second, and now stands below.
     distance : float
@@ -53,7 +53,7 @@ class LeftOut(Shown):
     new_winner : bool
         Whether the first place changes.
     unheard : tuple of str
-        Items without any votes left; ignore their place.
+        Items that the remaining votes do not mention; ignore their place.
     status : Status
         How the consensus was obtained.
     """
@@ -79,28 +79,28 @@ class LeftOut(Shown):
         return self.distance > 0
 
     def text(self) -> str:
-        """Return what leaving the group out does, in a sentence."""
+        """Return the effect of leaving the group out, in a sentence."""
         return left_out_text(self.name, self.votes, self.flips, self.winners, self.new_winner)
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class LeaveOneOut(Tabular):
-    """What leaving out each group of votes does; made by `leave_one_out`.
+    """The effect of leaving out each group of votes; made by `leave_one_out`.
 
     Attributes
     ----------
     by : str
-        What a group is: a column of a score table, a voter, or the column that was named.
+        What forms a group: a column of a score table, a voter, or the named column.
     consensus : Consensus
         The consensus of all votes.
     statistic : StatisticName
         The rule.
     each : tuple of LeftOut
-        One for each group, those that change most first; fewer if the time ran out.
+        One for each group, those that change most first; fewer if the time limit was reached.
     groups : int
-        How many groups there are.
+        Number of groups.
     best, worst : array of int
-        The best and the worst place of each item among all of these consensuses, that of all votes included.
+        The best and the worst place of each item over all of these consensuses, including that of all votes.
     status : Status
         Whether all of them are exact.
     seconds : float
@@ -142,7 +142,7 @@ class LeaveOneOut(Tabular):
         return [dict(zip(self.columns, row, strict=True)) for row in every]
 
     def text(self) -> str:
-        """Return what leaving groups out changes, one sentence per line."""
+        """Return the effects of leaving out groups, one sentence per line."""
         head = groups_text(self.by, len(self.changing), self.deciding, len(self.each))
         return "\n".join([head, *(one.text() for one in self.changing[:_TOLD])])
 
@@ -163,13 +163,13 @@ def leave_one_out(
     Parameters
     ----------
     votes : Votes
-        Votes that know their groups: score tables know their columns, and battles and ballots what
-        ``read_votes(file, by="column")`` or ``voter="column"`` named. At least two groups.
+        Votes with at least two groups: the columns of a score table, or the column of battles or ballots named in
+        ``read_votes(file, by="column")`` or ``voter="column"``.
     T : Statistic
         The rule.
     by : str, optional
-        What to leave out: the groups that the votes know (the default), or ``"ballot"`` for a single vote of each
-        distinct ballot.
+        What to leave out: the groups of the votes (the default), or ``"ballot"`` for a single vote of each distinct
+        ballot.
     time_limit : float, optional
         Time limit for all groups, in seconds. At the limit, or at Ctrl-C, you get the groups tried so far.
     progress : callable, optional
@@ -177,7 +177,7 @@ def leave_one_out(
 
     Notes
     -----
-    All items stay. An item that no vote is left for is `LeftOut.unheard`.
+    All items stay. Items that the remaining votes do not mention are in `LeftOut.unheard`.
 
     Examples
     --------
@@ -233,7 +233,7 @@ def _groups(votes: Votes, by: str | None) -> Groups:
     known = _ballots(votes) if single else votes.expect_groups(by, otherwise=', or leave out ballots: by="ballot"')
     if len(known) < 2:
         only = quote(known.names[0], 40) if len(known) else "none"
-        raise UsageError(f"leave-one-out needs at least two groups; by {quote(known.of, 40)} there is {only} alone")
+        raise UsageError(f"leave-one-out needs at least two groups; {quote(known.of, 40)} has only {only}")
     return known
 
 
@@ -249,7 +249,7 @@ def _ballots(votes: Votes) -> Groups:
 def _rankings(votes: Votes, T: Statistic, groups: Groups, clock: Clock) -> Iterator[tuple[Ranking, Status]]:
     """Yield the consensus without each group, and how it was obtained."""
     rule = rule_of(T.base if isinstance(T, Robust) else T)
-    # Counts that are whole are exact; less those of a group, others would keep traces of what is gone.
+    # Whole counts are exact; differences of other counts would keep rounding errors of the removed group.
     pairs = rule.of_pairs and votes.is_counts and groups.is_counts and getattr(T, "theta", 0.0) != "auto"
     many = None if isinstance(T, Robust) else rule.of_wins
     rests = _counts_without(votes, groups) if pairs else None
@@ -305,7 +305,7 @@ class _Listed:
 def _left_out(
     name: str, votes: float, before: Consensus, after: Ranking, unheard: tuple[str, ...], status: Status
 ) -> LeftOut:
-    """Return what leaving out a group does, given the consensus of the rest."""
+    """Return the effect of leaving out a group, given the consensus of the rest."""
     items, old, new = before.items, before.ranking.ranks, after.ranks
     first, second = np.nonzero((old[:, None] < old) & (new[:, None] > new))
     flips = tuple((items[i], items[j]) for i, j in zip(first.tolist(), second.tolist(), strict=True))

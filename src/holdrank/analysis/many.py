@@ -1,4 +1,4 @@
-"""Breakdowns of many files; and what sweeps over files and figures share."""
+"""Breakdowns of many files, and the parts shared by sweeps over files and figures."""
 
 from __future__ import annotations
 
@@ -66,9 +66,8 @@ def breakdowns(
         Runs files in parallel: any executor of `concurrent.futures`, `clusters.local` or `clusters.connect`. The
         result is the same, unless a time limit cuts it short.
     checkpoint : path, optional
-        File to which finished files go at once. A checkpoint with the same parameters is resumed;
-        a file is known by its
-        contents.
+        File that stores finished breakdowns. A checkpoint with the same parameters is resumed; a vote file is
+        identified by its contents.
 
     Returns
     -------
@@ -87,7 +86,9 @@ def breakdowns(
     ([1.0], [10.0])
     """
     if isinstance(files, str | os.PathLike):
-        raise UsageError(f"breakdowns takes a list of files, not {quote(str(files))}", repair="put it in brackets")
+        raise UsageError(
+            f"breakdowns takes a list of files, not {quote(str(files))}", repair="put the file in brackets"
+        )
     if not callable(T):
         raise UsageError(f"the statistic must be kemeny, borda, a Robust or another function, not {quote(repr(T))}")
     at = None if deltas is None else tuple(numbers_of(deltas))
@@ -180,7 +181,7 @@ class FileBreakdown(Tabular):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What else should be known."""
+        """Remarks on the result."""
         return tuple(self.record["breakdown"]["notes"])
 
     def _whole(self, name: str) -> Floats:
@@ -253,7 +254,7 @@ def sources(
         else:
             digest = _digest(name)
             if executor is not None:
-                content = os.path.abspath(name)  # workers may stand in another folder
+                content = os.path.abspath(name)  # workers may run in another folder
         found.append(Source(f"{number}: {digest}", name, content))
     return found
 
@@ -263,7 +264,7 @@ def _digest(name: str) -> str:
         with Path(name).open("rb") as file:
             return file_digest(file, "sha256").hexdigest()
     except OSError:
-        return ""  # whoever reads it finds better words
+        return ""  # the reader gives a better message
 
 
 def run(
@@ -290,7 +291,7 @@ def run(
 
 
 def go_on(*statuses: Status) -> None:
-    """Raise the Ctrl-C that a computation has heard: a sweep of which a part is missing has no result."""
+    """Raise the Ctrl-C that a computation caught: an incomplete sweep has no result."""
     if any(status.is_interrupted for status in statuses):
         raise KeyboardInterrupt
 

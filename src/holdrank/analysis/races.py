@@ -1,4 +1,4 @@
-"""What it takes to overtake: first bounds for all races at once, then closer ones while there is time."""
+"""How many votes are needed to overtake: first bounds for all races at once, then tighter ones as time allows."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def has_quick_bounds(votes: Votes, T: Statistic) -> bool:
 
 
 class Prices:
-    """What it takes to reach each of some goals, as rows of a record.
+    """Bounds on the votes for each of several goals, as rows of a record.
 
     Attributes
     ----------
     rows : list of dict
         ``lower`` and ``upper`` as shares, the others as whole votes; ``known`` where anything is.
     cut_short : Status or None
-        Why a goal was not looked at as closely as it could be.
+        Why some bounds were not tightened.
     """
 
     def __init__(self, votes: Votes, T: Statistic, before: Ranking, asked: Sequence[goals.Goal]) -> None:
@@ -60,7 +60,7 @@ class Prices:
         self._closer = 0  # rows that were refined
 
     def one_by_one(self, clock: Clock, say: Say, *, least: float = 0.0) -> None:
-        """Attack one goal after the other, each with its part of the time, or with `least` seconds while there are."""
+        """Attack one goal after the other, each with its share of the time, but at least `least` seconds if left."""
         for done, goal in enumerate(self.asked):
             left = clock.seconds_left() / (len(self.asked) - done)
             left = min(max(left, least), clock.seconds_left())
@@ -72,7 +72,7 @@ class Prices:
             self.rows.append(self._attacked(goal, left))
 
     def quickly(self, clock: Clock, say: Say) -> None:
-        """Find first bounds for every goal: all are known after this, unless the time is over before."""
+        """Find first bounds for every goal, unless the time limit is reached."""
         engine = exact_engine(self.T, self.votes)
         assert engine is not None
         assert engine.quick is not None
@@ -85,14 +85,14 @@ class Prices:
             self.rows.append(self._row(found, shown=self._works(found, aim, clock)))
 
     def _works(self, found: Known, aim: goals.Aim, clock: Clock) -> bool:
-        """Whether an attack reaches its aim when the rule is run on what it leaves."""
+        """Whether an attack reaches its aim when the rule is run on the attacked votes."""
         if found.plan is None:
             return False
         attacked = partial(found.plan.applied, self.votes)
         return reaches(aim, self.T, attacked, consensus_of(attacked(), self.T, None), clock)
 
     def _row(self, found: Known, *, shown: bool) -> Record:
-        if found.undecided < 0:  # it was not looked at
+        if found.undecided < 0:  # it was not computed
             return {**dict.fromkeys(AMOUNTS), "known": False}
         counts, total = self.votes.is_counts, self.votes.total
         enough = found.does if shown else math.inf
@@ -107,9 +107,9 @@ class Prices:
         return {**{name: float(end) if math.isfinite(end) else None for name, end in ends.items()}, "known": True}
 
     def refine(self, clock: Clock, say: Say, *, most: int | None = None) -> int:
-        """Look more closely at what is open, in the order of the goals, up to so many; return how far that went.
+        """Tighten open bounds, in the order of the goals, up to a number of goals; return how many were done.
 
-        Each goal has its own attack, whose bounds replace those that are farther.
+        Each goal has its own attack, whose bounds replace weaker ones.
         """
         while self._closer < (len(self.rows) if most is None else min(most, len(self.rows))):
             row = self.rows[self._closer]
@@ -131,7 +131,7 @@ class Prices:
 
 
 def voters_who_matter(votes: Votes, T: Statistic, clock: Clock) -> tuple[VoterEffects, list[VoterAttack]]:
-    """Return what each voter does for the first place, and how many must leave, or vote otherwise, to change it."""
+    """Return the effect of each voter on the first place, and how many must leave or vote differently to change it."""
     effects = voter_effects(votes, T)
     changes: tuple[ChangeName, ...] = ("drop", "replace")
     attacks: list[VoterAttack] = []
@@ -143,7 +143,7 @@ def voters_who_matter(votes: Votes, T: Statistic, clock: Clock) -> tuple[VoterEf
 
 
 def is_open(row: Record, *, whole: bool) -> bool:
-    """Whether the minimum number of votes, or the minimum share, is not settled."""
+    """Whether the minimum number of votes, or the minimum share, is not known exactly."""
     least, most = (row["decides"], row["sufficient"]) if whole else (row["lower"], row["upper"])
     return least is not None and (most is None or most > least)
 

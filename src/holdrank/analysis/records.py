@@ -1,4 +1,4 @@
-"""Results as plain data, for JSON and for every page: items are numbers, infinity is None; and the schema of it all."""
+"""Results as plain data, for JSON and for every page, with their schema: items are numbers, infinity is None."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def removals_in_short(found: Removals) -> Record:
 
 
 def voters_record(found: VoterEffects, attacks: Sequence[VoterAttack]) -> Record:
-    """Return the voters who matter, and how many it takes to turn the race."""
+    """Return the voters who matter, and how many are needed to reverse the race."""
     items = found.consensus.items
     ends = {"needed": "needed", "ties": "to_tie", "decides": "to_decide", "sufficient": "sufficient"}
     rows = [
@@ -156,7 +156,7 @@ def voters_record(found: VoterEffects, attacks: Sequence[VoterAttack]) -> Record
 
 
 def voters_in_short(found: VoterEffects, attacks: Sequence[VoterAttack], most: int) -> Record:
-    """Return the voters who matter most, how many there are and decide alone, and how many turn the race."""
+    """Return the voters who matter most, how many decide alone, and how many are needed to reverse the race."""
     every = voters_record(found, attacks)
     counts = {"number": len(found.voters), "deciding": len(found.deciding)}
     rows = [{**row, "voters": row["voters"][:most]} for row in every["attacks"]]
@@ -242,7 +242,7 @@ def bootstrap_record(drawn: Bootstrap) -> Record:
 
 
 def curve_record(found: Breakdown) -> Record:
-    """Return a breakdown curve; one of the paper's algorithm also says where that ends, and with which constants."""
+    """Return a breakdown curve; for the paper's algorithm also with its estimate and constants."""
     paper: Record = {}
     if found.estimate is not None and found.options is not None:
         paper = {"estimate": found.estimate.tolist(), "options": found.options.plain()}
@@ -297,7 +297,7 @@ def command_record(command: str, votes: Votes | None, **parts: Any) -> Record:
 
 
 def seal_of(record: Record) -> str:
-    """Return the SHA-256 of all that a record says but times, however its JSON is laid out.
+    """Return the SHA-256 of a record without times, independent of the layout of its JSON.
 
     It shows that nothing was edited, by hand or by accident. It does not show who made the record. The same votes and
     the same spec give the same seal, unless a time limit cuts an analysis short.
@@ -309,7 +309,7 @@ def seal_of(record: Record) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return JSON with all numbers as floats, for 1 and 1.0 are one number to most programs."""
+    """Return JSON with all numbers as floats, because 1 and 1.0 are the same number to most programs."""
     if isinstance(value, dict):
         return {name: _plain(part) for name, part in value.items()}
     if isinstance(value, list):
@@ -341,7 +341,7 @@ def command_mismatch(record: Record) -> str:
 
 
 def _misfit(record: Record) -> str:
-    """Return where a record of the right form speaks of items that it does not have; empty if nowhere."""
+    """Return where a record of the right form refers to items that it does not have; empty if nowhere."""
     n = len(record["items"])
     if not n or len(set(record["items"])) < n:
         return "items is empty or has a duplicate name"

@@ -1,4 +1,4 @@
-"""What happens to the order of the others without each item: no rule is free of that, Bradley-Terry least of all."""
+"""How the order of the others changes without each item; no rule is immune to that, least of all Bradley-Terry."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from holdrank.words.removals import changes_text, removal_text
 
 @dataclass(frozen=True, slots=True)
 class Removal(Shown):
-    """The consensus of the others when one item leaves.
+    """The consensus of the others when one item is removed.
 
     Attributes
     ----------
     item : str
-        The item that leaves.
+        The removed item.
     items : tuple of str
         The others, in the order of the votes.
     ranking : Ranking
@@ -35,7 +35,7 @@ class Removal(Shown):
     flips : tuple of (str, str)
         Pairs that change their order: the first stood above the second, and now stands below.
     new_winner : bool
-        Whether another one comes first than was first among the others before.
+        Whether the first among the others changes.
     status : Status
         How the consensus was obtained.
     """
@@ -58,13 +58,13 @@ class Removal(Shown):
         return bool(self.flips) or self.new_winner
 
     def text(self) -> str:
-        """Return what the removal does, in a sentence."""
+        """Return the effect of the removal, in a sentence."""
         return removal_text(self.item, self.flips, self.winners, self.new_winner)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Removals(Tabular):
-    """What the removal of each item does to the others; made by `removals`.
+    """The effect of removing each item on the others; made by `removals`.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Removals(Tabular):
     statistic : StatisticName
         The rule.
     each : tuple of Removal
-        One for each item, in the order of the votes; fewer if the time ran out.
+        One for each item, in the order of the votes; fewer if the time limit was reached.
     status : Status
         Whether all of them are exact.
     seconds : float
@@ -92,7 +92,7 @@ class Removals(Tabular):
         return tuple(one for one in self.each if one.changes)
 
     def text(self) -> str:
-        """Return what removals change, one sentence per line."""
+        """Return the effects of removals, one sentence per line."""
         head = changes_text(len(self.changing), sum(one.new_winner for one in self.each), len(self.each))
         return "\n".join([head, *(one.text() for one in self.changing)])
 
@@ -154,7 +154,7 @@ def removals(
 
 
 def _one_by_one(votes: Votes | PairCounts, T: Statistic, clock: Clock) -> Iterator[tuple[Ranking, Status]]:
-    """Yield the consensus of the others when each item leaves, and how it was obtained."""
+    """Yield the consensus of the others when each item is removed, and its status."""
     for k in range(votes.n):
         rest = votes.only([name for i, name in enumerate(votes.items) if i != k])
         one = consensus_of(cast("Votes", rest), T, clock.time_limit(votes.n - k))
@@ -162,7 +162,7 @@ def _one_by_one(votes: Votes | PairCounts, T: Statistic, clock: Clock) -> Iterat
 
 
 def _removal(votes: Votes | PairCounts, before: Ranking, k: int, after: Ranking, status: Status) -> Removal:
-    """Return what the removal of item k does, given the consensus of the others."""
+    """Return the effect of removing item k, given the consensus of the others."""
     rest = np.delete(np.arange(votes.n), k)
     items = tuple(votes.items[i] for i in rest)
     old = before.ranks[rest]

@@ -17,8 +17,9 @@ class Analysis(Shown):
     Attributes
     ----------
     record : dict
-        The data; `analysis.schema.json`, which is shipped with the package, describes every field. In numbers of
-        votes and shares None stands for infinity: as a lower bound "no change does it", as an upper one "none known".
+        The data; `analysis.schema.json`, which is shipped with the package, describes every field. In numbers of votes
+        and shares None stands for infinity: as a lower bound it means that no change is enough, as an upper bound that
+        no attack was found.
     """
 
     record: Record
@@ -40,7 +41,7 @@ class Analysis(Shown):
 
     @classmethod
     def from_json(cls, text: str | bytes, *, source: str = "") -> Analysis:
-        """Return an analysis from its JSON; refuses what does not fit the schema, in the name of its source."""
+        """Return an analysis from its JSON; an error about JSON that does not fit the schema names its source."""
         repair = "write the file with Analysis.to_json or `holdrank report -o result.json`"
         try:
             record = json.loads(text, parse_constant=no_constant)

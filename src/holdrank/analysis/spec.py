@@ -12,7 +12,7 @@ from holdrank.rules.consensus import expect_seconds, kemeny
 from holdrank.rules.merges import Merge, Robust
 from holdrank.rules.registry import AUTO, expect_rule
 
-BUDGET = 0.01  # share of the votes that an adversary may change, where nothing is said
+BUDGET = 0.01  # default share of the votes that an adversary may change
 CURVE_ITEMS = 8  # up to here a curve has every distance
 _FAR = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)  # else these, and one pair
 
@@ -26,21 +26,21 @@ class Spec:
     rule : {"auto", "kemeny", "borda", "footrule", "copeland", "bradley-terry", "mean-score"}
         "auto" is Bradley-Terry for battles, and Kemeny for all other votes.
     theta : float, "auto" or None
-        Threshold of the tiers; "auto" ties what chance explains, None gives no tiers.
+        Threshold of the tiers; "auto" ties items that differ by no more than chance, None gives no tiers.
     merge : {"downward", "naive", "smith"}
     k : int or None
-        A cut after the first k items: who is safely in, safely out, undecided.
+        Number of places at the cut: which items are safely in the top k, safely out, or undecided.
     claims : tuple of str
         Claims to test: "X wins", "A above B" or "top 3".
     budget : float or None
-        Share of the votes that an adversary may change, for places and for the cut. None is 1 %; for places it is as
-        many votes as the attack on the first place takes, where those are fewer: with more, anybody may get anywhere.
+        Share of the votes that an adversary may change, for reachable places and for the cut. None means 1 %; for
+        places it means the number of votes of the attack on the first place, if that is smaller.
     draws : int
         Bootstrap samples; 0 for none.
     seed : int
         Seed of the bootstrap.
     by : str or None
-        What groups the votes whose chance is looked at: all votes of a voter, task or category then count as one unit.
+        Column of independent units: all votes of a voter, task or category then count as one unit.
     time_limit : float or None
         Time limit for all steps together, in seconds.
     """

@@ -1,4 +1,4 @@
-"""What all steps of an analysis share: their order, the time that each may take, and how each went."""
+"""Shared parts of all steps of an analysis: their order, the time for each, and the outcome of each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from holdrank.words.headlines import headline
 
 Progress: TypeAlias = Callable[[Step], None]
 
-# What each step may take of the time that is left, in the order of the steps: what people look at first comes first.
+# The share of the remaining time for each step, in the order of the steps: what readers see first comes first.
 SHARES = {
     "consensus": 0.3,
     "tiers": 0.3,
@@ -38,7 +38,7 @@ SHARES = {
 
 
 class Steps:
-    """A record that is filled step by step, inside a limit of time."""
+    """A record that is filled step by step, within a time limit."""
 
     def __init__(
         self, record: Record, clock: Clock, progress: Progress | None, partial: Callable[[Record], None] | None
@@ -47,7 +47,7 @@ class Steps:
 
     @contextmanager
     def _step(self, name: str) -> Iterator[None]:
-        """Run a step inside its share of the time, and record how it went."""
+        """Run a step within its share of the time, and record its outcome."""
         started = perf_counter()
         left = self.clock.seconds_left()
         self._part = Clock(None if math.isinf(left) else SHARES[name] * max(left, 0.0), within=self.clock)
@@ -61,7 +61,7 @@ class Steps:
         except KeyboardInterrupt:
             if not self.clock.interrupted or self.record["consensus"] is None:
                 raise
-            self._note(Status.INTERRUPTED)  # a step that did not hear the first signal
+            self._note(Status.INTERRUPTED)  # a step that did not notice the first signal
         state["seconds"] = round(perf_counter() - started, 3)
         state["ended"] = round(math.fsum(step["seconds"] for step in self.record["steps"]), 3)
         if self.partial is not None and self.record["consensus"] is not None:

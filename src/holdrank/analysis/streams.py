@@ -1,4 +1,4 @@
-"""Votes drawn again, with replacement: single votes, or whole groups of them; as weights of the distinct ballots."""
+"""Votes drawn with replacement, single or in whole groups, as weights of the distinct ballots."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def draw_groups(groups: Groups, distinct: int, size: int, generator: np.random.G
 
 
 class Stream:
-    """Draws one after the other. Every block of them has random numbers of its own, so that any block can be first.
+    """Successive draws. Every block of draws has its own random numbers, so that any block can come first.
 
     Parameters
     ----------

@@ -44,8 +44,8 @@ class Tradeoff(Tabular):
     Attributes
     ----------
     theta : (m,) array
-        One threshold for each distinct result of the merge, rising: the more robust of the least threshold with this
-        result and the middle of all of them.
+        One threshold for each distinct result of the merge, in rising order: either the smallest threshold with this
+        result or the middle of its range, whichever is more robust.
     rankings : tuple of Ranking
         The results.
     loss : (m,) array
@@ -54,7 +54,7 @@ class Tradeoff(Tabular):
         The breakdown at `delta`: the minimum share of votes that must be replaced to move the result by `delta` lies
         between; infinite where no change does.
     pareto : (m,) array of bool
-        Where no other threshold has less loss and is known to be as robust.
+        True where no other threshold has less loss and is known to be as robust.
     best : int
         The number of the threshold with the largest `lower` among those whose loss is within `tolerance` of the base's;
         the smallest loss where several are as robust, or where no loss is within the tolerance.
@@ -67,7 +67,7 @@ class Tradeoff(Tabular):
     distance : {"hausdorff_ns", "hausdorff_half"}
     goal : Goal or None
     status : Status
-        Of all breakdowns together.
+        Status of all breakdowns together.
     total : float
         Number of votes, or total mass of a distribution.
     seconds : float
@@ -115,7 +115,7 @@ def tradeoff(
     executor: Executor | None = None,
     checkpoint: Keep = None,
 ) -> Tradeoff:
-    """Return loss and certified breakdown for every threshold with a result of its own, and the best of them.
+    """Return loss and certified breakdown for every distinct result of a merge, and the best threshold.
 
     Parameters
     ----------
@@ -130,31 +130,31 @@ def tradeoff(
         the top can be bounded where that of the whole ranking cannot.
     distance : {"hausdorff_ns", "hausdorff_half"}
     tolerance : float
-        How much more loss than the base's the best threshold may have, per pair that a vote compares.
+        Loss that the best threshold may add to that of the base, per pair that a vote compares.
     most : int, optional
-        The most thresholds that are tried, where Downward Merge has more results: see `merge_path`.
+        The largest number of thresholds to try where Downward Merge has more results: see `merge_path`.
     time_limit : float, optional
-        Seconds for all breakdowns together; when they are over, or at Ctrl-C, the rest have lower 0 and upper infinity.
-        Those within the tolerance come first.
+        Time limit in seconds for all breakdowns together. At the limit, or at Ctrl-C, the rest have lower bound 0 and
+        upper bound infinity. Thresholds within the tolerance come first.
     progress : callable, optional
         Called with a `Step` for each threshold that is tried.
     executor : Executor, optional
-        Whose workers share the thresholds: any of `concurrent.futures`, `clusters.local`, `clusters.connect`. The
+        Tries thresholds in parallel: any executor of `concurrent.futures`, `clusters.local` or `clusters.connect`. The
         result is the same, unless a time limit cuts it short.
     checkpoint : path, optional
-        File to which finished thresholds go at once. A checkpoint with the same votes and parameters is resumed.
+        File that stores finished thresholds. A checkpoint with the same votes and parameters is resumed.
 
     Notes
     -----
-    A merge gives the same result from one threshold up to the next. Where in between is best depends on the attack:
-    pairs that are apart are tied by fewer votes the larger the threshold is, pairs that are tied come apart by fewer
-    the smaller it is. The least threshold and the middle are tried, and the better one is kept. The first result is
-    that of threshold 0, the base itself unless the votes are level on a pair; with merge "smith", also unless the
-    majorities go round in a circle.
+    A merge gives the same result from one threshold up to the next. The best threshold in between depends on the
+    attack: the larger the threshold, the fewer votes tie separated pairs; the smaller it is, the fewer votes split tied
+    pairs. The smallest threshold and the middle are tried, and the better one is kept. The first result is that of
+    threshold 0: the base itself, unless the votes are level on a pair or, with merge "smith", unless the majorities
+    have a cycle.
 
     The breakdown of merge "smith" at one pair has a formula: the least ``(W[i, j] - W[j, i]) / 2 - theta * (W[i, j] +
     W[j, i])`` over the pairs i above j, as a share of the votes; where all ballots compare all pairs it is ``P[i, j] -
-    1/2 - theta``. At larger `delta` it is a lower bound, and no upper one is given.
+    1/2 - theta``. At larger `delta` it is a lower bound, and there is no upper bound.
 
     Examples
     --------
@@ -234,7 +234,7 @@ def _values(theta: Floats, turns: Sequence[int], *, between: bool) -> dict[int, 
 
 @dataclass(frozen=True, slots=True)
 class _Sweep:
-    """What the breakdowns of all thresholds have in common."""
+    """Parameters shared by the breakdowns of all thresholds."""
 
     votes: Votes
     base: Statistic
@@ -258,7 +258,7 @@ def _run(
     kept: Checkpoint | None,
     progress: Progress | None,
 ) -> Tried:
-    """Return what is known about each threshold, as far as time allows."""
+    """Return the bounds for each threshold, as far as time allows."""
     known: Tried = {}
     if progress is not None:
         progress(Step("thresholds", 0, len(work)))
@@ -291,7 +291,7 @@ def _best_of_each(theta: Floats, tried: dict[int, dict[float, None]], known: Tri
 
 
 def _try(parcel: Parcel[_Sweep], theta: float, clock: Clock) -> tuple[tuple[float | None, float | None, bool], bool]:
-    """Return lower and upper at one threshold, None for infinity, and whether time was short; then, if it is final."""
+    """Return the bounds at one threshold, None for infinity, whether time was short, and whether they are final."""
     sweep = parcel.value
     T = Robust(sweep.base, theta, merge=sweep.merge)
     known = parcel.desk.setdefault("passing", {})
@@ -318,7 +318,7 @@ def _robustness(
 ) -> tuple[float, float]:
     """Return the certified bounds on the breakdown of a merge, given the consensus of its base.
 
-    `known` keeps what it takes to pass the items of the first tiers in the ranking below.
+    `known` caches bounds on passing the items of the first tiers in the ranking below.
     """
     asked = goal.aim(median.ranking, votes.items)
     engine = exact_engine(T, votes)
@@ -326,7 +326,7 @@ def _robustness(
         return _smith_robustness(votes, T, median, asked)
     if engine is None and (T.merge != "smith" or rule_of(T.base).probabilities is not None):
         raise UsageError(
-            "breakdowns of merges exist for kemeny, borda, footrule, and bradley-terry on battles, "
+            "breakdowns of merges are available for kemeny, borda, footrule, and bradley-terry on battles, "
             f"not for {name_of(T.base)} on these votes"
         )
     before = T.merged(votes, median)
@@ -385,17 +385,19 @@ def _top_robustness(
 def _smith_robustness(votes: Votes, T: Robust, median: Consensus, asked: Aim) -> tuple[float, float]:
     """Return bounds on the breakdown of the dominating sets with a margin.
 
-    As long as every pair of different tiers keeps its margin, all borders stay and tiers are only split. A pair that
-    has lost it shares a tier or is turned. So the pair that is nearest to that decides, and its cheapest loss is to
-    turn ballots that have it in this order.
+    As long as every pair of different tiers keeps its margin, all borders stay and tiers can only split. A pair that
+    has lost its margin shares a tier or is reversed. So the pair closest to losing it decides, and the cheapest way is
+    to reverse ballots that have the pair in this order.
     """
     if not rule_of(T.base).majorities_first:
         raise UsageError(
-            f"breakdowns of merge 'smith' exist for kemeny and copeland, not for {name_of(T.base)}",
+            f"breakdowns of merge 'smith' are available for kemeny and copeland, not for {name_of(T.base)}",
             repair="use one of these, which give the same tiers, or another rule",
         )
     if asked.distance != "hausdorff_ns":
-        raise UsageError(f"breakdowns of merge 'smith' exist in the distance 'hausdorff_ns', not in {asked.distance!r}")
+        raise UsageError(
+            f"breakdowns of merge 'smith' are available in the distance 'hausdorff_ns', not in {asked.distance!r}"
+        )
     before = T.merged(votes, median)
     if not before.status.is_exact:
         return 0.0, math.inf
@@ -407,9 +409,9 @@ def _smith_robustness(votes: Votes, T: Robust, median: Consensus, asked: Aim) ->
 
 
 def front(loss: Floats, lower: Floats, upper: Floats) -> npt.NDArray[np.bool_]:
-    """Return where no other point has less loss, or the same, and is certainly as robust and in one of them better.
+    """Return the points that no other point certainly dominates in loss and robustness.
 
-    With `lower` and `upper` exchanged: where no other point can be so, whatever lies between the bounds.
+    With `lower` and `upper` exchanged: the points that no other point can dominate, for any values between the bounds.
     """
     no_worse = (loss[None] <= loss[:, None] + SAME) & (lower[None] >= upper[:, None] - SAME)
     better = (loss[None] < loss[:, None] - SAME) | (lower[None] > upper[:, None] + SAME)

@@ -1,4 +1,4 @@
-"""The voters who matter most: what the strengths of Bradley and Terry are when each voter is left out in turn."""
+"""The voters who matter most: Bradley-Terry strengths when each voter is left out in turn."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class VoterEffects(Tabular):
     new_winner : array of bool
         Whether another item comes first without them.
     consensus : Consensus
-        Of all voters.
+        Consensus of all voters.
     statistic : StatisticName
     seconds : float
         Time taken.
@@ -85,7 +85,7 @@ class VoterEffects(Tabular):
         return [dict(zip(names, row, strict=True)) for row in list(every)[:most]]
 
     def text(self) -> str:
-        """Return who matters most, one sentence per line."""
+        """Return the voters who matter most, one sentence per line."""
         pair, rows = (self.above, self.below), self.rows(most=_TOLD)
         head = deciding_text(len(self.deciding), len(self.voters), *pair)
         told = [effect_text(row["voter"], row["battles"], self.lead, row["lead_without"], pair) for row in rows]
@@ -107,7 +107,7 @@ def voter_effects(votes: Votes, T: Statistic, *, race: Sequence[str] | None = No
     T : Statistic
         `bradley_terry`.
     race : pair of str, optional
-        Two items; the one that is ahead leads. By default the first two of the consensus.
+        Two items; by default the first two of the consensus.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def voter_effects(votes: Votes, T: Statistic, *, race: Sequence[str] | None = No
 
 
 def _winners(fitted: Floats) -> list[int]:
-    """Return who comes first in each row of strengths, as the rule says."""
+    """Return the winner by the rule for each row of strengths."""
     second, first = np.partition(fitted, -2, axis=1)[:, -2:].T
     clear = first - second > _CLEAR * np.maximum(np.ptp(fitted, axis=1), 1.0)
     best = fitted.argmax(axis=1).tolist()
@@ -181,8 +181,8 @@ def _race(votes: Votes, before: Consensus, strengths: Floats, race: Sequence[str
 def strengths_without(battles: Battles, crowd: Crowd) -> Iterator[tuple[Ints, Floats]]:
     """Yield kinds of voters, some at a time, and the strengths without one voter of each kind.
 
-    One voter changes the Hessian little. So steps are taken with that of all voters, for many at once; the slope that
-    they bring to 0 is that without the voter. Where that does not settle soon, the rule's own fit takes over.
+    One voter changes the Hessian little. So steps for many voters at once use the Hessian of all voters; the gradient
+    that they bring to 0 is the one without the voter. Where this does not converge soon, the rule's own fit takes over.
     """
     everyone = _Everyone(battles)
     n, order = battles.n, np.argsort(crowd.of, kind="stable")

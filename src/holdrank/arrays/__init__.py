@@ -1,1 +1,1 @@
-"""What all rooms share about arrays: tolerances, counting, and hot loops in C."""
+"""Shared array code: tolerances, counting, and hot loops in C."""

@@ -1,7 +1,7 @@
-"""Builds the library of hot loops from their C sources: when a wheel is made, and in a clone at the first use.
+"""Builds the library of hot loops from their C sources: when a wheel is built, and in a clone on first use.
 
-It needs nothing but Python itself and a C compiler: what CC names, cc, gcc or clang, else the one that the package
-ziglang brings. The name of the library tells from which sources it was built, so a changed source is built anew.
+It needs only Python and a C compiler: the one that CC names, cc, gcc or clang, else the one in the package ziglang. The
+name of the library contains a hash of its sources, so that changed sources are built again.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def find_compiler() -> list[str] | None:
 
 
 def build(folder: Path) -> Path:
-    """Build the library in `folder`; older ones there go. Processes that do so at the same time do no harm."""
+    """Build the library in `folder` and delete older ones there; several processes may do so at the same time."""
     import subprocess  # in a wheel, nothing is built
     import tempfile
 

@@ -22,7 +22,7 @@ LEAST_GAIN = 1e-9
 def descend(
     margin: npt.NDArray[np.float64], order: npt.NDArray[np.integer[Any]], least_gain: float = LEAST_GAIN
 ) -> float:
-    """Improve `order` by moves that gain more than `least_gain`; return what they gain."""
+    """Improve `order` by moves that gain more than `least_gain`; return the total gain."""
     return float(call("descend", margin, len(order), order, least_gain))
 
 
@@ -34,10 +34,10 @@ def wander(
     seed: int,
     least_gain: float = LEAST_GAIN,
 ) -> float:
-    """Improve `order` by iterated insertion search, which reads about `steps` margins; return what is gained.
+    """Improve `order` by iterated insertion search, which reads about `steps` margins; return the total gain.
 
-    Random moves of one to three items are followed by insertion search among the items that they pass. Now and then
-    the search goes on from an order that is worse by up to a mean margin. The same seed gives the same order on every
+    Random moves of one to three items are followed by insertion search among the items that they pass. Now and then the
+    search continues from an order that is worse by up to a mean margin. The same seed gives the same order on every
     machine.
     """
     heat = float(np.abs(margin).mean())

@@ -27,7 +27,7 @@ def count_wins(
     ranks : (m, n) array below 2**15, 0 = unlisted; fastest when stored column by column
     weights : (m,) array
     strict : bool
-        No ballot has a tie or an unlisted item, so that one comparison settles a pair.
+        No ballot has a tie or an unlisted item, so that one comparison decides a pair.
     observed : bool
         Unlisted items are not compared (otherwise they are tied below the listed ones).
     """
@@ -68,12 +68,12 @@ def count_marks(
     observed: bool,
     spare_bits: int = 2,
 ) -> npt.NDArray[np.float64]:
-    """Do what `count_wins` does for ballots that list few of n items, in time by the pairs that they list.
+    """Do the same as `count_wins` for ballots that list few of n items; the time depends on the pairs that they list.
 
     `sizes` says how many items each ballot lists, `item` and `rank` which ones and where, ballot after ballot.
     """
     # A ballot adds 1 to both sides of a pair, and moves one of them to the other side if it prefers one to the other.
-    # Under "bottom" it does so for all pairs: whoever is listed gains on whoever is not.
+    # Under "bottom" it does so for all pairs: a listed item gains on every unlisted one.
     scale = whole_number_scale(weights, spare_bits)
     whole = np.rint(weights * scale).astype(np.int64)
     doubled = np.zeros((n, n), dtype=np.int64)
@@ -103,8 +103,8 @@ def whole_number_scale(weights: npt.NDArray[np.float64], spare_bits: int = 2) ->
     """Return a factor that makes whole numbers of the weights and leaves room for sums in 64 bits.
 
     Sums of whole numbers are exact in any order, so results do not depend on the machine or on how the ballots are
-    stored. Counts stay as they are where there is room for them; else, as shares do, they keep ``62 - spare_bits``
-    binary digits of the total.
+    stored. Counts stay unchanged if they fit; otherwise, like shares, they keep ``62 - spare_bits`` binary digits of
+    the total.
     """
     total = float(weights.sum())
     parts = np.array_split(weights, 1 + len(weights) // _BLOCK)

@@ -1,4 +1,4 @@
-"""The fractional knapsack: which ballots to change first, and how many of them, to gain what is needed.
+"""The fractional knapsack: which ballots to change first, and how many, to reach a required gain.
 
 Every ballot gains something for each unit of its weight that changes. With the ballots sorted from the largest gain
 down, the cheapest change takes whole ballots from the front and a part of the next one:
@@ -34,30 +34,30 @@ class Knapsack:
 
     @property
     def most(self) -> Any:
-        """What all ballots together gain."""
+        """The gain of all ballots together."""
         return self.gained[-1] if len(self.gained) else 0
 
     def fill(self, need: Any, enough: Any = None) -> tuple[int, Any]:
-        """Return how many ballots go as a whole, and what the next one must still gain.
+        """Return how many ballots are used whole, and the gain that the next one must add.
 
         Parameters
         ----------
         need : number
-            No more than all ballots gain, but for rounding.
+            At most the gain of all ballots, up to rounding.
         enough : number, optional
-            Where ballots gain this much they are taken to gain `need`: a little less, against rounding.
+            A gain that counts as `need`: slightly less, to allow for rounding.
         """
         full = int(self.gained.searchsorted(need if enough is None else enough))
         full = min(full, len(self.gained) - 1)
         return full, need - (self.gained[full - 1] if full else 0)
 
     def least_weight(self, need: float, enough: float | None = None) -> float:
-        """Return the least weight that gains `need`; see `fill`."""
+        """Return the minimum weight that gains `need`; see `fill`."""
         full, missing = self.fill(need, enough)
         return float(self.weights[:full].sum() + missing / self.gains[full])
 
 
 def taken_in_order(weights: npt.NDArray[Any], size: float) -> npt.NDArray[np.float64]:
-    """Return how much of each weight goes when `size` goes in all, the first ones first."""
+    """Return how much of each weight is used for a total of `size`, the first ones first."""
     before = np.concatenate(([0.0], np.cumsum(weights)[:-1]))
     return np.asarray(np.clip(size - before, 0.0, weights), dtype=np.float64)

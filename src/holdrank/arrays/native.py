@@ -1,7 +1,7 @@
 """Calls the hot loops, which are written in C: `loops/*.c`, one library for all versions of Python.
 
-Arrays are checked before their addresses are handed over: a wrong type or a gap in memory is an error here, not there.
-While a loop runs, other threads of Python run, too.
+Arrays are checked before their addresses are passed: a wrong type or memory layout is an error here, not in C. While a
+loop runs, other Python threads run too.
 """
 
 from __future__ import annotations
@@ -102,12 +102,12 @@ def _library() -> ctypes.CDLL:
         except OSError:
             continue  # this folder is read-only, or programs in it may not run
     raise HoldrankError(
-        "no folder for the compiled loops of holdrank can be written", repair="install it with pip, which builds them"
+        "no folder is writable for the compiled loops of holdrank", repair="install it with pip, which builds them"
     )
 
 
 def _folders() -> Iterator[Path]:
-    """Where the library may lie: beside the sources, as wheels have it; else, for read-only clones, with the user."""
+    """Where the library may be: next to the sources, as in wheels; else, for read-only clones, in the user's cache."""
     yield compiler.SOURCES
     caches = {"win32": os.environ.get("LOCALAPPDATA", "~/AppData/Local"), "darwin": "~/Library/Caches"}
     yield Path(caches.get(sys.platform) or os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "holdrank"

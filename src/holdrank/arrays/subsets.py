@@ -1,4 +1,4 @@
-"""Dynamic programming over subsets: the cheapest order of few items, whatever the costs.
+"""Dynamic programming over subsets: the cheapest order of few items, for any costs.
 
 With ``cost[i, j]`` paid for i before j, and item i first in the subset S::
 
@@ -28,7 +28,7 @@ class Level(NamedTuple):
     rest : (count, size) array of int
         The subset without each of its members.
     rest_at : (count, size) array of int
-        Where that stands among the subsets of the level before.
+        Its position among the subsets of the previous level.
     """
 
     subsets: npt.NDArray[np.int64]
@@ -53,7 +53,7 @@ def levels(n: int) -> list[Level]:
 
 
 def order_subsets(cost: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return the least cost of ordering each subset."""
+    """Return the lowest cost of ordering each subset."""
     least = np.empty(1 << len(cost))
     call("order_subsets", np.ascontiguousarray(cost, dtype=np.float64), len(cost), least)
     return least

@@ -1,8 +1,8 @@
-"""How near is equal: the tolerances that results mean something by, all in one place.
+"""The tolerances that affect results, all in one place.
 
 Weights that are counts are whole numbers, and so are sums and differences of them: costs, majorities and ties are then
-compared exactly, without any of these. Each solver has further tolerances of its own, in units of its own, next to it;
-they decide how far it searches and not what a result says.
+compared exactly, without any of these. Each solver has further tolerances in its own units, defined next to it; they
+affect how far it searches, not what a result says.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""How many votes must change before a consensus breaks: bounds, exact values, estimates, and the attacks."""
+"""How many votes must change before a consensus breaks: bounds, exact values, estimates and attacks."""

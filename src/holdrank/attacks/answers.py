@@ -1,4 +1,4 @@
-"""The front doors: `breakdown` and `attack`."""
+"""The entry points: `breakdown` and `attack`."""
 
 from __future__ import annotations
 
@@ -61,24 +61,24 @@ def breakdown(
         Pair counts for `bradley_terry` and its tiers, on battles only.
     T : Statistic
         The rule; by default `auto`, which is `bradley_terry` for battles and `kemeny` for all other votes.
-        `kemeny`, `borda`, `footrule`, a `Median`, and `Robust` of `kemeny` or `borda` by "downward" or "naive":
-        exactly, as far as effort and time allow. `bradley_terry` on battles: attacks, and lower bounds that are close
-        for close races; its tiers: attacks, and lower bounds that are 0 where a tie may just break. `Robust` of
-        `footrule`: attacks that work, but lower bounds that may be weak. Any other: by search.
+        Exact, as far as effort and time allow, for `kemeny`, `borda`, `footrule`, a `Median`, and `Robust` of `kemeny`
+        or `borda` by "downward" or "naive". For `bradley_terry` on battles: verified attacks, and lower bounds that are
+        tight for close races; for its tiers: verified attacks, and lower bounds that are 0 where a tie may just break.
+        For `Robust` of `footrule`: verified attacks, but possibly weak lower bounds. For any other statistic: a search.
     deltas : sequence of float, optional
         Distances as shares of the pairs, from 0 to 1. By default every multiple of one pair; for a statistic that ties
         items and "hausdorff_half", every multiple of half a pair up to the farthest ranking.
     method : {"auto", "exact", "search", "bounds", "smooth", "paper"}
-        "exact" gives certified lower and upper values with attacks; "search" attacks that work, and lower values
-        for `copeland` and `mean_score`; "bounds" the paper's theorems; "smooth" attacks that work, found by an
-        improved form of the paper's estimator; "paper" the paper's estimator as it is written, which bounds nothing:
-        see `estimate`; "auto" is "exact" where T has it, else "search".
+        "exact" gives certified lower and upper bounds with attacks; "search" gives verified attacks, and lower bounds
+        for `copeland` and `mean_score`; "bounds" gives the paper's theorems; "smooth" gives verified attacks found by
+        an improved form of the paper's estimator; "paper" runs the paper's estimator as written, which bounds nothing
+        (see `estimate`); "auto" is "exact" where T supports it, else "search".
     distance : {"hausdorff_ns", "hausdorff_half"}, or a metric
-        Between rankings with ties; "hausdorff_half" counts a pair that is tied in one of them as half a pair. Between
-        strict rankings both are Kendall's. For a `Median` also any metric that `Metric.of` takes; deltas are then
-        shares of its largest distance.
+        Distance between rankings with ties; "hausdorff_half" counts a pair that is tied in only one of them as half a
+        pair. Between strict rankings both equal Kendall's distance. For a `Median` also any metric that `Metric.of`
+        accepts; deltas are then shares of its largest distance.
     device : str, optional
-        For "smooth": where torch is to run it, such as "cuda"; numpy by default.
+        For "smooth": the torch device to run on, such as "cuda"; numpy by default.
     options : PaperOptions, optional
         For "paper": the constants of its algorithm.
     time_limit : float, optional
@@ -90,10 +90,11 @@ def breakdown(
 
     Notes
     -----
-    Every attack is verified: the statistic is run again on the attacked votes and must be as far away as claimed, as
-    the only optimum. With several optima the breakdown is 0 up to the largest distance to another one; `notes` says
-    so. A base of tiers other than `kemeny` and `borda` has no linear conditions on its order here: ties, gaps and
-    what moves its first items bound it. Paper: the breakdown function (Section 2.2).
+    Every attack is verified: the statistic runs again on the attacked votes, and its result must be the only optimum
+    and as far away as claimed. If the consensus is one of several optima, the breakdown is 0 up to the largest distance
+    to another optimum; `notes` says so. For tiers whose base is neither `kemeny` nor `borda`, the engine has no linear
+    conditions on the order; ties, gaps and changes of the first items bound it. Paper: the breakdown function (Section
+    2.2).
 
     Examples
     --------
@@ -120,7 +121,7 @@ def breakdown(
     seed = None
     if method == "exact" and engine is None:
         raise UsageError(
-            f"exact breakdowns exist for kemeny, borda, footrule and Robust of these, not for {name_of(T)}",
+            f"exact breakdowns are available for kemeny, borda, footrule and Robust of these, not for {name_of(T)}",
             repair="use one of them, a Median, or method='search'",
         )
     if engine is None and method in ("auto", "search"):
@@ -168,16 +169,16 @@ def attack(
     votes : Votes or PairCounts
         Pair counts for `bradley_terry` and its tiers, on battles only.
     T : Statistic
-        `kemeny`, `borda`, `footrule`, a `Median`, and `Robust` of `kemeny` or `borda` by "downward" or "naive":
-        exactly, as far as effort and time allow. `bradley_terry` on battles: an attack, and a lower bound that is close
-        for close races; its tiers: an attack, and a lower bound that is 0 where a tie may just break. `Robust` of
-        `footrule`: an attack that works, but a lower bound that may be weak. Any other: by search, an attack that
-        works, with a lower bound for `copeland` and `mean_score`. The status says which.
+        Exact, as far as effort and time allow, for `kemeny`, `borda`, `footrule`, a `Median`, and `Robust` of `kemeny`
+        or `borda` by "downward" or "naive". For `bradley_terry` on battles: a verified attack, and a lower bound that
+        is tight for close races; for its tiers: a verified attack, and a lower bound that is 0 where a tie may just
+        break. For `Robust` of `footrule`: a verified attack, but possibly a weak lower bound. For any other statistic:
+        a search for an attack, with a lower bound for `copeland` and `mean_score`. The status says which applies.
     goal : Goal
         `NewWinner`, `Wins`, `Above`, `TopSet`, `Enters`, `Leaves` or `Distance`.
     change : {"replace", "drop", "add"}
-        What the attacker may do: replace ballots by rankings of their choice, drop ballots, or add rankings; battles
-        between two items are replaced by battles. Shares are of the original votes in all three cases.
+        What the attacker may do: replace ballots by rankings of their choice, drop ballots, or add rankings. Battles
+        between two items are replaced by battles. Shares refer to the original votes in all three cases.
     time_limit : float, optional
         Time limit in seconds. At the limit, or at Ctrl-C, you get what is proved by then.
     progress : callable, optional
@@ -209,7 +210,7 @@ def attack(
 
 
 def engine_for(aim: Aim, votes: Votes, T: Statistic) -> Engine:
-    """Return the best engine there is for an aim."""
+    """Return the best available engine for an aim."""
     unknown = not isinstance(T, Robust) and bool(aim.leaver) and not is_symmetric(T, votes)
     exact = exact_engine(T, votes)
     if exact is None or (unknown and not exact.any_target):
@@ -238,7 +239,7 @@ def _curve(
     progress: Progress | None,
     started: float,
 ) -> Breakdown:
-    """Ask the engine of a case about all distances at once."""
+    """Run the engine of a case on all distances at once."""
     aims = [Distance(float(delta), distance).aim(case.before.ranking, case.votes.items) for delta in at]
     # Distances between two attainable ones ask the same question.
     asked = {aim.step(): aim for aim in sorted(aims, key=Aim.step)}
@@ -300,7 +301,7 @@ def _theorems(
 
 
 def _paper_options(method: str, options: object) -> PaperOptions | None:
-    """Return the constants of method "paper"; None for the others, which take none."""
+    """Return the constants of method "paper"; None for all other methods, which have none."""
     if method != "paper" and options is not None:
         raise UsageError("options applies only to method='paper'")
     if options is not None and not isinstance(options, PaperOptions):
@@ -311,7 +312,7 @@ def _paper_options(method: str, options: object) -> PaperOptions | None:
 
 
 def votes_of(votes: Votes | PairCounts, T: Statistic) -> Votes:
-    """Return votes; battles, for a rule that has an engine for them, from pair counts as well."""
+    """Return votes; also accept pair counts of battles for a rule that has an engine for battles."""
     if not isinstance(votes, PairCounts):
         return votes
     engine: Engine | None = rule_of(base_of(T)).engine
@@ -322,7 +323,7 @@ def votes_of(votes: Votes | PairCounts, T: Statistic) -> Votes:
         )
     if not math.isclose(float(votes.wins().sum()), votes.total, rel_tol=1e-9):
         raise UsageError(
-            f"the counts are of {number(votes.total)} ballots with {number(float(votes.wins().sum()))} comparisons, "
+            f"the counts come from {number(votes.total)} ballots with {number(float(votes.wins().sum()))} comparisons, "
             "and do not say which comparisons belong to the same ballot",
             repair="give the votes, or counts.as_votes() to treat every comparison as a ballot",
         )
@@ -330,7 +331,7 @@ def votes_of(votes: Votes | PairCounts, T: Statistic) -> Votes:
 
 
 def checked(votes: object, T: Statistic) -> Statistic:
-    """Refuse what makes no sense; return the statistic, with the threshold that it has for these votes."""
+    """Refuse invalid values; return the statistic, with the threshold that it has for these votes."""
     if not isinstance(votes, Votes):
         raise UsageError(
             f"votes must be Votes, not {type(votes).__name__}; make them with Votes.from_orders or another constructor"
@@ -342,7 +343,7 @@ def checked(votes: object, T: Statistic) -> Statistic:
 
 
 def check_goal(goal: object, T: Statistic | None) -> None:
-    """Refuse what is no goal, and a distance that a statistic (None for tiers) does not take."""
+    """Refuse a value that is not a goal, and a distance that a statistic (None for tiers) does not support."""
     if isinstance(goal, type) and issubclass(goal, Goal):  # a class has the methods of a goal too
         needed = [name for name, known in signature(goal).parameters.items() if known.default is known.empty]
         call = f"{goal.__name__}({', '.join(needed)})"
@@ -359,7 +360,7 @@ def check_goal(goal: object, T: Statistic | None) -> None:
 
 
 def numbers_of(deltas: Iterable[float]) -> list[float]:
-    """Return distances as numbers of Python's; refuse what are none."""
+    """Return distances as Python numbers; refuse anything else."""
     try:
         at = [real_number(delta) for delta in deltas]
     except TypeError as error:
@@ -371,20 +372,20 @@ def numbers_of(deltas: Iterable[float]) -> list[float]:
 
 
 def _far(T: Statistic, distance: MetricLike, method: str) -> TierDistance | Metric:
-    """Return the distance of a curve; refuse unknown ones, and metrics where no engine takes them."""
+    """Return the distance of a curve; refuse unknown distances, and metrics that no engine supports."""
     goal = Distance(1.0, distance)
     check_goal(goal, T)
     far = cast("TierDistance | Metric", goal.distance)
     if isinstance(far, Metric) and method not in ("auto", "exact", "bounds"):
         raise UsageError(
-            f"method={method!r} knows the distances hausdorff_ns and hausdorff_half, not {far.name}",
+            f"method={method!r} supports the distances hausdorff_ns and hausdorff_half, not {far.name}",
             repair="use method='exact' or method='bounds'",
         )
     return far
 
 
 def _all_distances(before: Ranking, T: Statistic, distance: TierDistance | Metric) -> Floats:
-    """Return the distances that a consensus may move by, from the nearest on."""
+    """Return the distances that a consensus may move by, in rising order."""
     if isinstance(distance, Metric):
         return np.unique(distances_from(before, distance))[1:]
     pairs = before.n * (before.n - 1) // 2
@@ -406,7 +407,7 @@ def _seconds_left(time_limit: float | None, started: float) -> float | None:
 
 
 def _status_of(answer: Answer, of_curve: Status) -> Status:
-    """Return the status of one answer of a curve; one that is not exact has the reason of the whole curve."""
+    """Return the status of one answer of a curve; an answer that is not exact has the status of the whole curve."""
     if answer.lower < answer.upper:
         return of_curve
     return Status.OUT_OF_REACH if math.isinf(answer.lower) else Status.LEAST

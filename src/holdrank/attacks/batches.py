@@ -3,8 +3,8 @@
 A statistic of n items has finitely many outcomes: n! strict rankings, and for a merge each of them with its places cut
 into buckets in 2**(n - 1) ways. A batch form lists them once and then answers only with their numbers, so that a
 distance to a fixed ranking is a look-up. Of the n! shares it needs a few dozen means, such as the margins of the pairs:
-one product with a table of n! rows, which whoever makes the shares may take over. Everything between is matrix products
-and comparisons that run on any array library.
+one product with a table of n! rows, which the caller may compute together with the shares. Everything else is matrix
+products and comparisons that run on any array library.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _HALVES_FROM = 7  # items: below, the costs of all orders are as fast as those o
 
 @runtime_checkable
 class Batched(Protocol):
-    """A statistic of your own that can be estimated: a `Statistic` with a batch form."""
+    """A user-defined statistic that can be estimated: a `Statistic` with a batch form."""
 
     @property
     def __name__(self) -> str: ...
@@ -41,7 +41,7 @@ class Batched(Protocol):
     def batch(self, shares: Any) -> Any:
         """Return the ranks of the items, (..., n), for shares (..., n!) of the rankings in the order of `all_rankings`.
 
-        Shares are an array of some library, at least two-dimensional; the ranks must be of the same.
+        Shares are an array of some library, at least two-dimensional; the ranks must belong to the same library.
         """
         ...
 
@@ -51,7 +51,7 @@ def all_orders(n: int) -> Ints:
     """Return the orders of n items, best first, one per row, in lexicographic order as in `all_rankings`."""
     if n > MOST_ITEMS:
         raise LimitError(
-            f"{n} items have {factorial(n):,} rankings; this takes up to {MOST_ITEMS} items",
+            f"{n} items have {factorial(n):,} rankings; the limit is {MOST_ITEMS} items",
             repair="keep fewer items, or use method='bounds' or 'exact', which do not list all rankings",
         )
     return closed(np.array(list(permutations(range(n)))).reshape(-1, n))
@@ -97,7 +97,7 @@ class BatchForm:
 def batch_form(statistic: Statistic, n: int, like: Any) -> BatchForm | None:
     """Return the batch form of a statistic with its tables in the library and on the device of `like`.
 
-    None for a statistic of your own that offers `batch` instead; one that offers nothing is refused.
+    None for a user-defined statistic that has a method `batch` instead; one without it is refused.
     """
     median_of = rule_of(statistic).median_of
     if median_of == "spearman_rho":
@@ -142,7 +142,7 @@ class Median(BatchForm):
 
     @property
     def costs(self) -> Floats:
-        """Return what each order pays for each mean, (f, n!): in all its expected distance, but for a constant."""
+        """Return what each mean adds to the cost of each order, (f, n!): its expected distance up to a constant."""
         return self._costs_of(all_places(self._n))
 
     def _costs_of(self, place: Ints) -> Floats:
@@ -175,10 +175,10 @@ class Median(BatchForm):
 
 
 class _Halves:
-    """The cheapest order, by the cheapest first half and second half for every set of items that may come first.
+    """The cheapest order, from the cheapest first and second half for every set of items that may come first.
 
-    Which items come first settles what the two halves pay to each other, so each half is sorted for itself: for eight
-    items 70 sets with 24 + 24 orders instead of 40,320.
+    The set fixes the cost between the two halves, so each half is ordered separately: for eight items, 70 sets with 24
+    + 24 orders instead of 40,320.
     """
 
     def __init__(self, n: int, costs_of: Callable[[Ints], Floats], owners: list[tuple[int, ...]], like: Any) -> None:
@@ -264,7 +264,7 @@ class _Borda(BatchForm):
         smaller = xp.astype(xp.matmul(first, self._smaller_behind) + self._earlier, xp.int64)
         ways = xp.reshape(xp.take(self._orders, xp.reshape(behind, (-1,))), behind.shape)
         number = xp.sum(smaller * ways, axis=-1)
-        # Equal within rounding need not be transitive: then no order is spelled, and any will do.
+        # Equality within rounding need not be transitive: then no order is encoded, and any order will do.
         return xp.minimum(number, xp.full_like(number, len(self.ranks) - 1))
 
 
@@ -307,10 +307,10 @@ class _Merged(BatchForm):
 class BatchMerge:
     """`naive_merge` and `downward_merge` of many rankings at once, given their deviations in order.
 
-    Both rules compare lists of deviations, sorted from the largest, like words. Write r(e) for the number of deviations
-    of the matrix that are smaller than e; then words compare as the sums of ``2 ** r(e)`` do. For if m deviations are
-    equal, with r = s, the next larger ones have r >= s + m, and ``m 2**s <= 2**(s + m) - 2**s``: all that is smaller
-    never adds up to one that is larger. Sums of up to 28 such powers are exact.
+    Both rules compare lists of deviations, sorted from the largest, like words. Let r(e) be the number of deviations in
+    the matrix that are smaller than e. Then words compare as the sums of ``2 ** r(e)`` do: if m deviations are equal,
+    with r = s, the next larger ones have r >= s + m, and ``m 2**s <= 2**(s + m) - 2**s``, so smaller deviations never
+    add up to a larger one. Sums of up to 28 such powers are exact.
     """
 
     def __init__(self, n: int, theta: float, merge: Merge, like: Any) -> None:
@@ -385,7 +385,7 @@ def _neighbours(n: int, inside: Any, spans: list[tuple[int, int]]) -> tuple[Floa
 
 
 def _constant(table: Any, like: Any, *, exact: bool = False) -> Any:
-    """Return a table where `like` is; real numbers in its precision, or, if they must be `exact`, in double."""
+    """Return a table on the device of `like`, in its precision or, if values must be `exact`, in double precision."""
     xp = array_namespace(like)
     array = xp.asarray(np.array(table, order="C"), device=like.device)
     return (

@@ -1,4 +1,4 @@
-"""Who proposes attacks on a statistic: the exact engine of a rule, that of tiers, or a search.
+"""The engine that proposes attacks on a statistic: the exact engine of a rule, that of tiers, or a search.
 
 Every engine answers two questions, with one signature each: `find`, in shares of votes, and `whole`, in whole votes.
 """
@@ -42,19 +42,19 @@ _ONE_RUN = 2.0  # seconds for one run of the statistic in a search
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """What knows how to break a statistic.
+    """An engine that finds attacks on a statistic.
 
     Attributes
     ----------
     find : callable
         Bounds and attacks in shares of votes: (votes, before, aims, change, clock, progress) to a `Found` for each aim.
     whole : callable or None
-        The same in whole votes, where the engine knows more than rounding does: (votes, before, aims, change, found,
-        clock) to a `Whole` for each aim.
+        The same in whole votes, where the engine does better than rounding: (votes, before, aims, change, found, clock)
+        to a `Whole` for each aim.
     by_search : bool
-        Whether attacks are only looked for, so that lower bounds are weak or 0.
+        Whether the engine only searches for attacks, so that lower bounds are weak or 0.
     battles : bool
-        Whether it is for battles between two items only; pair counts of battles are then as good as votes.
+        Whether it works only on battles between two items; it then also takes pair counts of battles.
     below_tiers : bool
         Whether the cells of tiers know the conditions on its order.
     rounds : bool
@@ -67,10 +67,10 @@ class Engine:
     tiers : callable or None
         From tiers of the rule, where they are merged by a model, to the engine for them.
     places : callable or None
-        (votes, change, number of votes, clock, progress): the places of all items at once, where the engine knows
-        more than it does about one goal after the other.
+        (votes, change, number of votes, clock, progress): the places of all items at once, where that is better than
+        one goal after the other.
     quick : callable or None
-        (votes, before, aims, change, clock): first bounds and attacks for many aims that are no distances, for which
+        (votes, before, aims, change, clock): first bounds and attacks for many aims other than distances, for which
         `find` would take long.
     slopes : callable or None
         (votes, before, aim, change, after, clock): what the share of each ballot adds to the minimum share, and a
@@ -129,14 +129,14 @@ equip_family(
 
 
 def exact_engine(T: Statistic, votes: Votes) -> Engine | None:
-    """Return the exact engine of a statistic on these votes, if there is one; statistics of one's own have none."""
+    """Return the exact engine of a statistic on these votes, if there is one; user-defined statistics have none."""
     rule = rule_of(base_of(T)).on(votes)
     engine: Engine | None = rule.engine
     if engine is None or (engine.battles and not adds_battles(votes)):
         return None
     if not isinstance(T, Robust):
         return engine
-    if rule_of(T.base).probabilities is not None:  # whatever else ranks the items alike, it has no such model
+    if rule_of(T.base).probabilities is not None:  # any other rule that ranks the items the same has no such model
         return engine.tiers(T) if engine.tiers is not None else None
     if T.merge == "smith" or not engine.below_tiers:
         return None
@@ -179,7 +179,7 @@ def searching(T: Statistic) -> Engine:
 def reaches(
     aim: Aim, T: Statistic, votes: Callable[[], Votes], after: Consensus, clock: Clock, *, weakly: bool = False
 ) -> bool:
-    """Whether every optimum that the consensus was chosen from fulfils an aim; or, `weakly`, whether one of them does.
+    """Whether every optimum that the consensus was chosen from fulfils an aim; with `weakly`, whether any of them does.
 
     False where that could not be decided.
     """

@@ -1,4 +1,4 @@
-"""What an adversary may want, as small values: another winner, b above a, a distance of delta; and claims in words."""
+"""Goals of an adversary: another winner, b above a, a distance of delta; and claims as text."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ CLAIMS = "'X wins', 'A above B' or 'top 3'"
 
 @runtime_checkable
 class Goal(Protocol):
-    """What an attack is for. Goals are values, compared by their contents.
+    """The goal of an attack. Goals are values, compared by their contents.
 
-    A goal of your own is a frozen dataclass with these three methods. Its aim must be one of those that `Aim` can
-    express; engines, search and proofs then take it as they take the goals of this module.
+    A user-defined goal is a frozen dataclass with these three methods. Its aim must be one that `Aim` can express;
+    engines, search and proofs then support it like the goals of this module.
     """
 
     def aim(self, before: Ranking, items: Sequence[str]) -> Aim:
@@ -58,7 +58,7 @@ class Aim:
     before : Ranking
         The consensus to be broken.
     flips : int
-        At least so many pairs in another order than `before`.
+        At least this many pairs in another order than in `before`.
     above : tuple of int
         (b, a): b stands above a.
     newcomers : tuple of int
@@ -67,7 +67,7 @@ class Aim:
         This item is not among the first `top`.
     top : int
     other_set : bool
-        Among the first `top` stand other items than in `before`; `newcomers` are then all that stand outside.
+        The set of the first `top` items differs from that in `before`; `newcomers` are then all items outside it.
     distance : str or Metric
         With `delta`: the consensus moves by at least `delta` in this distance, "hausdorff_ns" or "hausdorff_half", or
         in this metric.
@@ -136,7 +136,7 @@ class Aim:
         return int(((ranks[:, None] <= ranks) & (self.before.ranks[:, None] > self.before.ranks)).sum()) >= self.flips
 
     def is_impossible(self) -> bool:
-        """Whether no ranking at all fulfils the goal: a distance beyond the farthest, a newcomer where none is left."""
+        """Whether no ranking fulfils the goal: a distance beyond the farthest, or a newcomer where every item is in."""
         if isinstance(self.distance, Metric):
             return not (distances_from(self.before, self.distance) >= self.delta - SAME).any()
         if self.distance:
@@ -144,7 +144,7 @@ class Aim:
         return not (self.above or self.newcomers or self.leaver or self.other_set)
 
     def step(self) -> int:
-        """Return the distance asked for in half pairs, rounded up: aims of one step are fulfilled together.
+        """Return the requested distance in half pairs, rounded up: aims with the same step are fulfilled together.
 
         In another metric, the number of rankings that are too near.
         """
@@ -214,7 +214,7 @@ class NewWinner:
 
 
 def deed_of(goal: Goal, ranks: Sequence[int], *, tiers: bool) -> Deed:
-    """Return what an attack does to a consensus: the first place of `tiers` may end up shared, and words say so."""
+    """Return the effect of an attack on a consensus; the first place of `tiers` may end up shared."""
     if tiers and isinstance(goal, NewWinner):
         return words.new_leader(shared=list(ranks).count(1) > 1)
     return goal.deed(len(ranks))
@@ -340,7 +340,7 @@ class Distance:
     Parameters
     ----------
     delta : float
-        From 0 to 1.
+        Between 0 and 1.
     distance : {"hausdorff_ns", "hausdorff_half"}, or a metric
         Between strict rankings both are Kendall's tau. For a `Median` also any metric that `Metric.of` takes; `delta`
         is then a share of the largest distance.
@@ -387,9 +387,9 @@ def measure_of(given: MetricLike) -> Metric:
 
 
 def claimed(claim: str, items: Sequence[str]) -> Wins | Above | TopSet:
-    """Return what a claim in words says: that an item wins, that one stands above another, or that the first k stay.
+    """Parse a claim: an item wins, one item ranks above another, or the top k stay the same.
 
-    Names may hold the words of a claim; those of items that there are decide.
+    Names may contain the words of a claim; the names of existing items decide.
 
     Examples
     --------
@@ -411,7 +411,7 @@ def claimed(claim: str, items: Sequence[str]) -> Wins | Above | TopSet:
 
 
 def goal_against(claim: Wins | Above | TopSet, items: Sequence[str], before: Ranking, *, tiers: bool) -> Goal | None:
-    """Return the goal of whoever wants a claim to fail; None when it does not hold as it is.
+    """Return the goal that makes a claim fail; None if the claim is already false.
 
     Examples
     --------
@@ -421,11 +421,11 @@ def goal_against(claim: Wins | Above | TopSet, items: Sequence[str], before: Ran
     if isinstance(claim, TopSet):
         return claim
     if isinstance(claim, Wins):
-        # Whoever else wins: a shared first place is not a win.
+        # Any other winner: a shared first place is not a win.
         return NewWinner() if claim.aim(before, items).newcomers == before.buckets[0] else None
     if tiers:
         said = quote(f"{claim.upper} above {claim.lower}")
-        raise UsageError(f"tiers may also tie what {said} separates; claim it without tiers")
+        raise UsageError(f"tiers may tie the two items of {said}; make this claim without tiers")
     return Above(claim.lower, claim.upper) if claim.aim(before, items).reached(before) else None
 
 
@@ -435,7 +435,7 @@ def _outside(before: Ranking, k: int) -> tuple[int, ...]:
 
 
 def _keep_place(goal: TopSet | Enters | Leaves) -> None:
-    """Keep a place that is numpy's number as Python's; what is no place is refused where the items are known."""
+    """Convert a place from numpy to Python; `aim` refuses invalid places."""
     k = whole_number(goal.k)
     if k is not None:
         object.__setattr__(goal, "k", k)

@@ -1,4 +1,4 @@
-"""One case: votes, the statistic that is to break, and an engine; what it proposes is run and judged here."""
+"""One case: votes, the statistic under attack, and an engine, whose proposals are run and verified here."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _TIES_TRIED = 3  # numbers of votes for which a change that ties is looked for
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is known about one aim after the statistic was run again."""
+    """Bounds and attacks for one aim, after running the statistic again."""
 
     aim: Aim
     lower: float
@@ -63,13 +63,13 @@ class Answer:
 
     @property
     def is_free(self) -> bool:
-        """Whether any change of the right votes, however small, is enough."""
+        """Whether an arbitrarily small change of the right votes is enough."""
         return self.upper <= SAME and self.plan is not None and plan_votes(self.plan) > 0
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Votes, the statistic that is to break, its consensus, what the attacker may do, and who proposes attacks."""
+    """Votes, the statistic under attack, its consensus, what the attacker may do, and the engine."""
 
     votes: Votes
     statistic: Statistic
@@ -79,7 +79,7 @@ class Case:
     _memo: dict[Any, Any] = field(default_factory=dict)
 
     def answers(self, aims: Sequence[Aim], clock: Clock, progress: Progress | None) -> list[Answer]:
-        """Return what is known about aims, each of which implies all before it."""
+        """Return the answers to aims, each of which implies all before it."""
         found = self._found(aims, clock, progress)
         answers = [Answer(aim, self._sound(known.lower), math.inf) for aim, known in zip(aims, found, strict=True)]
         # When time is short, the farthest attack gives every aim an upper bound; then the nearest matter most.
@@ -93,7 +93,7 @@ class Case:
         return self._no_dearer(self._in_whole_votes(answers, clock), clock) if self.votes.is_counts else answers
 
     def proposed(self, aim: Aim, clock: Clock) -> tuple[float, float]:
-        """Return bounds in shares as the engine gives them: its attack is not run again, and whole votes not found."""
+        """Return the engine's bounds in shares, without running its attack and without whole votes."""
         (found,) = self._found([aim], clock, None)
         lower = self._sound(found.lower)
         return lower, lower if found.upper - SAME <= lower else found.upper
@@ -101,7 +101,7 @@ class Case:
     def with_search(
         self, answers: Sequence[Answer], clock: Clock, time_limit: float | None, progress: Progress | None
     ) -> list[Answer]:
-        """Return the answers with attacks by search where the engine knows none: a dear one tells more than none."""
+        """Return the answers, with an attack by search where the engine has none: any attack is a bound."""
         todo = [k for k, a in enumerate(answers) if a.plan is None and math.isfinite(a.lower)]
         if not todo or self.engine.by_search or not self.before.status.is_exact:
             return list(answers)
@@ -118,7 +118,7 @@ class Case:
         return chained(merged)
 
     def status(self, answers: Sequence[Answer], clock: Clock) -> Status:
-        """Return how sure the answers are, all together."""
+        """Return the joint status of the answers."""
         if all(answer.lower == answer.upper for answer in answers):
             beyond = answers and all(math.isinf(answer.lower) for answer in answers)
             return Status.OUT_OF_REACH if beyond else Status.LEAST
@@ -129,7 +129,7 @@ class Case:
         return Status.BETWEEN_TIME_LIMIT if clock.over() or self._memo.get("cut short") else Status.BETWEEN
 
     def attack(self, answer: Answer, status: Status, notes: tuple[str, ...], seconds: float) -> Attack:
-        """Return an answer in the form that people get."""
+        """Return an answer as a public `Attack`."""
         return Attack(
             goal=answer.aim.goal,
             change=self.change,
@@ -153,7 +153,7 @@ class Case:
         )
 
     def _sound(self, lower: float) -> float:
-        """Return a lower bound without what rounding adds to it: where votes are dropped, a ballot is left.
+        """Return a lower bound less its rounding error; where votes are dropped, one ballot is left.
 
         Of very many votes, rounding may be more than a thousandth of one.
         """
@@ -171,7 +171,7 @@ class Case:
             elif aim.is_impossible():
                 found[k] = Found(math.inf)
             elif not self.before.status.is_exact:
-                found[k] = Found(0.0)  # nothing is known about a consensus that is not known
+                found[k] = Found(0.0)  # without a known consensus there are no bounds
         todo = [k for k in range(len(aims)) if k not in found]
         if todo:
             left = clock.seconds_left()
@@ -185,7 +185,7 @@ class Case:
         return [found[k] for k in range(len(aims))]
 
     def verified(self, answer: Answer, found: Found, clock: Clock) -> Answer:
-        """Run the statistic again: an attack that does not work is no attack, and its price no upper bound."""
+        """Run the statistic again: only an attack that works is kept, and only its price is an upper bound."""
         after = None if found.plan is None else self._after(found.plan, answer.aim, clock)
         if found.plan is None or after is None:
             return replace(answer, tie_plan=found.tie_plan)
@@ -195,7 +195,7 @@ class Case:
         return replace(answer, upper=max(upper, answer.lower), plan=plan, after=after, others=found.others)
 
     def _after(self, plan: Plan, aim: Aim, clock: Clock, *, weakly: bool = False) -> Consensus | None:
-        """Return the consensus after an attack, if it is one that this attacker may do and fulfils the aim."""
+        """Return the consensus after an attack, if the attack is allowed and fulfils the aim."""
         if not plan_votes(plan):
             tied = weakly and reaches(aim, self.statistic, lambda: self.votes, self.before, clock, weakly=True)
             return self.before if tied or aim.reached(self.before.ranking) else None
@@ -211,7 +211,7 @@ class Case:
         return after if reaches(aim, self.statistic, attacked, after, clock, weakly=weakly) else None
 
     def _may(self, plan: Plan) -> bool:
-        """Whether the attacker may do this: take what there is, put in as much as is taken where votes are replaced."""
+        """Whether the plan removes existing votes only, and adds as many as it removes where votes are replaced."""
         taken, put = float(plan.removed.sum()), float(plan.added.sum())
         tolerance = SAME * self.votes.total
         if self.votes.total - taken + put > MAX_WEIGHT:
@@ -233,7 +233,7 @@ class Case:
         stop = math.inf
         for answer, engine_says in zip(answers, known, strict=True):
             plan = engine_says.plan
-            # No vote changes nothing; a single one may be less than shares can tell.
+            # Changing no vote changes nothing; a single vote may be below the resolution of shares.
             some = self.before.unique is True and not answer.aim.reached(self.before.ranking)
             needed = max(votes_needed(answer.lower, self.votes.total), engine_says.needed, float(some))
             works = partial(self._works, answer.aim, clock)
@@ -280,7 +280,7 @@ class Case:
     ) -> Plan | None:
         """Return whole votes made by rounding attacks that cost more in shares, where these are fewer votes.
 
-        Many of them are tried, the latest first: where tiers jump, far fewer votes may do than a share says.
+        Many of them are tried, the latest first: where tiers jump, far fewer votes may suffice than a share suggests.
         """
         for other in answer.others[: -_OTHERS - 1 : -1]:
             fewer = math.inf if known is None else plan_votes(known)
@@ -293,7 +293,7 @@ class Case:
         return known
 
     def _to_decide(self, answer: Answer) -> float:
-        """Return a number of whole votes below which none make every optimum reach the aim."""
+        """Return the number of whole votes below which no change makes every optimum reach the aim."""
         if answer.aim.reached(self.before.ranking):
             return 0.0
         if "one ballot" not in self._memo:
@@ -333,7 +333,7 @@ class Case:
         return chained(answers)
 
     def _whole_by_engine(self, answers: Sequence[Answer], clock: Clock) -> list[Whole]:
-        """Return what the engine itself knows about whole votes, with plans that were seen to work."""
+        """Return the engine's bounds in whole votes, with verified plans."""
         known = [Whole(0.0)] * len(answers)
         todo = [
             k
@@ -355,14 +355,14 @@ class Case:
 
 
 def _last(clock: Clock, seconds: float) -> float:
-    """Return the seconds for what is done when the time is over; nobody waits for it after Ctrl-C."""
+    """Return the seconds for final work once the time is over; fewer after Ctrl-C."""
     return min(seconds, _AFTER_A_SIGNAL) if clock.interrupted else seconds
 
 
 def chained(answers: Sequence[Answer]) -> list[Answer]:
-    """Return answers to aims each of which implies all before it, with what they tell about each other."""
+    """Return answers to aims, each of which implies all before it, tightened by each other."""
     known = list(answers)
-    # A farther attack reaches all that is nearer; what it takes to get near, it takes to get farther.
+    # A farther attack reaches all nearer aims; a farther aim needs at least as much as a nearer one.
     for k in reversed(range(len(known) - 1)):
         far = known[k + 1]
         if far.upper < known[k].upper:
@@ -376,7 +376,7 @@ def chained(answers: Sequence[Answer]) -> list[Answer]:
 
 
 def _both(one: Whole, other: Whole) -> Whole:
-    """Return what two engines know together about whole votes."""
+    """Return the better bounds of two engines in whole votes."""
     needed = max((w.needed for w in (one, other) if not math.isnan(w.needed)), default=math.nan)
     decide = max(one.decide, other.decide)
     return Whole(needed, _smaller(one.plan, other.plan), _smaller(one.tie_plan, other.tie_plan), decide)

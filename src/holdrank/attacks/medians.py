@@ -1,17 +1,17 @@
 """Exact breakdown of the median under any metric: one linear program for each ranking that could be made the median.
 
-With g_v(u) = m(u, s) - m(u, v), what a ballot u says for the rival v and against the target s, the target is a median
-when no rival is cheaper: sum over the votes of g_v <= 0 for every v. An attacker takes weights r from ballots and puts
-in weights a. The program of the target is the least sum of r, or of a, for which that holds.
+Let g_v(u) = m(u, s) - m(u, v) be the support of a ballot u for the rival v over the target s. The target is a median if
+no rival is cheaper: the sum of g_v over the votes is <= 0 for every v. An attacker removes weights r from ballots and
+adds weights a. The program of the target is the least sum of r, or of a, for which that holds.
 
-Lower bounds come from the duals y >= 0 of the rivals. Any y gives one, whatever the solver did:
+Lower bounds come from the duals y >= 0 of the rivals. Any y gives a valid bound, no matter how the solver found it:
 
     y L - sum over ballots u of w_u max(0, y g(u) + t(y) - 1),   t(y) = max over all rankings u of -y g(u),
 
 with L the sums before the attack; t is 0 where votes are dropped. It is computed in fractions where votes are counted
 and distances are whole numbers; elsewhere it is rounded down by more than all roundings together. It asks every ranking
-as a ballot to put in, so it does not rest on the triangle inequality. That inequality only says where to look: the best
-ballot to put in is the target itself.
+as a ballot to add, so it does not rest on the triangle inequality. That inequality only says where to look: the best
+ballot to add is the target itself.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def find(
     clock: Clock,
     progress: Progress | None,
 ) -> list[Found]:
-    """Return what is known about the least change of the votes that reaches each aim against a median.
+    """Return bounds on the smallest change of the votes that reaches each aim against a median.
 
     Paper: the breakdown function (Section 2.2), here exact for every metric.
 
@@ -137,7 +137,7 @@ def every_optimum(median: Median, votes: Votes, aim: Aim, _order: Sequence[int],
 
 @dataclass(frozen=True, slots=True)
 class TargetPrice:
-    """What it takes to make a target a median: a proved bound, the share of the votes, and what goes and comes."""
+    """The price of a target: a proven bound, the share of the votes, and the weights removed and added."""
 
     bound: float
     value: float
@@ -159,9 +159,9 @@ class Siege:
         self.eps = 0.0 if self.losses.tolerance == 0 else _EPS
 
     def cheap_bounds(self) -> Floats:
-        """Return a share of the votes below which each target is no median: one rival at a time.
+        """Return a share of the votes below which each target is not a median: one rival at a time.
 
-        One changed vote moves the difference of two losses by no more than it is worth to any ballot.
+        One changed vote moves the difference of two losses by at most the largest support of any ballot.
         """
         values, count = self.losses.values, len(self.losses.values)
         gains = largest_gains(self.median.metric, self.votes.n)
@@ -180,7 +180,7 @@ class Siege:
         return np.maximum(out * (1 - 8 * self.eps * (len(self.kinds) + 1)), 0.0)
 
     def price(self, target: int, clock: Clock, *, slack: float = 0.0, rivals: Ints | None = None) -> TargetPrice:
-        """Return what it takes to make a target cheaper than its rivals, by default all, or as cheap without slack.
+        """Return the price of making a target cheaper than its rivals (all by default), or as cheap without slack.
 
         Rivals join the program where a solution lets them win.
         """
@@ -218,8 +218,8 @@ class Siege:
         return TargetPrice(bound, value, removed, ballots, added)
 
     def _program(self, ballots: int) -> LinearProgram:
-        """Return the program without rivals: the weights that go, and those that come unless they are one sum."""
-        alone = ballots == 1  # whatever goes comes back as the target
+        """Return the program without rivals: the weights removed, and the weights added unless they are one sum."""
+        alone = ballots == 1  # each removed vote becomes the target
         goes = len(self.kinds) if self.change.takes else 0
         comes = ballots if self.change.puts and not (alone and self.change.takes) else 0
         cost = np.concatenate((np.ones(goes), np.ones(comes) if not goes else np.zeros(comes)))
@@ -261,7 +261,7 @@ class Siege:
         return np.asarray(own[used] @ left[used] - self.table.between[np.ix_(rivals, used)] @ left[used])
 
     def certified(self, own: Floats, rivals: Ints, duals: Floats) -> float:
-        """Return the share of the votes that these duals prove to be needed; see the first lines of this module."""
+        """Return the share of the votes that these duals prove necessary; see the module docstring."""
         used = duals > 0
         rivals, duals = rivals[used], duals[used]
         if not len(rivals):
@@ -276,7 +276,7 @@ class Siege:
             share = (behind - rounding) / most if most > 0 else 0.0
             return max(share / self.total * (1 - 4 * _EPS), 0.0)
         if not self.change.puts and float(price[self.kinds].min()) > loose:
-            return math.inf  # every ballot speaks against the target: nothing is left that makes it a median
+            return math.inf  # every ballot is against the target: no remaining votes make it a median
         spent = float(self.weights @ np.maximum(price[self.kinds] + most - 1, 0.0))
         return max((behind - spent - rounding) / self.total * (1 - 4 * _EPS), 0.0)
 
@@ -301,7 +301,7 @@ class Siege:
         return float(max(Fraction(behind - spent, unit * int(self.total)), Fraction(0)))
 
     def nudged(self, price: TargetPrice) -> TargetPrice:
-        """Return the attack with a hair of the target in place of the same share of everything: no rival stays even."""
+        """Return the attack with a tiny share of everything replaced by the target, so that every rival loses."""
         share = 2 * STRICT
         if not self.change.takes:
             hair = share * (self.total + float(price.added.sum()))
@@ -322,7 +322,7 @@ class Siege:
     def strictly(self, mask: npt.NDArray[np.bool_], values: Floats, clock: Clock) -> tuple[Plan | None, float]:
         """Return the cheapest way to drop votes after which every ranking outside the mask costs more than one inside.
 
-        Where votes only go, a target that is as good as the rest need not become better by a hair.
+        Where votes are only dropped, a small change may not make a target that is level with the rest strictly better.
         """
         missing = np.flatnonzero(~mask)
         best: Plan | None = None

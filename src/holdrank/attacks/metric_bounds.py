@@ -1,4 +1,4 @@
-"""The paper's two theorems for any two metrics: one makes the median, the other says how far it moves."""
+"""The paper's two theorems for any two metrics: one defines the median, the other measures how far it moves."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _has_opposite(table: Distances, own: Floats) -> bool:
 
 
 def largest_gains(metric: Metric, n: int) -> Floats:
-    """Return max over u of m(u, s) - m(u, v) for all s (rows) and v: the most that one ballot says for v against s.
+    """Return max over u of m(u, s) - m(u, v) for all s (rows) and v: the largest support of one ballot for v over s.
 
     By the triangle inequality that is the distance of s and v; for Spearman's rho it is computed.
     """

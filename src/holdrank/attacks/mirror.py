@@ -1,4 +1,4 @@
-"""Votes upside down: to push an item out of the first k is to bring it among the first n - k of the mirror image."""
+"""Reversed votes: pushing an item out of the first k means bringing it into the first n - k of the reversed votes."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from holdrank.votes.votes import Votes
 
 
 def is_symmetric(T: Statistic, votes: Votes) -> bool:
-    """Whether votes upside down give the consensus upside down, whatever the votes become."""
+    """Whether reversed votes always give the reversed consensus, for all votes that an attack may lead to."""
     return rule_of(T).is_symmetric(votes)
 
 
 def turned_votes(votes: Votes) -> Votes:
-    """Return the votes with every ballot upside down, in the same rows.
+    """Return the votes with every ballot reversed, in the same rows.
 
     Unlisted items that stand at the bottom are then listed, at the top.
     """
@@ -36,7 +36,7 @@ def turned_votes(votes: Votes) -> Votes:
 
 
 def mirrored(find: Find) -> Find:
-    """Return an engine's `find` that also takes aims to push an item out.
+    """Return an engine's `find` that also supports aims to push an item out.
 
     For statistics that are symmetric on the votes, see `is_symmetric`.
     """
@@ -54,7 +54,7 @@ def mirrored(find: Find) -> Find:
 
 
 def mirrored_whole(whole: FindWhole) -> FindWhole:
-    """Return an engine's `whole` that also takes aims to push an item out; see `mirrored`."""
+    """Return an engine's `whole` that also supports aims to push an item out; see `mirrored`."""
 
     def both(
         votes: Votes, before: Ranking, aims: Sequence[Aim], change: Change, found: Sequence[Found], clock: Clock
@@ -70,7 +70,7 @@ def mirrored_whole(whole: FindWhole) -> FindWhole:
 
 
 def _turned_aims(aims: Sequence[Aim], upside: Ranking) -> list[Aim]:
-    """Return the aims to bring an item in that push it out of the votes as they are."""
+    """Return, for aims to push an item out, the aims to bring it in on the reversed votes."""
     return [replace(aim, before=upside, newcomers=aim.leaver, leaver=(), top=upside.n - aim.top) for aim in aims]
 
 

@@ -1,6 +1,6 @@
-"""What it takes at least to lift one item to another, pair by pair, for rules without an exact engine.
+"""Lower bounds on lifting one item to another, pair by pair, for rules without an exact engine.
 
-`Hints` hold what the search for attacks can ask about a rule: such bounds, and where to push.
+`Hints` hold what the search for attacks uses about a rule: these bounds, and where to push.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from holdrank.rules.strengths import strength_pull
 from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 
-_SCORE_ROUNDING = 4e-12  # of the largest score: sums of scores that are no short decimals may be off by so much
+_SCORE_ROUNDING = 4e-12  # of the largest score: error of sums of scores that are not short decimals
 
 
 def _nothing(votes: Votes, change: Change) -> None:  # noqa: ARG001
@@ -33,7 +33,7 @@ def _nothing(votes: Votes, change: Change) -> None:  # noqa: ARG001
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hints:
-    """What the search for attacks knows about a rule; all of it may be left out.
+    """What the search for attacks uses about a rule; all fields are optional.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Hints:
     pulls : callable
         (votes, wanted pairs) to how much each win of i against j helps, best guesses first.
     by_scores : bool
-        Whether the ballots that come must carry scores.
+        Whether added ballots must have scores.
     """
 
     prices: Callable[[Votes, Change], Floats | None] = _nothing
@@ -76,7 +76,7 @@ def score_races(votes: Votes, change: Change) -> Races | None:
 
 
 def whole_race(votes: Votes, races: Races, aim: Aim) -> Whole:
-    """Return the least numbers of votes for an aim that one race decides, with both attacks."""
+    """Return the minimum numbers of votes to tie and to decide an aim that is one race, with both attacks."""
     assert votes.scores is not None
     low, high = float(votes.scores.min()), float(votes.scores.max())
     plans: list[Plan | None] = []
@@ -125,14 +125,14 @@ def _copeland_votes(votes: Votes, change: Change) -> Floats:
 
 
 def _score_prices(votes: Votes, change: Change) -> Floats:
-    """Return what it takes at least to lift one mean score to another: a fractional knapsack for each pair.
+    """Return lower bounds on lifting one mean score to another: a fractional knapsack for each pair.
 
     Means within rounding are equal to the rule, so that the gap to close is smaller by as much. Not by
     `arrays.knapsack`: here the ballots are sorted for all rivals of an item at once.
     """
     assert votes.scores is not None
     n, scores, weights = votes.n, votes.scores, votes.weights / votes.total
-    reach = float(scores.max() - scores.min())  # that one vote put in can do
+    reach = float(scores.max() - scores.min())  # of one added vote
     means = weights @ scores
     rounding = _SCORE_ROUNDING * float(np.abs(scores).max())
     prices = np.zeros((n, n))

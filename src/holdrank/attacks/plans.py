@@ -1,4 +1,4 @@
-"""What an attacker does to the votes, and what an engine knows about the least that it takes."""
+"""Changes that an attacker makes to the votes, and an engine's bounds on the smallest change."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _ROUNDING = 1e-12  # of the weight of all votes
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Ballots removed and ballots put in, both in the unit of the votes' weights.
+    """Ballots removed and ballots added, both in the unit of the votes' weights.
 
     Attributes
     ----------
     removed : (distinct,) array
         Weight taken from each distinct ballot of the votes.
     ranks : array of int
-        The ballots put in, one per row: 1 is best, equal is tied, 0 is unlisted.
+        The ballots added, one per row: 1 is best, equal is tied, 0 is unlisted.
     added : (m,) array
         Their weights.
     scores : array or None
-        Their scores, in the same rows, for attacks on a rule that looks at scores.
+        Their scores, in the same rows, for attacks on a rule that uses scores.
     """
 
     removed: Floats
@@ -41,23 +41,23 @@ class Plan:
     scores: Floats | None = None
 
     def budget(self, votes: Votes) -> float:
-        """Return the share of the votes that changes: removed, put in, or one for the other."""
+        """Return the share of the votes that changes: removed, added, or both."""
         return max(float(self.removed.sum()), float(self.added.sum())) / votes.total
 
     def left(self, votes: Votes) -> Floats:
-        """Return what is not removed; a ballot removed but for rounding is gone, an untouched one never."""
+        """Return the weights left; a ballot removed up to rounding counts as removed, an untouched one never does."""
         rest: Floats = np.maximum(votes.weights - self.removed, 0.0)
-        # A whole vote is no rounding, nor is most of a ballot, however light it is.
+        # A whole vote is not rounding, nor is most of a ballot, no matter how light it is.
         rounding = np.minimum(_ROUNDING * votes.total, votes.weights / 2)
         rest[rest < (np.minimum(rounding, 0.5) if votes.is_counts else rounding)] = 0.0
         return rest
 
     def leaves_nothing(self, votes: Votes) -> bool:
-        """Whether all votes are removed and none is put in."""
+        """Whether all votes are removed and none is added."""
         return not self.left(votes).any() and not self.added.any()
 
     def without_detours(self, votes: Votes) -> Plan:
-        """Return the same change without ballots that are removed and put in again."""
+        """Return the same change without ballots that are removed and added again."""
         if not self.removed.any() or not self.added.any() or self.scores is not None:
             return self
         touched = np.flatnonzero(self.removed)
@@ -85,7 +85,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What an engine knows about one goal.
+    """An engine's bounds and attacks for one goal.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """Places of items under attack: those that are not ruled out, from best to worst, and those that attacks show."""
+    """Places of items under attack: the best and worst not ruled out, and the best and worst that attacks attain."""
 
     best: Ints
     worst: Ints

@@ -48,7 +48,7 @@ class Reach(Shown):
         The best and worst place that a verified attack attains.
     status : Status
     change : Change
-        What may be done to these votes.
+        The type of change.
     """
 
     items: tuple[str, ...]
@@ -86,7 +86,8 @@ def reach(
     T : Statistic
         A rule without ties; by default `auto`: Bradley-Terry for battles, else Kemeny.
     budget : float
-        Share of the votes, between 0 and 1; of counted votes, whole ones: at least one. Or a whole number of votes.
+        Share of the votes, between 0 and 1, or a whole number of votes. For counted votes a share means whole votes, at
+        least one.
     change : {"replace", "drop", "add"}
         What the attacker may do, as for `attack`.
     time_limit : float, optional
@@ -96,10 +97,10 @@ def reach(
 
     Notes
     -----
-    For up to ten items and a median, every place is asked for (`Enters`, `Leaves`). For more items the limits come
-    from pairs: an item cannot pass those whose price is above the budget; and no attack reorders groups of which every
-    member beats every member of the next by a margin that the budget cannot turn (Kemeny and Copeland keep such
-    groups in order). The places shown are those of attacks that were run.
+    For a median of up to ten items, every place is tested (`Enters`, `Leaves`). For more items the limits come from
+    pairs: an item cannot pass those whose price is above the budget; and no attack reorders groups if every member of
+    one beats every member of the next by a margin that the budget cannot reverse (Kemeny and Copeland keep such groups
+    in order). The places shown are those of verified attacks.
 
     For `bradley_terry` on battles, all places come from one bound on how far the changed battles can move each two
     items, and the places shown from an attack for and one against each item.
@@ -168,7 +169,7 @@ class _Reach:
         return Reach(self.votes.items, self.budget, *ends, status, self.change)
 
     def narrow(self, known: Ends) -> None:
-        """Take over what an engine knows about all items at once."""
+        """Use an engine's bounds for all items at once."""
         np.maximum(self.best, known.best, out=self.best)
         np.minimum(self.worst, known.worst, out=self.worst)
         np.minimum(self.shown_best, known.shown_best, out=self.shown_best)
@@ -204,7 +205,7 @@ class _Reach:
                         low, high = (int(self.shown_worst[item]), high) if self.shown_worst[item] > k else (low, k)
 
     def _asked(self, goal: Enters | Leaves) -> bool:
-        """Whether a goal may be within the budget; an attack that is moves what is shown."""
+        """Whether a goal may be within the budget; an attack within it extends the places shown."""
         if goal in self._answers:
             return self._answers[goal]
         found = attack(self.votes, self.T, goal, change=self.change, time_limit=self.clock.time_limit())
@@ -218,7 +219,7 @@ class _Reach:
         return self._answers[goal]
 
     def try_attacks(self) -> None:
-        """Spend the whole budget for and against each item, and see where all items come to stand."""
+        """Spend the whole budget for and against each item, and record the places of all items."""
         todo = [
             (number, goal)
             for number, item in enumerate(self.before.order)

@@ -1,4 +1,4 @@
-"""What comes back: a breakdown curve, and a single attack with its sentence for people."""
+"""The results: a breakdown curve, and a single attack with its sentence."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class Attack(Tabular):
     lower : float
         No smaller share of changed votes achieves the goal (proven). Infinite if no change does.
     upper : float
-        Changing this share achieves the goal; the attack costs this much and a nudge of at most 1e-6 that makes
-        its success unambiguous. Infinite if no attack was found.
+        Changing this share achieves the goal; the attack costs this much, plus at most 1e-6 to make its success
+        unambiguous. Infinite if no attack was found.
     verified : bool
         Whether the rule was run on the attacked votes and achieved the goal.
     votes_needed : float
@@ -69,7 +69,7 @@ class Attack(Tabular):
     original : Votes
         The votes before the attack.
     notes : tuple of str
-        What else should be known.
+        Remarks on the result.
     seconds : float
         Time taken.
     """
@@ -100,7 +100,7 @@ class Attack(Tabular):
 
     @property
     def exact(self) -> bool:
-        """Whether lower and upper are one number."""
+        """Whether lower and upper are equal."""
         return bool(self.lower == self.upper)
 
     @property
@@ -137,7 +137,7 @@ class Attack(Tabular):
 
     @property
     def tie(self) -> Votes | None:
-        """The votes after the smallest attack known that reaches the goal as one of several optima, or outright."""
+        """The votes after the smallest known attack that reaches the goal in at least one of several optima."""
         plan = self.whole_plan if self.tie_plan is None else self.tie_plan
         return None if plan is None else plan.applied(self.original)
 
@@ -167,7 +167,7 @@ def told_of(found: Attack) -> Told:
 
 
 def amounts(found: Attack) -> dict[str, float | None]:
-    """Return the bounds of an attack, as shares and as whole votes; None for infinity, and for what votes lack."""
+    """Return the bounds of an attack, as shares and as whole votes; None for infinity and for missing values."""
     ends = {
         "lower": found.lower,
         "upper": found.upper,
@@ -198,20 +198,20 @@ class Breakdown(Tabular):
         In whole votes, as in `Attack`: proved to be needed; enough for one of several optima; proved to be needed
         for all of them; enough. Infinite where there is none, nan where the votes are shares and not counts.
     status : Status
-        Of the curve as a whole.
+        Status of the whole curve.
     statistic : StatisticName
         Name of the statistic: a text that also holds its `rule`, `theta` and `merge`.
     consensus : Consensus
-        Of the votes as they are.
+        Consensus of the original votes.
     method : {"exact", "search", "bounds", "smooth", "paper"}
     distance : str or Metric
         "hausdorff_ns" or "hausdorff_half"; for a `Median` possibly a metric.
     total : float
         Number of votes, or total mass of a distribution.
     seed : int or None
-        Of the random numbers; None where nothing was random or a generator was given.
+        Random seed; None where nothing was random or a generator was given.
     notes : tuple of str
-        What else should be known.
+        Remarks on the result.
     seconds : float
         Time taken.
     estimate : (m,) array or None

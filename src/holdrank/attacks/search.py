@@ -1,7 +1,7 @@
-"""Attacks by search, for statistics without an exact engine: what works is an upper bound, and pairs give lower ones.
+"""Attacks by search, for statistics without an exact engine: attacks give upper bounds, pairs give lower bounds.
 
-An attack here has one direction: ballots that speak most against what is wanted go first, one distinct ballot comes in.
-How far it must go is found by running the statistic on more and less of it.
+An attack here has one direction: it removes the ballots most opposed to the aim first, and adds one distinct ballot.
+Running the statistic on more and less of it shows how far it must go.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Reaches: TypeAlias = Callable[[Aim, Callable[[], Votes], Consensus, bool], bool]
 
 _TARGETS = 12  # rankings to aim at for one goal
 _HALVINGS = 40  # of the interval between an attack that fails and one that works
-_SAME = 2e-10  # shares of votes that need not be told apart
+_SAME = 2e-10  # resolution of shares of votes
 _MOST_ADDED = 64.0  # times the votes
 _BETTER = 0.995  # a further direction must do with less than this share of the best known
 
@@ -43,9 +43,10 @@ class Search:
     ----------
     T : Statistic
     run : callable
-        Runs the statistic, not for too long.
+        Runs the statistic within a short time limit.
     reaches : callable
-        Whether a consensus of votes fulfils an aim whatever rule breaks its ties; or, weakly, by some such rule.
+        Whether a consensus of votes fulfils an aim no matter how its ties are broken; or, weakly, for some way of
+        breaking them.
     """
 
     def __init__(self, T: Statistic, run: Callable[[Votes], Consensus], reaches: Reaches) -> None:
@@ -80,7 +81,7 @@ class Search:
             if best is not None:
                 self._best[aims[k]] = best
                 share = size / votes.total  # a strict win takes a little more than the least
-                # Farther from the edge than any rounding: nobody who counts again may come to another result.
+                # Farther from the edge than any rounding: a recount must not give another result.
                 clear = min(size + STRICT * votes.total, best.most)
                 plan = best.plan(clear if self._works(aims[k], best, clear) else size)
                 others = tuple(other.plan(size) for size, other in self._former)
@@ -126,7 +127,7 @@ class Search:
     def _cheapest(
         self, votes: Votes, before: Ranking, aim: Aim, change: Change, clock: Clock, *, weakly: bool = False
     ) -> tuple[float, _Direction | None]:
-        """Return the least weight that is known to do, and the direction in which it does."""
+        """Return the smallest weight found that works, and its direction."""
         least, best = math.inf, None
         self._former = []
         for direction in directions(votes, self._statistic, before, aim, change):
@@ -142,7 +143,7 @@ class Search:
         return least, best
 
     def _size(self, aim: Aim, direction: _Direction, most: float, clock: Clock, *, weakly: bool) -> float:
-        """Return a weight that does, close to one that does not: made larger until it does, then halved."""
+        """Return a weight that works, close to one that does not: raised until it works, then bisected."""
         fails, does = 0.0, most / 1024
         while not self._works(aim, direction, does, weakly=weakly):
             fails, does = does, min(4 * does, most)
@@ -170,18 +171,18 @@ class Search:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Direction:
-    """Ballots in the order in which they go, and the ballots that come.
+    """Ballots in the order of removal, and the ballots added.
 
     Attributes
     ----------
     votes : Votes
     change : {"replace", "drop", "add"}
     first : array of int
-        The ballots, the first to go first.
+        The ballots, in the order of removal.
     ranks : (k, n) array of int
-        The ballots that come.
+        The ballots added.
     shares : (k,) array
-        Their shares of what comes.
+        Their shares of the added weight.
     scores : (k, n) array or None
         Their scores, for votes with scores.
     """
@@ -204,7 +205,7 @@ class _Direction:
         return total if self.change.puts else total - min(least, total / 2)
 
     def plan(self, size: float, *, whole: bool = False) -> Plan:
-        """Return the attack that changes so much weight; of whole numbers where the weight and all weights are."""
+        """Return the attack that changes this much weight; in whole numbers if the weight and all weights are whole."""
         removed = np.zeros(self.votes.distinct)
         if self.change.takes:
             weights = self.votes.weights[self.first]
@@ -233,7 +234,7 @@ def directions(votes: Votes, T: Statistic, before: Ranking, aim: Aim, change: Ch
 
 
 def _by_scores(votes: Votes, wanted: Floats, target: Ranking, change: Change) -> _Direction:
-    """Return the direction for mean scores: what rises gets the highest score of all, what falls the lowest."""
+    """Return the direction for mean scores: rising items get the highest score of all, falling items the lowest."""
     assert votes.scores is not None
     rises = wanted.sum(axis=1) - wanted.sum(axis=0)
     centred = np.nan_to_num(votes.scores - np.nanmean(votes.scores, axis=1, keepdims=True))
@@ -246,7 +247,7 @@ def _by_scores(votes: Votes, wanted: Floats, target: Ranking, change: Change) ->
 
 
 def _incoming(votes: Votes, wanted: Floats, pull: Floats, target: Ranking) -> Iterator[tuple[Ints, Floats]]:
-    """Yield distinct ballots to put in: the ranking aimed at, or battles."""
+    """Yield distinct ballots to add: the ranking aimed at, or battles."""
     n = votes.n
     if not adds_battles(votes):
         yield target.ranks[None].astype(np.int64), np.ones(1)
@@ -267,7 +268,7 @@ def _strongest(pull: Floats) -> list[tuple[int, int]]:
 
 
 def targets(votes: Votes, before: Ranking, aim: Aim) -> list[Ranking]:
-    """Return strict rankings that fulfil an aim, close to the consensus and not so close."""
+    """Return strict rankings that fulfil an aim, some close to the consensus and some farther away."""
     order = list(before.order)
     n = len(order)
 
@@ -312,7 +313,7 @@ def targets(votes: Votes, before: Ranking, aim: Aim) -> list[Ranking]:
 
 
 def _wanted(before: Ranking, target: Ranking) -> Floats:
-    """Return which pairs (i above j) the target has and the consensus has not; all of the target, where none."""
+    """Return the pairs (i above j) of the target that the consensus lacks; all of the target's if there are none."""
     above = target.ranks[:, None] < target.ranks
     new = above & ~(before.ranks[:, None] < before.ranks)
     return np.asarray(new if new.any() else above, dtype=np.float64)

@@ -192,7 +192,7 @@ def cheap_lower(votes: Votes, before: Ranking | None = None, *, quick: bool = Fa
     before : Ranking, optional
         The strict ranking to be broken; Kemeny's by default.
     quick : bool
-        Whether to do without the dynamic programme where it takes long, from 13 items on.
+        Whether to skip the dynamic programme where it is slow, from 13 items on.
 
     Notes
     -----
@@ -226,7 +226,7 @@ def cheap_lower(votes: Votes, before: Ranking | None = None, *, quick: bool = Fa
 
 
 def _or_more(values: Floats) -> Floats:
-    """Return the least value for k or more flipped pairs."""
+    """Return the smallest value for k or more flipped pairs."""
     return np.minimum.accumulate(values[::-1])[::-1]
 
 
@@ -283,7 +283,7 @@ def _least_margins(margins: Floats) -> Floats:
 
 
 def _least_neighbours(margins: Floats) -> Floats:
-    """Return the least value of the largest margin lost by two neighbours, by the number of flipped pairs.
+    """Return the smallest value of the largest margin lost by two neighbours, by the number of flipped pairs.
 
     As `_least_margins`, with the last item kept: known[subset, its last item, flipped pairs].
     """
@@ -305,7 +305,7 @@ def _least_neighbours(margins: Floats) -> Floats:
             if start:
                 best[row, i, n + count] = -inf  # no neighbours yet
                 continue
-            # Which item stood last before is free: the cheapest way to go on from each.
+            # The last item before is free: take the cheapest continuation from each.
             ways = np.maximum(known[at], lost[:, i].T[:, :, None]).min(axis=1)
             best[row, i, n:] = ways[row[:, None], pairs - count[:, None]]
         start = False
@@ -320,8 +320,8 @@ def _lower(votes: Votes, median_of: str, before: Ranking) -> Floats:
     """Return eps- / 2 for k = 1, 2, ...: min over targets with k flipped pairs or more of max over rivals.
 
     Seen from a target, a rival is a rearrangement of its places, and the ratio of the theorem is linear in what the
-    votes say about the target's places: one row of `rivals` each. A few rivals bound every target from below; all are
-    asked only for the targets that could still be the least.
+    votes say about the target's places: one row of `rivals` each. A few rivals bound every target from below; all
+    rivals are checked only for targets that could still be the minimum.
     """
     n = votes.n
     orders = np.array(list(permutations(range(n)))).reshape(-1, n)
@@ -398,7 +398,7 @@ def _footrule_rivals(orders: Ints) -> Floats:
 
 
 def _flips(deltas: npt.ArrayLike | None, n: int) -> tuple[Floats, Ints]:
-    """Return the deltas, and for each how many pairs it takes: 0 to n (n - 1) / 2, one more for what no ranking has."""
+    """Return the deltas, and for each the number of pairs: 0 to n (n - 1) / 2, one more if no ranking is that far."""
     pairs = n * (n - 1) // 2
     if deltas is None:
         return np.arange(1, pairs + 1) / max(pairs, 1), np.arange(1, pairs + 1)

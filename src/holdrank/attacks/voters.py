@@ -1,4 +1,4 @@
-"""How many voters it takes to reach a goal, where battles name theirs: they leave, vote otherwise, or come."""
+"""How many voters are needed to reach a goal, where battles name voters: they leave, vote differently, or join."""
 
 from __future__ import annotations
 
@@ -38,23 +38,23 @@ class VoterAttack(Shown):
     goal : Goal
     change : {"drop", "replace", "add"}
     cap : float or None
-        The most battles that a new voter casts; None where none come.
+        The most battles that a new voter casts; None where no voters join.
     total : int
         Number of voters.
     lower, upper : float
-        The shares of the voters that are needed and enough; infinite when no number is.
+        Shares of the voters: needed and sufficient; infinite if no number is enough.
     voters_needed : float
-        Fewer voters do not reach the goal, not even by a tie: proved. Infinite when no number does.
+        Fewer voters cannot reach the goal, not even by a tie (proven). Infinite if no number does.
     voters_to_tie : float
-        So many reach it, if only by a tie, seen by running the rule again; infinite when no number is known.
+        This many voters reach the goal at least by a tie, verified by running the rule; infinite if no number is known.
     voters_to_decide : float
-        Fewer voters do not reach the goal outright: proved.
+        Fewer voters cannot reach the goal outright (proven).
     voters_sufficient : float
-        So many reach it outright, seen by running the rule again; infinite when no number is known.
+        This many voters reach the goal outright, verified by running the rule; infinite if no number is known.
     voters : tuple of str
-        Who leaves, votes otherwise, or comes.
+        The voters who leave, vote differently, or join.
     votes : Votes or None
-        The votes after the attack, which know their voters; None when no attack was found.
+        The votes after the attack, with their voters; None if no attack was found.
     before, after : Consensus, Consensus or None
         The consensus before and after the attack.
     status : Status
@@ -145,19 +145,18 @@ def voter_attack(
     goal : Goal
         `NewWinner`, `Wins`, `Above`, `TopSet`, `Enters`, `Leaves` or `Distance`.
     change : {"drop", "replace", "add"}
-        Voters leave with all their battles; they cast as many battles as before, but between any items and with any
-        result; or new voters come.
+        Voters leave with all their battles ("drop"); they cast as many battles as before, but between any items and
+        with any result ("replace"); or new voters join ("add").
     cap : float, optional
-        The most battles that a new voter casts; for "add", which needs it. `Votes.capped` limits the voters who are
-        there.
+        The most battles that a new voter casts; required for "add". `Votes.capped` limits existing voters.
     time_limit : float, optional
         Time limit in seconds. At the limit, or at Ctrl-C, you get what is proved by then.
 
     Notes
     -----
     The bounds are proved on the page :doc:`/theory/bradley-terry`. Where voters leave, groups that the bounds do not
-    exclude are tried one by one if they are few, so that the answer is often exact. If all voters left, nothing would
-    be left to rank: at least one stays.
+    rule out are tried one by one if they are few, so that the answer is often exact. At least one voter stays, because
+    otherwise nothing would be left to rank.
 
     Examples
     --------
@@ -216,7 +215,7 @@ def voter_attack(
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """How many voters are needed, tie, decide and suffice; who they are, and what comes of it."""
+    """The numbers of voters that are needed, tie, decide and suffice; the voters, and the result."""
 
     numbers: tuple[float, float, float, float]
     names: tuple[str, ...] = ()
@@ -226,7 +225,7 @@ class _Answer:
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """Votes with voters, and what is to be reached."""
+    """Votes with voters, and the aim."""
 
     votes: Votes
     voters: Voters
@@ -235,7 +234,7 @@ class _Case:
     change: Change
 
     def going(self, clock: Clock) -> _Answer:
-        """Return the answer where voters go, or vote otherwise."""
+        """Return the answer where voters leave, or vote differently."""
         if self.aim.is_impossible():
             return _Answer((math.inf,) * 4)
         crowd = Crowd(self.voters, self.votes.n)
@@ -248,7 +247,7 @@ class _Case:
         return self._answer(known, ties, names, attacked, after)
 
     def coming(self, cap: float, clock: Clock) -> _Answer:
-        """Return the answer where new voters come: so many times `cap` battles."""
+        """Return the answer where new voters join, with `cap` battles each."""
         if self.aim.is_impossible():
             return _Answer((math.inf,) * 4)
         known = Siege(Battles.of(self.votes), self.change).ask(self.aim, clock)
@@ -286,7 +285,7 @@ class _Case:
         return after if reaches(self.aim, self.statistic, lambda: attacked, after, Clock(), weakly=weakly) else None
 
     def _changed(self, crowd: Crowd, group: Group | None) -> tuple[tuple[str, ...], Votes | None]:
-        """Return who goes, and the votes without them, or with what they cast instead."""
+        """Return the voters who leave, and the votes without them, or with the battles that they cast instead."""
         if group is None:
             return (), None
         if not group.size:
@@ -316,7 +315,7 @@ class _Case:
 
 
 def _dealt(room: Floats, supply: Floats) -> tuple[Ints, Ints, Floats]:
-    """Return battles dealt out to voters who have room for so many each: who gets which, and how many of them."""
+    """Distribute battles among voters with a limit each: return which battles each voter gets, and how many of them."""
     ends = np.unique(np.concatenate((np.cumsum(room), np.cumsum(supply))))
     ends = ends[ends <= min(room.sum(), supply.sum()) * (1 + 1e-12)]
     begins = np.concatenate(([0.0], ends[:-1]))
@@ -327,7 +326,7 @@ def _dealt(room: Floats, supply: Floats) -> tuple[Ints, Ints, Floats]:
 
 
 def _results(ranks: Ints, added: Floats) -> tuple[Ints, Floats]:
-    """Return ballots over two items as rows of first item, second item, who is better; and their weights."""
+    """Return ballots over two items as rows of first item, second item and winner, and their weights."""
     rows = ranks[added > 0]
     first = (rows != 0).argmax(axis=1)
     second = rows.shape[1] - 1 - (rows[:, ::-1] != 0).argmax(axis=1)
@@ -337,7 +336,7 @@ def _results(ranks: Ints, added: Floats) -> tuple[Ints, Floats]:
 
 
 def _expect_cap(cap: float | None, change: Change, votes: Votes) -> float | None:
-    """Return the most battles that a new voter casts; refuse what makes no sense."""
+    """Return the most battles that a new voter casts; refuse invalid values."""
     if change is not Change.ADD:
         if cap is not None:
             raise UsageError(
@@ -348,7 +347,7 @@ def _expect_cap(cap: float | None, change: Change, votes: Votes) -> float | None
     if cap is None:
         busiest = plural(float(votes.expect_voters().totals.max()), "battle")
         raise UsageError(
-            "change='add' needs cap: how many battles a new voter casts at most",
+            "change='add' needs cap, the most battles that a new voter casts",
             repair=f"give one, such as cap=10; the busiest voter cast {busiest}",
         )
     limit = real_number(cap)

@@ -1,4 +1,4 @@
-"""From shares of votes to whole votes: how many are surely needed, and a number that surely suffices."""
+"""From shares of votes to whole votes: how many are certainly needed, and a number that certainly suffices."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from holdrank.votes.votes import Votes
 
 _ONE_BY_ONE = 24  # numbers of votes tried one after the other, before larger and larger steps
 _TRIES = 60
-_FEW_KINDS = 5  # of ballots put in, up to which roundings one vote off are tried
-_ONE_KIND = 6  # ballots that are tried as the ones to take what rounding leaves open
+_FEW_KINDS = 5  # of ballots added, up to which roundings one vote off are tried
+_ONE_KIND = 6  # ballots that are tried for the remainder of rounding
 _MOST_COMPARISONS = 200_000_000  # of ballots with a target, pair by pair; a second of work
 
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """What is known about one goal in whole votes.
+    """Bounds and attacks for one goal in whole votes.
 
     Attributes
     ----------
@@ -81,11 +81,11 @@ def votes_needed(lower: float, total: float) -> float:
 
 
 def votes_to_decide(lower: float, total: float, one_ballot: float, change: Change) -> float:
-    """Return a number of whole votes below which none make every optimum of a median reach a goal.
+    """Return a number of whole votes below which no change makes every optimum of a median reach a goal.
 
     An attack on counted votes that decides leaves every outcome that misses the goal behind by half a vote in one pair,
-    or one place, at least. So a bit of it may be undone, and some optimum still reaches the goal: to decide takes more
-    than the infimum, by that bit.
+    or one place, at least. So a small part of it may be undone, and some optimum still reaches the goal. Deciding
+    therefore costs more than the infimum, by that part.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def votes_to_decide(lower: float, total: float, one_ballot: float, change: Chang
     total : float
         Number of votes.
     one_ballot : float
-        By how much one ballot, at most, prefers one outcome to another.
+        The most by which one ballot prefers one outcome to another.
     change : {"replace", "drop", "add"}
 
     Examples
@@ -151,7 +151,7 @@ def in_whole_votes(
 
 
 def rounded_up(votes: Votes, change: Change, plan: Plan, target: Ranking, works: Callable[[Plan], bool]) -> Plan | None:
-    """Return a change of a few more whole votes than `plan` that `works`: the quick way, when the time is over."""
+    """Return a change of a few more whole votes than `plan` that `works`: a quick method for when the time is over."""
     most = _most(votes, change)
     enough = math.ceil(plan_votes(plan) - 1e-6)
     against = _disagreement(votes, target)
@@ -193,7 +193,7 @@ def _rounded(votes: Votes, change: Change, plan: Plan, against: Floats, size: in
 
 
 def _additions(shares: Floats, size: int) -> Iterator[Floats]:
-    """Yield ways to put in `size` whole votes: in proportion, and then with one vote of another kind."""
+    """Yield ways to add `size` whole votes: in proportion, and then with one vote moved to another ballot."""
     nearest = apportioned(shares, size)
     yield nearest
     used = np.flatnonzero(shares > 0)
@@ -208,7 +208,7 @@ def _additions(shares: Floats, size: int) -> Iterator[Floats]:
 
 
 def _removals(votes: Votes, removed: Floats, against: Floats, size: int) -> Iterator[Floats]:
-    """Yield ways to remove `size` whole votes: what rounding down leaves open goes to different ballots."""
+    """Yield ways to remove `size` whole votes: the remainder of rounding down goes to different ballots."""
     share = removed * min(size / max(float(removed.sum()), 1e-300), 1.0)
     left = share - np.floor(share)
     yield _fill(share, votes.weights, size, left, against)
@@ -223,7 +223,7 @@ def _removals(votes: Votes, removed: Floats, against: Floats, size: int) -> Iter
 def _fill(shares: Floats, most: Floats, size: int, urgency: Floats, preference: Floats) -> Floats:
     """Return whole numbers near `shares`, none above `most`, that sum up to `size`.
 
-    What rounding down leaves open goes one by one where `urgency` is largest, as long as it is positive, and then to
+    The remainder of rounding down goes one by one to where `urgency` is largest, as long as it is positive, and then to
     where `preference` is largest.
     """
     whole = np.floor(shares + SAME)
@@ -255,7 +255,7 @@ def _disagreement(votes: Votes, target: Ranking) -> Floats:
 def agreement(votes: Votes, worth: Floats | Ints) -> Floats:
     """Return what each ballot is worth: the sum of ``worth[i, j]`` over its pairs i above j, half for a tie.
 
-    Nothing where counting would take too long.
+    All 0 where counting would take too long.
     """
     values = np.zeros(votes.distinct)
     if votes.distinct * votes.n**2 > _MOST_COMPARISONS:

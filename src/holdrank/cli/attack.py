@@ -1,4 +1,4 @@
-"""The command `attack`: the least change of votes that reaches a goal."""
+"""The command `attack`: the smallest change of votes that reaches a goal."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _BALLOTS_SHOWN = 20
 @theta_option
 @merge_option
 @click.option("--interval", is_flag=True,
-              help="Also say what it takes among all voters whom these represent (95 % confidence).")  # fmt: skip
+              help="Also print a 95 % confidence interval for all voters whom these represent.")  # fmt: skip
 @click.option("--method", type=click.Choice(["bootstrap", "dual"]), default="bootstrap", show_default=True,
               help="Interval from attacks on bootstrap samples, or from the duals of one attack.")  # fmt: skip
 @click.option("--draws", type=click.IntRange(min=200), default=1000, show_default=True, help="Bootstrap samples.")

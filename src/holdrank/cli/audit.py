@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 )
 @rule_option
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
-              help="Coverage of the intervals.")  # fmt: skip
+              help="Confidence level of the intervals.")  # fmt: skip
 @time_option("what an adversary needs", 20.0)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the simulated cycles.")
 @click.option("-o", "--output", metavar="PAGE", help="Write the findings to this .html or .md file.")

@@ -41,7 +41,7 @@ def _reading_options(command: F) -> F:
 @click.argument("file")
 @click.option("-o", "--output", metavar="OUTPUT",
               help=f"File to write; the extension sets the format: {', '.join(_ENDINGS)}. "
-              "Without it, Markdown on stdout.")  # fmt: skip
+              "By default Markdown on stdout.")  # fmt: skip
 @click.option("--columns", "shown", metavar="COLUMNS",
               help="Columns in this order, separated by commas: rank, rank_ub, rank_lb, model, rating, rating_lower, "
               "rating_upper, votes, tier, votes_to_overtake. By default all columns that the rule has.")  # fmt: skip

@@ -78,9 +78,9 @@ def breakdown(file: str, files: tuple[str, ...], rule: str, theta: float | str |
               as_json: bool, quiet: bool, verbose: bool, reading: dict[str, Any]) -> int:  # fmt: skip
     """Compute how many votes must change to move the consensus.
 
-    Each row is a distance, as the number of item pairs whose order changes, with the votes that must be replaced. For
-    several files, the output shows the first distance of each, or those of --delta; --jobs and --scheduler spread the
-    files over processes, and the time limit applies to each file.
+    Each row gives a distance (the number of item pairs whose order changes) and how many votes must be replaced to
+    reach it. For several files, the output shows the first distance of each, or those of --delta; --jobs and
+    --scheduler spread the files over processes, and the time limit applies to each file.
     """
     from holdrank.analysis.records import curve_record, reported_record
     from holdrank.attacks.answers import breakdown as compute

@@ -52,7 +52,7 @@ class _Tested(NamedTuple):
 @click.option("--min-breakdown", type=click.FloatRange(0, 1), default=0.01, show_default=True,
               help="Share of the votes that must change before a claim breaks.")  # fmt: skip
 @click.option("--separated", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="LEVEL",
-              help="Each claim must also be beyond chance at this level, such as 0.95.")  # fmt: skip
+              help="Each claim must also be statistically significant at this level, such as 0.95.")  # fmt: skip
 @click.option("--claim", "claims", multiple=True, metavar="CLAIM",
               help=f"Claim that must hold: {CLAIMS}; may be repeated. By default the order of every pair.")  # fmt: skip
 @by_option
@@ -71,7 +71,7 @@ def check(files: tuple[str, ...], min_breakdown: float, separated: float | None,
           reading: dict[str, Any]) -> int:  # fmt: skip
     """Fail unless the claims about the consensus of FILE hold.
 
-    Exit code 4 if a claim is false, or not proved to hold until the given share of the votes changes. Several files are
+    The exit code is 4 if a claim is false, or may break before the given share of the votes changes. Several files are
     checked one by one against the same claims.
     """
     for option, given in (("--json", as_json), ("--badge", badge is not None)):

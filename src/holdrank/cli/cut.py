@@ -1,4 +1,4 @@
-"""The command `cut`: who is safely among the first k, safely not, or undecided."""
+"""The command `cut`: which items are safely in the top k, safely out, or undecided."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MOST = 20  # items of a list that are far from the cut
 @click.argument("file")
 @click.option("--k", type=click.IntRange(min=1), required=True, metavar="K", help="Number of places.")
 @click.option("--votes", "wrong", type=click.FloatRange(min=0, min_open=True), metavar="N",
-              help="Votes that may be wrong; by default the share of --budget.")  # fmt: skip
+              help="Number of votes that may be wrong; by default the share given by --budget.")  # fmt: skip
 @click.option("--budget", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.001, show_default=True,
               metavar="SHARE", help="Share of the votes that may be wrong; at least one whole vote.")  # fmt: skip
 @rule_option
@@ -47,10 +47,10 @@ _MOST = 20  # items of a list that are far from the cut
 @reading_options
 def cut(file: str, k: int, wrong: float | None, budget: float, rule: str, time_limit: float | None, everyone: bool,
         as_json: bool, quiet: bool, reading: dict[str, Any]) -> int:  # fmt: skip
-    """Show who is safely in the top K, safely out, or undecided.
+    """Show which items are safely in the top K, safely out, or undecided.
 
-    Each item has a margin: how many votes must change to move it across the cut. "Safely" is proved: changing the votes
-    of the budget cannot move the item, no matter which votes change.
+    Each item has a margin: how many votes must change to move it across the cut. "Safely" is proven: changing as many
+    votes as the budget allows cannot move the item, no matter which votes change.
     """
     from holdrank.analysis.cut import at_the_cut
     from holdrank.analysis.records import ranking_record, votes_record
@@ -60,10 +60,12 @@ def cut(file: str, k: int, wrong: float | None, budget: float, rule: str, time_l
 
     votes = read(file, reading, quiet)
     if k >= votes.n:
-        raise click.UsageError(f"--k {k} leaves nobody out: the file has {plural(votes.n, 'item')}.")
+        raise click.UsageError(f"--k {k} leaves no item out: the file has {plural(votes.n, 'item')}.")
     asked, rule = rule, settled_rule(rule, votes)
     if wrong is not None and wrong >= votes.total:
-        raise click.UsageError(f"--votes {wrong:g} are all votes: the file has {votes.total:,g}.")
+        raise click.UsageError(
+            f"--votes must be smaller than the number of votes in the file, {votes.total:,g}, not {wrong:g}."
+        )
     budget = budget if wrong is None else wrong / votes.total
     T = statistic(rule)
     with searching(quiet, "testing the cut") as progress, Clock(time_limit) as clock:

@@ -49,8 +49,8 @@ def diff(old: str, new: str, rule: str, draws: int, seed: int, time_limit: float
     """Show what moved from OLD to NEW.
 
     For each item: whether the move is more than noise (bootstrap intervals of both places), and how many votes of NEW
-    must change to undo it. Items that are not in both files are left out. The bootstrap of each file may take a third
-    of the time limit, the votes that undo a move the rest.
+    must change to undo it. Items that are not in both files are left out. The bootstrap of each file may use a third of
+    the time limit. Counting the votes that undo each move uses the rest.
     """
     from holdrank.analysis.compare import compare
     from holdrank.status import Status

@@ -239,7 +239,9 @@ class Threshold(click.FloatRange):
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
-require_proof_option = click.option("--require-proof", is_flag=True, help="Exit with code 5 unless proved.")
+require_proof_option = click.option(
+    "--require-proof", is_flag=True, help="Exit with code 5 unless the result is proven."
+)
 merge_option = click.option(
     "--merge",
     type=click.Choice(["downward", "naive", "smith"]),

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.command("paired-tests", cls=ReadingCommand)
 @click.argument("file")
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
-              help="Confidence for all pairs together.")  # fmt: skip
+              help="Confidence level, for all pairs together.")  # fmt: skip
 @click.option("--most", type=click.IntRange(min=0), default=20, show_default=True, help="Number of pairs to list.")
 @click.option("-o", "--output", metavar="PAGE", help="Write the critical-difference diagram and all pairs to this "
               ".html file, or all pairs to this .csv file.")  # fmt: skip

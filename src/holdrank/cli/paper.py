@@ -62,13 +62,14 @@ def paper(figure: str, files: tuple[str, ...], out: str, seed: int, estimate: bo
           reading: dict[str, Any]) -> None:  # fmt: skip
     """Draw the figures of the paper, with the exact values added.
 
-    Writes each figure as data (.json, .csv) and as a picture (.svg, .pdf, .png). The figure margin is ours: it shows a
-    threshold near the margin of a pair. The figure real shows loss against robustness for vote FILES. all is every
-    figure, and real if there are FILES. A file that cannot be read is skipped and reported at the end (exit code 3).
+    Writes each figure as data (.json, .csv) and as a picture (.svg, .pdf, .png). The figure margin is not in the paper;
+    it shows a threshold near the margin of a pair. The figure real shows loss against robustness for vote FILES. all
+    draws every figure, including real if FILES are given. A file that cannot be read is skipped and reported at the end
+    (exit code 3).
 
-    The table arena is not in the paper, and not part of all: how few battles of FILE, dropped, added or replaced,
-    change the top k by Bradley-Terry. It compares certified numbers with the influence-function approximation. Without
-    FILE, it generates an arena. -v adds milliseconds to the table.
+    The table arena is not in the paper and not part of all. It shows how few battles of FILE, dropped, added or
+    replaced, change the top k by Bradley-Terry, and compares these certified numbers with the influence-function
+    approximation. Without FILE, it generates an arena. -v adds milliseconds to the table.
 
     In LIST, each vote file is a table [[file]] with a path relative to LIST, and optionally a title and reading
     options, named as in read_votes:

@@ -149,7 +149,7 @@ def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, exec
     metavar="T",
     default=0.05,
     show_default=True,
-    help="Deviation from 50 % up to which two items count as tied; auto ties what chance explains.",
+    help="Deviation from 50 % up to which two items count as tied; auto ties items that differ by no more than chance.",
 )
 @merge_option
 @click.option("--path", is_flag=True, help="Show the tiers at every threshold where they change, without choosing one.")

@@ -40,18 +40,21 @@ class _ThresholdOrNone(Threshold):
 @click.argument("file")
 @click.option("-o", "--output", "outputs", multiple=True, metavar="OUTPUT",
               help=f"File to write; the extension sets the format: {', '.join(_ENDINGS)}. May be repeated, for several "
-              "files from one analysis. Without it, report.html, or none with --text.")  # fmt: skip
+              "files from one analysis. By default report.html; with --text, no file.")  # fmt: skip
 @click.option("--text", is_flag=True, help="Print the ladder, places, pairs, curves and attack as text.")
 @rule_option
 @click.option("--theta", type=_ThresholdOrNone(), metavar="T", default="auto", show_default=True,
-              help="Threshold of the tiers; auto ties what chance explains, none gives no ties.")  # fmt: skip
+              help="Threshold of the tiers; auto ties items that differ by no more than chance, "
+              "none gives no ties.")  # fmt: skip
 @merge_option
-@click.option("--k", type=click.IntRange(min=1), help="Report who is safely in the top K, safely out, or undecided.")
+@click.option(
+    "--k", type=click.IntRange(min=1), help="Report the items safely in the top K, safely out, and undecided."
+)
 @click.option("--claim", "claims", multiple=True, metavar="CLAIM",
               help=f"Claim to test: {CLAIMS}; may be repeated.")  # fmt: skip
 @click.option("--budget", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=None,
-              help="Share of the votes that an adversary may change. Default: 1 % for --k; for reachable places as "
-              "many votes as end the lead, at most 1 %.")  # fmt: skip
+              help="Share of the votes that an adversary may change. Default: 1 % for --k; for reachable places "
+              "the number of votes that ends the lead, at most 1 %.")  # fmt: skip
 @click.option(
     "--draws", type=click.IntRange(min=0), default=1000, show_default=True, help="Bootstrap samples; 0 for none."
 )
@@ -65,8 +68,8 @@ def report(file: str, outputs: tuple[str, ...], text: bool, rule: str, theta: fl
            time_limit: float | None, quiet: bool, reading: dict[str, Any]) -> int:  # fmt: skip
     """Write the complete analysis of FILE to one page.
 
-    The page has the consensus, its tiers, how many votes break them, pictures and the methods; it needs no network.
-    The command prints the headline and how sure it is, and with --text the pictures as text.
+    The page shows the consensus, its tiers, how many votes break them, pictures and the methods. It works offline. The
+    command prints the headline and how certain it is; --text also prints the pictures as text.
     """
     from holdrank.analysis.analyse import analyse
     from holdrank.analysis.spec import Spec

@@ -14,7 +14,7 @@ from holdrank.cli.printing import complain
 def studio(file: str | None, port: int, no_browser: bool) -> None:
     """Explore votes in the browser.
 
-    Opens FILE, or a page to choose files. The studio runs on this machine only, until Ctrl-C, and keeps nothing.
+    Opens FILE, or a page to choose files. The studio serves this machine only and stores nothing. Ctrl-C stops it.
     """
     from holdrank.studio import serve
 

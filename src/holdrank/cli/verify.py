@@ -34,8 +34,8 @@ def verify(result: str, file: str, require_proof: bool, time_limit: float | None
     """Check every number of the analysis RESULT of FILE by independent means.
 
     RESULT was written by `report -o result.json`. A second implementation in exact arithmetic, which uses no solver,
-    checks every statement: it is proved, refuted or open. Bounds for more than 6 items stay open, and so do numbers
-    whose lower and upper bounds differ. Exit code 4 if a statement is refuted.
+    reports every statement as proved, refuted or open. Bounds for more than 6 items stay open, and so do numbers whose
+    lower and upper bounds differ. The exit code is 4 if a statement is refuted.
     """
     from holdrank.analysis.result import Analysis
     from holdrank.files.containers.source import open_source

@@ -28,7 +28,7 @@ _POINTS = 400 / math.log(10)  # rating points per unit of strength, as `rank` sh
 @click.option("--at-most", type=click.FloatRange(min=0, min_open=True), metavar="K",
               help="Count at most K battles per voter, by scaling down those who cast more.")  # fmt: skip
 @click.option("--new-voters", type=click.IntRange(min=1), metavar="K",
-              help="Also report how many new voters, with at most K battles each, it takes.")  # fmt: skip
+              help="Also report how many new voters are needed, with at most K battles each.")  # fmt: skip
 @click.option("--most", type=click.IntRange(min=0), default=10, show_default=True, help="Number of voters to list.")
 @search_time_option
 @result_options
@@ -38,7 +38,7 @@ def voters(file: str, race: tuple[str, str] | None, at_most: float | None, new_v
     """Count the voters that it takes to change the winner, and list those who matter most.
 
     FILE holds battles, and --voter names the column with the voter. The ranking is by Bradley-Terry. With --race, the
-    question is which of two items ranks higher.
+    goal is to reverse the order of two items.
     """
     from holdrank.analysis import records
     from holdrank.analysis.voters import voter_effects

@@ -1,4 +1,4 @@
-"""Vote files, in and out."""
+"""Reading and writing vote files."""
 
 from __future__ import annotations
 

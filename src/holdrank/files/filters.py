@@ -1,4 +1,4 @@
-"""Which rows and which items of a file count: conditions on columns, a span of time, and items to keep or drop."""
+"""Filters on the rows and items of a file: conditions on columns, a time span, and items to keep or drop."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def filters_rows(options: ReadOptions) -> bool:
 
 
 def kept_rows(table: Table, options: ReadOptions) -> tuple[Table, dict[str, str]]:
-    """Return the rows that meet all conditions, and these in words; several values of one column are alternatives."""
+    """Return the rows that meet all conditions, and these as text; several values of one column are alternatives."""
     if not filters_rows(options):
         return table, {}
     keep = np.ones(table.rows, dtype=bool)
@@ -128,7 +128,7 @@ def _time_column(table: Table) -> int:
 
 
 def _seconds(text: str) -> float | None:
-    """Return the seconds since 1970 that a text means: such a number, or a date and time in the order of ISO 8601."""
+    """Return the seconds since 1970 for a text: such a number, or an ISO 8601 date and time."""
     bare = text.strip()
     try:
         number = float(bare)
@@ -162,7 +162,7 @@ def _cell_time(table: Table, column: int, row: int, cell: str) -> float:
 
 
 def kept_battles(table: Table, columns: BattleColumns, options: ReadOptions) -> tuple[Table, dict[str, str]]:
-    """Return the battles between two items to keep, and these items in words."""
+    """Return the battles between items to keep, and these items as text."""
     if not options.only and not options.drop:
         return table, {}
     firsts, seconds = table.text(columns.first), table.text(columns.second)
@@ -174,7 +174,7 @@ def kept_battles(table: Table, columns: BattleColumns, options: ReadOptions) -> 
 
 
 def kept_items(votes: Votes, options: ReadOptions) -> Votes:
-    """Return the votes over the items to keep, and say so in their `reading`; battles were chosen before."""
+    """Return the votes over the items to keep, and record that in their `reading`; battles were filtered before."""
     if (not options.only and not options.drop) or votes.reading.format in BATTLE_FORMS:
         return votes
     wanted = _wanted(votes.items, options)
@@ -186,7 +186,7 @@ def kept_items(votes: Votes, options: ReadOptions) -> Votes:
 
 
 def _wanted(items: Sequence[str], options: ReadOptions) -> set[str]:
-    """Return the items to keep; refuse names that no item has, and what leaves none."""
+    """Return the items to keep; refuse unknown names, and filters that leave no item."""
     for option, names in (("only", options.only), ("drop", options.drop)):
         for name in names or ():
             if name not in items:

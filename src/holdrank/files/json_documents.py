@@ -1,4 +1,4 @@
-"""JSON that is one document: an array of objects, an object with such a list inside, or cast vote records.
+"""JSON in one document: an array of objects, an object that contains such a list, or cast vote records.
 
 `LAYOUTS` has one entry per published layout: how it is recognised, and how it becomes rows of a table.
 """
@@ -120,7 +120,7 @@ def _array(text: str, start: int, source: str, problems: Problems, value_of: Cal
 
 
 def _broken(text: str, source: str, error: ValueError, line: int | None = None) -> InputError:
-    """Return the error for JSON that ends too soon or is written wrongly."""
+    """Return the error for truncated or malformed JSON."""
     at = error.pos if isinstance(error, json.JSONDecodeError) else len(text)
     cut = at >= len(text.rstrip()) - 1
     return InputError(

@@ -1,4 +1,4 @@
-"""JSON: one ballot, battle or record a line, or all of them in one document (`json_documents`).
+"""JSON: one ballot, battle or record per line, or all of them in one document (`json_documents`).
 
 A ballot is ``{"order": ["a", ["b", "c"]], "weight": 2}`` (an inner list is a tie) or ``{"ranks": {"a": 1}}``; the
 weight may have any name of `BALLOT_WEIGHT_NAMES`, a voter may be named, and any other key is refused. A first
@@ -108,7 +108,7 @@ def ballots_of(
 
 
 def _fault(problem: str, found: object, expected: str, repair: str = "correct the line, or delete it") -> InputError:
-    """Return the error for a line, whose place the reader of all lines adds."""
+    """Return the error for a line; the caller adds its place."""
     return InputError(problem, found=str(found), expected=expected, repair=repair)
 
 
@@ -128,7 +128,7 @@ def check_head(head: dict[str, Any], line: int, source: str) -> None:
 
 
 def _weight(record: dict[str, Any]) -> float:
-    """Return the weight of a ballot, whatever its key is called; refuse keys that mean nothing here."""
+    """Return the weight of a ballot, under any of its names; refuse unknown keys."""
     keys = [key for key in record if plain(key) in BALLOT_WEIGHT_NAMES]
     strange = [key for key in record if key not in ("order", "ranks", *keys) and plain(key) not in VOTER_NAMES]
     if strange:

@@ -1,4 +1,4 @@
-"""Files of the type .order: text of numbers, a voter per line, for items without names."""
+"""Files of the type .order: text of numbers, one voter per line, for items without names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MANY_ITEMS = 10_000  # that a file may declare without naming them
 
 
 def read_order(text: str, source: Source, options: ReadOptions, problems: Problems) -> RawBallots:
-    """Read ``n 1``, then ``0 k id1 … idk`` a voter, ids from 0, best first."""
+    """Read ``n 1``, then ``0 k id1 … idk`` for each voter, with ids from 0, best first."""
     lines = split_lines(text)
 
     def fault(problem: str, line: int, expected: str, repair: str) -> InputError:
@@ -31,7 +31,7 @@ def read_order(text: str, source: Source, options: ReadOptions, problems: Proble
     start = "the number of items and a 1, such as '10 1'"
     if not words or not all(re.fullmatch(r"[0-9]{1,7}", word) for word in words[:2]) or int(words[0]) < 1:
         repair = Message("check the format, or set ", Option("format"), " to the right one")
-        raise fault("the file does not start like an .order file", head + 1, start, repair)
+        raise fault("this is not an .order file", head + 1, start, repair)
     size = int(words[0])
     if size > max(_MANY_ITEMS, len(text)):
         problem = f"the file declares {size:,} items, far more than its ballots can name"

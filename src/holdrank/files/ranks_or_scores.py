@@ -1,12 +1,12 @@
-"""Whether numbers are ranks or scores, told from the numbers alone: rows of a matrix, NaN where nothing stands."""
+"""Whether numbers are ranks or scores, judged by the numbers alone: rows of a matrix, NaN for missing."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-_MOST_COLUMNS = 2000  # beyond, no column is tried as one that is no item
-_SAMPLE = 256  # rows that are looked at before all others
+_MOST_COLUMNS = 2000  # beyond, no column is tried as one that is not an item
+_SAMPLE = 256  # rows that are checked before all others
 _CELLS_AT_A_TIME = 1 << 17  # to keep temporary arrays small
 
 
@@ -14,10 +14,10 @@ def rank_evidence(values: NDArray[np.float64]) -> str | None:
     """Return ``"ranks"`` or ``"scores"`` where the rows prove it, else None.
 
     Ranks: every row is 1..k, with ties numbered as in competitions (1, 1, 3) or by their mean (1.5, 1.5, 3), or
-    lacks some of 1..n without ties. Scores: rows that are no way to number a ranking, not even (`may_be_ranks`)
-    if ranks count from 0, if the lowest or highest number means "unlisted", or if one column is no item; and some
-    row repeats a number, for whole numbers that all differ may be ranks of which the table shows a part. Nothing
-    but 0 and 1 over three items or more are scores too: whether or not an item was chosen.
+    lacks some of 1..n without ties. Scores: the rows cannot number a ranking, not even (`may_be_ranks`) if ranks count
+    from 0, if the lowest or highest number means "unlisted", or if one column is not an item; and some row repeats a
+    number, because whole numbers that all differ may be ranks of which the table shows a part. Nothing but 0 and 1 over
+    three items or more are scores too: whether or not an item was chosen.
 
     Examples
     --------
@@ -47,11 +47,11 @@ def rank_evidence(values: NDArray[np.float64]) -> str | None:
 
 
 def may_be_ranks(values: NDArray[np.float64], *, spare: bool = False, strict: bool = False) -> bool:
-    """Whether all rows may be ranks, however they are numbered; with `spare` one column may be no item.
+    """Whether all rows may be ranks in any numbering; with `spare`, one column need not be an item.
 
     Ties may have any usual number (1, 1, 2 as well), ranks may count from 0, and the lowest number, if below 1, and
-    the highest, if above n, may stand for "unlisted". Where other signs speak for scores, be `strict`: some row
-    must then rank two items, and two items are too few to see a number that stands for "unlisted".
+    the highest, if above n, may stand for "unlisted". Use `strict` where other signs suggest scores: some row must then
+    rank two items, and with two items no number is taken to mean "unlisted".
 
     Examples
     --------
@@ -68,7 +68,7 @@ def may_be_ranks(values: NDArray[np.float64], *, spare: bool = False, strict: bo
     )
     for low, high in signs:
         bare = _without(values, low=low, high=high)
-        for ranks, enough in ((bare, least), (bare + 1, 2)):  # from 1, or from 0: a lone 0 tells nothing
+        for ranks, enough in ((bare, least), (bare + 1, 2)):  # from 1, or from 0: a lone 0 proves nothing
             if _fits(ranks, enough) or (spare and not high and _fits_without_one(ranks)):
                 return True
     return False
@@ -83,7 +83,7 @@ def parts_of_rankings(values: NDArray[np.float64]) -> bool:
 
 
 def odd_column(values: NDArray[np.float64]) -> int | None:
-    """Return a column of numbers that hardly are scores of an item, such as a running number or a year."""
+    """Return a column of numbers that are unlikely to be scores of an item, such as a running number or a year."""
     rows, width = values.shape
     if rows < 2 or width < 3:
         return None
@@ -121,7 +121,7 @@ def _all_differ(values: NDArray[np.float64]) -> bool:
 
 
 def _fits(values: NDArray[np.float64], least: int) -> bool:
-    """Whether all rows are rankings, and one without holes ranks at least so many items."""
+    """Whether all rows are rankings, and one without holes ranks at least the given number of items."""
     if len(values) > _SAMPLE and len(_misfits(values[:_SAMPLE])):
         return False
     values = values[~np.isnan(values).all(axis=1)]
@@ -131,7 +131,7 @@ def _fits(values: NDArray[np.float64], least: int) -> bool:
 
 
 def _misfits(values: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the rows that are no rankings, blank ones aside."""
+    """Return the rows that are not rankings, apart from blank ones."""
     sure, holed, loose = _rank_rows(values)
     return np.flatnonzero(~(sure | holed | loose | np.isnan(values).all(axis=1)))
 
@@ -158,7 +158,7 @@ def _fits_without_one(values: NDArray[np.float64]) -> bool:
 
 
 def _rank_rows(values: NDArray[np.float64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
-    """Say of each row whether it is a ranking: surely, with holes in its numbers, or with ties numbered loosely.
+    """Return for each row whether it is a ranking: certainly, with holes in its numbers, or with loosely numbered ties.
 
     Surely: 1..k with ties as in competitions or by their mean. With holes: a part of 1..n, no ties. Loosely: 1..k
     with ties numbered 1, 1, 2 or 2, 2, 3.

@@ -1,4 +1,4 @@
-"""What `read_votes` can be told: the name of a form, and how a file of that form is read."""
+"""The options of `read_votes`: the format, and how a file of that format is read."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ _OPTIONS: dict[str, set[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions(TableOptions):
-    """All options of `read_votes` that say how a file is read, with their defaults: checked at the door."""
+    """All options of `read_votes` on how a file is read, with their defaults; checked on creation."""
 
     delimiter: str | None = None
     encoding: str | None = None
@@ -98,7 +98,7 @@ class ReadOptions(TableOptions):
     drop: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse values of the wrong type at the door, where the message can name the option."""
+        """Refuse values of the wrong type here, where the message can name the option."""
         for name in (
             "delimiter",
             "encoding",
@@ -155,7 +155,7 @@ class ReadOptions(TableOptions):
             raise UsageError(Message(Option(name), f" takes {what}, not {getattr(self, name)!r}"))
 
     def check(self, form: str) -> None:
-        """Refuse an option that does not apply to the form: a setting without effect would mislead."""
+        """Refuse an option that does not apply to the format: an option without effect would be misleading."""
         given = {field.name for field in fields(self) if getattr(self, field.name) != field.default}
         stray = sorted(given - _OPTIONS[form])
         if stray:
@@ -167,7 +167,7 @@ class ReadOptions(TableOptions):
 
 
 def _meanings(given: object) -> dict[str, str]:
-    """Return what codes of a result mean, from a mapping or from texts such as ``won=first``."""
+    """Return the meanings of result codes, from a mapping or from texts such as ``won=first``."""
     texts = [given] if isinstance(given, str) else given
     pairs: dict[str, str] = {}
     if isinstance(texts, Mapping):
@@ -191,6 +191,6 @@ def _is_ref(value: object) -> bool:
 
 
 def check_format(format: str | None) -> None:
-    """Refuse the name of a form that there is not."""
+    """Refuse an unknown format."""
     if format is not None and not (isinstance(format, str) and format in FORMATS):
         raise UsageError(f"unknown format {format!r}; the formats are {', '.join(FORMATS)}")

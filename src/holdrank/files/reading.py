@@ -1,7 +1,7 @@
 """`read_votes` and `validate`: the only reader of vote files.
 
-A file goes one way: bytes, text or table (`containers`), what form it has (`sniff`, `table_form`), ballots (`preflib`,
-`jsonl`, `votes/forms`), `Votes`. Every choice on the way is recorded in ``votes.reading.choices``.
+Every file takes the same steps: bytes to text or table (`containers`), detection of the format (`sniff`, `table_form`),
+ballots (`preflib`, `jsonl`, `votes/forms`), and `Votes`. Every choice is recorded in ``votes.reading.choices``.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ _BALLOTS_OF_TEXT = (*_TEXT_READERS, "jsonl")
 
 @dataclass(frozen=True, slots=True)
 class Validation(Shown):
-    """What `validate` found.
+    """The result of `validate`.
 
     Attributes
     ----------
     problems : tuple of InputError
-        The first 20.
+        The first 20 problems.
     total : int
-        How many there are.
+        Number of problems.
     votes : Votes or None
-        The votes, if there is no problem.
+        The votes, if there are no problems.
     """
 
     problems: tuple[InputError, ...]
@@ -105,9 +105,9 @@ def read_votes(
         Data frames of pandas, polars, pyarrow and others are read like tables in files; a pandas index of names is read
         as a column.
 
-        PrefLib, CSV (comma, semicolon, tab or pipe), JSON Lines, Parquet or .xlsx; ``"-"`` is standard input. A
-        pattern such as ``"votes/*.parquet"`` is all files that it fits, which must have the same columns; these, and
-        large files, are counted by DuckDB and need not fit in memory (see :doc:`/how-to/big-votes`).
+        PrefLib, CSV (comma, semicolon, tab or pipe), JSON Lines, Parquet or .xlsx; ``"-"`` is standard input. A pattern
+        such as ``"votes/*.parquet"`` means all matching files, which must have the same columns; DuckDB counts these,
+        and large files, which need not fit in memory (see :doc:`/how-to/big-votes`).
     format : str, optional
         One of `FORMATS`; auto-detected by default. If two formats are equally plausible, the file is refused, and the
         message names this option.
@@ -115,7 +115,7 @@ def read_votes(
         Items that a ballot leaves out: tied below all others, or not compared. By default bottom for ballots,
         observed for battles, scores and judgements.
     delimiter, encoding : str, optional
-        Of a CSV file; by default the delimiter is auto-detected, and the encoding is UTF-8.
+        For CSV files; by default the delimiter is auto-detected, and the encoding is UTF-8.
     header : int, optional
         Number of the row that holds the names of the columns, counted from 1; 0 = there is none.
     columns : str, int or sequence of them, optional
@@ -128,17 +128,18 @@ def read_votes(
     blanks : collection of str, optional
         Cells that mark a missing value, instead of the usual ones (see `holdrank.votes.forms.BLANKS`).
     repeated : {"refuse", "first"}
-        An item named twice on a ballot, or on two rows of a score table.
+        What to do with an item named twice on a ballot, or on two rows of a score table: refuse the file, or use the
+        first.
     both_bad : {"tie", "drop"}
-        Battles whose verdict is that both are bad.
+        Battles that call both items bad: count them as ties, or drop them.
     blank_voters : {"refuse", "separate"}
-        Battles that name no voter, where `voter` is set: refused, or each a separate voter.
+        Battles without a voter, where `voter` is set: refuse them, or count each as a separate voter.
     map : mapping or collection of str, optional
-        What codes of a result mean: ``{"won": "first"}`` or ``["won=first"]``; first, second, tie or skip.
+        Meanings of result codes: ``{"won": "first"}`` or ``["won=first"]``; first, second, tie or skip.
     categories : sequence of str or int, optional
         Categories of a .cat file, best first; items in those left out are unlisted.
     short_rows : {"refuse", "fill"}
-        Rows with too few cells.
+        Rows with too few cells: refuse the file, or fill them with blanks.
     sheet : str or int, optional
         Name or number (from 1) of the sheet of a spreadsheet.
     where : str or sequence of str, optional
@@ -150,8 +151,8 @@ def read_votes(
     only, drop : str or sequence of str, optional
         Items to keep, or to leave out; battles with an item that is left out do not count.
     by : str or int, optional
-        The column that says which group a row belongs to, such as a language or a judge; `leave_one_out` then leaves
-        out each group in turn. Rows with a blank cell are a group together.
+        The column that groups the rows, such as a language or a judge; `leave_one_out` then leaves out each group in
+        turn. Rows with a blank cell form one group.
     progress : callable, optional
         Called with a `Step` now and then while large files are counted.
 
@@ -217,9 +218,9 @@ def validate(source: str | os.PathLike[str] | BinaryIO, *, format: str | None = 
 def _read_large(
     source: Any, format: str | None, options: ReadOptions, progress: Callable[[Step], None] | None = None
 ) -> Votes | None:
-    """Return the votes of files that need not fit in memory; None where the usual reader has to do it."""
+    """Return the votes of files that need not fit in memory; None where the usual reader is needed."""
     check_format(format)
-    from holdrank.files.large import read_large  # here, for DuckDB is needed for large files only
+    from holdrank.files.large import read_large  # here, because DuckDB is needed for large files only
 
     return read_large(source, format, options, progress)
 

@@ -1,4 +1,4 @@
-"""What a file may be, told from its size and its text: large or not, and which form; never a silent guess."""
+"""The format of a file, detected from its size and its text; ambiguous files are refused, never guessed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from holdrank.files.text_layouts import layout_of
 
 LARGE_TEXT = 16 << 20
 LARGE_PARQUET = 2 << 20
-"""Bytes from which a file is counted by DuckDB: above, that is sooner done than holding its rows in memory."""
+"""Size in bytes from which DuckDB counts a file, because that is faster than reading its rows into memory."""
 
 _PREFLIB_KEY = re.compile(
     r"#[ \t]*(FILE NAME|TITLE|DATA TYPE|NUMBER (ALTERNATIVES|VOTERS)|ALTERNATIVE NAME [0-9]+):", re.IGNORECASE

@@ -1,7 +1,7 @@
 """Tables of results rather than votes: columns that are statistics of one another, such as a rating and its quantiles.
 
-Read as votes, every bound, error and count would be a voter. Names tell most of these tables, and numbers the rest: a
-column that numbers the order of another, or three of which one always lies midway between the other two.
+Read as votes, every bound, error and count would be a voter. Names reveal most of these tables, and numbers the rest: a
+column that ranks another, or three columns of which one always lies midway between the other two.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _SURE = {
         *("judgements", "samplesize", "nobs", "observations", "evals", "evaluations", "wincount"),
     ),
 }
-"""Words that no task or voter is called by: one column of such a name is enough."""
+"""Words that are never names of tasks or voters: one column of such a name is enough."""
 _LIKELY = {
     "a bound": ("low", "high", "lo", "hi", "min", "max", "minimum", "maximum"),
     "an error": ("sd", "se", "var", "sigma", "rd", "err", "error", "margin", "dev", "spread"),
@@ -54,7 +54,7 @@ _LIKELY = {
         *("overall", "value", "elorating", "arenascore", "arenaelo", "logit"),
     ),
 }
-"""Words that a task or voter may be called by: two kinds of them beside each other are statistics."""
+"""Words that may be names of tasks or voters: two types of them together are statistics."""
 _OF_ITSELF = ("a place", "a mean", "a median", "an estimate")
 """Kinds that other statistics are taken of."""
 _NEUTRAL = frozenset(
@@ -77,7 +77,7 @@ _NEUTRAL = frozenset(
         *("1", "2", "5", "10", "20", "25", "50", "75", "80", "90", "95", "97", "99", "975", "025", "05", "2.5", "97.5"),
     }
 )
-"""Words that say nothing by themselves."""
+"""Words that prove nothing alone."""
 _KIND = {
     word: (kind, sure) for sure, kinds in ((False, _LIKELY), (True, _SURE)) for kind in kinds for word in kinds[kind]
 }
@@ -96,7 +96,7 @@ _LEAST_ROWS = 4
 
 @dataclass(frozen=True, slots=True)
 class _Statistic:
-    """What the name of a column says: the kind of statistic, how sure that is, of what, and whether it says no more."""
+    """The meaning of a column name: the type of statistic, how certain it is, and its subject."""
 
     kind: str
     sure: bool
@@ -105,7 +105,7 @@ class _Statistic:
 
 
 def refuse_statistics(table: Table, used: Sequence[int], force: Message) -> None:
-    """Refuse a table whose columns in use are statistics of one another; `force` says how to read it all the same."""
+    """Refuse a table whose columns in use are statistics of one another; `force` says how to read it anyway."""
     names = [table.names[k] for k in used]
     told = by_name(names)
     if told is not None:
@@ -222,7 +222,7 @@ def _numbers_order(ranks: NDArray[np.float64], values: NDArray[np.float64]) -> b
     if ranks.min() != 1 or (ranks % 1 != 0).any() or ranks.max() > len(ranks) or len(np.unique(values)) < _LEAST_ROWS:
         return False
     if (values % 1 == 0).all() and values.max() <= len(values):
-        return False  # ranks beside ranks: others tell those
+        return False  # ranks next to ranks: another check handles those
     for column in (values, -values):
         order = np.argsort(column, kind="stable")
         by_value, by_rank = column[order], ranks[order]
@@ -255,5 +255,5 @@ def _refusal(table: Table, column: int, says: str, shown: Sequence[int], force: 
 
 
 def force_columns(format: str) -> Message:
-    """Return how to read columns all the same: those named, or all of them under a format."""
+    """Return how to read the table anyway: by naming columns, or by setting a format."""
     return Message("name the voter columns with ", Option("columns"), ", or set ", Option("format", format))

@@ -1,4 +1,4 @@
-"""What form a table has, told from the names and cells of its columns; one that may be two things is refused."""
+"""The format of a table, detected from the names and cells of its columns; an ambiguous table is refused."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ from holdrank.votes.forms.vocabulary import (
     plain,
 )
 
-_MOST_VOTERS = 64  # beyond, no column is tried as one that is no voter
+_MOST_VOTERS = 64  # beyond, no column is tried as one that is not a voter
 
 
 def looks_like_lists(names: Sequence[str]) -> bool:
-    """Whether a header reads ``name, 1, 2, …, k``: the sign of one list per row."""
+    """Whether a header is ``name, 1, 2, …, k``, which means one list per row."""
     if len(names) < 3 or plain(names[0]) in WEIGHT_NAMES:
         return False
     return [name.strip() for name in names[1:]] == [str(k) for k in range(1, len(names))]
 
 
 def named_form(table: Table) -> tuple[str, str] | None:
-    """Return the form that the names of the columns tell, and the reason; None if they tell nothing."""
+    """Return the format that the names of the columns show, and the reason; None if they show none."""
     counts = pair_count_columns(table)
     if counts is not None:
         return "pair-counts", _columns(table, counts)
@@ -144,7 +144,7 @@ def table_form(table: Table, options: TableOptions) -> tuple[str, str]:
             raise _unclear(table, text[0], blanks)
         odd = next((k for k in used if plain(table.names[k]) in NO_SCORE_NAMES), None)
         return _ranks_or_scores(table, used, used, blanks, odd)
-    # The columns left out tell as much: three of a voter's four ranks look like anything.
+    # The unused columns count as well: three of a voter's four ranks are ambiguous.
     every = [k for k in columns_of_items(table, None, voter, weights) if table.names[k].strip() and k not in used]
     return _ranks_or_scores(table, used, [*used, *(k for k in every if table.is_numeric(k, blanks))], blanks)
 
@@ -174,7 +174,7 @@ def _names_before_decimals(table: Table, blanks: Collection[str]) -> bool:
 
 
 def _check_voters(table: Table, key: Sequence[int], options: TableOptions) -> None:
-    """Refuse columns of a score table that would be voters only for lack of a better reading."""
+    """Refuse columns of a score table that are probably not voters."""
     if options.columns is not None:
         return
     blanks = options.blanks_or(BLANKS)
@@ -186,7 +186,7 @@ def _check_voters(table: Table, key: Sequence[int], options: TableOptions) -> No
         low = next((k for k in used if LOW_WORDS & set(plain(table.names[k]).split("_"))), None)
         if low is not None:
             raise table.fault(
-                "lower may be better in a column, but higher would win",
+                "lower may be better in this column, but higher scores would win",
                 "columns whose direction is known",
                 Message(
                     "set ",
@@ -199,7 +199,7 @@ def _check_voters(table: Table, key: Sequence[int], options: TableOptions) -> No
     odd = next((k for k in used if plain(table.names[k]) in NO_ITEM_NAMES - LOW_WORDS), None)
     if odd is not None:
         raise table.fault(
-            "a column may not be a voter, but its numbers would count as scores",
+            "this column may not be a voter, but its numbers would count as scores",
             "voter columns",
             Message("name the voter columns with ", Option("columns")),
             column=odd,
@@ -207,7 +207,7 @@ def _check_voters(table: Table, key: Sequence[int], options: TableOptions) -> No
     names = {cell.strip() for cell in table.text(key[-1])}
     if len(used) > 1 and names == {table.names[k].strip() for k in used}:
         raise table.fault(
-            "the columns are named after the items: this is a table of wins, not of scores",
+            "the columns have the names of the items: this is a table of wins, not of scores",
             "one voter per column",
             Message(
                 "write one row per pair with the columns i, j, wins_i, wins_j, or name the columns with ",
@@ -223,7 +223,7 @@ def _filled(table: Table, column: int) -> bool:
 
 
 def _unclear(table: Table, text: int, blanks: Collection[str]) -> InputError:
-    """Refuse a table whose names tell nothing and that holds text, with the repair that fits best."""
+    """Refuse a table with unknown column names and text cells, with the most likely fix."""
     bare = [cell.strip() for cell in table.text(text)]
     filled = [k for k, cell in enumerate(bare) if not is_blank(cell, blanks)]
     row = next((k for k in filled if not is_number(bare[k])), filled[0] if filled else 0)
@@ -243,7 +243,7 @@ def _unclear(table: Table, text: int, blanks: Collection[str]) -> InputError:
         roles = (part for name in ("item", "voter", "rank") for part in (", ", Option(name)))
         repair = Message("set ", Option("format"), " and name the columns to use, such as ", Option("columns"), *roles)
     return table.fault(
-        "cannot detect the table format: a column holds text, and its name says nothing",
+        "cannot detect the table format: this column holds text, and its name is not a known one",
         "a known layout, such as model_a, model_b, winner or rank1, rank2 or voter, item, rank",
         repair,
         row=row,
@@ -260,9 +260,9 @@ def _matrix(table: Table, used: Sequence[int], blanks: Collection[str]) -> NDArr
 def _ranks_or_scores(
     table: Table, used: Sequence[int], every: Sequence[int], blanks: Collection[str], odd: int | None = None
 ) -> tuple[str, str]:
-    """Tell ranks from scores by the columns in use; what all columns say must agree.
+    """Distinguish ranks from scores by the columns in use; all columns must agree.
 
-    The column `odd` has a name that no item has; among ranks it is one all the same, for it holds ranks.
+    The column `odd` does not have the name of an item; if it holds ranks, it still counts as an item.
     """
     values = _matrix(table, used, blanks)
     verdict = rank_evidence(values)
@@ -283,7 +283,7 @@ def _ranks_or_scores(
         if odd is None:
             return "score-columns", "the cells cannot be ranks"
         raise table.fault(
-            "a column may not be an item, but its numbers would count as scores",
+            "this column may not be an item, but its numbers would count as scores",
             "item columns",
             Message(
                 "name the item columns with ",
@@ -311,13 +311,13 @@ def _ranks_or_scores(
 def _check_score_table(
     table: Table, key: Sequence[int], options: TableOptions, *, shape_known: bool, numbered: bool = False
 ) -> None:
-    """Refuse a table of items whose cells may as well be ranks, down its columns or (unless known) along its rows.
+    """Refuse a table of items whose cells may be ranks, down its columns or (unless known) along its rows.
 
-    Numbers that merely differ prove nothing here, as they do on ballots: benchmark scores seldom repeat.
-    With `numbered` the last column of `key` names the items, and those before it number the rows.
+    On ballots, numbers that all differ suggest ranks. Here they prove nothing: benchmark scores seldom repeat. With
+    `numbered` the last column of `key` names the items, and those before it number the rows.
     """
     if options.lower_is_better:
-        return  # who has told where low is good has said that the cells are scores
+        return  # a caller who sets this option says that the cells are scores
     if options.columns is None:
         used = [k for k in range(len(table.names)) if k not in key]
     else:

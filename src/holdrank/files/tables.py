@@ -41,7 +41,7 @@ _LINK = re.compile(r"\s*(?:<a\s[^>]*>([^<]+)</a>|\[([^\]]+)\]\([^)\s]*\))\s*", r
 
 
 def without_links(table: Table, column: int) -> Table:
-    """Return a table in which names that all are links, of HTML or Markdown, are their texts."""
+    """Return the table with links (HTML or Markdown) replaced by their text, where all names are links."""
     found = [_LINK.fullmatch(cell) for cell in table.text(column)]
     if not found or not all(found):
         return table
@@ -52,7 +52,7 @@ def without_links(table: Table, column: int) -> Table:
 
 
 def _form(table: Table, options: ReadOptions) -> tuple[str, str]:
-    """Return the form of a table and the reason for it; a column that groups the rows is no part of the form."""
+    """Return the format of a table and the reason for it; a grouping column is not part of the format."""
     if options.by is not None:
         column = table.find(options.by, "by")
         rest = [k for k in range(len(table.names)) if k != column]

@@ -1,6 +1,6 @@
-"""Text files of votes that are no tables: one entry of `LAYOUTS` each, with how it is recognised and read.
+"""Text files of votes that are not tables: one entry of `LAYOUTS` each, with its detection and its reader.
 
-A reader returns ballots, or a table of battles for the readers of tables to go on with.
+A reader returns ballots, or a table of battles for the readers of tables.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _PGN_TAG = re.compile(r'\[(\w+)[ \t]+"((?:[^"\\]|\\.)*)"\]')
 
 @dataclass(frozen=True, slots=True)
 class TextLayout:
-    """A layout of text: its format, whether the first lines and the extension are of it, and its reader."""
+    """A text layout: its format, a test of the first lines and the extension, and its reader."""
 
     format: str
     reason: str
@@ -63,7 +63,7 @@ class _Ballots:
         self.problems.add(InputError(problem, source=name, line=line, found=found, expected=expected, repair=repair))
 
     def add(self, marks: Marks, weight: str, line: int) -> None:
-        """Add a ballot, or report a weight that is none, or an item that stands on it twice."""
+        """Add a ballot, or report an invalid weight or a repeated item."""
         if not 0 <= float(weight) <= MAX_WEIGHT:
             self.fault("the weight of a ballot is too large", line, weight, "a number from 0 to 2**46")
         elif len({item for item, _ in marks}) < len(marks):
@@ -254,7 +254,7 @@ def _is_pgn(lines: Sequence[str], extension: str) -> bool:
 
 
 def _read_pgn(text: str, source: Source, _options: ReadOptions, problems: Problems) -> Table:
-    """Return a table of games, one column per tag; moves are not looked at."""
+    """Return a table of games, one column per tag; moves are ignored."""
     games: list[tuple[int, dict[str, str]]] = []
     in_moves = True
     for number, line in enumerate(split_lines(text), start=1):
@@ -300,7 +300,7 @@ def _is_lolib(lines: Sequence[str], extension: str) -> bool:
 
 
 def _read_lolib(text: str, source: Source, _options: ReadOptions, _problems: Problems) -> RawBallots:
-    """Read n and n x n numbers: how much speaks for the item of the row before the item of the column."""
+    """Read n and n x n numbers: the weight for placing the item of the row before the item of the column."""
     lines = split_lines(text)
     start = next((k for k, line in enumerate(lines) if _NUMBERS.fullmatch(line.strip())), 0)
     words = " ".join(lines[start:]).split()

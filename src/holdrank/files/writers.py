@@ -1,4 +1,4 @@
-"""Votes to files: PrefLib, CSV and JSON Lines, such that reading them back gives the same votes."""
+"""Writing votes: PrefLib, CSV and JSON Lines, such that reading them back gives the same votes."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def write_votes(votes: Votes, path: str | os.PathLike[str], *, format: str | Non
 
     Notes
     -----
-    The file appears complete or not at all; a file that stood there before keeps its permissions, and a link
-    stays a link. What is no plain file (a device, a pipe) is written to in place.
+    The file is written completely or not at all. An existing file keeps its permissions, and a link stays a link. A
+    target that is not a regular file (a device, a pipe) is written in place.
 
-    Of votes that hold scores, the rankings are written, equal ones together.
+    For votes with scores, only the rankings are written, equal ones merged.
 
     The rule for unlisted items is part of JSON Lines only; give ``unlisted=`` when reading the others. In CSV an
-    apostrophe goes before a name that a spreadsheet would run as a formula or that reads as a blank or as another
-    column; `read_votes` takes it away again.
+    apostrophe precedes a name that a spreadsheet would run as a formula, or that would be read as a blank or as another
+    column; `read_votes` removes it.
     """
     to_stdout = isinstance(path, str) and path == "-"
     extension = "" if to_stdout else Path(path).suffix.lower().lstrip(".")
@@ -97,7 +97,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def expect_target(path: Path) -> None:
-    """Refuse a file that could never be written, before a long search for what would go there."""
+    """Refuse a file that cannot be written, before a long computation."""
     try:
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
@@ -252,9 +252,9 @@ def _position_rows(votes: Votes, name: str) -> list[Sequence[str]]:
 
 
 def _rank_rows(votes: Votes) -> tuple[list[str], *tuple[str, ...]]:
-    """Return the heading, and a line a ballot with competition ranks (1, 1, 3), which no reader can take for scores.
+    """Return the heading, and one line per ballot with competition ranks (1, 1, 3), which cannot be read as scores.
 
-    Lines hold numbers alone, most of them none where ballots list few items; as text they take little memory.
+    Lines hold only numbers, and are mostly empty where ballots list few items; as text they take little memory.
     """
     names = [guard_name(item) for item in votes.items]
     if named_form(Table("", ["weight", *names], [], ())) is not None:

@@ -1,1 +1,1 @@
-"""Work shared by processes and machines, and kept when one of them stops."""
+"""Work shared among processes and machines, and preserved when one of them stops."""

@@ -1,8 +1,8 @@
-"""Files that a killed run leaves sound: checkpoints, and whatever is written whole or not at all.
+"""Files that stay valid when a run is killed: checkpoints, and files written whole or not at all.
 
-A checkpoint keeps the finished points of a long sweep as they come, so that it can be resumed. One JSON object per
-line: first what the sweep is about, then one point per line. A point is on the disk before the next one is looked at,
-and a last line that was cut off is as if it had never been there.
+A checkpoint stores the points of a long sweep as they finish, so that the sweep can be resumed. It has one JSON object
+per line: first a description of the sweep, then the points. A point is on the disk before the next one starts, and a
+truncated last line is ignored.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ with suppress(ImportError):  # not on Windows, where two runs into one file must
 
 
 class Checkpoint:
-    """The points of one sweep that are finished, in memory and in a file.
+    """The finished points of one sweep, in memory and in a file.
 
     Parameters
     ----------
     path : path
-        Made if there is none; else it must be of this very sweep.
+        Created if missing; otherwise it must belong to the same sweep.
     sweep : str
         What is computed, e.g. ``"tradeoff"``.
     votes : str
         Hash of the votes.
     parameters : mapping
-        All else that the points depend on, as plain data.
+        Everything else that the points depend on, as plain data.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Checkpoint:
     Raises
     ------
     InputError
-        If the file is of other votes, other parameters or another version, is in use, or is no checkpoint.
+        If the file was created from different votes, parameters or versions, is in use, or is not a checkpoint.
 
     Examples
     --------
@@ -104,12 +104,12 @@ class Checkpoint:
             raise
 
     def add(self, key: str, value: Any) -> None:
-        """Keep a point; when this returns, it is on the disk."""
+        """Store a point; when this returns, it is on the disk."""
         self._append({"key": key, "value": value})
         self.points[key] = value
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._file.close()
 
     def __enter__(self) -> Checkpoint:
@@ -121,7 +121,7 @@ class Checkpoint:
         self.close()
 
     def _lock(self) -> None:
-        """Keep out a second run. The lock is the process's own and goes with it, however it ends."""
+        """Lock out a second run. The lock ends with the process."""
         if _fcntl is None:
             return
         try:
@@ -164,7 +164,7 @@ class Checkpoint:
             end += len(line)
 
     def _check(self, first: bytes) -> None:
-        """Refuse a file that is not of this sweep, and say what is different."""
+        """Refuse a file of another sweep; the error names the difference."""
         try:
             about = json.loads(first)
             about["checkpoint"]
@@ -211,7 +211,7 @@ def opened(
 ) -> Checkpoint | nullcontext[Checkpoint | None]:
     """Return the checkpoint of a sweep over votes, or over None, to be used in a ``with`` statement.
 
-    One that is open already stays so.
+    A checkpoint that is already open stays open.
     """
     if keep is None or isinstance(keep, Checkpoint):
         return nullcontext(keep)
@@ -219,7 +219,7 @@ def opened(
 
 
 def rows_hash(votes: Any) -> str:
-    """Return the hash of votes with their ballots in the order that they have, on which draws and rounding depend."""
+    """Return the hash of votes including the order of their ballots, on which draws and rounding depend."""
     digest = hashlib.sha256(votes.input_hash.encode())
     for _, part in votes.ballots.blocks():
         digest.update(part.matrix().tobytes())
@@ -236,11 +236,11 @@ def _line(record: Mapping[str, Any]) -> bytes:
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Write beside the target and rename, so that a failure leaves no half file and no other one either.
+    """Write to a temporary file and rename it, so that a failure leaves neither a partial nor a temporary file.
 
-    The target is what a link points to; it keeps its permissions. Only a plain file can be replaced so: a device or a
-    pipe is opened and written to. So is an open stream, and what was written to it before stays. What goes wrong is an
-    `OSError`, or a `ValueError` for a name that no file can have.
+    The target is the file that a link points to; it keeps its permissions. Only a regular file can be replaced: a
+    device or a pipe is opened and written to. So is an open stream, which keeps its earlier contents. Failures raise
+    `OSError`, or `ValueError` for an impossible file name.
     """
     known = _status(path)
     if (known is not None and not stat.S_ISREG(known.st_mode)) or os.path.abspath(path).startswith(_STREAMS):
@@ -248,10 +248,10 @@ def replace_file(path: Path, data: bytes) -> None:
             file.write(data)
         return
     if known is not None and not os.access(path, os.W_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))  # whoever made it read-only meant it
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))  # a read-only file stays untouched
     target = Path(os.path.realpath(path))
     temporary = target.with_name(f".{target.name[:_NAME]}.{secrets.token_hex(8)}.part")
-    # A new file is as any other one; what replaces a file is nobody else's until it has that file's permissions.
+    # A new file gets the usual permissions; a replacement is private until it has those of the old file.
     mode = 0o666 if known is None else 0o600
     try:
         with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
@@ -271,7 +271,7 @@ def replace_file(path: Path, data: bytes) -> None:
 
 
 def _status(path: Path) -> os.stat_result | None:
-    """Return what stands at a path, links followed; None if nothing does."""
+    """Return the status of a path, following links; None if nothing is there."""
     try:
         return os.stat(path)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Executors: processes on this machine, and Dask clusters. Any of the `concurrent.futures` protocol fits."""
+"""Executors: processes on this machine, and Dask clusters. Any executor of the `concurrent.futures` protocol works."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class Processes(ProcessPoolExecutor):
-    """Processes on this machine that can be told to come to an end, and that end when their parent does.
+    """Processes on this machine that can be asked to stop, and that end with their parent.
 
-    They are started afresh, not forked: a script that uses them needs the usual ``if __name__ == "__main__":``.
+    They are spawned, not forked: a script that uses them needs the usual ``if __name__ == "__main__":``.
     """
 
     def __init__(self, jobs: int) -> None:
@@ -53,7 +53,7 @@ class Processes(ProcessPoolExecutor):
             return super().submit(fn, *args, **kwargs)
 
     def stop(self) -> None:
-        """Ask all workers to return what they know, and take no more work."""
+        """Ask all workers to return their results so far, and accept no more work."""
         self._writer.close()
         super().shutdown(wait=False, cancel_futures=True)
 
@@ -66,7 +66,7 @@ class Processes(ProcessPoolExecutor):
 
 @contextmanager
 def _single_threads() -> Iterator[None]:
-    """Let a process that starts here use one thread for its matrices: the processes share the cores already."""
+    """Let processes started here use one thread for matrices: the processes already share the cores."""
     names = [name for name in _ONE_THREAD if name not in os.environ]
     os.environ.update(dict.fromkeys(names, "1"))
     try:
@@ -92,14 +92,14 @@ def local(jobs: int) -> Iterator[Executor]:
     try:
         yield executor
     except BaseException:
-        executor.stop()  # whoever left in a hurry does not wait for what is still running
+        executor.stop()  # after an error, do not wait for running tasks
         raise
     finally:
         executor.shutdown()
 
 
 class Cluster(Executor):
-    """A Dask cluster as an executor; what all tasks share is sent once.
+    """A Dask cluster as an executor; data shared by all tasks is sent once.
 
     Parameters
     ----------
@@ -121,31 +121,31 @@ class Cluster(Executor):
         return future
 
     def share(self, value: Any) -> Any:
-        """Return what stands for a value in the arguments of tasks. It is made again should its worker be lost."""
+        """Return a reference to a value for the arguments of tasks. Dask computes it again if its worker is lost."""
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph", UserWarning)  # once is what is meant
             return self.client.submit(_same, value, pure=False)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Forget the tasks; the cluster stays."""
+        """Drop the tasks; the cluster keeps running."""
         self._executor.shutdown(wait and not cancel_futures)
 
 
 @contextmanager
 def connect(address: str, *, timeout: float = _CONNECT_SECONDS) -> Iterator[Executor]:
-    """Connect to a Dask cluster and give it as an executor; the cluster stays when it is left.
+    """Return a Dask cluster as an executor; the cluster keeps running afterwards.
 
     Parameters
     ----------
     address : str
-        Of the scheduler, as it prints it (``"tcp://10.0.0.1:8786"``), or its scheduler file, which ends in .json.
+        Address that the scheduler prints (``"tcp://10.0.0.1:8786"``), or its scheduler file, which ends in .json.
     timeout : float
         Seconds to wait for the scheduler, and for a first worker.
 
     Raises
     ------
     MissingExtraError
-        Without the package distributed (extra ``cluster``).
+        If the package distributed is missing (extra ``cluster``).
     UsageError
         If no scheduler answers, there are no workers, or they have another version of holdrank.
     """
@@ -187,7 +187,7 @@ def _knock(address: str, timeout: float) -> str:
 
 
 def _check_versions(client: Any) -> None:
-    """Refuse workers that would compute something else."""
+    """Refuse workers with another version."""
     try:
         found = client.run(_version)
     except ImportError as error:

@@ -1,7 +1,7 @@
-"""How a sweep is spread over an executor, with the same result on any.
+"""Runs a sweep on an executor, with the same result on any executor.
 
-A sweep is a list of tasks. What a task returns does not depend on where, when or beside what it runs, so that the
-result is the same on one worker as on a hundred.
+A sweep is a list of tasks. The result of a task does not depend on where or when it runs, so that one worker and a
+hundred give the same result.
 """
 
 from __future__ import annotations
@@ -29,25 +29,26 @@ def spread(
     kept: Checkpoint | None = None,
     fair: bool = False,
 ) -> Iterator[tuple[str, Any]]:
-    """Run tasks, here or on an executor, and give each result with its key when it is there.
+    """Run tasks, here or on an executor, and yield each result with its key as it finishes.
 
-    What a checkpoint has comes first and is not computed again; what is final goes there before it is given.
+    Results in a checkpoint come first and are not computed again; final results are stored there before they are
+    yielded.
 
     Parameters
     ----------
     task : callable
         ``task(parcel, *args, clock)`` returns plain data, and whether that is final: the same at any time limit. A
-        function of a module, for it is sent to workers by its name.
+        function of a module, because it is sent to workers by its name.
     work : mapping
-        The arguments of each task by key, in the order in which they should be done.
+        The arguments of each task by key, in order of execution.
     parcel : Parcel
-        What all tasks share.
+        Data shared by all tasks.
     clock : Clock
-        When it is over, tasks that have not begun are left out.
+        When it is over, tasks that have not started are skipped.
     executor : Executor, optional
     kept : Checkpoint, optional
     fair : bool
-        Whether a task has only its share of the time that is left.
+        Whether each task gets only its share of the remaining time.
     """
     todo = dict(work)
     if kept is not None:
@@ -106,7 +107,7 @@ def _there(
                 yield running[future], future.result()
                 del running[future]
             if clock.interrupted or clock.seconds_left() < -LATE:
-                # What has begun and cannot be called back will end soon, and has something to tell.
+                # A running task that cannot be cancelled ends soon, with a result.
                 running = {future: key for future, key in running.items() if not future.cancel()}
     except HoldrankError:
         raise
@@ -126,7 +127,7 @@ def _has_failed(future: Future[Any]) -> bool:
 
 
 def _jobs(executor: Executor) -> int:
-    """Return how many tasks an executor runs at a time; where it does not tell, as many as there are cores."""
+    """Return how many tasks an executor runs at a time; the number of cores if it does not say."""
     for name in ("jobs", "_max_workers"):
         if isinstance(known := getattr(executor, name, None), int):
             return max(known, 1)
@@ -135,7 +136,7 @@ def _jobs(executor: Executor) -> int:
 
 
 def expect_executor(executor: object) -> None:
-    """Refuse what is no executor."""
+    """Refuse a value that is not an executor."""
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise UsageError(
             f"executor must have the methods of concurrent.futures.Executor, not be {show(repr(executor))}",

@@ -1,4 +1,4 @@
-"""What runs inside a worker: a task, what all tasks of a sweep share, and how workers stop or are lost."""
+"""Code that runs inside a worker: tasks, their shared data, and how workers stop or are lost."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ T = TypeVar("T")
 
 LATE = 5.0  # seconds that results may come after a time limit
 _PARCELS = 2  # opened ones that a process keeps
-_TOLD = Clock()  # says to all tasks of this process that nobody wants them any more
+_TOLD = Clock()  # tells all tasks of this process to stop
 
 
 def begin(told: Connection) -> None:
-    """Set up a process of `Processes`: Ctrl-C is for the parent to hear, who passes it on by closing a pipe."""
+    """Set up a process of `Processes`: the parent handles Ctrl-C, and passes it on by closing a pipe."""
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -41,7 +41,7 @@ def _listen(told: Connection) -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join(LATE)
-    os._exit(1)  # a parent that was killed cannot say goodbye, and its workers would wait for ever
+    os._exit(1)  # workers of a killed parent would otherwise wait for ever
 
 
 def run_task(task: Callable[..., T], args: tuple[Any, ...], parcel: Any, seconds: float | None) -> T:
@@ -51,13 +51,13 @@ def run_task(task: Callable[..., T], args: tuple[Any, ...], parcel: Any, seconds
 
 
 class Parcel(Generic[T]):
-    """What all tasks of a sweep share. It is packed once, and opened once by each process that works on it.
+    """Data shared by all tasks of a sweep. It is packed once, and unpacked once by each process that uses it.
 
     Attributes
     ----------
     value : object
     desk : dict
-        Where tasks leave, for those that come after them in the same process, what they would compute again.
+        Cache for later tasks in the same process.
     """
 
     def __init__(self, value: T) -> None:
@@ -87,7 +87,7 @@ def _opened(name: str, content: bytes) -> Parcel[Any]:
 
 
 def explained(error: Exception, kept: Checkpoint | None) -> HoldrankError | None:
-    """Return an error of the machinery as one line for people; None if it is another one."""
+    """Return an executor's error as a one-line error of holdrank; None for any other error."""
     what = show(f"{type(error).__name__}: {error}".splitlines()[0], 200)
     if isinstance(error, BrokenExecutor | CancelledError) or type(error).__module__.startswith("distributed"):
         if kept is None:

@@ -35,7 +35,7 @@ def attack(found: Attack, T: Statistic | None = None, *, most: int = 8, ax: Axes
         The statistic that was attacked, to be run on the votes after the attack in whole votes. Not needed for
         `kemeny`, `borda`, `footrule`, `copeland` and `bradley_terry`, which are known by their names.
     most : int
-        Number of ballots listed, of those removed and those put in together.
+        Number of ballots listed, of those removed and those added together.
     ax : Axes, optional
         Where to draw; a new figure that fits, by default. On axes that are too small everything is drawn smaller.
 

@@ -90,7 +90,7 @@ def _rows(found: Breakdown | Analysis) -> list[Data]:
             for curve in found.record["curves"]
         ]
     if not isinstance(found, Breakdown):
-        raise UsageError(f"a breakdown curve is drawn of a Breakdown or an Analysis, not of {type(found).__name__}")
+        raise UsageError(f"a breakdown curve needs a Breakdown or an Analysis, not {type(found).__name__}")
     total = None if any(map(math.isnan, found.votes_needed)) else found.total
     ends = [found.delta.tolist(), *([number(value) for value in end] for end in (found.lower, found.upper))]
     row = _row(found.statistic, found.method, len(found.consensus.items), total, ends)

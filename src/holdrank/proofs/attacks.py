@@ -1,4 +1,4 @@
-"""The statements of attacks: what they do when they are run, at what price, and whether nothing is left open."""
+"""The statements of attacks: their effect when run, their price, and whether the bounds meet."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def amounts_checks(question: Question, told: Told, amounts: Amounts, plans: Plan
 
 
 def settled_checks(votes: Votes, what: str, told: Amounts) -> Iterator[Check]:
-    """Leave open what is not known yet, and refute what contradicts itself."""
+    """Report bounds that do not meet as open, and contradictions as refuted."""
     if not told.lower <= told.upper:
         yield Check(f"the minimum share for {what} is known", "refuted", "lower is above upper")
     elif told.lower != told.upper:
@@ -59,7 +59,7 @@ def _between(least: float, most: float, text: Callable[[float], str]) -> str:
 
 
 def shown_checks(question: Question, told: Amounts, plans: Plans) -> Iterator[Check]:
-    """Check that attacks do what they say, in shares and in whole votes."""
+    """Check that attacks do what is claimed, in shares and in whole votes."""
     votes, goal, aim = question.checker.votes, question.goal, question.aim
     if aim.reached(Ranking(question.before)):  # so already, if only as one of several optima
         free = told.lower == told.upper == 0 and (not votes.is_counts or not any(told[2:]))
@@ -100,7 +100,7 @@ def _shown(
 
 
 def _malformed(plan: Plan, votes: Votes, low: Fraction, high: Fraction) -> str:
-    """Return what is wrong about an attack before it is run, or nothing."""
+    """Return what is wrong with an attack before it is run; empty if nothing is."""
     rounding = 0.0 if votes.is_counts and low == high else SAME * votes.total
     if plan.removed.shape != votes.weights.shape or plan.ranks.shape != (len(plan.added), votes.n):
         return "its ballots do not match the votes"
@@ -147,7 +147,7 @@ def _by_strengths(question: Question, attacked: Votes, claim: str, *, weakly: bo
 
 
 def _not_allowed(checker: Exactly, attacked: Votes, change: Change, low: Fraction, high: Fraction) -> str:
-    """Return why votes are not what an attacker may make of others at a price, or nothing."""
+    """Return why an attacker may not make these votes at a price; empty if allowed."""
     votes = checker.votes
     old, new = checker.kinds(votes), checker.kinds(attacked)
     total = sum(old.values())
@@ -166,18 +166,18 @@ def _not_allowed(checker: Exactly, attacked: Votes, change: Change, low: Fractio
     spent = added if not change.takes else removed
     if spent > high * total + slack:
         return f"it changes {percent(float(spent / total))} of the votes"
-    # An attack may put in some of what it removes; then it changes less than it says.
+    # An attack may add some of what it removes; then it changes less than it says.
     return f"it changes at most {percent(float(spent / total))} of the votes" if spent < low * total - slack else ""
 
 
 def _foreign(checker: Exactly, ballots: Sequence[tuple[Fraction | int, ...]]) -> str:
-    """Return why an attacker may not put in one of these ballots, or nothing."""
+    """Return why an attacker may not add one of these ballots; empty if allowed."""
     votes = checker.votes
     if checker.base == "mean-score":
         given = [score for row in checker.kinds(votes) for score in row]
         beyond = any(not min(given) <= score <= max(given) for row in ballots for score in row)
         return "an added ballot has a score outside the range of the votes" if beyond else ""
-    if votes.scores is not None:  # a rule of one's own may look at anything
+    if votes.scores is not None:  # a user-defined rule may look at anything
         return ""
     listed = (2,) if adds_battles(votes) else (votes.n, votes.n - 1)
     for ballot in ballots:

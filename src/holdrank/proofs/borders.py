@@ -1,11 +1,11 @@
-"""Tiers of many items: what it takes at least before they change, from single pairs, in fractions.
+"""Tiers of many items: lower bounds on changing them, from single pairs, in fractions.
 
-One ballot says one thing about a pair. So arithmetic shows what must change before a pair is within the threshold, is
-beyond it, or turns. Let S be the items of the first tiers. Two neighbours of a Kemeny ranking never stand in the order
-that the majority rejects. So S stays first until an item from below is level with one of S. While S is first, the
-border below it stands until the last item of S and the first one below are within the threshold; and to be the last of
-S, an item must have all others of S above it. An item gets above another one only where a chain of neighbours leads
-from one to the other.
+One ballot gives one verdict on a pair. So arithmetic shows how many votes must change before a pair is within the
+threshold, is beyond it, or reverses. Let S be the items of the first tiers. Two neighbours of a Kemeny ranking never
+stand in the order that the majority rejects. So S stays first until an item from below is level with one of S. While S
+is first, the border below it stands until the last item of S and the first one below are within the threshold; and to
+be the last of S, an item must have all others of S above it. An item gets above another one only where a chain of
+neighbours leads from one to the other.
 """
 
 from __future__ import annotations
@@ -80,21 +80,21 @@ class Borders:
         return [[price(i, j) if i != j else Fraction(0) for j in range(self.n)] for i in range(self.n)]
 
     def _tie(self, i: int, j: int) -> Amount:
-        """Return what brings a pair within the threshold."""
+        """Return the weight that brings a pair within the threshold."""
         twice = 2 * (self.theta + _ROUNDED)
         return self._paid(abs(self.margins[i][j]) - twice * self.compared[i][j], 1 - twice, 1 + twice)
 
     def _part(self, i: int, j: int) -> Amount:
-        """Return what brings a pair out of the threshold."""
+        """Return the weight that brings a pair beyond the threshold."""
         twice = 2 * max(self.theta - _ROUNDED, Fraction(0))
         return self._paid(twice * self.compared[i][j] - abs(self.margins[i][j]), 1 + twice, 1 - twice)
 
     def _turn(self, b: int, a: int) -> Amount:
-        """Return what makes b level with a."""
+        """Return the weight that makes b level with a."""
         return self._paid(Fraction(-self.margins[b][a]), Fraction(1), Fraction(1))
 
     def _paid(self, missing: Fraction, dropped: Fraction, added: Fraction) -> Amount:
-        """Return the weight that makes good what is missing, given what a vote dropped or added does at most."""
+        """Return the weight that covers a missing amount, given the largest effect of a dropped or added vote."""
         missing -= self.rounding
         if missing <= 0:
             return Fraction(0)
@@ -104,7 +104,7 @@ class Borders:
     # Borders and tiers
 
     def _falls(self, first: frozenset[int]) -> tuple[Amount, Amount]:
-        """Return what it takes at least that others come first, and that the border falls while these are first."""
+        """Return lower bounds on other items coming first, and on the border falling while these are first."""
         below = [y for y in range(self.n) if y not in first]
         others = min(self.level[y][x] for x in first for y in below)
         last = {x: max((self.passing[o][x] for o in first), default=0) for x in first}
@@ -113,11 +113,11 @@ class Borders:
         return others, tied
 
     def _ends(self, tier: int) -> Amount:
-        """Return what it takes at least before a tier and those above it are not the first ones any more."""
+        """Return a lower bound on a tier and those above it no longer being first."""
         return inf if tier + 1 >= len(self.tiers) else min(self.falls(self.firsts[tier]))
 
     def _split(self, tier: int) -> Amount:
-        """Return what it takes at least before the items of a tier share none."""
+        """Return a lower bound on splitting the items of a tier."""
         apart = min((self._part(a, b) for a, b in combinations(sorted(self.tiers[tier]), 2)), default=inf)
         return min(apart, self._ends(tier), self._ends(tier - 1) if tier else inf)
 
@@ -174,7 +174,7 @@ class Borders:
 
 
 def _dearest(number: int, prices: Sequence[Amount]) -> Amount:
-    """Return the dearest of so many prices, the cheapest first; infinite where there are not so many."""
+    """Return the k-th cheapest price; infinite if there are fewer than k."""
     if number <= 0:
         return Fraction(0)
     return sorted(prices)[number - 1] if number <= len(prices) else inf

@@ -1,12 +1,12 @@
-"""Why no cheaper change of the votes does it: lower bounds that a few multiplications in whole numbers prove.
+"""Why no cheaper change of the votes is enough: lower bounds proven by a few multiplications in whole numbers.
 
 Votes after an attack satisfy linear conditions, ``row(votes) >= 0``: that an order is a median, that two items are
-close. Add conditions with multipliers y >= 0 and you get one condition more, in which every ballot counts some points
-Y. The votes as they are have too few points; a ballot that is replaced brings at most ``max Y - Y(ballot)`` more. Take
-the ballots that bring most first: the weight that must be changed before the points suffice is proved to be needed.
+close. Adding conditions with multipliers y >= 0 gives a further condition, in which every ballot counts some points Y.
+The original votes have too few points; replacing a ballot adds at most ``max Y - Y(ballot)``. Replacing the ballots
+that add most first gives the weight that must be changed before the points suffice: a proven lower bound.
 
-The multipliers come from a linear program. It is not trusted: they are rounded to whole numbers, and any multipliers
-prove something. A bad solver can only make the proof fail.
+The multipliers come from a linear program. It is not trusted: the multipliers are rounded to whole numbers, and any
+multipliers give a valid bound. A bad solver can only make the proof fail.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _UNIT = 1e4  # weight of all votes in the programs, far above the solver's absol
 
 
 class Costs(NamedTuple):
-    """What every order costs each distinct ballot, up to what all orders share: ``chosen @ parts``, in whole numbers.
+    """The cost of every order for each distinct ballot, up to a common constant: ``chosen @ parts``, in whole numbers.
 
     An order costs as much as its parts do: that one item stands above another, or that an item has a place.
     """
@@ -50,13 +50,13 @@ class Costs(NamedTuple):
     best: int  # the best order of the votes as they are
 
     def of(self, masses: Floats) -> Floats:
-        """Return what every order costs votes, rounded: for quick looks."""
+        """Return the rounded cost of every order for votes, for quick checks."""
         cost: Floats = self.chosen @ (self.parts @ masses)
         return cost
 
 
 class Ground:
-    """The ballots that there are, and those that an attacker may put in.
+    """The existing ballots, and those that an attacker may add.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class Ground:
         }
 
     def costs(self, distance: str) -> Costs:
-        """Return what every order costs each distinct ballot, up to what all orders share."""
+        """Return the cost of every order for each distinct ballot, up to a common constant."""
         if distance not in self._costs:
             n, pairs = self.votes.n, list(combinations(range(self.votes.n), 2))
             places = np.argsort(np.array(self.orders), axis=1)  # a row for each order: the place of each item
@@ -139,7 +139,7 @@ class Ground:
         return inf if not self.change.puts and spent == self.votes.total else spent
 
     def bound(self, rows: Sequence[Row], median: tuple[str, Order] | None, enough: Amount) -> Amount:
-        """Return the largest weight proved to be needed before votes satisfy rows and have a median; or `enough`.
+        """Return the largest weight proven necessary before votes satisfy rows and have a median; or `enough`.
 
         Parameters
         ----------
@@ -147,7 +147,7 @@ class Ground:
         median : (distance, order) or None
             The order must be a median for the distance; rivals are brought in when they matter.
         enough : number
-            No more is wanted: the first proof of so much will do.
+            Stop at the first proof of this weight.
         """
         rows = list(rows)
         rivals = None if median is None else _Rivals(self.costs(median[0]), self.orders.index(median[1]))
@@ -198,7 +198,7 @@ class Ground:
         return spent, ExactVotes.of_weights(self.votes, weights)
 
     def _suggested(self, rows: Sequence[Row], least: float = 0.0) -> tuple[list[list[int]], Floats] | None:
-        """Return multipliers near those that a linear program likes, and the votes after its cheapest change.
+        """Return multipliers suggested by a linear program, and the votes after its cheapest change.
 
         `least` is the share of the votes by which each row is to be satisfied.
         """
@@ -223,18 +223,18 @@ class Ground:
 
 
 class _Rivals:
-    """The orders that are not to be better than one of them."""
+    """The rival orders that must not be better than the median."""
 
     def __init__(self, costs: Costs, target: int) -> None:
         self.costs, self.target = costs, target
 
     def row(self, rival: int) -> Row:
-        """Return that a rival costs no less."""
+        """Return the row that a rival costs no less."""
         row: Row = (self.costs.chosen[rival] - self.costs.chosen[self.target]) @ self.costs.parts
         return row
 
     def ahead(self, masses: Floats, rows: Sequence[Row], least: float = 0.0) -> Row | None:
-        """Return the rival that is most ahead, unless none is, or it is known and the program rounds."""
+        """Return the rival that is most ahead; None if none is, or if a known rival is ahead only by rounding."""
         cost = self.costs.of(masses)
         short = cost - cost[self.target] - least * _UNIT
         short[self.target] = 0.0

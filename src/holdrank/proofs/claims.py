@@ -1,8 +1,8 @@
-"""What results claim, in the form in which it is checked.
+"""The claims of results, in the form in which they are checked.
 
-Every number of a result belongs to a statement. A bound that could be better is no false statement, but a result whose
-bounds do not meet is not settled, and then its verdict is open. So whoever makes a number larger or smaller either
-says something false or leaves a gap. Times are no statements.
+Every number of a result belongs to a statement. A weak bound is not a false statement, but if the bounds of a result do
+not meet, its verdict is open. So changing a number either makes a statement false or leaves a gap. Times are not
+statements.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NO_ATTACK = "no attack shows it"
 
 
 class Told(NamedTuple):
-    """What is reported about a consensus; `unique` is None where that is left open."""
+    """The claims about a consensus; `unique` is None where that is left open."""
 
     ranks: Outcome
     unique: bool | None
@@ -39,7 +39,7 @@ class Told(NamedTuple):
 
     @classmethod
     def of(cls, found: Consensus) -> Told:
-        """Return what a consensus says of itself."""
+        """Return the claims of a consensus."""
         proved = found.status.is_exact
         unique = found.unique if proved else None
         ranks = tuple(found.ranking.ranks.tolist())
@@ -47,7 +47,7 @@ class Told(NamedTuple):
 
 
 class Amounts(NamedTuple):
-    """What is reported about one goal: shares, and whole votes (nan where votes are shares)."""
+    """The numbers claimed for one goal: shares, and whole votes (nan where votes are shares)."""
 
     lower: float
     upper: float
@@ -58,13 +58,13 @@ class Amounts(NamedTuple):
 
     @classmethod
     def of(cls, found: Attack) -> Amounts:
-        """Return what an attack says."""
+        """Return the numbers of an attack."""
         whole = (found.votes_needed, found.votes_to_tie, found.votes_to_decide, found.votes_sufficient)
         return cls(found.lower, found.upper, *whole)
 
 
 class Plans(NamedTuple):
-    """The attacks that show it: in shares, in whole votes, and the one that only ties."""
+    """The attacks behind the numbers: in shares, in whole votes, and the one that only ties."""
 
     shares: Plan | None
     whole: Plan | None
@@ -77,7 +77,7 @@ class Plans(NamedTuple):
 
 
 class Question(NamedTuple):
-    """What a result is about: a statistic on votes, its consensus, a goal, and what the attacker may do."""
+    """The question behind a result: a statistic on votes, its consensus, a goal, and what the attacker may do."""
 
     checker: Exactly
     before: Outcome

@@ -1,4 +1,4 @@
-"""The statements of a consensus: that it is one, that it is the only one, and its loss and bound."""
+"""The statements of a consensus: its optimality, its uniqueness, and its loss and bound."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from holdrank.words.numbers import number
 
 
 def consensus_check(checker: Exactly, told: Told) -> Check:
-    """Check that a ranking is the consensus, that it is the only one if that is said, and its loss and bound."""
+    """Check that a ranking is the consensus, that it is unique if claimed, and its loss and bound."""
     votes, unique = checker.votes, told.unique
     if told.items != votes.items or len(told.ranks) != votes.n:
         return Check("the consensus is one of these items", "refuted", "it ranks different items")
@@ -109,7 +109,7 @@ _MEDIAN_FOR = {"kemeny": "kendall", "borda": "spearman_rho", "footrule": "footru
 
 
 def _wrong_loss(checker: Exactly, told: Told, median: exact.Order) -> str:
-    """Return what is wrong about a loss and its bound, or nothing."""
+    """Return what is wrong with a loss and its bound; empty if nothing is."""
     ranked = checker.ranked
     loss = float(exact.loss(ranked, told.ranks, told.distance))
     if _MEDIAN_FOR.get(checker.base or "") == told.distance:
@@ -120,7 +120,7 @@ def _wrong_loss(checker: Exactly, told: Told, median: exact.Order) -> str:
 
 
 def _other_losses(told: Told, loss: float, least: float) -> str:
-    """Return what is wrong about a loss and its bound, given both, or nothing."""
+    """Return what is wrong with a loss and its bound, given both; empty if nothing is."""
     if not _same(loss, told.loss):
         return f"its loss is {loss:.6g}, not {told.loss:.6g}"
     if told.bound > least + SAME:

@@ -6,8 +6,8 @@ r is what is left. An order agrees with one arc of a cycle more than it breaks, 
 
     2 * lost(order)  >=  sum of |m|  -  sum of |r|  -  sum of |z|  +  2 * |r| of every pair that it has against r
 
-for any weights at all. Good ones come from the search of the rule, which need not be trusted: the sums are made here,
-in whole numbers. All orders lose the same up to multiples of the greatest common divisor of the margins.
+for any weights at all. Good weights come from the search of the rule, which need not be trusted: the sums are computed
+here, in whole numbers. All orders lose the same up to multiples of the greatest common divisor of the margins.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SUMS = 2**52  # margins that add up to less are exact in the search
 
 
 class Proved(NamedTuple):
-    """What weights on cycles prove of an order: that it is the cheapest, the only one, or one of several."""
+    """What weights on cycles prove about an order: that it is the cheapest, the only one, or one of several."""
 
     cheapest: bool
     alone: bool
@@ -37,7 +37,7 @@ class Proved(NamedTuple):
 
 
 def prove(votes: ExactVotes, order: Order) -> Proved | None:
-    """Return what is proved of an order; None for too many items, too many votes or too large sums."""
+    """Return what is proven about an order; None for too many items, too many votes or too large sums."""
     n = votes.n
     if n > MOST_ITEMS or n * n * len(votes.ballots) > MOST_WORK:
         return None

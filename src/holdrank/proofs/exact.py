@@ -1,7 +1,7 @@
-"""Votes and statistics in whole numbers: the definitions once more, plain and slow, to check results by.
+"""Votes and statistics in whole numbers: a second, plain and slow implementation of the definitions, to check results.
 
-Nothing here is shared with the engines that found the result, and nothing is rounded: the weights of the votes are
-brought to a common denominator, floats by the binary fractions that they are.
+It shares no code with the engines, and rounds nothing: the weights of the votes are brought to a common denominator,
+with floats as exact binary fractions.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Buckets: TypeAlias = list[list[int]]
 
 MOST_ITEMS = 16  # of the tables over all sets of items
 _MOST_DECIMALS = 12  # of scores that are taken as they are written
-_DIGITS = 2**52  # so many decimals of one unit are told apart by floats
+_DIGITS = 2**52  # decimals of one unit that floats distinguish
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,9 @@ class ExactVotes:
     ballots : tuple of tuple of int
     weights : tuple of int
     unit : Fraction
-        What a weight of 1 stands for.
+        The value of a weight of 1.
     observed : bool
-        Whether a ballot says nothing about the items that it does not list; else they stand last.
+        Whether a ballot does not compare unlisted items; otherwise they are tied last.
     """
 
     n: int
@@ -108,7 +108,7 @@ class ExactVotes:
 def scores_as_written(rows: Sequence[Sequence[float]]) -> list[list[Fraction]]:
     """Return scores as the decimals that they are written as, where those are short; else as binary fractions.
 
-    Short: twelve decimals at most, and no more digits than floats tell apart.
+    Short means at most twelve decimals, and no more digits than floats distinguish.
     """
     written = [[Fraction(repr(score)) for score in row] for row in rows]
     unit = 10**_MOST_DECIMALS
@@ -158,7 +158,7 @@ def doubled_places(ballot: Ballot, observed: bool) -> list[int] | None:
 
 @dataclass(frozen=True, slots=True)
 class CostTable:
-    """What orders cost: ``table[i][k]`` is the cost of item i at place k (`by_place`), or that of i above item k."""
+    """The cost of orders: ``table[i][k]`` is the cost of item i at place k (`by_place`), or of i above item k."""
 
     table: Sequence[Sequence[int]]
     by_place: bool
@@ -261,7 +261,8 @@ def place_costs(votes: ExactVotes) -> CostTable:
 def loss(votes: ExactVotes, ranks: Sequence[int], distance: str) -> Fraction:
     """Return the expected distance of a ranking to a vote, from 0 to 1.
 
-    By "kendall" a tie, in a vote or in the ranking, counts half. By places, ballots that give none count nothing.
+    With "kendall", a tie in a vote or in the ranking counts half. For distances of places, ballots without places do
+    not count.
     """
     n = votes.n
     if distance == "kendall":
@@ -280,7 +281,7 @@ def loss(votes: ExactVotes, ranks: Sequence[int], distance: str) -> Fraction:
 
 
 def majority_loss(votes: ExactVotes) -> Fraction:
-    """Return the Kendall loss that no ranking goes below: every pair as its majority wants."""
+    """Return a lower bound on the Kendall loss: every pair in the order of its majority."""
     n = votes.n
     doubled = sum(votes.compared[i][j] - abs(votes.margins[i][j]) for i, j in combinations(range(n), 2))
     return Fraction(doubled, max(votes.total * n * (n - 1), 1))
@@ -328,7 +329,7 @@ def sorted_by(scores: Sequence[int]) -> Cheapest:
 
 
 def deviation(votes: ExactVotes, i: int, j: int) -> Fraction:
-    """Return ``P[i, j] - 1/2`` to twelve decimals; zero where nobody compares the two."""
+    """Return ``P[i, j] - 1/2`` to twelve decimals; zero where no vote compares the two."""
     weight = votes.compared[i][j]
     return round(Fraction(votes.margins[i][j], 2 * weight), DECIMALS) if weight else Fraction(0)
 

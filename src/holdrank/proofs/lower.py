@@ -1,4 +1,4 @@
-"""Lower bounds, proved again for few items: no less does it, in shares and in whole votes."""
+"""Lower bounds, proven again for few items, in shares and in whole votes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FEW_ITEMS = 6  # up to here lower bounds are proved again
 def least_checks(
     checker: Exactly, told: Told, asked: Sequence[tuple[Goal, Amounts]], change: Change, what: str = ""
 ) -> Iterator[Check]:
-    """Prove that no less does it, in shares and whole votes: for one goal, or for all of a curve together."""
+    """Prove the lower bounds in shares and whole votes: for one goal, or for a whole curve together."""
     votes = checker.votes
     aims = [(goal.aim(Ranking(told.ranks), votes.items), amounts) for goal, amounts in asked]
     lowest = aims[0][1].lower
@@ -42,11 +42,11 @@ def least_checks(
 
 
 class _Decided:
-    """What it takes at least to reach goals outright, and not only as one of several optima.
+    """Lower bounds on reaching goals outright, in all optima.
 
-    By a rule that minimises costs, or sorts by points, an attack that decides leaves what it must beat behind by one
-    unit at least. One vote moves such a lead by `one_ballot` units at most, one for another by twice that. So a bit of
-    the attack can be undone, and the goal is still reached weakly: to decide takes more than the infimum by that bit.
+    For a rule that minimises costs, or sorts by points, a deciding attack leads by at least one unit. One vote moves
+    such a lead by at most `one_ballot` units, a replaced vote by twice that. So a small part of the attack can be
+    undone, and the goal is still reached weakly: deciding costs more than the infimum by that part.
     """
 
     def __init__(self, checker: Exactly, change: Change, aims: Sequence[tuple[Aim, Amounts]]) -> None:
@@ -57,7 +57,7 @@ class _Decided:
         self.aims = aims
 
     def demanded(self, outcome: Ranking, unit: Fraction) -> Amount:
-        """Return the weight that an outcome must cost, so that all that is reported about deciding is true."""
+        """Return the weight that an outcome must cost for all claims about deciding to be true."""
         most = max((told.decides for aim, told in self.aims if aim.reached(outcome)), default=0.0)
         if not self.bit or not 1 < most < math.inf:
             return Fraction(0)
@@ -67,7 +67,7 @@ class _Decided:
 def _proved_shares(
     checker: Exactly, aims: Sequence[tuple[Aim, Amounts]], change: Change, claim: str, more: _Decided
 ) -> tuple[Check, Finding]:
-    """Return the check of the lower bounds in shares, and whether what decides was proved with them."""
+    """Return the check of the lower bounds in shares, and whether the numbers to decide were proven with them."""
     votes = checker.votes
     nothing = all(told.lower <= 0 for _, told in aims)
     if nothing and not any(told.decides > 1 for _, told in aims):

@@ -1,8 +1,8 @@
 """Proofs that a number of battles is not enough for one item to catch up with another by strength.
 
 Write W for the wins of the votes, N = W + W.T, s for strengths near the true ones (`strengths`) and g for the slope at
-s. A change takes wins r away and brings wins a, fractions allowed, and leads to strengths s' = s + d. At s' the slope
-of the changed votes is 0. Its product with any weights z says: the pull of the change,
+s. A change removes wins r and adds wins a, fractions allowed, and leads to strengths s' = s + d. At s' the slope of the
+changed votes is 0. Its product with any weights z says: the pull of the change,
 
     sum over p, q of (a - r)[p, q] * (1 - sigma(s'[p] - s'[q])) * (z[p] - z[q]),
 
@@ -13,9 +13,10 @@ difference of sigmas by a line, ``m * (d[p] - d[q])``, plus an error e with boun
 
     z @ A @ d + sum over p < q of N * e * (z[p] - z[q]) + (lam' - lam) * z @ s' - z @ g.
 
-Weights z near the solution of A @ z = e_i - e_j turn this into a bound on d[i] - d[j]: what k battles can pull at most,
-the errors, and a remainder for z being near only. A box is *closed* if all bounds that come out lie inside it. The
-strengths move continuously as a change is made bit by bit, and they start inside; so they never leave a closed box.
+Weights z near the solution of A @ z = e_i - e_j turn this into a bound on d[i] - d[j]: the largest pull of k battles,
+the errors, and a remainder because z is only near the solution. A box is *closed* if all resulting bounds lie inside
+it. The strengths move continuously as a change is made gradually, and they start inside; so they never leave a closed
+box.
 
 Box, lines and weights are guessed in plain floats. Every inequality is rounded outward.
 """
@@ -38,9 +39,9 @@ from holdrank.votes.changes import Change
 Bools: TypeAlias = npt.NDArray[np.bool_]
 Near: TypeAlias = dict[int, tuple[Floats, Floats]]  # reference: how far each item may rise above it, or fall below
 
-# Neighbours in strength are never farther apart than this, whatever the battles. Where a gap G parts the items, those
-# above it have a sum of strengths of G / 2 at least, so the ridge pulls them down by RIDGE * votes * G / 2, and they
-# resist by exp(-G) * votes at most: G * exp(G) <= 2 / RIDGE.
+# Neighbours in strength are never farther apart than this, for any battles. Where a gap G parts the items, those above
+# it have a sum of strengths of G / 2 at least, so the ridge pulls them down by RIDGE * votes * G / 2, and they resist
+# by exp(-G) * votes at most: G * exp(G) <= 2 / RIDGE.
 WIDEST = max(1.0, math.log(2 / RIDGE)) * 1.000001
 _ROUNDS = 16  # until a box closes
 _WIDE = 4.0  # an item that may move so far is loose: only the ridge holds it
@@ -58,7 +59,7 @@ class Lines:
 
 
 class Movements:
-    """How far changes of battles can move strengths, for one kind of change."""
+    """How far changes of battles can move strengths, for one type of change."""
 
     def __init__(self, fit: Enclosed, change: Change) -> None:
         self.fit, self.change, self.n = fit, change, fit.n
@@ -152,9 +153,9 @@ class Movements:
         return np.array(results)
 
     def _taken(self, k: float, values: Floats, supply: Floats, terms: int) -> Floats:
-        """Return at least what the k most valuable battles are worth.
+        """Return an upper bound on the value of the k most valuable battles.
 
-        Whatever the price t of a battle, they are worth ``k * t + sum of supply * max(value - t, 0)`` at most.
+        For any price t of a battle, their value is at most ``k * t + sum of supply * max(value - t, 0)``.
         """
         values = values * (supply > 0)
         order = np.argsort(-values, axis=1)
@@ -185,7 +186,7 @@ class Movements:
         return rise
 
     def widest(self) -> Floats:
-        """Return the box that no change of battles leaves, however large: what the ridge allows."""
+        """Return the box that no change of battles leaves, no matter how large: the ridge bounds it."""
         rise = np.maximum(up(float(self.most) - self.gaps), 0.0)
         np.fill_diagonal(rise, 0.0)
         return rise
@@ -234,7 +235,7 @@ class Movements:
         return None
 
     def _tightened(self, k: float, rise: Floats, references: Sequence[int], loose: Bools) -> Floats:
-        """Return a smaller box: inside a closed one, what comes out of it holds too."""
+        """Return a smaller box: inside a closed one, the resulting bounds are valid too."""
         for _ in range(2):
             rise = np.minimum(rise, self.spread(self.near(k, rise, references), loose))
         return rise
@@ -246,7 +247,7 @@ class Movements:
 
 
 def sharpened(fit: Enclosed) -> Enclosed:
-    """Return strengths with a smaller error: no change at all moves them by no more than they are off."""
+    """Return strengths with a smaller error: the bound on the movement without any change is the error."""
     error = float(fit.error)
     if not error < 1e-3:
         return fit
@@ -260,5 +261,5 @@ def sharpened(fit: Enclosed) -> Enclosed:
 
 
 def _beyond(new: Floats, old: Floats, attempt: int) -> Floats:
-    """Return a guess that should hold what comes out of it."""
+    """Return a guess of a box that contains its resulting bounds."""
     return np.maximum(1.2 * new if attempt == 0 else 1.02 * new + np.maximum(new - old, 0.0), old)

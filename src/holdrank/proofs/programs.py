@@ -1,10 +1,10 @@
-"""Statistics run on unknown votes: wherever the definition looks at the votes, it asks instead.
+"""Statistics run on unknown votes: wherever the definition depends on the votes, a question is asked instead.
 
-A statistic is written down as a generator. It yields a `Question`, a list of `Case`s of which at least one is true of
-any votes, is sent the number of one that is to be followed, and ends with the rankings that it may report then. Whoever
-goes through all answers has seen all votes. Cases say what must hold as rows (see `bounds`), all with >= : so votes on
-a border belong to both sides, and equal optima are all looked at. A condition that is not linear may be given loosely;
-the case then holds for more votes than it should, which weakens bounds and never makes one wrong.
+A statistic is written as a generator. It yields a `Question`, a list of `Case`s of which at least one holds for any
+votes, is sent the number of the case to follow, and ends with the rankings that it may then report. Going through all
+answers covers all votes. Cases state their conditions as rows (see `bounds`), all with >= : so votes on a border belong
+to both sides, and all equal optima are covered. A condition that is not linear may be relaxed; the case then holds for
+more votes than it should, which weakens bounds but never makes one wrong.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Outcomes: TypeAlias = Sequence[Outcome]
 
 @dataclass(frozen=True)
 class Case:
-    """One answer: what holds then, and all that the statistic may still report."""
+    """One answer: its conditions, and all rankings that the statistic may still report."""
 
     rows: Sequence[Row]
     median: tuple[str, Order] | None
@@ -115,7 +115,7 @@ def by_mean_score(ground: Ground) -> OrderProgram:
 
 
 def by_copeland(ground: Ground) -> Program:
-    """Rank by Copeland's scores; every order of items with equal ones is looked at."""
+    """Rank by Copeland's scores; every order of items with equal scores is covered."""
     scores = [0] * ground.votes.n
     anything = [strict(order) for order in ground.orders]
     for i, j in combinations(range(ground.votes.n), 2):
@@ -226,10 +226,10 @@ class Merge:
         return pair
 
     def _narrowed(self, outcome: Outcome) -> Generator[Question, int, None]:
-        """Make up for what no row could say: which of two deviations is larger that different voters make.
+        """Handle a comparison that no row can express: which of two deviations from different voters is larger.
 
-        They are quotients. But a window for the larger one holds the other below its upper end; it is halved as long as
-        that is asked for.
+        They are quotients. But a window for the larger one bounds the other by its upper end; the window is halved as
+        long as needed.
         """
         for pair, sign, others in self.loose:
             low, high = 0, self.theta + 5
@@ -294,7 +294,7 @@ def _merged(ground: Ground, median: OrderProgram, theta: float, rule: str, *, ma
 
 
 def _once(ground: Ground, key: Any, make: Callable[[], Question]) -> Question:
-    """Return what a program asks every time it runs, made the first time."""
+    """Return the questions that a program asks in every run, cached from the first."""
     if key not in ground.memo:
         ground.memo[key] = make()
     question: Question = ground.memo[key]

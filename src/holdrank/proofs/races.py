@@ -1,4 +1,4 @@
-"""How many battles do not fulfil a goal: by races between two items, or by trying every change of a few battles."""
+"""Numbers of battles that cannot fulfil a goal: by races of two items, or by trying every change of a few battles."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _AT_A_TIME = 4_000
 
 
 class Races:
-    """Votes that are battles, and what changes of them cannot do."""
+    """Battles, and what changes of them cannot do."""
 
     def __init__(self, votes: Votes, fit: Enclosed) -> None:
         self.votes, self.fit = votes, fit
@@ -49,7 +49,7 @@ class Races:
         return cls(votes, fit) if known else None
 
     def fails(self, aim: Aim, k: float, change: Change, *, whole: bool, surely: bool = False) -> bool:
-        """Whether it is proved that no change of up to k battles fulfils an aim, not even by a tie.
+        """Whether it is proven that no change of up to k battles fulfils an aim, not even by a tie.
 
         With `whole` only whole battles change; with `surely` a tie does not count as fulfilled.
         """
@@ -65,7 +65,7 @@ class Races:
         return whole and self._tried(aim, int(k), change, surely)
 
     def _left(self, pairs: Sequence[Pair], allowed: int, k: float, change: Change) -> bool:
-        """Whether at most so many of the pairs are not proved to stay in order."""
+        """Whether at most a given number of the pairs is not proven to stay in order."""
         left = [pair for pair in pairs if self._failed.get((change, pair), -1.0) < k]
         if len(left) > allowed and len(left) > 1:
             self._together(left, k, change)
@@ -95,7 +95,7 @@ class Races:
                 self._failed[change, (b, a)] = max(k, self._failed.get((change, (b, a)), -1.0))
 
     def _loses(self, pair: Pair, k: float, change: Change) -> bool:
-        """Whether k battles are proved not to bring b up to a; asked only where that is not known."""
+        """Whether it is proven that k battles do not bring b up to a; cached."""
         key = change, pair
         if self._open.get(key, math.inf) <= k:
             return False
@@ -107,10 +107,10 @@ class Races:
         return proved
 
     def _excluded(self, pair: Pair, k: float, change: Change) -> bool:
-        """Look at the first moment when b is as strong as a, region by region.
+        """Rule out the first moment when b is as strong as a, region by region.
 
-        There the difference of the two is known. If no strengths of a region are within reach of k battles then, it is
-        excluded; what is not is cut in two.
+        At that moment their difference is known. A region without strengths within reach of k battles is ruled out; any
+        other region is cut in two.
         """
         b, a = pair
         movements, n = self._movements[change], self.votes.n
@@ -140,7 +140,7 @@ class Races:
         return True
 
     def _contracted(self, rise: Floats, k: float, movements: Movements, references: Sequence[int]) -> Floats | None:
-        """Return what is left of a region within the reach of k battles; None if nothing is."""
+        """Return the part of a region within reach of k battles; None if it is empty."""
         for _ in range(_CONTRACTIONS):
             for r in references:
                 rise = np.minimum(rise, up(rise[:, [r]] + rise[r]))
@@ -174,7 +174,7 @@ class Races:
         return True
 
     def _rankings(self, size: int, change: Change, before: Ranking) -> Iterator[Ranking | None]:
-        """Yield the rankings after changes of so many battles, each once, but for `before`; None: it cannot be told."""
+        """Yield the rankings after changes of `size` battles, each once, except `before`; None where undecided."""
         key = change, size, before
         if key not in self._seen:
             self._seen[key] = {}, self._fitted(size, change, before)
@@ -195,7 +195,7 @@ class Races:
     def _after(
         self, size: int, there: Sequence[tuple[Floats, float]], kinds: Sequence[Floats], change: Change
     ) -> Iterator[tuple[Floats, Floats]]:
-        """Yield the wins after every change of so many battles, and the number of votes."""
+        """Yield the wins after every change of k battles, and the number of votes."""
         n = self.votes.n
         goes = [
             sum((there[kind][0] for kind in picked), np.zeros((n, n)))
@@ -216,20 +216,20 @@ class Races:
 
 
 def _pairs(aim: Aim) -> tuple[list[Pair], int] | None:
-    """Return pairs that stay in order while an aim is missed: all but so many of them; None for another kind of aim."""
+    """Return pairs, and how many of them may flip, such that an aim is missed; None for another type of aim."""
     order, n = list(aim.before.order), aim.before.n
     place = {item: at for at, item in enumerate(order)}
     if aim.above:
         b, a = aim.above
         return ([(b, a)], 0) if place[b] > place[a] else None
     if aim.newcomers:
-        # Whoever comes among the first k passes one of those who are there.
+        # An item that enters the first k passes one of those there.
         if any(place[x] < aim.top for x in aim.newcomers):
             return None
         return [(x, c) for x in aim.newcomers for c in order[: aim.top]], 0
     if aim.leaver:
         (x,) = aim.leaver
-        missing = aim.top - place[x]  # so many must pass it
+        missing = aim.top - place[x]  # this many must pass it
         return ([(c, x) for c in order[place[x] + 1 :]], missing - 1) if missing > 0 else None
     if not isinstance(aim.distance, str) or aim.flips < 1:
         return None
@@ -255,7 +255,7 @@ def _halves(rise: Floats, a: int, b: int, movements: Movements) -> list[Floats] 
 
 
 def _kinds(n: int) -> list[Floats]:
-    """Return every battle that there may be, as wins: won by either, or tied."""
+    """Return every possible battle, as wins: won by either item, or tied."""
     found = []
     for i, j in permutations(range(n), 2):
         wins = np.zeros((n, n))
@@ -269,7 +269,7 @@ def _kinds(n: int) -> list[Floats]:
 
 
 def _supply(votes: Votes) -> list[tuple[Floats, float]]:
-    """Return the battles that there are, as wins, and how many of each kind."""
+    """Return the existing battles, as wins, and the number of each type."""
     found = []
     for ballot, weight in zip(votes.ranks.tolist(), votes.weights.tolist(), strict=True):
         i, j = (item for item, rank in enumerate(ballot) if rank)
@@ -286,7 +286,7 @@ def _changes(size: int, there: Sequence[object], kinds: Sequence[object], change
 
 
 def _in_doubt(fit: Enclosed, before: Ranking) -> list[int]:
-    """Return the changes after which some neighbours are not surely in the order of before."""
+    """Return the changes after which some neighbours are not certainly in the same order as before."""
     order = list(before.order)
     steps = fit.s[:, order[:-1]] - fit.s[:, order[1:]]
     sure = down(steps - fit.error[:, None]) > 1.1 * EQUAL * fit.unit[1][:, None]

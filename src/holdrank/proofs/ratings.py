@@ -1,7 +1,7 @@
-"""Ratings of Bradley and Terry by a second way: every ballot by itself, and no formula of the rule's own.
+"""Bradley-Terry ratings by a second method: ballot by ballot, without the rule's own formulas.
 
-Ratings are statistics, in floats. What is checked of them is that a second fit gives the same numbers, to the precision
-that the check names. This one holds the strength of the last item at 0; the rule's own holds the sum.
+Ratings are statistics, in floats. The check is that a second fit gives the same numbers, to the stated precision. This
+fit fixes the strength of the last item at 0; the rule's own fixes the sum.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Refit(NamedTuple):
 
 
 def refitted(votes: Votes, order: Sequence[int], ridge: float) -> Refit | None:
-    """Fit ratings again; None where votes are too many for this way, or too near to an edge for a decision."""
+    """Fit ratings again; None for too many votes, or where a case is too close to decide."""
     n = votes.n
     compared = votes.ballots.listed.astype(np.float64) if votes.unlisted == "observed" else np.full(votes.distinct, n)
     if float((compared**2).sum()) > _MOST_WORK:

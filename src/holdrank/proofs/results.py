@@ -40,7 +40,7 @@ def result_checks(votes: Votes, T: Statistic, result: Consensus | Attack | Break
 
 
 def _labels(checker: Exactly, found: Attack) -> Iterator[Check]:
-    """Check what else an attack says: whether it was seen to work, how sure it is, and on which votes."""
+    """Check the other claims of an attack: whether it was verified, its status, and its votes."""
     if found.verified != (found.plan is not None):
         yield Check("the attack was run", "refuted", "there is no attack" if found.verified else "there is an attack")
     if found.status.is_exact and not found.exact:

@@ -1,9 +1,9 @@
-"""Floating-point numbers with a direction: what comes out is never below, or never above, the true value.
+"""Directed rounding of floating-point numbers: results are never below, or never above, the true value.
 
 IEEE arithmetic rounds every sum, product and quotient to the nearest float, so the next float on one side bounds it.
 A sum of m products of a few factors is off by at most (m + a few) * 2**-53 of the sum of their absolute values, to
-first order, in whatever order and with whatever fused operations a library adds them up. We allow twice that. The one
-function that is trusted to a few units in the last place is ``exp``; a test holds it against `decimal`.
+first order, in any order of addition and with any fused operations. We allow twice that. The one function that is
+trusted to a few units in the last place is ``exp``; a test holds it against `decimal`.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _TINY = 1e-280  # more than all underflows of a sum together
 
 
 def up(x: Floats) -> Floats:
-    """Return at least what an operation rounded to x."""
+    """Return an upper bound on the exact result that was rounded to x."""
     return np.asarray(np.nextafter(x, np.inf))
 
 
 def down(x: Floats) -> Floats:
-    """Return at most what an operation rounded to x."""
+    """Return a lower bound on the exact result that was rounded to x."""
     return np.asarray(np.nextafter(x, -np.inf))
 
 
@@ -41,7 +41,7 @@ def sigma_above(x: Floats) -> Floats:
 
 
 def rounding(terms: int) -> float:
-    """Return the share of the sum of absolute values by which a sum of so many products may be off."""
+    """Return the relative error of a sum of a number of products, as a share of the sum of absolute values."""
     return (terms + 16) * _ULP
 
 

@@ -1,4 +1,4 @@
-"""Through all answers that votes could give a statistic, to show that none that reaches a goal is cheap."""
+"""A search through all outcomes of a statistic, to show that none that reaches a goal is cheap."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_GAPS = 30  # looked at, before a proof is given up
 
 
 class Gap(NamedTuple):
-    """A ranking whose price could not be shown, and how votes come to it."""
+    """A ranking whose price could not be proven, and the answers that lead to it."""
 
     outcome: Outcome
     proved: Amount
@@ -33,11 +33,11 @@ class Proof:
     Attributes
     ----------
     complete : bool
-        Whether every ranking costs as much as it should.
+        Whether every ranking is proven to cost as much as claimed.
     cases : int
-        Looked at.
+        Number of cases examined.
     gaps : list of Gap
-        What is missing in the proof, the first of it.
+        The first gaps in the proof.
     """
 
     complete: bool
@@ -46,7 +46,7 @@ class Proof:
 
 
 def proves(ground: Ground, program: Callable[[], Program], demand: Demand, most: int = MOST_STEPS) -> Proof:
-    """Show that votes with any outcome cost at least what is demanded for it, a weight of votes; 0 is no demand."""
+    """Prove that votes with any outcome cost at least the weight demanded for it; 0 demands nothing."""
     asked: dict[Outcome, Amount] = {}
 
     def price(outcomes: Outcomes) -> Amount:

@@ -1,4 +1,4 @@
-"""A statistic of holdrank's in whole numbers: what it reports, and what other reports cost."""
+"""A statistic in whole numbers: what it reports, and the cost of other results."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _BY_COST = {"kemeny": exact.pair_costs, "footrule": exact.place_costs}
 _BY_SCORES = {"borda": exact.borda_scores, "copeland": exact.copeland_scores, "mean-score": exact.total_scores}
 for _name in (*_BY_COST, *_BY_SCORES):
     equip(_name, proof=_name)
-_STRENGTHS = "strengths"  # which are no whole numbers, but can be enclosed
+_STRENGTHS = "strengths"  # which are not whole numbers, but can be enclosed
 equip("bradley-terry", proof=_STRENGTHS)
 
 _LARGEST = 2**52  # scores in whole units, so that their differences fit the tables
@@ -46,9 +46,9 @@ class Exactly:
     ----------
     given : Votes
     votes : Votes
-        The same as the statistic sees them: without scores, if it looks at none.
+        The same as the statistic uses them: without scores, if it uses none.
     base : str or None
-        The median, or that of a merge, by its name in the proofs; None if they do not know it.
+        The median, or the base of a merge, by its name in the proofs; None if they do not support it.
     """
 
     def __init__(self, votes: Votes, T: Statistic) -> None:
@@ -68,7 +68,7 @@ class Exactly:
 
     @cached_property
     def ranked(self) -> ExactVotes:
-        """The rankings of the votes in whole numbers, whatever the statistic looks at."""
+        """The rankings of the votes in whole numbers, even if the statistic uses scores."""
         return ExactVotes.of(self.votes)
 
     @cached_property
@@ -90,10 +90,10 @@ class Exactly:
 
     @cached_property
     def one_ballot(self) -> int | None:
-        """By how many units, at most, one ballot prefers one outcome to another; None if rules have no such limit.
+        """The most units by which one ballot prefers one outcome to another; None if the rule has no such limit.
 
         A unit is the least by which outcomes can differ on counted votes: half a pair, half a place, half a point, or
-        one step of the scores. Tiers and majorities may also hang on an exact tie.
+        one step of the scores. Tiers and majorities may also depend on an exact tie.
         """
         n = self.votes.n
         if self.theta is not None or self.base in (None, "copeland"):
@@ -111,7 +111,7 @@ class Exactly:
         return self.votes.is_counts and scores is not None and exact.are_short_decimals(scores.tolist())
 
     def kinds(self, votes: Votes) -> dict[tuple[Fraction | int, ...], Fraction]:
-        """Return the weight of each distinct ballot that the statistic tells apart."""
+        """Return the weight of each ballot that the statistic distinguishes."""
         weights: dict[tuple[Fraction | int, ...], Fraction] = {}
         rows: list[tuple[Fraction | int, ...]] = [tuple(row) for row in votes.ranks.tolist()]
         if self.base == "mean-score" and votes.scores is not None:
@@ -121,7 +121,7 @@ class Exactly:
         return weights
 
     def never_ahead(self, aim: Aim) -> bool:
-        """Whether no ballot gives any newcomer more points than any of those whom it must pass.
+        """Whether no ballot gives any newcomer more points than any item that it must pass.
 
         Then none gets ahead by dropping votes; for rules that add up points, and goals that one such pair decides.
         """
@@ -175,7 +175,7 @@ class Exactly:
         return [strict(order) for order in self._optima(votes, counts=counts)]
 
     def on_the_edge(self, votes: ExactVotes) -> set[Outcome]:
-        """Return what may be merged from medians that are equal but for rounding, generously."""
+        """Return all merges of medians that are equal up to rounding, with a margin."""
         return {self.merged(votes, order) for order in self._optima(votes, counts=False, times=100)}
 
     def _optima(self, votes: ExactVotes, *, counts: bool, times: int = 1) -> Iterator[Order]:
@@ -231,7 +231,7 @@ def enclosed(T: Statistic, votes: Votes) -> Enclosed | None:
 
 
 def known_base(T: Statistic, votes: Votes) -> str | None:
-    """Return the name here of a statistic, or of the base of a merge; None if the proofs do not know it."""
+    """Return the name of a statistic, or of the base of a merge, in the proofs; None if they do not support it."""
     name: str | None = rule_of(base_of(T)).on(votes).proof
     if name == "mean-score" and not _has_plain_scores(votes):
         return None

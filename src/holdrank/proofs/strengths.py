@@ -1,9 +1,9 @@
-"""Strengths of Bradley and Terry, enclosed: from pair counts alone, rounded outward, and nothing of the rule is run.
+"""Enclosures of Bradley-Terry strengths, from pair counts alone, rounded outward, without running the rule.
 
 The strengths s maximise ``sum of W[i, j] * log(sigma(s[i] - s[j])) - lam / 2 * |s|**2`` with ``lam = RIDGE * votes``.
-The curvature of that is lam at least in every direction. So wherever the slope is g, the maximum is no farther away
-than ``|g| / lam``: any good guess, with bounds on the slope there, encloses the strengths. Guesses lie on a grid of
-binary fractions, so that their differences are exact, and their sum is 0, as is that of the strengths.
+Its curvature is at least lam in every direction. So if the slope is g, the maximum is at most ``|g| / lam`` away: any
+good guess, with bounds on the slope there, encloses the strengths. Guesses lie on a grid of binary fractions, so that
+their differences are exact, and their sum is 0, as is that of the strengths.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Enclosed:
     terms : int
         How many roundings a number in `wins` may carry.
     known : float or None
-        By how much the difference of two strengths may be off, if something better than `error` is known.
+        A bound on the error of the difference of two strengths, if a better one than `error` is known.
     """
 
     wins: Floats
@@ -123,7 +123,7 @@ class Enclosed:
         return Enclosed(self.wins[at], self.total[at], self.s[at], self.terms, float(self.error[at]))
 
     def tied(self) -> Ranking | None:
-        """Return the items by strength, tied where neighbours are equal by definition; None where it cannot be told."""
+        """Return the items by strength, tied where neighbours are equal by definition; None if undecided."""
         s, error = self.s, float(self.error)
         order = np.argsort(-s, kind="stable")
         steps = s[order[:-1]] - s[order[1:]]
@@ -138,7 +138,7 @@ class Enclosed:
 
 
 def wins_of(votes: Votes) -> tuple[Floats, int]:
-    """Return the pairwise wins of votes that say nothing about unlisted items, and how many ballots there are."""
+    """Return the pairwise wins of votes that do not compare unlisted items, and the number of ballots."""
     ranks = votes.ranks.astype(np.int64)
     n = votes.n
     wins = np.zeros((n, n))
@@ -153,7 +153,7 @@ def wins_of(votes: Votes) -> tuple[Floats, int]:
 
 
 def kendall_losses(wins: Floats, total: float, ranks: tuple[int, ...]) -> tuple[float, float]:
-    """Return the expected Kendall distance of a ranking to a vote, and what no ranking goes below."""
+    """Return the expected Kendall distance of a ranking to a vote, and a lower bound for all rankings."""
     places = np.asarray(ranks)
     n = len(places)
     above = (places[:, None] < places) + 0.5 * (places[:, None] == places)

@@ -1,4 +1,4 @@
-"""What became of the statements of a result."""
+"""The verdict on the statements of a result."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ LATE = "not checked within the time limit"
 
 @dataclass(frozen=True, slots=True)
 class Check(Shown):
-    """One statement, and what became of it.
+    """One statement, and its verdict.
 
     Attributes
     ----------
     claim : str
-        The statement, in words.
+        The statement, as text.
     finding : {"proved", "refuted", "open"}
     note : str
-        Why, where that is not plain.
+        The reason, where it is not obvious.
     """
 
     claim: str
@@ -34,13 +34,13 @@ class Check(Shown):
 
 @dataclass(frozen=True, slots=True)
 class Verdict(Tabular):
-    """What an independent check of a result found; true if every statement was proved.
+    """The result of an independent check; true if every statement was proved.
 
     Attributes
     ----------
     checks : tuple of Check
-        A statement is "proved", "refuted", or "open" when this check is not enough to tell: too many items, a
-        statistic without a proof of this kind, or a bound that needs a longer proof.
+        A statement is "proved", "refuted", or "open" if the check cannot decide: too many items, a statistic that it
+        does not support, or a bound that needs a longer proof.
     """
 
     checks: tuple[Check, ...]
@@ -68,7 +68,7 @@ class Verdict(Tabular):
 
 
 def in_time(checks: Iterator[Check], clock: Clock, rest: str) -> Iterator[Check]:
-    """Yield checks until the time is over; then one more says that the `rest` is open."""
+    """Yield checks until the time is over; then report the `rest` as open."""
     for check in checks:
         yield check
         if clock.over():

@@ -43,13 +43,13 @@ def verify(
     Parameters
     ----------
     votes : Votes or PairCounts
-        The votes as they were before any attack; pair counts for `bradley_terry` on battles only.
+        The votes before any attack; pair counts for `bradley_terry` on battles only.
     T : Statistic or Analysis
         The statistic of the result; an analysis needs nothing else.
     result : Consensus, Attack or Breakdown
-        What `T` gave on `votes`.
+        The result of `T` on `votes`.
     time_limit : float, optional
-        Seconds after which no further statement is checked; those that are left are open.
+        Time limit in seconds; statements not checked by then are open.
 
     Returns
     -------
@@ -58,14 +58,13 @@ def verify(
 
     Notes
     -----
-    Results are checked in whole numbers and fractions by a second implementation, from the definitions; no solver is
-    trusted. Consensus rankings are proved for up to 16 items, and Kemeny for up to 150 where weights on cycles of three
-    prove it. Lower bounds are proved for up to 6 items, by single pairs for more: every ranking that reaches the
-    goal gets a proof that it costs as much as claimed (`holdrank.proofs`). Strengths of `bradley_terry` are enclosed by
-    floating-point bounds that are rounded outward; lower bounds on battles are proved for up to 120 items. A verdict is
-    "proved" only if every number is checked and every gap between a lower and an upper number is closed; times are no
-    statements. What was computed with a threshold chosen by "auto" is checked at that threshold, not that it is the
-    best.
+    A second implementation checks results in whole numbers and fractions, from the definitions, without trusting a
+    solver. It proves consensus rankings of up to 16 items, and Kemeny rankings of up to 150 items if weights on cycles
+    of three prove them. It proves lower bounds for up to 6 items, and for more by single pairs: every ranking that
+    reaches the goal is proven to cost as much as claimed (`holdrank.proofs`). Strengths of `bradley_terry` are enclosed
+    by floating-point bounds that are rounded outward; lower bounds on battles are proved for up to 120 items. A verdict
+    is "proved" only if every number is checked and lower and upper bounds meet; times are not statements. Results at an
+    "auto" threshold are checked at that threshold; the check does not prove that the threshold is the best.
 
     Examples
     --------
@@ -100,16 +99,17 @@ def verify(
 def fulfils(votes: Votes, T: Statistic, attacked: Votes, goal: Goal) -> bool:
     """Return whether the consensus of attacked votes fulfils a goal set for the consensus of the votes.
 
-    Where several rankings are optimal all must fulfil it, or the answer is False: another rule for ties might undo the
-    attack. Up to 7 items are judged in whole numbers, by the second implementation of `verify`; more by running `T`.
+    If several rankings are optimal, all must fulfil it; otherwise the answer is False, because another way of breaking
+    ties might undo the attack. Up to 7 items are checked in whole numbers, by the second implementation of `verify`;
+    more by running `T`.
 
     Parameters
     ----------
     votes : Votes
-        The votes as they were before the attack.
+        The votes before the attack.
     T : Statistic
     attacked : Votes
-        The votes after it, with the same items in the same order.
+        The votes after the attack, with the same items in the same order.
     goal : Goal
 
     Examples

@@ -1,13 +1,13 @@
-"""Proofs about races where an attacker can send some items anywhere, because they have few battles.
+"""Proofs about races where an attacker can move some items anywhere, because they have few battles.
 
 The equation of `movements` holds for any weights, also for weights that depend on the strengths s' = s + d it is about.
 That is used twice, with d measured against the item a.
 
-*The core.* Take ``z = inverse(A) @ (e_i - e_j)`` for the matrix A whose lines go through s and s' exactly. Nothing errs
-then, and d[i] - d[j] is what the change pulls. No two weights differ by more than ``z[i] - z[j]``, the resistance of
-the network A between i and j, which only grows if battles are left out or their slopes made smaller. So k battles move
-i and j apart by at most k resistances of a network that is known: the battles of a set of items with each other, with
-the least slopes in a box. If that comes out inside the box, the set is a core.
+*The core.* Take ``z = inverse(A) @ (e_i - e_j)`` for the matrix A whose lines go through s and s' exactly. Then there
+are no errors, and d[i] - d[j] is the pull of the change. No two weights differ by more than ``z[i] - z[j]``, the
+resistance of the network A between i and j, which only grows if battles are left out or their slopes made smaller. So k
+battles move i and j apart by at most k resistances of a network that is known: the battles of a set of items with each
+other, with the least slopes in a box. If the result lies inside the box, the set is a core.
 
 *The race.* Items of the core have the weights z of `movements`, with lines and errors. Every other item x wanders: its
 weight y depends on the cell in which d[x] lies. Subtract from the equation the linear identity for z, in which the
@@ -17,7 +17,8 @@ movement of x drops out. What is left of the battles of x with p in the core is
 
 and of those of two wanderers ``N * (sigma(s'[x] - s'[u]) - sigma(s[x] - s[u])) * (y[x] - y[u])``. The least over a cell
 is at its ends but for a term of second order. The ridge is a linear battle with the ground, one more wanderer. Weights
-are chosen in plain floats, whatever they are; then all terms are bounded, and rounding is paid for at the end.
+are chosen in plain floats; any weights are valid. Then all terms are bounded, and the rounding error is subtracted at
+the end.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _GROUND = 0.5
 
 
 def excluded(movements: Movements, b: int, a: int, k: float) -> bool:
-    """Whether it is proved that k battles do not bring b up to a."""
+    """Whether it is proven that k battles do not bring b up to a."""
     tried = set[bytes]()
     for limit in _LIMITS:
         found = _core(movements, k, a, b, limit)
@@ -108,7 +109,7 @@ def _core(movements: Movements, k: float, a: int, b: int, limit: float) -> tuple
 
 
 def _resistances(movements: Movements, here: tuple[Ints, ...], rise: Floats, ridge: float) -> Floats | None:
-    """Return at least the resistance between every two items of a set, in the network of their own battles.
+    """Return upper bounds on the resistance between every two items of a set, in the network of their own battles.
 
     With a rough inverse X of A and E = A @ X - 1, ``v @ inverse(A) @ v`` is ``v @ X @ v - (inverse(A) @ v) @ E @ v``.
     The smallest eigenvalue of A is that of the ridge at least.
@@ -187,7 +188,7 @@ class _Sum:
         return math.isfinite(total.size) and total.value > lost
 
     def _linear(self) -> None:
-        """Pay for weights that solve the linear equation not quite, times the farthest that items can move."""
+        """Subtract the residual of the linear equation, times the farthest that items can move."""
         movements = self.movements
         tied = movements.fought * self.lines.slopes
         matrix = np.diag(tied.sum(axis=1) + RIDGE * movements.fit.total) - tied
@@ -336,5 +337,5 @@ def _cells() -> tuple[Floats, Floats]:
 
 
 def _sigma(x: Floats) -> Floats:
-    """Return the logistic function, rounded; what that may cost is paid at the end."""
+    """Return the logistic function, rounded; the rounding error is subtracted at the end."""
     return np.asarray(1 / (1 + np.exp(-np.clip(x, -700.0, 700.0))))

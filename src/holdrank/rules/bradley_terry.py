@@ -42,15 +42,15 @@ def bradley_terry(
         Weight of the penalty. Some ridge is needed for strengths to exist when an item wins, or loses, all its
         comparisons. 0 is allowed where every item can be reached from every other along wins.
     reweight : bool
-        Whether all pairs have the same weight, however often they were compared: a comparison of a pair weighs
+        Whether all pairs have the same weight, no matter how often they were compared: a comparison of a pair weighs
         ``1 / max(count of the pair, floor)``.
     floor : float
         Pairs compared less often than this do not gain weight.
     ties : {"half", "davidson", "rao-kupper"}
-        What a tie is: half a win for each, or an outcome of its own with a parameter that is fitted (battles only). By
-        Davidson, wins of i, wins of j and ties are in proportion ``p[i] : p[j] : nu * sqrt(p[i] * p[j])``, where
-        ``p = exp(s)``. By Rao and Kupper, i wins with probability ``p[i] / (p[i] + theta * p[j])``, and so does j.
-        `Ratings.tie` has nu or theta.
+        How ties count: half a win for each, or a separate outcome with a fitted parameter (battles only). By Davidson,
+        wins of i, wins of j and ties are in proportion ``p[i] : p[j] : nu * sqrt(p[i] * p[j])``, where ``p = exp(s)``.
+        By Rao and Kupper, i wins with probability ``p[i] / (p[i] + theta * p[j])``, and so does j. `Ratings.tie` has nu
+        or theta.
 
     Notes
     -----
@@ -61,10 +61,10 @@ def bradley_terry(
     pair, the order is that of the pairwise wins and nothing is fitted.
 
     `proof` says how many steps were taken and what depends on the ridge. Groups of items that no ballot connects are
-    each centred at strength 0: the votes say nothing about the order between such groups.
+    each centred at strength 0: the votes do not determine the order between such groups.
 
     `Consensus.ratings` gives strengths, ratings, standard errors and confidence intervals. Attacks, tiers and the
-    bootstrap are about the rule without options.
+    bootstrap use the rule without options.
 
     Examples
     --------
@@ -136,12 +136,12 @@ def bradley_terry_ties(votes: Votes) -> Ranking:
 
 
 def bradley_terry_probabilities(wins: Floats, total: float) -> Floats:
-    """Return how likely each item is placed above each other, by the model fitted to pairwise wins of so many votes."""
+    """Return the probability that each item ranks above each other, by the model fitted to pairwise wins."""
     return win_probabilities(strengths(wins / total, RIDGE)[0])
 
 
 def bradley_terry_without_each(votes: Votes | PairCounts) -> Iterator[Ranking]:
-    """Yield the rankings of the other items when each item leaves: many fits at once, from the strengths of all."""
+    """Yield the rankings of the other items when each item is removed: many fits at once, from the strengths of all."""
     wins, n = votes.wins(), votes.n
     others = np.array([[i for i in range(n) if i != k] for k in range(n)], dtype=np.intp)
     if compares_all(votes):
@@ -150,7 +150,7 @@ def bradley_terry_without_each(votes: Votes | PairCounts) -> Iterator[Ranking]:
             yield _strictly(s, 0.0 if votes.is_counts else TIED * float(s.max(initial=0.0)))
         return
     totals = np.full(n, votes.total)
-    if isinstance(votes, Votes):  # a ballot that lists nobody else is gone
+    if isinstance(votes, Votes):  # a ballot that lists no other item is dropped
         alone = votes.ballots.listed == 1
         totals -= votes.ballots.take(alone).listed_weights(votes.weights[alone]) if alone.any() else 0.0
     near, _ = strengths(wins / votes.total, RIDGE)

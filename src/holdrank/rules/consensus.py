@@ -44,11 +44,11 @@ class Consensus(Tabular):
         Whether it is the only optimum; None if that was not decided. With several optima
         the lexicographically first is reported where that is cheap, else a fixed choice.
     proof : str
-        How the status was reached, in words.
+        How the status was reached, as text.
     seconds : float
         Time taken.
     notes : tuple of str
-        What else should be known: that several rankings are as good as this one or the one below tiers, and why.
+        Remarks, such as that several rankings are optimal, and why.
     """
 
     ranking: Ranking
@@ -84,9 +84,9 @@ class Consensus(Tabular):
     ) -> Ratings:
         """Return ratings with standard errors and confidence intervals; for `bradley_terry` only.
 
-        They are fitted when first asked for, by maximum likelihood, without the ridge of the order. An item that never
-        lost (or never won) has no finite rating, and neither has one that no votes connect with the others: only the
-        largest group of items is rated whose wins connect them all. `notes` of the result names the others.
+        They are fitted on first use, by maximum likelihood, without the ridge of the order. An item that never lost (or
+        never won) has no finite rating, and neither has one that no votes connect with the others: only the largest
+        group of items connected by wins is rated. `notes` of the result names the others.
 
         Parameters
         ----------
@@ -94,20 +94,20 @@ class Consensus(Tabular):
             The rating is ``offset + scale / log(base) * strength``. With scale 400 and base 10, a lead of 400 points
             means odds of 10 to 1.
         anchor : str, optional
-            The item whose rating is `offset`; errors are then those of the difference from it. By default `offset` is
-            the mean of the rated items.
+            The item whose rating is `offset`; standard errors are then those of the difference from it. By default
+            `offset` is the mean of the rated items.
         level : float
-            Coverage of the intervals, each for one item alone.
+            Confidence level of the intervals, for each item alone.
         damping : float
             Added to the diagonal of the curvature before standard errors are taken, as a share of the comparisons
-            (under `reweight`, as it stands). The package arena-rank uses 1e-5, which makes items with very few
-            comparisons look surer than they are; 0 is right.
+            (under `reweight`, as it stands). The package arena-rank uses 1e-5, which makes the errors of items with
+            very few comparisons too small; 0 is correct.
 
         Notes
         -----
         Standard errors are those of Huber and White (the sandwich), which allow for votes that do not follow the model.
-        A ballot is one vote, however many pairs it compares. `PairCounts` do not tell ballots and ties apart; `notes`
-        says what is assumed.
+        A ballot is one vote, no matter how many pairs it compares. `PairCounts` do not distinguish ballots or ties;
+        `notes` says what is assumed.
 
         Examples
         --------
@@ -138,7 +138,7 @@ class Consensus(Tabular):
 
 @runtime_checkable
 class Statistic(Protocol):
-    """A rule: a function from votes to a consensus, such as `kemeny`, `borda`, a `Robust` instance, or your own."""
+    """A rule: a function from votes to a consensus, such as `kemeny`, `borda`, a `Robust` instance or your own."""
 
     @property
     def __name__(self) -> str: ...
@@ -182,7 +182,7 @@ class StatisticName(str):
 
 
 def name_of(T: Statistic) -> StatisticName:
-    """Return the name of a statistic for people, and what it is made of."""
+    """Return the display name of a statistic, with its parts."""
     base, theta, merge = (getattr(T, part, None) for part in ("base", "theta", "merge"))
     if callable(base) and merge is not None:  # `Robust`
         return StatisticName(name_of(base), None if theta == "auto" else theta, merge)
@@ -243,7 +243,7 @@ def kemeny(
 
 
 def _on_gaps(wins: Floats, order: list[int]) -> tuple[str, ...]:
-    """Return a note where neighbours in an order were never compared: they may change places at no cost."""
+    """Return a note where neighbours in an order were never compared: they may swap at no cost."""
     compared = wins + wins.T > 0
     neighbours = int(np.count_nonzero(~compared[order[:-1], order[1:]]))
     pairs = len(order) * (len(order) - 1) // 2
@@ -314,9 +314,9 @@ def kemeny_batch(P: Any) -> KemenyBatch:
 def borda(votes: Votes | PairCounts) -> Consensus:
     """Return the Borda consensus: items sorted by their mean place, which minimises the mean Spearman rho distance.
 
-    Incomplete ballots under ``unlisted="observed"`` give no places, and neither do `PairCounts`; items are then sorted
-    by their pairwise wins, ``sum_j W[i, j]``, the loss is the expected Kendall distance, and the bound is that of the
-    best pair by pair. Where every vote compares every pair, the order is that of the mean places all the same.
+    Incomplete ballots under ``unlisted="observed"`` give no places, and neither do `PairCounts`. Items are then sorted
+    by their pairwise wins, ``sum_j W[i, j]``, the loss is the expected Kendall distance, and the bound takes each pair
+    in the order of its majority. Where every vote compares every pair, this is still the order of the mean places.
 
     Notes
     -----
@@ -369,7 +369,7 @@ def footrule(votes: Votes) -> Consensus:
 
     Notes
     -----
-    Solved as an assignment problem, proved by its dual prices. Paper: ranking medians (Section 2.1) for the footrule
+    Solved as an assignment problem and proven by its duals. Paper: ranking medians (Section 2.1) for the footrule
     (Appendix A).
 
     Examples
@@ -403,7 +403,7 @@ def footrule_optima(votes: Votes, most: int) -> list[Ranking] | None:
 
 
 def _footrule_costs(votes: Votes) -> tuple[Floats, float, float]:
-    """Return what each place costs each item, the unit of that for one vote, and up to where costs are equal."""
+    """Return the cost of each place for each item, its unit for one vote, and the tolerance for equal costs."""
     # Doubled, counts of half places are whole numbers: sums and comparisons are then exact.
     exact = votes.is_counts and 2 * votes.total * max(footrule_maximum(votes.n), 1) < 2**53
     scale = 2.0 if exact else 1 / votes.total
@@ -413,7 +413,7 @@ def _footrule_costs(votes: Votes) -> tuple[Floats, float, float]:
 
 
 def expect_votes(votes: object, rule: str, *, pairs: bool = False) -> None:
-    """Refuse what is no `Votes`, in the name of a rule; with `pairs` the rule needs no more than `PairCounts`."""
+    """Refuse a value that is not `Votes`, naming the rule; with `pairs`, the rule also takes `PairCounts`."""
     if isinstance(votes, PairCounts):
         if not pairs:
             raise UsageError(
@@ -427,7 +427,7 @@ def expect_votes(votes: object, rule: str, *, pairs: bool = False) -> None:
 
 
 def expect_seconds(time_limit: object) -> float | None:
-    """Return a time limit as a number of Python's; refuse what is none."""
+    """Return a time limit as a Python number; refuse anything else."""
     seconds = real_number(time_limit)
     if time_limit is not None and (seconds is None or not seconds >= 0):
         raise UsageError(f"time_limit must be a number of seconds, not {quote(str(time_limit))}")

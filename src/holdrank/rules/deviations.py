@@ -1,6 +1,6 @@
-"""A ranking as merges see it: how safe its borders are, and how far its buckets deviate from indifference.
+"""A ranking for merges: the strength of its borders, and how far its buckets deviate from indifference.
 
-The tie rule of the merges is written here; see `merges`.
+The tie-breaking rule of the merges is implemented here; see `merges`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _DENSER = 1.5  # power by which small thresholds are denser, where only some are
 
 
 class Borders:
-    """How safe each border between neighbouring buckets of a ranking is.
+    """The strength of each border between neighbouring buckets of a ranking.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Medians under any metric: the ranking with the least mean distance to the votes, from a list of all rankings."""
+"""Medians under any metric: the ranking with the smallest mean distance to the votes, from a list of all rankings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ROWS = 512  # of a table of distances, turned into floating point at a time
 
 @dataclass(frozen=True, slots=True)
 class Median:
-    """The median under a metric: the strict ranking with the least mean distance to the votes.
+    """The median under a metric: the strict ranking with the smallest mean distance to the votes.
 
     A statistic like `kemeny`, for up to 7 items: it lists all n! rankings. Ballots must be strict and complete.
 
@@ -31,7 +31,7 @@ class Median:
     metric : str, callable, matrix or Metric
         "kendall", "cayley", "ulam", "hamming", "footrule", "spearman_rho" or "weighted_kendall"; a function of two
         `Ranking` (up to 5 items); or a matrix over all strict rankings in the order of `all_rankings` (up to 6 items).
-        What is no metric is refused.
+        Anything that is not a metric is refused.
 
     Notes
     -----
@@ -78,7 +78,7 @@ class Median:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Losses:
-    """What every ranking costs.
+    """The cost of every ranking.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class Losses:
     values : (n!,) array
         The sum of the distances to all votes, not normalised.
     tolerance : float
-        Up to here, two sums are equal; 0 where sums are exact.
+        Difference up to which two sums count as equal; 0 where sums are exact.
     """
 
     table: Distances
@@ -101,7 +101,7 @@ class Losses:
 
     @classmethod
     def of(cls, votes: Votes, median: Median) -> Losses:
-        """Return what every ranking costs under the metric of a median."""
+        """Return the cost of every ranking under the metric of a median."""
         expect_votes(votes, median.__name__)
         table = distances(median.metric, votes.n)
         kinds = strict_ballots(votes, median)

@@ -1,16 +1,15 @@
-"""Honest ties: merge the neighbours of a ranking that the votes do not tell apart.
+"""Tiers: merge the neighbours of a ranking that the votes do not separate.
 
-All rules start from a ranking and a threshold theta. Downward and Naive Merge look at what they join: two buckets may
-be merged, with all that stands between them, when no pair of items in the union deviates from indifference by more
-than theta: ``|P[i, j] - 1/2| <= theta``. Naive Merge joins the closest first; Downward Merge joins the farthest that
-are still close enough. Smith Merge looks at what it keeps apart: every item must beat every item of the tiers below by
-more than theta. All change their result only at the deviations themselves, so all thresholds can be told at once
-(`merge_path`).
+All rules start from a ranking and a threshold theta. Downward and Naive Merge limit what they join: two buckets may be
+merged, with all between them, if no pair of items in the union deviates from indifference by more than theta: ``|P[i,
+j] - 1/2| <= theta``. Naive Merge joins the closest first; Downward Merge joins the farthest that are still close
+enough. Smith Merge limits what it keeps apart: every item must beat every item of the tiers below by more than theta.
+All change their result only at the deviations themselves, so all thresholds can be computed at once (`merge_path`).
 
-Which of several equally good unions comes first matters to the first two and is fixed here: their deviations between
-items of different buckets, sorted from the largest, are compared like words; Downward takes the larger list, Naive the
-smaller, and the leftmost among equals. Deviations are compared to twelve decimals, so that 0.7 - 0.5 and 0.5 - 0.3
-are the same number.
+For the first two, the order of equally good unions matters and is fixed here: their deviations between items of
+different buckets, sorted from the largest, are compared like words; Downward takes the larger list, Naive the smaller,
+and the leftmost among equals. Deviations are compared to twelve decimals, so that 0.7 - 0.5 and 0.5 - 0.3 are the same
+number.
 """
 
 from __future__ import annotations
@@ -111,8 +110,8 @@ def merge_path(
     """Return every result of a merge rule as (theta, ranking), for rising theta from 0 to 1/2.
 
     Each ranking holds from its theta up to the next one; neighbours in the list differ. Downward Merge of many items
-    has thousands of results: with `most`, only so many thresholds are tried, the first and the last among them, and
-    between two of them there may be other results.
+    has thousands of results. With `most`, only that many thresholds are tried, including the first and the last, and
+    other results may lie between two of them.
 
     Examples
     --------
@@ -148,25 +147,25 @@ class Robust:
         `kemeny`, `bradley_terry`, `borda`, `footrule`, or any other; by default `auto`: Bradley-Terry for
         battles, else Kemeny.
     theta : float or "auto"
-        Threshold on the deviation from indifference, from 0 to 1/2. "auto" ties what
-        chance explains, and never a pair that is separated both beyond chance and by more than one vote. If votes
-        are shares, there is no chance, and only level pairs are tied.
+        Threshold on the deviation from indifference, from 0 to 1/2. "auto" ties items that differ by no more than
+        chance, but never a pair that is separated both significantly and by more than one vote. Votes that are shares
+        have no sampling error, so only level pairs are tied.
     merge : {"downward", "naive", "smith"}
 
     Notes
     -----
-    The loss counts a tie one half. The bound is the base's when that is a Kendall loss. With merge "smith" and a proved
-    Kemeny ranking the result is unique, even when the ranking is not (`smith_merge`). Otherwise, where the base has
-    several rankings, the tiers come from the one it reports, and `notes` says so.
+    The loss counts a tie as one half. The bound is that of the base if it is a Kendall loss. With merge "smith" and a
+    proven Kemeny ranking the result is unique, even if the ranking is not (`smith_merge`). Otherwise, where the base
+    has several rankings, the tiers come from the one it reports, and `notes` says so.
 
-    P is the share of the votes that place one item above the other. Of `bradley_terry`, it is the probability by the
-    model instead, so that pairs with few votes of their own are merged by what all votes say about them. Deviations
-    then grow with the gap in strength: a tier is a stretch of the ranking whose two ends are close enough.
+    P is the share of the votes that place one item above the other. For `bradley_terry`, it is the model probability
+    instead, so that all votes inform pairs with few votes of their own. Deviations then grow with the gap in strength:
+    a tier is a stretch of the ranking whose two ends are close enough.
 
-    `breakdown` and `attack` are exact for tiers of `kemeny` and `borda` by "downward" and "naive". A base other than
-    these has no linear conditions on its order there: ties, gaps and what moves its first items bound it. So attacks
-    on tiers of `footrule` are verified, and their lower bounds may be weak. Tiers of `bradley_terry` on battles have
-    lower bounds from the gaps in strength that items keep. Paper: the plug-in statistics of Section 4.
+    `breakdown` and `attack` are exact for tiers of `kemeny` and `borda` by "downward" and "naive". For any other base
+    the engine has no linear conditions on the order: ties, gaps and changes of the first items bound it. So attacks on
+    tiers of `footrule` are verified, but their lower bounds may be weak. Tiers of `bradley_terry` on battles have lower
+    bounds from the gaps in strength that items keep. Paper: the plug-in statistics of Section 4.
 
     Examples
     --------
@@ -194,7 +193,7 @@ class Robust:
         return str(name_of(self))
 
     def __call__(self, votes: Votes | PairCounts, /) -> Consensus:
-        """Return the merged consensus of the votes; pair counts will do where they do for the base."""
+        """Return the merged consensus of the votes; pair counts are enough if they are for the base."""
         return self.merged(votes, suited(self.base, votes)(cast("Votes", votes)))
 
     def fixed(self, votes: Votes | PairCounts, *, median: Consensus | None = None) -> Robust:
@@ -248,12 +247,12 @@ def base_of(T: Statistic) -> Statistic:
 
 
 def settled(T: Statistic, *votes: Any) -> Statistic:
-    """Return what a statistic stands for on votes: `auto`, alone or below tiers, becomes the rule that suits them."""
+    """Return a statistic with `auto`, alone or below tiers, replaced by the rule for these votes."""
     return replace(T, base=suited(T.base, *votes)) if isinstance(T, Robust) else suited(T, *votes)
 
 
 def pairs_for(base: Statistic, votes: Votes | PairCounts) -> Floats:
-    """Return the matrix P by which rankings of a rule are merged: shares of the votes, or what a model makes of them.
+    """Return the matrix P by which rankings of a rule are merged: shares of the votes, or model probabilities.
 
     Examples
     --------
@@ -267,15 +266,15 @@ def pairs_for(base: Statistic, votes: Votes | PairCounts) -> Floats:
 
 
 def ballots_for(T: Statistic, votes: Votes) -> Votes:
-    """Return the votes as a statistic sees them: for rules that look at rankings alone, without scores.
+    """Return the votes as a statistic uses them: without scores for rules that use only rankings.
 
-    Fewer ballots differ then. What a statistic of one's own looks at is not known.
+    This leaves fewer distinct ballots. User-defined statistics get the votes unchanged.
     """
     return votes.without_scores() if rule_of(base_of(T)).needs in ("pairs", "places") else votes
 
 
 def consensus_of(votes: Votes, T: Statistic, time_limit: float | None) -> Consensus:
-    """Run a statistic, within the time limit if it can be told one."""
+    """Run a statistic, within the time limit if it supports one."""
     T = settled(T, votes)
     if isinstance(T, Robust):
         return T.merged(votes, rule_of(T.base).run(votes, time_limit))

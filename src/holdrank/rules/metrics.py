@@ -30,35 +30,33 @@ MetricLike: TypeAlias = "str | Metric | Compare | npt.ArrayLike"
 class Metric:
     """A metric between strict rankings of the same items.
 
-    Make one with `Metric.of`, from a name, a function or a matrix, or with `Metric.weighted_kendall`. Everything that
-    takes a metric also takes what `Metric.of` takes.
+    Make one with `Metric.of`, from a name, a function or a matrix, or with `Metric.weighted_kendall`. Every function
+    that takes a metric also accepts the arguments of `Metric.of`.
 
     Attributes
     ----------
     name : str
-        One of the names below, or that of a metric of one's own.
+        One of the names below, or that of a user-defined metric.
     function : callable or None
-        The distance of two `Ranking`, where that was given.
+        The distance of two `Ranking`, if given.
     weights : tuple of float
-        Those of `weighted_kendall`, where they were given.
+        The weights of `weighted_kendall`, if given.
     matrix : bytes
-        The entries of a matrix, row by row, where that was given.
+        The entries of a matrix, row by row, if given.
 
     Notes
     -----
     ========================  ===================================================================================
     "kendall"                 pairs of items in another order
     "cayley"                  swaps of any two items that turn one ranking into the other
-    "ulam"                    items to take out and put in elsewhere
-    "hamming"                 items at another place
-    "footrule"                sum of the differences of places
-    "spearman_rho"            sum of their squares; no metric, see below
-    "weighted_kendall"        least cost of swaps of neighbours, where places k and k + 1 cost 1 / k
+    "ulam"                    items to move elsewhere "hamming"                 items at another place "footrule"
+    sum of the differences of places "spearman_rho"            sum of their squares; not a metric, see below
+    "weighted_kendall"        lowest cost of swaps of neighbours, where places k and k + 1 cost 1 / k
     ========================  ===================================================================================
 
-    Called with two rankings, a metric returns their distance divided by the largest that there is, so that it lies
-    between 0 and 1. Spearman's rho misses the triangle inequality; it is here for the paper, and because its median is
-    Borda's. Every other metric is one: functions and matrices are checked.
+    Called with two rankings, a metric returns their distance divided by the largest possible one, so that it lies
+    between 0 and 1. Spearman's rho violates the triangle inequality; it is included because the paper uses it and its
+    median is Borda's. Functions and matrices are checked to be metrics.
 
     Examples
     --------
@@ -99,7 +97,7 @@ class Metric:
 
     @classmethod
     def weighted_kendall(cls, weights: Sequence[float]) -> Metric:
-        """Return the least cost of swaps of neighbours, where swapping places k and k + 1 costs ``weights[k - 1]``.
+        """Return the lowest cost of swaps of neighbours, where swapping places k and k + 1 costs ``weights[k - 1]``.
 
         Heavy weights first make changes near the top count most. Equal weights give Kendall's metric.
 
@@ -115,8 +113,8 @@ class Metric:
             if number is None or not 0 < number < np.inf:
                 raise UsageError(
                     f"weight {place} of weighted_kendall must be a positive number, not {quote(str(weight))}",
-                    repair=f"if swapping places {place} and {place + 1} cost nothing, two different rankings would be "
-                    "at distance 0; a small positive weight says nearly that",
+                    repair="use a small positive weight; with 0, two rankings that differ only at places "
+                    f"{place} and {place + 1} would be at distance 0",
                 )
             kept.append(float(number))
         return cls("weighted_kendall", weights=tuple(kept))
@@ -151,7 +149,7 @@ class Distances:
     is_metric : bool
         Whether the triangle inequality holds; False for Spearman's rho only.
     invariant : bool
-        Whether the names of the items make no difference.
+        Whether renaming the items does not change distances.
     """
 
     between: npt.NDArray[Any]
@@ -162,7 +160,7 @@ class Distances:
 
     @property
     def unit(self) -> float:
-        """What distances are divided by: the largest, or 1 where a single ranking leaves none."""
+        """The divisor of distances: the largest, or 1 if there is only one ranking."""
         return self.largest or 1.0
 
     def rows(self, at: Any) -> Floats:
@@ -172,12 +170,12 @@ class Distances:
 
 @lru_cache(maxsize=16)
 def distances(metric: Metric, n: int) -> Distances:
-    """Return a metric on all strict rankings of n items; refuse what is no metric, and too many items."""
+    """Return a metric on all strict rankings of n items; refuse invalid metrics and too many items."""
     given = metric.function is not None or bool(metric.matrix)
     most = MOST_CALLED if metric.function is not None else MOST_GIVEN if given or metric.weights else MOST_NAMED
     if n > most:
         raise LimitError(
-            f"{metric.name} lists all {factorial(n):,} rankings of {n} items; this takes up to {most} items",
+            f"{metric.name} lists all {factorial(n):,} rankings of {n} items; the limit is {most} items",
             repair="keep fewer items"
             + (f", or give the metric as a matrix, up to {MOST_GIVEN} items" if most == MOST_CALLED else ""),
         )
@@ -220,7 +218,7 @@ def all_orders_listed(n: int) -> tuple[tuple[int, ...], ...]:
 
 
 def ranking_indices(orders: npt.ArrayLike) -> Ints:
-    """Return where orders (best first, one per row) stand among all rankings."""
+    """Return the positions of orders (best first, one per row) among all rankings."""
     rows = np.asarray(orders, dtype=np.int64)
     n = rows.shape[-1]
     smaller_later = [(rows[:, at + 1 :] < rows[:, at : at + 1]).sum(axis=1) * factorial(n - 1 - at) for at in range(n)]
@@ -262,7 +260,7 @@ def _called(name: str, function: Compare, n: int) -> Floats:
 
 
 def _checked(name: str, between: Floats, n: int) -> Distances:
-    """Return the distances of a metric, or say which rankings show that it is none."""
+    """Return the distances of a metric; the error for an invalid one names rankings that show it."""
     orders = _orders(n)
 
     def fail(wrong: npt.NDArray[np.bool_], says: Callable[[int, int], str], repair: str) -> None:
@@ -375,7 +373,7 @@ def _hyperbolic(n: int) -> npt.NDArray[Any]:
 
 
 def _cheapest_swaps(n: int, weights: Sequence[float]) -> list[float]:
-    """Return the least cost of swaps of neighbours from the first order to every other, by Dijkstra."""
+    """Return the lowest cost of swaps of neighbours from the first order to every other, by Dijkstra."""
     start = tuple(range(n))
     cost: dict[tuple[int, ...], float] = {}
     heap: list[tuple[float, tuple[int, ...]]] = [(0, start)]

@@ -29,14 +29,14 @@ class SharedOrder(Shown):
     items : tuple of str
         Names of the items.
     above : array of bool
-        ``above[i, j]``: whether item i stands above item j in every optimal ranking, proved.
+        ``above[i, j]``: whether item i ranks above item j in every optimal ranking (proven).
     differ : array of bool
-        ``differ[i, j]``: whether i stands above j in one optimal ranking and below it in another; both are known.
+        ``differ[i, j]``: whether i ranks above j in one known optimal ranking and below it in another.
     fewest, most : int, int or None
         Certified bounds on the number of optimal rankings; equal where they were counted, None where no upper bound is
         known.
     status : Status
-        Whether the ranking is proven optimal. Where it is not, pairs are certified all the same.
+        Whether the ranking is proven optimal. Pairs are certified even if it is not.
     seconds : float
         Time taken.
     """
@@ -55,12 +55,12 @@ class SharedOrder(Shown):
 
     @property
     def undecided(self) -> npt.NDArray[np.bool_]:
-        """Pairs of which neither is known."""
+        """Pairs for which neither is known."""
         return ~(self.above | self.above.T | self.differ | np.eye(len(self.items), dtype=bool))
 
     @property
     def groups(self) -> list[tuple[int, ...]]:
-        """The items in the order of `ranking`, cut wherever all items above the cut are above all below it for certain.
+        """The items in the order of `ranking`, cut wherever all items above the cut are certainly above all below it.
 
         An item alone in its group has the same place in every optimal ranking.
         """
@@ -74,13 +74,13 @@ class SharedOrder(Shown):
 
     @property
     def first(self) -> npt.NDArray[np.int64]:
-        """The best place that each item can have in an optimal ranking, at most."""
+        """A bound on the best place of each item in any optimal ranking."""
         better: npt.NDArray[np.int64] = self.above.sum(axis=0, dtype=np.int64)
         return 1 + better
 
     @property
     def last(self) -> npt.NDArray[np.int64]:
-        """The worst place that each item can have in an optimal ranking, at most."""
+        """A bound on the worst place of each item in any optimal ranking."""
         worse: npt.NDArray[np.int64] = self.above.sum(axis=1, dtype=np.int64)
         return len(self.items) - worse
 
@@ -117,7 +117,7 @@ def shared_order(votes: Votes | PairCounts, *, time_limit: float | None = None) 
     ----------
     votes : Votes or PairCounts
     time_limit : float, optional
-        Time limit in seconds. At the limit, or at Ctrl-C, you get what is certain by then.
+        Time limit in seconds. At the limit, or at Ctrl-C, you get what is proved by then.
 
     Notes
     -----
@@ -154,7 +154,7 @@ def shared_by(votes: Votes | PairCounts, consensus: Consensus, clock: Clock) -> 
 
 
 def shared_facts(votes: Votes, rule: str, consensus: Consensus, seconds: float | None) -> dict[str, Any] | None:
-    """Return what all optimal rankings share as plain data; None for other rules, and where one is alone."""
+    """Return what all optimal rankings share as plain data; None for other rules, and for a unique optimum."""
     if rule != "kemeny" or votes.n < 2 or consensus.unique is True:
         return None
     with Clock(seconds) as clock:

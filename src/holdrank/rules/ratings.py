@@ -1,4 +1,4 @@
-"""Ratings: strengths of maximum likelihood on a scale that people know, with standard errors and intervals."""
+"""Ratings: maximum-likelihood strengths on a familiar scale, with standard errors and intervals."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NO_SPREAD = 1e-9  # standard errors of strengths below this are rounding
 
 @dataclass(frozen=True, slots=True)
 class StyleEffect(Shown):
-    """What style does to battles.
+    """The effect of style on battles.
 
     Attributes
     ----------
@@ -55,8 +55,8 @@ class Ratings(Tabular):
     items : tuple of str
         Names of the items; all arrays are in this order.
     strengths : array of float
-        Log-odds of maximum likelihood, whose mean over the rated items is 0. Infinite for items that never lost to
-        the rated ones (or never won), NaN for items that no votes connect with them.
+        Maximum-likelihood log-odds, with mean 0 over the rated items. Infinite for items that never lost to the rated
+        ones (or never won), NaN for items that no votes connect with them.
     values : array of float
         The ratings, ``offset + scale / log(base) * strength``.
     errors : array of float
@@ -66,13 +66,13 @@ class Ratings(Tabular):
     comparisons : array of float
         How often each item is compared with others: for battles, how many it fought.
     level : float
-        Coverage of an interval, such as 0.95. Each interval is for one item alone.
+        Confidence level of the intervals, such as 0.95, for each item alone.
     scale, base, offset : float
         The scale.
     anchor : str or None
         The item whose rating is `offset`; None if that is the mean of the rated items.
     ties : str
-        What a tie is: "half" a win for each, or an outcome of its own by "davidson" or by "rao-kupper".
+        How ties count: "half" a win for each, or a separate outcome by "davidson" or "rao-kupper".
     tie : float or None
         The tie parameter, nu of Davidson or theta of Rao and Kupper; None where a tie is half a win for each.
     style : tuple of StyleEffect
@@ -145,7 +145,7 @@ class Ratings(Tabular):
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """Strengths of maximum likelihood: of the items in `rated`, the others are infinite or unknown."""
+    """Maximum-likelihood strengths of the items in `rated`; the others are infinite or unknown."""
 
     rated: Ints
     strengths: Floats
@@ -155,7 +155,7 @@ class Fit:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RatingModel(Remembering):
-    """What ratings are fitted to, and how; nothing is fitted before it is needed.
+    """The data and options of ratings; nothing is fitted before it is needed.
 
     Attributes
     ----------
@@ -167,7 +167,7 @@ class RatingModel(Remembering):
     near : (n,) array of float or None
         Strengths to start from.
     ties : str
-        What a tie is, see `bradley_terry`.
+        How ties count, see `bradley_terry`.
     """
 
     votes: Votes | PairCounts
@@ -251,11 +251,11 @@ class RatingModel(Remembering):
         return fit.strengths, spread
 
     def _effects(self, fit: Fit, damping: float) -> tuple[StyleEffect, ...]:  # noqa: ARG002
-        """Return what style does, in models that have it."""
+        """Return the effects of style, in models that have it."""
         return ()
 
     def _fit(self, zero: int | None) -> Fit:
-        """Return the strengths of the largest group of items whose wins connect them all, or of the group of `zero`."""
+        """Return the strengths of the largest group of items connected by wins, or of the group of `zero`."""
         wins, items = self.votes.wins(), self.votes.items
         beats = wins > 0
         whole = reached(beats).all() and reached(beats.T).all()
@@ -294,7 +294,7 @@ class RatingModel(Remembering):
         return strengths(wins / wins.sum(), 0.0, near)[0], None
 
     def _spread(self, fit: Fit, zero: int | None, damping: float) -> tuple[Floats, tuple[str, ...]]:
-        """Return the standard errors of strengths, NaN where the votes determine none; and why they do not."""
+        """Return the standard errors of strengths, NaN where the votes determine none; and notes on why."""
         votes, rated = self.votes, fit.rated
         errors = np.full(len(votes.items), np.nan)
         if not len(rated):
@@ -342,7 +342,7 @@ class RatingModel(Remembering):
         return filling_of_ballots(votes, rated, None if self.floor is None else weights, s), ()
 
     def _order_note(self, s: Floats, ranking: Ranking) -> tuple[str, ...]:
-        """Return that ratings do not fall along the order of the rule, where that is so."""
+        """Return a note if ratings do not fall along the order of the rule."""
         along = s[list(ranking.order)]
         along = along[np.isfinite(along)]
         rises = int((np.diff(along) > strength_tolerance(along)).sum()) if len(along) else 0
@@ -350,7 +350,7 @@ class RatingModel(Remembering):
 
 
 def pair_weights(wins: Floats, floor: float) -> Floats:
-    """Return what one comparison of each pair counts, so that pairs compared often do not outweigh the others."""
+    """Return the weight of one comparison of each pair, so that pairs compared often do not outweigh the others."""
     return np.asarray(1 / np.maximum(wins + wins.T, floor))
 
 

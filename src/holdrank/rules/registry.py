@@ -1,8 +1,8 @@
-"""The registry of rules: one entry says all that the rest of the package needs to know about a rule.
+"""The registry of rules: one entry holds everything that the rest of the package needs to know about a rule.
 
-No other module asks which rule it has; it asks what the rule can do. An entry of a rule of your own may be as
-short as its name and its function. What upper rooms can do for a rule (attack it, draw it many times, prove it) they
-add to its entry with `equip`.
+No other module checks which rule it has; it checks what the rule can do. The entry of a user-defined rule may be just
+its name and its function. Upper rooms add what they can do for a rule (attacks, fast bootstraps, proofs) to its entry
+with `equip`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Symmetry: TypeAlias = Literal["always", "complete", "no"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """What is known about a rule. Every field but the first two may be left out.
+    """The entry of a rule. All fields but the first two are optional.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Rule:
     function : Statistic
         The rule itself: votes in, `Consensus` out.
     needs : {"pairs", "places", "scores", "ballots"}
-        What it looks at: pairwise counts, places of items, the scores that voters gave, or anything.
+        What it uses: pairwise counts, places of items, the voters' scores, or anything.
     is_strict : bool
         Whether it never ties two items.
     median_of : str or None
@@ -64,7 +64,7 @@ class Rule:
     majorities_first : bool
         Whether items that beat all others by a majority always stand before them.
     symmetric : {"always", "complete", "no"}
-        Whether votes upside down give the consensus upside down: always, or where every ballot compares every pair.
+        Whether reversed votes give the reversed consensus: always, or where every ballot compares every pair.
     timed : callable or None
         The same with a time limit in seconds as second argument.
     tied : callable or None
@@ -72,12 +72,12 @@ class Rule:
     optima : callable or None
         For medians: every ranking as good as the consensus; None where there are more than a given number.
     one_ballot : callable or None
-        By how much one ballot of n items, at most, prefers one outcome to another: pairs, places or points.
+        The most by which one ballot of n items prefers one outcome to another: pairs, places or points.
     probabilities : callable or None
-        For rules with a model: how likely each item is placed above each other, from the pairwise wins and the number
-        of votes. Tiers then merge by the model; by None, by the shares of the votes themselves.
+        For rules with a model: the probability that each item ranks above each other, from the pairwise wins and the
+        number of votes. Tiers then merge by the model; with None, by the shares of the votes.
     of_pairs : bool
-        Whether it takes `PairCounts` in place of whole votes, and then gives the same ranking.
+        Whether it accepts `PairCounts` instead of votes, and then gives the same ranking.
     of_wins : callable or None
         The rankings of many matrices of pairwise wins at once, each with its number of votes, near those of a given
         one: faster than one by one.
@@ -86,8 +86,8 @@ class Rule:
     twin : str
         The name of a rule with the same rankings where every ballot compares every pair.
     estimate, separates : callable or None
-        How sure its order is: for rules that sort by a score, that score with its covariance, from votes and the
-        groups that they come in; for rules of pairs, which items stand before which for all margins above given ones.
+        The uncertainty of its order: for rules that sort by a score, the score with its covariance, from votes and
+        their groups; for pairwise rules, which items come before which for all margins above given bounds.
     engine, hints, draws, proof : optional
         What attacks, the search for attacks, the bootstrap and proofs add.
     """
@@ -120,15 +120,15 @@ class Rule:
         return self.function(votes) if self.timed is None else self.timed(votes, time_limit)
 
     def pairwise(self, wins: Floats, total: float) -> Floats:
-        """Return the matrix P that tiers of this rule are merged by, from the pairwise wins of so many votes."""
+        """Return the matrix P that tiers of this rule are merged by, from pairwise wins and the number of votes."""
         return pair_shares(wins) if self.probabilities is None else self.probabilities(wins, total)
 
     def is_symmetric(self, votes: Votes) -> bool:
-        """Whether these votes, and all that they may become, give the consensus upside down when turned upside down."""
+        """Whether these votes, and all that an attack may make of them, give the reversed consensus when reversed."""
         return self.symmetric == "always" or (self.symmetric == "complete" and compares_all(votes))
 
     def on(self, votes: Votes) -> Rule:
-        """Return the rule to ask in its place on these votes and all that they may become; mostly itself."""
+        """Return an equivalent rule for these votes and all that an attack may make of them; usually itself."""
         return _rules[self.twin] if self.twin and compares_all(votes) else self
 
 
@@ -207,9 +207,9 @@ AUTO = "auto"  # the name for whichever rule suits the votes
 def auto(votes: Votes | PairCounts) -> Consensus:
     """Return the consensus by `bradley_terry` for battles, and by `kemeny` for all other votes.
 
-    Votes are battles where each ballot compares two items and says nothing about the others: those of
-    `Votes.from_battles`, of files of battles, games or wins, and orders of two items under ``unlisted="observed"``. A
-    single longer ballot makes them ballots; so do scores. Matrices of the linear ordering problem are no battles.
+    Votes are battles if each ballot compares two items and ignores the others: those of `Votes.from_battles`, of files
+    of battles, games or wins, and orders of two items under ``unlisted="observed"``. Votes with scores, or with a
+    single longer ballot, are not battles. Neither are matrices of the linear ordering problem.
 
     In attacks, ``auto`` is the rule for the votes before the attack.
 
@@ -226,10 +226,10 @@ def auto(votes: Votes | PairCounts) -> Consensus:
 
 
 def rule_for(name: str, *votes: Votes | PairCounts) -> Rule:
-    """Return the rule of this name; for "auto", the one that suits the votes, or all of several votes.
+    """Return the rule of this name; for "auto", the one for the votes, or for several votes together.
 
-    Bradley-Terry is there for battles: most pairs never meet, so many orders are equally good for Kemeny. No shape of
-    battles is refused by it: the ridge ranks who wins them all, and groups that no battle connects.
+    Bradley-Terry suits battles: most pairs never meet, so many orders are equally good for Kemeny. It accepts any
+    battles: thanks to the ridge it also ranks items that win all their battles, and groups that no battle connects.
     """
     if name != AUTO:
         return rule_named(name)
@@ -248,7 +248,7 @@ def statistic_named(name: str) -> Statistic:
 
 
 def suited(T: Statistic, *votes: Any) -> Statistic:
-    """Return the rule that a statistic stands for on votes: for `auto` the one that suits them, else itself."""
+    """Return the rule behind a statistic: for `auto` the one for these votes, else itself."""
     known = all(isinstance(one, Votes | PairCounts) for one in votes)
     return rule_for(AUTO, *votes).function if T is auto and known else T
 
@@ -282,7 +282,7 @@ def register(rule: Rule) -> None:
 
 
 def forget(name: str) -> None:
-    """Take a rule out again."""
+    """Remove a rule."""
     del _rules[name]
 
 
@@ -305,18 +305,18 @@ def rule_named(name: str) -> Rule:
     """Return the rule of this name."""
     expect_rule(name)
     if name == AUTO:
-        raise UsageError("the rule is auto, which depends on the votes", repair="name a rule")
+        raise UsageError("the rule 'auto' depends on the votes", repair="name a rule")
     return _rules[name]
 
 
 def expect_rule(name: object) -> None:
-    """Refuse what is no name of a rule, and neither "auto"."""
+    """Refuse any name other than "auto" or that of a rule."""
     if name not in (known := (AUTO, *_rules)):
         raise UsageError(f"rule must be one of {', '.join(known)}, not {quote(str(name))}")
 
 
 def rule_of(T: Statistic) -> Rule:
-    """Return the entry of a rule; for a statistic that nobody registered, one that knows nothing but its name."""
+    """Return the entry of a rule; for an unregistered statistic, an entry with only its name."""
     known = next((rule for rule in _rules.values() if rule.function is T), None)
     if type(T) in _families:
         parts = {name: part(T) for name, part in _family_parts[type(T)].items()}

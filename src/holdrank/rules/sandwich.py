@@ -1,7 +1,7 @@
-"""How sure strengths are: their covariance by the sandwich of Huber and White.
+"""The covariance of strengths, by the sandwich estimator of Huber and White.
 
-The bread is the inverse of the curvature of the likelihood, the filling what single votes add to its slope. Unlike the
-inverse curvature alone, it stays right where votes do not follow the model of Bradley and Terry.
+The bread is the inverse Hessian of the likelihood; the filling is the variance of the votes' gradients. Unlike the
+inverse Hessian alone, the result stays valid if votes do not follow the Bradley-Terry model.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def covariance(compared: Floats, weights: Floats, s: Floats, filling: Floats, da
     compared : (n, n) array of float
         How often each pair is compared.
     weights : (n, n) array of float
-        What one comparison of a pair counts in the likelihood.
+        The weight of one comparison of a pair in the likelihood.
     s : (n,) array of float
         The strengths.
     filling : (n, n) array of float
@@ -42,7 +42,7 @@ def covariance(compared: Floats, weights: Floats, s: Floats, filling: Floats, da
 
 
 def filling_of_pairs(wins: Floats, ties: Floats | None, weights: Floats, s: Floats) -> Floats:
-    """Return the sum of the outer products of slopes where every comparison is a vote of its own.
+    """Return the sum of the outer products of slopes where every comparison is a separate vote.
 
     A win that had the probability p has the slope 1 - p, a tie 1/2 - p. A tie is in `wins` as two halves, and half a
     win and half a loss have squares that add up to 1/4 more than that of a tie. So, where ties are not known, the sum

@@ -1,7 +1,7 @@
 """Rules that sort items by a score: majorities won (Copeland), or the scores that voters gave.
 
-People compare a median with them. A score does not minimise a distance between rankings, so the loss is the expected
-Kendall distance, and the bound is what no ranking can go below: every pair as its majority wants.
+They are often compared with a median. A score does not minimise a distance between rankings, so the loss is the
+expected Kendall distance, and the bound is the loss with every pair in the order of its majority.
 """
 
 from __future__ import annotations
@@ -54,16 +54,16 @@ def copeland(votes: Votes | PairCounts) -> Consensus:
 def mean_score(votes: Votes) -> Consensus:
     """Return the items sorted by the mean of the scores that voters gave them.
 
-    For votes that hold scores: tables of scores, whether read from files or by `Votes.from_scores`. Low scores that
-    are good count as negative. All other rules look at the order of the scores of each voter alone, so that a voter
-    with a wide scale has no more say than others; here the wide scale decides.
+    For votes with scores: score tables from files or from `Votes.from_scores`. Scores count as negative where lower is
+    better. All other rules use only the order of each voter's scores, so that a voter with a wide scale has no more
+    influence than others; here the wide scale dominates.
 
     Notes
     -----
     ``score[i] = sum over voters of weight * score / sum of their weights``, over those who gave i a score; an item
-    without any comes last. Equal means stand in the order of the items, as with `borda`. Every voter keeps their own
-    scores, also next to others who rank the items alike: an attack can take any one of them, and a bootstrap draws them
-    one by one.
+    without any comes last. Equal means stand in the order of the items, as with `borda`. Voters who rank the items
+    alike but give different scores stay separate: an attack can change any of them, and a bootstrap draws each
+    separately.
 
     Means are compared exactly where weights are whole numbers and scores are short decimals: whole numbers below 2**53,
     or numbers that all have at most 12 decimals and, written with as many decimals each, at most 15 digits. Elsewhere,
@@ -91,7 +91,7 @@ def tied_by_mean_score(votes: Votes) -> Ranking:
 
 
 def tied_by_fractions(sums: Sequence[int], heard: Sequence[int]) -> Ranking:
-    """Return the items by falling ``sum / heard``, tied where these are equal; those that nobody heard of come last."""
+    """Return the items by falling ``sum / heard``, tied where these are equal; items without any score come last."""
     means = [Fraction(total, count) if count else None for total, count in zip(sums, heard, strict=True)]
     place = {mean: k for k, mean in enumerate(sorted({mean for mean in means if mean is not None}, reverse=True))}
     return Ranking([len(place) if mean is None else place[mean] for mean in means])
@@ -114,7 +114,7 @@ def mean_scores(votes: Votes) -> Floats:
 def score_units(votes: Votes) -> tuple[npt.NDArray[np.int64], int] | None:
     """Return the scores as whole numbers of units, 0 where there is none, and k: a unit is ``10**-k``.
 
-    None where the scores are no short decimals (see `mean_score`). k is as small as it can be.
+    None if the scores are not short decimals (see `mean_score`). k is as small as possible.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def scores_of(votes: Votes) -> Floats:
 
 
 def score_tolerance(means: Floats) -> float:
-    """Return the difference up to which mean scores that are not exact count as equal: what rounding may add up to."""
+    """Return the difference up to which inexact mean scores count as equal: the possible rounding error."""
     return 1e-12 * float(np.abs(means).max(initial=0.0))
 
 
@@ -200,7 +200,7 @@ def _margin_tolerance(votes: Votes | PairCounts) -> float:
 def majorities(margins: Floats, tolerance: float = 0.0) -> Floats:
     """Return Copeland's scores, (..., n), for margins ``W - W.T`` in the last two axes; smaller ones are ties."""
     beaten = (margins > tolerance).sum(axis=-1)
-    even = (np.abs(margins) <= tolerance).sum(axis=-1) - 1  # the diagonal is no pair
+    even = (np.abs(margins) <= tolerance).sum(axis=-1) - 1  # the diagonal is not a pair
     return np.asarray(beaten + even / 2)
 
 
@@ -211,7 +211,7 @@ def _sorted(votes: Votes | PairCounts, scores: Floats, tolerance: float, proof: 
 def sorted_consensus(votes: Votes | PairCounts, tied: Ranking, proof: str, started: float | None = None) -> Consensus:
     """Return the consensus of a rule that sorts by a score, given the items tied where scores are equal.
 
-    `proof` says in words how the ranking was obtained; `started` is when, by `time.perf_counter`.
+    `proof` says how the ranking was obtained; `started` is the start time, by `time.perf_counter`.
     """
     ranking = Ranking.from_order(tied.order)  # tied items in the order of their numbers
     return Consensus(

@@ -1,4 +1,4 @@
-"""Strengths in the model of Bradley and Terry, fitted to pairwise wins, and what the wins say about their existence."""
+"""Bradley-Terry strengths, fitted to pairwise wins, and whether the wins determine them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def strengths(shares: Floats, ridge: float, start: Floats | None = None) -> tupl
 
 
 def nearer_strengths(shares: Floats, ridge: float, start: Floats) -> Floats:
-    """Return strengths one Newton step from `start`: all but fitted where the wins have changed little since."""
+    """Return strengths one Newton step from `start`: nearly fitted if the wins have changed little."""
     return _climbed(shares, shares + np.swapaxes(shares, -1, -2), start, slope_at(shares, start, ridge), ridge)[0]
 
 
@@ -90,7 +90,7 @@ def strengths_near(shares: Floats, ridge: float, near: Floats, compared: Floats)
 
 
 def win_probabilities(fitted: Floats) -> Floats:
-    """Return how likely each item is placed above each other by the model; 1/2 where strengths count as equal."""
+    """Return the model probability that each item ranks above each other; 1/2 where strengths count as equal."""
     order = np.argsort(-fitted, kind="stable")
     groups = np.concatenate(([0], np.cumsum(-np.diff(fitted[order]) > strength_tolerance(fitted))))
     level = np.bincount(groups, fitted[order]) / np.bincount(groups)
@@ -112,7 +112,7 @@ def slope_at(shares: Floats, s: Floats, ridge: float) -> tuple[Floats, Floats]:
 def strength_pull(votes: Votes, wish: Floats) -> Floats:
     """Return how much one more win of i against j raises ``sum of wish[i] * s[i]``, to first order, up to a factor.
 
-    A win of i pulls the strengths by what was not expected of it, through the inverse of the Hessian.
+    A win of i pulls the strengths by its surprise, through the inverse of the Hessian.
     """
     shares = votes.wins() / votes.total
     fitted, _ = strengths(shares, RIDGE)
@@ -145,7 +145,7 @@ def _unit(s: Floats) -> Floats:
 
 
 def connections(wins: Floats) -> tuple[bool, str]:
-    """Return whether strengths exist without a ridge, and what the wins say about that, in words.
+    """Return whether strengths exist without a ridge, and the reason as text.
 
     They exist without a ridge exactly when every item can be reached from every other along wins (Ford 1957).
     """

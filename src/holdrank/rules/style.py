@@ -1,4 +1,4 @@
-"""Strengths beside style: battles explained by who fought and by how the two answers differed, such as in length."""
+"""Strengths with style: battles explained by the two items and by how their answers differ, such as in length."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CONVERGED = 1e-10
 
 
 class _Rows(NamedTuple):
-    """Battles row by row: the two items, what the first got (1, 1/2 or 0), how often, what each weighs, the style."""
+    """Battles row by row: the two items, the result of the first (1, 1/2 or 0), the count, the weight and the style."""
 
     first: Ints
     second: Ints
@@ -63,7 +63,7 @@ def bradley_terry_with_style(
     frame : pandas, polars, pyarrow or other data frame
         One battle per row, as for `Votes.from_battles`.
     style : sequence of str
-        Columns of the frame that say how the first answer differs from the second, such as a difference of lengths.
+        Columns of the frame with the difference of the first answer from the second, such as in length.
     normalise : bool
         Whether each column is shifted to mean 0 and scaled to standard deviation 1.
     penalty : float
@@ -76,7 +76,7 @@ def bradley_terry_with_style(
     Notes
     -----
     `Consensus.ratings` of the result has the coefficients with their standard errors in `Ratings.style`. Attacks,
-    `verify` and tiers are about `bradley_terry` without style.
+    `verify` and tiers use `bradley_terry` without style.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def bradley_terry_with_style(
     if weight is None or not 0 <= weight < math.inf:
         raise UsageError(f"penalty must be 0 or more, not {quote(str(penalty))}")
     if isinstance(style, str) or not style:
-        raise UsageError("style takes the names of one or more columns", repair='such as style=["length"]')
+        raise UsageError("style takes the names of one or more columns", repair='write style=["length"]')
     votes, rows = _read(frame, list(style), columns)
     if normalise:
         spread = rows.style.std(axis=0)
@@ -213,7 +213,7 @@ def _curvature(rows: _Rows, values: Floats, n: int) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class StyleModel(RatingModel):
-    """Ratings beside style."""
+    """Ratings with style."""
 
     rows: _Rows
     names: tuple[str, ...]

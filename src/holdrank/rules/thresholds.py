@@ -1,14 +1,14 @@
-"""The threshold that "auto" means: tie what chance explains, and nothing that both chance and votes separate.
+"""The "auto" threshold: ties items that differ by no more than chance, but no pair that chance and votes both separate.
 
-The deviation of a pair is abs(P - 1/2). A pair is separated by chance where its deviation is more than sampling error
-explains at 95 %, and by votes where one changed vote neither levels nor turns it. Two ends bound the threshold:
+The deviation of a pair is abs(P - 1/2). A pair is separated by chance if its deviation exceeds the sampling error at 95
+%, and by votes if one changed vote neither levels nor reverses it. Two ends bound the threshold:
 
-- `high`: the least deviation of a pair that is separated by both, or 1/4 if that is less. Tiers tie no such pair, nor
-  one on which three voters of four agree.
-- `low`: half of that, or more: the largest deviation, below `high`, of a pair that one vote levels or turns.
+- `high`: the smallest deviation of a pair that is separated by both, but at most 1/4. Tiers tie no such pair, nor one
+  on which three voters of four agree.
+- `low`: half of that or, if larger, the largest deviation below `high` of a pair that one vote levels or reverses.
 
-Between the two, the threshold stands as far from all deviations as it can, because a pair must cross it before the
-tiers change: that is the most robust choice. Of several as far, it is the least, which loses least.
+Between the two, the threshold lies as far from all deviations as possible. That is the most robust choice, because a
+pair must cross it before the tiers change. Of several equally good values it is the smallest, which loses least.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SAME = 1e-9  # distances that do not differ but for rounding
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Where the threshold may be, and where it is.
+    """The range for the threshold, and the threshold.
 
     Attributes
     ----------
@@ -52,9 +52,9 @@ def window(deviations: Floats, errors: Floats, one_vote: Floats) -> Window:
     deviations : array
         ``abs(P - 1/2)`` of every pair that was compared.
     errors : array
-        The deviation that chance explains, at `LEVEL`.
+        The sampling error of each deviation, at `LEVEL`.
     one_vote : array
-        The largest deviation that one changed vote levels or turns.
+        The largest deviation that one changed vote levels or reverses.
 
     Examples
     --------
@@ -76,9 +76,9 @@ def window(deviations: Floats, errors: Floats, one_vote: Floats) -> Window:
 def chance_window(votes: Votes | PairCounts, P: Floats, spread: Floats | None) -> Window:
     """Return the threshold for votes, given the matrix P by which they are merged.
 
-    Shares of votes have no sampling error, and one vote has no weight there. Of a rule with a model, `spread` are the
-    standard errors of the differences of strengths, and one vote does not move a pair by much; else it is None, and
-    each pair stands for itself.
+    Shares of votes have no sampling error, and a single vote has no weight. For a rule with a model, `spread` holds the
+    standard errors of the differences of strengths, and one vote hardly moves a pair; otherwise it is None, and each
+    pair is tested separately.
     """
     wins = votes.wins()
     above = np.triu_indices(len(votes.items), 1)

@@ -1,6 +1,6 @@
-"""Ties as outcomes of their own: strengths and one tie parameter, by Davidson or by Rao and Kupper.
+"""Ties as separate outcomes: strengths and one tie parameter, by Davidson or by Rao and Kupper.
 
-With p = exp(strength) the models say of a battle of i and j:
+With p = exp(strength), the outcomes of a battle of i and j are:
 
 - Davidson: i wins, j wins, tie in proportion p_i : p_j : nu * sqrt(p_i * p_j).
 - Rao and Kupper: i wins with p_i / (p_i + theta * p_j), j wins with p_j / (p_j + theta * p_i), else a tie.
@@ -31,7 +31,7 @@ _CONVERGED = 1e-10  # largest last step, as a share of the range of the strength
 
 
 class _Outcomes(NamedTuple):
-    """Of every pair at some strengths: slopes by outcome, and the curvature, in (difference, tie parameter).
+    """Slopes by outcome and the curvature of every pair at given strengths, in (difference, tie parameter).
 
     The first axis of `slopes` is the outcome: the first wins, the second wins, tie.
     """
@@ -42,7 +42,7 @@ class _Outcomes(NamedTuple):
 
 
 def tie_counts(votes: Votes | PairCounts) -> tuple[Floats, Floats]:
-    """Return the wins and the ties of each pair, apart; refuse votes that do not have them."""
+    """Return the wins and the ties of each pair separately; refuse votes that do not distinguish them."""
     if isinstance(votes, PairCounts):
         raise UsageError(
             "pair counts do not say which comparisons were ties", repair='give the battles, or use ties="half"'
@@ -61,8 +61,8 @@ def tie_counts(votes: Votes | PairCounts) -> tuple[Floats, Floats]:
 def tied_strengths(wins: Floats, ties: Floats, ridge: float, model: str) -> tuple[Floats, float, int]:
     """Return strengths of sum 0, the logarithm of the tie parameter, and the Newton steps taken.
 
-    `wins` and `ties` are shares of the votes. Without ties the parameter is at its end, and strengths are the plain
-    ones.
+    `wins` and `ties` are shares of the votes. Without ties the parameter is at its limit, and strengths are those of
+    the plain model.
     """
     n = len(wins)
     total = float(ties.sum()) / 2
@@ -172,7 +172,7 @@ class TieRatingModel(RatingModel):
         return found, math.exp(q)
 
     def _covariance(self, fit: Fit, wins: Floats, damping: float) -> tuple[Floats, tuple[str, ...]]:
-        """Return the sandwich of strengths and tie parameter, of which the strengths' part is handed out."""
+        """Return the strengths' part of the sandwich covariance of strengths and tie parameter."""
         rated, s = fit.rated, fit.strengths[fit.rated]
         won, ties = (table[np.ix_(rated, rated)] for table in tie_counts(self.votes))
         if fit.tie is None or not ties.any():  # the parameter is at its end

@@ -180,7 +180,7 @@ def spec_of(values: Values, limits: Limits) -> dict[str, Any]:
         "time_limit": seconds_of(values, "40", limits),
     }
     if spec["draws"] > 20_000:
-        raise UsageError("“Draws” are 20,000 at most")
+        raise UsageError("“Draws” takes at most 20,000")
     Spec(**spec)  # refuses what makes no sense
     return spec
 
@@ -201,7 +201,7 @@ def claim_of(values: Values, items: Sequence[str]) -> dict[str, Any]:
     if kind == "above":
         pair = [_whole(values.get(name, "").strip(), "Pair", 0) for name in ("first", "second")]
         if max(pair) >= len(items):
-            raise UsageError(f"there are {len(items)} items only; load the page again and choose two")
+            raise UsageError(f"there are only {len(items)} items; load the page again and choose two")
         claim = f"{items[pair[0]]} above {items[pair[1]]}"
     elif kind == "top":
         claim = f"top {_whole(values.get('k', '').strip() or '1', 'Places', 1)}"

@@ -107,7 +107,7 @@ class Guard:
         host = headers.get("host", "").lower()
         if host not in self.hosts:
             return StudioError(
-                421, "host", "this host name is not the studio's", repair=f"open http://{min(self.hosts)}/"
+                421, "host", "the studio does not answer to this host name", repair=f"open http://{min(self.hosts)}/"
             )
         if any(names.count(name) > 1 for name in _ONCE) or {"content-length", "transfer-encoding"} <= set(names):
             return StudioError(400, "headers", "the headers of the request contradict each other")

@@ -169,7 +169,7 @@ class Jobs:
         waiting = self.count("queued")
         if waiting >= self.limits.queued:
             raise StudioError(
-                503, "busy", f"{waiting} jobs are waiting already", repair="wait for one of them, or cancel it"
+                503, "busy", f"{waiting} jobs are already waiting", repair="wait for one of them, or cancel it"
             )
 
     def start(self, task: Record, files: Sequence[bytes], *, patient: bool = False) -> Job:

@@ -173,7 +173,7 @@ def _read(job: Record, data: bytes, say: Say) -> Votes:
     votes = read_votes(_named(data, PurePath(job["name"]).name or "votes"), **job["reading"])
     if votes.n > job["items"]:
         raise LimitError(
-            f"the file has {votes.n:,} items, and pages show up to {job['items']}",
+            f"the file has {votes.n:,} items; the studio shows up to {job['items']}",
             repair="use the command line, or choose some of the columns",
         )
     say("votes", votes=votes_record(votes), items=list(votes.items))

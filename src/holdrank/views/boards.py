@@ -27,7 +27,10 @@ def write_leaderboard(board: Leaderboard, path: str | os.PathLike[str]) -> None:
     """
     ending = Path(path).suffix.lower()
     if ending not in BOARD_FORMS:
-        raise UsageError(f"cannot tell the form from {quote(str(path))}", repair=f"end it in {', '.join(BOARD_FORMS)}")
+        raise UsageError(
+            f"cannot tell the output format from {quote(str(path))}",
+            repair=f"use one of the extensions {', '.join(BOARD_FORMS)}",
+        )
     write_whole(Path(path), BOARD_FORMS[ending](board).encode("utf-8", "backslashreplace"))
 
 

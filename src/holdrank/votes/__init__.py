@@ -1,1 +1,1 @@
-"""Votes as a distribution over rankings, the forms they come in, and the models that draw them."""
+"""Votes as a distribution over rankings, the formats they come in, and models that generate them."""

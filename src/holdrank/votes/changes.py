@@ -1,4 +1,4 @@
-"""What may happen to votes: they are replaced (the paper's adversary), dropped, or added."""
+"""Changes of votes: replaced (the paper's adversary), dropped, or added."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ class Change(StrEnum):
 
     @property
     def takes(self) -> bool:
-        """Whether votes may go."""
+        """Whether votes may be removed."""
         return self is not Change.ADD
 
     @property
     def puts(self) -> bool:
-        """Whether votes may come."""
+        """Whether votes may be added."""
         return self is not Change.DROP
 
     @property
     def keeps_total(self) -> bool:
-        """Whether a vote comes for every vote that goes."""
+        """Whether each removed vote is replaced by an added one."""
         return self is Change.REPLACE
 
     @property
     def pull(self) -> int:
-        """By how many ballots one changed vote moves a count at most: one that goes, one that comes, or both."""
+        """The most by which one changed vote moves a count, in ballots: one removed, one added, or both."""
         return 2 if self.keeps_total else 1
 
 
 def change_of(name: str) -> Change:
-    """Return the change of this name, or say which there are."""
+    """Return the change of this name; an error lists the valid names."""
     try:
         return Change(name)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Weighted ballots, and everything that is counted on them: pairs, places and losses."""
+"""Weighted ballots, and everything counted from them: pairs, places and losses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Distance: TypeAlias = Literal["kendall", "spearman_rho", "footrule"]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class WeightedBallots(Remembering):
-    """Ballots over named items, and how many votes each stands for. `Votes` adds how they are made and told."""
+    """Ballots over named items, and the number of votes of each. `Votes` adds constructors and descriptions."""
 
     items: tuple[str, ...]
     ballots: Ballots
@@ -30,7 +30,7 @@ class WeightedBallots(Remembering):
 
     @property
     def ranks(self) -> Ints:
-        """The matrix of the ranks; of ballots that list few of many items it is made when first asked for."""
+        """The matrix of the ranks; for ballots that list few of many items it is made on first use."""
         return self._remember("ranks", self.ballots.matrix)
 
     @property
@@ -55,7 +55,7 @@ class WeightedBallots(Remembering):
 
     @property
     def pair_votes(self) -> float:
-        """Number of votes times the number of pairs of items: what costs are divided by to be losses."""
+        """Number of votes times the number of pairs of items: the divisor that turns costs into losses."""
         return self.total * max(self.n * (self.n - 1) / 2, 1)
 
     @property
@@ -75,7 +75,7 @@ class WeightedBallots(Remembering):
 
     @property
     def compares_two(self) -> bool:
-        """Whether ballots speak of two items each: some compare two, and none compares more."""
+        """Whether ballots compare two items: some compare two, and none compares more."""
         return self._remember(
             "two", lambda: self.unlisted == "observed" and int(self.ballots.listed.max(initial=0)) == 2
         )
@@ -91,7 +91,7 @@ class WeightedBallots(Remembering):
     def pairwise(self) -> Floats:
         """Return P, P[i, j] = W[i, j] / (W[i, j] + W[j, i]): the share of votes on this pair that prefer i.
 
-        One half on the diagonal and for pairs that nobody compared.
+        One half on the diagonal and for pairs that no vote compared.
 
         Paper: pairwise probabilities, the pairwise matrix (Section 4.1).
         """
@@ -172,6 +172,6 @@ class WeightedBallots(Remembering):
     def _refuse_unknown_places(self) -> None:
         if self.unlisted == "observed" and self.incomplete:
             raise UsageError(
-                Message("places of unlisted items are unknown under ", Option("unlisted", "observed")),
+                Message("the places of unlisted items are unknown under ", Option("unlisted", "observed")),
                 repair=Message("use ", Option("unlisted", "bottom"), ", or a rule that compares pairs (kemeny)"),
             )

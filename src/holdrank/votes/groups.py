@@ -1,4 +1,4 @@
-"""Which voter, task or category the ballots belong to: what votes keep so that each can be left out in turn."""
+"""The voter, task or category of each ballot, stored so that each group can be left out in turn."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from holdrank.votes.memo import close
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Groups(Shown):
-    """Ballots by who cast them, or by any other column; `Votes.groups` of votes that were read with such a column.
+    """Ballots grouped by voter or by another column: `Votes.groups` of votes read with such a column.
 
     Equal ballots of one group are one entry. Entries are sorted by group and ballot.
 
     Attributes
     ----------
     of : str
-        What a group is: ``"column"`` of a score table, or the name of the column that says so.
+        What forms a group: ``"column"`` for a score table, or the name of the grouping column.
     names : tuple of str
         The groups, in the order in which they appear.
     group : (m,) array of int
@@ -73,7 +73,7 @@ class Groups(Shown):
 
     @property
     def digest(self) -> str:
-        """What tells these groups from others, as text."""
+        """A text that identifies these groups."""
         told = hashlib.sha256(repr((self.of, self.names)).encode("utf-8", "surrogatepass"))
         for array in (self.group, self.ballot, self.weight):
             told.update(np.ascontiguousarray(array).tobytes())
@@ -85,7 +85,7 @@ class Groups(Shown):
         return bool((np.rint(self.weight) == self.weight).all())
 
     def moved(self, to: Ints) -> Groups:
-        """Return the groups of ballots that now stand elsewhere: `to` has the new row of each, -1 where it is gone."""
+        """Return the groups after ballots have moved: `to` is the new row of each ballot, -1 if it was removed."""
         row = to[self.ballot]
         kept = row >= 0
         return Groups.make(self.of, self.names, self.group[kept], ballot=row[kept], weight=self.weight[kept])
@@ -101,7 +101,7 @@ class Groups(Shown):
 
 
 def rows_among(ballots: Ballots, distinct: Ballots) -> Ints:
-    """Return for every ballot the row where it stands among distinct ones, -1 where it does not."""
+    """Return the row of every ballot among the distinct ones, -1 if it is not there."""
     place = {key: row for row, key in enumerate(_keys(distinct))}
     return np.array([place.get(key, -1) for key in _keys(ballots)], dtype=np.int64)
 
@@ -118,8 +118,8 @@ def _keys(ballots: Ballots) -> Iterator[bytes]:
 
 
 def expect_clusters(groups: Groups, total: float) -> None:
-    """Refuse groups that say nothing about chance: one alone, or groups that leave out votes."""
+    """Refuse groups from which chance cannot be measured: a single group, or groups that do not cover all votes."""
     if len(groups) < 2:
-        raise UsageError(f"by {quote(groups.of, 40)} there is one group alone, which says nothing about chance")
+        raise UsageError(f"{quote(groups.of, 40)} has only one group; at least two are needed to measure chance")
     if not np.isclose(groups.weight.sum(), total, rtol=1e-9):
-        raise UsageError(f"some votes belong to no group by {quote(groups.of, 40)}", repair="fill in that column")
+        raise UsageError(f"some votes have no {quote(groups.of, 40)}", repair="fill in that column")

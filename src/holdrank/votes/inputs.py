@@ -1,4 +1,4 @@
-"""What people hand to the constructors of `Votes`: lists, tables, frames, names and weights, checked."""
+"""The inputs of the constructors of `Votes`, checked: lists, tables, frames, names and weights."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def names_of_columns(table: npt.NDArray[Any], items: Iterable[str] | None) -> li
 
 
 def _frame_of_ranks(ranks: Any) -> tuple[list[str] | None, Any]:
-    """Return (names of the columns, table) of a data frame; what is no frame comes back as it is."""
+    """Return (names of the columns, table) of a data frame; anything else is returned unchanged."""
     import narwhals as nw
 
     try:
@@ -127,7 +127,7 @@ def check_items(items: Sequence[str], n: int) -> None:
 
 
 def check_weights(weights: npt.ArrayLike | None, m: int, source: str) -> Floats:
-    """Return m weights, one each by default; refuse what cannot be weighed or counted exactly."""
+    """Return m weights, 1 each by default; refuse weights that cannot be counted exactly."""
     try:
         shares = np.ones(m) if weights is None else np.array(weights, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -158,7 +158,7 @@ def check_weights(weights: npt.ArrayLike | None, m: int, source: str) -> Floats:
 def ballots_that_count(
     ballots: Ballots, weights: Floats, times: Ints | None, source: str
 ) -> tuple[npt.NDArray[np.bool_], list[str]]:
-    """Return which ballots have marks and weight, and notes on those that have not; refuse to go on with none.
+    """Return which ballots have marks and weight, and notes on the others; refuse votes without any such ballot.
 
     Each row stands for `times` ballots of the source, one by default.
     """

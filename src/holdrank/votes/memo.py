@@ -1,4 +1,4 @@
-"""Results that keep what was computed from them, and arrays that nobody may write to."""
+"""Results that cache what was computed from them, and read-only arrays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def close(*arrays: npt.NDArray[Any] | None) -> None:
 
 
 class Remembering:
-    """A result that keeps what was computed from it; arrays are handed out read-only."""
+    """A result that caches what was computed from it; arrays are read-only."""
 
     __slots__ = ()
     _memo: dict[str, Any]

@@ -103,7 +103,7 @@ class PlackettLuce:
     Parameters
     ----------
     weights : sequence of float
-        One for each item, all above 0; only their proportions count.
+        One for each item, all above 0; only their ratios count.
 
     Examples
     --------
@@ -299,7 +299,7 @@ def sample_votes(model: Model, size: int, *, items: Iterable[str] | None = None,
     """
     number = whole_number(size)
     if number is None or number < 1:
-        raise UsageError(f"at least one vote must be drawn, a whole number, not {quote(str(size))}")
+        raise UsageError(f"size must be a whole number of votes, 1 or more, not {quote(str(size))}")
     seed = np.random.SeedSequence().entropy if rng is None else rng
     try:
         generator = np.random.default_rng(seed)
@@ -332,7 +332,7 @@ def exact_votes(model: Model, *, items: Iterable[str] | None = None) -> Votes:
 
 
 def seed_of(rng: Seed) -> int:
-    """Return the number that repeats a run: the one given, or one drawn, from the generator if there is one."""
+    """Return the seed that repeats a run: the one given, or a new one, drawn from the generator if there is one."""
     if isinstance(rng, np.random.Generator):
         return int(rng.integers(2**63))
     if rng is None:
@@ -352,7 +352,7 @@ def _share(name: str, value: object) -> float:
 
 def _all_orders(n: int) -> Ints:
     if n > _MOST_ENUMERATED:
-        raise LimitError(f"{n} items have {n}! rankings; exact probabilities stop at {_MOST_ENUMERATED} items")
+        raise LimitError(f"{n} items have {n}! rankings; exact probabilities are limited to {_MOST_ENUMERATED} items")
     return np.array(list(permutations(range(n))))
 
 
@@ -361,7 +361,7 @@ def _checked_order(order: Sequence[int]) -> tuple[int, ...]:
 
 
 def example_votes(seed: int = 2023) -> Votes:
-    """Return generated votes for whoever has none at hand: 500 ballots over eight trees, some of them nearly level.
+    """Return generated example votes: 500 ballots over eight trees, some of them nearly level.
 
     Examples
     --------

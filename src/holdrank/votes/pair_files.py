@@ -1,4 +1,4 @@
-"""Files of pair counts (.npz): written all or nothing, and read with suspicion, for they may come from anywhere."""
+"""Files of pair counts (.npz): written whole or not at all, and read as untrusted input."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _DENSEST = 90  # bytes of anything for every byte that it takes once packed
 _SMALL_MATRIX = 3 << 24  # bytes that a matrix may always take, however small it was packed: 2,500 items
 _LARGEST_HEADER = 10_000
 _PIECE = 1 << 20
-# As numpy writes it: it parses what it reads as Python, which is more than can be asked of a file from anywhere.
+# As numpy writes it. Numpy itself parses headers as Python, which is unsafe for untrusted files.
 _HEADER = re.compile(
     rb"\x93NUMPY[\x01\x02\x03]\x00.{2,4}?"
     rb"\{'descr': '([<|][fu][0-9])', 'fortran_order': (True|False), 'shape': \(([0-9, ]{0,60})\), \} *\n",
@@ -47,7 +47,7 @@ def packed(head: Mapping[str, Any], wins: Floats, listed: Floats) -> bytes:
 
 
 def unpacked(source: str) -> tuple[dict[str, Any], Floats, Floats]:
-    """Return what `packed` put into a file; the arrays have shapes that fit the items, but may hold anything."""
+    """Return the contents of a file from `packed`; the shapes of the arrays are checked, their values are not."""
     try:
         size = os.path.getsize(source)
         with zipfile.ZipFile(source) as archive:

@@ -1,4 +1,4 @@
-"""Pair counts: votes reduced to how often each item stands above each other one. They add up, and fit any memory."""
+"""Pair counts: votes reduced to how often each item ranks above each other one. They can be added, and are small."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class PairCounts(Remembering, Shown):
 
     ``a + b`` are the counts of all votes of a and b, aligned by the names of the items. Counts of whole votes are
     exact, so that the sum is the same in any order and grouping; weights that are fractions agree to the last digits.
-    All rules that look at pairs alone take counts in place of votes: `kemeny`, `copeland`, `bradley_terry`, `borda` (by
+    All rules that use only pairs accept counts instead of votes: `kemeny`, `copeland`, `bradley_terry`, `borda` (by
     pairwise wins), the merges and `Robust`.
 
     Attributes
@@ -48,9 +48,9 @@ class PairCounts(Remembering, Shown):
     total : float
         Number of votes.
     unlisted : {"bottom", "observed"}
-        What an unlisted item meant when ballots were counted.
+        How unlisted items were counted.
     said : tuple of str
-        What was dropped, merged or assumed while reading; `notes` adds what is seen in the counts.
+        What was dropped, merged or assumed while reading; `notes` adds remarks on the counts.
     reading : Reading
         The source and the choices made on reading it.
 
@@ -86,7 +86,7 @@ class PairCounts(Remembering, Shown):
 
     @classmethod
     def from_raw(cls, raw: RawBallots, reading: Reading) -> PairCounts:
-        """Return the counts of what a reader found, which may be nothing."""
+        """Return the counts of a reader's ballots, of which there may be none."""
         listed, heavy = raw.stored().listed > 0, raw.weights > 0
         if not (listed & heavy).any():
             said = lasting(raw.notes) + notes_on_dropped(listed, heavy, raw.times)
@@ -95,7 +95,7 @@ class PairCounts(Remembering, Shown):
 
     @classmethod
     def from_tally(cls, tally: PairTally, reading: Reading) -> PairCounts:
-        """Return the counts of battles that a reader found, which may be none."""
+        """Return the counts of a reader's battles, of which there may be none."""
         items = tuple(tally.numbers)
         refuse_many_items(len(items), "battles name")
         wins = tally.wins()
@@ -110,7 +110,7 @@ class PairCounts(Remembering, Shown):
     def of_nobody(
         cls, unlisted: str, items: Sequence[str] = (), *, said: Sequence[str] = (), reading: Reading | None = None
     ) -> PairCounts:
-        """Return the counts of no votes: what a part of a file may come to."""
+        """Return the counts of no votes, as a part of a file may have."""
         n = len(items)
         rule = cast("Unlisted", unlisted)
         return cls._closed(tuple(items), np.zeros((n, n)), 0.0, rule, np.zeros(n), said, reading)
@@ -167,7 +167,7 @@ class PairCounts(Remembering, Shown):
 
     @property
     def pair_votes(self) -> float:
-        """Number of votes times the number of pairs of items: what costs are divided by to be losses."""
+        """Number of votes times the number of pairs of items: the divisor that turns costs into losses."""
         return self.total * max(self.n * (self.n - 1) / 2, 1)
 
     @property
@@ -193,7 +193,7 @@ class PairCounts(Remembering, Shown):
 
     @property
     def compares_two(self) -> bool:
-        """Whether votes speak of two items each: some compare two, and none compares more."""
+        """Whether votes compare two items: some compare two, and none compares more."""
         # Votes that list k items compare k (k - 1) / 2 pairs: at least k - 1, and no more only for k = 1 and k = 2.
         least = float(self._listed.sum()) - self.total if self._listed.any() else self.total
         compared = float(self._wins.sum())
@@ -204,7 +204,7 @@ class PairCounts(Remembering, Shown):
         return self._wins
 
     def pairwise(self) -> Floats:
-        """Return P, P[i, j] = W[i, j] / (W[i, j] + W[j, i]); one half for pairs that nobody compared."""
+        """Return P, P[i, j] = W[i, j] / (W[i, j] + W[j, i]); one half for pairs that no vote compared."""
         return self._remember("pairwise", lambda: pair_shares(self._wins))
 
     def loss(self, ranking: Ranking) -> float:
@@ -216,14 +216,13 @@ class PairCounts(Remembering, Shown):
         return kendall_cost(self._wins, ranking) / self.pair_votes
 
     def least_loss(self) -> float:
-        """Return a lower bound on the loss of every ranking: each pair ordered as its majority wants."""
+        """Return a lower bound on the loss of every ranking: each pair ordered by its majority."""
         return least_cost(self._wins) / self.pair_votes
 
     def as_votes(self) -> Votes:
         """Return votes with exactly these counts: every comparison becomes a ballot over two items.
 
-        What is asked of single ballots, an attack or a bootstrap, is then about single comparisons, and the loss is
-        that of comparisons; `notes` says so.
+        Attacks, bootstrap samples and losses then count single comparisons instead of ballots; `notes` says so.
 
         Examples
         --------
@@ -273,14 +272,14 @@ class PairCounts(Remembering, Shown):
         return PairCounts._closed(names, wins, self.total, self.unlisted, listed, self.said, self.reading)
 
     def with_reading(self, reading: Reading) -> PairCounts:
-        """Return the same counts with another account of where they came from."""
+        """Return the same counts with another `reading`."""
         return PairCounts._closed(self.items, self._wins, self.total, self.unlisted, self._listed, self.said, reading)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the counts to an .npz file, all of it or nothing; `PairCounts.load` reads it.
 
-        The file is compressed, but for what would take a hundred times its room when it is read: a matrix of more than
-        2,500 items of which hardly any were compared, and names that are all but the same.
+        The file is compressed, except for parts that would grow a hundredfold when read: a sparse matrix of more than
+        2,500 items, and names that are nearly the same.
         """
         reading = self.reading
         head = {
@@ -301,7 +300,7 @@ class PairCounts(Remembering, Shown):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> PairCounts:
-        """Read counts that `save` wrote; anything else is refused, and nothing in the file is run."""
+        """Read counts that `save` wrote; anything else is refused, and no code in the file is executed."""
         source = str(os.fspath(path))
         head, wins, listed = unpacked(source)
         try:
@@ -313,7 +312,7 @@ class PairCounts(Remembering, Shown):
     def _from_head(cls, head: Mapping[str, Any], wins: Floats, listed: Floats) -> PairCounts:
         items, total, unlisted = head["items"], head["total"], head["unlisted"]
         if not isinstance(items, list) or isinstance(total, bool) or not isinstance(total, int | float):
-            raise TypeError("items are a list and the total is a number")
+            raise TypeError("items must be a list and the total a number")
         if unlisted not in ("bottom", "observed"):
             raise ValueError(f"unlisted is {unlisted!r}")
         if wins.shape != (len(items), len(items)) or listed.shape != (len(items),):
@@ -368,7 +367,7 @@ class PairCounts(Remembering, Shown):
         return self if other == 0 else NotImplemented  # so that sum() works
 
     def _over(self, items: Sequence[str]) -> tuple[Floats, Floats]:
-        """Return the matrix, and who is listed how often, over more items, which no vote of these lists."""
+        """Return the matrix and the listing counts over more items, which these votes do not list."""
         if items == self.items:
             return self._wins, self._listed
         at = {name: k for k, name in enumerate(items)}
@@ -377,7 +376,7 @@ class PairCounts(Remembering, Shown):
         listed = np.zeros(len(items))
         listed[mine] = self._listed
         if self.unlisted == "bottom":
-            # An item that nobody lists is tied with all that a ballot leaves out, and below what it lists.
+            # An item that no ballot lists is tied with all unlisted items of a ballot, and below its listed ones.
             wins += (self.total + listed[:, None] - listed) / 2
             np.fill_diagonal(wins, 0.0)
         wins[np.ix_(mine, mine)] = self._wins
@@ -409,7 +408,7 @@ class PairCounts(Remembering, Shown):
 
 
 def _both(one: Reading, other: Reading) -> Reading:
-    """Return the account of two readings: what they agree on, and both sources."""
+    """Return the combined reading of two: shared choices, and both sources."""
     if one == other:
         return one
     choices = {name: text for name, text in one.choices.items() if other.choices.get(name) == text}
@@ -420,7 +419,7 @@ def _both(one: Reading, other: Reading) -> Reading:
 
 
 def _refused_wins(problem: str, wins: Floats, items: Sequence[str]) -> UsageError:
-    """Return the error of a matrix that is no count, with the first place where that shows."""
+    """Return the error for an invalid matrix of wins, with its first invalid cell."""
     if not wins.any():
         return UsageError("there are no comparisons: all wins are 0", repair="give wins above 0")
     for i, row in enumerate(wins):
@@ -434,7 +433,7 @@ def _refused_wins(problem: str, wins: Floats, items: Sequence[str]) -> UsageErro
 
 
 def _fault(wins: Floats, total: float, listed: Floats) -> str:
-    """Return what is wrong with counts, in words; nothing if they are sound."""
+    """Return what is wrong with counts, as text; empty if they are valid."""
     rows = max(1, NUMBERS_AT_A_TIME // max(len(wins), 1))
     parts = [slice(start, start + rows) for start in range(0, len(wins), rows)]
     sound = all(np.isfinite(wins[part]).all() and (wins[part] >= 0).all() for part in parts)  # numbers before all else

@@ -1,4 +1,4 @@
-"""Where votes came from, and what was decided on the way."""
+"""Where votes came from, and the choices made on reading them."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ UNLISTED_MEANS: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Where votes came from and every choice that was made on the way.
+    """Where votes came from, and every choice made on reading them.
 
     Parameters
     ----------
     source : str
         Name of the file, or ``"memory"``.
     sha256 : str
-        Of the bytes that were read; empty when nothing was read from a file.
+        SHA-256 of the bytes read; empty if no file was read.
     format : str
-        The form the source was read as.
+        The format as which the source was read.
     choices : mapping of str to str
-        Each decision, as shown to people: ``{"unlisted": "bottom", ...}``.
+        Each choice, as displayed: ``{"unlisted": "bottom", ...}``.
     title : str
-        What the source says it is about, as PrefLib files do; empty where it says nothing.
+        Title given in the source, as in PrefLib files; empty if there is none.
     """
 
     source: str = "memory"
@@ -41,7 +41,7 @@ class Reading:
 
     @property
     def file(self) -> str:
-        r"""The source without its folder: records and pages are shared, and folders are nobody else's business.
+        r"""The source without its folder: records and pages are shared, and must not reveal folders.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Who cast which battles: what votes keep when each battle names its voter."""
+"""Who cast which battles, for votes whose battles name their voter."""
 
 from __future__ import annotations
 
@@ -79,11 +79,11 @@ class Voters(Shown):
         at = {name: k for k, name in enumerate(self.names)}
         unknown = [name for name in names if name not in at]
         if unknown:
-            raise UsageError(f"no voter is called {quote(str(unknown[0]))}")
+            raise UsageError(f"there is no voter {quote(str(unknown[0]))}")
         return np.array([at[name] for name in names], dtype=np.int64)
 
     def without(self, some: npt.ArrayLike) -> Voters:
-        """Return the voters but for some, given by position."""
+        """Return the voters except some, given by position."""
         stays = np.ones(len(self), dtype=bool)
         stays[np.asarray(some, dtype=np.int64)] = False
         kept = stays[self.voter]
@@ -101,7 +101,7 @@ class Voters(Shown):
         )
 
     def capped(self, most: float) -> Voters:
-        """Return the same voters, the battles of each scaled down so that they weigh `most` in all at most."""
+        """Return the same voters, the battles of each scaled down so that their total weight is at most `most`."""
         limit = real_number(most)
         if limit is None or not 0 < limit < np.inf:
             raise UsageError(f"a cap is a number of battles above 0, not {quote(str(most))}")

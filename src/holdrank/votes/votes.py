@@ -1,4 +1,4 @@
-"""Votes: who ranked what how often. The one noun that everything else is computed from."""
+"""Votes: weighted ballots, the input of all computations."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ class Votes(WeightedBallots, Shown):
     ranks : (m, n) array of int
         One row for each distinct ballot, commonest first: 1 is best, equal is tied, 0 is unlisted; read-only.
     weights : (m,) array of float
-        How many votes, or what share of them, each row stands for; read-only.
+        The number of votes, or the share of all votes, of each row; read-only.
     ballots : Ballots
-        What `ranks` and `scores` are made from: a matrix, or the marks of one that would be almost empty.
+        The store of `ranks` and `scores`: a matrix, or the marks of an almost empty one.
     unlisted : {"bottom", "observed"}
         What an unlisted item means: tied below all listed ones, or not compared by this ballot.
     notes : tuple of str
@@ -61,14 +61,14 @@ class Votes(WeightedBallots, Shown):
     reading : Reading
         The source and the choices made on reading it.
     scores : (m, n) array of float or None
-        What the ranks were made of, higher is better, NaN where unlisted; read-only. Voters share a row only where all
+        The scores behind the ranks, higher is better, NaN where unlisted; read-only. Voters share a row only where all
         their scores are equal, so that rows of `ranks` may repeat. None for votes that hold no scores.
     voters : Voters or None
         Who cast which battles, if `from_battles` was given a voter column. Votes are equal if their ballots are,
         no matter who cast them. `renamed`, `with_reading` and `capped` keep the voters; other votes made from these do
         not have them.
     groups : Groups or None
-        Which voter, task or category each ballot belongs to, where that is known: for `leave_one_out`.
+        The voter, task or category of each ballot, if known: for `leave_one_out`.
     first_shown : FirstShown or None
         Which item of each battle was named first, where battles were read from two columns of items: for `audit`.
 
@@ -138,11 +138,11 @@ class Votes(WeightedBallots, Shown):
 
         Every battle is a ballot over two items, so `unlisted` is "observed". Columns are found by their usual
         names (``model_a, model_b, winner`` and others) or named by `first`, `second`, `winner` and `weight`;
-        `both_bad` says whether such a verdict is a ``"tie"`` or ``"drop"``.
+        `both_bad` says whether battles that call both items bad count as a ``"tie"`` or are dropped (``"drop"``).
 
-        `voter` names the column that says who cast each battle, or is a sequence of names, one for each row. The votes
-        then have `voters`. A battle without a voter is refused; with ``blank_voters="separate"`` each such battle
-        is a separate voter. `by` names a column that groups the battles, such as a language, for `leave_one_out`.
+        `voter` names the column of the voters, or is a sequence of names, one for each row. The votes then have
+        `voters`. A battle without a voter is refused; with ``blank_voters="separate"`` each such battle is a separate
+        voter. `by` names a column that groups the battles, such as a language, for `leave_one_out`.
         """
         return cls.from_raw(battles_from_frame(frame, **columns), Reading(format="battles"))
 
@@ -183,9 +183,9 @@ class Votes(WeightedBallots, Shown):
 
     @classmethod
     def from_raw(cls, raw: RawBallots, reading: Reading, *, merge: bool = True) -> Votes:
-        """Return votes from what a reader found.
+        """Return votes from a reader's ballots.
 
-        With ``merge=False`` equal ballots stay apart and scores are left out: enough to count pairs, and sooner done.
+        With ``merge=False`` equal ballots are not merged and scores are left out: faster, and enough to count pairs.
         """
         full = replace(reading, choices={**raw.choices, "unlisted": raw.unlisted, **reading.choices})
         votes = cls._build(
@@ -196,7 +196,7 @@ class Votes(WeightedBallots, Shown):
 
     @classmethod
     def from_voters(cls, voters: Voters, items: Sequence[str], *, reading: Reading | None = None) -> Votes:
-        """Return the battles that voters cast, as votes that know their voters."""
+        """Return the battles of voters as votes with `voters`."""
         results, place = np.unique(voters.results, axis=0, return_inverse=True)
         weights = np.bincount(place.ravel(), weights=voters.weight, minlength=len(results)).astype(np.float64)
         raw = ballots_of_results(list(items), results, weights)
@@ -241,7 +241,7 @@ class Votes(WeightedBallots, Shown):
         return replace(self, groups=groups.moved(rows_among(ballots.without_gaps(), self.ballots)), _memo={})
 
     def reweighed(self, weights: Floats, ranks: Ints, added: Floats) -> Votes:
-        """Return the same ballots with other weights, and more of them; those of weight 0 are gone, and so are scores.
+        """Return the same ballots with other weights, and further ballots; ballots of weight 0 and scores are dropped.
 
         Examples
         --------
@@ -259,13 +259,13 @@ class Votes(WeightedBallots, Shown):
         return self._remember("hash", self._content_hash)
 
     def facts(self) -> list[tuple[str, str]]:
-        """Return what was read, for people: sizes, choices and notes, each with its name."""
+        """Return what was read, as pairs of name and text: sizes, choices and notes."""
         about = {name: getattr(self, name) for name in ("total", "distinct", "with_ties", "incomplete", "notes")}
         about |= {"items": self.n, "unlisted": UNLISTED_MEANS[self.unlisted], "source": self.reading.source}
         return reading_facts({**about, "format": self.reading.format, "choices": self.reading.choices})
 
     def summary(self) -> str:
-        """Return what was read, for people: sizes, choices, notes; one fact per line."""
+        """Return what was read, as text with one fact per line: sizes, choices and notes."""
         return "\n".join(f"{name}: {text}" for name, text in self.facts())
 
     def total_variation(self, other: Votes) -> float:
@@ -295,9 +295,9 @@ class Votes(WeightedBallots, Shown):
         return float(sum(map(abs, gap.values())) / 2)
 
     def without_scores(self) -> Votes:
-        """Return the rankings alone, equal ones merged; votes that hold no scores come back as they are.
+        """Return only the rankings, equal ones merged; votes without scores are returned unchanged.
 
-        Rules that look at rankings only give the same result, often sooner.
+        Rules that use only rankings give the same result, often faster.
 
         Examples
         --------
@@ -319,7 +319,7 @@ class Votes(WeightedBallots, Shown):
         return self._remember("rankings", rankings)
 
     def with_reading(self, reading: Reading) -> Votes:
-        """Return the same votes with another account of where they came from."""
+        """Return the same votes with another `reading`."""
         return replace(self, reading=reading, _memo={})
 
     def with_weights(self, weights: npt.ArrayLike) -> Votes:
@@ -365,14 +365,14 @@ class Votes(WeightedBallots, Shown):
         return replace(capped, notes=tuple(dict.fromkeys((*self.notes, *capped.notes))))
 
     def expect_voters(self) -> Voters:
-        """Return the voters, or say how votes come to know them."""
+        """Return the voters; without any, the error says how to read them."""
         if self.voters is None:
             repair = Message("name the voter column with ", Option("voter"))
             raise UsageError("these votes do not say who cast each battle", repair=repair)
         return self.voters
 
     def expect_groups(self, by: str | None, *, otherwise: str = "") -> Groups:
-        """Return the groups, those of the column `by` if given, or say how votes come to know them."""
+        """Return the groups, those of the column `by` if given; without any, the error says how to read them."""
         if self.groups is None:
             repair = Message("name the column when reading, with ", Option("by"), otherwise)
             raise UsageError(

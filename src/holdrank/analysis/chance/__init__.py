@@ -1,1 +1,1 @@
-"""What chance explains: which items the votes separate, places that hold for all items at once, tests of tables."""
+"""Statistical significance: which items the votes separate, confidence sets for all places, tests of tables."""

@@ -49,21 +49,21 @@ class BreakdownInterval(Tabular):
     lower, upper : float
         The interval, in shares of the votes; from 0 to infinity where there are fewer than 200 draws.
     level : float
-        The probability with which the interval holds.
+        Confidence level of the interval.
     method : {"bootstrap", "dual"}
     draws : int
         Bootstrap samples that were attacked; 0 for "dual".
     reached : float
-        Share of the samples whose own consensus reaches the goal against that of the votes: another winner, say.
-        Where it is more than half of what `level` leaves, the interval begins at 0.
+        Share of the samples whose own consensus already reaches the goal, such as another winner. If it exceeds half of
+        1 - `level`, the interval starts at 0.
     open : int
-        Number of samples whose share is known only between two bounds; the interval allows for both.
+        Number of samples whose share is known only between two bounds; the interval covers both.
     error : float
         The standard error of the estimate by the duals; nan for "bootstrap".
     units : float
-        How many independent units the votes are: votes, or groups.
+        Number of independent units: votes, or groups.
     by : str or None
-        What a group is, where votes were not taken to be independent.
+        Column of the groups; None where votes count as independent.
     statistic : StatisticName
         Name of the rule.
     seed : int or None
@@ -93,7 +93,7 @@ class BreakdownInterval(Tabular):
 
     @property
     def known(self) -> bool:
-        """Whether there is an interval: the duals gave one, or 200 samples did."""
+        """Whether there is an interval: from the duals, or from at least 200 samples."""
         return self.method == "dual" or self.draws >= LEAST_DRAWS
 
     def text(self) -> str:
@@ -135,36 +135,35 @@ def breakdown_interval(
     progress: Callable[[Step], None] | None = None,
     executor: Executor | None = None,
 ) -> BreakdownInterval:
-    """Return a confidence interval for the share of votes that a goal takes in the population of all voters.
+    """Return a confidence interval for the share of votes that a goal needs in the population of all voters.
 
-    `attack` says what it takes to change the consensus of these votes. They are a sample, so another one would have
-    another number. The interval is for the number that all of them are estimates of: the smallest share, or infimum of
-    shares, of the population's votes.
+    `attack` gives the share for these votes. They are a sample, and another sample would give another share. The
+    interval is for the share that all samples estimate: the minimum (or infimum) share of the population's votes.
 
     Parameters
     ----------
     votes : Votes
         With whole numbers as weights.
     T : Statistic
-        Any that `attack` takes.
+        Any statistic that `attack` supports.
     goal : Goal
-        As in `attack`. `NewWinner`, `TopSet` and `Distance` are about the consensus of the population, whatever it is.
+        As in `attack`. `NewWinner`, `TopSet` and `Distance` refer to the unknown consensus of the population.
     change : {"replace", "drop", "add"}
         What the adversary may do.
     level : float
-        The probability with which the interval holds.
+        Confidence level of the interval.
     by : str, optional
-        What groups the votes: the voter, task or category that ``read_votes(file, by="column")`` named. All votes of a
-        group then are one independent unit.
+        Column that groups the votes: the voter, task or category named in ``read_votes(file, by="column")``. All votes
+        of a group then form one independent unit.
     draws : int
         Bootstrap samples, each of which is attacked; at least 200.
     method : {"bootstrap", "dual"}
-        "bootstrap" takes every rule and goal. "dual" takes one attack: near these votes the share is linear in the
-        shares of the ballots, with the duals of its linear program as slopes, and their spread gives the standard
-        error. It exists for `kemeny`, and for `borda` where one item must pass another; not for a share of 0.
+        "bootstrap" works for every rule and goal. "dual" needs only one attack: near these votes the share is linear in
+        the shares of the ballots, with the duals of its linear program as slopes, and their spread gives the standard
+        error. It is available for `kemeny`, and for `borda` where one item must pass another; not for a share of 0.
     time_limit : float, optional
-        Time limit in seconds. When it is over, or at Ctrl-C, the samples attacked so far count. A sample that does not
-        get enough time counts with the bounds that are proved for it.
+        Time limit in seconds. At the limit, or at Ctrl-C, the samples attacked so far count. A sample that does not get
+        enough time counts with its proven bounds.
     rng : int, Generator or None
         The same number gives the same draws on every machine; None draws a fresh one. It is kept as `seed`.
     progress : callable, optional
@@ -174,9 +173,9 @@ def breakdown_interval(
 
     Notes
     -----
-    The share of a sample counts as negative if the sample's own consensus reaches the goal already: where the lead is
-    uncertain, so is who leads. The interval is between the quantiles of these numbers, from 0 on where the lower one
-    is negative. Without the sign the interval would exclude 0 even for voters who are tied.
+    The share of a sample counts as negative if the sample's own consensus already reaches the goal: where the lead is
+    uncertain, the leader is too. The interval lies between the quantiles of these numbers, and starts at 0 where the
+    lower quantile is negative. Without the sign the interval would exclude 0 even for tied voters.
 
     Examples
     --------
@@ -239,10 +238,14 @@ def _by_duals(found: Attack, T: Statistic, level: float, clock: Clock) -> _Ends:
     slopes = slopes_of(found, T, clock) if found.upper > SAME else None  # 0 is an end of the shares: no slope there
     if slopes is None:
         why = (
-            ": its minimum share is 0" if found.upper <= SAME else "" if found.exact else ": no minimum share is proved"
+            ": its minimum share is 0"
+            if found.upper <= SAME
+            else ""
+            if found.exact
+            else ": its minimum share is not proven"
         )
         raise UsageError(
-            f"no duals give an interval for {found.goal.text()} by {name_of(T)}{why}", repair="use method='bootstrap'"
+            f"there is no dual interval for {found.goal.text()} by {name_of(T)}{why}", repair="use method='bootstrap'"
         )
     shares = votes.weights / votes.total
     influence = slopes - float(shares @ slopes)
@@ -293,7 +296,7 @@ def _samples(
 
 
 class _Asked(NamedTuple):
-    """What is asked of every sample."""
+    """The question for every sample."""
 
     votes: Votes
     T: Statistic
@@ -303,7 +306,7 @@ class _Asked(NamedTuple):
 
 
 def _block(parcel: Parcel[_Asked], block: int, draws: int, seed: int, clock: Clock) -> tuple[list[_Drawn], bool]:
-    """Attack the samples of a block; return what is known about each, and whether all were attacked."""
+    """Attack the samples of a block; return the bounds for each, and whether all were attacked."""
     votes, T, goal, aim, change = parcel.value
     known: dict[bytes, Share] = parcel.desk  # few voters, or groups, give the same sample again
     out: list[_Drawn] = []

@@ -60,7 +60,7 @@ def score_influences(votes: Votes) -> tuple[Floats, Influences]:
 
 
 def strengths(votes: Votes | PairCounts, groups: Groups | None) -> Estimate:
-    """Return the strengths of Bradley and Terry; points, which have the same order, where all pairs are compared."""
+    """Return Bradley-Terry strengths; or points, which have the same order, where all pairs are compared."""
     if isinstance(votes, Votes) and compares_all(votes):
         return points(votes, groups)
     values, cov = RatingModel(votes, RIDGE, None, None).estimate(groups)
@@ -69,9 +69,9 @@ def strengths(votes: Votes | PairCounts, groups: Groups | None) -> Estimate:
 
 
 def effective_units(total: float, groups: Groups | None) -> float:
-    """Return as how many votes, or groups of equal size, these count: one large group among small ones is hardly more.
+    """Return the effective number of votes, or of groups of equal size: one large group among small ones adds little.
 
-    By Kish, the square of the sum of their sizes over the sum of the squares.
+    This is Kish's formula: the square of the sum of their sizes over the sum of the squares.
     """
     return total if groups is None else float(groups.totals.sum() ** 2 / (groups.totals**2).sum())
 

@@ -21,7 +21,7 @@ class MeanRanks:
     ----------
     level : float
     tasks : int
-        How many tasks score all items; nothing is known without any.
+        Number of tasks that score all items; without any there is no result.
     values : (n,) array of float
         Mean rank of each item over those tasks, 1 is best; NaN without any task.
     friedman, friedman_p : float

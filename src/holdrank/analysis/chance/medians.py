@@ -1,12 +1,12 @@
-"""What holds in every Kemeny median, and by Copeland, of all margins in a region: where each lies above its lower end.
+"""What holds in every Kemeny median, and by Copeland, for all margins in a region given by lower bounds.
 
 Take a median that lists j before i, with the items K between them. Moving j behind i, or i before j, does not make it
 better. So, for margins m (votes for the first over the second, less those against):
 
     m[i, j] + sum over K of m[k, j] <= 0   and   m[i, j] + sum over K of m[i, k] <= 0
 
-and so is every mean of the two. Where a mean is above 0 for every K that is possible, i stands before j in every
-median. Which K are possible shrinks as more pairs are known, so the test is made again until nothing is new.
+and so is every mean of the two. If a mean is above 0 for every possible K, i stands before j in every median. Fewer K
+are possible as more pairs are known, so the test is repeated until it finds nothing new.
 """
 
 from __future__ import annotations

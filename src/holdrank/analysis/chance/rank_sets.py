@@ -1,4 +1,4 @@
-"""Confidence sets for places: where each item may really stand, for all items at once, for each alone, for the top."""
+"""Confidence sets for places: simultaneous for all items, for each item alone, and for the top."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from holdrank.words import chance as words
 from holdrank.words.numbers import span
 
 _DRAWS, _DRAWS_OF_VOTES = 4000, 1000
-_PSEUDO = 4.0  # votes by which a margin is less sure than its spread says: pairs that are unanimous, or never compared
+_PSEUDO = 4.0  # votes added to the spread of a margin: pairs may be unanimous, or never compared
 
 equip("bradley-terry", estimate=estimates.strengths)
 equip("borda", estimate=estimates.points)
@@ -42,9 +42,8 @@ equip("copeland", separates=surely_more_wins)
 class RankSets(Tabular):
     """Confidence sets for the places of items; arrays are read-only, in the order of the items.
 
-    The place of an item is 1 plus the number of items that are better. Items that are equally good in truth share a
-    range of places, from 1 plus the number of better ones to n less the number of worse ones, and a set covers all of
-    it.
+    The place of an item is 1 plus the number of better items. Items that are truly equal share a range of places, from
+    1 plus the number of better items to n less the number of worse ones, and a set covers the whole range.
 
     Attributes
     ----------
@@ -55,12 +54,12 @@ class RankSets(Tabular):
     statistic : StatisticName
         Name of the rule.
     level : float
-        The probability with which `lower` and `upper` hold for all items at once.
+        Confidence level of `lower` and `upper`, for all items at once.
     lower, upper : array of int
         The best and the worst place of each item, for all items at once.
     marginal_lower, marginal_upper : array of int
-        The same with the probability `level` for each item alone. For rules of pairs (`kemeny`, `copeland`) the place
-        of one item depends on all pairs, and they equal `lower` and `upper`.
+        The same at confidence `level` for each item alone. For pairwise rules (`kemeny`, `copeland`) the place of one
+        item depends on all pairs, so they equal `lower` and `upper`.
     separated : array of bool
         ``separated[i, j]``: item i stands above item j, for all pairs at once.
     units : float
@@ -68,7 +67,7 @@ class RankSets(Tabular):
     by : str or None
         What a group is, where votes were not taken to be independent.
     draws : int
-        How many draws the critical values are from.
+        Number of draws behind the critical values.
     seed : int
         `rng=seed` repeats the draws.
     status : Status
@@ -100,11 +99,11 @@ class RankSets(Tabular):
         close(self.lower, self.upper, self.marginal_lower, self.marginal_upper, self.separated)
 
     def top(self, k: int) -> tuple[str, ...]:
-        """Return the items that may be among the first k: with the probability `level`, the true ones are all here."""
+        """Return the items that may be in the top k: at confidence `level`, they include the true top k."""
         return self._named(np.flatnonzero(self.lower <= _place(k, len(self.items))))
 
     def surely_top(self, k: int) -> tuple[str, ...]:
-        """Return the items that are among the first k, with the probability `level` all of them."""
+        """Return the items that are in the top k, all of them at once at confidence `level`."""
         return self._named(np.flatnonzero(self.upper <= _place(k, len(self.items))))
 
     def tied(self, item: str, other: str) -> bool:
@@ -119,7 +118,7 @@ class RankSets(Tabular):
         return tuple(bool(self.separated[i, j]) for i, j in pairwise(order))
 
     def text(self) -> str:
-        """Return the sets for people, one item per line, in the order of the consensus, and the separated neighbours.
+        """Return the sets as text, one item per line, in the order of the consensus, and the separated neighbours.
 
         Examples
         --------
@@ -164,28 +163,28 @@ def rank_sets(
     Parameters
     ----------
     votes : Votes or PairCounts
-        With whole numbers as weights. `PairCounts` are enough for `bradley_terry`.
+        Votes with whole weights. `PairCounts` are enough for `bradley_terry`.
     T : Statistic
         `bradley_terry`, `borda`, `mean_score`, `kemeny` or `copeland`; by default `auto`:
         Bradley-Terry for battles, else Kemeny.
     level : float
-        The probability with which all sets hold together, or, for the marginal ones, each.
+        Confidence level: of all sets together, or of each marginal set.
     by : str, optional
-        What groups the votes: the voter, task or category that ``read_votes(file, by="column")`` named. All votes of a
-        group then are one independent unit, and who casts many votes does not shorten the sets.
+        Column that groups the votes: the voter, task or category named in ``read_votes(file, by="column")``. All votes
+        of a group then form one independent unit, so that voters with many votes do not make the sets too small.
     draws : int, optional
-        For the critical values; at least 200. By default 4,000, and 1,000 for `kemeny` and `copeland`, where each is a
-        draw of all votes.
+        Number of draws for the critical values, at least 200. By default 4,000, or 1,000 for `kemeny` and `copeland`,
+        where each draws all votes.
     time_limit : float, optional
-        Seconds. When they are over, or at Ctrl-C, the draws made so far count.
+        Time limit in seconds. At the limit, or at Ctrl-C, the draws made so far count.
     rng : int, Generator or None
         The same number gives the same result on every machine; None draws a fresh one. It is kept as `seed`.
 
     Notes
     -----
-    Rules that sort by a score: the stepdown max-t test of all differences of scores at once, by the covariance of the
-    scores (Mogstad, Romano, Shaikh and Wilhelm 2024). Rules of pairs: a region that holds the true margins of all
-    pairs, by a bootstrap, and what is true of every median in it.
+    Rules that sort by a score use the stepdown max-t test of all differences of scores at once, with the covariance of
+    the scores (Mogstad, Romano, Shaikh and Wilhelm 2024). Pairwise rules use a bootstrap region that covers the true
+    margins of all pairs, and report what holds for every median in it.
 
     Examples
     --------
@@ -246,7 +245,7 @@ def rank_sets(
 
 
 def knows_chance(T: Statistic) -> bool:
-    """Whether `rank_sets` takes a rule."""
+    """Whether `rank_sets` supports a rule."""
     rule = rule_of(T)
     return rule.estimate is not None or rule.separates is not None
 
@@ -254,9 +253,9 @@ def knows_chance(T: Statistic) -> bool:
 def _region(votes: Votes, level: float, draws: int, seed: int, clock: Clock) -> tuple[Floats, int]:
     """Return the lower ends of a region that holds all margins at once, as shares of the votes; and the draws made.
 
-    The votes are bootstrapped. The region is as wide as the largest deviation of a margin, in units of its standard
-    error, is in all but 1 - level of the draws. A few votes are added to the standard error, for pairs that all votes,
-    or none, have in one order.
+    The votes are bootstrapped. The width of the region is the `level` quantile of the largest deviation of any margin,
+    in standard errors. A few votes are added to the standard error, for pairs that all votes order the same way, or
+    that no vote compares.
     """
     sums = pair_margins(votes)
     i, j = np.triu_indices(votes.n, 1)
@@ -312,12 +311,12 @@ def _draws(draws: object, default: int) -> int:
 
 
 def _rule(T: Statistic) -> Rule:
-    """Return the entry of a rule whose order can be told from chance."""
+    """Return the registry entry of a rule that `rank_sets` supports."""
     rule = rule_of(T)
     if not knows_chance(T):
         known = "bradley_terry, borda, mean_score, kemeny or copeland"
-        repair = "give the rule below the tiers" if isinstance(T, Robust) else f"use {known}, or bootstrap"
-        raise UsageError(f"rank_sets does not know how sure {rule.name} is", repair=repair)
+        repair = "pass the base rule of the tiers" if isinstance(T, Robust) else f"use {known}, or bootstrap"
+        raise UsageError(f"rank_sets does not support {rule.name}", repair=repair)
     return rule
 
 

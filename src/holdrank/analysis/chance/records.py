@@ -1,4 +1,4 @@
-"""What chance explains, as plain data."""
+"""Significance results as plain data."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Which differences are larger than chance, all of them at once: the stepdown max-t test over pairs of items.
+"""Which differences are significant, for all pairs at once: the stepdown max-t test over pairs of items.
 
-The hypotheses are "item i is no better than item j", one for every ordered pair. A pair is separated when its
-difference, over its standard error, is beyond what the largest of all such quotients reaches by chance with the
-probability 1 - level. Pairs that are separated leave, and the test is made again for the rest, until none leaves
-(Romano and Wolf 2005; for ranks Mogstad, Romano, Shaikh and Wilhelm 2024).
+The hypotheses are "item i is no better than item j", one for every ordered pair. A pair is separated if its difference,
+over its standard error, exceeds the critical value: the quantile that the largest of all such quotients exceeds by
+chance with probability 1 - level. Separated pairs are removed, and the test is repeated for the rest until it separates
+no more (Romano and Wolf 2005; for ranks Mogstad, Romano, Shaikh and Wilhelm 2024).
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ _MOST_FACTORS = 1 << 24
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Estimate:
-    """Scores of items with their covariance, from so many independent units; larger is better.
+    """Scores of items with their covariance, and the number of independent units; larger is better.
 
     Attributes
     ----------
     values : (n,) array of float
-        NaN where the votes determine none: such an item is separated from nobody.
+        NaN where the votes determine none: such an item is separated from no other.
     covariance : (n, n) array of float
         Of the values that are there.
     units : float
-        As how many independent ballots or equal clusters they count; infinite for a covariance that is known.
+        Effective number of independent ballots or equal clusters; infinite for a known covariance.
     """
 
     values: Floats
@@ -99,7 +99,7 @@ class _MaxT:
         return found
 
     def pairs_of(self, item: int) -> tuple[Mask, Mask]:
-        """Return whom an item stands above, and who stands above it, at the level for this item alone."""
+        """Return which items an item stands above, and which stand above it, at the level for this item alone."""
         noise = (self._noise[:, [item]] - self._noise) * self._scale[item]
         noise *= self._wobble[:, min(item, self._wobble.shape[1] - 1)]
         t, flat = self._t[item], self._unanimous(self.n - 1)
@@ -131,9 +131,9 @@ class _MaxT:
         return float(np.quantile(most, self.level, method="higher"))
 
     def _unanimous(self, pairs: int) -> Mask:
-        """Return pairs with the very same difference in all units, and enough of these for a sign test of all pairs.
+        """Return pairs with exactly the same difference in all units, if these are enough for a sign test of all pairs.
 
-        Their standard error is 0, which says nothing about how few units there are.
+        Their standard error is 0, no matter how few units there are.
         """
         enough = self._units - 1 >= math.log2(max(pairs, 1) / (1 - self.level))
         least = _FLAT * float(np.abs(self._gaps).max())
@@ -147,7 +147,7 @@ def _root(cov: Floats) -> Floats:
 
 
 def _wobble(root: Floats, errors: Floats, units: float, draws: int, rng: np.random.Generator) -> Singles:
-    """Return by which factor quotients grow or shrink because standard errors are estimated too, draw by draw.
+    """Return the factor, draw by draw, by which quotients vary because standard errors are estimated too.
 
     By draws of the estimated covariance (Wishart); where these would be too many numbers, one factor of Student for all
     pairs. Beyond a thousand units it does not matter.
@@ -171,6 +171,6 @@ def _wobble(root: Floats, errors: Floats, units: float, draws: int, rng: np.rand
         product = scaled @ scaled.transpose(0, 2, 1)
         own = np.diagonal(product, axis1=1, axis2=2)
         spread = np.maximum(own[:, :, None] + own[:, None, :] - 2 * product, 0.0)
-        ratio = np.maximum(spread / errors**2, _FLAT)  # 0 where nothing varies, which nobody looks at
+        ratio = np.maximum(spread / errors**2, _FLAT)  # 0 where nothing varies, which is not used
         found[at : at + size] = 1 / np.sqrt(ratio)
     return found

@@ -30,17 +30,17 @@ class PairedTests(Tabular):
     test : str
         ``"mcnemar"`` for tables of 0 and 1, else ``"wilcoxon"``.
     level : float
-        For all pairs at once.
+        Confidence level, for all pairs together.
     tasks : int
-        How many tasks scored all items; Friedman's and Nemenyi's tests are of these.
+        Number of tasks that scored all items; Friedman's and Nemenyi's tests use these.
     mean_ranks : array of float
         Mean rank of each item over those tasks; 1 is best.
     p_values : array of float
-        ``p_values[i, j]``: of the paired test of two items, corrected by Holm for all pairs.
+        ``p_values[i, j]``: p-value of the paired test of two items, Holm-corrected for all pairs.
     friedman, friedman_p : float
-        Friedman's statistic, corrected for ties, and how likely chance alone makes it as large.
+        Friedman's statistic, corrected for ties, and its p-value.
     critical_difference : float
-        By Nemenyi: mean ranks that differ by less are not separated.
+        Nemenyi's critical difference: mean ranks that differ by less are not separated.
     nemenyi_p : array of float
         P-values of the differences of mean ranks, for all pairs at once.
     """
@@ -76,7 +76,7 @@ class PairedTests(Tabular):
         return tuple(tuple(self.items[k] for k in group) for group in found)
 
     def text(self) -> str:
-        """Return the tests for people: all items at once, the groups that are not separated, then pair by pair."""
+        """Return the tests as text: all items at once, the groups that are not separated, then pair by pair."""
         first, second, last = self.summary.splitlines()
         return "\n".join((first, second, *map(words.group_text, self.groups), last))
 
@@ -107,7 +107,7 @@ def paired_tests(votes: Votes, *, level: float = 0.95) -> PairedTests:
     votes : Votes
         A score table: each task, judge or data set is a ballot with scores.
     level : float
-        The probability with which no pair is separated by chance alone.
+        Confidence level for all pairs together.
 
     Notes
     -----
@@ -132,7 +132,7 @@ def paired_tests(votes: Votes, *, level: float = 0.95) -> PairedTests:
     if not votes.is_counts:
         raise UsageError("paired tests need the number of tasks", repair="give counts (whole numbers) as weights")
     if votes.n < 2:
-        raise UsageError("paired tests compare items, and there is one alone")
+        raise UsageError("paired tests need at least two items, not one")
     if not votes.ballots.has_scores:
         raise UsageError(words.NO_TABLE, repair=words.NO_TABLE_FIX)
     found = mean_ranks(votes, share)

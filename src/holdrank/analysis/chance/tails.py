@@ -16,7 +16,7 @@ _END, _GRID = 8.0, 4001  # where the normal distribution is tabulated, and at ho
 
 
 def chi_square_tail(x: float, freedom: float) -> float:
-    """Return how likely a chi-square number is at least x: the upper incomplete gamma function.
+    """Return the probability that a chi-square number is at least x: the upper incomplete gamma function.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def chi_square_tail(x: float, freedom: float) -> float:
 
 
 def range_tail(q: float, n: int) -> float:
-    """Return how likely the range of n standard normal numbers is more than q.
+    """Return the probability that the range of n standard normal numbers exceeds q.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def student_quantile(p: float, freedom: float) -> float:
 
 
 def sign_test(wins: int, losses: int) -> float:
-    """Return the two-sided p-value of so many wins and losses, if either is as likely: McNemar's exact test.
+    """Return the two-sided p-value of wins and losses that are equally likely: McNemar's exact test.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""The probes of an audit: each looks for one thing in votes that could make a ranking mislead."""
+"""The probes of an audit: each looks for one problem in the votes that could make the ranking misleading."""

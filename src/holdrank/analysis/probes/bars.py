@@ -1,4 +1,4 @@
-"""The bars of an audit: beyond what a probe is raised. Sentences about bars take their numbers from here."""
+"""The bars of an audit: a probe is raised beyond its bar. Sentences about bars take their numbers from here."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ _OF_ONE = {"strength": 2.0, "share": 1.0}  # the error of a single comparison of
 
 
 def categories(known: Evidence) -> Finding:
-    """Rank each group by itself, and look for pairs that it turns beyond chance, all pairs and groups together."""
+    """Rank each group separately, and find pairs that it reverses significantly, over all pairs and groups together."""
     votes, groups = known.votes, known.category
     if not isinstance(votes, Votes):
         return not_applicable("category", "pair counts")

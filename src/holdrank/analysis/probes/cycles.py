@@ -1,4 +1,4 @@
-"""Probe: more cycles than one number for each item explains."""
+"""Probe: more cycles than a model with one strength per item explains."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from holdrank.rules.strengths import RIDGE, strengths
 from holdrank.rules.ties import tie_counts
 from holdrank.votes.votes import Votes
 
-_FEWEST = 10  # triples that tell anything
+_FEWEST = 10  # triples needed for a finding
 _DRAWS = 400
-_MOST_ITEMS = 500  # that are looked at
+_MOST_ITEMS = 500  # examined
 _NUMBERS = 40_000_000  # pairs drawn in all
 _SUMS = 20_000_000_000  # to count their cycles
 _EXACT = 5000  # battles of a pair, up to which their chances are added up one by one
 
 
 def cycles(known: Evidence) -> Finding:
-    """Count triples of items that beat each other in a circle, beside what votes drawn from the model have.
+    """Count cyclic triples of items, and compare with votes simulated from the model.
 
-    In battles the model is that of Bradley and Terry, fitted to what is decided. Votes on more than two items at once
-    are not independent pairs; there, a cycle counts if chance explains none of its three majorities.
+    For battles the model is Bradley-Terry, fitted to decided battles. Votes on more than two items are not independent
+    pairs; there, a cycle counts if all three of its majorities are significant.
     """
     votes = known.votes
     if len(known.items) < 3:
@@ -86,14 +86,14 @@ def _count(beats: Mask) -> tuple[int, int]:
 
 
 def _beyond_chance(wins: Floats, level: float) -> Mask:
-    """Return who beats whom so clearly that chance does not explain it, all pairs looked at together."""
+    """Return which items beat which significantly, over all pairs together."""
     met = wins + wins.T
     pairs = int((np.triu(met, 1) > 0).sum())
     return np.asarray(wins - wins.T > critical(level, pairs) * np.sqrt(met))
 
 
 def _example(sure: Mask, wins: Floats) -> tuple[int, ...]:
-    """Return a cycle: one that chance does not explain, else the one whose closest majority is widest; or nothing."""
+    """Return a cycle: a significant one, else the one whose smallest majority is largest; None if there is none."""
     margin = wins - wins.T
     beats = sure if _count(sure)[0] else margin > 0
     best: tuple[float, tuple[int, ...]] = (0.0, ())
@@ -128,7 +128,7 @@ def _expected(wins: Floats, seed: int) -> Floats:
 
 
 def majority_chances(fought: Ints, chance: Floats) -> tuple[Floats, Floats]:
-    """Return how likely the first of two wins more than half of so many battles, and exactly half (binomial).
+    """Return the probability that the first of two items wins more than half of n battles, and exactly half (binomial).
 
     Of very many battles the numbers are those of the normal distribution.
 

@@ -1,4 +1,4 @@
-"""What the probes of an audit share: the ranking, its gaps, who is ahead by how much, and who cast which votes."""
+"""Data shared by the probes of an audit: the ranking, its gaps, the leads, and who cast which votes."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evidence:
-    """Votes, a rule, and what follows from both, computed when first asked for.
+    """Votes, a rule, and what follows from both, computed on first use.
 
     Attributes
     ----------
     votes : Votes or PairCounts
     T : Statistic
-        The rule, never tiers: an audit looks at the order below them.
+        The rule, never tiers: an audit uses the ranking below them.
     rule : Rule
         Its entry.
     consensus : Consensus
     level : float
-        Coverage of intervals, such as 0.95.
+        Confidence level of intervals, such as 0.95.
     seed : int
     """
 
@@ -83,7 +83,7 @@ class Evidence:
 
     @cached_property
     def separated(self) -> Mask:
-        """Which gaps are beyond chance, all looked at together."""
+        """Which gaps are significant, over all gaps together."""
         return separated(self.z, self.level)
 
     @cached_property

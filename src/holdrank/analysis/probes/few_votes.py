@@ -16,10 +16,10 @@ _LEVEL = 1e-6  # errors: below this two items are level
 
 
 def few_votes(known: Evidence) -> Finding:
-    """Count the gaps that chance does not explain, all looked at together, and the votes that the others need.
+    """Count the significant gaps, over all gaps together, and the votes that the others need.
 
-    With the chosen confidence all gaps that count as separated are in the right order: the number of them is the lower
-    end of an interval for the number of gaps that are.
+    At the chosen confidence all separated gaps are in the right order, so their number is the lower end of an interval
+    for the number of gaps in the right order.
     """
     if not known.votes.is_counts:
         return not_applicable("votes", "shares")
@@ -68,7 +68,7 @@ def votes_needed(known: Evidence) -> Floats:
 
 
 def place_spans(known: Evidence) -> Floats:
-    """Return over how many places each item may stand: all but those of items that are surely above or below."""
+    """Return the number of places that each item may have: all but those of items that are certainly above or below."""
     z, n = known.standing.z, len(known.items)
     bar = critical(known.level, max(n - 1, 1))
     return np.asarray(n - (z > bar).sum(axis=1) - (z < -bar).sum(axis=1), dtype=np.float64)

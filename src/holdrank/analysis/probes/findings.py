@@ -1,4 +1,4 @@
-"""Findings: what a probe says."""
+"""Findings: the result of a probe."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Finding(Shown):
         All numbers of the sentence.
     adversary : mapping or None
         What an adversary needs to break the same thing: ``goal`` in words, and the bounds of the attack as in records.
-        None where that was not looked at.
+        None where that was not computed.
     """
 
     probe: str

@@ -14,7 +14,7 @@ _MOST_ITEMS = 600  # for which the least cut is looked for
 
 
 def connection(known: Evidence) -> Finding:
-    """Look for groups that no comparison joins, or that few do: the least cut (Stoer and Wagner)."""
+    """Look for groups that few or no comparisons connect: the minimum cut (Stoer and Wagner)."""
     votes, met, n = known.votes, known.met, len(known.items)
     if n < 2:
         return not_applicable("connection", "one item")
@@ -49,10 +49,10 @@ def connection(known: Evidence) -> Finding:
 
 
 def least_cut(met: Floats) -> tuple[float, np.ndarray]:
-    """Return the fewest comparisons that join two parts of connected items, and the items of one part.
+    """Return the fewest comparisons that connect two parts of connected items, and the items of one part.
 
-    Items are put one after the other to those that are joined most with them; the last one of each round is cut off,
-    then merged with the one before it.
+    Each round adds items one by one, the most connected first; the last one is a candidate cut, and is then merged with
+    the one before it.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def least_item(met: Floats) -> tuple[float, np.ndarray]:
 
 
 def coverage(known: Evidence) -> Finding:
-    """Compare how often each item is compared with the median; counts vary as chance lets them (Poisson)."""
+    """Compare the number of comparisons of each item with the median, allowing for Poisson noise."""
     n = len(known.items)
     if n < 3:
         return not_applicable("coverage", "two items")

@@ -1,4 +1,4 @@
-"""Probes: a few people who cast many of the votes, and one of them who carries a place."""
+"""Probes: a few people who cast many of the votes, and one person who decides a place."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _SECONDS = 2.0  # for one of these
 
 
 class Weighed(NamedTuple):
-    """What people do to the gaps of a ranking.
+    """The effect of people on the gaps of a ranking.
 
-    `gaps` are the gaps looked at; `inflation` has by how much the variance of each lead grows when people are drawn,
-    not votes; `doubt` is the standard error of that, where people vote as anybody does. `deeds` are people and gaps
-    where a person's votes alone may carry the lead: the person, the gap, how far the lead moves, and the logarithm of
-    the probability that votes drawn from all would do as much.
+    `gaps` are the gaps examined; `inflation` is the factor by which the variance of each lead grows when people are
+    drawn instead of votes; `doubt` is its standard error if all people vote alike. `deeds` lists people and gaps where
+    one person's votes may decide the lead: the person, the gap, how far the lead moves, and the logarithm of the
+    probability that votes drawn from all people move it as far.
     """
 
     gaps: Ints
@@ -40,7 +40,7 @@ class Weighed(NamedTuple):
 
 
 def weighed(known: Evidence, people: People) -> Weighed:
-    """Return what people do to the gaps of a ranking: one walk over all their votes."""
+    """Return the effect of people on the gaps of a ranking, in one pass over all their votes."""
     votes, found = known.votes, known.standing
     assert isinstance(votes, Votes)
     gaps = known.gaps[: max(1, _CELLS // votes.distinct)]
@@ -75,7 +75,7 @@ def weighed(known: Evidence, people: People) -> Weighed:
 
 
 def log_chance(sums: Floats, variances: Floats, largest: Floats) -> Floats:
-    """Return a bound on the logarithm of the probability that drawn numbers of mean 0 have so large a sum, or larger.
+    """Return a bound on the logarithm of the probability that drawn numbers of mean 0 have at least this sum.
 
     Bernstein's inequality, which also holds for numbers that are drawn without replacement: `variances` are the sums of
     their variances, `largest` is the largest of them all.
@@ -117,7 +117,7 @@ def _some_people(people: People, gaps: int) -> Iterator[tuple[int, slice, Ints]]
 
 
 def few_people(known: Evidence, seen: Weighed | None) -> Finding:
-    """Compare the errors when people are drawn with those when votes are, and count who casts half of the votes."""
+    """Compare the errors of drawing people and of drawing votes, and count the people behind half of the votes."""
     people = known.people
     if people is None or seen is None:
         return not_applicable("people", _why_not(known))
@@ -159,10 +159,10 @@ def few_people(known: Evidence, seen: Weighed | None) -> Finding:
 
 
 def judge(known: Evidence, seen: Weighed | None) -> Finding:
-    """Look for a person without whom two neighbours swap, and whose votes are not those of the others.
+    """Look for a person without whom two neighbours swap, and whose votes differ from those of the others.
 
-    Close gaps turn when anybody leaves. So the person's own votes on the two must differ from everybody's by more than
-    chance, all people and gaps looked at together (Bernstein's inequality), and the order without them is computed.
+    Close gaps reverse when any person is left out. So the person's votes on the two items must differ significantly
+    from all votes, over all people and gaps together (Bernstein's inequality), and the order without them is computed.
     """
     people, votes = known.people, known.votes
     if people is None or seen is None:

@@ -1,4 +1,4 @@
-"""Probe: what being shown first is worth."""
+"""Probe: the effect of being shown first."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _BOTH_ORDERS = 0.2  # of the battles must be of pairs that met in both orders
 
 
 def position(known: Evidence) -> Finding:
-    """Compare, pair by pair, what an item wins when shown first with what it wins when shown second.
+    """Compare, pair by pair, the wins of an item when shown first with its wins when shown second.
 
-    The pairs are put together by the weights of Mantel and Haenszel.
+    The pairs are combined with Mantel-Haenszel weights.
     """
     votes = known.votes
     if not isinstance(votes, Votes) or not votes.compares_two:
@@ -81,7 +81,7 @@ def _variances(votes: Votes, pairs: Mask) -> Floats:
 
 
 def _flips(known: Evidence, met: Floats, effect: float) -> tuple[tuple[str, str], ...]:
-    """Return the pairs that change their order when what the position adds is removed again."""
+    """Return the pairs that change their order when the effect of the position is removed."""
     wins = known.votes.wins()
     given = (met - met.T) * effect / 2
     total = wins + wins.T

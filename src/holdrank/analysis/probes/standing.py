@@ -1,8 +1,8 @@
-"""How far every item is ahead of every other by a rule, and how sure that is: what probes compare with chance.
+"""How far every item is ahead of every other by a rule, with standard errors: what probes compare with chance.
 
-What "ahead" means follows from what the rule looks at: strengths by a model, mean places, mean scores, or else the
-share of the votes on a pair. Each vote counts as drawn by itself. Means and their errors are those of
-`chance.estimates`; strengths are fitted here, for probes need a finite one, also for an item that never loses.
+The meaning of "ahead" depends on the rule: model strengths, mean places, mean scores, or else the share of the votes on
+a pair. Votes count as independent. Means and their errors come from `chance.estimates`; strengths are fitted here,
+because probes need finite ones, also for an item that never loses.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ class Standing:
     lead : (n, n) array
         How far the row is ahead of the column.
     error : (n, n) array
-        The standard error of that, infinite where the votes tell nothing.
+        The standard error of the lead, infinite where the votes determine none.
     z : (n, n) array
-        The lead in errors; what is rare by chance is far from 0, as in a normal distribution.
+        The lead in standard errors, with a standard normal distribution under chance.
     values : (n,) array or None
-        What items are sorted by, where there is such a thing.
+        The values by which items are sorted, where there are any.
     bread : (n, n) array or None
         How a pull on one item moves the values of all.
     """
@@ -72,7 +72,7 @@ class Standing:
 
 
 def critical(level: float, tests: int) -> float:
-    """Return how many errors a lead must have to be beyond chance, if so many are looked at together (Bonferroni).
+    """Return how many standard errors a lead needs to be significant among a number of leads (Bonferroni).
 
     Examples
     --------
@@ -83,7 +83,7 @@ def critical(level: float, tests: int) -> float:
 
 
 def separated(z: Floats, level: float) -> npt.NDArray[np.bool_]:
-    """Return which leads are beyond chance, all looked at together (Holm).
+    """Return which leads are significant, over all leads together (Holm).
 
     Examples
     --------
@@ -131,7 +131,7 @@ def _by_share(votes: AnyVotes) -> Standing:
 
 
 def _by_values(votes: Votes, scale: Scale) -> Standing:
-    """Return leads in mean places or mean scores, by what ballots differ in; nothing where an item has no score."""
+    """Return leads in mean places or mean scores, from the spread of the ballots; None where an item has no score."""
     found = _ESTIMATES[scale][0](votes, None)
     values, spread, total = found.values, found.covariance, votes.total
     held = np.diagonal(spread)
@@ -147,7 +147,7 @@ def _by_values(votes: Votes, scale: Scale) -> Standing:
 
 
 def as_normal(t: Floats, degrees: float) -> Floats:
-    """Return the numbers as rare in a normal distribution as these are in that of Student (Wallace 1959).
+    """Convert Student's t values to equally rare standard normal values (Wallace 1959).
 
     Examples
     --------
@@ -184,7 +184,7 @@ def _by_strength(votes: AnyVotes) -> Standing:
 
 
 def _settled(wins: Floats, label: Ints) -> Floats:
-    """Return the wins; where some items never lose to the rest, with about one level battle more for each item.
+    """Return the wins; where some items never lose to the rest, with about one tied battle added for each item.
 
     Strengths are then finite, and so are their errors.
     """

@@ -1,4 +1,4 @@
-"""Probe: an order that depends on what a tie counts."""
+"""Probe: an order that depends on how ties count."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _MOST_NAMED = 200  # pairs of a finding
 
 
 def tie_rules(known: Evidence) -> Finding:
-    """Rank the battles with ties dropped, and with ties as outcomes of their own, and look at pairs that reverse.
+    """Rank the battles with ties dropped, and with ties as separate outcomes, and find the pairs that reverse.
 
-    Only pairs count that are separated while a tie is half a win for each, all looked at together: close ones turn by
-    chance.
+    Only pairs count that are significant when a tie is half a win for each, over all pairs together: close pairs
+    reverse by chance.
     """
     votes = known.votes
     if known.rule.probabilities is None:
@@ -84,7 +84,7 @@ def _chance(lead: float) -> float:
 
 
 def _leads(votes: Votes, name: str, pairs: Ints) -> tuple[Floats, Floats]:
-    """Return the leads of pairs, and their errors, when ties count otherwise; NaN where the votes tell none."""
+    """Return the leads of pairs, and their errors, when ties count differently; NaN where the votes determine none."""
     above, below = pairs.T
     try:
         found = _ranked(votes, name)

@@ -28,7 +28,7 @@ _WORK = 2e8  # entries of linear programs that a search may go through, about tw
 
 
 def farther(points: Points, flips: Sequence[int], clock: Clock, progress: Progress | None) -> list[Found]:
-    """Return what it takes to flip at least so many pairs, for each number; no answer is below one for fewer flips."""
+    """Return the minimum change that flips at least k pairs, for each k; it never falls as k grows."""
     if not flips:
         return []
     search = _OrderSearch(points, sorted(set(flips)), clock, progress)
@@ -40,7 +40,7 @@ def farther(points: Points, flips: Sequence[int], clock: Clock, progress: Progre
     lower = np.maximum.accumulate(search.lower()) / UNIT
     _keep_cheaper(upper, plans, *search.attacks())
     if not points.change.puts and any(plan is None for plan in plans) and not clock.over():
-        # Taking votes away can end in ties that nothing breaks: look for orders that are really reached.
+        # Removing votes can end in ties that nothing breaks: look for orders that are strictly reached.
         strict = _OrderSearch(points, search.flips, clock, progress)
         strict.run(points.strict, upper)
         _keep_cheaper(upper, plans, *strict.attacks())
@@ -64,8 +64,8 @@ def _keep_cheaper(
 def _blocks(points: Points, flips: Sequence[int], clock: Clock) -> tuple[list[float], list[Plan | None]]:
     """Return attacks that reverse blocks of neighbours: one, equal ones side by side, or those of the closest items.
 
-    A set of places j where item j + 1 comes above item j makes the blocks. The few sets that look cheapest by the
-    dearest pair that they flip are reached by a linear program.
+    A set of places j where item j + 1 comes above item j makes the blocks. A linear program prices the few sets whose
+    most expensive flipped pair is cheapest.
     """
     n = points.n
     upper = [math.inf] * len(flips)
@@ -117,7 +117,7 @@ def _block_worth(asked: npt.NDArray[np.bool_]) -> Floats:
 
 
 def _look(points: Points, asked: npt.NDArray[np.bool_]) -> tuple[float, int]:
-    """Return the cost of the dearest pair in the blocks that are to be reversed, and the number of pairs."""
+    """Return the cost of the most expensive pair in the blocks to be reversed, and the number of pairs."""
     ends = np.flatnonzero(np.diff(np.concatenate(([0], asked, [0]))))
     starts, stops = ends[0::2], ends[1::2]
     size = stops - starts
@@ -144,16 +144,16 @@ class _OrderSearch:
         self._wanted = np.array(self.flips)
         self._best: Floats = np.full(len(flips), math.inf)  # weight with which a known order (weakly) reaches it
         self._orders: list[tuple[Ints, OrderOptimum] | None] = [None] * len(flips)
-        self._floor: Floats = np.full(len(flips), math.inf)  # the least bound of all that was closed
+        self._floor: Floats = np.full(len(flips), math.inf)  # the smallest bound of all that was closed
         self._open: list[_Node] = []
 
     def lower(self) -> Floats:
-        """Return the certified bounds: the least over all that is closed or open."""
+        """Return the certified bounds: the minimum over all closed and open nodes."""
         least: Floats = np.min([self._floor, *(node.bounds for node in self._open)], axis=0)
         return least
 
     def run(self, slack: float, known: Sequence[float]) -> None:
-        """Search until nothing open can be better than attacks known already, the clock stops, or the work is done."""
+        """Search until no open node can beat the known attacks, the clock stops, or the work limit is reached."""
         self._best = np.array(known) * UNIT
         points, n, clock = self.points, self.points.n, self.clock
         root = self._bounds(0.0, 0, np.arange(n))
@@ -231,13 +231,13 @@ class _OrderSearch:
         return bounds
 
     def _alive(self, bounds: Floats) -> npt.NDArray[np.bool_]:
-        """Whether something better than known may be behind these bounds; what is not is closed."""
+        """Whether these bounds still allow a better attack than the known ones; the node is closed if not."""
         alive = bounds < self._best - EQUAL_POINTS / 10
         self._floor = np.where(alive, self._floor, np.minimum(self._floor, bounds))
         return alive
 
     def _learn(self, answer: OrderOptimum, slack: float) -> None:
-        """Note the order of the points of an answer, equal ones as far from the consensus as they can be."""
+        """Record the order of the points of an answer, with equal items as far from the consensus as possible."""
         if not math.isfinite(answer.value):
             return
         after, n = answer.points, self.points.n

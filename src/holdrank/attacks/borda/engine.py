@@ -1,9 +1,9 @@
 """Exact breakdown of Borda's median: a linear program for a wanted order of the points, and a search over orders.
 
 Borda sorts by points: a ballot gives an item one point for each item below it, half a point for each tied one. So an
-attack is a vector of points removed and a vector of points put in. What a share eps of added rankings can give is
-eps times the permutahedron; its facets come one by one, where a solution breaks them. Added battles give eps points in
-all, to any items. Items are numbered by the consensus, see `points`.
+attack is a vector of points removed and a vector of points added. What a share eps of added rankings can give is eps
+times the permutahedron; its facets come one by one, where a solution breaks them. Added battles give eps points in all,
+to any items. Items are numbered by the consensus, see `points`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _WORK = 2e8  # entries of linear programs that a search may go through, about tw
 def find(
     votes: Votes, before: Ranking, aims: Sequence[Aim], change: Change, clock: Clock, progress: Progress | None
 ) -> list[Found]:
-    """Return what is known about the least change of the votes that reaches each aim against Borda's median.
+    """Return bounds on the smallest change of the votes that reaches each aim against Borda's median.
 
     Notes
     -----
@@ -81,7 +81,7 @@ def whole(
     found: Sequence[Found],  # noqa: ARG001
     clock: Clock,
 ) -> list[Whole]:
-    """Return what each aim takes in whole votes: exactly where one item must pass another, else at least."""
+    """Return the number of whole votes for each aim: exact where one item must pass another, else a lower bound."""
     points = Points(votes, before, change)
     races = points.races
     if races is None:
@@ -103,7 +103,7 @@ def whole(
 
 
 def _passing(points: Points, pair: tuple[int, int], *, decide: bool) -> Plan | None:
-    """Return the least change of whole votes with which one item draws level with another, or gets ahead."""
+    """Return the smallest change of whole votes with which one item draws level with another, or gets ahead."""
     assert points.races is not None
     race = points.races.race(*pair)
     size = race.decide if decide else race.tie
@@ -127,9 +127,9 @@ def _one_above(points: Points, pairs: Iterable[tuple[int, int]], clock: Clock) -
 
 
 def _among_the_first(points: Points, newcomers: Sequence[int], top: int, clock: Clock) -> Found:
-    """Return what it takes to bring one of the items among the first `top`."""
+    """Return the minimum change that brings one of the items into the first `top`."""
     if set(newcomers) == set(range(top, points.n)):
-        # Any other set of first items: somebody from outside has as many points as somebody inside.
+        # Any other set of first items: an item from outside has as many points as an item inside.
         return _one_above(points, [(i, j) for i in newcomers for j in range(top)], clock)
     found = [_entering(points, item, top, clock) for item in newcomers]
     lower = min((one.lower for one in found), default=math.inf)
@@ -138,7 +138,7 @@ def _among_the_first(points: Points, newcomers: Sequence[int], top: int, clock: 
 
 
 def _entering(points: Points, item: int, top: int, clock: Clock) -> Found:
-    """Return what it takes for the item to have as many points as all but `top` - 1 others."""
+    """Return the minimum change for the item to have as many points as all but `top` - 1 others."""
     wanted = points.n - top
     others = [j for j in range(points.n) if j != item]
     costs = points.above[item, others]
@@ -160,7 +160,7 @@ def _entering(points: Points, item: int, top: int, clock: Clock) -> Found:
 
 
 def _entering_exactly(points: Points, item: int, costs: Floats, wanted: int, clock: Clock) -> Found:
-    """Return the exact answer of `_entering`, or what is known of it when the clock stops."""
+    """Return the exact answer of `_entering`, or bounds on it when the clock stops."""
     least = float(np.sort(costs)[wanted - 1])
     if clock.over():
         return Found(least / UNIT)
@@ -169,7 +169,7 @@ def _entering_exactly(points: Points, item: int, costs: Floats, wanted: int, clo
     lower = max(lower, least)
     for again in (False, True):
         if again:
-            # Taking votes away can end in ties that nothing breaks: look for sets that are really beaten.
+            # Removing votes can end in ties that nothing breaks: look for sets that are strictly beaten.
             _, value, beaten = _cheapest_to_beat(program, costs, wanted, clock, points.strict)
         answer = program.solve(beaten, clock, points.strict) if math.isfinite(value) else None
         if answer is not None and math.isfinite(answer.value):
@@ -183,9 +183,9 @@ def _entering_exactly(points: Points, item: int, costs: Floats, wanted: int, clo
 def _cheapest_to_beat(
     program: FacetProgram | ColumnProgram, costs: Floats, wanted: int, clock: Clock, slack: float
 ) -> tuple[float, float, npt.NDArray[np.bool_]]:
-    """Return a bound, the least weight known, and the set of at least `wanted` others that are then beaten.
+    """Return a bound, the smallest weight found, and the set of at least `wanted` other items that it beats.
 
-    A search over who is beaten, best bound first: a node has items that must be and items that need not be.
+    A best-first search over the items to beat: a node has items that must be beaten and items that need not be.
     """
     item, others = program.pairs[0, 0], program.pairs[:, 1]
     nobody = np.zeros(len(others), dtype=bool)

@@ -53,7 +53,7 @@ class Points:
 
     @property
     def most_added(self) -> float:
-        """Weight with which an attacker who adds reaches any order: each pair costs its gap at most."""
+        """Weight with which an attacker who adds ballots reaches any order: each pair costs at most its gap."""
         if self.change.keeps_total:
             return UNIT
         return (self.n**2 if self.battles else 1) * (float(np.ptp(self.base)) + self.n * self.strict) + 1.0
@@ -68,7 +68,7 @@ class Points:
 
     @cached_property
     def above(self) -> Floats:
-        """Least weight to change so that item i has as many points as item j: exact for counts, else no more."""
+        """Minimum weight to change for item i to have as many points as item j: exact for counts, else a bound."""
         cost = np.zeros((self.n, self.n))
         if self.races is not None:
             sums = self.races.sums
@@ -82,7 +82,7 @@ class Points:
         return cost
 
     def lift(self, i: int, j: int, slack: float) -> tuple[float, Floats]:
-        """Return the least weight to change for item i to pass item j by `slack`, and the weight taken by lead of j."""
+        """Return the minimum weight to change for item i to pass item j by `slack`, and the weights removed."""
         gap = float(self.base[j] - self.base[i]) + slack
         lead = self.doubled[:, j] - self.doubled[:, i] + 2 * self.n
         none = np.zeros(4 * self.n + 1)
@@ -127,7 +127,7 @@ class Points:
         return Found(cost / UNIT, priced(cost / UNIT, plan.budget(self.votes)), plan)
 
     def knapsack(self, worth: Floats, slack: float) -> float:
-        """Return the least weight to change before the points, weighted by `worth` of the items, are worth `slack`."""
+        """Return the minimum weight to change before the points, weighted by each item's `worth`, reach `slack`."""
         gap = slack - float(worth @ self.base)
         if gap <= 0:
             return 0.0
@@ -141,9 +141,9 @@ class Points:
         return UNIT if ballots.most < enough else ballots.least_weight(gap, enough)
 
     def leaves_nothing(self, value: float, pairs: Ints, asked: npt.NDArray[Any]) -> bool:
-        """Whether pairs (upper, lower) are in their order, or the other one where `asked` is -1, in no votes but none.
+        """Whether only no votes at all put the pairs (upper, lower) in order, or reverse those where `asked` is -1.
 
-        `value` is the weight that must be dropped at least.
+        `value` is the minimum weight that must be dropped.
         """
         lightest = float(self.votes.weights.min()) / self.votes.total
 
@@ -155,11 +155,11 @@ class Points:
         return leaves_nothing(value / UNIT, lightest, rows)
 
     def flipped(self, after: Floats) -> int:
-        """Return how many pairs are flipped beyond doubt when the items have these points."""
+        """Return how many pairs are certainly flipped when the items have these points."""
         return int(np.triu(after > after[:, None] + self.strict, 1).sum())
 
     def battles_won(self, winners: Ints, last: int) -> Ints:
-        """Return a battle for each winner, against `last` or, for that one, somebody else."""
+        """Return a battle for each winner: against `last`, or against another item where the winner is `last`."""
         return np.column_stack((winners, np.where(winners == last, (last + 1) % self.n, last)))
 
     def plan(self, removed: Floats, orders: Ints, added: Floats, battle: tuple[int, int] | None = None) -> Plan:
@@ -176,7 +176,7 @@ class Points:
 
 
 def priced(value: float, strict: float) -> float:
-    """Return the upper end: the infimum, or what the strict attack costs where that is noticeably more."""
+    """Return the upper bound: the infimum, or the cost of the strict attack where that is noticeably more."""
     return value if strict <= value + 5e-7 else strict
 
 

@@ -1,4 +1,4 @@
-"""Linear programs for a wanted order of Borda's points: how little must change before pairs of items are in order.
+"""Linear programs for a target order of Borda's points: the smallest change that puts pairs of items in order.
 
 With points B, ballots s of weight w_s and points S_s:
 
@@ -40,11 +40,11 @@ class OrderOptimum:
 
 
 class FacetProgram:
-    """The linear program of `find` with pairs (upper, lower) whose order can be asked for and let go.
+    """The linear program of `find`, with pairs (upper, lower) whose order can be required or released.
 
-    Columns: weight removed from each ballot, points added to each item, weight added, points after the attack, and
-    the lead of each pair, whose bounds say what is asked. The permutahedron is cut out by its facets, as a solution
-    breaks them. For few items: it is solved again and again from where it stood.
+    Columns: weight removed from each ballot, points added to each item, weight added, points after the attack, and the
+    lead of each pair, whose bounds hold the required order. The facets of the permutahedron are added when a solution
+    violates them. For few items; each solve starts from the last solution.
     """
 
     def __init__(self, points: Points, pairs: Iterable[tuple[int, int]]) -> None:
@@ -100,7 +100,7 @@ class FacetProgram:
         return float(self.data.n * (len(self._removed) + self.data.n) + 3 * len(self.pairs))
 
     def solve(self, asked: npt.NDArray[Any], clock: Clock, slack: float = 0.0) -> OrderOptimum | None:
-        """Return the least weight to change so that pairs lead by `slack`; None when the clock stops.
+        """Return the minimum weight to change so that pairs lead by `slack`; None when the clock stops.
 
         `asked` is 1 for a pair in its order, -1 for one in the other order, 0 for a free one.
         """

@@ -1,9 +1,9 @@
-"""One item passes another where ballots give points: how many whole votes that takes, exactly.
+"""One item passes another where ballots give points: the exact number of whole votes.
 
-Borda's points and mean scores are sums over the ballots. For item i to catch up with item j, only the lead of j counts
-that each ballot gives. A ballot that goes takes its lead with it, a ballot that comes brings at most `gain` for i. So
-the cheapest ballots to change are those with the largest leads, and adding them up in whole numbers says how many it
-takes to draw level and how many to get ahead. No linear program, no rounding.
+Borda's points and mean scores are sums over the ballots. For item i to catch up with item j, only the lead that each
+ballot gives j matters. Removing a ballot removes its lead; an added ballot gives i at most `gain`. So the cheapest
+ballots to change are those with the largest leads. Adding these up in whole numbers gives the number of votes that
+draws level and the number that gets ahead, without linear programs or rounding.
 
     lead[s] = points[s, j] - points[s, i],    gap = sum over s of weight[s] * lead[s]
 
@@ -31,14 +31,14 @@ _MOST_LEADS = 100_000_000  # ballots times pairs looked at for one aim; a second
 
 
 class Race(NamedTuple):
-    """What it takes for one item to pass another.
+    """The minimum change for one item to pass another.
 
     Attributes
     ----------
     share : float
-        The least weight to change, in votes and parts of votes, to draw level; infinite when no change does.
+        The minimum weight to change, in votes and parts of votes, to draw level; infinite when no change does.
     tie, decide : float
-        The least number of whole votes to draw level, and to get ahead; infinite when no number does.
+        The minimum number of whole votes to draw level, and to get ahead; infinite when no number does.
     """
 
     share: float
@@ -57,7 +57,7 @@ class Races:
         How many votes each ballot stands for.
     change : {"replace", "drop", "add"}
     gain : int
-        The largest lead that a ballot put in can give one item over another.
+        The largest lead that an added ballot can give one item over another.
     """
 
     def __init__(self, points: Ints, weights: Ints, change: Change, gain: int) -> None:
@@ -72,7 +72,7 @@ class Races:
         return (2 * largest + gain + 1) * (total + 1) < _MOST
 
     def _race(self, i: int, j: int) -> Race:
-        """Return what it takes for item i to pass item j."""
+        """Return the minimum change for item i to pass item j."""
         gap = int(self.sums[j]) - int(self.sums[i])
         if gap < 0:
             return Race(0.0, 0.0, 0.0)
@@ -89,7 +89,7 @@ class Races:
         tie, share = self._first(gap, votes)
         decide, _ = self._first(gap + 1, votes)
         if not self.change.puts and heaps.sum() == self.weights.sum():
-            # Every ballot is for j: while one is left, so is a lead.
+            # Every ballot favours j: as long as one is left, j leads.
             return Race(math.inf, math.inf, math.inf)
         return Race(share, tie, decide)
 
@@ -101,7 +101,7 @@ class Races:
 
     @staticmethod
     def _first(gap: int, votes: Knapsack) -> tuple[float, float]:
-        """Return the least whole number of votes that gain `gap`, and the least weight that does."""
+        """Return the minimum whole number of votes that gains `gap`, and the minimum weight that does."""
         if gap <= 0:
             return 0.0, 0.0
         if votes.most < gap:
@@ -124,7 +124,7 @@ class Races:
         return pairs * len(self.weights) <= _MOST_LEADS
 
     def pairs(self, aim: Aim) -> list[tuple[int, int]]:
-        """Return the races of which one is enough for an aim; none where it takes several."""
+        """Return the races of which one is enough for an aim; none where several are needed."""
         if aim.above:
             return [(aim.above[0], aim.above[1])]
         inside = [j for j in range(self.points.shape[1]) if j not in aim.newcomers]
@@ -133,7 +133,7 @@ class Races:
         return []
 
     def needed(self, aim: Aim, cost: Callable[[Race], float]) -> float:
-        """Return what an aim takes at least, when a race takes ``cost(race)``.
+        """Return a lower bound on the cost of an aim, where a race costs ``cost(race)``.
 
         To be among the first k, an item must pass all but k - 1 others; to be out of them, k others must pass it; f
         flips take f races.

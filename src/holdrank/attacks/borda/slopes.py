@@ -1,4 +1,4 @@
-"""How the minimum share for one item to pass another moves with the votes: the dual of a fractional knapsack.
+"""How the minimum share for one item to pass another depends on the votes: the dual of a fractional knapsack.
 
 With the lead of j over i on each ballot and the most that a new ballot gives i over j (`gain`), the minimum share under
 shares p of the ballots is, by duality and with y one over what the last ballot that is changed gains,
@@ -7,7 +7,7 @@ shares p of the ballots is, by duality and with y one over what the last ballot 
     drop      y * sum p lead - sum p max(0, y * lead - 1)
     add       sum p lead / gain
 
-Where y stays what it is, that is linear in p.
+While y does not change, this is linear in p.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def slopes(
 ) -> tuple[Floats, float] | None:
     """Return what the share of each ballot adds to the minimum share for an aim, and a constant, which is 0.
 
-    None for aims that take more than one item that passes another.
+    None for aims that need more than one item to pass another.
     """
     points = Points(votes, before, change)
     place = np.argsort(points.order)

@@ -18,7 +18,7 @@ from holdrank.status import Clock
 
 
 def without_ties(points: Points, found: Found, clock: Clock) -> Found:
-    """Return the same with a plan changed by a hair where it leaves items tied, so that all see the same result."""
+    """Return the same answer, with a plan that leaves items tied changed slightly so that its result is unambiguous."""
     if found.plan is None or points.n > 2 * MANY_ITEMS or clock.over():
         return found
     after = _points_after(points, found.plan)
@@ -43,9 +43,9 @@ def strictly(points: Points, order: Ints, clock: Clock) -> Plan | None:
 
 
 def nudged(points: Points, order: Ints, answer: OrderOptimum) -> Plan | None:
-    """Return the attack of an answer, with a hair of the wanted ranking in place of the same share of everything.
+    """Return the attack of an answer, with a tiny share of everything replaced by the target ranking.
 
-    That breaks all ties and takes no program; not for battles, nor where nothing is added.
+    That breaks all ties and needs no program. It does not work for battles, nor where nothing is added.
     """
     if points.battles or not points.change.puts:
         return None
@@ -64,10 +64,10 @@ def nudged(points: Points, order: Ints, answer: OrderOptimum) -> Plan | None:
 def sweep(
     points: Points, worth: Floats, count: Callable[[Floats], int], wanted: Sequence[int], clock: Clock
 ) -> tuple[list[float], list[Plan | None]]:
-    """Return attacks that reach each of the wanted counts, by one kind of change and more and more of it.
+    """Return attacks that reach each of the wanted counts, by applying more and more of one kind of change.
 
-    Ballots most against the items of most `worth` are removed first, and the ranking by worth is put in. No linear
-    program: cheap for many items or little time, but not the cheapest attack.
+    Ballots most against the items of most `worth` are removed first, and the ranking by worth is added. This needs no
+    linear program. It is fast for many items or little time, but does not find the cheapest attack.
     """
     n, change = points.n, points.change
     first = np.argsort(points.doubled @ worth, kind="stable")

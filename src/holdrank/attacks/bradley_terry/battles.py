@@ -16,7 +16,7 @@ from holdrank.votes.votes import Votes
 
 @dataclass(frozen=True, eq=False)
 class Battles:
-    """Battles between items, and where each kind of battle stands among the distinct ballots.
+    """Battles between items, and the row of each type of battle among the distinct ballots.
 
     Attributes
     ----------
@@ -71,15 +71,15 @@ class Battles:
         return self.fitted(self.wins, self.total)
 
     def fitted(self, wins: Floats, total: float | Floats, start: Floats | None = None) -> Floats:
-        """Return the strengths of other wins, as the rule fits them; of many at once, each with its total."""
+        """Return the strengths for other wins, as the rule fits them; many at once, each with its total."""
         return strengths(wins / np.asarray(total)[..., None, None], RIDGE, start)[0]
 
     def nearly_fitted(self, wins: Floats, total: float, start: Floats) -> Floats:
-        """Return about the strengths of other wins, given those of wins that differ a little."""
+        """Return approximate strengths for other wins, given those for wins that differ slightly."""
         return nearer_strengths(wins / total, RIDGE, start)
 
     def plan(self, taken: Floats, ties_taken: Floats, put: Floats, ties_put: Floats | None = None) -> Plan:
-        """Return a change of battles as a change of votes: wins and ties that go, wins and ties that come."""
+        """Return a change of battles as a change of votes: wins and ties removed, wins and ties added."""
         removed = np.zeros(self.distinct)
         for table, row_of in ((taken, self.row_of_win), (ties_taken, self.row_of_tie)):
             some = table > 0
@@ -95,5 +95,5 @@ class Battles:
 
 
 def ranked(fitted: Floats) -> Ranking:
-    """Return the items by strength, tied where the rule does not tell them apart."""
+    """Return the items by strength, tied where the rule counts their strengths as equal."""
     return tied_by_scores(fitted, strength_tolerance(fitted))

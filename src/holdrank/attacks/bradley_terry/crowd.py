@@ -1,9 +1,9 @@
-"""Voters who each cast several battles: how far k of them can move the strengths, leaving or voting otherwise.
+"""Voters who each cast several battles: how far k of them can move the strengths by leaving or voting differently.
 
-The equation of `movement` holds for any battles that go and come. If voters go, the pulls of the battles of one voter
-stand together: some pull for what is wanted and some against it, and their sum is what counts. To first order a voter
-pulls by one vector, the same for all weights; what is left is as small as the box, and is bounded for any k voters by
-the most battles that k voters cast between each two items.
+The equation of `movement` holds for any battles removed and added. If a voter leaves, the pulls of all their battles
+act together: some pull towards the aim and some against it, and only their sum matters. To first order a voter pulls by
+one vector, the same for all weights. The remainder shrinks with the box; for any k voters it is bounded by the largest
+number of battles that k voters cast between any two items.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from holdrank.votes.voters import Voters
 
 
 class Crowd:
-    """Voters as kinds: those who cast the same battles are one kind.
+    """Voters grouped into kinds: voters who cast the same battles are of one kind.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Crowd:
     def _meetings(self, of: Ints, met: Ints, weight: Floats) -> tuple[Ints, Floats, Floats, Floats]:
         """Return how often voters compared two items: by pair, those who did most often first.
 
-        The pairs, the battles of one voter, how many such voters there are, and how many come before them.
+        Returns the pairs, the battles of one voter, the number of such voters, and the number of voters before them.
         """
         keys, place = np.unique(met * len(self.number) + of, return_inverse=True)
         often = _sums(place.ravel(), weight, len(keys))
@@ -77,7 +77,7 @@ class Crowd:
         return most_worth(k, self.size, self.number)
 
     def most_meetings(self, k: float) -> Floats:
-        """Return for every two items how many battles between them k voters cast at most."""
+        """Return for every two items the largest number of battles between them that k voters cast."""
         if k not in self._meetings_of:
             pair, often, people, before = self._met
             taken = np.clip(k - before, 0.0, people) * often
@@ -86,7 +86,7 @@ class Crowd:
         return self._meetings_of[k]
 
     def summed(self, values: Floats) -> Floats:
-        """Return for every kind what the wins of one voter are worth, each win of i over j by ``values[i, j]``."""
+        """Return for every kind the value of one voter's wins, where a win of i over j counts ``values[i, j]``."""
         return _sums(self.of, self.weight * values.ravel()[self.pair], len(self.number))
 
     def vectors(self, doubt: Floats) -> Floats:
@@ -99,7 +99,7 @@ class Crowd:
         return np.asarray((up - down).reshape(-1, self.n))
 
     def most(self, k: float, values: Floats) -> Floats:
-        """Return in each row the most that k voters are worth together, given what one of each kind is worth."""
+        """Return in each row the largest total value of k voters, given the value of one voter of each kind."""
         width = min(int(np.ceil(k)), values.shape[1])
         if self._all_differ:
             others = values.shape[1] - width
@@ -117,7 +117,7 @@ class Crowd:
 
 
 class CrowdMovement(Movement):
-    """Bounds on movement where k voters leave, or cast as many battles otherwise."""
+    """Bounds on movement where k voters leave, or cast as many other battles."""
 
     def __init__(self, battles: Battles, change: Change, crowd: Crowd) -> None:
         super().__init__(battles, change)
@@ -151,7 +151,7 @@ class CrowdMovement(Movement):
         return up * (1 + ROUNDING), down * (1 + ROUNDING)
 
     def pulls(self, chords: Chords, y: Floats) -> Floats:
-        """Return the most that one voter of each kind pulls, for weights y; what one pulls against it is negative."""
+        """Return the largest pull of one voter of each kind, for weights y; negative for pulls the other way."""
         rest = y[:, None] - y
         doubt = chords.doubt
         going = np.where(rest > 0, (doubt.T - 1) * rest, -doubt * rest)
@@ -161,7 +161,7 @@ class CrowdMovement(Movement):
         return values
 
     def pulled(self, k: float, chords: Chords, y: Floats) -> float:
-        """Return the most that k voters pull, for weights y."""
+        """Return the largest pull of k voters, for weights y."""
         return most_worth(k, self.pulls(chords, y), self.crowd.number)
 
     def rough(self, k: float, anchor: int) -> Floats:
@@ -177,8 +177,8 @@ class CrowdRace(Race):
     """The item b against a, which is ahead: how many voters are not enough to catch up."""
 
     def first_spare(self, k: float) -> float:
-        """Return by how much k voters pull too little; above 0, they do not suffice."""
-        # The bounds by wanderers know battles alone, not voters.
+        """Return how much pull k voters lack; above 0, they do not suffice."""
+        # The bounds by wanderers hold for battles only, not for voters.
         region = self.region(k)
         return math.inf if region is None else self.spare(k, region, self.weights(region))
 

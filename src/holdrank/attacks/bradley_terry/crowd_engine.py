@@ -1,7 +1,6 @@
-"""How many voters an aim takes: bounds from `crowd`, attacks by the voters who pull most, and all groups that are left.
+"""How many voters an aim needs: bounds from `crowd`, attacks by the voters who pull most, and a check of other groups.
 
-Voters go, or cast as many battles otherwise. New voters with so many battles each are a matter of battles alone, which
-`engine` settles.
+Voters leave, or cast as many other battles. For new voters only the number of battles matters, which `engine` covers.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from holdrank.rankings import Floats, Ints
 from holdrank.status import Clock
 
 _TURNS = 5  # of choosing voters again at the strengths that a choice leads to
-_PORTIONS = 6  # in which battles are put in
+_PORTIONS = 6  # in which battles are added
 _PUSHES = 6  # tried for one aim
 _PAIRS = 30  # up to which groups of voters are gone through one by one
 _GROUPS = 3_000  # gone through one by one
@@ -32,7 +31,7 @@ _CELLS = 2_000_000  # numbers at a time
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Voters who go, how many of each kind, and the wins that they cast instead."""
+    """Voters who leave, as numbers of each kind, and the wins that they cast instead."""
 
     gone: Floats
     put: Floats
@@ -45,14 +44,14 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class CrowdKnown:
-    """What is known about one aim, in voters.
+    """Bounds and attacks for one aim, in voters.
 
     Attributes
     ----------
     fails : float
-        No so many voters reach the aim, not even by a tie; -1 where none are needed.
+        This many voters cannot reach the aim, not even by a tie; -1 where none are needed.
     undecided : float
-        No so many reach it whatever breaks ties.
+        This many voters cannot reach it outright.
     group, tie : Group or None
         Voters who reach it, and voters who reach it by a tie.
     """
@@ -70,23 +69,23 @@ class CrowdKnown:
 
 @dataclass(slots=True)
 class CrowdSiege(Siege):
-    """Voters under one kind of change."""
+    """All voters, under one type of change."""
 
     crowd: Crowd = field(kw_only=True)
 
     def __post_init__(self) -> None:
-        self.battles = replace(self.battles, is_counts=True)  # voters are whole, whatever their battles weigh
+        self.battles = replace(self.battles, is_counts=True)  # voters are whole, battles may not be
         self.pusher = Pusher(self.battles, self.change)
         self.movement = CrowdMovement(self.battles, self.change, self.crowd)
         self._thorough = False  # regions are for battles
 
     @property
     def most(self) -> int:
-        """How many voters can change: somebody must be left."""
+        """How many voters can change: at least one must stay."""
         return int(self.crowd.number.sum()) - (not self.change.puts)
 
     def besiege(self, aim: Aim, clock: Clock) -> CrowdKnown:
-        """Return what is known about an aim, the attack first: nothing beyond it need be excluded."""
+        """Return bounds and an attack for an aim; the attack comes first, and limits what must be ruled out."""
         start = ranked(self.battles.strengths)
         nobody = Group(np.zeros(len(self.crowd.number)), np.zeros_like(self.battles.wins))
         if aim.reached_by_all(start):
@@ -140,7 +139,7 @@ class CrowdSiege(Siege):
         return None
 
     def _choices(self, push: Push, k: int) -> Iterator[tuple[Group, Floats]]:
-        """Yield choices of k voters by what they pull, first as things stand, then on the mean of before and after."""
+        """Yield choices of k voters by their pull: at the current strengths, then at the mean of before and after."""
         battles = self.battles
         wins, total, s = battles.wins, battles.total, battles.strengths
         before: Floats | None = None
@@ -181,7 +180,7 @@ class CrowdSiege(Siege):
         return wins, battles.total - float(gone @ crowd.size)
 
     def _put(self, wins: Floats, amount: float, push: Push, s: Floats) -> tuple[Floats, Floats]:
-        """Return the battles that are put in, those worth most at the strengths so far, and the strengths."""
+        """Return the battles added, those of most value at the strengths so far, and the strengths."""
         put = np.zeros_like(wins)
         ends = np.linspace(0.0, amount, _PORTIONS + 1)
         if amount == math.floor(amount):
@@ -192,7 +191,7 @@ class CrowdSiege(Siege):
         return put, s
 
     def _one_by_one(self, aim: Aim, known: CrowdKnown, clock: Clock) -> CrowdKnown:
-        """Return what is known when the groups that no bound excludes are tried one by one."""
+        """Return the result of trying one by one the groups that no bound rules out."""
         while known.undecided + 1 < known.does and known.undecided < self.most and not clock.over():
             k = int(max(known.undecided, 0.0)) + 1
             groups = self._groups(self._pairs(aim), k, clock)

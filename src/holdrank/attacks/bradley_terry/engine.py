@@ -1,4 +1,4 @@
-"""The engine for Bradley-Terry on battles: which pairs an aim is about, what they need, and attacks on them."""
+"""The engine for Bradley-Terry on battles: the pairs of an aim, how many battles they need, and attacks on them."""
 
 from __future__ import annotations
 
@@ -43,22 +43,22 @@ _TRIED = 24  # distances for which an attack of its own is looked for
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known about one aim, in battles.
+    """Bounds and attacks for one aim, in battles.
 
     Attributes
     ----------
     fails : float
-        No change of so many battles, or of fewer, reaches the aim.
+        No change of this many battles or fewer reaches the aim.
     whole_fails : float
         The same for whole battles, which may be more; -1 where no change is needed.
     undecided : float
-        No change of so many whole battles reaches it whatever breaks ties.
+        No change of this many whole battles reaches it outright.
     does : float
-        A change of so many reaches it: the plan.
+        A change of this many battles reaches it: the plan.
     plan, tie_plan : Plan or None
         With the second, a tie must be broken in favour of the aim.
     part, part_plan : float and Plan or None
-        A change that reaches it with a part of a battle less.
+        A change that reaches it with a fraction of a battle less.
     """
 
     fails: float = 0.0
@@ -73,14 +73,14 @@ class Known:
 
 @dataclass(slots=True)
 class Siege:
-    """Battles under one kind of change, with the bounds on pairs that were found so far."""
+    """Battles under one type of change, with the bounds on pairs found so far."""
 
     battles: Battles
     change: Change
     movement: Movement = field(init=False)
     pusher: Pusher = field(init=False)
     known: dict[Aim, Known] = field(default_factory=dict)
-    _thorough: bool = True  # whether a better bound would tell more about whole battles
+    _thorough: bool = True  # whether a better bound would help for whole battles
     _unit: float = 1.0  # to which battles are told apart
     _flips: dict[float, int] = field(default_factory=dict)  # by battles, how many pairs may flip
     _fails: dict[Pair, tuple[float, float]] = field(default_factory=dict)  # what fails, and up to which it was asked
@@ -90,7 +90,7 @@ class Siege:
         self.pusher = Pusher(self.battles, self.change)
 
     def ask(self, aim: Aim, clock: Clock, tell: Callable[[Known], None] | None = None) -> Known:
-        """Return what is known about an aim, the attack first: nothing beyond it need be excluded."""
+        """Return bounds and an attack for an aim; the attack comes first, and limits what must be ruled out."""
         known = self._attack(aim, clock)
         if tell is not None:
             tell(known)
@@ -109,7 +109,7 @@ class Siege:
         return known
 
     def _asked(self, known: Known) -> tuple[float, float]:
-        """Return the most battles that are to be excluded, and to which part of one."""
+        """Return the largest number of battles to rule out, and the resolution as a fraction of a battle."""
         whole, least = self.battles.is_counts, min(known.does, known.part)
         if math.isinf(least):
             most = float(math.floor(self.pusher.most)) if self.change.takes else self.battles.total
@@ -122,7 +122,7 @@ class Siege:
         return unit * (math.ceil(least / unit) - 1), unit
 
     def _enumerated(self, aim: Aim, known: Known, clock: Clock, most: int) -> Known:
-        """Return what is known when every change of a few more battles is tried, while they are not too many."""
+        """Return the result of trying every change of a few more battles, as long as there are not too many."""
         if self.battles.n > MOST_ITEMS:
             return known
         everything = Enumeration(self.battles, self.change)
@@ -162,7 +162,7 @@ class Siege:
         return sorted(pairs, key=lambda pair: self.pusher.estimate([pair]))[: aim.flips]
 
     def _excluded(self, aim: Aim, most: float, clock: Clock) -> float:
-        """Return a number of battles, up to `most`, that cannot reach an aim: from what its pairs need."""
+        """Return a number of battles, up to `most`, that cannot reach an aim, from the needs of its pairs."""
         order, n = list(aim.before.order), self.battles.n
         place = {item: at for at, item in enumerate(order)}
         if aim.above:
@@ -176,7 +176,7 @@ class Siege:
             return min(self._fail([(x, c) for x in newcomers for c in reversed(firsts)], most, clock))
         if aim.leaver:
             (x,) = aim.leaver
-            passers = aim.top - place[x]  # so many must come past it
+            passers = aim.top - place[x]  # this many must pass it
             below = order[place[x] + 1 :]
             return sorted(self._fail([(c, x) for c in below], most, clock))[passers - 1] if passers > 0 else 0.0
         if not aim.flips:
@@ -186,10 +186,10 @@ class Siege:
         return self._far_orders(order, aim.flips, most, clock)
 
     def _far_orders(self, order: list[int], flips: int, most: float, clock: Clock) -> float:
-        """Return a number of battles, up to `most`, that leads to no order that flips so many pairs.
+        """Return a number of battles, up to `most`, with which no order that flips this many pairs can be reached.
 
-        An order takes at least what the dearest of its flipped pairs does. So only the order that is cheapest as far as
-        is known needs better bounds, and of its pairs the one that is dearest already tells most.
+        An order costs at least as much as its most expensive flipped pair. So only the order with the smallest bound
+        needs better bounds, and improving its most expensive pair helps most.
         """
         pairs = [(order[b], order[a]) for a, b in combinations(range(len(order)), 2)]
         far = flipped(len(order))
@@ -209,7 +209,7 @@ class Siege:
             known[at] = min(self._fails[pairs[at]][0], most)
 
     def _few_flips(self, flips: int, most: float, clock: Clock) -> float:
-        """Return a number of battles, up to `most`, that cannot flip so many pairs: of a few numbers, the largest."""
+        """Return a number of battles, up to `most`, that cannot flip this many pairs: the largest of a few tried."""
         grid = [0.0]
         while (following := self._after(grid[-1])) <= most:
             grid.append(following)
@@ -226,7 +226,7 @@ class Siege:
         return max(1.3 * size, 1e-6 * self.battles.total)
 
     def _may_flip(self, size: float) -> int:
-        """Return how many pairs a change of `size` battles may flip, for all that a box tells."""
+        """Return how many pairs a change of `size` battles may flip, judging by a box alone."""
         if size not in self._flips:
             gaps = self.movement.gaps
             ahead = gaps > 0
@@ -239,11 +239,11 @@ class Siege:
         return self._flips[size]
 
     def _regions(self) -> int:
-        """Return how many regions are looked at in one race, where a better bound would tell more."""
+        """Return how many regions to examine in one race, where a better bound would help."""
         return next((number for items, number in _REGIONS if self.battles.n <= items), 0) * self._thorough
 
     def _fail(self, pairs: Sequence[Pair], most: float, clock: Clock, *, closely: bool = True) -> list[float]:
-        """Return for each pair how many battles, up to `most`, do not suffice for b to pass a."""
+        """Return for each pair a number of battles, up to `most`, that does not suffice for b to pass a."""
         todo = [pair for pair in pairs if self._fails.get(pair, (0.0, -1.0))[1] < most]
         if len(todo) > 1:
             todo = self._together(todo, most, clock)
@@ -305,7 +305,7 @@ def flipped(n: int) -> npt.NDArray[np.bool_]:
 
 
 def pushes(aim: Aim) -> list[Push]:
-    """Return what may be pushed for an aim that is not a distance: lists of pairs that are all to be passed."""
+    """Return the pushes for an aim that is not a distance: lists of pairs that must all be passed."""
     order = list(aim.before.order)
     place = {item: at for at, item in enumerate(order)}
     if aim.above:
@@ -369,5 +369,5 @@ def whole(
 
 
 def siege_of(votes: Votes, change: Change) -> Siege:
-    """Return the battles of votes under one kind of change; what is found about them is kept."""
+    """Return the battles of votes under one type of change; bounds found for them are cached."""
     return votes._remember(f"siege {change.value}", lambda: Siege(Battles.of(votes), change))

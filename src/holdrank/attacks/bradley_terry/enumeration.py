@@ -16,14 +16,14 @@ from holdrank.rankings import Floats, Ints
 from holdrank.status import Clock
 from holdrank.votes.changes import Change
 
-MOST_ITEMS = 6  # beyond, there are too many kinds of battles
+MOST_ITEMS = 6  # beyond, there are too many types of battles
 _AT_A_TIME = 4_000  # changes, and as many as come for one that goes
 _CLOSE = 1e-6  # strengths that may be called equal
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What came of trying every change of a number of battles.
+    """The result of trying every change of a number of battles.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Tried:
     tie_plan : Plan or None
         A change after which the aim is reached if ties are broken in its favour.
     plan : Plan or None
-        A change after which it is reached whatever breaks ties.
+        A change after which it is reached no matter how ties are broken.
     """
 
     finished: bool
@@ -41,7 +41,7 @@ class Tried:
 
 
 class Enumeration:
-    """All changes of k battles, by the kinds of battles that go and come; a tie that comes is one of the kinds."""
+    """All changes of k battles, by the types of battles removed and added; an added tie is one of the types."""
 
     def __init__(self, battles: Battles, change: Change) -> None:
         self.battles, self.change = battles, change
@@ -70,7 +70,7 @@ class Enumeration:
         return size if self.battles.is_counts else math.inf
 
     def search(self, aim: Aim, k: int, clock: Clock) -> Tried:
-        """Try every change of k battles, until one reaches the aim whatever rule breaks ties."""
+        """Try every change of k battles, until one reaches the aim no matter how ties are broken."""
         tie_plan: Plan | None = None
         for taken, put in self._batches(k):
             if clock.over():
@@ -86,7 +86,7 @@ class Enumeration:
         return Tried(True, tie_plan)
 
     def _in_doubt(self, aim: Aim, fitted: Floats) -> list[int]:
-        """Return the rows whose order is not the one before, as far as the aim goes."""
+        """Return the rows whose order may differ from the one before in what the aim asks."""
         if aim.above:
             b, a = aim.above
             return np.flatnonzero(fitted[:, b] >= fitted[:, a] - _CLOSE).tolist()
@@ -98,9 +98,9 @@ class Enumeration:
         return np.flatnonzero((ordered[:, :-1] - ordered[:, 1:] <= _CLOSE).any(axis=1)).tolist()
 
     def _batches(self, k: int) -> Iterator[tuple[Ints, Ints]]:
-        """Yield how many battles of each kind go and come, a change a row.
+        """Yield the numbers of battles of each type removed and added, one change per row.
 
-        A kind that goes and comes is left out: that is a change of fewer battles, tried before.
+        A type that is both removed and added is left out: that is a change of fewer battles, tried before.
         """
         goes = _choices(len(self._taken_kinds), k if self.change.takes else 0)
         goes = goes[(goes <= self._supply).all(axis=1)]
@@ -143,7 +143,7 @@ class Enumeration:
 
 
 def _choices(kinds: int, k: int) -> Ints:
-    """Return how many of each kind there are in every choice of k battles, a choice a row.
+    """Return the number of battles of each type in every choice of k battles, one choice per row.
 
     Examples
     --------

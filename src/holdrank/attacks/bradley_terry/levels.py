@@ -1,7 +1,7 @@
-"""Quick bounds for many aims: leads that are left after some numbers of battles, found once for all aims.
+"""Quick bounds for many aims: the leads left after certain numbers of battles, computed once for all aims.
 
-A box bounds how far a change of so many battles moves every two items apart. From a few such boxes follows for every
-aim which of these numbers do not suffice: weaker than a race of its own, but at once for all.
+A box bounds how far a change of k battles moves every two items apart. A few such boxes show for every aim which values
+of k do not suffice. This is weaker than a race for each aim, but covers all aims at once.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _STEP = 1.4  # from one number of battles to the next
 
 
 class Levels:
-    """The leads that are left after changes of some numbers of battles."""
+    """The leads left after changes of certain numbers of battles."""
 
     def __init__(self, movement: Movement) -> None:
         self.movement = movement
@@ -36,7 +36,7 @@ class Levels:
     def passed(
         self, pair: Pair, aim: Aim, items: Sequence[str], pusher: Pusher, clock: Clock
     ) -> tuple[float, Plan | None]:
-        """Return the smallest attack found by which one item passes another, for all aims that ask for no more."""
+        """Return the smallest attack found with which one item passes another, for all aims that need only this."""
         if pair not in self._passed:
             b, a = pair
             race = aim if aim.above == pair else Above(items[b], items[a]).aim(aim.before, items)
@@ -47,7 +47,7 @@ class Levels:
         return self._passed[pair]
 
     def left(self, size: float) -> Floats | None:
-        """Return by how much a is at least ahead of b, [a, b], after any change of `size` battles; None if unknown."""
+        """Return the minimum lead of a over b, [a, b], after any change of `size` battles; None if unknown."""
         if size not in self._left:
             movement = self.movement
             box = movement.box(size, ())
@@ -80,7 +80,7 @@ class Levels:
 
 
 def levels_of(votes: Votes, change: Change) -> Levels:
-    """Return the levels of votes under one kind of change; what is found about them is kept."""
+    """Return the levels of votes under one type of change; results are cached."""
     return votes._remember(f"levels {change.value}", lambda: Levels(siege_of(votes, change).movement))
 
 
@@ -91,9 +91,9 @@ def quick(
     change: Change,
     clock: Clock,
 ) -> list[Known]:
-    """Return for each aim that is no distance the attack by the push that seems easiest, and a quick bound.
+    """Return a quick bound for each aim that is not a distance, and the attack by the push that seems easiest.
 
-    `undecided` is -1 for aims that were not looked at, for there was no time.
+    `undecided` is -1 for aims that were not examined within the time limit.
     """
     siege, levels = siege_of(votes, change), levels_of(votes, change)
     found = []
@@ -119,7 +119,7 @@ def quick(
 
 
 def below(does: float, *, whole: bool) -> float:
-    """Return the most battles that may yet be excluded where so many are enough."""
+    """Return the largest number of battles that may still be ruled out where this many are enough."""
     return does - 1 if whole else does * (1 - 1e-9)
 
 

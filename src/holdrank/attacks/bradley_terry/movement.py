@@ -5,13 +5,13 @@ slope of the likelihood vanishes at s' for the changed votes. Multiplied by any 
 
     sum of pull(change) = sum over pairs of n[p, q] * (sigma(s'[p] - s'[q]) - sigma(s[p] - s[q])) * (z[p] - z[q])
 
-and a part of the ridge. A win of p over q that comes pulls ``(1 - sigma(s'[p] - s'[q])) * (z[p] - z[q])``, and one
-that goes the negative. The counts n are those of the votes as they are, whatever the attacker does. Replace each
-difference of sigmas by its chord, ``m[p, q] * (d[p] - d[q])``, plus an error. With
-``z = inverse(Laplacian(n * m) + ridge) @ (e[i] - e[j])`` the right side is then ``d[i] - d[j]`` plus errors that are
-small of second order. So k changes move i and j apart by k times the largest pull and the errors at most, as long as d
-stays in the box for which chords and errors were taken. It does when what comes out lies in that box, because d moves
-continuously as the change is made bit by bit.
+and a part of the ridge. An added win of p over q pulls ``(1 - sigma(s'[p] - s'[q])) * (z[p] - z[q])``, and a removed
+one the negative of that. The counts n are those of the original votes, no matter what the attacker does. Replace each
+difference of sigmas by its chord, ``m[p, q] * (d[p] - d[q])``, plus an error. With ``z = inverse(Laplacian(n * m) +
+ridge) @ (e[i] - e[j])`` the right side is then ``d[i] - d[j]`` plus errors that are small of second order. So k changes
+move i and j apart by at most k times the largest pull plus the errors, as long as d stays in the box for which chords
+and errors were computed. It does so if the resulting bounds lie in that box, because d moves continuously as the change
+is made gradually.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _ROUNDS = 14  # until a box closes
 _CORE_ROUNDS = 40  # until a core is known
 _CORE_LIMITS = (1.5, 0.5)  # of movement; tried one after the other
 _SUPPLY = (0.6, 0.35)  # prices of a battle that goes, as parts of the largest, for the bound with limited supply
-_NEGLIGIBLE = 0.02  # of a movement: errors that need not be told more exactly
+_NEGLIGIBLE = 0.02  # of a movement: errors that need not be known more exactly
 CELLS = 2_000_000  # numbers at a time
 
 
@@ -93,8 +93,8 @@ class Core:
 class _Side:
     """What pulls an item up against a reference, or down: by pairs.
 
-    A battle that comes pulls `pull` times the drop of potentials, one that goes `held` times, of which there are
-    `supply`; `errors` are those of chords times the battles fought.
+    An added battle pulls `pull` times the drop of potentials, a removed one `held` times, of which there are `supply`;
+    `errors` are those of chords times the battles fought.
     """
 
     pull: Floats
@@ -120,8 +120,8 @@ class Movement:
         self.ridge = RIDGE * battles.total
         pull = battles.wins * sigma(-self.gaps)
         self.slope: Floats = pull.sum(axis=1) - pull.sum(axis=0) - self.ridge * self.s
-        # Two neighbours in strength are never farther apart than this, whatever the battles: the ridge pulls the items
-        # above a gap down by its share of the votes, and those below can resist by exp(-gap) of the battles at most.
+        # Two neighbours in strength are never farther apart than this, for any battles: the ridge pulls the items above
+        # a gap down by its share of the votes, and those below can resist by exp(-gap) of the battles at most.
         self.widest_gap = max(1.0, math.log(2 / RIDGE))
 
     @cached_property
@@ -140,7 +140,7 @@ class Movement:
         return int(np.diag(self.inverse).argmin())
 
     def told_apart(self, spread: float) -> float:
-        """Return the difference of strengths up to which the rule may not tell two items apart, given their range.
+        """Return the difference of strengths up to which the rule may count two items as equal, given their range.
 
         It ties neighbours that are close, so that a chain of items may tie two that are farther apart.
         """
@@ -181,7 +181,7 @@ class Movement:
     def _apart(self, k: float, potentials: Floats, reference: int, side: _Side) -> Floats:
         """Return what k changes and the errors of chords move each item against a reference, for its potentials.
 
-        All cells of a layer are looked at only where those of the item and of the reference do not tell enough.
+        All cells of a layer are examined only where those of the item and of the reference are not enough.
         """
         found, rough = self._by_stars(k, potentials, reference, side)
         (left,) = np.nonzero(rough)
@@ -198,7 +198,7 @@ class Movement:
         return found
 
     def _by_stars(self, k: float, potentials: Floats, reference: int, side: _Side) -> tuple[Floats, Mask]:
-        """Return the same from few cells of each layer, never less, and where that may be much more.
+        """Return an upper bound on the same from a few cells of each layer, and where it may be much too large.
 
         Potentials are highest at the item itself and lowest at the reference: nearly all that counts is in the row of
         the one and the column of the other. Every other drop is at most the one between the highest and the lowest of
@@ -228,7 +228,7 @@ class Movement:
         return total, rough | (more > _NEGLIGIBLE * total)
 
     def other(self, potentials: Floats, k: float, rise: Floats) -> Floats:
-        """Return what the slope that was not quite 0 and the change of the ridge may add, for rows of weights."""
+        """Return what a nonzero slope and the change of the ridge may add, for rows of weights."""
         more = np.abs(potentials @ self.slope)
         if not self.change.keeps_total:
             moved = np.maximum(np.abs(rise[:, self.base]), np.abs(rise[self.base]))
@@ -236,7 +236,7 @@ class Movement:
         return np.asarray(more)
 
     def battles_in(self, k: float) -> float:
-        """Return how many battles k changes are about, at most."""
+        """Return the largest number of battles that k changes affect."""
         return k
 
     def pulled(self, k: float, chords: Chords, y: Floats) -> float:
@@ -281,7 +281,7 @@ class Movement:
     def core(self, k: float, firm: Sequence[int], limit: float) -> Core | None:
         """Return the items that k changes move against the first of `firm` by a limit at most, or None.
 
-        One battle moves two items apart by no more than the resistance between them, whatever other items do.
+        One battle moves two items apart by no more than the resistance between them, no matter where other items move.
         """
         n, battles = self.n, self.battles_in(k)
         ridge = self.ridge - RIDGE * battles * (self.change.takes and not self.change.puts)
@@ -347,7 +347,7 @@ class Movement:
         return Box(rise, loose)
 
     def _closed(self, k: float, must: Mask, loose: Mask, references: Sequence[int]) -> Box | None:
-        """Return a box that no change of up to k battles leaves; it grows until what comes out lies within."""
+        """Return a box that no change of up to k battles leaves; it grows until the resulting bounds lie within it."""
         loose = loose.copy()
         chosen = [r for r in range(self.n) if must[r] or (r in references and not loose[r])]
         little = np.full(self.n, ROUNDING)
@@ -370,7 +370,7 @@ class Movement:
         return None
 
     def _tightened(self, k: float, rise: Floats, near: Near, loose: Mask) -> Box:
-        """Return a smaller box: inside a box that holds, what comes out of it holds too."""
+        """Return a smaller box: inside a valid box, the resulting bounds are valid too."""
         for _ in range(2):
             rise = np.minimum(rise, self.spread(near, loose))
             near = self.all_near(k, rise, list(near), loose)
@@ -383,7 +383,7 @@ def _grown(new: Floats, old: Floats, attempt: int) -> Floats:
 
 
 def _most_taken(k: float, values: Floats, supply: Floats) -> Floats:
-    """Return at least what the k most valuable battles of each row are worth: by prices, not by sorting.
+    """Return an upper bound on the value of the k most valuable battles of each row, by prices instead of sorting.
 
     For any price t, ``k * t + sum of supply * max(value - t, 0)`` is such a bound.
     """

@@ -22,7 +22,7 @@ _RACES = 400
 
 
 def places(votes: Votes, change: Change, size: float, clock: Clock, progress: Progress | None) -> Ends:
-    """Return how far up and down a change of up to `size` battles may bring each item, and how far attacks do."""
+    """Return how far up and down a change of up to `size` battles may move each item, and how far attacks move it."""
     search = _Places(votes, change, size, clock, progress)
     search.push_every_item()
     search.race()
@@ -30,7 +30,7 @@ def places(votes: Votes, change: Change, size: float, clock: Clock, progress: Pr
 
 
 class _Places:
-    """Which items stay below which: surely, or not, for all that attacks show."""
+    """Which items certainly stay below which, and which ones attacks can bring above."""
 
     def __init__(self, votes: Votes, change: Change, size: float, clock: Clock, progress: Progress | None) -> None:
         siege = siege_of(votes, change)
@@ -38,13 +38,13 @@ class _Places:
         self.size, self.clock, self.progress = size, clock, progress
         self.n = votes.n
         self.order = np.argsort(-self.movement.s, kind="stable").tolist()
-        self.kept = self._kept()  # [b, a]: b stays below a, whatever is changed
+        self.kept = self._kept()  # [b, a]: b stays below a under every change
         self.passed: Mask = np.zeros((self.n, self.n), dtype=bool)  # [b, a]: b was behind a, and an attack changes that
         self.first, self.last = np.full(self.n, self.n), np.ones(self.n, dtype=np.int64)
         self._show(self.movement.s)
 
     def ends(self) -> Ends:
-        """Return what is known about the places."""
+        """Return the bounds on the places."""
         best, worst = self._limits()
         return Ends(best, worst, self.first, self.last)
 
@@ -95,7 +95,7 @@ class _Places:
         return bool(self.first[item] > best[item] if up else self.last[item] < worst[item])
 
     def _can_change(self) -> bool:
-        """Whether so many battles can go."""
+        """Whether this many battles can be removed."""
         return self.movement.change.puts or self.size < self.movement.battles.total
 
     def _push(self, item: int, *, up: bool) -> Push:
@@ -105,7 +105,7 @@ class _Places:
         return [(b, item) for b in self.order if gaps[item, b] > 0 and not kept[b, item]]
 
     def _show(self, strengths: Floats) -> None:
-        """Note where strengths put the items, whatever rule orders equal ones."""
+        """Record the places that strengths give the items, no matter how equal ones are ordered."""
         apart = self.movement.told_apart(float(np.ptp(strengths)))
         above = strengths[:, None] - strengths > apart
         self.first = np.minimum(self.first, self.n - above.sum(axis=1))

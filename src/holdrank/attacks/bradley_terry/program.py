@@ -15,11 +15,11 @@ _MOVES = 0.5  # beyond this width an item is one of those whose battles have col
 
 
 def best_weights(movement: Movement, region: Chords, a: int, b: int, clock: Clock) -> tuple[Floats | None, Floats]:
-    """Return the weights that prove most for a region where b is as strong as a, and how loose that is for each item.
+    """Return the weights that give the best bound for a region where b is as strong as a, and its slack for each item.
 
     The program minimises the battles that pull as much as the strengths have moved, with doubts, chords and errors as
-    they may be anywhere in the region; the weights are its duals. Columns left out make the weights worse, not wrong,
-    for what they prove is counted over all battles.
+    they may be anywhere in the region; the weights are its duals. Columns left out make the weights worse, but not
+    wrong, because the bound is evaluated over all battles.
     """
     n, fought, change = movement.n, movement.fought, movement.change
     rows = _Rows(n)
@@ -54,7 +54,7 @@ def best_weights(movement: Movement, region: Chords, a: int, b: int, clock: Cloc
 
 
 def _pairs(region: Chords, a: int, b: int) -> tuple[Ints, Ints]:
-    """Return the pairs whose battles may matter: of few items all, else those of a, b and items that may move far."""
+    """Return the pairs whose battles may matter: all for few items, else those of a, b and items that may move far."""
     n = len(region.rise)
     some = ~np.eye(n, dtype=bool)
     if n > _ALL_PAIRS:
@@ -103,7 +103,7 @@ class _Rows:
             kept.append(np.broadcast_to(value, size).astype(np.float64))
 
     def solve(self, right: Floats, *, balanced: bool, clock: Clock) -> tuple[Floats, Floats] | None:
-        """Return the solution and the duals of the items' rows; None where there is none in time."""
+        """Return the solution and the duals of the items' rows; None if none is found within the time limit."""
         matrix = np.hstack(self._blocks)
         program = LinearProgram(np.concatenate(self._cost), np.inf, presolve=False)
         program.set_bounds(np.concatenate(self._lower), np.concatenate(self._upper))

@@ -1,4 +1,4 @@
-"""Attacks on Bradley-Terry: the battles that pull most towards what is wanted go and come, and the rest is refitted.
+"""Attacks on Bradley-Terry: change the battles that pull most towards the aim, and refit the strengths.
 
 A push is a list of pairs (b, a): b is to pass a. Battles are chosen by how much each raises the strengths of the b's
 over those of the a's, to first order, in a few portions with a refit after each, and then exchanged for better ones.
@@ -37,7 +37,7 @@ _MOST_ADDED = 64.0  # times the votes
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """Battles that go and come, and the strengths afterwards."""
+    """Battles removed and added, and the strengths afterwards."""
 
     taken: Floats
     ties_taken: Floats
@@ -55,7 +55,7 @@ class Pusher:
         self.most = _MOST_ADDED * total if not change.takes else total - (0.0 if change.puts else 1.0)
 
     def estimate(self, push: Push) -> float:
-        """Return roughly how many battles a push takes: its dearest pair, if one battle moves two items by half."""
+        """Estimate the battles that a push needs, from its most expensive pair and half the full pull."""
         s = self.battles.strengths
         sizes = [max(float(s[a] - s[b]), 0.0) / self._moved[b, a] for b, a in push]
         return 2 * max(sizes, default=0.0) / self.change.pull
@@ -73,7 +73,7 @@ class Pusher:
         return np.asarray(np.maximum(moved, 1e-300))
 
     def least(self, aim: Aim, push: Push, below: float, clock: Clock) -> tuple[float, Plan | None]:
-        """Return the smallest number of battles, below the one given, that is found to reach an aim by a push."""
+        """Return the smallest number of battles found, below the one given, that reaches an aim by a push."""
         unit = 1.0 if self.battles.is_counts else 0.0
         size = self.estimate(push)
         size = max(math.floor(size), 1.0) if unit else max(size, 1e-9 * self.battles.total)
@@ -95,7 +95,7 @@ class Pusher:
         for turn in count():
             if does - fails <= fine or clock.over():
                 break
-            # Every third step halves: guesses may come from one side for ever.
+            # Every third step bisects: guesses may approach from one side for ever.
             middle = (fails + does) / 2 if turn % 3 == 2 else min(max(guess, fails + fine), does - fine)
             middle = min(float(math.ceil(middle)), does - unit) if unit else middle
             found, guess = self._tried(aim, push, middle)
@@ -103,7 +103,7 @@ class Pusher:
         return does, plan
 
     def _tried(self, aim: Aim, push: Push, size: float) -> tuple[Plan | None, float]:
-        """Return a change of `size` battles that reaches an aim, if one is found, and what size may just reach it."""
+        """Return a change of `size` battles that reaches an aim, if one is found, and a guess of the right size."""
         now = self.battles.strengths
         ahead = self._short(now, push)
         for changed in self.changes(push, size):
@@ -117,7 +117,7 @@ class Pusher:
         return plan, size * ahead / moved if moved > 0 else math.inf
 
     def finer(self, aim: Aim, push: Push, size: float) -> tuple[float, Plan | None]:
-        """Return a bit less than a whole number of battles that still reaches an aim, found by halving."""
+        """Return slightly less than a whole number of battles that still reaches an aim, by bisection."""
         fails, does, plan = size - 1, size, None
         for _ in range(_HALVINGS):
             middle = (fails + does) / 2
@@ -176,7 +176,7 @@ class Pusher:
         return worth_of_wins(wins, battles.total, s, left)
 
     def _taken(self, worth: Floats, so_far: Changed, size: float) -> tuple[Floats, Floats]:
-        """Return the battles taken so far, and `size` more: those against what is wanted."""
+        """Return the battles removed so far, and `size` more: those against the aim."""
         battles, n = self.battles, self.battles.n
         supply = np.append(battles.won - so_far.taken, battles.tied - so_far.ties_taken)
         value = np.append(-worth, -(worth + worth.T) / 2)
@@ -188,7 +188,7 @@ class Pusher:
         return so_far.taken + more[: n * n].reshape(n, n), so_far.ties_taken + more[n * n :].reshape(n, n)
 
     def _exchanged(self, put: Floats, worth: Floats, size: float, *, whole: bool) -> Floats:
-        """Return the battles put in, with some of those worth least exchanged for those worth most."""
+        """Return the battles added, with some of least value exchanged for those of most value."""
         best = int(worth.argmax())
         put = put.copy()
         moved, limit = 0.0, max(math.floor(size), 1.0) if whole else size

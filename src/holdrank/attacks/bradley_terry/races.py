@@ -1,10 +1,10 @@
-"""How many battles one item needs to catch up with another: regions of strengths, each with weights that exclude it.
+"""How many battles one item needs to catch up with another: regions of strengths, each ruled out by weights.
 
-On its way past a, the item b is at some time as strong as a. So look at that moment: at strengths s' with s'[b] = s'[a]
-that a change of up to k battles leads to. They lie in the box of `movement`. For weights y of sum 0 the slope at s' is
-an equation between what the changed battles pull and what the strengths have moved (see `movement`): if k battles
-cannot pull that much anywhere in a region, then no change of k battles leads there. The best weights for a region are
-the duals of a linear program; where the best are too weak, the region is split.
+To pass a, the item b must at some point be as strong as a. So consider strengths s' with s'[b] = s'[a] that a change of
+up to k battles leads to. They lie in the box of `movement`. For weights y of sum 0 the slope at s' equates the pull of
+the changed battles with the movement of the strengths (see `movement`). If k battles cannot pull that much anywhere in
+a region, then no change of k battles leads there. The best weights for a region are the duals of a linear program;
+where the best are too weak, the region is split.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MOVES_LITTLE, _NEARLY_ALL = 0.8, 0.9  # strengths; part of the items
 
 @dataclass(order=True)
 class _Region:
-    """Where the strengths may be when b is as strong as a, and how many units of battles do not lead there."""
+    """A region of strengths with b as strong as a, and the units of battles that do not lead there."""
 
     excluded: int
     number: int
@@ -53,13 +53,13 @@ class Race:
 
     @property
     def is_open(self) -> bool:
-        """Whether a is ahead, as far as the rule tells the two apart."""
+        """Whether the rule ranks a strictly ahead."""
         return self.gap > self.movement.told_apart(float(np.ptp(self.movement.s)))
 
     def fails(self, most: float, clock: Clock, regions: int) -> float:
-        """Return the largest number of battles, up to `most`, that is proved not to suffice; 0 if none is.
+        """Return the largest number of battles, up to `most`, that provably does not suffice; 0 if there is none.
 
-        At most `regions` are looked at where the first bound is too weak.
+        At most `regions` are examined where the first bound is too weak.
         """
         if not self.is_open:
             return 0.0
@@ -89,12 +89,12 @@ class Race:
         return low
 
     def first_spare(self, k: float) -> float:
-        """Return by how much k battles pull too little, by the better of two bounds: above 0, they do not suffice."""
+        """Return how much pull k battles lack, by the better of two bounds; above 0, they do not suffice."""
         movement = self.movement
         spare = wandering_spare(movement, k, self.b, self.a, self.gap)
         if spare > 0:
             return spare
-        # Chords are better where nearly all items move little; where they do not, boxes take long and tell less.
+        # Chords are better where nearly all items move little; elsewhere, boxes take long and give weaker bounds.
         held = movement.core(k, (self.a, self.b), _MOVES_LITTLE)
         if movement.n > _FEW and (held is None or held.items.mean() < _NEARLY_ALL):
             return spare
@@ -124,7 +124,7 @@ class Race:
         return self._consistent(rise, (self.a, self.b))
 
     def _consistent(self, rise: Floats, through: tuple[int, ...]) -> Chords | None:
-        """Return the region with what the triangle inequality tells; None if it is empty."""
+        """Return the region tightened by the triangle inequality; None if it is empty."""
         for r in through:
             rise = np.minimum(rise, rise[:, [r]] + rise[r])
         np.fill_diagonal(rise, 0.0)
@@ -138,7 +138,7 @@ class Race:
         return np.asarray(inverse[:, self.b] - inverse[:, self.a])
 
     def spare(self, k: float, region: Chords, y: Floats) -> float:
-        """Return by how much k battles pull too little, for weights y; above 0, none lead into the region."""
+        """Return how much pull k battles lack, for weights y; above 0, none lead into the region."""
         movement = self.movement
         y = y - y.mean()
         drop = np.maximum(y[:, None] - y, 0.0)
@@ -222,7 +222,7 @@ class Race:
         return parts
 
     def _contracted(self, region: Chords, k: float) -> Chords | None:
-        """Return the region without what k battles do not reach; None if nothing is left."""
+        """Return the part of the region that k battles may reach; None if nothing is left."""
         movement = self.movement
         everyone = movement.n <= _ALL_REFERENCES
         references = list(range(movement.n)) if everyone else [self.a, self.b]

@@ -1,11 +1,11 @@
-"""Tiers of Bradley-Terry on battles: what changed battles cannot do to them, from leads that items keep.
+"""Tiers of Bradley-Terry on battles: what changed battles cannot do to them, from the leads that items keep.
 
 Two items deviate from indifference by more than theta exactly when their strengths are more than c apart, where c is
 ``log((1/2 + theta) / (1/2 - theta))``. By "downward" and "naive", items that are farther apart than c never share a
 tier. So b comes to stand level with a, or above it, only if a's lead falls to c; and strictly above it only if b passes
 a. By "smith" a border stays while every item above it leads every item below it by more than c; and b comes strictly
-above a only if it leads by more than c. Ties between items that are closer than c may break by a change of any other
-item, with "downward" and "naive": about that, nothing is known here.
+above a only if it leads by more than c. With "downward" and "naive", a change of any other item may break a tie between
+items closer than c; this engine has no bound on that.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _TRIED = 24  # distances for which attacks and bounds of their own are looked fo
 
 @dataclass(frozen=True, slots=True)
 class _Safe:
-    """What no change of some battles does: [a, b] a stays strictly above b; [b, a] b does not come strictly above a."""
+    """What no change of some battles breaks: [a, b] a stays strictly above b; [b, a] b does not come strictly above."""
 
     stays: Mask
     below: Mask
@@ -121,7 +121,7 @@ class _Case:
         self.pusher = Pusher(self.battles, change, self._reached)
         # The leads at which items are surely, and may be, told apart.
         self.apart, near = (_lead(self.theta + sign * _ROUNDING) for sign in (1.0, -1.0))
-        self.enough = -near if T.merge == "smith" else 0.0  # a lead with which nobody is passed
+        self.enough = -near if T.merge == "smith" else 0.0  # a lead with which no item is passed
         self._kept: dict[float, tuple[Mask, Mask]] = {}
         self._raced: dict[tuple[int, int, float], tuple[float, float]] = {}  # battles that fail, and those asked for
 
@@ -130,7 +130,7 @@ class _Case:
         return aim.reached(MERGES[self.T.merge](win_probabilities(strengths), order, self.theta))
 
     def ask(self, aim: Aim, fails: float, clock: Clock) -> _Known:
-        """Return an attack on an aim, and how many battles, at least those given, do not suffice."""
+        """Return an attack on an aim, and a number of battles, at least the one given, that does not suffice."""
         known = _Known(fails)
         if self.theta >= 0.5 - _ROUNDING:  # all items are tied
             return known
@@ -147,7 +147,7 @@ class _Case:
         return known
 
     def quick_attack(self, aim: Aim, clock: Clock) -> tuple[float, Plan | None]:
-        """Return the first attack that the push that seems easiest finds, in battles; smaller ones may do."""
+        """Return the first attack found by the push that seems easiest, in battles; smaller ones may exist."""
         push = self._pushes(aim)[:1]
         if not push or self.theta >= 0.5 - _ROUNDING:
             return math.inf, None
@@ -261,7 +261,7 @@ class _Case:
             return self._stays_in(aim.leaver[0], aim.top, safe)
         movers = [x for x in aim.newcomers if x not in set(inside)]
         if aim.other_set and len(inside) > aim.top and not all(self._stays_in(u, aim.top, safe) for u in inside):
-            return False  # one of too many may go, and nobody come
+            return False  # one of too many may leave without another entering
         enough = len(inside) - aim.top + 1
         return all(int((~safe.stays[inside, x]).sum()) < enough for x in movers)
 
@@ -272,7 +272,7 @@ class _Case:
         return int((~safe.below[others[others != x], x]).sum()) < top - int((ranks < ranks[x]).sum())
 
     def _pushes(self, aim: Aim) -> list[Push]:
-        """Return what may be pushed for an aim: lists of pairs (b, a), b to come up to a or past it."""
+        """Return the pushes for an aim: lists of pairs (b, a), where b must draw level with a or pass it."""
         s, ranks = self.movement.s, self.before.ranks
         order: Ints = np.argsort(-s, kind="stable")
         if aim.above:

@@ -1,14 +1,14 @@
-"""A race where some items have few battles, so that an attacker can send them anywhere: the wanderers.
+"""A race where some items have so few battles that an attacker can move them anywhere: the wanderers.
 
-All other items, the core, move little. Chords over the places where a wanderer may be would be far off. But the weights
-of the equation in `movement` may depend on the strengths s' that a change leads to. So a wanderer's weight depends on
-where it ends, cell by cell, and for each cell the weight is chosen that proves most. Where the wanderer has risen, a
-high weight makes the attacker pay for that; where it has fallen, a low one. What it costs to move one wanderer also
-pays for its battles with others. The ridge is a battle of every item with a further wanderer, the ground, whose
-strength is 0.
+All other items, the core, move little. Chords over the whole range of a wanderer would be poor. But the weights of the
+equation in `movement` may depend on the strengths s' that a change leads to. So a wanderer's weight depends on the cell
+in which it ends, and each cell has the weight that gives the best bound. Where the wanderer has risen, a high weight
+makes the attacker pay for that; where it has fallen, a low one. The cost of moving one wanderer also covers its battles
+with others. The ridge is a battle of every item with a further wanderer, the ground, whose strength is 0.
 
 The core is found by resistance: with weights that solve the equation exactly at s', one battle moves two items apart by
-no more than the resistance between them, whatever wanderers do, and that is no more than without them.
+no more than the resistance between them, no matter where the wanderers go, and that is no more than the resistance
+without them.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ _CELLS = _Cells(np.concatenate(([-_FAR], _ENDS)), np.concatenate((_ENDS, [_FAR])
 
 
 def spare(movement: Movement, k: float, b: int, a: int, gap: float, limits: Sequence[float] = LIMITS) -> float:
-    """Return by how much k battles pull too little for b to gain `gap` on a; above 0, they do not suffice.
+    """Return how much pull k battles lack for b to gain `gap` on a; above 0, they do not suffice.
 
-    It is infinite if the core alone tells, and minus infinity if a or b is no part of any.
+    It is infinite if the core alone proves that, and minus infinity if a or b is in no core.
     """
     best, tried = -math.inf, set[bytes]()
     for limit in limits:
@@ -82,7 +82,7 @@ def _spare(movement: Movement, k: float, b: int, a: int, gap: float, found: Core
 
 
 class _Balance:
-    """The equation at the moment when b has caught up with a: what battles pull, and what it takes to move."""
+    """The equation at the moment when b has caught up with a: the pull of battles, and the pull that movement needs."""
 
     def __init__(self, movement: Movement, k: float, a: int, b: int, inside: Mask, chords: Chords) -> None:
         self.movement, self.k = movement, k
@@ -98,7 +98,7 @@ class _Balance:
         self.price = self.pull = self.excess = self.errors = 0.0
 
     def spare(self, moved: float) -> float:
-        """Return what is left of the movement when all that pulls or errs is taken off."""
+        """Return the movement less all pulls and errors."""
         self._core_with_core()
         lost = self.errors
         weights, extra = np.zeros((0, len(_CELLS.low))), np.zeros((0, len(_CELLS.low)))

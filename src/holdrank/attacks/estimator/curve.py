@@ -1,4 +1,4 @@
-"""The estimators in the forms that `breakdown` knows: "smooth" as an engine, "paper" as a curve."""
+"""The estimators as `breakdown` uses them: "smooth" as an engine, "paper" as a curve."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def paper_curve(
     clock: Clock,
     progress: Progress | None,
 ) -> Breakdown:
-    """Return where the paper's algorithm ends, and an upper value wherever the consensus does move that far there."""
+    """Return where the paper's algorithm ends, and an upper bound wherever the consensus does move that far there."""
     ended = descended(votes, T, at, options, [seed], distance=distance, clock=clock, progress=progress)
     estimate = ended.estimate[0]
     proposed = list(map(partial(Found, 0.0), estimate.tolist(), _plans(votes, ended.average[0])))

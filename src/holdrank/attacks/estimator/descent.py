@@ -1,9 +1,8 @@
 """Gradient descent on the smoothed problem, for many points at once, on any array library.
 
-A point is a distribution, a distance to reach and a run of its own. A sampler draws noisy copies of the iterates of all
-points, and returns how far they get and in which direction it is farther; the descent makes its step of this. The
-sampler here is written for any library and is the reference; `fused` has one that does the same in four kernels on a
-GPU.
+A point is a distribution, a distance to reach and an independent run. A sampler draws noisy copies of the iterates of
+all points and returns how far they get and which direction leads farther; the descent takes its step from this. The
+sampler here works with any library and is the reference; `fused` does the same in four kernels on a GPU.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ class SmoothedProblem:
         self.votes_of: Ints = np.repeat(np.arange(len(p)), len(delta))
         self.distance = DISTANCES[distance]
         self.form = batch_form(statistic, self.n, self.p)
-        # By the statistic itself: the batch form takes costs for equal that whole votes tell apart.
+        # By the statistic itself: the batch form counts costs as equal that differ in whole votes.
         before = np.array([statistic(votes).ranking.ranks for votes in many])
         self.before: Ints = before[self.votes_of]
         self.far: Floats = np.empty((len(p), 0))
@@ -88,7 +87,7 @@ class SmoothedProblem:
 
 @dataclass(frozen=True)
 class DescentOptions:
-    """What one descent is to do.
+    """Options of one descent.
 
     Attributes
     ----------
@@ -142,7 +141,7 @@ class PlainSampler:
     most : int
         Numbers, of noise or of shares, to hold at a time.
     generator : optional
-        What `draw` draws from; whoever records a step must know it.
+        The generator behind `draw`, needed to record a step.
     """
 
     def __init__(
@@ -185,7 +184,7 @@ class PlainSampler:
 
 
 class Gain:
-    """What an outcome is worth to each point: the share of delta that it reaches."""
+    """The gain of an outcome for each point: the share of delta that it reaches."""
 
     def __init__(self, problem: SmoothedProblem, options: DescentOptions, like: Any) -> None:
         xp = self._xp = array_namespace(like)
@@ -328,7 +327,7 @@ def precision(like: Any) -> Any:
 
 
 def to_numpy(array: Any) -> Floats:
-    """Return a copy in ordinary memory, from where no library keeps it back (torch and cupy do, on a GPU)."""
+    """Return a copy in main memory, also of arrays that torch or cupy hold on a GPU."""
     for way in ("cpu", "get"):
         if hasattr(array, way):
             array = getattr(array, way)()

@@ -61,7 +61,7 @@ def average_on(
         return np.zeros(problem.p.shape)
     sampler = sampler_on(problem, options, like, seed, fused=fused)
     descent = Descent(problem, options, like, sampler)
-    # What a statistic of one's own does inside its batch form may not be recorded.
+    # What a user-defined statistic does inside its batch form may not be recorded.
     if _on_gpu(like) and problem.form is not None:
         return to_numpy(_replayed(descent, options, like, getattr(sampler, "generator", None)))
     return to_numpy(descent.run())

@@ -1,10 +1,10 @@
 """The improved estimator of breakdown functions: a smoothed saddle point, solved by stochastic gradients.
 
 The distance between T(p) and T(q) is piecewise constant in q, so it has no gradient. Its mean over noisy copies of q
-has one, and the score function estimates it from the distances alone (`descent`). What comes out of the descent is near
-an attack but seldom is one; the last step makes an attack of it, trims it, and runs the statistic again on the attacked
-votes (`trimming`), so that `upper` is an upper bound and not an estimate. For medians and Downward Merge the trimming
-is so good that for a handful of items a poor start is enough; `estimate` shows what the descent alone knows.
+has one, and the score function estimates it from the distances alone (`descent`). The result of the descent is close to
+an attack but seldom is one. The last step turns it into an attack, trims it, and runs the statistic again on the
+attacked votes (`trimming`), so that `upper` is an upper bound and not an estimate. For medians and Downward Merge the
+trimming is so good that for a few items a poor start is enough; `estimate` shows the result of the descent alone.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ class Estimate:
     estimate : (..., points) array
         Total variation between p and the average iterate. It bounds nothing.
     upper : (..., points) array
-        Total variation of a verified attack: no breakdown value is larger. Infinite where none was found.
+        Total variation of a verified attack, an upper bound on the breakdown value. Infinite where none was found.
     average : (..., points, n!) array
         The average iterate, over all runs.
     runs : (..., points, repeats) array
-        The estimate by each run alone: their spread says how far the noise of the descent reaches.
+        The estimate of each run; their spread shows the noise of the descent.
     attacked : (..., points, n!) array
         The attacked distribution; p itself where none was found.
     seed : int
@@ -105,7 +105,7 @@ def smoothed(
         Complete strict ballots over up to 8 items; in a sequence all with the same number of items. Above 6 items a
         step is work for a GPU.
     statistic : Statistic
-        `kemeny`, `borda`, `footrule`, `Robust` of one of them, or your own with a method `batch`.
+        `kemeny`, `borda`, `footrule`, `Robust` of one of them, or a user-defined statistic with a method `batch`.
     deltas : array, optional
         Distances to reach, above 0 and up to 1; every multiple of one pair by default.
     steps, samples : int
@@ -118,9 +118,9 @@ def smoothed(
     rng : int, Generator or None
         The same number gives the same result; it is kept in the result.
     device : str, optional
-        Run the descent by torch there, in single precision, with noise drawn there: "cuda" for a GPU, "cpu". The same
-        number gives the same result on the same device, and another one elsewhere. The last step, which makes attacks
-        of it, always runs on numpy.
+        Torch device on which the descent runs and draws its noise, in single precision: "cuda" for a GPU, or "cpu". A
+        seed repeats a result on the same device, but not on another. The last step, which makes the attacks, always
+        runs on numpy.
     like : array, optional
         Instead of `device`: an array of the library, on the device and in the precision that the descent is to use. The
         noise is drawn by numpy and copied there, so that all libraries see the same.
@@ -130,8 +130,8 @@ def smoothed(
     Seeks the saddle point of ``TV(p, q) + lambda (delta - rho(q))`` over q = softmax(x) and lambda >= 0, where
     ``rho(q) = E H(T(p), T(softmax(x + gamma z)))``, z standard Gaussian, has the gradient ``E[H z] / gamma`` in x.
     Beyond the paper's algorithm (`original`): noise comes in opposite pairs, which cancels most of its variance; its
-    scale falls; the start is where every outcome is near; distances count only up to delta; what is missing is
-    penalised; the last fifth of the iterates is averaged; and what comes out is made into an attack.
+    scale falls; the start is close to every outcome; distances count only up to delta; the missing distance is
+    penalised; the last fifth of the iterates is averaged; and the result is turned into an attack.
 
     Paper: the empirical breakdown function: Lagrangian, smoothing, optimisation (Section 3.3).
 
@@ -149,7 +149,7 @@ def smoothed(
                                {"steps": steps, "samples": samples, "repeats": repeats}.items())  # fmt: skip
     gamma = _check_options(steps, samples, distance, gamma, repeats)
     if device is not None and like is not None:
-        raise UsageError("device and like both set where to run", repair="give one of them")
+        raise UsageError("device and like both set the device", repair="give one of them")
     seed = seed_of(rng)
     generator = np.random.default_rng(seed)
     problem = SmoothedProblem(statistic, many, p, delta, distance)

@@ -4,8 +4,8 @@ Only the means of a few dozen features of the rankings decide on an outcome. The
 precision. The second raises e to the logits with the noise added, and less the noise, and multiplies with the features,
 all in registers and matrix units: what is left of n! numbers are the means. The third goes through the costs of all
 orders and keeps the least; the fourth weighs the noise with the gains. Noise is kept between the kernels because
-reading two bytes takes less time than making them again. No kernel adds in an order that depends on luck, so a seed
-gives the same result again on the same machine.
+reading two bytes takes less time than making them again. Every kernel adds in a fixed order, so a seed repeats the
+result on the same machine.
 
 Importing this module needs triton.
 """

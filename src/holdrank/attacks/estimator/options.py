@@ -1,4 +1,4 @@
-"""The constants of the paper's estimator, each with whose choice it is."""
+"""The constants of the paper's estimator, each with its origin."""
 
 from __future__ import annotations
 
@@ -53,17 +53,18 @@ class PaperOptions:
         Unit of distances in the Lagrangian: pairs of items in the authors' code, shares of the pairs in the text. It
         scales the multiplier.
     slack : float
-        What is taken off the distance to reach, in that unit, so that a value equal to it satisfies. Not in the text.
+        Subtracted from the distance to reach, in that unit, so that an equal value satisfies the constraint. Not in the
+        text.
     gradient_variance, gradient_draws : float, int
         Variance of the Gaussian noise in the parameters and number of draws for the gradient. Not in the text.
     value_variance, value_draws : float, int
         The same for the value of the smoothed distance. Not in the text, which has one scale for both.
     scored : {"shares", "parameters"}
         The score function estimates the gradient in the parameters. The authors' code passes it on as if it were the
-        gradient in the shares ("shares"); "parameters" takes it for what it is. Not in the text.
+        gradient in the shares ("shares"); "parameters" uses it as the gradient in the parameters. Not in the text.
     carry : bool
-        Whether the whole gradient of the last step is added to the score estimate. The authors' code does so, for it
-        does not clear the gradient in between; the multiplier then turns it around, which damps the descent. Not in
+        Whether the whole gradient of the last step is added to the score estimate. The authors' code does so, because
+        it does not clear the gradient in between; the multiplier then turns it around, which damps the descent. Not in
         the text. Without it the algorithm ends elsewhere, see :doc:`/theory/findings`. Only with `scored` "shares".
     rate, multiplier_rate : float
         First step size of the parameters and of the multiplier. Not in the text.
@@ -76,8 +77,8 @@ class PaperOptions:
     multiplier : float
         The first multiplier. It is kept at 0 or above, as in the text. The number is not in the text.
     patience : int
-        The multiplier is set to 0 after so many values in a row that satisfy the constraint; 0 for never. Not in the
-        text.
+        Number of successive values that satisfy the constraint after which the multiplier is set to 0; 0 for never. Not
+        in the text.
 
     Examples
     --------
@@ -111,7 +112,7 @@ class PaperOptions:
             object.__setattr__(self, name, value)
 
     def _checked(self) -> Iterator[tuple[str, Any]]:
-        """Return the options as Python's own numbers; refuse what makes no sense."""
+        """Return the options as Python's own numbers; refuse invalid values."""
         for name, allowed in _CHOICES.items():
             _expect(name, getattr(self, name) in allowed, f"be {' or '.join(map(repr, allowed))}", getattr(self, name))
         _expect("carry", isinstance(self.carry, bool), "be True or False", self.carry)

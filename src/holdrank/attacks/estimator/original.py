@@ -1,4 +1,4 @@
-"""The estimator as the paper writes it: stochastic descent and ascent on the smoothed Lagrangian.
+"""The estimator as written in the paper: stochastic descent and ascent on the smoothed Lagrangian.
 
 What the text leaves open is an option (`PaperOptions`). All seeds and distances advance together. The runs of one seed
 see the same noise at every distance, so that a result does not depend on which other distances are asked for.
@@ -42,7 +42,7 @@ class Ended:
     reached : (seeds, deltas) array of bool
         Whether the statistic, run on the mean, is as far away as asked, and not because of how it breaks ties.
     steps : int
-        Steps taken: fewer than asked for where the time was over.
+        Steps taken: fewer than requested if the time limit was reached.
     """
 
     average: Floats

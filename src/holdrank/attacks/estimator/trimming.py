@@ -1,4 +1,4 @@
-"""Attacks out of what a descent ends with: distributions near it that reach delta, trimmed, and verified.
+"""Attacks from the result of a descent: nearby distributions that reach delta, trimmed and verified.
 
 For medians and Downward Merge the trimming is a linear program, for others a random search.
 """
@@ -76,7 +76,7 @@ def _starts(
 
 
 def _rivals(problem: SmoothedProblem, point: int, most: int = 64) -> Ints:
-    """Return the numbers of the rankings to try: all if they are few, else those far enough with the least cost."""
+    """Return the numbers of the rankings to try: all if they are few, else those far enough with the lowest cost."""
     size = problem.p.shape[1]
     if size <= _FEW_RANKINGS:
         return np.arange(size)

@@ -27,7 +27,7 @@ _TRIES = 4  # targets tried for one aim where there are too many to list
 def find(
     votes: Votes, before: Ranking, aims: Sequence[Aim], change: Change, clock: Clock, progress: Progress | None
 ) -> list[Found]:
-    """Return what is known about the least change of the votes that reaches each aim against the footrule median.
+    """Return bounds on the smallest change of the votes that reaches each aim against the footrule median.
 
     Notes
     -----
@@ -35,9 +35,9 @@ def find(
 
         sum_s (w_s - r_s) (d(s, sigma) - d(s, nu)) <= e d(sigma, nu),   0 <= r_s <= w_s,
 
-    where e is the weight put in, for replaced votes e = sum_s r_s. Rivals come one by one, where a solution lets them
-    win. The target is first held against the consensus and against itself with two items swapped, which is closed
-    and excludes most targets. Paper: the breakdown function (Section 2.2), here exact for the footrule.
+    where e is the weight added, for replaced votes e = sum_s r_s. Rivals join one by one, where a solution lets them
+    win. The target is first compared with the consensus and with itself with two items swapped. Both have closed forms,
+    and they rule out most targets. Paper: the breakdown function (Section 2.2), here exact for the footrule.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def find(
 
 @dataclass(frozen=True, slots=True)
 class _Flips:
-    """At least so many pairs in another order: one level for each number."""
+    """At least a given number of pairs in another order: one level for each number."""
 
     wanted: list[int]
 
@@ -96,7 +96,7 @@ class _Flips:
         return np.full(len(self.wanted), value)
 
     def candidates(self, n: int) -> Iterator[Ints]:
-        """Yield targets worth a try: blocks of neighbours reversed, alone or side by side."""
+        """Yield promising targets: blocks of neighbours reversed, alone or side by side."""
         for size in range(2, n + 1):
             for start in range(n - size + 1):
                 target = np.arange(n)
@@ -126,12 +126,12 @@ class _Above:
         return np.array([self.upper - self.lower])
 
     def excess(self, value: float, reduced: Floats) -> Floats:
-        """Return the least value of an assignment that reaches the aim, by value and reduced costs of the cheapest."""
+        """Return the smallest value of an assignment that reaches the aim, from the optimum and its reduced costs."""
         least_below = np.minimum.accumulate(reduced[self.lower][::-1])[::-1]
         return np.array([value + float((reduced[self.upper][:-1] + least_below[1:]).min())])
 
     def candidates(self, n: int) -> Iterator[Ints]:
-        """Yield targets worth a try: the two meet somewhere, or swap."""
+        """Yield promising targets: the two meet somewhere, or swap."""
         order = [i for i in range(n) if i not in (self.upper, self.lower)]
         for at in range(n - 1):
             yield np.argsort([*order[:at], self.upper, self.lower, *order[at:]])
@@ -162,7 +162,7 @@ class _Enter:
         return np.array([value + float(reduced[self.newcomers, : self.top].min(initial=math.inf))])
 
     def candidates(self, n: int) -> Iterator[Ints]:
-        """Yield targets worth a try: a newcomer moves up, or swaps with somebody."""
+        """Yield promising targets: a newcomer moves up, or swaps with another item."""
         for item in self.newcomers.tolist():
             for place in range(self.top):
                 yield np.argsort(np.insert(np.delete(np.arange(n), item), place, item))
@@ -175,7 +175,7 @@ _Wish = _Flips | _Above | _Enter
 
 
 def _search(places: Places, wish: _Wish, clock: Clock, progress: Progress | None) -> list[Found]:
-    """Return what is known about each level of the wish."""
+    """Return bounds and attacks for each level of the wish."""
     listed = places.n <= _LISTED_ITEMS
     explore: Callable[..., _Ledger] = _all_targets if listed else _some_targets
     ledger = explore(places, wish, clock, progress, 0.0)
@@ -199,7 +199,7 @@ def _search(places: Places, wish: _Wish, clock: Clock, progress: Progress | None
 
 
 class _Ledger:
-    """For each level of a wish: the least bound of all targets that reach it, and the best target known."""
+    """For each level of a wish: the smallest bound of all targets that reach it, and the best target known."""
 
     def __init__(self, levels: int) -> None:
         self.lower: Floats = np.full(levels, math.inf)
@@ -339,9 +339,9 @@ def _attacks(places: Places, ledger: _Ledger, clock: Clock) -> list[tuple[float,
 
 
 def _nudged(places: Places, answer: TargetPrice) -> TargetPrice:
-    """Return the attack of an answer, with a hair of the target in place of the same share of everything.
+    """Return the attack of an answer, with a tiny share of everything replaced by the target.
 
-    That puts every rival behind by the distance, and takes no program.
+    That puts every rival behind by the distance, and needs no program.
     """
     share = 2 * places.strict / UNIT
     if not places.change.takes:
@@ -351,7 +351,7 @@ def _nudged(places: Places, answer: TargetPrice) -> TargetPrice:
 
 
 def _mixed(places: Places, target: Ints) -> TargetPrice:
-    """Return an attack that removes the same share of all ballots: no linear program, not the cheapest."""
+    """Return an attack that removes the same share of all ballots: without a linear program, but not the cheapest."""
     if not places.change.puts:
         return TargetPrice(0.0, math.inf, np.empty(0), 0.0)
     adding = Places(places.votes, Ranking.from_order(places.order), Change.ADD)

@@ -1,9 +1,9 @@
-"""The votes as the footrule sees them, and the price of one target: the least change that makes it a median.
+"""The votes as the footrule sees them, and the price of one target: the smallest change that makes it a median.
 
 The footrule is the sum of absolute differences of places, a metric on all vectors of places, those of ballots with
-ties too. So the best ballot to put in is the target itself: by the triangle inequality no other one helps it more
-against any rival. What is left is which ballots to remove, one column each, and a row for each rival that would
-still beat the target; the cheapest rival is an assignment problem.
+ties too. So the best ballot to add is the target itself: by the triangle inequality no other one helps it more against
+any rival. The program has a column for each ballot to remove and a row for each rival that would still beat the target;
+the cheapest rival is an assignment problem.
 
 Items are numbered by the consensus, places from 0, and weights are counted in units of which the votes have ten
 thousand: the tolerances of the solver are absolute, and this makes them small.
@@ -80,7 +80,7 @@ class Places:
         return bounds
 
     def _knapsack(self, heaps: Floats, gains: Ints, apart: float) -> float:
-        """Return the least weight to change before the target equals a rival, by weight and lead of the rival."""
+        """Return the minimum weight to change before the target equals a rival, by weight and lead of the rival."""
         behind = float(heaps @ gains)
         if behind <= SAME_COST / 100:
             return 0.0
@@ -115,7 +115,7 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class TargetPrice:
-    """What a target costs: a certified bound, the value (infinite when not known), and the attack."""
+    """The price of a target: a certified bound, the value (infinite if unknown), and the attack."""
 
     bound: float
     value: float
@@ -126,16 +126,16 @@ class TargetPrice:
 def target_price(
     places: Places, target: Ints, clock: Clock, limit: float = math.inf, slack: float = 0.0
 ) -> TargetPrice:
-    """Return the least weight to change before the target is a median, by `slack` for each item that a rival moves.
+    """Return the minimum weight to change before the target is a median, by `slack` for each item that a rival moves.
 
-    Stops with the bound alone when that is not below `limit`, or when the clock stops.
+    Returns only the bound once it reaches `limit`, or when the clock stops.
     """
     n, m = places.n, len(places.weights)
     grid = np.arange(n)
     mine = places.distances(target)
     moved = np.ones((n, n))
     moved[grid, target] = 0.0
-    pulls = places.apart[target]  # what a unit of the target, put in, costs each item at each place
+    pulls = places.apart[target]  # what a unit of the target, added, costs each item at each place
     removed, added, bound = np.zeros(m), 0.0, 0.0
     model = LinearProgram(np.ones(m), places.weights, presolve=False) if places.change.takes else None
     rival: Ints = grid

@@ -1,4 +1,4 @@
-"""The least number of whole votes for an attack on Kemeny's median: the programs of targets in whole numbers."""
+"""The minimum number of whole votes for an attack on Kemeny's median: the programs of targets in whole numbers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WHOLE_WALK = 50_000_000  # orders visited at most for whole votes
 
 
 class CountedSearch(TargetSearch):
-    """The least number of whole votes: orders whose price in shares leaves room for fewer votes than are known."""
+    """The minimum number of whole votes: a search over orders whose price in shares allows fewer than known."""
 
     def __init__(self, siege: Siege, aims: Sequence[Aim], lower: Sequence[float]) -> None:
         super().__init__(siege)
@@ -63,7 +63,7 @@ class CountedSearch(TargetSearch):
             self.round(priced.order, priced.rivals)
 
     def round(self, order: Ints, rivals: Ints) -> None:
-        """Find the least number of whole votes for one order, weakly and strictly."""
+        """Find the minimum number of whole votes for one order, weakly and strictly."""
         if order.tobytes() in self.seen or len(self.seen) >= _WHOLE_PROGRAMS or self.clock.over():
             return
         self.seen.add(order.tobytes())
@@ -91,11 +91,12 @@ class CountedSearch(TargetSearch):
         self.finished = walked and len(self.seen) < _WHOLE_PROGRAMS and not self.undecided
 
     def found(self, aim: Aim) -> Whole:
-        """Return what is known in whole votes; where not all was decided, what the shares make necessary."""
+        """Return bounds in whole votes; where the search did not finish, the bound that follows from the shares."""
         k = aim.flips
         least = float(min(self.least[False][k], self.least[True][k]))
         settled = self.finished or least <= self.asked[k]
-        # Of the orders that could decide with fewer votes all were looked at; that none can at all is another matter.
+        # All orders that could decide with fewer votes were examined; this does not prove that no number of votes
+        # decides.
         proved = self.finished and self.miss is not None and math.isfinite(self.least[True][k])
         decide = max(float(self.least[True][k]) if proved else 0.0, self.asked_to_decide[k])
         return Whole(least if settled else self.asked[k], self.plans[k], self.tie_plans[k], decide)
@@ -104,11 +105,11 @@ class CountedSearch(TargetSearch):
 def whole_price(
     siege: Siege, target: Ints, strictly: bool, rivals: Ints, stop: float, clock: Clock, miss: Side | None = None
 ) -> tuple[float, Plan | None, Ints]:
-    """Return the least number of whole votes that make the target an optimum, or the only one; with the plan.
+    """Return the minimum number of whole votes that make the target an optimum, or the only one; with the plan.
 
-    The number is infinite when it is not below `stop`, nan when it could not be found. Also returns the rivals met.
-    The same program in whole numbers: margins of counts are whole, so to win strictly is to win by one. With a side
-    `miss`, the target has to win against the orders of that side only.
+    The number is infinite if it is not below `stop`, and nan if it could not be found. Also returns the rivals met. The
+    same program in whole numbers: margins of counts are whole, so to win strictly is to win by one. With a side `miss`,
+    the target has to win against the orders of that side only.
     """
     total = siege.votes.total
     margin = np.rint(siege.margin * total)

@@ -1,11 +1,11 @@
 """The exact engine for Kemeny's median: the cheapest attack over all orders that would reach the goal.
 
-Three facts carry it. For a target order the best ballot to put in is the target itself, so its price is a small
-linear program over the ballots to remove, one row for each rival order that must not win (`siege.Siege.price`). Two
+It rests on three facts. For a target order the best ballot to add is the target itself, so its price is a small linear
+program over the ballots to remove, one row for each rival order that must not win (`siege.Siege.price`). Two
 neighbouring blocks of the target can be swapped by a rival, which bounds the price from below by the mean margin
 between the blocks; a walk through all orders that stays below the best prices known meets few candidates
-(`walks.search_orders`). And budgets that cannot mix two parts of the median leave them apart (`walks.parts_of`), so
-small budgets are settled for many items. Proofs: docs/theory/breakdown.md.
+(`walks.search_orders`). And a budget too small to mix two parts of the median keeps them apart (`walks.parts_of`), so
+small budgets are solved for many items. Proofs: docs/theory/breakdown.md.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _MOST_IN_PROGRAMS = 1e9  # votes: beyond, one vote is less than an integer progr
 def find(
     votes: Votes, before: Ranking, aims: Sequence[Aim], change: Change, clock: Clock, progress: Progress | None
 ) -> list[Found]:
-    """Return what the least change of the votes is that reaches each aim: certified bounds and an attack.
+    """Return the smallest change of the votes that reaches each aim: certified bounds and an attack.
 
     Exact for about a dozen items, and for small budgets of several dozen; else bounds.
     """
@@ -62,10 +62,9 @@ def find(
 def whole(
     votes: Votes, before: Ranking, aims: Sequence[Aim], change: Change, found: Sequence[Found], clock: Clock
 ) -> list[Whole]:
-    """Return the least number of whole votes for each aim, and a plan of whole votes, given the answer in shares.
+    """Return the minimum number of whole votes for each aim, and a plan of whole votes, given the answer in shares.
 
-    Fewer candidates differ by less than one vote than one may fear; where there are too many, what is needed stays
-    what the shares say.
+    Few candidates differ by less than one vote; where there are too many, the lower bound is the one from the shares.
     """
     if votes.total > _MOST_IN_PROGRAMS:
         return [Whole(0.0)] * len(aims)
@@ -90,7 +89,7 @@ def whole(
 
 
 class _Curve(TargetSearch):
-    """The least budget for at least k flipped pairs, for all k at once."""
+    """The minimum budget for at least k flipped pairs, for all k at once."""
 
     def __init__(self, siege: Siege, before: Ranking, most: int) -> None:
         super().__init__(siege)
@@ -105,7 +104,7 @@ class _Curve(TargetSearch):
         self.weak: list[Priced | None] = [None] * (pairs + 1)  # the cheapest that ties only
 
     def limits(self) -> Floats:
-        """See `TargetSearch`: distances beyond the largest asked for are as good as that."""
+        """See `TargetSearch`: distances beyond the largest requested one count as that one."""
         limits = self.upper.copy()
         limits[self.most :] = limits[self.most]
         return limits
@@ -123,14 +122,14 @@ class _Curve(TargetSearch):
                     self.upper[at], self.best[at] = priced.value, priced
 
     def search(self, clock: Clock, progress: Progress | None) -> None:
-        """Fill the bounds, as far as the clock and patience allow."""
+        """Compute the bounds, as far as the time limit and the effort limit allow."""
         siege = self.siege
         pairs = len(self.upper) - 1
         if pairs == 0:
             return
         start = siege.tempting_orders(clock) if siege.n > SUBSETS_UP_TO else np.empty((0, siege.n), dtype=np.int64)
         self.learn(start, np.zeros(len(start)), clock, progress)
-        # The orders with the least bounds for each distance are good targets.
+        # The orders with the smallest bounds for each distance are good targets.
         limits = self.limits()
         found, walk = walks.room_for(pairs + 1, siege.n), walks.new_walk(siege.n)
         wanted = self.wanted(walks.parts_of(siege.against, np.inf))
@@ -151,7 +150,7 @@ class _Curve(TargetSearch):
         np.maximum.accumulate(self.lower, out=self.lower)
 
     def found(self, k: int, clock: Clock) -> Found:
-        """Return what is known about at least `k` flipped pairs."""
+        """Return bounds and an attack for at least `k` flipped pairs."""
         if k >= len(self.upper):
             return Found(math.inf)
         best = self.best[k]
@@ -164,7 +163,7 @@ class _Curve(TargetSearch):
 
 
 class _Wish(TargetSearch):
-    """The least budget for one goal other than a distance."""
+    """The minimum budget for one goal other than a distance."""
 
     def __init__(self, siege: Siege, aim: Aim) -> None:
         super().__init__(siege)
@@ -191,7 +190,7 @@ class _Wish(TargetSearch):
             self.upper, self.best = priced.value, priced
 
     def search(self, clock: Clock, progress: Progress | None) -> None:
-        """Find a good target, then prove that there is none much better."""
+        """Find a good target, then prove that none is much better."""
         siege = self.siege
         targets = self._simple_targets()
         bounds = np.array([block_bound_of(siege.against, order, siege.battles) for order in targets])
@@ -223,7 +222,7 @@ class _Wish(TargetSearch):
         return bool(self.newcomer[list(order[: self.top])].any())
 
     def found(self, clock: Clock) -> Found:
-        """Return what is known."""
+        """Return bounds and an attack."""
         plan = None if self.best is None else self.siege.plan(self.best, clock)
         weak = self.weak if plan is None else None
         tie_plan = None if weak is None else self.siege.weak_plan(weak, clock)

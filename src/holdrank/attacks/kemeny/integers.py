@@ -1,7 +1,7 @@
-"""Programs with few rows in whole numbers: how many votes at least, when shares of votes will not do.
+"""Integer programs with few rows: the minimum number of whole votes.
 
-The linear program says where each column stands and what it costs to move it: most cannot move at all within the number
-of votes in question, so the programs in whole numbers are small.
+The linear program gives the value of each column and its reduced cost. Most columns cannot move within the number of
+votes in question, so the integer programs are small.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ _FINE = 2**30  # multipliers are rounded to this part of the largest
 
 
 class UndecidedError(Exception):
-    """A program was not solved: the time was over, or the solver lost."""
+    """A program was not solved: the time limit was reached, or the solver failed."""
 
 
 def leaves_nothing(dropped: float, lightest: float, rows: Callable[[], Ints]) -> bool:
-    """Whether conditions that take the loss of a share `dropped` of the votes take the loss of all: proved, or False.
+    """Whether conditions that need a share `dropped` of the votes removed need all removed: True only if proven.
 
-    What is left may be scaled until it holds all of some ballot, and the conditions still hold. So either the lightest
-    ballot can be left or nothing can, and a share is only asked whether it is nearer to the one or to the other. Where
-    it cannot tell, whole numbers do: if a sum of the conditions counts less than 0 on every ballot, no part of the
-    votes meets them all.
+    The remaining votes may be scaled until they hold all of some ballot, and the conditions still hold. So either the
+    lightest ballot can remain or nothing can, and the share only has to show which of the two is nearer. Where it
+    cannot, whole numbers decide: if a sum of the conditions is negative on every ballot, no part of the votes meets
+    them all.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def leaves_nothing(dropped: float, lightest: float, rows: Callable[[], Ints]) ->
     lightest : float
         Share of the lightest ballot.
     rows : callable
-        Returns the conditions in whole numbers, one row each: what every ballot counts; 0 or more is wanted.
+        Returns the conditions in whole numbers, one row each: the value of every ballot; the total must be 0 or more.
     """
     if dropped <= 1 - 2 * max(lightest, _UNSURE):
         return False
@@ -53,8 +53,8 @@ def leaves_nothing(dropped: float, lightest: float, rows: Callable[[], Ints]) ->
 def contradict(rows: Ints) -> bool:
     """Whether no weights of ballots, not all of them 0, satisfy ``rows @ weights >= 0``; True only if that is proved.
 
-    So it is when multipliers exist with which the sum of the rows is negative on every ballot (Gordan). A linear
-    program suggests them; rounded to whole numbers they prove it, or not.
+    This holds if multipliers exist with which the sum of the rows is negative on every ballot (Gordan). A linear
+    program suggests them; rounded to whole numbers, they prove it or not.
     """
     kinds = np.unique(rows, axis=1)
     if not kinds.size:
@@ -75,8 +75,8 @@ def least_cost(
 ) -> Floats | None:
     """Return ``0 <= z <= cap`` with ``gains @ z >= needs`` and the least ``cost @ z``, in whole numbers or not.
 
-    None when that is not below `stop`, or does not exist; `UndecidedError` when it could not be decided. Columns with
-    equal gains are one.
+    None if that is not below `stop`, or does not exist; raises `UndecidedError` if it could not be decided. Columns
+    with equal gains are merged.
     """
     table, kind = np.unique(np.column_stack((*gains, cost)), axis=0, return_inverse=True)
     kind = kind.ravel()
@@ -108,7 +108,7 @@ def _nearby(
 ) -> Floats | None:
     """Return whole numbers close to the linear program that meet the needs and cost `number` at most, if there are any.
 
-    Moving a few columns is nearly always enough, and only when it is not do all of them have to be looked at.
+    Moving a few columns is nearly always enough; only otherwise are all of them examined.
     """
     easiest = np.argsort(np.abs(solved.reduced_costs), kind="stable")
     movable = int((np.abs(solved.reduced_costs) <= number - solved.bound + 1e-6).sum())
@@ -134,7 +134,7 @@ def _nearby(
 def _anywhere(values: Floats, needs: Floats, most: Floats, price: Floats, stop: float, clock: Clock) -> Floats | None:
     """Return the cheapest whole numbers that meet the needs, if they cost less than `stop`.
 
-    Shares may fit where whole numbers do not, however many: all columns at once, and no number of votes.
+    Shares may fit where no whole numbers do: this uses all columns at once, without a fixed number of votes.
     """
     program = LinearProgram(price, most, whole=np.ones(len(most), dtype=np.bool_))
     program.add_rows(_all_columns(values), values, needs, np.inf)

@@ -1,9 +1,9 @@
-"""One goal on many items: certified bounds and an attack, where walking through all orders is out of the question.
+"""One goal on many items: certified bounds and an attack, where a walk through all orders is not feasible.
 
 Upper bounds come from targets. A target that is cheaper than every order that misses the goal is enough, whether or
 not it is the median itself, so its price is a linear program whose rivals all miss the goal. Lower bounds come from
-the duals of those rivals: with fixed weights on them the least cost of any attack is a sum over pairs, and its
-minimum over all orders that reach the goal is again a median problem, relaxed to a linear program. Proofs:
+the duals of those rivals: with fixed weights on them the lowest cost of any attack is a sum over pairs, and its minimum
+over all orders that reach the goal is again a median problem, relaxed to a linear program. Proofs:
 docs/theory/breakdown.md.
 """
 
@@ -37,7 +37,7 @@ _EXACT = 1e-4  # in UNIT: bounds so near are one number
 
 
 class Claim:
-    """The search for the least budget that reaches one goal other than a distance."""
+    """The search for the minimum budget that reaches one goal other than a distance."""
 
     def __init__(self, siege: Siege, aim: Aim) -> None:
         self.siege, self.aim = siege, aim
@@ -61,7 +61,7 @@ class Claim:
                     self.battles[winner, loser] += weight
 
     def search(self, clock: Clock, progress: Progress | None) -> None:
-        """Improve targets and weights in turn until the bounds meet, nothing changes, or the time is over."""
+        """Improve targets and weights in turn until the bounds meet, nothing changes, or the time limit is reached."""
         pull = 0.0
         likely = sorted(self.arcs, key=self._passing_cost)
         for number in range(_ROUNDS):
@@ -81,7 +81,7 @@ class Claim:
             pull = self._pull() * self.upper
 
     def _so_far(self) -> str:
-        """Return what is known, in votes."""
+        """Return the bounds so far, in votes."""
         total = self.siege.votes.total
         fails = max(votes_needed(self.lower, total) - 1, 0.0)
         return so_far(fails, math.ceil(self.upper * total) if math.isfinite(self.upper) else math.inf)
@@ -138,7 +138,7 @@ class Claim:
         return not first.isdisjoint(self.aim.newcomers)
 
     def price(self, target: Ints, slack: float, clock: Clock) -> TargetOptimum | None:
-        """Return the least budget with which every order that misses the goal loses to the target by `slack`."""
+        """Return the minimum budget with which every order that misses the goal loses to the target by `slack`."""
         toward = signs(target)
 
         def rival_of(after: Floats) -> tuple[Ints | None, bool]:
@@ -152,7 +152,7 @@ class Claim:
         return self.siege.program(target, list(self.rivals), lambda _: slack, rival_of, clock)
 
     def _rival(self, after: Floats, slack: float, clock: Clock) -> tuple[Ints, bool]:
-        """Return the best order that misses the goal, and whether that is proved; any other if no such order is best.
+        """Return the best order that misses the goal, and whether that is proven; another order if none such is best.
 
         Where the orders that miss the goal are not one side of it, one item must stand high: a little push down in all
         of its pairs makes an order that misses the goal the best one unless all of these lose.
@@ -174,7 +174,7 @@ class Claim:
     def _raise_by_weights(self, price: TargetOptimum, clock: Clock) -> list[tuple[int, int]]:
         """Raise the lower bound by the duals of the rivals that a target's price came with.
 
-        Where one of several arcs is enough, the arcs with the least bound are split until that no longer helps.
+        Where one of several arcs is enough, the arcs with the smallest bound are split until that no longer helps.
         Returns the arcs that are most likely to be part of a better target.
         """
         n = self.siege.n
@@ -203,8 +203,8 @@ class Claim:
     ) -> tuple[float, list[tuple[int, int]]]:
         """Return a bound for orders with these arcs where one changed battle changes one pair.
 
-        Then nothing but pairs is left in the dual of the attack: with i before j, the weight of the rivals that have j
-        before i times the margin, less what taking battles away can save.
+        Then the dual of the attack depends on pairs only: with i before j, the weight of the rivals that have j before
+        i times the margin, less what removing battles can save.
         """
         change, W = self.siege.change, self.battles
         if not change.takes:
@@ -241,7 +241,7 @@ class Claim:
             budget = mean
 
     def found(self, clock: Clock) -> Found:
-        """Return what is known, in shares of the votes."""
+        """Return bounds and an attack, in shares of the votes."""
         plan: Plan | None = None
         upper = self.upper
         if self.target is not None:
@@ -253,7 +253,7 @@ class Claim:
         return Found(lower, upper / UNIT if plan is not None else math.inf, plan)
 
     def whole(self, lower: float, target: Ints, clock: Clock) -> Whole:
-        """Return whole votes: what the shares make necessary, and a plan for one target, if there is one."""
+        """Return whole votes: the lower bound from the shares, and a plan for one target, if there is one."""
         if not len(target):
             return Whole(votes_needed(lower, self.siege.votes.total))
         rivals = np.array(self.rivals, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Orders of items that are numbered by the median under attack: what tells them apart, and bounds on reaching them."""
+"""Orders of items that are numbered by the median under attack: their flipped pairs, and bounds on reaching them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def signs(order: npt.NDArray[Any]) -> Floats:
 
 
 def cheapest_rival(ahead: Floats, whole: bool, miss: Side | None, clock: Clock) -> tuple[Ints, bool]:
-    """Return the best order, of one side or of all, under a matrix of margins, and whether that is proved."""
+    """Return the best order, of one side or of all, under a matrix of margins, and whether that is proven."""
     cost = np.maximum(-ahead, 0.0)
     if miss is not None:
         found = miss.cheapest(cost, whole, clock)
@@ -59,7 +59,7 @@ def block_bound_of(against: Floats, order: Ints, sums: bool) -> float:
 
 
 def widest_path(against: Floats, starts: npt.NDArray[np.bool_], stops: npt.NDArray[np.bool_]) -> float:
-    """Return the least budget that allows a chain of neighbours from a start to a stop: its worst link counts."""
+    """Return the minimum budget that allows a chain of neighbours from a start to a stop: its worst link counts."""
     reach = np.where(starts, 0.0, np.inf)
     open_ = np.ones(len(against), dtype=np.bool_)
     while open_.any():

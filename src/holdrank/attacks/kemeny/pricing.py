@@ -1,7 +1,7 @@
 """The prices of target orders for attacks on Kemeny's median: the loop is `arrays/loops/pricing.c`.
 
-The price of a target is the least budget with which it is among the optima. With z what is taken of each column and a
-row for each rival order that must not win, it is a linear program, one that grows by rows:
+The price of a target is the minimum budget with which it is among the optima. With z the amount used of each column and
+a row for each rival order that must not win, it is a linear program that grows by rows:
 
     minimise cost @ z   over   gain[r] @ z >= need[r] for each rival r,   0 <= z <= cap
     its dual bound      duals @ need - sum over columns of cap * max(0, duals @ gain - cost)
@@ -37,7 +37,7 @@ class Outcome(IntEnum):
 
 
 class Attacker(NamedTuple):
-    """What an attacker may do, as columns: ballots to remove, then what is put in.
+    """What an attacker may do, as columns: ballots to remove, then what is added.
 
     Attributes
     ----------
@@ -50,10 +50,10 @@ class Attacker(NamedTuple):
     cap, cost : (columns,) arrays
         How much there is of each column, and what it costs.
     balance : (columns,) array
-        A row that must not be negative, whatever the target: added battles need as many removed. Empty for none.
+        A row that must not be negative for any target: added battles need as many removed. Empty for none.
     swaps : bool
-        The target is put in for each ballot that is removed. Else columns after the ballots stand for adding one
-        battle, pair after pair, or the target itself.
+        The target is added for each ballot that is removed. Else columns after the ballots stand for adding one battle,
+        pair after pair, or the target itself.
     """
 
     ranks: Ints
@@ -72,9 +72,9 @@ class Targets(NamedTuple):
     ----------
     orders : (t, n) array of int
     stops : (t,) array
-        A target that costs at least this much is of no interest.
+        Prices from this value on are not needed.
     rivals : (t, r, n) array of int
-        First rivals of each target; a line that begins with -1 is none.
+        First rivals of each target; a line that begins with -1 is unused.
     """
 
     orders: Ints
@@ -94,7 +94,7 @@ class Prices(NamedTuple):
     taken : (t, columns) array
         Of each column; may have no rows.
     rivals : (t, most, n) array
-        The rivals used, for whoever goes on from here; lines that are not used stay as they are.
+        The rivals used, for a later program; unused lines keep their values.
     """
 
     values: Floats
@@ -104,7 +104,7 @@ class Prices(NamedTuple):
 
 
 def new_prices(targets: int, n: int, columns: int = 0, rivals: int = 48) -> Prices:
-    """Return room for the prices of so many targets, with what is taken of the columns where there are some."""
+    """Return arrays for the prices of a number of targets, with the amounts of the columns if there are any."""
     return Prices(
         np.zeros(targets),
         np.zeros(targets, dtype=np.int64),
@@ -114,10 +114,10 @@ def new_prices(targets: int, n: int, columns: int = 0, rivals: int = 48) -> Pric
 
 
 def price_orders(attacker: Attacker, targets: Targets, slack: float, exact: bool, prices: Prices) -> None:
-    """Price each target: the least budget with which it is among the optima, or a bound that reaches its stop.
+    """Price each target: the minimum budget with which it is among the optima, or a bound that reaches its stop.
 
     Rivals that beat the target join its program one after the other, until none is left, or a bound from the duals
-    reaches the stop. Bounds hold whatever the state of the simplex method.
+    reaches the stop. Bounds hold in every state of the simplex method.
 
     Parameters
     ----------
@@ -126,8 +126,8 @@ def price_orders(attacker: Attacker, targets: Targets, slack: float, exact: bool
     slack : float
         The target must win against each rival by this much, as a mean over the pairs: 0 for the infimum.
     exact : bool
-        Prove by dynamic programming that nothing beats the target; otherwise only local search looks, and a target
-        that it cannot beat is OPEN.
+        Prove by dynamic programming that nothing beats the target; otherwise use local search only, and report a target
+        that it cannot beat as OPEN.
     prices : Prices
         Filled.
     """

@@ -1,8 +1,7 @@
-"""The price of one target order: the least budget with which it becomes a Kemeny median, and the attack.
+"""The price of one target order: the minimum budget with which it becomes a Kemeny median, and the attack.
 
-For a target the best ballot to put in is the target itself: no ballot helps it more against any rival. What is left
-is which ballots to remove, a linear program with one row for each rival order that must not win; rivals are found
-as they are needed.
+For a target the best ballot to add is the target itself: no ballot helps it more against any rival. Which ballots to
+remove is a linear program with one row for each rival order that must not win; rivals are added as needed.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from holdrank.votes.votes import Votes
 
 SUBSETS_UP_TO = 12  # items: above, the rivals of a target come from the branch and bound of the median itself
 _WALK = 400_000  # orders of 12 items visited between two looks at the clock, some hundredths of a second
-UNIT = 10 * highs.UNIT  # all votes together; finer than elsewhere, for bounds are compared to a ten-millionth of it
+UNIT = 10 * highs.UNIT  # all votes together; finer than elsewhere, because bounds are compared to a ten-millionth of it
 SOLVED = 1e-5  # in that unit: what counts as no rival
 _MOST_RIVALS = 400  # of one target in such a program; a tenth of that is usual
 
@@ -53,7 +52,7 @@ class TargetOptimum:
     Attributes
     ----------
     value : float
-        The least budget, proved from below by the duals.
+        The minimum budget, proved from below by the duals.
     taken : array
         Of each column.
     rivals : list of arrays
@@ -61,7 +60,7 @@ class TargetOptimum:
     weights : array
         Duals of the rivals, for margins summed over pairs.
     balance : float
-        Dual of a battle put in, where as many must be removed.
+        Dual of a battle added, where as many must be removed.
     """
 
     value: float
@@ -72,10 +71,10 @@ class TargetOptimum:
 
 
 class Siege:
-    """The votes as an attacker sees them: items numbered by the median, ballots to remove, ballots to put in.
+    """The votes as an attacker sees them: items numbered by the median, ballots to remove, ballots to add.
 
-    The attacker chooses ``z``: columns are the ballots to remove (when the change allows it), then what is put in.
-    Replacing a ballot by the target is one column, for the target is the best that can be put in.
+    The attacker chooses ``z``: columns are the ballots to remove (when the change allows it), then what is added.
+    Replacing a ballot by the target is one column, because the target is the best that can be put in.
     """
 
     def __init__(self, votes: Votes, before: Ranking, change: Change) -> None:
@@ -89,7 +88,7 @@ class Siege:
         self.margins: Floats = (wins - wins.T) / votes.total  # the difference of counts is exact
         self.margin = self.margins[first, second]
         self.battles = adds_battles(votes)
-        # What a target wins by in every pair: a ranking put in does that at once, battles pair by pair; so may drops.
+        # What a target wins by in every pair: a ranking added does that at once, battles pair by pair; so may drops.
         self.slack = STRICT / max(len(first), 1) if self.battles or not change.puts else STRICT
         share = votes.weights / votes.total
         self.lightest = float(share.min())
@@ -104,7 +103,7 @@ class Siege:
         taking = share if takes else share[:0]
         self.cap = np.concatenate((taking, np.full(puts, 2.0 if not change.takes else 1.0)))
         self.cost = np.concatenate((np.ones(self.takes), np.full(puts, 1.0 if not change.takes else 0.0)))
-        # Battles put in need as many removed.
+        # Battles added need as many removed.
         balanced = change.keeps_total and self.battles
         self.balance_row = np.concatenate((np.ones(self.takes), -np.ones(puts))) if balanced else np.empty(0)
         # One changed vote moves a margin by two when it is replaced, by one when it comes or goes.
@@ -207,9 +206,9 @@ class Siege:
         return after
 
     def plan(self, priced: Priced, clock: Clock) -> Plan | None:
-        """Return the attack that makes the target the only optimum, by a hair more than its price as a rule.
+        """Return the attack that makes the target the only optimum; it usually costs slightly more than the price.
 
-        Where votes are dropped, a tie that no vote speaks about cannot be broken by a hair.
+        Where votes are dropped, a tie between items that no vote compares cannot be broken by a small change.
         """
         key = priced.order.tobytes()
         if key not in self._plans:
@@ -227,15 +226,15 @@ class Siege:
         rival_of: Callable[[Floats], tuple[Ints | None, bool]],
         clock: Clock,
     ) -> TargetOptimum | None:
-        """Solve the program of one target with as many rivals as it takes; None if it has no solution or no end.
+        """Solve the program of one target with as many rivals as needed; None if it has no solution or does not finish.
 
         Parameters
         ----------
         target : array
         rivals : sequence of arrays
-            To begin with; none is the target.
+            First rivals; none of them is the target.
         room : callable
-            By how much the target must win against a rival that differs from it in so many pairs.
+            Takes the number of pairs in which a rival differs, and returns by how much the target must win.
         rival_of : callable
             Given the margins after the attack, return the next rival, or None if there is none, and whether that is
             proved.
@@ -275,18 +274,18 @@ class Siege:
         return self.as_plan(priced.order, taken * self.votes.total) if outcome == Outcome.PRICED else None
 
     def works(self, priced: Priced, clock: Clock) -> bool:
-        """Whether a target was priced and can be made the only optimum: the two differ where votes are dropped only."""
+        """Whether a target was priced and can be made the only optimum; the two differ only where votes are dropped."""
         if self.change.puts or priced.outcome != Outcome.PRICED:
             return priced.outcome == Outcome.PRICED
         return not (self.leaves_nothing(priced) or clock.over()) and self.plan(priced, clock) is not None
 
     def leaves_open(self, priced: Priced) -> bool:
-        """Whether the value of a target bounds what is known from below: it may be as cheap as that."""
+        """Whether the value of a target still limits the lower bound: an attack may be that cheap."""
         dropped = not self.change.puts and priced.outcome == Outcome.PRICED and not self.leaves_nothing(priced)
         return priced.outcome == Outcome.OPEN or dropped
 
     def leaves_nothing(self, priced: Priced) -> bool:
-        """Whether a target is a median only once all votes are dropped, when it is none."""
+        """Whether a target becomes a median only when all votes are dropped, which leaves no median."""
         if self.change.puts:
             return False
         key = priced.order.tobytes()
@@ -300,7 +299,7 @@ class Siege:
         return self._gone[key]
 
     def row(self, target: Ints, rival: Ints, margin: Floats) -> tuple[Floats, float, int]:
-        """Return what each column gains for the target against a rival, what is needed, and the number of pairs.
+        """Return each column's gain for the target against a rival, the gain needed, and the number of pairs.
 
         The need is in the unit of `margin`, which is `self.margin` or that times the number of votes; the pairs are
         those on which the two differ.
@@ -333,14 +332,14 @@ class Siege:
             ranks[row, pair] = np.argsort(np.argsort(place[pair])) + 1
         put_in = mass[used]
         if self.change.keeps_total and len(used):
-            # What is taken without a battle put in for it gets one that changes nothing of the order.
+            # What is taken without a battle added for it gets one that changes nothing of the order.
             put_in[np.argmax(put_in)] += max(removed.sum() - put_in.sum(), 0.0)
         return replacing(self.votes, removed, ranks, put_in)
 
     def chain_bound(self, starts: set[int], stops: set[int], upper: float, clock: Clock) -> float:
         """Return a bound on the price of any order in which a start stands before a stop, `upper` at most.
 
-        It comes from the items between a start and the first stop behind it, in any such order.
+        It follows from the items between a start and the first stop behind it, in any such order.
         """
         start, stop = np.zeros(self.n, dtype=np.bool_), np.zeros(self.n, dtype=np.bool_)
         start[list(starts)], stop[list(stops)] = True, True
@@ -350,7 +349,7 @@ class Siege:
         return max(best, walks.search_chains(self.against, start, stop, upper, self.battles, _WALK))
 
     def tempting_orders(self, clock: Clock) -> Ints:
-        """Return orders at rising distances that lose little: medians after a push against the present one."""
+        """Return orders at rising distances that lose little: medians after a push against the current one."""
         push = np.unique(np.concatenate((np.abs(self.margin) + 1e-6, np.linspace(0.01, 1.0, 40))))
         if len(push) > 200:
             push = np.quantile(push, np.linspace(0, 1, 200))

@@ -1,11 +1,11 @@
-"""How the price of a target order moves with the votes, by the duals of its linear program.
+"""How the price of a target order depends on the votes, by the duals of its linear program.
 
 With y the duals of the rivals, the price of a target under shares p of the ballots is, by duality,
 
     y @ need(p) - sum over columns of cap(p) * max(0, y @ gain - cost)
 
-where `need` is linear in p, and p itself caps what can be removed. Near shares with one optimal dual, y stays what it
-is, so the price is linear in p: what a ballot adds to it is its slope.
+where `need` is linear in p, and p itself caps what can be removed. Near shares with a unique optimal dual, y does not
+change, so the price is linear in p: what a ballot adds to it is its slope.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def slopes(
 ) -> tuple[Floats, float] | None:
     """Return what the share of each ballot adds to the price of the order `after`, and a constant.
 
-    The price is their sum, weighted by the shares, and the constant; None where the program has no end.
+    The price is their sum, weighted by the shares, plus the constant; None where the program does not finish.
     """
     siege, says = Siege(votes, before, change), Siege(votes, before, Change.DROP)
     target: Ints = np.argsort(siege.items)[np.asarray(after.order)]

@@ -1,4 +1,4 @@
-"""A walk through target orders below limits that fall as cheaper ones are priced; what it looks for, subclasses say."""
+"""A walk through target orders below limits that fall as cheaper ones are priced; subclasses define the search."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class TargetSearch(ABC):
 
     @abstractmethod
     def limits(self) -> Floats:
-        """Return what an order with k flipped pairs must stay below to be of interest, for each k."""
+        """Return the price below which an order with k flipped pairs is of interest, for each k."""
 
     @abstractmethod
     def take(self, priced: Priced, clock: Clock) -> None:
@@ -77,7 +77,7 @@ class TargetSearch(ABC):
                     self.take(priced, clock)
 
     def walk(self, budget: float, most: int, clock: Clock, progress: Progress | None) -> bool:
-        """Visit all orders that may cost less than `budget` and less than the limits; whether that was finished."""
+        """Visit all orders that may cost less than `budget` and the limits; return whether the walk finished."""
         siege = self.siege
         most_kept = min(_BUFFER, max(_LEAST_BUFFER, _PAIRS_KEPT // max(siege.n * (siege.n - 1) // 2, 1)))
         walk, found = walks.new_walk(siege.n), walks.room_for(most_kept, siege.n)
@@ -102,7 +102,7 @@ class TargetSearch(ABC):
         return False
 
     def deepen(self, budgets: Iterable[float], clock: Clock, progress: Progress | None) -> float:
-        """Walk with rising budgets; return the largest for which the walk was finished."""
+        """Walk with rising budgets; return the largest for which the walk finished."""
         done = 0.0
         patience = _PATIENCE if clock.deadline is None else 10**15
         for budget in budgets:

@@ -5,7 +5,7 @@ costs at least
 
     mean over a in A, b in B of against[a, b],      against[a, b] = half the margin of b over a
 
-(the sum, when each vote speaks of one pair only). This bound of a beginning holds for every way to go on.
+(the sum, when each vote compares one pair only). This bound of a prefix holds for every way to continue it.
 
 Items are numbered by their place in the median that is attacked, so a pair is flipped when its larger number stands
 first.
@@ -48,24 +48,24 @@ class Wanted(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """Where a walk stands, so that it can go on later; all but `order` by the length of a beginning.
+    """The state of a walk, so that it can be resumed; all fields but `order` are indexed by the length of a prefix.
 
     Attributes
     ----------
     depth : (1,) array of int
-        Length of the beginning of the moment; -1 when the walk has ended.
+        Length of the current prefix; -1 when the walk has ended.
     order : (n + 1,) array of int
-        The beginning.
+        The prefix.
     following : (n + 1,) array of int
         The next item to try at each place.
     has_new : (n + 1,) array of int
-        Whether a newcomer is in the beginning.
+        Whether a newcomer is in the prefix.
     turned, opposed : (n + 1,) arrays
         Number of pairs flipped for certain, and the sum of `against` over them.
     bound : (n + 1,) array
         The largest bound so far.
     row_sum : (n + 1,) array
-        Sum of `against` of the items of the beginning over all others.
+        Sum of `against` of the items of the prefix over all others.
     block : (n + 1, n + 1) array
         ``block[i, d]`` is the sum of `against` over all pairs of places p < i, p < q < d.
     turned_sum, turned_count : (n + 1, n + 1) arrays
@@ -99,7 +99,7 @@ class Candidates(NamedTuple):
 
 
 class Visited(NamedTuple):
-    """How many beginnings one call of `search_orders` looked at, and whether no order is left."""
+    """How many prefixes one call of `search_orders` visited, and whether the walk is complete."""
 
     nodes: int
     finished: bool
@@ -131,7 +131,7 @@ def new_walk(n: int) -> Walk:
 
 
 def room_for(orders: int, n: int) -> Candidates:
-    """Return room for so many orders of n items."""
+    """Return arrays for a number of orders of n items."""
     return Candidates(
         np.zeros((orders, n), np.int64), np.zeros(orders), np.zeros(orders, np.int64), np.zeros(1, np.int64)
     )
@@ -153,7 +153,7 @@ def search_orders(
     found : Candidates
         Filled: by number of flips when `improve`, else one order after the other.
     most_nodes : int
-        Beginnings that it looks at before it comes back.
+        Number of prefixes to visit before it returns.
     """
     against, ends, above, newcomer, top, sums_count = wanted
     n = len(against)
@@ -172,11 +172,11 @@ def search_chains(
     sums_count: bool,
     most_nodes: int,
 ) -> float:
-    """Return the least block-swap bound of a run of items from a start to a stop, `limit` at most.
+    """Return the smallest block-swap bound of a run of items from a start to a stop, at most `limit`.
 
-    Whatever the target, somewhere in it a start stands before a stop with nothing of either kind between them, and
-    the bound of that run, whose blocks can be swapped like any others, holds for the whole. 0 where the search would
-    look at more than `most_nodes` beginnings.
+    In every target a start stands somewhere before a stop with neither a start nor a stop between them, and the bound
+    of that run, whose blocks can be swapped like any others, holds for the whole. Returns 0 if the search would visit
+    more than `most_nodes` prefixes.
     """
     return float(call("search_chains", len(against), against, starts, stops, limit, sums_count, most_nodes))
 
@@ -184,8 +184,8 @@ def search_chains(
 def parts_of(against: Floats, budget: float) -> Ints:
     """Return, for each place, where the part of the median ends in which orders within `budget` can be mixed.
 
-    Neighbours a, b of an order cost at least ``against[a, b]``. Where no later item can stand directly before an
-    earlier one within the budget, it cannot stand before it at all: some neighbours would have to.
+    Neighbours a, b of an order cost at least ``against[a, b]``. If no later item can stand directly before an earlier
+    one within the budget, none can stand before it at all, because some two neighbours would have to.
     """
     n = len(against)
     ends = np.full(n + 1, n)

@@ -1,14 +1,14 @@
-"""What the ranking below tiers tells about them: its attacks are tried on the tiers, its bounds carry over.
+"""The ranking below the tiers: its attacks are tried on the tiers, and some of its bounds hold for them.
 
-Whoever overturns the ranking that is merged often changes the tiers, too, and the engines for rankings are fast. So an
-answer about tiers starts from what is known about their ranking: each of its attacks is run against the tiers, those
-that only tie included, for a tie may be all that a tier needs.
+An attack on the ranking that is merged often changes the tiers too, and the engines for rankings are fast. So an answer
+about tiers starts from their ranking: each of its attacks is run against the tiers, including those that only tie,
+because a tie may be enough to change a tier.
 
-Tiers are stretches of the ranking. So who stands above another one in the tiers does in the ranking, and whoever has k
-items above them in the tiers has them in the ranking: for these goals, too, the bounds of the ranking hold.
+Tiers are stretches of the ranking. So an item above another in the tiers is above it in the ranking, and an item with k
+items above it in the tiers has them above it in the ranking. For these goals, too, the bounds of the ranking hold.
 
 At the threshold 0 tiers join items that are exactly even. Kemeny's cost does not change when such items swap places, so
-whatever tiers reach, some Kemeny ranking reaches: the lower bounds of the ranking hold for the tiers.
+any goal that the tiers reach, some Kemeny ranking reaches: the lower bounds of the ranking hold for the tiers.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class RankingBelow:
         clock: Clock,
         progress: Progress | None,
     ) -> list[Found]:
-        """Return what the ranking below tells about the tiers, made better by searches for attacks and over cells."""
+        """Return bounds and attacks from those of the ranking, improved by searches for attacks and over cells."""
         median = consensus_of(votes, self.T.base, clock.time_limit())
         if not median.status.is_exact:
             return cells.find(votes, self.T, before, aims, change, clock, progress)
@@ -109,7 +109,7 @@ class RankingBelow:
         ]
 
     def carries_over(self, votes: Votes, before: Ranking, aim: Aim) -> bool:
-        """Whether what the ranking must cost, the tiers cost as well: see above; not for all goals."""
+        """Whether the lower bound of the ranking holds for the tiers: see above; not for all goals."""
         if self.T.merge == "smith":
             return False
         if aim.above or (aim.leaver and is_symmetric(self.T.base, votes)):
@@ -121,24 +121,24 @@ class RankingBelow:
             return False
         if aim.distance:
             return aim.distance == "hausdorff_ns"
-        # A tie on the border may also come apart, so that fewer are first and nobody new.
+        # A tie on the border may also split, so that fewer items are first and none is new.
         return not aim.other_set or len(top_items(before, aim.top)) == aim.top
 
 
 class Rounds:
-    """What is known about the tiers, made better in rounds: each asks the same again, with more effort.
+    """Bounds and attacks for the tiers, improved in rounds: each asks the same questions again with more effort.
 
     Effort is counted in steps, never in seconds. So a round is the same for any time limit, and more time means more
-    rounds. What a round finds out is kept only where it is better. Hence answers never get worse with more time.
+    rounds. A round's result is kept only where it is better. So answers never get worse with more time.
 
     Attributes
     ----------
     best : dict
-        For each aim what is known.
+        For each aim the best bounds and attack.
     own : dict
         For each aim that makes sense for the ranking, that aim.
     below : dict
-        For each aim what is known about the ranking.
+        For each aim the bounds and attack for the ranking.
     """
 
     def __init__(
@@ -163,7 +163,7 @@ class Rounds:
         self._cells: list[tuple[list[Aim], cells.CellSearch]] | None = None
 
     def run(self) -> None:
-        """Work until everything is exact, nothing is left to do, or the clock stops it."""
+        """Work until everything is exact, nothing is left to do, or the clock stops."""
         effort = _FIRST_EFFORT
         parts = [self._seek, self._ask_about_aims, self._ask_about_first_items, self._go_through_cells]
         while parts:
@@ -179,9 +179,10 @@ class Rounds:
         return [aim for aim in self.aims if self.best[aim].lower < self.best[aim].upper]
 
     def improve(self, aim: Aim, lower: float, found: Found | None = None) -> None:
-        """Keep bounds and an attack where they are better; of attacks in shares, dearer ones as well.
+        """Keep bounds and an attack where they are better; keep more expensive attacks in shares as well.
 
-        Rounded to whole votes a dearer one may be cheaper. None is forgotten, for less time might have ended with it.
+        Rounded to whole votes, a more expensive attack may be cheaper. None is dropped, because a run with less time
+        might have ended with it.
         """
         known = self.best[aim]
         lower = max(lower, known.lower)
@@ -194,7 +195,7 @@ class Rounds:
                 if one is not None:
                     kept.setdefault(_mark(one), one)
             others = tuple(kept.values())
-        # The plan of an infimum costs a hair more than that.
+        # The plan of an infimum costs slightly more than the infimum.
         if plan is not None and plan.budget(self.votes) <= lower + NUDGE:
             upper = lower
         self.best[aim] = Found(lower, max(upper, lower), plan, others=others)
@@ -202,7 +203,7 @@ class Rounds:
     # The parts of a round; each returns whether nothing is left to do
 
     def _ask_about_aims(self, effort: int) -> bool:
-        """Ask the engine of the ranking the same about the ranking."""
+        """Run the engine of the ranking on the same aims."""
         clock = self.clock.with_looks(effort // _LOOK)
         asked = [aim for aim in self.open() if aim in self.own]
         for aim, one in zip(asked, self._asked([self.own[aim] for aim in asked], clock), strict=False):
@@ -222,14 +223,14 @@ class Rounds:
         todo = self.open()
         found = self.tiers.seek(self.votes, self.before, todo, self.change, clock, None)
         if self.clock.over():
-            # Half of a search may end in an attack that the whole one passes by.
+            # Half of a search may end in an attack that the full one misses.
             found = [one if self.best[aim].plan is None else Found(0.0) for aim, one in zip(todo, found, strict=True)]
         for aim, one in zip(todo, found, strict=True):
             self.improve(aim, 0.0, one)
         return not clock.used_up
 
     def _ask_about_first_items(self, effort: int) -> bool:
-        """Ask the engine of the ranking what changes its first items, where a border depends on it."""
+        """Run the engine of the ranking on changes of its first items, where a border depends on them."""
         todo = self.open()
         done = True
         asked = set(self._settled)
@@ -242,7 +243,7 @@ class Rounds:
         return done
 
     def _ask(self, goal: Distance | TopSet, effort: int, aims: Sequence[Aim]) -> bool:
-        """Tell the bounds of the tiers what it takes at least to change the ranking, or its first items."""
+        """Pass lower bounds on changing the ranking, or its first items, to the bounds of the tiers."""
         clock = self.clock.with_looks(effort // _LOOK)
         first = goal.k if isinstance(goal, TopSet) else None
         for found in self._asked([goal.aim(self.median, self.votes.items)], clock):
@@ -255,7 +256,7 @@ class Rounds:
         return not clock.used_up
 
     def _go_through_cells(self, effort: int) -> bool:
-        """Go on with the search over cells."""
+        """Continue the search over cells."""
         if self._cells is None:
             together: dict[object, list[Aim]] = {}
             for aim in self.open():
@@ -275,9 +276,9 @@ class Rounds:
         return done
 
     def _asked(self, aims: list[Aim], clock: Clock) -> list[Found]:
-        """Return what the engine of the ranking knows after all of an effort; nothing where the time was over before.
+        """Return the result of the engine of the ranking after a full effort; None if the time limit came first.
 
-        A cheaper attack on the ranking may not reach the tiers: what half an effort finds, a whole one may not.
+        A cheaper attack on the ranking may not change the tiers, so half an effort may find what a full one misses.
         """
         found = self.tiers.find_below(self.votes, self.median, aims, self.change, clock, self.progress) if aims else []
         return [] if self.clock.over() else found
@@ -290,5 +291,5 @@ class Rounds:
 
 
 def _mark(plan: Plan) -> tuple[bytes, bytes, bytes]:
-    """Return what tells plans apart."""
+    """Return a key that identifies a plan."""
     return plan.removed.tobytes(), plan.ranks.tobytes(), plan.added.tobytes()

@@ -1,11 +1,11 @@
-"""Tiers of many items: a lower bound on bringing somebody up or down, from the ranking below the tiers.
+"""Tiers of many items: a lower bound on moving an item up or down, from the ranking below the tiers.
 
-Let S be the items of the first tiers, k or more of them. Somebody from outside comes among the first k only by passing
-somebody of S in the ranking that is merged, or by a tie with somebody of S. The first is a goal against the base, which
-has an engine: that anybody passes is that the first items of the ranking are not S any more; that x does is that x
-stands above one of S, though maybe behind others that it is tied with. A tie needs a pair within theta of indifference,
-and what that takes is a formula. The tiers of rule "smith", dominating sets, change only where such a pair is found, so
-that the formula is all it takes.
+Let S be the items of the first tiers, k or more of them. An item from outside enters the first k only by passing an
+item of S in the ranking that is merged, or by a tie with an item of S. The first is a goal against the base, which has
+an engine: some item passes if the first items of the ranking are no longer S; x passes if x stands above an item of S,
+though perhaps behind others that it is tied with. A tie needs a pair within theta of indifference, whose price is a
+formula. The tiers of rule "smith", dominating sets, change only where such a pair exists, so there the formula alone is
+the bound.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def lower_bound(
     find_base: Callable[..., list[Found]] | None,
     strict: Ranking | None = None,
 ) -> float:
-    """Return a share of the votes that the aim takes at least; 0 where this says nothing.
+    """Return a lower bound on the share of the votes for an aim; 0 where there is none.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def lower_bound(
     if aim.flips:
         return _any_pair(votes, T, before, aim, change)
     inside = sorted(top_items(before, aim.top))
-    may_split = len(inside) > aim.top  # then the first k can become fewer without anybody coming
+    may_split = len(inside) > aim.top  # then the first k can become fewer without a new item
     outside = [x for x in range(votes.n) if x not in set(inside)]
     movers = [x for x in aim.newcomers if x in set(outside)]
     if not outside or (not movers and not aim.leaver) or (may_split and (aim.leaver or aim.other_set)):
@@ -86,7 +86,7 @@ def lower_bound(
 
 
 def _any_pair(votes: Votes, T: Robust, before: Ranking, aim: Aim, change: Change) -> float:
-    """Return what any change of a strict pair takes with the rule of dominating sets; 0 for others."""
+    """Return a lower bound on changing any strict pair, for dominating sets; 0 for other rules."""
     split_counts = aim.distance not in ("", "hausdorff_ns")
     if T.merge != "smith" or split_counts or not rule_of(T.base).majorities_first:
         return 0.0

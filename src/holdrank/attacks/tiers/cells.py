@@ -1,4 +1,4 @@
-"""Cells of the votes, all with the same upper tiers: the linear conditions that hold in one, and what it scores."""
+"""Cells of votes with the same upper tiers: the linear conditions that hold in a cell, and its score."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Rows:
         return self._made.setdefault(key, Row(u, v, nudge, strict))
 
     def single(self, row: Row) -> float:
-        """Return what this row alone costs at least."""
+        """Return a lower bound on the cost of this row alone."""
         if row not in self._single:
             self._single[row] = self.pairs.single(row)
         return self._single[row]
@@ -127,7 +127,7 @@ class Rows:
     def contradict(self, rows: Sequence[Row], clock: Clock) -> bool:
         """Whether no votes at all satisfy the rows, the strict ones strictly.
 
-        So it is when a sum of the rows, some strict one among them, has no D left and no N with a positive sign.
+        This holds if a sum of the rows, with at least one strict row, has no D left and no N with a positive sign.
         """
         strict = np.array([row.strict for row in rows])
         if not strict.any():
@@ -142,7 +142,7 @@ class Rows:
         weights = np.maximum(model.solve(clock).x, 0.0)
         if not len(weights):
             return False
-        # Deviations are told apart to twelve decimals: what rounding leaves over must be far less.
+        # Deviations are compared to twelve decimals: rounding errors must be far smaller.
         left = float(np.abs(u @ weights).sum() + np.maximum(v @ weights, 0.0).sum())
         return left <= 1e-14 * float(weights @ strict)
 
@@ -216,7 +216,7 @@ class Cell:
 
     @property
     def met(self) -> bool:
-        """Whether there are votes in the cell, as far as its rows tell."""
+        """Whether some votes satisfy the rows of the cell."""
         return self.change is None or self.change.met
 
 
@@ -240,7 +240,7 @@ class Score:
         if not aim.distance:
             return 1
         pairs = self.n * (self.n - 1) // 2
-        # Rather too little than too much: what `Aim.reached` takes for far enough must have this score.
+        # Rounded down: everything that `Aim.reached` accepts must have this score.
         return max(math.ceil(2 * aim.delta * pairs - 1e-7), 1)
 
     def top(self, rest: int) -> int:
@@ -304,7 +304,7 @@ class Score:
 
 
 def items_of(mask: int) -> list[int]:
-    """Return the items of a set that is kept as one bit an item."""
+    """Return the items of a set that is stored as one bit per item."""
     return [i for i in range(mask.bit_length()) if mask >> i & 1]
 
 

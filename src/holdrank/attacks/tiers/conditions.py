@@ -1,14 +1,14 @@
 """The least change of the votes that satisfies some linear conditions on the pairs of items, with its certificate.
 
 After an attack the pair p = (i, j), i < j, has the margin D_p (weight for i above j less that against) and the weight
-N_p of the votes that compare it, both linear in the weights removed and put in. A `Row` asks ``u @ D + v @ N >= 0``.
-For rows with duals y >= 0 every attack that satisfies them costs at least
+N_p of the votes that compare it, both linear in the weights removed and added. A `Row` asks ``u @ D + v @ N >= 0``. For
+rows with duals y >= 0 every attack that satisfies them costs at least
 
     replace  L(y) = -y b - sum_s p_s max(0, V - y g(s) - 1)      V = largest y g(c) over the ballots c one may add,
     drop     L(y) = -y b - sum_s p_s max(0, -y g(s) - 1)         g(c) = what one vote c adds to the left sides,
     add      L(y) = -y b / V                                     b = sum_s p_s g(s) = the left sides now:
 
-weak duality, with V a Kemeny problem. So the duals of any solver certify a bound, whatever its tolerances.
+weak duality, with V a Kemeny problem. So the duals of any solver certify a bound, regardless of its tolerances.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Altered:
         No change that satisfies the rows weakly costs less.
     removed : (distinct,) array
     added : dict
-        Share of each distinct ballot put in, by its number among `ComparedPairs.kinds`.
+        Share of each distinct ballot added, by its number among `ComparedPairs.kinds`.
     margin, compared : (pairs,) arrays
         D and N afterwards.
     met : bool
@@ -120,7 +120,7 @@ class ComparedPairs:
         if self.speaks is None:
             self.compared[:] = 1.0
         self.programs = 0
-        self._orders: list[tuple[int, ...]] = []  # distinct ballots put in so far
+        self._orders: list[tuple[int, ...]] = []  # distinct ballots added so far
         self._number: dict[tuple[int, ...], int] = {}
         self._kinds: Floats = np.empty((0, len(self.first)))
         if self.battles:
@@ -138,7 +138,7 @@ class ComparedPairs:
 
     def compared_within(self, budget: float) -> tuple[Floats, Floats]:
         """Return the least and the most that N can be after a change of at most this share of the votes."""
-        # What is put in compares all pairs, unless it is battles: N then never falls when votes are replaced.
+        # What is added compares all pairs, unless it is battles: N then never falls when votes are replaced.
         falls = not self.change.puts or (self.battles and self.change.keeps_total)
         least = np.maximum(self.compared - budget, 0.0) if falls else self.compared
         most = self.compared if not self.change.puts else self.compared + budget
@@ -163,7 +163,7 @@ class ComparedPairs:
         if not len(useful) or ballots.most < need - SAME:
             return math.inf
         if not self.change.puts and not (counted >= -_SAFE).any():
-            return math.inf  # whatever ballots are left
+            return math.inf  # for any ballots left
         return max(ballots.least_weight(need) - _SAFE, 0.0)
 
     # Several rows: a linear program
@@ -173,8 +173,8 @@ class ComparedPairs:
     ) -> Altered | None:
         """Return the cheapest change that satisfies the rows, or None when the clock stops it.
 
-        Rankings to put in are generated: each is the one that the duals of the rows like best. Those of a change
-        `like` it, if one is known, are there from the start. Beyond the limit only the bound is of interest.
+        Rankings to add are generated: each is the one that the duals of the rows favour most. Those of a similar change
+        `like` are there from the start. Beyond the limit only the bound is needed.
         """
         if not rows:
             return Altered(0.0, np.zeros(len(self.shares)), {}, self.margin, self.compared)
@@ -238,7 +238,7 @@ class ComparedPairs:
     def _certified(
         self, duals: Floats, u: Floats, v: Floats, gains: Floats, supply: Floats, base: Floats, clock: Clock
     ) -> tuple[float, int]:
-        """Return L(duals), and the distinct ballot that these duals like best (-1 where none is put in)."""
+        """Return L(duals), and the distinct ballot that these duals favour most (-1 where none is added)."""
         owed, worth = -float(duals @ base), gains @ duals
         if not self.change.puts:
             left = owed - float(supply @ np.maximum(0.0, -worth - 1.0)) - _SAFE
@@ -258,7 +258,7 @@ class ComparedPairs:
         return self._liked_at(u, np.zeros_like(u), clock)
 
     def _liked_at(self, u: Floats, v: Floats, clock: Clock) -> tuple[float, int]:
-        """Return (an upper bound of) the largest value of a ballot put in, and which it is."""
+        """Return (an upper bound on) the largest value of an added ballot, and that ballot."""
         if self.battles:
             values = (np.column_stack((u, -u)) + v[:, None]).ravel()
             return float(values.max()), int(values.argmax())
@@ -288,7 +288,7 @@ class ComparedPairs:
         return out
 
     def _fill(self, masses: Floats, group: Ints) -> Floats:
-        """Return how much of each ballot goes, when so much of each group does: whole ballots before parts."""
+        """Return the weight removed from each ballot, given that of each group: whole ballots before parts."""
         order = np.argsort(group, kind="stable")
         shares, groups = self.shares[order], group[order]
         before = np.cumsum(shares) - shares
@@ -329,9 +329,9 @@ class ComparedPairs:
 
 
 def _by_majority(u: Floats, first: Ints, second: Ints, n: int) -> tuple[int, ...] | None:
-    """Return an order that lists all pairs as the signs of u want them; None where these have a cycle.
+    """Return an order that agrees with the signs of u on all pairs; None if they form a cycle.
 
-    Most programs want something of a few pairs only. Of the items that may come next, the least comes.
+    Most programs constrain only a few pairs. Of the items that may come next, the one with the smallest number comes.
     """
     above = [0] * n
     for pair in np.flatnonzero(u).tolist():

@@ -7,11 +7,11 @@ alone deviate by theta. Its least budget (see `conditions`) bounds every attack 
 are handed to the statistic: when the result reaches an aim, that aim has an attack at the price of the bound. If not,
 the cell is split (`splits`): by a pair that keeps two tiers apart, by the next tier, by the first item of a tier, or by
 what makes the merge prefer its tiers to an interval across them. Cheapest cell first, so the small distances are
-settled first. Before that, the cells around the best attacks known are tried: good attacks spare the search what costs
-more.
+settled first. Before that, the cells around the best known attacks are tried: good attacks let the search skip
+everything more expensive.
 
-A cell whose conditions contradict each other is empty and forgotten. What remains open where a cell satisfies every
-condition known here and the merge still ends elsewhere (equal maxima) stays in the lower bound.
+A cell whose conditions contradict each other is empty and forgotten. If a cell satisfies every condition known here and
+the merge still ends elsewhere (equal maxima), the cell stays in the lower bound.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _WITNESS = 9e-7  # what an attack may cost above the bound that it attains
 _LEVELS = 9  # decimals of bounds that are told apart when the cheapest cell is chosen
 _MOST_STEPS = 20000  # a fixed effort, so that results do not depend on the speed of the machine
 _HEAD = 30  # tiers tried before the search goes through cells
-_QUICK = 30  # items whose pairs are all priced in no time, whatever the clock says
+_QUICK = 30  # items whose pairs are all priced at once, even without time left
 _FIRST_STEPS = 1500  # of them, at most, for attacks before the search
 _FEW_STEPS = 200  # the same where no search follows
 _MOST_IN_CELLS = 32  # items of tiers that can be gone through cell by cell, for goals other than distances
@@ -61,7 +61,7 @@ def find(
     clock: Clock,
     progress: Progress | None,
 ) -> list[Found]:
-    """Return what is known about the least budget of each aim, for a merge of Kemeny, Borda or another median.
+    """Return bounds on the minimum budget of each aim, for a merge of Kemeny, Borda or another median.
 
     Notes
     -----
@@ -84,7 +84,7 @@ def find(
     for number, aim in enumerate(aims):
         if aim.reached(before):
             found[number] = Found(0.0, 0.0, nothing(votes))
-        elif float(statistic.theta) >= 0.5:  # everything is tied, whatever the votes
+        elif float(statistic.theta) >= 0.5:  # everything is tied, for any votes
             found[number] = Found(math.inf)
         else:
             shared = str(aim.distance) or str(number)
@@ -100,7 +100,7 @@ def find(
 class CellSearch:
     """Best-first search over cells for aims that share their steps: distances of one kind, or one other goal.
 
-    It goes on where it stopped, and what it knows only gets better.
+    It resumes where it stopped, and its bounds only improve.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class CellSearch:
         self._work = self._steps()
 
     def learn(self, standing: StandingTiers, found: Sequence[Found]) -> None:
-        """Take over what is known from elsewhere: about the ranking below the tiers, bounds and attacks."""
+        """Use bounds and attacks found elsewhere, such as for the ranking below the tiers."""
         self.splitter.beginning = standing.beginning
         for number, one in enumerate(found):
             self.known[number] = max(self.known[number], one.lower)
@@ -149,7 +149,7 @@ class CellSearch:
     # The search
 
     def advance(self, steps: int) -> bool:
-        """Search on for so many steps; return whether nothing is left to do."""
+        """Search for a number of further steps; return whether nothing is left to do."""
         until = self._effort() + steps
         while next(self._work, self) is None:
             if self._effort() >= until or self.clock.over():
@@ -175,7 +175,7 @@ class CellSearch:
                 yield
 
     def _cheapest_cells(self) -> Iterator[None]:
-        """Solve or split the cell with the least bound, one after the other."""
+        """Solve or split the cell with the smallest bound, one after the other."""
         count = 1
         while self.heap and self.cells < _MOST_STEPS:
             cell = heapq.heappop(self.heap)[2]
@@ -211,7 +211,7 @@ class CellSearch:
             yield
 
     def results(self) -> list[Found]:
-        """Return what is known; a larger distance costs at least as much."""
+        """Return bounds and attacks; a larger distance costs at least as much."""
         floor = [
             min([self.floor[number], *(self._bound(cell, number) for _, _, cell in self.heap)])
             for number in range(len(self.aims))
@@ -232,18 +232,18 @@ class CellSearch:
         return [replace(found[n], others=tuple(former)) for n, former in enumerate(self.former)]
 
     def _bound(self, cell: Cell, number: int) -> float:
-        """Return what an attack into the cell that reaches this aim costs at least."""
+        """Return a lower bound on an attack into the cell that reaches this aim."""
         missing = self.needs[number] - cell.score
         least = max(cell.bound, self.known[number])
         return least if missing <= 0 else max(least, self._least(cell.rest, missing))
 
     def _limit(self, cell: Cell) -> float:
-        """Return the budget from which on the cell is of no interest; -1 if it is of none already."""
+        """Return the budget from which on the cell need not be searched; -1 if it need not be searched at all."""
         uppers = [upper for number, upper in enumerate(self.upper) if self._bound(cell, number) < upper - _SAME]
         return max(uppers, default=-1.0)
 
     def _decided(self, cell: Cell) -> bool:
-        """Whether the cell reaches every aim for which it is of interest, whatever the tiers below."""
+        """Whether the cell reaches every aim that it is searched for, for any tiers below."""
         wanted = [self.needs[n] for n, upper in enumerate(self.upper) if self._bound(cell, n) < upper - _SAME]
         return cell.score >= max(wanted, default=0)
 
@@ -255,11 +255,11 @@ class CellSearch:
         self.floor = [min(floor, self._bound(cell, number)) for number, floor in enumerate(self.floor)]
 
     def _late(self) -> bool:
-        """Whether time is over for what takes long with many items; what is left out costs nothing, a bound as well."""
+        """Whether the time for slow steps with many items is over; skipping them keeps bounds valid."""
         return self.n > _QUICK and self.clock.over()
 
     def _least(self, rest: int, missing: int) -> float:
-        """Return a budget below which the order of `rest` cannot score so much: every pair has its own price."""
+        """Return a budget below which the order of `rest` cannot reach this score: every pair has its own price."""
         if rest not in self.steps:
             steps: list[tuple[float, int]] = []
             for p, (i, j) in enumerate(combinations(range(self.n), 2)):
@@ -287,7 +287,7 @@ class CellSearch:
         return [(either, 1), (self.reverse[j, i], 1)]
 
     def _reversals(self) -> Floats:
-        """Return for b, a what it costs at least to list b above a.
+        """Return for b, a a lower bound on the cost of listing b above a.
 
         Kemeny's median wins or ties every pair of neighbours: the cheapest chain of neighbours from b down to a.
         """
@@ -342,7 +342,7 @@ class CellSearch:
         return {masks_of(after) for after in self.after if after is not None}
 
     def _try_tiers(self, root: Cell, tiers: tuple[int, ...]) -> list[Cell]:
-        """Solve the cell of these tiers; return it if it is of interest but gave no attack."""
+        """Solve the cell of these tiers; return it if it may hold an attack but gave none."""
         cell = root
         for mask in tiers:
             same = self.goal.free and self.goal.clean(cell.rest) and mask == self.goal.top(cell.rest)
@@ -377,7 +377,7 @@ class CellSearch:
     # One cell
 
     def _solve(self, cell: Cell) -> Cell | None:
-        """Return the cell with its own bound; what its cheapest votes achieve is noted."""
+        """Return the cell with its own bound; record what its cheapest votes achieve."""
         rows, change, bound = list(cell.rows), cell.change, cell.bound
         assert change is not None
         fresh = cell.chosen > 0 and not cell.solved and any(row.value(change) < row.nudge / 2 for row in rows)

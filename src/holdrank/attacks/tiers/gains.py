@@ -1,7 +1,7 @@
 """What one vote of each distinct ballot adds to the left sides of rows, and which ballots add the same.
 
-A row looks at a few pairs, so that thousands of distinct ballots say only a few different things about it. Each ballot
-gets the number of what it says, and ballots that say the same about all rows of a program are one column of it.
+A row involves a few pairs, so thousands of distinct ballots add only a few different values to it. Each ballot gets the
+number of its value, and ballots that add the same to all rows of a program share one column.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from holdrank.rankings import Floats, Ints
 
 _MOST_NUMBERS = 1 << 62  # combined numbers stay below
 _MOST_BYTES = 1 << 26  # of numbers that are kept
-_KEYS = (0x5DEECE66D, 0xB)  # of a table that nobody attacks: the same on every machine
+_KEYS = (0x5DEECE66D, 0xB)  # of a hash that nothing attacks: the same on every machine
 
 
 class _Row(Protocol):

@@ -1,11 +1,12 @@
-"""What it takes at least to move a single pair of items across a level of deviation: a formula for each change.
+"""Lower bounds on moving a single pair of items across a level of deviation: a formula for each change.
 
 One ballot says one thing about a pair: i above j, j above i, a tie, or nothing. Let w be the share of all votes that
 ranks i above j (ties half), c the share that compares the two. "P[i, j] is at most 1/2 + x" is the condition
 ``w - (1/2 + x) c <= 0``.
 One ballot counts between ``-(1/2 + x)`` and ``1/2 - x`` on the left side. So a vote replaced moves it by 1 at most, a
-vote dropped lowers it by ``1/2 - x`` at most and raises it by ``1/2 + x``, a vote added the other way round. What is
-missing, divided by that, is a share of votes below which the level is not reached. No other pair matters for this.
+vote dropped lowers it by ``1/2 - x`` at most and raises it by ``1/2 + x``, a vote added the other way round. The
+missing amount, divided by that, is a share of votes below which the level is not reached. No other pair matters for
+this.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class PairPrices:
     Attributes
     ----------
     deviation : (n, n) array
-        ``|P - 1/2|``, 0 for pairs that nobody compares.
+        ``|P - 1/2|``, 0 for pairs that no vote compares.
     reversals : (n, n) array
         At [b, a] the minimum share of the votes after which b is preferred to a by as many as a to b.
     """
@@ -41,17 +42,17 @@ class PairPrices:
         self.reversals: Floats = self._paid(self._compared / 2 - wins, 0.5, rises=True)
 
     def fall(self, i: object, j: object, level: float) -> Floats:
-        """Return the minimum share of the votes after which pairs deviate by at most a level, or less than it takes."""
+        """Return (a lower bound on) the minimum share of the votes after which pairs deviate by at most a level."""
         at = 0.5 + level + _ROUNDED
         return self._paid(self._wins[i, j] - at * self._compared[i, j], at, rises=False)  # type: ignore[index]
 
     def rise(self, i: object, j: object, level: float) -> Floats:
-        """Return the minimum share of votes after which pairs deviate by at least a level, or less than it takes."""
+        """Return (a lower bound on) the minimum share of votes after which pairs deviate by at least a level."""
         at = 0.5 + max(level - _ROUNDED, 0.0)
         return self._paid(at * self._compared[i, j] - self._wins[i, j], at, rises=True)  # type: ignore[index]
 
     def _paid(self, missing: Floats, at: float, *, rises: bool) -> Floats:
-        """Return the share of votes that makes good for what is missing."""
+        """Return the share of votes that covers the missing amount."""
         one_vote = 1.0
         if not self.change.keeps_total:
             one_vote = at if self.change.takes == rises else 1 - at

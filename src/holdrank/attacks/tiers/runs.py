@@ -1,4 +1,4 @@
-"""Runs of tiers whose items stand in a known order: there it can be told how a merge comes to them."""
+"""Runs of tiers whose items stand in a known order, so that the steps of a merge are known."""
 
 from __future__ import annotations
 

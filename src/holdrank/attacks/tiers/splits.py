@@ -39,14 +39,14 @@ class Splitter:
     least_need : int
         The score that reaches the nearest aim; cells that cannot have it are left out.
     limit : callable
-        Returns the budget from which on a cell is of no interest, -1 if it is of none already.
+        Returns the budget from which on a cell need not be searched, -1 if it need not be searched at all.
     solve : callable
         Tries the cheapest votes of a cell as an attack.
 
     Attributes
     ----------
     beginning : callable
-        Returns what it costs at least that a set of items comes first in the ranking below the tiers.
+        Returns a lower bound on bringing a set of items to the top of the ranking below the tiers.
     decided : callable
         Whether the tiers below do not matter for a cell.
     """
@@ -97,7 +97,7 @@ class Splitter:
         return self._joins(cell, next(runs_of(cell, P)), P)
 
     def _merged_here(self, cell: Cell, P: Floats) -> list[Cell] | None:
-        """Return cells that say more about how the merge comes to the tiers of the cell; None if that is all known."""
+        """Return cells that fix more of how the merge forms the tiers of the cell; None if all of it is fixed."""
         runs = list(runs_of(cell, P))
         for run in runs:
             if children := self._intervals(cell, run, P):
@@ -153,7 +153,7 @@ class Splitter:
         return grow([], 0)
 
     def _tie_price(self, i: int, j: int) -> float:
-        """Return what it takes at least to tie two items: to come close from the side where they are."""
+        """Return a lower bound on tying two items: on bringing them close from their present side."""
         p = int(self.pairs.index[i, j])
         return self.rows.single(self.rows.tie(p, 1.0 if self.pairs.margin[p] >= 0 else -1.0))
 
@@ -281,13 +281,13 @@ class Splitter:
         return []
 
     def _joins(self, cell: Cell, run: Run, P: Floats) -> list[Cell] | None:
-        """Return cells that say one join more of Naive Merge in a run, or why a join said before came first.
+        """Return cells that fix one more join of Naive Merge in a run, or why a join fixed before came first.
 
-        None if all is said; nothing where other cells say it: joins out of order, from left to right.
+        None if all joins are fixed; no cells where other cells cover them: joins are fixed from left to right.
 
         Heights of joins never fall, so of two unions the one comes first whose largest deviation across, between
         the parts that it joins, is smaller. A join only has to come before those that share a part with it: others
-        do not change what it is, so that joins with a part between them may be told from left to right.
+        do not change what it is, so that joins with a part between them may be listed from left to right.
         """
         order, tier_of, dev = run.order, run.tier_of, run.deviation
         unions = [(at, at) for at in range(len(order))]
@@ -360,7 +360,7 @@ class Splitter:
     def _narrowed(self, cell: Cell, key: tuple[int, ...], P: Floats) -> list[Cell]:
         """Return the two parts of the cell by the level between the deviations that these votes suggest."""
         window = next((window for window in cell.windows if window.key == key), None)
-        # There is no end to windows: what else there is to say about the cell comes first.
+        # Windows can be split without end, so all other conditions come first.
         if window is None or window.high - window.low < _NARROW or cell.rest or any(cell.free):
             return []
         devs = np.abs(P - 0.5)

@@ -1,4 +1,4 @@
-"""How much it takes before a merge, run on the same stretch of a ranking, joins what stood in two tiers.
+"""Lower bounds on the change after which a merge, run on the same stretch of a ranking, joins items of two tiers.
 
 Take the first union that a merge of the changed votes makes across a border of the old tiers. All that was merged
 before it lies inside old tiers. Say it is K, and F is an old tier that K cuts in two.
@@ -96,7 +96,7 @@ class Stretch:
         return min(self._stays_larger(own, others), *(float(self.part[pair]) for pair in own))
 
     def _joined(self, s: int, t: int, start: int, end: int) -> float:
-        """Return the minimum share for Naive Merge to join a part of a tier to what is beyond its end."""
+        """Return the minimum share for Naive Merge to join a part of a tier to items beyond its end."""
         inside, beyond = (
             (range(s, end + 1), range(end + 1, t + 1)) if s > start else (range(start, t + 1), range(s, start))
         )

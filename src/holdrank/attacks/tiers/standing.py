@@ -1,4 +1,4 @@
-"""What it takes at least before tiers change: bounds from pairs alone, without a program or a search.
+"""Lower bounds on changing tiers, from pairs alone, without a program or a search.
 
 The tiers F1, F2, … are stretches of the ranking that is merged. Number the places of that ranking; E(m) is a share of
 votes below which its first m items stay the same set. The bounds rest on these facts, proved on the page "How attacks
@@ -70,13 +70,13 @@ class StandingTiers:
         self._borders: dict[int, float] = {}
 
     def learn(self, share: float, first: int | None = None) -> None:
-        """Note that below a share of the votes the first items of the ranking, so many, stay the same set; or all."""
+        """Record that the first m items of the ranking stay the same set below a share of the votes, or all m."""
         for m in range(1, self.n) if first is None else (first,):
             self.kept[m] = max(self.kept[m], share)
         self._borders.clear()
 
     def to_ask(self, aim: Aim, asked: Set[object]) -> int | None:
-        """Return a number of first items, not asked about yet, that may raise the bound on an aim once known better."""
+        """Return a number of first items, not asked about yet, for which a better bound may raise that on an aim."""
         kept, bound = self.kept, self.least(aim)
         low = sorted((m for m in range(1, self.n) if m not in asked and kept[m] <= bound), key=kept.__getitem__)
         self.kept = [math.inf if m in low else share for m, share in enumerate(kept)]
@@ -89,7 +89,8 @@ class StandingTiers:
     def beginning(self, items: int) -> float:
         """Return the minimum share after which a set of items, one bit each, may be the first of the ranking.
 
-        Up to the last of these items and from the first item that is not among them, other items are first than were.
+        From the first item missing from this set to its last item, the sets of first items differ from the current
+        ones.
         """
         places = [self.place[item] for item in range(self.n) if items >> item & 1]
         missing = next((at for at, item in enumerate(self.order) if not items >> item & 1), self.n)
@@ -116,7 +117,7 @@ class StandingTiers:
         inside = self.order[:end]
         if x in inside:
             return 0.0
-        must = end - top  # the cheapest of so many others do not suffice
+        must = end - top  # the cheapest of this many others do not suffice
         tied = float(np.sort(self.tie[x, inside])[must])
         either = float(np.sort(np.minimum(self.tie[x, inside], self.passing[x, inside]))[must])
         return max(either, min(self.kept[end], max(tied, self._border(end))))
@@ -137,7 +138,7 @@ class StandingTiers:
         return passing if ranks[b] > ranks[a] else max(passing, self._split(self._tier(a)))
 
     def _distance(self, aim: Aim) -> float:
-        """Return the minimum share that breaks so many pairs: each has its own price."""
+        """Return the minimum share that breaks this many pairs: each has its own price."""
         half = aim.distance == "hausdorff_half"
         steps: list[float] = []
         fallen = [min(self.kept[end], self._border(end)) for end in self.ends[:-1]]
@@ -161,7 +162,7 @@ class StandingTiers:
     def _border(self, end: int) -> float:
         """Return the minimum share for a border to fall while the first `end` items stay the same set.
 
-        The two items on its sides are tied then. They are the neighbours of now unless the ranking puts others there.
+        The two items on its sides are then tied. They are the current neighbours unless the ranking puts others there.
         """
         if end == self.n:
             return math.inf
@@ -181,7 +182,7 @@ class StandingTiers:
     def _crossed(self, end: int, *, any_order: bool) -> float:
         """Return the share to join across a border while the ranking is the same there, except for orders in tiers.
 
-        The tiers on both sides are looked at, and further ones as long as it is cheaper to come from beyond them.
+        The tiers on both sides are examined, and farther ones as long as it is cheaper to come from beyond them.
         """
         high = self.ends.index(end) + 1
         low = high - 1
@@ -219,7 +220,7 @@ class StandingTiers:
         return np.asarray(np.maximum(passing, np.maximum.accumulate([0.0, *self.kept[end + 1 : -1]])))
 
     def _split(self, tier: int) -> float:
-        """Return the minimum share after which the items of a tier need not share one any more."""
+        """Return the minimum share after which the items of a tier need no longer share one."""
         start, end = (0, *self.ends)[tier], self.ends[tier]
         items = self.order[start:end]
         if len(items) < 2:
@@ -238,7 +239,7 @@ class StandingTiers:
     # Kemeny's median wins or ties all pairs of neighbours
 
     def _chains(self) -> Floats:
-        """Return for b, a what it costs at least to list b above a: the cheapest chain of neighbours between them."""
+        """Return for b, a a lower bound on listing b above a: the cheapest chain of neighbours between them."""
         prices = self.prices.reversals.copy()
         for c in range(self.n):
             prices = np.minimum(prices, np.maximum(prices[:, c : c + 1], prices[c]))

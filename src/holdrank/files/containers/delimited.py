@@ -1,4 +1,4 @@
-"""Rows of text: which delimiter a file has, its CSV rows, and the table that rows make."""
+"""Rows of text: the delimiter of a file, its CSV rows, and the table of the rows."""
 
 from __future__ import annotations
 
@@ -129,8 +129,8 @@ def table_from_chunks(
 ) -> Table:
     """Return the rows below the header as a table; every row must have as many cells as the header.
 
-    `ragged` says of a header whether rows may be shorter; with ``short_rows="fill"`` they always may, and the
-    rest of them counts as missing.
+    `ragged` says for a header whether rows may be shorter; with ``short_rows="fill"`` they always may, and missing
+    cells count as blank.
     """
     if short_rows not in ("refuse", "fill"):
         raise UsageError(f'short_rows is "refuse" or "fill", not {short_rows!r}')
@@ -189,7 +189,7 @@ def table_from_chunks(
 
 
 def _take_header(chunks: Iterator[Chunk], skip: int, source: str) -> tuple[list[str], list[Chunk]]:
-    """Return the row that holds the names, and what was read beyond it."""
+    """Return the row that holds the names, and the rows read after it."""
     seen = 0
     for rows, starts in chunks:
         if seen + len(rows) >= skip:

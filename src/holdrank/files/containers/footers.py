@@ -1,7 +1,7 @@
-"""The footer of a Parquet file, looked at before others do: they make room for as many things as it says to hold.
+"""The footer of a Parquet file, checked before other libraries allocate the memory that it asks for.
 
-It is written in Thrift's compact protocol: fields with a type each, numbers of seven bits a byte, lists that tell how
-many elements follow. A list cannot have more elements than there are bytes behind it; a few hundred bytes that say
+It is written in Thrift's compact protocol: typed fields, numbers of seven bits per byte, lists with the number of
+elements in front. A list cannot have more elements than there are bytes behind it; a few hundred bytes that say
 otherwise make DuckDB ask for gigabytes.
 """
 
@@ -17,7 +17,7 @@ _TRUE, _FALSE, _BYTE, _SHORT, _INT, _LONG, _DOUBLE, _BINARY, _LIST, _SET, _MAP, 
 
 
 def check_footer(file: BinaryIO) -> None:
-    """Refuse a Parquet file whose footer says to hold more than it has room for; `ValueError` says so."""
+    """Raise `ValueError` for a Parquet file whose footer declares more than it can hold."""
     size = file.seek(0, os.SEEK_END)
     file.seek(max(0, size - _END))
     end = file.read(_END)
@@ -29,13 +29,13 @@ def check_footer(file: BinaryIO) -> None:
 
 
 class _Walk:
-    """A way through a footer from its first byte on."""
+    """A parser of a footer, from its first byte on."""
 
     def __init__(self, data: bytes) -> None:
         self._data, self._at = data, 0
 
     def structure(self, depth: int) -> None:
-        """Go past the fields of a structure."""
+        """Skip the fields of a structure."""
         if depth > _DEEPEST:
             raise ValueError("the footer is nested too deeply")
         while kind := self._byte():

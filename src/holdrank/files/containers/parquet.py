@@ -34,7 +34,7 @@ def parquet_table(source: Source) -> Table:
     try:
         import duckdb
     except ImportError:
-        return _by_pyarrow(source)  # which has limits of its own for footers
+        return _by_pyarrow(source)  # which has its own limits for footers
 
     try:
         check_footer(io.BytesIO(source.data))
@@ -86,7 +86,7 @@ def _arrays(connection: Any, path: Path, source: Source) -> tuple[list[str], int
 def declared_rows(files: str) -> str:
     """Return the query for the rows that groups of Parquet files declare to have: all of them, and the smallest group.
 
-    DuckDB, if it is to count the rows of a group of less than none, never ends.
+    DuckDB never returns if a group declares a negative number of rows.
     """
     groups = f"SELECT DISTINCT file_name, row_group_id, row_group_num_rows AS declared FROM parquet_metadata({files})"
     return f"SELECT coalesce(sum(declared), 0), coalesce(min(declared), 0) FROM ({groups})"
@@ -111,9 +111,9 @@ def identifier(name: str) -> str:
 
 
 def kind_of(name: str, kind: str) -> str:
-    """Return what a column of a type of DuckDB is to us: ``"number"``, ``"flag"``, ``"nested"`` or ``"text"``.
+    """Return the kind of a column by its DuckDB type: ``"number"``, ``"flag"``, ``"nested"`` or ``"text"``.
 
-    A flag is true or false. A list or a structure is nested, and nobody reads it; in columns of items it is text.
+    A flag is true or false. A list or a structure is nested and ignored; in columns of items it is text.
     """
     base = kind.partition("(")[0]
     if (kind.endswith("]") or base in ("STRUCT", "MAP", "UNION")) and plain(name) not in NEEDED_NAMES:
@@ -123,7 +123,7 @@ def kind_of(name: str, kind: str) -> str:
 
 def cell_of(column: str, kind: str) -> str:
     """Return the expression for a cell of a column of that kind, in SQL."""
-    if kind == "nested":  # a conversation, or metadata: nobody reads it
+    if kind == "nested":  # a conversation, or metadata: ignored
         return "NULL::VARCHAR"
     if kind == "flag":
         return f"CASE WHEN {column} THEN 'True' WHEN NOT {column} THEN 'False' END"

@@ -1,4 +1,4 @@
-"""The bytes of a file, what they are, and their text."""
+"""The bytes of a file, their type, and their text."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ _GZIP = b"\x1f\x8b"
 _LARGEST, _SMALL, _DENSEST = 2**31, 2**26, 200  # bytes once unpacked; for every packed byte: battles come to about 20
 _CONTROL = bytes({*range(32)} - {9, 10, 12, 13})
 _READABLE = "votes as text, a spreadsheet (.xlsx) or Parquet"
+_CALLED = {".xlsx": "an Excel workbook", ".parquet": "a Parquet file"}
 _MAGIC = (
     (b"PAR1", "parquet", ""),
     (b"PK\x03\x04", "zip", _UNPACK),
@@ -40,7 +41,7 @@ _MAGIC = (
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The bytes of a file, its name for messages, and what its name ends in."""
+    """The bytes of a file, its name for messages, and its extension."""
 
     name: str
     data: bytes
@@ -79,7 +80,7 @@ def _opened(source: str | os.PathLike[str] | BinaryIO) -> Source:
 
 
 def _unpacked(source: Source) -> Source:
-    """Return what a gzip file holds; refuse what is damaged, or grows out of all proportion."""
+    """Return the contents of a gzip file; refuse a damaged file, or one that unpacks to far too much."""
     if not source.data.startswith(_GZIP):
         return source
     most = min(_LARGEST, max(_SMALL, _DENSEST * len(source.data)))
@@ -111,7 +112,7 @@ def unreadable(path: str, error: OSError | ValueError) -> InputError:
 
 
 def _near(path: str) -> str:
-    """Return a hint at a file of nearly that name, if there is one beside it."""
+    """Return a hint at a file with a similar name in the same folder, if there is one."""
     folder, name = os.path.split(path)
     try:
         near = difflib.get_close_matches(name, os.listdir(folder or "."), n=1, cutoff=0.75)
@@ -121,7 +122,7 @@ def _near(path: str) -> str:
 
 
 def container(source: Source) -> str:
-    """Return ``"text"``, ``"xlsx"`` or ``"parquet"`` by the first bytes; refuse anything else by what it is."""
+    """Return ``"text"``, ``"xlsx"`` or ``"parquet"`` by the first bytes; refuse any other type by name."""
     if not source.data.strip():
         raise _empty(source)
     kind, repair = next(
@@ -133,22 +134,22 @@ def container(source: Source) -> str:
         if source.extension in (".xlsx", ".parquet"):
             raise _not_what_it_says(
                 source,
-                f"no {source.extension[1:]} file",
-                "the file type that its name says",
-                "rename it, such as to .csv",
+                f"not {_CALLED[source.extension]}",
+                "the file type of its extension",
+                "rename it, for example to .csv",
             )
         return kind
     if kind in ("xlsx", "parquet"):
         if source.extension in _TEXT_EXTENSIONS:
-            what = "an Excel workbook" if kind == "xlsx" else "a Parquet file"
+            what = _CALLED[f".{kind}"]
             repair = f"rename it to .{kind}, or save it as CSV"
-            raise _not_what_it_says(source, what, f"text, as {source.extension} says", repair)
+            raise _not_what_it_says(source, what, f"text, the file type of {source.extension}", repair)
         return kind
     raise _not_what_it_says(source, kind, _READABLE, repair)
 
 
 def _is_binary(data: bytes) -> bool:
-    """Whether bytes are no text in any encoding that has one byte for ASCII: zeros, or many control characters."""
+    """Whether bytes are not text in any ASCII-compatible encoding: zeros, or many control characters."""
     head = data[:65536]
     return b"\0" in head or sum(byte in _CONTROL for byte in head) > len(head) // 50
 
@@ -169,12 +170,12 @@ def _not_what_it_says(source: Source, what: str, expected: str, repair: str) -> 
 
 
 def decode(source: Source, encoding: str | None) -> str:
-    """Return the text: UTF-8 unless an encoding is named; nothing is ever replaced in silence."""
+    """Return the text, in UTF-8 unless an encoding is named; no character is replaced silently."""
     name = encoding or "utf-8"
     try:
         text = source.data.decode(name)
         if encoding is not None:
-            text.encode("utf-8")  # some encodings, such as unicode_escape, bring halves of character pairs
+            text.encode("utf-8")  # some encodings, such as unicode_escape, produce lone surrogates
     except LookupError as error:
         raise UsageError(f"there is no encoding {name!r}; try utf-8, latin-1 or cp1252") from error
     except UnicodeError as error:
@@ -184,12 +185,12 @@ def decode(source: Source, encoding: str | None) -> str:
             raise _not_what_it_says(source, "a binary file", _READABLE, _EXPORT) from error
         byte = f"byte 0x{source.data[at]:02x} at offset {at}" if at < len(source.data) else f"offset {at}"
         raise InputError(
-            f"the text is not {name}",
+            f"the text is not encoded in {name}",
             source=source.name,
             line=source.data.count(b"\n", 0, at) + 1,
             found=byte,
             expected=f"text in {name}",
-            repair=Message("set ", Option("encoding", "utf-16" if wide else "latin-1"), ", or its real encoding"),
+            repair=Message("set ", Option("encoding", "utf-16" if wide else "latin-1"), ", or name the real encoding"),
         ) from error
     text = text.removeprefix("\ufeff")
     if not text or text.isspace():
@@ -198,12 +199,12 @@ def decode(source: Source, encoding: str | None) -> str:
 
 
 def line_feeds(text: str) -> str:
-    """Return a text in which a line feed ends every line, whatever did before."""
+    """Return the text with all line endings converted to line feeds."""
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def split_lines(text: str) -> list[str]:
-    r"""Return the lines of `text`, whatever ends them; unlike `str.splitlines` only at CR and LF.
+    r"""Return the lines of `text` with any line endings; unlike `str.splitlines`, it splits only at CR and LF.
 
     Examples
     --------
@@ -214,7 +215,7 @@ def split_lines(text: str) -> list[str]:
 
 
 def damaged(source: str, what: str, error: Exception) -> InputError:
-    """Return the error for bytes that are not what they begin as."""
+    """Return the error for a damaged file."""
     return InputError(
         f"the {what} cannot be read ({type(error).__name__})",
         source=source,

@@ -1,7 +1,7 @@
 """Sheets of an .xlsx file: the few parts of the archive that hold cells, read piece by piece.
 
-Whoever made the file decides what stands in it, so that nothing here is believed: not the size that a sheet declares,
-nor that its rows ascend. No more than one piece of a part is held as it was written, and equal cells are held once.
+The file is untrusted: neither the declared size of a sheet nor the order of its rows is relied on. At most one raw
+piece of a part is held in memory, and equal cells are stored once.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from holdrank.votes.limits import most_cells
 MOST_ROWS, MOST_COLUMNS = 2**20, 2**14  # of any sheet
 _MOST_STYLES = 2**16
 _LONGEST_CODE = 255  # characters of the format of a number
-_PIECES = 64  # a word that is as long as the part is looked at so many times, not more
+_PIECES = 64  # limits how often a very long word is scanned
 _LEAST_PIECE = 1 << 16  # bytes
 _COORDINATE = re.compile(r"([A-Z]{1,3})([0-9]{1,9})")
 _WORKBOOK = re.compile(r"application/vnd\.(openxmlformats|ms-excel).*(sheet|template)\.(macroEnabled\.)?main\+xml")
@@ -51,11 +51,11 @@ def xlsx_rows(source: Source, sheet: str | int | None) -> tuple[Rows, list[int],
             if size > most:
                 raise LimitError(f"{source.name}: the spreadsheet unpacks to {size:,} bytes", repair="save it as CSV")
             if any(entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for entry in entries):
-                raise ValueError("it is packed unlike any spreadsheet")
+                raise ValueError("it uses an unsupported compression")
             return sheet_rows(archive, source.name, sheet, len(source.data))
     except HoldrankError:
         raise
-    except (  # what the parsers of ZIP, XML, numbers and dates stumble with; not our own slips, nor a lack of memory
+    except (  # errors of the parsers of ZIP, XML, numbers and dates; not our own bugs, nor a lack of memory
         *(zipfile.BadZipFile, zlib.error, struct.error, SyntaxError, LookupError, ArithmeticError, ValueError),
         *(OSError, EOFError, RuntimeError),
     ) as error:
@@ -176,7 +176,7 @@ class _Book:
         reader.close()
 
     def rows(self, name: str) -> Iterator[tuple[str | None, list[_Cell]]]:
-        """Yield the rows of a sheet: the number that each gives itself, and its cells."""
+        """Yield the rows of a sheet: the row number in the file, and the cells."""
         reader = _RowReader()
         for piece in self._pieces(name):
             yield from reader.read(piece)
@@ -240,8 +240,8 @@ class _Cell(NamedTuple):
 class _RowReader:
     """The rows of a sheet from its text, piece by piece; there are too many cells to make a tree of each.
 
-    A cell is ``<c><v>5</v></c>``, or a text in pieces, ``<c t="inlineStr"><is><t>a</t><r><t>b</t></r></is></c>``. Of
-    whatever else stands in it nothing counts, nor does text behind an element.
+    A cell is ``<c><v>5</v></c>``, or a text in pieces, ``<c t="inlineStr"><is><t>a</t><r><t>b</t></r></is></c>``. All
+    other content of a cell is ignored, and so is text after an element.
     """
 
     def __init__(self) -> None:
@@ -397,7 +397,7 @@ class _Cells:
         try:
             return from_excel(value, MAC_EPOCH if self.book.from_1904 else WINDOWS_EPOCH, timedelta=is_span)
         except (OverflowError, ValueError):
-            return "#VALUE!"  # as programs show a number that is no date
+            return "#VALUE!"  # as programs show a number that is not a date
 
 
 def _column(place: str) -> int:
@@ -416,7 +416,7 @@ def _local(tag: str) -> str:
 
 
 def _forget(path: list[Element]) -> None:
-    """Let go of what stands inside the last of these elements: it was read."""
+    """Free the content of the last of these elements, which has been read."""
     if path:
         del path[-1][:]
 

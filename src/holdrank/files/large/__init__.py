@@ -1,9 +1,9 @@
-"""Votes larger than memory, or than one machine: counted by DuckDB, in one process or in parts on many.
+"""Votes larger than memory, counted by DuckDB in one process or in parts on several machines.
 
-Equal rows are counted before anything is looked at, so that what reaches the readers in `votes/forms` is small and goes
-the same way as the rows of any file: the same rules, the same notes. Battles end in counts of pairs. Ballots are
-kept as distinct ballots where these fit in memory; where not, they end in counts of pairs too. A file may also be
-counted in parts, each by itself, and the counts added (`count_pairs`).
+Equal rows are counted first, so that the table for the readers in `votes/forms` is small and is read like any other
+file, with the same rules and notes. Battles become counts of pairs. Ballots stay distinct ballots if these fit in
+memory, and otherwise become counts of pairs too. A file may also be counted in parts whose counts are added
+(`count_pairs`).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from holdrank.votes.votes import Votes
 __all__ = ["PairCounts", "count_pairs", "read_large"]
 
 _CELLS = 1 << 24  # of ballots that are laid out and counted at a time
-_CELLS_TO_TELL = 1 << 20  # of rows that are looked at together to tell ranks from scores
+_CELLS_TO_TELL = 1 << 20  # of rows that are examined together to distinguish ranks from scores
 _MOST_IN_MEMORY = 1 << 30  # bytes of a file
 _MEMORY_OF_A_PART = "512MB"
 
@@ -92,8 +92,8 @@ def count_pairs(
     Notes
     -----
     On an executor every file is a task; large Parquet files are cut into ranges of rows. Counts are added in the order
-    of the files, whoever counted them, so that the result does not depend on the number of workers. A part of a file
-    cannot tell whether a winner column holds codes or names of items; where the two disagree it is refused.
+    of the files, so that the result does not depend on the number of workers. A part of a file may not show whether a
+    winner column holds codes or names of items; if the two readings disagree, it is refused.
 
     Examples
     --------
@@ -121,9 +121,9 @@ def count_pairs(
 def read_large(
     source: Source, format: str | None, options: ReadOptions, progress: Report | None = None
 ) -> Votes | None:
-    """Return the votes of files that need not fit in memory; None where the reader for memory can do what is asked.
+    """Return the votes of files that need not fit in memory; None if the in-memory reader can read them.
 
-    Distinct ballots where they fit, else every comparison as a ballot over two items.
+    The votes hold distinct ballots if these fit, else every comparison as a ballot over two items.
     """
     try:
         with Engine(progress) as engine:
@@ -147,14 +147,14 @@ def read_large(
             raise _refused(source, reason, "read the files one by one") from reason
         return None
     except (MissingExtraError, UnreadableError) as error:
-        # The usual reader takes more, or says on which line it does not; but what it reads must fit in memory.
+        # The usual reader accepts more, or names the faulty line; but its input must fit in memory.
         if is_pattern(source) or (isinstance(error, UnreadableError) and os.path.getsize(source) > _MOST_IN_MEMORY):
             raise
         return None
 
 
 def _refused(source: Source, reason: NotForDuckDB, repair: str) -> UsageError:
-    """Return the error for files that only DuckDB could count, and does not."""
+    """Return the error for files that only DuckDB could count, but cannot."""
     return UsageError(Message(f"{os.fspath(source)}: ", *reason.args), repair=repair)
 
 
@@ -195,7 +195,7 @@ def _count(
 
 
 def _count_part(parcel: Parcel[tuple[Plan, ReadOptions]], part: Scan, clock: Clock) -> tuple[PairCounts, bool]:  # noqa: ARG001
-    """Count one part, in a worker: one thread, for the workers have the others."""
+    """Count one part, in a worker, on one thread: the other workers use the others."""
     plan, options = parcel.value
     try:
         with Engine(memory=_MEMORY_OF_A_PART, threads=1) as engine:
@@ -252,7 +252,7 @@ def _raw(table: Table, plan: Plan, options: ReadOptions) -> RawBallots:
     if plan.form == "jsonl":
         return _json_ballots(table, plan, options)
     if plan.form in ("rank-columns", "score-columns") and plan.reason != "as set":
-        # The first rows told the form. All others must tell the same, as they would if they were in memory.
+        # The format comes from the first rows. All other rows must fit it, as they would in memory.
         for piece in _some_at_a_time(table, len(plan.used), _CELLS_TO_TELL):
             found, _ = table_form(piece, options)
             if found != plan.form:

@@ -45,7 +45,7 @@ class Digests:
             self._found.append(digest.hexdigest())
 
     def sha256(self) -> str:
-        """Return the SHA-256 of the file; of several, that of theirs, one per line. Refuse files that were changed."""
+        """Return the SHA-256 of the file, or of the list of hashes of several files. Refuse files that were changed."""
         self._thread.join()
         for number, (file, stamp) in enumerate(zip(self._scan.files, self._scan.stamps, strict=True)):
             try:

@@ -18,7 +18,7 @@ def json_keys(rows: Callable[..., list[tuple[Any, ...]]], lines: str, single: bo
     keys_of = "CASE json_type(json) WHEN 'OBJECT' THEN json_keys(json) END"
     found = rows(f"SELECT json_type(json), {keys_of}, 1 FROM {lines} LIMIT 1", source)
     # Most files have the same keys on every line, which threads can see side by side; else the order of lines matters.
-    # What is no object has no keys, and so differs from every object.
+    # A value that is not an object has no keys, and so differs from every object.
     first = [literal(key) for kind, keys, _ in found if kind == "OBJECT" for key in keys]
     others = f"SELECT count(*) FROM {lines} WHERE json_keys(json) IS DISTINCT FROM [{', '.join(first)}]"
     if not first or rows(others, source, step)[0][0]:

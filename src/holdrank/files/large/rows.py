@@ -40,8 +40,8 @@ MOST_CELLS = {"rank-columns": 1 << 26, "positions": 1 << 26, "score-columns": 1 
 """Cells of distinct ballots that fit in memory, by form; some are read by loops that want fewer."""
 COUNTED = ("battles", "pair-counts")
 """Forms whose rows compare two items: they end in counts of pairs, however many rows there are."""
-_MOST_BATTLES = 20_000_000  # different rows; each is looked at by a loop
-_HEAD = 10_000  # rows that tell the form
+_MOST_BATTLES = 20_000_000  # different rows; a loop visits each
+_HEAD = 10_000  # rows that determine the format
 _CELLS_AT_A_TIME = 1 << 24  # of rows that are not counted before they are read
 _UNIT = 2**75  # weights are summed as whole numbers of 1 / _UNIT: exact in any order, on any number of threads
 _LEAST_WEIGHT = 2.0**-36  # of those above 0, so that rounding to a unit changes none by more than 2**-40 of it
@@ -56,17 +56,17 @@ class Plan:
     ----------
     form, reason : str
     used : tuple of int
-        Columns whose cells are looked at.
+        Columns that are read.
     weight : int or None
         The column of the weights.
     apart : bool
-        Whether rows of weight 0 are counted by themselves: some forms note how many there are.
+        Whether rows of weight 0 are counted separately: some formats report how many there are.
     spare : tuple of int
-        Columns of numbers that nobody reads, which a note tells.
+        Unused columns of numbers, which a note lists.
     head : mapping or None
         The line of JSON that declares the items.
     notes : tuple of str
-        What the first rows told.
+        Notes on the first rows.
     chosen : mapping
         Conditions on rows, in words.
     """
@@ -83,7 +83,7 @@ class Plan:
 
 
 def expect_plain(options: ReadOptions) -> None:
-    """Leave options that DuckDB does not know to the reader for memory."""
+    """Leave options that DuckDB does not support to the in-memory reader."""
     o = options
     utf8 = o.encoding is None or o.encoding.lower().replace("-", "") in ("utf8", "ascii")
     strange = {"encoding": not utf8, "header": o.header not in (None, 1), "short_rows": o.short_rows != "refuse"}
@@ -332,7 +332,7 @@ def _weight(scan: Scan, k: int) -> tuple[str, str]:
 
 
 def _refuse_weight(engine: Engine, scan: Scan, k: int, relation: str, sound: str) -> None:
-    """Raise what the reader of weights says of the first weight that is not sound."""
+    """Raise the error of the reader of weights for the first invalid weight."""
     query = f"SELECT c{k}::VARCHAR, spot FROM ({relation}) WHERE NOT {sound} ORDER BY spot LIMIT 1"
     cell, spot = engine.rows(query, scan.source)[0]
     text = "" if cell is None else _decoded(scan, k, cell, lambda: spot) if scan.types[k] == "json" else str(cell)
@@ -385,7 +385,7 @@ def _column(scan: Scan, k: int, array: Any, values: list[str] | None, spots: NDA
 
 
 def _all_values(words: Sequence[str]) -> list[Any]:
-    """Return the values of numbers and the like at once, for there may be many; none if one cannot be read."""
+    """Return the values of numbers and similar types at once, because there may be many; None if one cannot be read."""
     try:
         return cast("list[Any]", json_value(f"[{','.join(words)}]"))
     except ValueError:
@@ -437,7 +437,7 @@ def _numeric(engine: Engine, scan: Scan, spare: Sequence[int]) -> list[int]:
     found = [k for k in spare if scan.types[k] == "number"]
     text = [k for k in spare if scan.types[k] != "number"]
     if text:
-        # `Table.is_numeric` knows the usual blanks, whatever those of the caller are.
+        # `Table.is_numeric` uses the usual blanks, not those of the caller.
         blanks = ", ".join(map(literal, ("", *BLANKS)))
         number = NUMBER.pattern
         checks = [

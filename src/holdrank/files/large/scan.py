@@ -1,4 +1,4 @@
-"""Files as DuckDB sees them: what they are, which columns they have, and the engine that runs through them."""
+"""Files for DuckDB: their type, their columns, and the engine that scans them."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ from holdrank.votes.forms.table import Problems
 MEMORY = "1GB"
 """What DuckDB may hold in memory; the rest goes to a folder that is removed afterwards."""
 
-_HEAD = 1 << 20  # bytes that tell what a text is
+_HEAD = 1 << 20  # bytes that determine the type of a text
 _MOST_COLUMNS = 10_000  # that DuckDB is asked for; a query names them all
 _MOST_COPIED = 4 << 30  # bytes of text files of which columns are copied: what is not held in memory goes to the disk
 _FILE = 1 << 40  # rows of a file at most: the place of a row is its file times this, plus its row
 
 
 class NotForDuckDB(Exception):  # noqa: N818 - no error: the reader for memory takes over
-    """A file, or what is asked of it, is for the reader that holds files in memory."""
+    """A file, or an option, needs the in-memory reader."""
 
 
 class UnreadableError(InputError):
-    """DuckDB cannot make sense of a file."""
+    """DuckDB cannot read a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +64,13 @@ class Scan:
     delimiter : str
         Of CSV files.
     notes : tuple of str
-        What was assumed to find all this.
+        Notes on what was assumed.
     rows : (int, int) or None
         The first row, and the one after the last, of a single Parquet file.
     spilled : bool
         Whether this is a copy of some columns, under the names c0, c1, … and with the place of each row.
     stamps : tuple of tuple of int
-        What tells that a file is still the one that was opened.
+        Values that identify each file, to detect changes.
     where : tuple of (int, str)
         Columns, and the conditions on them in SQL that rows must meet.
     """
@@ -121,7 +121,7 @@ class Scan:
         return [*dict.fromkeys([*used, *(k for k, _ in self.where)])]
 
     def _rows(self, used: Sequence[int], place: Sequence[str]) -> str:
-        """Return a query for columns of all rows, and what tells the place of each."""
+        """Return a query for columns of all rows, and the expression for the place of each."""
         files = listing(self.files)
         if self.kind == "parquet":
             cells = [f"{parquet.cell_of(identifier(self.names[k]), self.types[k])} AS c{k}" for k in used]
@@ -141,7 +141,7 @@ class Scan:
             )
         else:
             cells = [f"{identifier(self.names[k])}::VARCHAR AS c{k}" for k in used]
-            asked = [self.names[k] for k in used] or self.names[:1]  # keys that nobody asks for are not even decoded
+            asked = [self.names[k] for k in used] or self.names[:1]  # unused keys are not decoded
             columns = ", ".join(f"{literal(key)}: 'JSON'" for key in dict.fromkeys(asked))
             tail = (
                 f"FROM read_json({files}, format = 'newline_delimited', hive_partitioning = false, "
@@ -156,7 +156,7 @@ class Scan:
 
 
 def stamp_of(file: str) -> tuple[int, ...]:
-    """Return what tells that a file is still the one that it was."""
+    """Return values that identify a file, to detect changes."""
     known = os.stat(file)
     return known.st_dev, known.st_ino, known.st_size, known.st_mtime_ns
 
@@ -223,12 +223,12 @@ class Engine:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def tell(self, step: Step) -> None:
-        """Pass on how far things have come."""
+        """Report progress."""
         if self._progress is not None:
             self._progress(step)
 
     def run(self, query: str, source: str = "", step: str = "") -> Any:
-        """Run a query and return its result; what is wrong with a file is said as an `InputError`."""
+        """Run a query and return its result; an `InputError` reports a faulty file."""
         try:
             if step and self._progress is not None:
                 return self._watched(query, step)
@@ -259,7 +259,7 @@ class Engine:
         return found
 
     def _watched(self, query: str, step: str) -> Any:
-        """Run a query in a thread, and tell how far it has come from this one."""
+        """Run a query in a thread, and report its progress from this one."""
         answer: list[Any] = []
         failure: list[BaseException] = []
 
@@ -293,7 +293,7 @@ def _first_line(error: Exception) -> str:
 
 @contextmanager
 def located(scan: Scan) -> Iterator[None]:
-    """Turn the place of a row, in errors, into the file and the line that people look for."""
+    """Convert the place of a row, in errors, to the file and the line."""
     try:
         yield
     except InputError as error:
@@ -301,7 +301,7 @@ def located(scan: Scan) -> Iterator[None]:
             raise
         file, row = divmod(int(error.line), _FILE)
         line = row + 1
-        if scan.kind != "parquet":  # rows are numbered through all files, and a header is no row
+        if scan.kind != "parquet":  # rows are numbered through all files, and a header is not a row
             before = scan.files[:file]
             if before:
                 with Engine() as engine:
@@ -315,7 +315,7 @@ def located(scan: Scan) -> Iterator[None]:
 def open_scan(
     source: str | os.PathLike[str], engine: Engine, *, delimiter: str | None = None, format: str | None = None
 ) -> Scan:
-    """Return the files of a path or pattern and their columns; what DuckDB does not read is `NotForDuckDB`."""
+    """Return the files of a path or pattern and their columns; raise `NotForDuckDB` where DuckDB cannot read them."""
     files = matching(source)
     stamps = []
     kind = ""
@@ -432,7 +432,7 @@ def _csv_header(text: str, delimiter: str) -> tuple[str, ...]:
 
 
 def _refuse_long_lines(file: str) -> None:
-    """Refuse a file with lines of megabytes: DuckDB refuses some of them, and loses others without a word."""
+    """Refuse a file with lines of megabytes: DuckDB refuses some of them, and drops others silently."""
     with open(file, "rb") as opened:
         while len(block := opened.read(_HEAD)) == _HEAD:
             if b"\n" not in block and b"\r" not in block:

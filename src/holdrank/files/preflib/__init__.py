@@ -1,1 +1,1 @@
-"""PrefLib's formats: the reader, its fast way through large bodies, and old files."""
+"""PrefLib's formats: the reader, its fast path for large bodies, and old files."""

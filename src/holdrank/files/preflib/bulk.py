@@ -1,8 +1,8 @@
-"""The body of a PrefLib file, ``count: order`` a line, read with a few array operations over its bytes.
+"""The body of a PrefLib file, one ``count: order`` per line, read with a few array operations over its bytes.
 
 Every byte has a kind, a run of digits is one token, and a table says which token may follow which; together with
 braces that open and close in turn and one colon after the first number of each line, that is the whole grammar.
-Where a body is faulty, or merely strange, `read_body` says None and the careful reader looks at it line by line.
+If a body is faulty or unusual, `read_body` returns None and the careful reader reads it line by line.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Body:
 
 
 def read_body(text: str, ids: Ints, *, empty_groups: bool = False) -> Body | None:
-    r"""Return the body in arrays, or None where anything at all is out of the ordinary.
+    r"""Return the body in arrays, or None if anything is unusual.
 
     `ids` are the declared numbers of the items, ascending; `empty_groups` allows ``{}``, as .cat files do.
 

@@ -1,4 +1,4 @@
-"""PrefLib files as they were before September 2022: the header in lines by place, the body nearly as today."""
+"""PrefLib files from before September 2022: a header by line position, and a body almost as today."""
 
 from __future__ import annotations
 

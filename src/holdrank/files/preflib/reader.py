@@ -1,7 +1,7 @@
 """PrefLib files: orders with counts over numbered alternatives.
 
-The body is read in bulk (`bulk`). Only one that is faulty, or stranger than the grammar, goes through
-the careful reader here, line by line, which knows what to say. Both accept the same language.
+The body is read in bulk (`bulk`). Only a faulty or unusual body goes through the careful reader here, line by line,
+which reports each fault. Both accept the same language.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _read_header(file: PrefLibFile, text: str, problems: Problems) -> None:
 
 
 def _settle_kind(file: PrefLibFile, extension: str) -> None:
-    """Decide the type: the header's word counts, not the extension."""
+    """Determine the type: from the header, not the extension."""
     declared = file.keys.get("DATA TYPE", "").strip().lower()
     kind = declared or extension.lstrip(".").lower()
     if kind in ("wmd", "dat"):
@@ -180,7 +180,7 @@ def ballots_of(
 
 
 def _item_names(file: PrefLibFile, ids: NDArray[np.int64]) -> list[str]:
-    """Return the names in order of number; an empty or shared name is told apart by its number."""
+    """Return the names in order of number; an empty or duplicate name gets its number."""
     names = [file.names[k] for k in ids.tolist()]
     times: dict[str, int] = {}
     for name in names:
@@ -212,7 +212,7 @@ def _item_names(file: PrefLibFile, ids: NDArray[np.int64]) -> list[str]:
 
 
 def _count_notes(file: PrefLibFile, body: Body, rank: NDArray[np.integer]) -> None:
-    """Note where the header's counts differ from the body (the body wins), and orders on several lines."""
+    """Add notes where the header's counts differ from the body (the body counts), and on orders that repeat."""
     lines = len(body.counts)
     facts = {
         "NUMBER ALTERNATIVES": len(file.names),
@@ -267,7 +267,7 @@ def _category_places(
 
 
 def _read_fast(file: PrefLibFile, ids: NDArray[np.int64]) -> Body | None:
-    """Read the whole body at once, or return None where the careful reader has to look."""
+    """Read the whole body at once, or return None if the careful reader is needed."""
     if file.kind != "cat" and file.body.count(",") > (file.body.count("\n") + 1) * len(ids):
         return None  # some line names an item twice: one line of megabytes is not worth arrays
     body = read_body(file.body, ids, empty_groups=file.kind == "cat")

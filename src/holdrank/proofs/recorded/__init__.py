@@ -1,1 +1,1 @@
-"""The statements of the record of an analysis: one module for each kind of part."""
+"""The statements of the record of an analysis: one module for each type of part."""

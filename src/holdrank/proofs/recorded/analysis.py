@@ -29,7 +29,7 @@ from holdrank.words.headlines import headline
 
 
 def analysis_checks(votes: Votes, analysis: Analysis, clock: Clock | None = None) -> Iterator[Check]:
-    """Check every number of an analysis, as long as there is time; refuses an analysis of other votes."""
+    """Check every number of an analysis, as long as there is time; refuse an analysis of different votes."""
     record = analysis.record
     if list(votes.items) != record["items"] or votes.input_hash != record["votes"]["input_hash"]:
         raise InputError(
@@ -43,14 +43,14 @@ def analysis_checks(votes: Votes, analysis: Analysis, clock: Clock | None = None
         if rule not in names:
             raise InputError("the analysis uses an unknown rule", expected=", ".join(names), found=rule)
     if record["seal"] != seal_of(record):
-        # What was asked for, and how long it took, no proof can tell.
+        # The settings and the time taken cannot be proven.
         note = "it has no checksum" if not record["seal"] else "its checksum does not match"
         yield Check("the record is unchanged since it was written", "refuted" if record["seal"] else "open", note)
     passed = np.cumsum([step["seconds"] for step in record["steps"]])
     if not np.allclose(passed, [step["ended"] for step in record["steps"]], rtol=0.0, atol=2e-3):
         yield Check("the times of the steps add up", "refuted", "they do not")
     if record["headline"] != headline(record):
-        here = record["version"] == __version__  # another one may have other words for the same
+        here = record["version"] == __version__  # another version may use other words
         note = f"the record says: {headline(record)}"
         yield Check(f"headline: {show(record['headline'], 200)}", "refuted" if here else "open", note)
     recorded = Recorded(votes, record, clock)

@@ -1,7 +1,7 @@
 """Attacks with the ballots that the record lists, and numbers that come without ballots.
 
-Where a record does not hold the attack that shows a number, the engine is asked for one, and what it proposes is judged
-as strictly as any other: run in whole numbers on the votes, at just that price.
+If a record does not hold the attack behind a number, the engine proposes one, which is checked like any other: run in
+whole numbers on the votes, at exactly that price.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from holdrank.words.nouns import noun_of
 
 
 def against_the_top(recorded: Recorded) -> Goal:
-    """Return the goal against what the headline says."""
+    """Return the goal that makes the headline false."""
     ranks = recorded.shown.ranks
     pairs = recorded.n * (recorded.n - 1) / 2
     return goals.Distance(1 / pairs) if len(set(ranks)) == 1 and pairs else goals.NewWinner()
 
 
 def claim_checks(recorded: Recorded, row: Record) -> Iterator[Check]:
-    """Check a claim, and what it takes against it."""
+    """Check a claim, and the votes needed to break it."""
     said = goals.claimed(row["claim"], recorded.votes.items)
     order = isinstance(said, goals.Above)  # which tiers do not keep
     checker, told = (recorded.median, recorded.told) if order else (recorded.reported, recorded.shown)
@@ -77,7 +77,7 @@ def attack_checks(
         yield Check(claim, "refuted", "its status and its bounds contradict each other")
     question = Question(checker, told.ranks, goal, Change(found["change"]))
     if (said := _sentence(question, found, recorded.record["votes"])) != found["text"]:
-        here = recorded.record["version"] == __version__  # another one may have other words for the same
+        here = recorded.record["version"] == __version__  # another version may use other words
         yield Check(claim, "refuted" if here else "open", f"its numbers say: {said}")
     plans = proposed(recorded, question, amounts)
     listed, fault = _listed_plan(checker, found)
@@ -85,7 +85,7 @@ def attack_checks(
         yield Check(claim, "refuted", "it has a price but was not run, or was run without a price")
     if fault:
         yield Check(claim, *fault)
-    elif listed is not None:  # whatever the engine proposes, this is what the record says
+    elif listed is not None:  # the numbers of the record count, not those of the engine
         plans = plans._replace(whole=listed) if found["whole"] else plans._replace(shares=listed)
     yield from amounts_checks(question, told, amounts, plans)
     if listed is not None and found["after"] is not None and recorded.n <= LISTED and checker.base is not None:
@@ -95,13 +95,13 @@ def attack_checks(
 
 
 def is_of(found: Record, checker: Exactly) -> bool:
-    """Whether a part of a record is of the statistic that is checked, by its name and by the facts behind it."""
+    """Whether a part of a record belongs to the checked statistic, by name and facts."""
     facts = name_of(checker.T).facts()
     return {name: found[name] for name in facts} == facts
 
 
 def _sentence(question: Question, found: Record, read: Record) -> str:
-    """Return the sentence that the numbers of an attack make; `read` says what one vote is called."""
+    """Return the sentence for the numbers of an attack; `read` says what one vote is called."""
     if found["status"] not in list(Status):
         return f"there is no status {show(found['status'], 80)}"
     votes = question.checker.votes

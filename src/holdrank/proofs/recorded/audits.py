@@ -1,4 +1,4 @@
-"""What a record says could mislead: the audit, computed again."""
+"""The audit of a record, computed again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from holdrank.status import Clock, Status
 
 
 def audit_checks(recorded: Recorded) -> Iterator[Check]:
-    """Check the findings by probing again; people and categories that these votes do not know leave them open."""
+    """Check the findings by running the probes again; those on people or categories that the votes lack stay open."""
     found, claim = recorded.record.get("audit"), "the findings of the audit follow from the votes and the seed"
     if recorded.n < 2:
         return

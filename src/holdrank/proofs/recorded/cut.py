@@ -1,4 +1,4 @@
-"""The gaps between tiers, the races of neighbours, and who is safe at the cut."""
+"""The gaps between tiers, the races of neighbours, and the items that are safe at the cut."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MOST_RACES = 20  # of neighbours that are checked
 
 
 def gap_checks(recorded: Recorded) -> Iterator[Check]:
-    """Check what it takes to change who stands above each gap between tiers."""
+    """Check the votes needed to change the items above each gap between tiers."""
     sizes = [len(bucket) for bucket in Ranking(recorded.shown.ranks).buckets]
     gaps = recorded.record["gaps"]
     if len(gaps) != len(sizes) - 1 or not all(gap["known"] for gap in gaps):
@@ -38,7 +38,7 @@ def gap_checks(recorded: Recorded) -> Iterator[Check]:
 
 
 def race_checks(recorded: Recorded) -> Iterator[Check]:
-    """Check what it takes for each item to come above the one before it; of many items, for the first ones."""
+    """Check the votes needed for each item to pass the one before it; for many items, only the first ones."""
     races = recorded.record.get("races")
     if races is None:
         return
@@ -55,7 +55,7 @@ def race_checks(recorded: Recorded) -> Iterator[Check]:
 
 
 def cut_checks(recorded: Recorded) -> Iterator[Check]:
-    """Check who is above the cut, and who is safe there."""
+    """Check which items are above the cut, and which are safe."""
     cut, asked = recorded.record["cut"], recorded.record["spec"]["k"]
     if cut is None:
         if asked is not None and recorded.n > 1:
@@ -88,7 +88,7 @@ def cut_checks(recorded: Recorded) -> Iterator[Check]:
         if whole is None or shown or math.isinf(amounts.lower):
             yield from number_checks(recorded, recorded.median, recorded.told, goal, row)
             continue
-        # Whoever crosses the cut changes the set above it: what that takes is reported.
+        # An item that crosses the cut changes the set above it, whose bound is reported.
         yield from least_checks(recorded.median, recorded.told, [(goal, amounts)], Change.REPLACE)
         told = Amounts.of(whole)
         same = (amounts.lower, amounts.needed, amounts.decides) == (told.lower, told.needed, told.decides)

@@ -1,4 +1,4 @@
-"""What was read, and what follows from the ranking without any attack."""
+"""The votes as read, and the parts of a record that need no attack."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def layout_checks(recorded: Recorded) -> Iterator[Check]:
 
 
 def _choice(recorded: Recorded) -> Check:
-    """Check that the rule was chosen as it is chosen: counted again, ballot by ballot."""
+    """Check the choice of the rule: counted again, ballot by ballot."""
     votes, rule = recorded.votes, recorded.record["consensus"]["rule"]
     listed = {int(np.count_nonzero(ranks)) for ranks in votes.ranks}
     two = votes.unlisted == "observed" and 2 in listed and listed <= {1, 2}

@@ -35,7 +35,7 @@ def optima_checks(recorded: Recorded) -> Iterator[Check]:
 
 
 def _contradiction(found: Record, order: list[int]) -> str:
-    """Return what numbers of the record contradict each other, or nothing."""
+    """Return which numbers of the record contradict each other; empty if none do."""
     n = len(order)
     if [item for group in found["groups"] for item in group] != order or not all(found["groups"]):
         return "its groups are not the items in their order"

@@ -1,4 +1,4 @@
-"""Where items may stand: by chance, and by an attacker."""
+"""The possible places of items: by chance, and by an attacker."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def mean_ranks_checks(recorded: Recorded) -> Iterator[Check]:
 
 
 def has_groups(recorded: Recorded) -> bool:
-    """Whether the votes know the groups by which the draws were made, if they were made by groups."""
+    """Whether the votes have the groups by which the draws were made, if any."""
     by = recorded.record["spec"]["by"]
     try:
         drawn_by(recorded.votes, by)
@@ -113,7 +113,7 @@ def has_groups(recorded: Recorded) -> bool:
 
 
 def reach_checks(recorded: Recorded) -> Iterator[Check]:
-    """Check the places that an attacker can bring each item to."""
+    """Check the places that an attacker can give each item."""
     found, claim = recorded.record["reach"], "the places within reach are as reported"
     if found is None:
         return

@@ -1,4 +1,4 @@
-"""Ratings, and what happens to the others when an item leaves."""
+"""Ratings, and the order of the others when an item is removed."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def rating_checks(recorded: Recorded) -> Iterator[Check]:
     else:
         yield Check(claim, "proved")
     if found["notes"] != list(again.notes):
-        here = recorded.record["version"] == __version__  # another one may have other words for the same
+        here = recorded.record["version"] == __version__  # another version may use other words
         yield Check("the notes on ratings match the votes", "refuted" if here else "open", "they differ")
 
 
@@ -88,7 +88,7 @@ def _difference(found: Record, again: Refit) -> str:
 
 
 def removal_checks(recorded: Recorded) -> Iterator[Check]:
-    """Check the consensus of the others for each item that leaves."""
+    """Check the consensus of the others for each removed item."""
     found = recorded.record.get("removals")
     rule = rule_named(recorded.record["consensus"]["rule"])
     if found is None:

@@ -1,4 +1,4 @@
-"""What the parts of the record of an analysis claim, and the statistics that they are about."""
+"""The claims in the parts of the record of an analysis, and their statistics."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LONGEST = 20.0  # seconds for the engine to propose one attack
 
 
 class Recorded:
-    """A record, and the two statistics that it is about: the ranking, and what is shown."""
+    """A record, and its two statistics: the strict ranking, and the one that is shown."""
 
     def __init__(self, votes: Votes, record: Record, clock: Clock | None = None) -> None:
         self.votes, self.record, self.n = votes, record, votes.n

@@ -1,8 +1,9 @@
-"""The threshold of tiers where none was asked for, found again in fractions from the counts of the pairs.
+"""The "auto" threshold of tiers, computed again in fractions from the counts of the pairs.
 
 A pair is separated by votes where more than one must change to level it, and by chance where its lead is beyond the
 normal bound at 95 %. No threshold ties a pair that is separated by both, or one on which three voters of four agree;
-none is below a pair that one vote levels, or below half of what it may be. Of those left, the clearest is taken.
+none is below a pair that one vote levels, or below half of the largest allowed value. Of the remaining values, the one
+farthest from all deviations is used.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _AS_CLEAR = Fraction(1, 10**9)
 
 
 def chosen_checks(recorded: Recorded) -> Iterator[Check]:
-    """Check that the tiers are at the threshold that these votes call for, where it was left to them."""
+    """Check that the tiers use the "auto" threshold of these votes, where it was requested."""
     merged = recorded.record["tiers"]
     if merged is None or not merged["auto"]:
         return

@@ -1,17 +1,17 @@
 """The exact engine behind `kemeny`: the cheapest strict order under a matrix of pair costs.
 
-``cost[i, j]`` is what it costs to place i before j. The layers, each exact, from the cheapest to the dearest:
+``cost[i, j]`` is the cost of placing i before j. The layers, each exact, from the fastest to the slowest:
 
 1. `parts`: items split into components that every optimal order lists one after the other. Inside a component only the
    margins that an order loses count, in units of their greatest common divisor.
 2. `subsets`: a component of few items is solved by dynamic programming over its subsets.
 3. `search`: a larger one gets a good order from insertions with restarts.
 4. `branch`: a linear program with lazy rows (`program`) bounds it: `triangles` of all pairs, or cycles of `majorities`
-   where these or the items are few; then `cuts` on a few items. Where that leaves a gap, a small component is closed by
-   its subsets. In a larger one, orders grow from both ends while they fit into the gap (`prefixes`), and what is open
-   then is branched on.
-5. `packing`: a component too large for the linear program gets an order from windows of it, and a bound from weighted
-   majority `cycles`, which rises with time.
+   where these or the items are few; then `cuts` on a few items. If a gap remains, a small component is solved by its
+   subsets. In a larger one, orders grow from both ends while they fit into the gap (`prefixes`), and branching closes
+   the rest.
+5. `packing`: a component too large for the linear program gets an order by searching windows of it, and a bound from
+   weighted majority `cycles`, which improves with time.
 
 `batch` solves many small matrices at once, by subsets, on any array library.
 """
@@ -51,7 +51,7 @@ def cheapest_order(
     whole : bool
         The costs are whole or half numbers (counts of votes), so that equal sums are exactly equal.
     clock : Clock
-        When it is over, what is known is returned: every component gets at least an order and a cheap bound.
+        When it is over, the best results so far are returned: every component gets at least an order and a cheap bound.
     progress : callable, optional
         Called with a `Step` for every component that is finished and every node of a search tree.
     """
@@ -97,7 +97,7 @@ def _solve_component(
 
 
 def _describe(found: list[Part]) -> str:
-    """Return how each component was settled: ``3 single items; subsets (5 items); linear program (24 items)``."""
+    """Return how each component was solved: ``3 single items; subsets (5 items); linear program (24 items)``."""
     singles = sum(len(part.order) == 1 for part in found)
     words = [f"{singles} single item{'s' * (singles != 1)} by majority"] if singles else []
     rest = Counter((part.how, len(part.order)) for part in found if len(part.order) > 1)

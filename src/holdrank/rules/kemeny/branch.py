@@ -3,8 +3,8 @@
 Column p of a pair i < j is 1 when i comes before j. The rows are triangles, ``0 <= x_ij + x_jk - x_ik <= 1``: no cycle
 of three. Almost all are slack, so they are added when violated and dropped when slack. Where many pairs have no
 majority, as in sparse battles, or items are few, the columns are majorities instead, and the rows are their cycles.
-Where triangles leave a gap, rows on a few items follow (`cuts`). As the gap shrinks, `prefixes` tries whether any order
-fits into it; what that leaves open is branched on.
+Where triangles leave a gap, rows on a few items follow (`cuts`). As the gap shrinks, `prefixes` checks whether any
+order fits into it; if that is not decided, branching follows.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def relaxed_within(
 
 
 class _Tree:
-    """What all nodes share: the growing linear program, the best order, and the proved floor."""
+    """Data shared by all nodes: the growing linear program, the best order, and the proven bound."""
 
     presolve = True
 
@@ -150,7 +150,7 @@ class _Tree:
         self.gave_up = False
 
     def columns(self) -> tuple[Floats, float, Ints]:
-        """Return what each column costs, what all orders cost besides, and the number of the column of each pair."""
+        """Return the cost of each column, the constant cost of all orders, and the column of each pair."""
         column = np.zeros(self.cost.shape, dtype=np.int64)
         column[self.pairs] = np.arange(len(self.pairs[0]))
         return (self.cost - self.cost.T)[self.pairs], float(self.cost.T[self.pairs].sum()), column
@@ -159,7 +159,7 @@ class _Tree:
         return self.gave_up or self.clock.over()
 
     def settled(self, bound: float) -> bool:
-        """Whether no order that costs at least `bound` can be cheaper than the best one."""
+        """Whether a lower bound of `bound` proves that the best order is optimal."""
         return raise_to_step(bound, self.value, self.step) >= self.value - self.tolerance
 
     def try_order(self, order: Ints) -> None:
@@ -169,15 +169,15 @@ class _Tree:
             self.best, self.value = order, value
 
     def round(self, before: Floats) -> None:
-        """Make an order of a fractional solution, improve it, and keep it if it is good."""
+        """Round a fractional solution to an order, improve it, and keep it if it is the best."""
         self.try_order(search.improve(self.cost, np.argsort(-before.sum(axis=1), kind="stable")))
 
     def relax(self, node: _Node, cut_rounds: int = 0, room: int = 0) -> None:
         """Solve the node's linear program, adding violated rows, until it is solved, settled or stopped.
 
-        The node's bound rises with every round; it holds whenever this ends. Triangles come first; after them, up to
-        `cut_rounds` times, rows on a few items, as long as they help. With room for so many sets, orders are grown at
-        the prices of the rows whenever the gap is clearly smaller than at the last trial.
+        The node's bound rises with every round and is valid at any time. Triangles come first; after them, up to
+        `cut_rounds` times, rows on a few items, as long as they help. With `room` for a number of sets, orders are
+        grown at the prices of the rows whenever the gap is clearly smaller than at the last attempt.
         """
         self.model.set_bounds(node.lower, node.upper)
         rounds, dropped_at = 0, -np.inf
@@ -185,11 +185,11 @@ class _Tree:
         while True:
             solution = self.model.solve(self.clock)
             if not solution.finished:
-                self.gave_up = True  # the time is over, or the solver is lost: what is proved so far stands
+                self.gave_up = True  # the time is over, or the solver failed: the bound so far is valid
                 return
             if not solution.x.size:
-                # The solver says that no order fits. It is believed if the fixed pairs contain a cycle: fixed pairs
-                # without one can always be completed to an order.
+                # The solver reports that no order fits. That is accepted only if the fixed pairs contain a cycle: fixed
+                # pairs without one can always be completed to an order.
                 self.gave_up = not self.fits_none(node)
                 node.bound = node.bound if self.gave_up else np.inf
                 return
@@ -220,17 +220,17 @@ class _Tree:
             add()
 
     def first_rows(self, before: Floats) -> Callable[[], None] | None:
-        """Return what adds the rows that a solution violates: triangles. None if there are none."""
+        """Return a function that adds the triangle rows that a solution violates; None if there are none."""
         triples = most_violated(before)
         return partial(self.program.add_triangles, triples) if len(triples) else None
 
     def more_rows(self, before: Floats) -> Callable[[], None] | None:
-        """Return what adds rows on a few items that a solution violates; None if none are found."""
+        """Return a function that adds rows on a few items that a solution violates; None if none are found."""
         cuts = self.separator.violated(before)
         return partial(self.program.add_cuts, cuts) if cuts else None
 
     def grow(self, node: _Node, room: int) -> bool:
-        """Ask at the node's prices whether it contains a cheaper order; return whether that is decided."""
+        """Search at the node's prices for a cheaper order; return whether that was decided."""
         if not self.step or self.value > prefixes.MOST_COST:
             return False
         prices = prefixes.whole_prices(self.program, node.duals, node.lower, node.upper)
@@ -265,7 +265,7 @@ class _Tree:
             yield _Node(node.bound, self.made, low, high)
 
     def part(self, how: str) -> Part:
-        """Return what is proved about the component."""
+        """Return the result for the component."""
         proved = self.settled(self.floor)
         order, unique = tidy(self.cost, self.best, self.tolerance)
         if not proved:
@@ -288,7 +288,7 @@ class _Tree:
         return True
 
     def price(self, a: int, b: int) -> float:
-        """Return what it adds to the bound of the root to place b before a."""
+        """Return how much placing b before a adds to the bound of the root."""
         prices = self.root.reduced_costs
         return float(-prices[self.column[a, b]] if a < b else prices[self.column[b, a]])
 
@@ -321,7 +321,7 @@ class _Cycles(_Tree):
         return self.majorities.cost, self.floor, self.majorities.number
 
     def before(self, x: Floats) -> Floats:
-        """Return how much i comes before j; where there is no majority, the middle of what paths of others allow."""
+        """Return how much i comes before j; without a majority, the middle of the range that other paths allow."""
         far, _ = self.majorities.paths(np.maximum(x, 0.0))
         np.minimum(far, 1.0, out=far)
         before: Floats = (1 - far + far.T) / 2
@@ -331,7 +331,7 @@ class _Cycles(_Tree):
         return before
 
     def first_rows(self, before: Floats) -> Callable[[], None] | None:
-        """Return what adds the cycles that a solution breaks too little; None if there are none."""
+        """Return a function that adds the cycles that a solution violates; None if there are none."""
         lengths = np.maximum(before[self.majorities.head, self.majorities.tail], 0.0)
         rows = list(self.majorities.cycles(lengths))
         return partial(self.add_cycles, rows) if rows else None
@@ -350,7 +350,7 @@ class _Cycles(_Tree):
         return False
 
     def with_triangles(self) -> _Tree:
-        """Return a tree with a column for each pair that knows what this one found."""
+        """Return a tree with a column for each pair, starting from the results of this one."""
         tree = _Tree(self.cost, self.best, self.step, self.tolerance, self.clock)
         tree.floor = tree.root.bound = self.floor
         return tree
@@ -369,10 +369,10 @@ class _Cycles(_Tree):
 
 
 class _Relaxed(_Tree):
-    """A tree that wants bounds only: orders on the way are not made, for they might break the fixed pairs."""
+    """A tree for bounds only: it makes no orders, because they might break the fixed pairs."""
 
     def round(self, before: Floats) -> None:
-        """Make none."""
+        """Do nothing."""
 
 
 def _has_few_cycles(cost: Floats) -> bool:

@@ -1,10 +1,10 @@
-"""Rows beyond triangles: what no order of a few items can break, found where a solution of the linear program does.
+"""Rows beyond triangles: inequalities for orders of a few items that a solution of the linear program violates.
 
 The fractions of a solution on six to eight items are either a mixture of orders of these items, or a plane lies between
 them and all orders. Such planes include fences and Möbius ladders, and need no list of families. Wolfe's algorithm
-(`arrays/loops/cuts.c`) finds the nearest mixture, and the plane with it; most have small whole weights. Its limit is
-not taken from there: it is the largest sum of the weights over all orders, by dynamic programming in whole numbers. So
-a row is valid whatever rounding did to its weights.
+(`arrays/loops/cuts.c`) finds the nearest mixture, and the plane with it; most have small whole weights. The limit is
+computed separately: it is the largest sum of the weights over all orders, by dynamic programming in whole numbers. So a
+row is valid no matter how its weights were rounded.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Cut:
     weights : (k, k) array
         Whole numbers above the diagonal.
     limit : int
-        The most that an order of the items reaches.
+        The largest value of any order of the items.
     """
 
     items: tuple[int, ...]
@@ -57,7 +57,7 @@ class Cut:
 
 
 class Separator:
-    """Finds violated rows on a few items, and remembers their weights: rows of the same weights hold elsewhere, too."""
+    """Finds violated rows on a few items, and caches their weights, which are valid for other items too."""
 
     def __init__(self, sizes: Sequence[int] = SIZES) -> None:
         self.sizes = sizes

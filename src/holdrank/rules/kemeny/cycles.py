@@ -1,11 +1,11 @@
 """A bound for thousands of items that rises with time: weights on majority cycles of three.
 
-Every order loses at least one arc of each cycle. Weights on cycles that share arcs fairly say how much it loses in all;
-the best weights say as much as the linear program with all triangle rows, whose dual they are. They are found by the
-loops of `arrays/loops/cycles.c`: a round looks through all triples for cycles that are worth a weight, then goes
-through those that have one, again and again. Most never get one and need no memory.
+Every order loses at least one arc of each cycle. Weights on cycles that do not overload any arc give a lower bound on
+the total loss; the best weights give the bound of the linear program with all triangle rows, whose dual they are. They
+are found by the loops of `arrays/loops/cycles.c`: a round searches all triples for cycles worth a weight, then
+repeatedly adjusts those that have one. Most cycles never get a weight and need no memory.
 
-Margins and weights are whole numbers, so what they prove is exact, whatever the search for them did.
+Margins and weights are whole numbers, so the bound is exact, no matter how the weights were found.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PASSES = 4, 60  # in a round: the least, and the most
 
 
 class CycleWeights:
-    """Weights on cycles of three items, and what they prove.
+    """Weights on cycles of three items, and the bound that they prove.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class CycleWeights:
     Attributes
     ----------
     bound : float
-        Proved so far: what every order loses at least, of the margins. A whole number, if they are.
+        Proven so far: the minimum loss of every order, in margins. A whole number if the margins are.
     """
 
     def __init__(self, margin: Floats, *, exact: bool) -> None:
@@ -65,16 +65,16 @@ class CycleWeights:
         self.count = 0
 
     def round(self, smoothing: float, clock: Clock, reach: int | None = None) -> None:
-        """Look for cycles that are worth a weight, reweigh all, and prove what that gives.
+        """Search for cycles worth a weight, adjust all weights, and update the bound.
 
         Parameters
         ----------
         smoothing : float
-            Margins up to this one, in units of the margins, are not told from zero; less in each round.
+            Margins up to this size count as zero; smaller in each round.
         clock : Clock
             When it is over, the round ends early.
         reach : int, optional
-            Only cycles of items less than so many places apart; by default all.
+            Use only cycles of items fewer than this many places apart; all by default.
         """
         n = len(self.margin)
         mu = max(smoothing / self.unit, 1.0)
@@ -104,7 +104,7 @@ class CycleWeights:
     def forced(self, value: float) -> npt.NDArray[np.bool_]:
         """Return the pairs i < j that no order which loses at most `value` has the other way round; whole margins only.
 
-        An order against what is left of a pair loses that much more than the bound.
+        An order that reverses a pair loses what is left of its margin on top of the bound.
         """
         left = self.margin.astype(np.int64)
         cycles, weights = self.cycles[: self.count], self.weights[: self.count].astype(np.int64)

@@ -1,4 +1,4 @@
-"""Cycles of majorities: every order breaks each of them, so they bound what orders cost."""
+"""Cycles of majorities: every order breaks each of them, which bounds the cost of orders."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Majorities:
     tail, head : (m,) arrays of int
         The winner and the loser of each.
     cost : (m,) array of float
-        What an order pays that has the loser before the winner.
+        The cost of placing the loser before the winner.
     number : (n, n) array of int
         The number of the arc from i to j, -1 where there is none.
     """

@@ -3,7 +3,7 @@
 A component of up to 16 items is solved over all its subsets: exactly. A larger one is searched from two sides. Weights
 on cycles prove pairs that no cheapest order has the other way round. Windows of neighbours, each solved over its
 subsets with the others in their places, and moves of single items at no cost show pairs that differ, and count orders.
-What neither side settles stays undecided.
+Pairs that neither side decides stay undecided.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ROUNDS = 12  # of the weights on cycles, each with half the smoothing
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What is known of all cheapest orders.
+    """What all cheapest orders share.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Shared:
 
 
 def shared(cost: Floats, order: Ints, *, proved: bool, whole: bool, clock: Clock) -> Shared:
-    """Return what all cheapest orders share; `order` is one of them, if that is proved."""
+    """Return what all cheapest orders share; `order` is one of them, if that is proven."""
     n = len(cost)
     above, differ = np.zeros((n, n), dtype=bool), np.zeros((n, n), dtype=bool)
     tolerance = tie_tolerance(cost)
@@ -106,7 +106,7 @@ def _by_subsets(cost: Floats, tolerance: float) -> tuple[Bools, int]:
 
 
 def _by_both_sides(cost: Floats, order: Ints, tolerance: float, exact: bool, clock: Clock) -> Shared:
-    """Return what is known of the cheapest orders of a large component, given one of them."""
+    """Return what the cheapest orders of a large component share, given one of them."""
     n = len(cost)
     seen = cost[np.ix_(order, order)]  # from here on, items are their places in the order
     margin = seen - seen.T

@@ -1,6 +1,6 @@
 """Components too large for a linear program: a good order, and a bound from weighted majority cycles.
 
-Both use the time that there is. Without a time limit the work is fixed, so that the answer is always the same.
+Both use the available time. Without a time limit the work is fixed, so that the answer is always the same.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TRIPLES_A_ROUND = 2_700_000_000  # all of 2,500 items; of more, cycles reach le
 def solve(
     cost: Floats, step: float, tolerance: float, clock: Clock, progress: Callable[[Step], None] | None = None
 ) -> Part:
-    """Return a good order and a certified bound, equal if that is proved."""
+    """Return a good order and a certified bound; they are equal if the order is proven optimal."""
     n = len(cost)
     margin = np.ascontiguousarray(cost - cost.T)
     limited = not math.isinf(clock.seconds_left())

@@ -1,4 +1,4 @@
-"""What the layers share: results, components of the majority relation, and the step between costs."""
+"""Code shared by the layers: results, components of the majority relation, and the step between costs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _EXACT_SUMS = 2.0**53  # whole numbers up to which floats are exact
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The order of one component with its certificate; `how` says what settled it, in words."""
+    """The order of one component with its certificate; `how` names the method."""
 
     order: tuple[int, ...]
     cost: float
@@ -36,13 +36,13 @@ class Solved:
     order : tuple of int
         Items best first.
     cost, bound : float
-        Cost of the order, and a proved lower bound on the cost of every order.
+        Cost of the order, and a proven lower bound on the cost of every order.
     unique : bool or None
-        Whether no other order is as cheap; None when that was not decided.
+        Whether no other order is as cheap; None if that was not decided.
     proved, too_large : bool
         Whether `cost` is the least; whether a component was beyond the exact engine.
     proof : str
-        How each component was settled, in words.
+        How each component was solved, as text.
     """
 
     order: tuple[int, ...]
@@ -82,7 +82,7 @@ def tie_tolerance(cost: Floats) -> float:
 def lost_margins(cost: Floats, whole: bool, tolerance: float = 0.0) -> tuple[Floats, float, bool]:
     """Return (lost, unit, exact): what each order of a pair costs more than the other, in units.
 
-    Every order pays the cheaper way round of each pair; only the rest can be saved, and small numbers are summed
+    Every order pays at least the cheaper order of each pair; only the rest can be saved, and small numbers add up
     without rounding. Whole and half numbers are divided by the greatest common divisor of the margins (2 for an even
     number of complete ballots, which is worth half a search tree), so that all sums are whole and `exact`. Shares, and
     counts so large that their sums are not, are divided by the largest; margins within `tolerance` are none.
@@ -104,7 +104,7 @@ def lost_margins(cost: Floats, whole: bool, tolerance: float = 0.0) -> tuple[Flo
 
 
 def raise_to_step(bound: float, value: float, step: float) -> float:
-    """Return the least cost that an order can have, given that no order is below `bound` and one costs `value`.
+    """Return the lowest cost that an order can have, given that no order is below `bound` and one costs `value`.
 
     A bound from a linear program carries the rounding of long sums: with steps, it is lowered by that much before it
     is raised to the next possible cost, so that very large sums are never taken for proved.

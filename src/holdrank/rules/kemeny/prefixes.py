@@ -3,8 +3,9 @@
 The prices of a linear program's rows split the cost of every order into a bound and losses that are never negative: of
 pairs against their reduced cost, and of rows that are slack. What the first items of an order lose is known from their
 set and their order; of all orders of one set only the cheapest matters. So sets of first items grow one by one, as in
-dynamic programming over subsets, but a set is dropped as soon as its loss reaches what the best order known leaves.
-Sets of last items grow in the same way, up to half of that; they tell the first ones what the rest loses at least.
+dynamic programming over subsets, but a set is dropped as soon as its loss reaches the gap to the best known order. Sets
+of last items grow in the same way, up to half of the gap; they give the first ones a lower bound on the loss of the
+rest.
 
 Prices are rounded to a fraction with a fixed denominator. Any prices give a bound, so no tolerance enters: everything
 from there on is summed and compared in whole numbers.
@@ -38,15 +39,15 @@ class Prices:
     Attributes
     ----------
     base : int
-        The bound: what an order costs that loses nothing.
+        The bound: the cost of an order without losses.
     deviations : (n, n) array
-        What is lost by placing i before j.
+        The loss of placing i before j.
     triangles : (t, 4) array
         Items a, b, c and a price, lost by the orders abc, bca and cab.
     cuts : list of (Cut, int)
         Rows with a price, lost for each unit of slack.
     fixed : (n, n) array of bool
-        The orders looked at are those that place i before j.
+        Only orders that place i before j are considered.
     """
 
     base: int
@@ -133,7 +134,7 @@ def cheaper_order(prices: Prices, value: float, most: int, clock: Clock) -> tupl
 
 
 class _End:
-    """Sets of items that can stand at one end of an order, layer after layer, and what each loses at least."""
+    """Sets of items that can stand at one end of an order, layer by layer, and the minimum loss of each."""
 
     def __init__(self, prices: Prices, fixed: Bools, most: int) -> None:
         n = len(fixed)
@@ -167,7 +168,7 @@ class _End:
         return self.layers[-1] == self.layers[-2]
 
     def least(self, size: int) -> int:
-        """Return what a set of this size loses at least."""
+        """Return the minimum loss of a set of this size."""
         return self.lost[size] if size < len(self.lost) else self.limit + 1
 
     def grow(self, limit: int, most_loss: int, other: _End | None, clock: Clock) -> bool:

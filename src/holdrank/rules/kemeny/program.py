@@ -1,4 +1,4 @@
-"""What the rows of a linear program say: triangles, cuts on a few items, or neither."""
+"""The rows of a linear program: triangles, cuts on a few items, or others."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Program:
         self.cuts += cuts
 
     def add_choice(self, columns: Ints, values: Floats, least: float) -> None:
-        """Add one row that is neither: the values of these columns add up to at least so much."""
+        """Add one other row: the values of these columns add up to at least a limit."""
         self.add_others(columns[None], values[None], least, np.inf)
 
     def add_others(self, columns: Ints, values: Floats, lower: float, upper: float) -> None:

@@ -1,4 +1,4 @@
-"""Dynamic programming over subsets: exact whatever the costs, for components of few items."""
+"""Dynamic programming over subsets: exact for any costs, for components of few items."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def too_many(most: int) -> LimitError:
 
 
 class _Tables:
-    """The least cost of ordering each subset (a bit an item), and what may stand first in it."""
+    """The lowest cost of ordering each subset (one bit per item), and the items that may come first in it."""
 
     def __init__(self, cost: Floats, tolerance: float) -> None:
         n = len(cost)

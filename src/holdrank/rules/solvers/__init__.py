@@ -1,1 +1,1 @@
-"""The programs that rules and proofs hand to a solver."""
+"""Solvers for rules and proofs."""

@@ -1,4 +1,4 @@
-"""The assignment problem: n items to n places at the least cost, with the proof and the first of equal optima."""
+"""The assignment problem: n items to n places at the lowest cost, with the proof and the first of equal optima."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from holdrank.rankings import Floats, Ints
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """Places of the items, what they cost, and whether another assignment costs the same."""
+    """Places of the items, their cost, and whether another assignment costs the same."""
 
     place: Ints
     cost: float

@@ -1,4 +1,4 @@
-"""The only user of highspy: a linear program that grows by rows and is solved again from where it stood."""
+"""The only user of highspy: a linear program that grows by rows and is solved again from its last basis."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _COLUMNS_IN_A_MOMENT = 1000  # solved in milliseconds, less than it takes to pre
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """What one solve found.
+    """The result of one solve.
 
     Attributes
     ----------
     finished : bool
-        Solved: to optimality, or to the proof that no point is feasible.
+        Whether it was solved: to optimality, or to a proof of infeasibility.
     bound : float
-        No feasible point is cheaper: proved by the duals, whatever the tolerances of the solver.
+        Lower bound on every feasible point, proven by the duals regardless of the solver's tolerances.
     x : array
         Values of the columns; empty unless there is an optimum.
     reduced_costs : array
-        What a column adds to the bound when it leaves the cheaper of its bounds, from the same duals.
+        The increase of the bound when a column leaves the cheaper of its bounds, from the same duals.
     duals : array
         Of the rows; empty like `x`, and for programs in whole numbers.
     """
@@ -45,7 +45,7 @@ class Solution:
 
 @cache
 def _without_callbacks() -> type:
-    """Return the solver without what it tells Python as it goes: for a program of a few rows that takes longest."""
+    """Return the solver without callbacks to Python, which take most of the time for programs of a few rows."""
     import highspy
 
     class Quick(highspy.Highs):
@@ -56,7 +56,7 @@ def _without_callbacks() -> type:
 
 
 class LinearProgram:
-    """Minimise ``cost @ x`` over bounds (0 and `upper` at first) and rows that come and go between solves.
+    """Minimise ``cost @ x`` over bounds (0 and `upper` at first) and rows that are added and dropped between solves.
 
     Parameters
     ----------
@@ -168,12 +168,12 @@ class LinearProgram:
             return Solution(False, -np.inf, np.empty(0), np.empty(0))
         x, duals = np.array(solution.col_value), np.array(solution.row_dual) / self._scale
         if not (np.isfinite(x).all() and np.isfinite(duals).all()):
-            return Solution(False, -np.inf, np.empty(0), np.empty(0))  # the solver is lost, whatever it says
+            return Solution(False, -np.inf, np.empty(0), np.empty(0))  # the solver failed, no matter what it reports
         bound, reduced_costs = self._dual_bound(duals)
         return Solution(True, bound, x, reduced_costs, duals)
 
     def _dual_bound(self, duals: Floats) -> tuple[float, Floats]:
-        """Return the Lagrangian bound of these duals, whatever they are, and the reduced costs."""
+        """Return the Lagrangian bound of any duals, and the reduced costs."""
         lower, upper = self._row_range[:, 0], self._row_range[:, 1]
         # Rounding must not put a price on a limit that is not there.
         duals = np.clip(duals, np.where(np.isinf(upper), 0.0, -np.inf), np.where(np.isinf(lower), 0.0, np.inf))

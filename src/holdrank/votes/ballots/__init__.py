@@ -1,6 +1,6 @@
 """The ballots inside `Votes`: one interface (`store`), two stores (`dense`, `sparse`), and the arithmetic of ranks.
 
-Ask a store; do not ask which one it is.
+Use the interface; do not depend on which store it is.
 """
 
 from __future__ import annotations

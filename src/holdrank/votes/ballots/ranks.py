@@ -1,4 +1,4 @@
-"""Numbers become ranks 1, 2, ... without gaps, equal numbers alike; only their order counts."""
+"""Numbers become ranks 1, 2, ... without gaps, with equal ranks for equal numbers; only their order counts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ROWS = 1 << 16  # whose order is found at a time, to keep temporary arrays smal
 
 
 def rank_type(n: int) -> type[np.int16] | type[np.int32]:
-    """Return the smallest kind of numbers that holds the ranks of n items."""
+    """Return the smallest integer type that holds the ranks of n items."""
     return np.int16 if n < 2**15 - 1 else np.int32
 
 
@@ -30,7 +30,7 @@ def ballot_matrix(ballots: int, items: int, source: str = "") -> npt.NDArray[np.
 def ranks_without_gaps(ranks: npt.NDArray[Any]) -> Ints:
     """Return each row with its positive numbers replaced by 1, 2, ... in their order, equal numbers alike.
 
-    Where every row has such ranks already, what comes back may be the array itself.
+    If every row already has such ranks, the array itself may be returned.
     """
     m, n = ranks.shape
     if ranks.dtype.kind in "iu" and ranks.max(initial=0) <= _LARGEST_BIT and rank_type(n) is np.int16:
@@ -50,8 +50,8 @@ def ranks_without_gaps(ranks: npt.NDArray[Any]) -> Ints:
 def ranks_of_values(values: Floats, higher_is_better: bool = False) -> npt.NDArray[np.int32]:
     """Return dense ranks of every row, 1 best, equal values tied, NaN = 0.
 
-    Competition ranks ``1, 1, 3``, dense ranks ``1, 1, 2`` and mean ranks ``1.5, 1.5, 3`` come out the same:
-    only the order counts.
+    Competition ranks ``1, 1, 3``, dense ranks ``1, 1, 2`` and mean ranks ``1.5, 1.5, 3`` give the same result: only the
+    order counts.
 
     Examples
     --------

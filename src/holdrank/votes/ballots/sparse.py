@@ -1,7 +1,7 @@
 """Ballots as marks, for those that list few of many items.
 
-A file of a megabyte can speak of fifteen thousand ballots over as many items. What is held of it stays in proportion
-to its size; the matrix is made when somebody asks for it.
+A file of one megabyte can hold fifteen thousand ballots over as many items. Memory use stays proportional to the size
+of the file; the matrix is made only on request.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class SparseBallots(Ballots):
 
     @classmethod
     def of_marks(cls, shape: tuple[int, int], row: Ints, item: Ints, rank: Ints) -> SparseBallots:
-        """Return the ballots of these marks, which come in any order, no two at one place; a rank of 0 is none."""
+        """Return the ballots of these marks, in any order, one per ballot and item; a rank of 0 means unlisted."""
         order = np.lexsort((item, row))
         order = order[rank[order] > 0]
         return cls(shape, row[order], item[order], rank[order])
@@ -157,7 +157,7 @@ class SparseBallots(Ballots):
         Rows with scores are equal where the scores are, which makes their ranks equal too.
         """
         marks = self.rank if self.score is None else np.unique(self.score, return_inverse=True)[1] + 1
-        # Fingerprints tell rows apart; a collision is found and undone.
+        # Fingerprints distinguish rows; a collision is detected and resolved.
         prints = row_prints(len(self), self.row, self.item, marks)
         _, first, label = np.unique(prints, return_index=True, return_inverse=True)
         sizes, begins = self.listed, self._begins[:-1]
@@ -173,7 +173,7 @@ class SparseBallots(Ballots):
         return np.unique(label, return_index=True)[1], label
 
     def closed(self) -> SparseBallots:
-        """Return the same ballots: nobody else holds the marks."""
+        """Return the same ballots: the marks are not shared."""
         return self
 
     def sorted_rows(self) -> Ints:
@@ -194,7 +194,7 @@ class SparseBallots(Ballots):
             return count_marks(self.shape[1], *arrays, observed=observed, spare_bits=spare_bits)
 
         battles = (self.listed == 2) & observed
-        wins = count(~battles, 2)  # with the digits that other ways of counting have, so that they agree to the last
+        wins = count(~battles, 2)  # summed as in the other store, so that results agree to the last digit
         return wins + count(battles, 11) if battles.any() else wins
 
     def listed_weights(self, weights: Floats) -> Floats:

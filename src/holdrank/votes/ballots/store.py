@@ -1,4 +1,4 @@
-"""What the two stores of ballots have in common: everything that `Votes` and its readers ask of them."""
+"""The interface of both stores of ballots: everything that `Votes` and its readers use."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Rows: TypeAlias = npt.NDArray[np.bool_] | Ints | slice
 
 
 class Ballots(ABC):
-    """Ballots over n items: the rank that each gives to each item, and the scores that ranks were made of, if any.
+    """Ballots over n items: the rank that each gives to each item, and the scores behind the ranks, if any.
 
-    `DenseBallots` hold a matrix, `SparseBallots` the few marks of one that would be almost empty. Both give the same
-    answers, to the last bit; who asks need not know which they are. How many votes each ballot stands for is not
-    kept here: whatever counts takes the weights.
+    `DenseBallots` hold a matrix; `SparseBallots` hold the few marks of an almost empty matrix. Both give the same
+    answers to the last bit, so callers need not know which one they use. The number of votes per ballot is not stored
+    here: methods that count take the weights.
     """
 
     @property
@@ -97,8 +97,8 @@ class Ballots(ABC):
     def wins(self, weights: Floats, *, observed: bool) -> Floats:
         """Return W, W[i, j] = weight of the ballots that place i above j, a tie counting half for each.
 
-        Where only what is `observed` counts, a ballot speaks about the pairs that it lists, else unlisted items are
-        tied below the listed ones.
+        With `observed`, a ballot compares only the items that it lists; otherwise unlisted items are tied below the
+        listed ones.
         """
 
     @abstractmethod

@@ -3,10 +3,9 @@
 A `Table` holds named columns of text (or of numbers, where the source is typed) and knows the line of each
 row. One function per form turns it into `RawBallots`, which `holdrank.votes.votes` makes into `Votes`: `battles` and
 `pair_counts` in `battles`, `score_table` in `scores`, ballots of names in `orders`, ballots of numbers in `marks`;
-`frames` has the doors for data frames, `raw` the ranks that all of them end in. `table_options` is what they can be
-told, `notes` what they say.
+`frames` reads data frames, `raw` holds the resulting ranks, `table_options` the options, and `notes` the remarks.
 
-Each form takes a `Problems`: strict, it raises the first `InputError`; collecting, it goes on with the next.
+Each form takes a `Problems`, which raises the first `InputError` if strict and otherwise collects all.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ _ROWS_TO_TELL = 10_000
 
 @dataclass(frozen=True, slots=True)
 class BattleColumns:
-    """The columns of the two items and of the result, and how these tell it (see `BattleLayout`)."""
+    """The columns of the two items and of the result, and how the result is written (see `BattleLayout`)."""
 
     first: int
     second: int
@@ -33,7 +33,7 @@ class BattleColumns:
 
 
 def battle_columns(table: Table, options: TableOptions = DEFAULTS) -> BattleColumns | None:
-    """Return the columns of a battle file, named by the caller or known by name; None if it is no such."""
+    """Return the columns of a battle file, named by the caller or known by name; None for any other file."""
     known = first_columns(table)
     first, second, winner = options.first, options.second, options.winner
     if (first is None) != (second is None):
@@ -58,7 +58,7 @@ def battle_columns(table: Table, options: TableOptions = DEFAULTS) -> BattleColu
 
 
 def first_columns(table: Table) -> dict[str, int]:
-    """Return where each name stands first, names compared plainly."""
+    """Return the first column of each name, ignoring case and separators."""
     return {name: k for k, name in reversed(list(enumerate(table.plain_names)))}
 
 
@@ -71,7 +71,7 @@ def _of_layout(known: dict[str, int], layout: BattleLayout, pair: tuple[int, int
 
 
 def _with_any_result(known: dict[str, int], pair: tuple[int, int]) -> BattleColumns | None:
-    """Return two columns that a caller named, with the result of any layout that is there."""
+    """Return the two columns that a caller named, with the result columns of any known layout."""
     for layout in sorted(LAYOUTS, key=lambda one: one.result != ("winner",)):
         if layout.result and known.keys() >= set(layout.result):
             return _of_layout(known, layout, pair)
@@ -96,9 +96,9 @@ def _pairs(table: Table) -> Iterator[tuple[int, int]]:
 
 
 def refuse_without_winner(table: Table, *, numbers: bool = False) -> None:
-    """Refuse a table in which two columns name items and no column is known to tell who won.
+    """Refuse a table in which two columns name items and no known column holds the winner.
 
-    With `numbers` names may be numbers too, if the columns are called so that nothing else is likely.
+    With `numbers`, names may be numbers too, if the column names leave little doubt.
     """
     for first, second in _pairs(table):
         is_text = not any(table.is_numeric(k, ()) for k in (first, second))
@@ -138,7 +138,7 @@ def _no_winner(table: Table, first: int, second: int) -> InputError:
 
 
 def _likely_winners(table: Table, first: int, second: int) -> Iterator[int]:
-    """Yield columns that may tell who won: first those with known codes or names, then those with few values."""
+    """Yield columns that may hold the winner: first those with known codes or names, then those with few values."""
     few = []
     for k in range(len(table.names)):
         if k in (first, second):

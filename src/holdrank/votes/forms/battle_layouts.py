@@ -18,7 +18,7 @@ class BattleLayout:
     first, second : str
         The columns of the two items.
     result : tuple of str
-        The columns that tell the result.
+        The columns of the result.
     how : {"winner", "flags", "scores", "won"}
         A code or a name; one 1 among 0s; two numbers to compare; or the first item always won.
     """
@@ -109,9 +109,9 @@ LANGUAGES = {
 }
 """Codes of a result, compared without regard to case. A column is written in one of these; the usual one goes first."""
 LANGUAGE_OF = {"ftr": "football", "res": "football"}
-"""Columns whose language their name tells, for ``A`` alone may be either side."""
+"""Columns whose name determines their language, because ``A`` alone may be either side."""
 BLANK_IS_TIE = frozenset({"chosen_model_name"})
-"""Columns in which no name means that nobody was chosen."""
+"""Columns in which an empty cell means that neither item was chosen."""
 OUTCOMES = ("first", "second", "tie", "skip")
 """What a code can be mapped to."""
 KNOWN_NAMES = frozenset(name for layout in LAYOUTS for name in (layout.first, layout.second, *layout.result))

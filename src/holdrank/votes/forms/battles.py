@@ -29,7 +29,7 @@ _MOST_LINES = 5  # that a note names
 
 
 def battles(table: Table, options: TableOptions, problems: Problems) -> RawBallots:
-    """Read one comparison of two items a row; equal rows are counted before anything is looked at."""
+    """Read one comparison of two items per row; equal rows are counted first."""
     tally, choices = tally_battles(table, options, problems)
     return tally.ballots(choices)
 
@@ -37,9 +37,9 @@ def battles(table: Table, options: TableOptions, problems: Problems) -> RawBallo
 def tally_battles(
     table: Table, options: TableOptions, problems: Problems, *, whole: bool = True
 ) -> tuple[PairTally, dict[str, str]]:
-    """Count the results of every pair, and say what was chosen on the way.
+    """Count the results of every pair, and record the choices made.
 
-    `whole` says that these are all rows; some of them cannot tell whether the winner column holds codes or names.
+    `whole` says that these are all rows; a part of them may not show whether the winner column holds codes or names.
     """
     both_bad = options.both_bad
     if both_bad not in ("tie", "drop"):
@@ -59,7 +59,7 @@ def tally_battles(
     voters = read_voters(table, options, choices, problems)
     rows = DistinctBattles(table, columns, weights)
     collected = PairTally(table)
-    collected.in_order = columns.how != "won"  # where the winner stands first, nobody was shown first
+    collected.in_order = columns.how != "won"  # where the winner comes first in the row, the display order is unknown
     bad = missing = skipped = 0.0
     outcomes, note = battle_outcomes(rows, problems, whole, options.map or {})
     for row, outcome in outcomes.items():
@@ -175,7 +175,7 @@ class PairTally:
         return W
 
     def said(self) -> list[str]:
-        """Return what was dropped or assumed on the way."""
+        """Return what was dropped or assumed."""
         if not self.selves:
             return list(self.notes)
         where = listed_lines(self._self_lines)
@@ -219,7 +219,7 @@ def groups_of_battles(of: str, voters: Voters, results: Ints) -> Groups:
 
 
 def pair_count_columns(table: Table) -> list[int] | None:
-    """Return the columns of two items, their wins and perhaps ties, known by name; None if it is no such."""
+    """Return the columns of two items, their wins and perhaps ties, known by name; None for any other table."""
     known = first_columns(table)
     for names in COUNT_NAMES:
         if all(name in known for name in names):
@@ -229,13 +229,13 @@ def pair_count_columns(table: Table) -> list[int] | None:
 
 
 def pair_counts(table: Table, options: TableOptions, problems: Problems) -> RawBallots:
-    """Read one pair of items a row: the two items, the wins of each and perhaps the ties."""
+    """Read one pair of items per row: the two items, the wins of each and perhaps the ties."""
     tally, choices = tally_pair_counts(table, options, problems)
     return tally.ballots(choices)
 
 
 def tally_pair_counts(table: Table, options: TableOptions, problems: Problems) -> tuple[PairTally, dict[str, str]]:
-    """Add up the counts of every pair, and say what was chosen on the way."""
+    """Add up the counts of every pair, and record the choices made."""
     used = pair_count_columns(table) if options.columns is None else table.find_all(options.columns, "columns")
     if used is None or len(used) not in (4, 5):
         raise table.lacks(

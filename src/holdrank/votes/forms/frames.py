@@ -1,4 +1,4 @@
-"""Data frames of battles and of scores, from any library that narwhals knows."""
+"""Data frames of battles and of scores, from any library that narwhals supports."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ FRAME = "data frame (rows count from 1)"
 
 
 def table_from_frame(frame: Any) -> Table:
-    """Return the columns of any frame that narwhals knows; numbers stay numbers, nulls become missing."""
+    """Return the columns of any frame that narwhals supports; numbers stay numbers, nulls become missing."""
     native = _eager(frame)
     columns = [_frame_column(native[name]) for name in native.columns]
     return Table(FRAME, list(native.columns), columns, range(1, len(native) + 1), frame=True)
 
 
 def is_frame(source: Any) -> bool:
-    """Whether a source is a data frame, eager or lazy, of a library that narwhals knows."""
+    """Whether a source is a data frame, eager or lazy, of a library that narwhals supports."""
     if isinstance(source, str | bytes) or hasattr(source, "read"):
         return False
     import narwhals.stable.v1 as nw
@@ -95,21 +95,21 @@ def battles_from_frame(
     blank_voters: str = "refuse",
     by: str | None = None,
 ) -> RawBallots:
-    """Return the ballots of a frame of battles, one comparison a row.
+    """Return the ballots of a frame of battles, one comparison per row.
 
-    Equal rows are counted by the frame's own engine first, so that millions of rows take a moment.
+    The frame's own engine counts equal rows first, so that millions of rows are fast.
 
     Parameters
     ----------
     frame : pandas, polars, pyarrow or other frame that narwhals knows
     first, second, winner, weight : str, optional
-        Names of the columns; without them the usual names are looked for.
+        Names of the columns; by default the usual names are used.
     voter : str or sequence, optional
-        Who cast each battle: the name of a column, or one name for each row.
+        The voter of each battle: the name of a column, or one name for each row.
     both_bad : {"tie", "drop"}
-        What becomes of battles that call both items bad.
+        Whether battles that call both items bad count as ties or are dropped.
     blank_voters : {"refuse", "separate"}
-        What becomes of battles that name no voter: refused, or each a separate voter.
+        Whether battles without a voter are refused or count as a separate voter each.
     by : str, optional
         The column that says which group each battle belongs to, for `leave_one_out`.
     """
@@ -147,7 +147,7 @@ def battles_from_frame(
         native = native.with_columns(nw.new_series("group", groups, nw.String, native_namespace=engine))
     total = nw.len() if weight_column is None else nw.col("weight").sum()
     grouped = native.group_by(keys, drop_null_keys=False).agg(nw.col("row").min(), total.alias("total"))
-    grouped = grouped.sort("row")  # engines return groups in any order; first appearance is ours
+    grouped = grouped.sort("row")  # engines return groups in any order; we use the order of first appearance
     cells = [_frame_column(grouped[name]) for name in (*keys, "total")]
     lines = [int(row) + 1 for row in grouped["row"].to_list()]
     extra = [*([label] if people is not None else []), *([by] if by is not None else [])]
@@ -166,7 +166,7 @@ def battles_from_frame(
 def _voters(
     native: Any, bare: Table, voter: str | Sequence[Any] | None, blank_voters: str, choices: dict[str, str]
 ) -> tuple[list[str] | None, str]:
-    """Return who cast each battle of a frame, if that is said, and the name of the column."""
+    """Return the voter of each battle of a frame, if given, and the name of the column."""
     if voter is None or isinstance(voter, str):
         column = None if voter is None else bare.find(voter, "voter")
         cells = [] if column is None else _frame_column(native[bare.names[column]])
@@ -194,12 +194,12 @@ def _cells(native: Any, bare: Table, ref: str) -> list[str]:
 
 
 def _is_missing(name: Any) -> bool:
-    """Whether a name is None, or a number that is none (NaN, NaT)."""
+    """Whether a name is None, NaN or NaT."""
     return name is None or bool(name != name)
 
 
 def _plain_text(nw: Any, native: Any, name: str) -> Any:
-    """Return the column, categories as text: engines differ in how they group categories nobody uses."""
+    """Return the column, with categories as text: engines differ in how they group unused categories."""
     column = nw.col(name)
     return column.cast(nw.String) if native[name].dtype in (nw.Categorical, nw.Enum) else column
 
@@ -225,11 +225,11 @@ def scores_from_frame(
         ``frame.set_index("model")``: if it holds text and has a name, or has either and the first column holds
         numbers. Otherwise the first column, which then must not hold numbers.
     voters : sequence of str, optional
-        The columns to use; all others than `item` by default, which must then hold numbers.
+        The columns to use; by default all except `item`, which must then hold numbers.
     unlisted : {"observed", "bottom"}, optional
         What a missing score means: nothing (the default), or a place at the bottom.
     repeated : {"refuse", "first"}
-        What becomes of an item that stands on two rows.
+        What to do with an item on two rows.
     """
     if isinstance(higher_is_better, Mapping):
         lower: Collection[Ref] | bool = [name for name, high in higher_is_better.items() if not high]

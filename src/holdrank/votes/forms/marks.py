@@ -1,4 +1,4 @@
-"""Ballots whose cells are numbers: one voter per row, one mark per row, or one judgement over several items a row."""
+"""Ballots whose cells are numbers: one voter per row, one mark per row, or one judgement over several items per row."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ def _groups_of_voters(
 
 
 class _LongMarks:
-    """The marks of a long table, row after row: who marks what how, and what is wrong with a row."""
+    """The marks of a long table, row after row, with checks of each row."""
 
     def __init__(
         self, table: Table, columns: tuple[int, list[int], int], weight_column: int | None, problems: Problems
@@ -312,7 +312,7 @@ def _low_rank(table: Table, row: int, column: int, repair: str = _NOT_A_RANK) ->
 
 
 def _attribute_notes(table: Table, names: Sequence[str], skip: Collection[int | None]) -> list[str]:
-    """Note items whose rows disagree in a column that is otherwise a property of the item."""
+    """Return notes on items whose rows disagree in a column that is otherwise a property of the item."""
     notes = []
     times = Counter(names)
     repeated = {name for name, count in times.items() if count > 1}
@@ -334,7 +334,7 @@ def _attribute_notes(table: Table, names: Sequence[str], skip: Collection[int | 
 
 
 def slot_columns(table: Table) -> list[tuple[int, int]] | None:
-    """Return the pairs of columns ``system1Id, system1rank`` and so on; None if there are no two."""
+    """Return the pairs of columns ``system1Id, system1rank`` and so on; None if there are fewer than two."""
     ids: dict[tuple[str, int], int] = {}
     ranks: dict[tuple[str, int], int] = {}
     for k, name in enumerate(table.plain_names):
@@ -346,7 +346,7 @@ def slot_columns(table: Table) -> list[tuple[int, int]] | None:
 
 
 def multi_way(table: Table, options: TableOptions, problems: Problems) -> RawBallots:
-    """Read one judgement a row: ``system1Id … system5Id`` and their ranks, equal ranks tied."""
+    """Read one judgement per row: ``system1Id … system5Id`` and their ranks, equal ranks tied."""
     keeps_first = options.keeps_first
     slots = slot_columns(table)
     if slots is None:
@@ -401,7 +401,7 @@ def multi_way(table: Table, options: TableOptions, problems: Problems) -> RawBal
     notes += name_notes(list(items))
     if rule == "observed":
         next_on_row = rows[1:] == rows[:-1]
-        neighbours = columns[:-1][next_on_row], columns[1:][next_on_row]  # enough to tell who is joined with whom
+        neighbours = columns[:-1][next_on_row], columns[1:][next_on_row]  # enough to find the connected items
         notes += comparison_notes(len(items), *neighbours, _compared(rows, columns, table.rows, len(items)))
     choices |= ballot_choices(rule, "ranks: 1 is best", options.repeated)
     labels = grouped_rows(table, options, choices)
@@ -410,12 +410,12 @@ def multi_way(table: Table, options: TableOptions, problems: Problems) -> RawBal
 
 
 def _compared(rows: NDArray[np.int64], columns: NDArray[np.int64], m: int, n: int) -> int:
-    """Return how many pairs of n items stand together on some of m rows; they are not held, for there may be many."""
+    """Return how many pairs of n items share at least one of m rows, without storing the pairs."""
     sizes = np.bincount(rows, minlength=m)
     if sizes.max(initial=0) == n:
         return n * (n - 1) // 2
     place = np.arange(len(rows)) - (np.cumsum(sizes) - sizes)[rows]
-    on_row = np.full((m, int(sizes.max(initial=0))), n, dtype=np.int32)  # n: nobody
+    on_row = np.full((m, int(sizes.max(initial=0))), n, dtype=np.int32)  # n: none
     on_row[rows, place] = columns
     by_item = np.argsort(columns, kind="stable")
     ends = np.cumsum(np.bincount(columns, minlength=n))

@@ -1,4 +1,4 @@
-"""What readers say beside the ballots: counted notes, which add up, and what names and comparisons give away."""
+"""Notes of readers: counted notes, which can be added, and notes on names and comparisons."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ from holdrank.errors import quote
 
 
 class Note(str):
-    """A note of a reader that knows what it counted, so that the notes on the parts of a file add up to one.
+    """A note of a reader with its counts, so that the notes on the parts of a file can be added.
 
     Parameters
     ----------
     words : tuple of str
-        What one of them is called, what many are, and the rest of the sentence; or what comes before a list.
+        The noun in the singular, in the plural, and the rest of the sentence; or the text before a list.
     counts : mapping of str to float
-        How many; of each kind, for a list. Empty: the note is about all votes, and parts of it say nothing.
+        The count; for a list, the count of each entry. Empty for a note about all votes, which cannot be added up from
+        parts.
     """
 
     words: tuple[str, ...]
     counts: dict[str, float]
 
     def __new__(cls, words: tuple[str, ...], counts: Mapping[str, float], text: str | None = None) -> Note:
-        """Put the sentence together."""
+        """Compose the sentence."""
         if text is None and len(words) == 1:
             listing = ", ".join(f"{quote(kind, 30)} {plural(count, 'time')}" for kind, count in counts.items())
             text = f"{words[0]}: {listing}"
@@ -41,7 +42,7 @@ class Note(str):
 
 
 def counted(count: float, one: str, rest: str, *, many: str | None = None) -> Note:
-    """Return a note on so many of something.
+    """Return a note with a count.
 
     Examples
     --------
@@ -57,7 +58,7 @@ def on_all(text: str) -> Note:
 
 
 def lasting(notes: Iterable[str]) -> list[str]:
-    """Return the notes that stay true of votes when others are added to them."""
+    """Return the notes that stay true when more votes are added."""
     return [note for note in notes if not isinstance(note, Note) or note.counts]
 
 
@@ -97,7 +98,7 @@ def listed_lines(lines: Iterable[int], limit: int = 5) -> str:
 
 
 def name_notes(items: Sequence[str]) -> list[Note]:
-    """Return a note on names that differ only by case or spaces: distinct items, but a likely slip."""
+    """Return a note on names that differ only by case or spaces: distinct items, but probably a mistake."""
     groups: dict[str, list[str]] = {}
     for name in items:
         groups.setdefault(" ".join(name.split()).casefold(), []).append(name)
@@ -112,7 +113,7 @@ def name_notes(items: Sequence[str]) -> list[Note]:
 def comparison_notes(
     items: int, first: NDArray[np.int64], second: NDArray[np.int64], compared: int | None = None
 ) -> list[Note]:
-    """Return notes on pairs that nobody compared and on items that no chain of comparisons joins.
+    """Return notes on pairs that no vote compared and on items that no chain of comparisons joins.
 
     The item ``first[k]`` was compared with ``second[k]``, and is the lower number of the two; `compared` says how many
     pairs were if these are only some of them.
@@ -148,7 +149,7 @@ def _groups(items: int, first: NDArray[np.int64], second: NDArray[np.int64]) -> 
 
 
 def nested_notes(names: Sequence[str]) -> list[str]:
-    """Return a note on columns whose cells are lists or objects, and which nobody reads."""
+    """Return a note on ignored columns, whose cells are lists or objects."""
     if not names:
         return []
     listing = ", ".join(quote(name, 30) for name in names[:4]) + (

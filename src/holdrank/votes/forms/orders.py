@@ -223,7 +223,7 @@ def _items_of_cells(ballots: _DistinctRows, is_blank: NDArray[np.bool_]) -> tupl
 
 
 def _blank_notes(ballots: _DistinctRows, bare: Sequence[str], is_blank: NDArray[np.bool_]) -> list[Note]:
-    """Note how often each token was taken as a blank, in the order of their first mention."""
+    """Return a note on how often each token was read as blank, in the order of first mention."""
     codes = _by_first_mention(np.where(is_blank, np.arange(len(bare)), -1), ballots.cells, len(bare))
     tokens: dict[str, float] = {}
     for code in codes:
@@ -235,13 +235,13 @@ def _blank_notes(ballots: _DistinctRows, bare: Sequence[str], is_blank: NDArray[
 
 
 def _restored(cell: str) -> str:
-    """Return the name in a cell without its guard, unless that would leave nothing that can be seen."""
+    """Return the name in a cell without its guard, unless nothing visible would be left."""
     name = restore_name(cell)
     return name if name.strip() else cell
 
 
 def _repeats(listed: NDArray[np.int32]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Say of each row whether it holds a number from 0 twice, and of each cell whether its number stands before it."""
+    """Return whether each row repeats a number from 0, and whether each cell repeats an earlier one of its row."""
     again = np.zeros(listed.shape, dtype=bool)
     ordered = np.sort(listed, axis=1)
     repeat = ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)).any(axis=1)
@@ -282,10 +282,10 @@ def named_twice(table: Table, row: int, column: int) -> InputError:
 
 
 def _rare_notes(names: Sequence[str], mentions: Sequence[int], ballots: int) -> list[Note]:
-    """Note items on few ballots: a token for write-ins or spoilt marks easily passes for an item."""
+    """Return a note on items on few ballots: a token for write-ins or spoilt marks is easily read as an item."""
     rare = [k for k in range(len(names)) if ballots >= 20 and mentions[k] < ballots / 20]
     if not rare or len(rare) > len(names) / 2:
-        return []  # where most items are rare, rarity says nothing
+        return []  # where most items are rare, rarity is no sign of an error
     listing = ", ".join(f"{quote(names[k], 30)} on {mentions[k]:,}" for k in rare[:5])
     more = f" and {len(rare) - 5} more" if len(rare) > 5 else ""
     return [

@@ -1,4 +1,4 @@
-"""Who won each battle, told from the cells of its row: a code, a name, flags or two scores."""
+"""The winner of each battle, from the cells of its row: a code, a name, flags or two scores."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from holdrank.votes.forms.table import Coded, Problems, Table, by_appearance, is
 from holdrank.votes.forms.vocabulary import BLANKS, code, plain
 
 Row = tuple[str, ...]
-"""The cells of a battle: two items, and what tells the result."""
+"""The cells of a battle: two items, and the result."""
 
 _FLAGS = {"1": 1, "1.0": 1, "true": 1, "0": 0, "0.0": 0, "false": 0, "": 0}
 _MOST_LISTED = 10
@@ -49,7 +49,7 @@ class DistinctBattles:
         return zip(*(self.table.text(k) for k in used), strict=True)
 
     def line_of(self, row: Row) -> int:
-        """Return where a row stands first; looked up only when something is wrong with one."""
+        """Return the line where a row first appears; used only for errors."""
         if not self._first_line:
             for line, cells in zip(self.table.lines, self._rows(), strict=True):
                 self._first_line.setdefault(cells, line)
@@ -75,7 +75,7 @@ def _distinct(columns: Sequence[Coded]) -> tuple[NDArray[np.intp], NDArray[np.in
     key, most = np.zeros(len(columns[0]), dtype=np.int64), 1
     for column in columns:
         key, most = key * len(column.values) + column.codes, most * len(column.values)
-        if most > _MOST_KEYS:  # as are those of scores that hardly ever recur
+        if most > _MOST_KEYS:  # as are those of scores, which rarely repeat
             values, key = np.unique(key, return_inverse=True)
             most = len(values)
     return by_appearance(key, most)
@@ -84,7 +84,7 @@ def _distinct(columns: Sequence[Coded]) -> tuple[NDArray[np.intp], NDArray[np.in
 def battle_outcomes(
     rows: DistinctBattles, problems: Problems, whole: bool, chosen: Mapping[str, str]
 ) -> tuple[dict[Row, str], str]:
-    """Return for every distinct row who won: first, second, tie, both bad, missing or skip; and a note, if any.
+    """Return the outcome of every distinct row: first, second, tie, both bad, missing or skip; and a note, if any.
 
     `chosen` says what some codes mean; `whole` that these are all rows of the file.
     """
@@ -111,7 +111,7 @@ def battle_outcomes(
 
 
 def _by_scores(cells: Sequence[str]) -> str | None:
-    """Return who won by two scores; None if they are no numbers."""
+    """Return the winner by two scores; None if they are not numbers."""
     if any(is_blank(cell, BLANKS) for cell in cells):
         return "missing"
     if not all(map(is_number, cells)):
@@ -121,7 +121,7 @@ def _by_scores(cells: Sequence[str]) -> str | None:
 
 
 def _by_flags(cells: Sequence[str]) -> str | None:
-    """Return who won by flags, of which one must be set; None if not."""
+    """Return the winner by flags; None unless exactly one is set."""
     flags = [_FLAGS.get(cell.lower()) for cell in cells]
     if None in flags or flags.count(1) != 1:
         return None
@@ -137,7 +137,7 @@ def _coded_outcomes(
     codes, note = _codes(rows, {row[2] for row in open_rows})
     coded = {row: codes.get(code(row[2])) for row in open_rows}
     named = {row: "first" if row[2] == row[0] else "second" if row[2] == row[1] else None for row in open_rows}
-    # The column speaks one language: if codes alone explain every row they are meant, else names are.
+    # The column uses one language: codes if they explain every row, else names.
     all_codes = all(coded.values())
     all_names = all(named[row] or coded[row] in ("tie", "both bad", "skip") for row in open_rows)
     unsure = all_codes == all_names or not whole
@@ -161,7 +161,7 @@ def _coded_outcomes(
 
 
 def _told(rows: DistinctBattles, row: Row, chosen: Mapping[str, str]) -> str | None:
-    """Return what a row means by itself: a code that the caller explained, or a flag beside the winner."""
+    """Return the outcome that a row states explicitly: by a code that the caller explained, or by a flag column."""
     cell = row[2].strip()
     if cell in chosen:
         return chosen[cell]
@@ -173,8 +173,8 @@ def _told(rows: DistinctBattles, row: Row, chosen: Mapping[str, str]) -> str | N
 def _codes(rows: DistinctBattles, cells: set[str]) -> tuple[Mapping[str, str], str]:
     """Return the codes of the language that explains all cells of the winner column, and a note on it, if any.
 
-    The usual codes go first. Where no language explains all cells it is the one that explains most, so that a message
-    lists what is strange; where two explain them in different ways it is the usual one.
+    The usual codes are tried first. If no language explains all cells, the one that explains most is used, so that a
+    message lists the unknown values; if two explain them in different ways, the usual one is used.
     """
     table, columns = rows.table, rows.columns
     usual = dict(LANGUAGES["usual"])
@@ -203,7 +203,7 @@ def _codes(rows: DistinctBattles, cells: set[str]) -> tuple[Mapping[str, str], s
 
 
 def _scale(words: set[str]) -> dict[str, str]:
-    """Return what preferences from 1 (the first) to 2 (the second) mean, of those words that are such numbers."""
+    """Return the outcomes of preferences from 1 (the first) to 2 (the second), for the words that are such numbers."""
     numbers = [word for word in words if is_number(word) and 1 <= float(word) <= 2]
     return {word: "first" if float(word) < 1.5 else "second" if float(word) > 1.5 else "tie" for word in numbers}
 

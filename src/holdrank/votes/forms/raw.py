@@ -1,4 +1,4 @@
-"""The ballots that every reader ends in: a matrix of ranks, or marks where a matrix would be almost empty."""
+"""The ballots that every reader returns: a matrix of ranks, or marks where a matrix would be almost empty."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ AnyRanks = NDArray[np.int32] | SparseBallots
 
 @dataclass(slots=True)
 class RawBallots:
-    """Ballots as a reader found them, before `Votes` merges and checks them.
+    """Ballots as read, before `Votes` merges and checks them.
 
     Parameters
     ----------
@@ -33,22 +33,22 @@ class RawBallots:
     notes : list of str
         What was dropped, merged or assumed, counted.
     choices : dict
-        Every decision that shaped the ballots, in words.
+        Every choice made on reading the ballots, as text.
     unlisted : str
         ``"bottom"`` or ``"observed"``.
     scores : ndarray of float64, shape (m, n), or None
-        What the ranks were made of, higher is better, NaN = unlisted; None where the source holds no scores, or
-        the marks of `ranks` hold them.
+        The scores behind the ranks, higher is better, NaN = unlisted; None where the source holds no scores, or the
+        marks of `ranks` hold them.
     times : ndarray of int64, shape (m,), or None
         How many ballots of the source each row stands for, for the notes; None = one each.
     title : str
-        What the source says it is about; may be empty.
+        Title given in the source; may be empty.
     cast : Voters or None
-        Who cast which battles, where the source says so.
+        Who cast which battles, if the source names voters.
     groups : Groups or None
-        Which voter, task or category each row of `ranks` belongs to, where the source says so.
+        The voter, task or category of each row of `ranks`, if the source has such a column.
     first_shown : FirstShown or None
-        Which item of each battle was named first, where the source says so.
+        Which item of each battle was named first, if the source shows it.
     """
 
     items: list[str]

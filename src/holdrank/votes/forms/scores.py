@@ -21,7 +21,7 @@ from holdrank.votes.groups import Groups
 def score_table(table: Table, options: TableOptions, problems: Problems, *, numbering: int = 0) -> RawBallots:
     """Read one item per row: a column with its name, the others one voter (task, judge) each, cells scores.
 
-    The first columns, `numbering` of them, merely number the rows and do not vote; the names stand right behind them.
+    The first `numbering` columns only number the rows and do not vote; the names follow them.
     """
     key = find_key(table, numbering + 1 if options.item is None else options.item)
     if options.item is None and not numbering:
@@ -59,9 +59,9 @@ def score_table(table: Table, options: TableOptions, problems: Problems, *, numb
 
 
 def _refuse_measurements(table: Table, column: int) -> None:
-    """Refuse a first column of measurements: it is no list of names, so the names stand elsewhere.
+    """Refuse a first column of measurements: it does not hold names, so the names are elsewhere.
 
-    In a frame they often are its index, which is not read: there any numbers are refused, elsewhere fractions.
+    In a frame they are often in its index, which is not read: there any numbers are refused, elsewhere only fractions.
     """
     cells = table.columns[column]
     if isinstance(cells, list | Coded) or not len(cells):
@@ -96,7 +96,7 @@ def item_names(table: Table, key: Sequence[int]) -> list[str]:
 
 
 def is_blank_name(name: str) -> bool:
-    """Whether a name, perhaps joined of several parts, holds nothing that can be seen."""
+    """Whether a name, perhaps joined from several parts, holds nothing visible."""
     return not name.replace("|", "").strip()
 
 
@@ -126,7 +126,7 @@ def nameless(table: Table, key: Sequence[int], row: int) -> InputError:
 
 
 def refuse_text_columns(table: Table, used: Sequence[int], blanks: Collection[str]) -> None:
-    """Refuse a column that holds text where scores or ranks should be: it is no voter and no item."""
+    """Refuse a column that holds text where scores or ranks should be: it is neither a voter nor an item."""
     for k in used:
         if not table.names[k].strip():
             raise no_name(table, k)
@@ -144,7 +144,7 @@ def refuse_text_columns(table: Table, used: Sequence[int], blanks: Collection[st
 
 
 def _loose_number(text: str) -> bool:
-    """Whether a cell is a number gone wrong (``91.2%``, ``inf``): then the cell is at fault."""
+    """Whether a cell is a malformed number (``91.2%``, ``inf``): then the error names the cell."""
     infinite = text.lower().lstrip("+-") in ("inf", "infinity")
     return infinite or (len(text) < 20 and re.search(r"[0-9]", text) is not None)
 

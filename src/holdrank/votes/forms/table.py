@@ -1,4 +1,4 @@
-"""What every table has in common: cells, columns, line numbers, and weights."""
+"""Tables: cells, columns, line numbers and weights."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LONGEST_POSITION = 9  # digits
 
 @dataclass(frozen=True, slots=True)
 class Coded:
-    """A column of text in which few cells are written often: the different cells, and which of them each row has."""
+    """A column of text with few distinct cells: the distinct cells, and the number of the cell of each row."""
 
     values: list[str]
     codes: NDArray[np.int32]
@@ -68,18 +68,18 @@ Ref = str | int
 
 @dataclass(slots=True)
 class Problems:
-    """Where parsers report a fault: raised at once when `strict`, else counted, and the first 20 kept."""
+    """Collects faults from parsers: raises the first if `strict`, else counts them and keeps the first 20."""
 
     strict: bool = True
     kept: list[InputError] = field(default_factory=list)
     total: int = 0
 
     def add(self, error: InputError) -> None:
-        """Raise `error`, or remember it and let the parser go on."""
+        """Raise `error`, or record it and let the parser continue."""
         if self.strict:
             raise error
         self.total += 1
-        # Parsers may look at a file several times; people read it from the top.
+        # Parsers may read a file several times; problems are listed from the top.
         insort(self.kept, error, key=lambda found: found.line or 0)
         del self.kept[20:]
 
@@ -101,7 +101,7 @@ class Table:
 
     @property
     def plain_names(self) -> list[str]:
-        """The names of the columns as they are compared with known ones."""
+        """The names of the columns in the form that is compared with known names."""
         if self._plain is None:  # asked for by every form that is tried
             self._plain = [plain(name) for name in self.names]
         return self._plain
@@ -164,7 +164,7 @@ class Table:
         return int(ref) - 1
 
     def find_all(self, refs: Ref | Iterable[Ref], what: str) -> list[int]:
-        """Return the columns that a caller means by one reference or by several."""
+        """Return the columns for one reference or several."""
         if isinstance(refs, str | int | np.integer):
             refs = [refs]
         elif not isinstance(refs, Iterable):
@@ -187,7 +187,7 @@ class Table:
     ) -> InputError:
         """Return the error for a row, a column or a cell.
 
-        Unless told otherwise, what was found is the cell, or the first one of the column.
+        By default, `found` is the cell, or the first cell of the column.
         """
         if found is None and column is not None:
             found = self.cell(column, row or 0)
@@ -215,7 +215,7 @@ class Table:
         return _texts(self.columns[index])
 
     def coded(self, index: int) -> Coded:
-        """Return a column as text, its different cells apart from which of them each row has."""
+        """Return a column as text: its distinct cells, and the number of the cell of each row."""
         column = self.columns[index]
         if isinstance(column, Coded):
             return column
@@ -224,7 +224,7 @@ class Table:
         return Coded(list(numbers), np.array(codes, dtype=np.int32))
 
     def cell(self, index: int, row: int) -> str:
-        """Return one cell as `text` would: a message about each of many cells must not look at all of them."""
+        """Return one cell as `text` would, without converting the whole column."""
         return _texts(_some(self.columns[index], row, row + 1))[0]
 
     def is_numeric(self, index: int, blanks: Collection[str] = BLANKS) -> bool:
@@ -239,7 +239,7 @@ class Table:
     def numbers(
         self, index: int, problems: Problems, *, blanks: Collection[str] = BLANKS, what: str = "a number"
     ) -> NDArray[np.float64]:
-        """Return a column as floats, NaN where the cell is blank; refuse what is neither number nor blank."""
+        """Return a column as floats, NaN where the cell is blank; refuse cells that are neither number nor blank."""
         column = self.columns[index]
         if isinstance(column, Coded):
             _, rows = np.unique(column.codes, return_index=True)
@@ -324,12 +324,12 @@ def _some(column: Column, start: int, stop: int) -> Column:
 
 
 def named_like(table: Table, names: Collection[str]) -> list[int]:
-    """Return the columns whose name, compared plainly, is one of `names`."""
+    """Return the columns whose name, ignoring case and separators, is one of `names`."""
     return [k for k, name in enumerate(table.plain_names) if name in names]
 
 
 def is_blank(text: str, blanks: Collection[str]) -> bool:
-    """Whether a cell, without its outer blanks, holds nothing where a number should stand."""
+    """Whether a stripped cell marks a missing number."""
     return not text or text in blanks or text.lower() == "nan"
 
 
@@ -374,7 +374,7 @@ def weight_column(table: Table, weight: Ref | None, names: Collection[str] = WEI
 def find_weight(
     table: Table, weight: Ref | None, choices: dict[str, str], names: Collection[str] = WEIGHT_NAMES
 ) -> int | None:
-    """Return `weight_column` and say in `choices` which it is."""
+    """Return `weight_column` and record it in `choices`."""
     index = weight_column(table, weight, names)
     choices["weight"] = "1 per row" if index is None else f"column {quote(table.label(index))}"
     return index
@@ -389,7 +389,7 @@ def no_name(table: Table, column: int) -> InputError:
 
 
 def unused_notes(table: Table, used: Collection[int | None]) -> list[str]:
-    """Return a note on columns of numbers that no one reads: one of them may hold weights."""
+    """Return a note on unused columns of numbers: one of them may hold weights."""
     spare = [
         k
         for k in range(len(table.names))
@@ -418,7 +418,7 @@ def no_rows(source: str, what: str) -> InputError:
 
 
 def no_marks(source: str, items: int | None = None) -> InputError:
-    """Return the error for votes of which nobody ranked anything."""
+    """Return the error for votes without any mark."""
     return InputError(
         "no ballot has a mark: nothing to aggregate",
         source=source,

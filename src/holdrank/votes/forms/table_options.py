@@ -11,7 +11,7 @@ from holdrank.votes.forms.table import Ref
 
 @dataclass(frozen=True, slots=True)
 class TableOptions:
-    """What the readers of tables can be told; each looks at the options that apply to its form."""
+    """Options for the readers of tables; each reader uses those that apply to its format."""
 
     unlisted: str | None = None
     columns: Sequence[Ref] | None = None
@@ -39,13 +39,13 @@ class TableOptions:
         return self.repeated == "first"
 
     def blanks_or(self, default: Collection[str]) -> Collection[str]:
-        """Return the tokens for "nothing here": those set, else the form's own."""
+        """Return the tokens for a missing value: those set, else the format's own."""
         if self.blanks is None:
             return default
         return [self.blanks] if isinstance(self.blanks, str) else list(self.blanks)
 
     def unlisted_or(self, default: str) -> str:
-        """Return the rule for unlisted items: the one asked for, else the form's own."""
+        """Return the rule for unlisted items: the one set, else the format's own."""
         if self.unlisted is None:
             return default
         if self.unlisted not in ("bottom", "observed"):
@@ -57,5 +57,5 @@ DEFAULTS = TableOptions()
 
 
 def ballot_choices(unlisted: str, direction: str, repeated: str = "refuse") -> dict[str, str]:
-    """Return what is chosen wherever ballots rank items, in words."""
+    """Return the choices shared by all ballots that rank items, as text."""
     return {"unlisted": unlisted, "ties": "half a vote each way", "direction": direction, "repeated": repeated}

@@ -1,4 +1,4 @@
-"""The words a table speaks: names of columns, codes, tokens for "nothing here", and how a name avoids them."""
+"""The words known in tables: names of columns, codes, tokens for missing values, and guards for names like them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from holdrank.votes.forms.battle_layouts import KNOWN_NAMES as BATTLE_NAMES
 
 BLANKS = ("NA", "-", "undervote", "skipped", "blank", "overvote")
-"""Cells that mean "nothing here" where a rank or a score should stand; an empty cell always does."""
+"""Cells that mark a missing rank or score; an empty cell always does."""
 
 WEIGHT_NAMES = frozenset(
     {
@@ -48,7 +48,7 @@ JUDGED_NAMES = ITEM_NAMES | {
     *("proposal", "proposal_id", "applicant", "applicant_id", "application", "nominee", "project"),
     *("submission", "submission_id", "paper", "paper_id"),
 }
-"""What voters and items are also called where a row is a mark: alone, these words tell nothing."""
+"""Further names of voters and items where a row is a mark; alone, these words are not enough."""
 RANK_NAMES = frozenset({"rank", "ranking", "position", "place"})
 MARK_NAMES = frozenset({"score", "scores", "accuracy", "rating", "stars", "value", "points", "f1", "auc"})
 NO_ITEM_NAMES = frozenset(
@@ -61,9 +61,9 @@ NO_ITEM_NAMES = frozenset(
         *("location_latitude", "location_longitude", "ip_address", "start_date", "end_date", "recorded_date"),
     }
 )
-"""Names of columns that tell of a voter; a column of scores so called is hardly an item."""
+"""Names of columns that describe a voter; a column of scores with such a name is hardly an item."""
 SUMMARY_NAMES = frozenset({"average", "mean", "rank", "score", "overall", "total", "median", "avg"})
-"""First words of columns that sum up others and are no voters."""
+"""First words of summary columns, which are not voters."""
 NO_SCORE_NAMES = (
     NO_ITEM_NAMES
     | SUMMARY_NAMES
@@ -77,13 +77,13 @@ LOW_WORDS = frozenset(
         *("rmse", "mse", "mae", "time", "runtime", "cost"),
     }
 )
-"""Words in the names of columns where a low number is a good one."""
+"""Words in the names of columns where lower is better."""
 FIRST_ITEM_NAMES = ITEM_NAMES | {"models", "llm"}
 """Names of a first column of items."""
 VAGUE_ITEM_NAMES = frozenset({"", "country", "company"})
 """Names of a first column of items, or of voters, or of an index."""
 NUMBERING_NAMES = frozenset({"rank", "#", "no", "id"})
-"""Names of columns that may stand before the names of the items and number the rows."""
+"""Names of columns that number the rows and may come before the names of the items."""
 
 POSITION_NAME = re.compile(r"(rank|ranking|choice|preference|pref|position|place)[ _-]?([0-9]{1,4})")
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
@@ -127,7 +127,7 @@ _KNOWN_NAMES = frozenset(
 
 
 def plain(name: str) -> str:
-    """Return a name as it is compared with the words of this room: case and the kind of joint do not count.
+    """Return a name for comparison with the words of this module: case and separators are ignored.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def position_of(name: str) -> tuple[str, int] | None:
 
 
 def code(cell: str) -> str:
-    """Return a cell as it is compared with the codes of `battle_layouts`: without outer blanks and case, joints kept.
+    """Return a cell for comparison with the codes of `battle_layouts`: stripped, without case, separators kept.
 
     An item may well be called ``model-a``, which is not the code ``model_a``.
 

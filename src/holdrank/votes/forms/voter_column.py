@@ -18,7 +18,7 @@ NO_GROUP = "(blank)"
 def read_voters(table: Table, options: TableOptions, choices: dict[str, str], problems: Problems) -> Coded | None:
     """Return the voter of every row, without outer blanks; None where no column of voters is named.
 
-    A cell that names nobody is refused; with ``blank_voters="separate"`` it is a voter of its own, named by its row.
+    A blank cell is refused; with ``blank_voters="separate"`` it is a separate voter, named by its row.
     """
     if options.blank_voters not in ("refuse", "separate"):
         raise UsageError(f'blank_voters is "refuse" or "separate", not {options.blank_voters!r}')
@@ -68,7 +68,7 @@ def read_groups(table: Table, column: int, choices: dict[str, str]) -> Coded:
 def grouped_rows(
     table: Table, options: TableOptions, choices: dict[str, str], voter: Ref | None = None
 ) -> tuple[str, list[str]] | None:
-    """Return what the groups of rows are and the group of every row: those of `by`, else the voters, if named."""
+    """Return the kind of the groups and the group of every row: those of `by`, else the voters, if named."""
     ref = voter if options.by is None else options.by
     if ref is None or table.times is not None:
         return None
