@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
+from types import SimpleNamespace
 
 import jsonschema
 import numpy as np
@@ -13,6 +15,9 @@ import holdrank as hr
 from holdrank.analysis import analyse as analysis
 from holdrank.analysis.records import mismatch, schema
 from holdrank.attacks.goals import claimed, goal_against
+from holdrank.status import Status
+
+from analyses import analysed
 
 TREES = hr.Votes.from_orders(
     [["Ash", "Beech", "Cherry"], ["Beech", "Ash", "Cherry"], ["Cherry", "Ash", "Beech"]], weights=[55, 40, 5]
@@ -275,3 +280,32 @@ def test_places_are_within_reach_of_as_many_votes_as_end_the_lead():
     assert given["reach"]["votes"] == 20
     clear = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[900, 100])
     assert hr.analyse(clear, hr.Spec(theta=None, draws=0, k=1)).record["reach"]["votes"] == 10
+
+
+def test_an_attack_whose_whole_votes_are_settled_was_not_cut_short(monkeypatch):
+    def stopped(*args, **kwargs):
+        found = hr.attack(*args, **kwargs)
+        return dataclasses.replace(found, upper=found.upper + 1e-4, status=Status.BETWEEN_TIME_LIMIT)
+
+    monkeypatch.setattr(analysis, "attack", stopped)
+    r = analysed(TREES, hr.Spec(theta=None), "attack").record
+    assert r["attack"]["upper"] > r["attack"]["lower"]
+    assert [step["state"] for step in r["steps"]] == ["done", "done"]
+    shares = TREES.with_weights(TREES.weights / TREES.total)
+    assert analysed(shares, hr.Spec(theta=None), "attack").record["steps"][-1]["state"] == "cut short"
+
+
+def test_a_bootstrap_that_cannot_rank_two_samples_in_time_leaves_the_time_to_others(monkeypatch):
+    votes = hr.sample_votes(hr.Uniform(31), 101, rng=1)
+    asked = []
+
+    def slow(*_, draws, time_limit, **__):
+        asked.append((draws, time_limit))
+        return SimpleNamespace(status=Status.RESAMPLED_TIME_LIMIT, draws=1)
+
+    monkeypatch.setattr(analysis, "bootstrap", slow)
+    r = analysed(votes, hr.Spec(rule="borda", theta=None, time_limit=1000.0), "bootstrap").record
+    ((draws, seconds),) = asked
+    assert draws == 2
+    assert seconds < 100
+    assert r["steps"][-1]["note"] == "0 of 1,000 bootstrap samples ranked, too few for intervals"

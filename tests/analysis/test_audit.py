@@ -87,15 +87,15 @@ def test_findings_name_what_was_planted():
 
 
 SAID = {
-    "votes": "None of 9 neighbouring places is separated at 95 %. Half of them need more than",
+    "votes": "None of 9 neighbouring pairs is separated at 95 %. Half of them need more than 4,100 battles in all",
     "position": "Shown first, an item wins 8.7 more of 100 battles",
     "ties": "of battles when a tie is half a win, but in",
     "cycles": "One of them: m",
     "connection": "Only 12 comparisons connect",
     "coverage": "1 item has few comparisons. m9 is compared least: 95 times",
-    "people": "neighbouring places are then separated, not",
-    "judge": "Without v0 (786 votes, 7.86 % of all), m4 beats m5",
-    "category": "In language fr (2,466 votes), m5 beats m2",
+    "people": "neighbouring pairs are then separated, not",
+    "judge": "Without v0 (786 battles, 7.86 % of all), m4 beats m5",
+    "category": "In language fr (2,466 battles), m5 beats m2",
 }
 
 

@@ -350,3 +350,26 @@ def test_numbers_of_a_breakdown_are_never_cut(run, monkeypatch):
     assert "52,124 to 652,124   2.61 % to 32.6 %" in rows[0]
     assert "…" not in out
     assert max(map(len, rows)) <= 80
+
+
+def test_a_tradeoff_of_many_items_is_about_the_first_place(run, tmp_path):
+    votes = hr.sample_votes(hr.PlackettLuce([1.2**k for k in range(17)]), 60, rng=2)
+    hr.write_votes(votes, tmp_path / "many.soc")
+    code, out, _ = run("tradeoff", "many.soc", "-q", "--rule", "borda", "--most", "3", "--time-limit", "none")
+    assert code == 0
+    assert out.startswith("Trade-off of borda by downward merge, until another item is first: 60 ballots, 17 items\n")
+    code, out, _ = run("tradeoff", "votes.soc", "-q", "--json")
+    assert json.loads(out)["tradeoff"]["goal"] is None
+
+
+def test_an_attack_whose_votes_are_settled_says_so_though_its_share_is_not(run, monkeypatch):
+    attack = answers.attack
+
+    def bounded(*args, **kwargs):
+        found = attack(*args, **kwargs)
+        return replace(found, lower=found.lower - 0.001, status=hr.Status.BETWEEN)
+
+    monkeypatch.setattr(answers, "attack", bounded)
+    code, out, _ = run("attack", "two.soc", "--above", "Beech", "Ash", "-q")
+    assert code == 0
+    assert out.endswith("exact in whole ballots; the minimum share lies between 9.9 % and 10 %\n")

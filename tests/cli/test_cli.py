@@ -487,3 +487,17 @@ def test_draws_are_shown_beside_the_places(run):
     code, _, err = run("rank", "votes.soc", "--draws", "200", "--compare", "-q")
     assert code == 2
     assert "not both" in err
+
+
+def test_names_keep_their_room_beside_many_columns(run, tmp_path):
+    names = ["a-model-with-a-long-name", "another-of-them", "third"]
+    rows = [
+        f"{names[a]},{names[b]},{w}" for a, b in ((0, 1), (1, 2), (0, 2)) for w in ["model_a"] * 6 + ["model_b"] * 4
+    ]
+    (tmp_path / "battles.csv").write_text("\n".join(["model_a,model_b,winner", *rows]), encoding="utf-8")
+    code, out, _ = run("rank", "battles.csv", "--draws", "200", "-q")
+    assert code == 0
+    assert "all at once" in out
+    assert "preferred to the next by" not in out
+    code, out, _ = run("rank", "battles.csv", "-q")
+    assert all(name in out for name in (*names, "preferred to the next by"))

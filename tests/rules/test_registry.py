@@ -12,6 +12,7 @@ import pytest
 import holdrank as hr
 from conftest import ROOT
 from holdrank.cli import options
+from holdrank.rules import registry
 from holdrank.rules.registry import Rule, forget, register, rule_named, rule_of, rules
 
 from strategies import KINDS, random_ranks
@@ -167,3 +168,21 @@ def test_a_goal_of_ones_own_takes_what_the_same_goal_of_the_package_takes(recipe
         assert (found.lower, found.upper) == (expected.lower, expected.upper)
         assert found.votes_sufficient == expected.votes_sufficient
         assert not hr.verify(votes, T, found).refuted
+
+
+def test_votes_keep_a_kemeny_consensus_that_is_proved_and_no_other(monkeypatch):
+    votes = hr.sample_votes(hr.Uniform(40), 101, rng=3)
+    run = rule_named("kemeny").run
+    asked = []
+
+    def counted(votes, *, time_limit):
+        asked.append(time_limit)
+        return hr.kemeny(votes, time_limit=time_limit)
+
+    monkeypatch.setattr(registry, "kemeny", counted)
+    assert not run(votes, 0.0).status.is_exact
+    assert not run(votes, 0.0).status.is_exact
+    assert asked == [0.0, 0.0]
+    few = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[2, 1])
+    assert run(few, 1.0) is run(few, 0.0)
+    assert asked == [0.0, 0.0, 1.0]

@@ -114,11 +114,11 @@ def test_banners_say_what_is_missing_why_and_how_to_get_it(arena):
     record["spec"]["time_limit"] = 40.0
     for name in ("gaps", "curves"):
         next(step for step in record["steps"] if step["name"] == name)["state"] = "cut short"
-    said = "Votes at the gaps between tiers and breakdown curves ({} of 40 s)."
-    assert banners(record)[0].text.startswith(said.format("share of the time limit"))  # the whole took less
+    said = "Cut short by {} time limit of 40 s: battles at the gaps between tiers and breakdown curves."
+    assert banners(record)[0].text.startswith(said.format("their share of the"))  # the whole took less
     record["steps"][-1]["seconds"] = 39.0
     (late,) = banners(record)
-    assert late.text.startswith(said.format("time limit"))
+    assert late.text.startswith(said.format("the"))
     assert late.command == "holdrank report arena.csv --time-limit 200"
     record["votes"]["source"] = "my votes; rm -rf.csv"
     assert banners(record)[0].command == "holdrank report 'my votes; rm -rf.csv' --time-limit 200"
@@ -133,3 +133,17 @@ def test_an_order_that_is_one_of_several_is_said_above_the_board():
     assert "Several orders are equally good." in [one.title for one in banners(record)]
     page = html(Analysis(record))
     assert page.index("Several orders are equally good.") < page.index('class="board')
+
+
+def test_places_that_chance_leaves_all_open_are_one_line_and_no_column(large):
+    record = copy.deepcopy(large)
+    n = len(record["items"])
+    record |= {"bootstrap": None, "chance": {"lower": [1] * n, "upper": [n] * n, "level": 0.95, "neighbours": []}}
+    found = board(record)
+    assert "chance" not in keys(found)
+    assert "By chance, every item could have any place (95 % for all items at once)." in found["notes"]
+    assert "places by chance" not in page_view({**record, "chance": {**record["chance"], "text": ""}})["missing"]
+    record["chance"]["upper"] = [k + 2 for k in range(n - 1)] + [n]
+    record["chance"]["lower"] = [max(k - 1, 1) for k in range(n)]
+    assert "chance" in keys(board(record))
+    assert not any("By chance" in note for note in board(record)["notes"])

@@ -22,7 +22,7 @@ from holdrank.analysis.chance.mean_ranks import mean_ranks
 from holdrank.analysis.chance.rank_sets import knows_chance, rank_sets
 from holdrank.analysis.chance.records import chance_record, mean_ranks_record
 from holdrank.analysis.cut import at_the_cut
-from holdrank.analysis.races import Prices, has_quick_bounds, neighbours, voters_who_matter
+from holdrank.analysis.races import Prices, has_quick_bounds, is_open, neighbours, voters_who_matter
 from holdrank.analysis.records import (
     SCHEMA,
     Record,
@@ -49,7 +49,7 @@ from holdrank.analysis.tradeoff import tradeoff
 from holdrank.attacks import goals
 from holdrank.attacks.answers import attack, breakdown
 from holdrank.attacks.reach import reach, whole_budget
-from holdrank.attacks.results import Attack
+from holdrank.attacks.results import Attack, amounts
 from holdrank.errors import HoldrankError, UsageError
 from holdrank.rules.consensus import Statistic, borda
 from holdrank.rules.merges import Robust, consensus_of, merge_path, pairs_for
@@ -65,6 +65,8 @@ _MANY_ITEMS, _THRESHOLDS = 30, 60  # beyond so many items, tiers at so many thre
 _VOTERS, _VOTER_SECONDS = 20, 2.0  # who matter most, and are listed; for how many of them it takes
 _LEVEL = 0.95  # of tests
 _TOPMOST = 5  # gaps, and races, that have closer bounds from the start
+_AT_WORK = 0.95  # of the time limit; the rest is for what looks at no clock, such as writing the page
+_PILOT = 0.1  # of the time of a bootstrap, in which two samples must be ranked: else there will not be enough of them
 _POLISH = 0.6  # of the time limit, after which no bound is made closer
 
 
@@ -126,7 +128,8 @@ class _Run(Steps):
             **{name: [] for name in ("gaps", "curves", "claims", "others", "steps")},
             "seal": "",  # until all is there
         }
-        super().__init__(record, Clock(spec.time_limit), progress, partial)
+        limit = spec.time_limit
+        super().__init__(record, Clock(None if limit is None else _AT_WORK * limit), progress, partial)
 
     def analysis(self) -> Analysis:
         with self.clock:
@@ -185,7 +188,8 @@ class _Run(Steps):
             time_limit=self._part.time_limit(),
             progress=self.progress,
         )
-        self._note_if_open(found.status)
+        if is_open(amounts(found), whole=self.votes.is_counts):  # else whole votes are settled, if not their share
+            self._note_if_open(found.status)
         self.record["attack"] = self._attacked(found, self.statistic)
 
     def _chance(self) -> None:
@@ -295,15 +299,15 @@ class _Run(Steps):
     def _bootstrap(self) -> None:
         if not self.spec.draws or not self.votes.is_counts:
             return
-        drawn = bootstrap(
-            self.votes,
-            self.rule.function,
-            by=self.spec.by,
-            draws=self.spec.draws,
-            rng=self.spec.seed,
-            progress=self.progress,
-            time_limit=self._part.time_limit(),
-        )
+        draw = partial(bootstrap, self.votes, self.rule.function, by=self.spec.by, rng=self.spec.seed)
+        limit = self._part.time_limit()
+        if self.votes.n > _MANY_ITEMS and limit is not None:
+            first = draw(draws=2, time_limit=_PILOT * limit)  # one is ranked in any case
+            if first.status is not Status.RESAMPLED:
+                self._note(first.status)
+                self.record["steps"][-1]["note"] = few_draws_text(0, self.spec.draws)
+                return
+        drawn = draw(draws=self.spec.draws, progress=self.progress, time_limit=self._part.time_limit())
         if drawn.status is not Status.RESAMPLED:
             self._note(drawn.status)
         if drawn.draws >= LEAST_DRAWS:
@@ -383,6 +387,9 @@ class _Run(Steps):
         asked += [borda if n <= CURVE_ITEMS else copeland] * (self.rule.median_of == "kendall")
         for done, T in enumerate(asked):
             left = self._part.time_limit()
+            if done and left == 0:
+                self._note(Status.BETWEEN_TIME_LIMIT)
+                break
             limit = None if left is None else left / (len(asked) - done)
             curve = breakdown(self.votes, T, deltas, time_limit=limit, progress=self.progress)
             self._note_if_open(curve.status)

@@ -29,6 +29,7 @@ from holdrank.status import Clock, Status, Step, Tabular
 from holdrank.votes.models import Seed, seed_of
 from holdrank.votes.votes import Votes
 from holdrank.words.audit import about_text, audit_lines, head_text
+from holdrank.words.numbers import plural
 
 PROBES = ("votes", "position", "ties", "cycles", "connection", "coverage", "people", "judge", "category")
 """The names of the probes, in the order of their findings."""
@@ -51,6 +52,8 @@ class Audit(Tabular):
         The rule.
     total : float
         Number of votes.
+    noun : str
+        What one of them is called.
     findings : tuple of Finding
         One for each probe: raised, clear, or not applicable.
     level : float
@@ -66,6 +69,7 @@ class Audit(Tabular):
     consensus: Consensus
     statistic: StatisticName
     total: float
+    noun: str
     findings: tuple[Finding, ...]
     level: float
     seed: int
@@ -92,7 +96,7 @@ class Audit(Tabular):
     @property
     def about(self) -> str:
         """The subject of the audit, in a sentence."""
-        return about_text(self.statistic.rule, self.total, len(self.consensus.items), self.level)
+        return about_text(self.statistic.rule, plural(self.total, self.noun), len(self.consensus.items), self.level)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the findings as rows, for a data frame or a table."""
@@ -155,7 +159,7 @@ def audit(
     >>> found
     Audit(bradley_terry, 9 probes, raised: votes, connection)
     >>> print(found["votes"].text())
-    None of 1 neighbouring place is separated at 95 %. The closest is a above b: it needs about 406 votes; there are 20.
+    a and b are not separated at 95 %: that takes about 406 votes; there are 20.
     >>> print(found["votes"].adversary_text)
     2 votes (10 %) put b above a
     """
@@ -213,6 +217,7 @@ def _audited(known: Evidence, found: list[Finding], asked: list[Finding], limit:
         consensus=known.consensus,
         statistic=name_of(known.T),
         total=known.votes.total,
+        noun=known.noun,
         findings=tuple(_priced(known, one, prices) for one in found),
         level=known.level,
         seed=known.seed,

@@ -125,9 +125,11 @@ class Prices:
     def _attacked(self, goal: goals.Goal, seconds: float) -> Record:
         limit = None if math.isinf(seconds) else seconds
         found = attack(self.votes, self.T, goal, time_limit=limit)
-        if found.status in (Status.BETWEEN_TIME_LIMIT, Status.BETWEEN_INTERRUPTED):
+        row = {**amounts(found), "known": True}
+        stopped = found.status in (Status.BETWEEN_TIME_LIMIT, Status.BETWEEN_INTERRUPTED)
+        if stopped and is_open(row, whole=self.votes.is_counts):
             self.cut_short = found.status
-        return {**amounts(found), "known": True}
+        return row
 
 
 def voters_who_matter(votes: Votes, T: Statistic, clock: Clock) -> tuple[VoterEffects, list[VoterAttack]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -35,6 +36,7 @@ from holdrank.cli.printing import (
 from holdrank.errors import show
 from holdrank.words.nouns import noun_of
 from holdrank.words.numbers import number
+from holdrank.words.results import settled_text
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -177,6 +179,7 @@ def _print_attack(found: Attack, T: Statistic, among_all: str | None) -> None:
         click.echo(among_all)
     for note in found.notes:
         click.echo(f"note: {note}")
+    noun = noun_of(how_read(found.original))
     best = found.whole or found
     after = _after(found, T) if best.removed or best.added else None
     if after is not None:
@@ -184,7 +187,6 @@ def _print_attack(found: Attack, T: Statistic, among_all: str | None) -> None:
                    for ballot, weight in part]  # fmt: skip
         table = plain_table("number")
         table.add_column("")
-        noun = noun_of(how_read(found.original))
         table.add_column(noun if noun in ("battle", "game") else "ballot", overflow="fold")
         # Both kinds of change are shown, however many ballots are removed.
         taken, put = len(best.removed), len(best.added)
@@ -196,4 +198,5 @@ def _print_attack(found: Attack, T: Statistic, among_all: str | None) -> None:
         if more := len(changes) - table.row_count:
             click.echo(f"and {more:,} more ballots; --json lists all")
         click.echo(f"\nbefore: {found.before.text()}\nafter:  {after.text()}")
-    click.echo(str(found.status))
+    settled = not found.status.is_exact and found.votes_to_decide == found.votes_sufficient < math.inf
+    click.echo(settled_text(noun, found.lower, found.upper) if settled else str(found.status))

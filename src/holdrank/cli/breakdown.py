@@ -36,6 +36,7 @@ from holdrank.cli.printing import (
 )
 from holdrank.cli.rank import tiers_text
 from holdrank.errors import show
+from holdrank.words.ladders import FEW_ITEMS
 from holdrank.words.nouns import noun_of
 from holdrank.words.numbers import number, percent, plural
 from holdrank.words.prices import AMOUNTS, NOT_KNOWN, price, share_price, tie_text
@@ -130,7 +131,8 @@ def breakdown(file: str, files: tuple[str, ...], rule: str, theta: float | str |
 @rule_option
 @merge_option
 @click.option("--delta", type=click.FloatRange(0, 1, min_open=True),
-              help="Distance that counts as broken, as a share of the pairs; one pair by default.")  # fmt: skip
+              help="Distance that counts as broken, as a share of the pairs; one pair by default. For more than "
+              f"{FEW_ITEMS} items the default is that another item is first.")  # fmt: skip
 @click.option("--tolerance", type=click.FloatRange(min=0), default=0.02, show_default=True,
               help="Extra loss that the best threshold may have, compared with the ranking without ties.")  # fmt: skip
 @click.option("--most", type=click.IntRange(min=1), default=200, show_default=True,
@@ -149,13 +151,16 @@ def tradeoff(file: str, rule: str, merge: str, delta: float | None, tolerance: f
     """
     from holdrank.analysis.records import ranking_record, tradeoff_record
     from holdrank.analysis.tradeoff import tradeoff as compute
+    from holdrank.attacks.goals import NewWinner
 
     votes = read(file, reading, quiet)
     asked, rule = rule, settled_rule(rule, votes)
     with searching(quiet, "computing the trade-off between loss and robustness") as progress:
         limits: dict[str, Any] = {"tolerance": tolerance, "time_limit": time_limit, "progress": progress}
         means: dict[str, Any] = {"executor": executor, "checkpoint": checkpoint}
-        found = compute(votes, statistic(rule), merge=merge, delta=delta, most=most, **limits, **means)  # type: ignore[arg-type]
+        # As in a report: one vote moves some pair of many items, which says nothing about thresholds.
+        goal = NewWinner() if delta is None and votes.n > FEW_ITEMS else None
+        found = compute(votes, statistic(rule), merge=merge, delta=delta, goal=goal, most=most, **limits, **means)  # type: ignore[arg-type]
     if verbose:
         complain(f"{found.status}; {found.seconds:.3f} s")
     if as_json:
@@ -166,7 +171,7 @@ def tradeoff(file: str, rule: str, merge: str, delta: float | None, tolerance: f
     else:
         _print_tradeoff(votes, found, rule)
         tell_rule(asked, rule)
-    tell_limit(time_limit, found.status, "may close the gaps")
+    tell_limit(time_limit, found.status, "may close the gaps", found.seconds)
     return exit_code(found.status, require_proof)
 
 
@@ -299,7 +304,8 @@ def _print_tradeoff(votes: Votes, found: Tradeoff, rule: str) -> None:
         tiers = tiers_text(ranking, found.base.ranking, votes)
         # Only the tiers, which may be long, give way when the line is full.
         table.add_row(*row, Text(tiers if len(tiers) <= room else f"{tiers[: max(room - 4, 0)]} ..."))
-    print_table(f"Trade-off of {rule} by {found.merge} merge", votes, table)
+    until = "" if found.goal is None else ", until another item is first"
+    print_table(f"Trade-off of {rule} by {found.merge} merge{until}", votes, table)
     if len(kept) < len(rows):
         more = f", without {len(front) - len(kept):,} more" if len(front) > len(kept) else ""
         click.echo(f"of {len(rows):,} thresholds those on the front{more}; --json lists all")

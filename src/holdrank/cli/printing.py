@@ -115,10 +115,13 @@ def searching(quiet: bool, what: str) -> Iterator[Callable[[Step], None]]:
         yield progress or watch.keep
 
 
-def tell_limit(time_limit: float | None, status: Status, gain: str) -> None:
-    """Say on stderr that the time limit ended the work, if it did, and what more time would give."""
+def tell_limit(time_limit: float | None, status: Status, gain: str, seconds: float | None = None) -> None:
+    """Say on stderr that the time limit ended the work, if it did, and what more time would give.
+
+    `seconds` is how long it took, where parts have shares of the time and may end early.
+    """
     if time_limit is not None and status.is_timed_out:
-        complain(f"note: {more_time_text(time_limit, gain)}")
+        complain(f"note: {more_time_text(time_limit, gain, seconds)}")
 
 
 def exit_code(status: Status, require_proof: bool) -> int:

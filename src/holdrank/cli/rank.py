@@ -34,6 +34,7 @@ from holdrank.cli.printing import (
     print_json,
     print_table,
     progress_line,
+    room_beside,
     tell_limit,
 )
 from holdrank.errors import show
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from holdrank.rules.ratings import Ratings
     from holdrank.votes.votes import Votes
 
+_ROOM_FOR_BOTH = 36  # columns, for a name and a majority
 _PROVES = "may prove the ranking optimal"
 
 
@@ -263,22 +265,29 @@ def print_ranking(votes: Votes, consensus: Consensus, title: str, drawn: Bootstr
     columns += [] if rated is None else ["rating", f"{percent(rated.level)} interval"]
     columns += [] if drawn is None else [f"{percent(drawn.level)} of draws", "first"]
     columns += [] if sets is None else [f"{percent(sets.level)}, all at once"]
-    table = plain_table(*columns)
-    table.add_column("item", overflow="fold")
-    table.add_column("preferred to the next by", overflow="fold")
     order = consensus.ranking.order
     wins = votes.wins()
+    rows: list[list[str]] = []
+    margins: list[str] = []
     for place, item in enumerate(order, start=1):
         following = order[place] if place < len(order) else None
-        margin = "" if following is None else majority_text(wins[item, following], wins[following, item])
-        spread: list[str] = []
+        margins.append("" if following is None else majority_text(wins[item, following], wins[following, item]))
+        spread = [str(place)]
         if rated is not None:
             spread += rating_texts(*(float(column[item]) for column in (rated.values, rated.lower, rated.upper)))
         if drawn is not None:
             spread += [span(float(drawn.best[item]), float(drawn.worst[item])), percent(float(drawn.first[item]))]
         if sets is not None:
             spread.append(span(sets.lower[item], sets.upper[item]))
-        table.add_row(str(place), *spread, show(votes.items[item], 60), margin)
+        rows.append(spread)
+    table = plain_table(*columns)
+    table.add_column("item", overflow="fold")
+    # Names come first: beside many columns there is no room for majorities.
+    with_margins = room_beside(columns, rows) >= _ROOM_FOR_BOTH
+    if with_margins:
+        table.add_column("preferred to the next by", overflow="fold")
+    for item, row, margin in zip(order, rows, margins, strict=True):
+        table.add_row(*row, show(votes.items[item], 60), *([margin] if with_margins else []))
     print_table(title, votes, table)
     click.echo(consensus_text(consensus_record(consensus)))
     for note in (*consensus.notes, *(() if rated is None else rated.notes)):

@@ -36,13 +36,17 @@ from holdrank.rules.consensus import (
 from holdrank.rules.medians import Median, median_optima
 from holdrank.rules.metrics import distances
 from holdrank.rules.scores import copeland, copeland_ties, mean_score, tied_by_mean_score
+from holdrank.status import Status
 from holdrank.votes.counting import Distance
+from holdrank.votes.memo import keep, recall
 from holdrank.votes.pairs import PairCounts
 from holdrank.votes.votes import Votes
 from holdrank.votes.wins import pair_shares
 
 Needs: TypeAlias = Literal["pairs", "places", "scores", "ballots"]
 Symmetry: TypeAlias = Literal["always", "complete", "no"]
+
+_PROVED = "kemeny"  # what votes keep: their Kemeny consensus, once it is proved
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +136,16 @@ class Rule:
         return _rules[self.twin] if self.twin and compares_all(votes) else self
 
 
+def _kemeny_once(votes: Votes, time_limit: float | None) -> Consensus:
+    """Return Kemeny's consensus, which votes keep once it is proved: each attack, interval or curve begins with it."""
+    found: Consensus | None = recall(votes, _PROVED)
+    if found is None:
+        found = kemeny(votes, time_limit=time_limit)
+        if found.status is Status.PROVED:
+            keep(votes, _PROVED, found)
+    return found
+
+
 def _kemeny_optima(votes: Votes, most: int) -> list[Ranking] | None:
     try:
         return kemeny_optima(votes, most=most)
@@ -148,7 +162,7 @@ _ENTRIES = (
         median_of="kendall",
         majorities_first=True,
         symmetric="always",
-        timed=lambda votes, time_limit: kemeny(votes, time_limit=time_limit),
+        timed=_kemeny_once,
         optima=_kemeny_optima,
         one_ballot=lambda n: n * (n - 1) // 2,
         of_pairs=True,

@@ -163,7 +163,7 @@ def tradeoff_html(found: Tradeoff) -> str:
     """Return a trade-off as a picture, and the tiers at the best threshold."""
     record = _record(found.base, found.total, counts=float(found.total).is_integer())
     record["tradeoff"] = tradeoff_record(found)
-    record["spec"] = {"theta": "auto"}
+    record |= {"spec": {"theta": "auto"}, "gaps": [], "attack": None, "pairs": {"compared": [[found.total]]}}
     record["tiers"] = {"theta": float(found.theta[found.best]), "ranks": found.rankings[found.best].ranks.tolist()}
     tiers = found.rankings[found.best].text([show(item, 40) for item in found.base.items])
     return _framed(pictures.tradeoff(record), 430) + _paragraph(f"best: {tiers}; {found.status}")

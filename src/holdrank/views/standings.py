@@ -79,6 +79,7 @@ def board(record: Record) -> Record:
         "columns": columns,
         "rows": rows,
         "first": FIRST_ROWS,
+        "at_gaps": not record.get("races"),
         "caption": words.board_caption(record),
         "legend": _legend(record, drawn, reach),
         "notes": _notes(record, drawn, reach),
@@ -90,13 +91,13 @@ def board(record: Record) -> Record:
 def shown_chance(record: Record) -> Record | None:
     """Return the best and worst places by chance: those that hold for all items at once, where these say anything.
 
-    Else those of the bootstrap, item by item; None where there are too few draws for either.
+    Else those of the bootstrap, item by item; None where neither says anything.
     """
     chance, drawn = record.get("chance"), record["bootstrap"]
     if len(record["items"]) < 2:
         return None
     known = drawn if drawn is not None and drawn["draws"] >= LEAST_DRAWS else None
-    if chance is None or (known is not None and _is_wide(chance["lower"], chance["upper"])):
+    if chance is None or _is_wide(chance["lower"], chance["upper"]):
         return known
     return {"best": chance["lower"], "worst": chance["upper"], "all": chance["level"]}
 
@@ -225,7 +226,8 @@ def _notes(record: Record, drawn: Record | None, reach: Record | None) -> list[s
         return []
     level = tied_by_chance_text(record, alone=drawn is not None and "all" not in drawn)
     within = "" if reach is None else without_ties_text(record)
-    return [line for line in (level, within, words.how_ranked(record)) if line]
+    anywhere = words.anywhere_text(record["chance"]) if drawn is None and record.get("chance") else ""
+    return [line for line in (level, anywhere, within, words.how_ranked(record)) if line]
 
 
 def left_out(record: Record) -> list[LeftOut]:
@@ -233,7 +235,8 @@ def left_out(record: Record) -> list[LeftOut]:
     if len(record["items"]) < 2:
         return []
     found = []
-    if shown_chance(record) is None and record["votes"]["counts"] and record["spec"]["draws"]:
+    unknown = shown_chance(record) is None and not record.get("chance")
+    if unknown and record["votes"]["counts"] and record["spec"]["draws"]:
         found.append(LeftOut("places by chance", NO_BOOTSTRAP))
     if shown_reach(record) is None:
         found.append(LeftOut("reach", words.no_reach_text(record)))

@@ -18,6 +18,16 @@ def close(*arrays: npt.NDArray[Any] | None) -> None:
             array.flags.writeable = False
 
 
+def recall(of: Remembering, name: str) -> Any:
+    """Return what was kept under a name; None where nothing was."""
+    return of._memo.get(name)
+
+
+def keep(of: Remembering, name: str, value: object) -> None:
+    """Keep what holds for a result for good."""
+    of._memo[name] = value
+
+
 class Remembering:
     """A result that caches what was computed from it; arrays are read-only."""
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
+from holdrank.words.chance import neighbours_text
 from holdrank.words.names import in_text, listed, rule_name
 from holdrank.words.numbers import number, percent, plural
 from holdrank.words.prices import CANNOT_BREAK, price
@@ -76,15 +77,15 @@ def head_text(raised: Sequence[str], applied: int) -> str:
     return f"{len(raised)} of {plural(applied, 'probe')} {verb} a warning: {titles}."
 
 
-def about_text(rule: str, votes: float, items: int, level: float) -> str:
+def about_text(rule: str, votes: str, items: int, level: float) -> str:
     """Return what was looked at.
 
     Examples
     --------
-    >>> about_text("kemeny", 500, 12, 0.95)
-    '500 votes on 12 items, ranked by Kemeny. Intervals are at 95 %.'
+    >>> about_text("kemeny", "500 ballots", 12, 0.95)
+    '500 ballots on 12 items, ranked by Kemeny. Intervals are at 95 %.'
     """
-    votes_on = f"{plural(votes, 'vote')} on {plural(items, 'item')}"
+    votes_on = f"{votes} on {plural(items, 'item')}"
     return f"{votes_on}, ranked by {rule_name(rule.replace('_', '-'))}. Intervals are at {percent(level)}."
 
 
@@ -182,7 +183,7 @@ def adversary_text(found: Facts) -> str:
     return f"{cost} {found['does_alone'] if alone else found['does']}"
 
 
-def lead_text(scale: str, lead: float, pair: Sequence[str]) -> str:
+def lead_text(scale: str, lead: float, pair: Sequence[str], noun: str = "vote") -> str:
     """Return who is ahead of whom, and by how much.
 
     Examples
@@ -197,7 +198,7 @@ def lead_text(scale: str, lead: float, pair: Sequence[str]) -> str:
     if scale == "strength":
         return f"{upper} beats {lower} in {percent(1 / (1 + math.exp(-min(lead, 700.0))))} of battles"
     if scale == "share":
-        return f"{percent((1 + lead) / 2)} of the votes on the two prefer {upper} to {lower}"
+        return f"{percent((1 + lead) / 2)} of the {noun}s on the two prefer {upper} to {lower}"
     return f"{upper} is {lead:.3g} {'places' if scale == 'places' else 'points'} ahead of {lower}"
 
 
@@ -213,27 +214,29 @@ def _many(count: int, of: str) -> str:
 
 
 def _votes(facts: Facts, raised: bool) -> str:  # noqa: ARG001
-    gaps, right = facts["gaps"], facts["separated"]
-    noun = plural(gaps, "neighbouring place")
-    many, are = (f"{right:,}", "is" if gaps == 1 else "are") if right else ("None", "is")
-    text = f"{many} of {noun} {are} separated at {percent(facts['level'])}"
-    if right == gaps:
-        return f"{text}; each item may stand on {_span(facts['median_span'])} in the median."
+    gaps, right, noun = facts["gaps"], facts["separated"], facts["noun"]
     above, below = (in_text(name) for name in facts["pair"])
     half, here, others = facts["needed_half"], facts["needed_here"], gaps - right
+    there = f"there {'is' if facts['total'] == 1 else 'are'} {number(facts['total'])}"
+    if gaps == 1:
+        said = f"{above} and {below} are {'not ' * others}separated at {percent(facts['level'])}"
+        needs = "no number of {}s like these is enough" if here is None else f"that takes about {_about(here)} {{}}s"
+        return f"{said}: {needs.format(noun)}; {there}." if others else f"{said}."
+    text = neighbours_text(right, gaps, facts["level"])
+    if right == gaps:
+        return f"{text} The median item may stand on {_span(facts['median_span'])}."
     if half is None and others > 1:
-        text += f". {above} and {below} are level, and so are others: no number of votes like these separates them."
+        text += f" {above} and {below} are level, and so are others: no number of {noun}s like these separates them."
     elif others > 1 and half is not None:
         them = f"the other {others:,}" if right else "them"
-        text += f". Half of {them} need more than {_about(half)} votes in all; there are {number(facts['total'])}."
+        text += f" Half of {them} need more than {_about(half)} {noun}s in all; {there}."
         text += f" The closest is {above} above {below}."
     else:
-        needs = "no number of votes like these separates it" if here is None else f"it needs about {_about(here)} votes"
-        text += f". The closest is {above} above {below}: {needs}; there are {number(facts['total'])}."
-    if gaps == 1:
-        return text
+        needs = "no number of {}s like these separates it" if here is None else f"it needs about {_about(here)} {{}}s"
+        text += f" The closest is {above} above {below}: {needs.format(noun)}; {there}."
     item, span = facts["widest"]
-    return f"{text} The median item may stand on {_span(facts['median_span'])}, {in_text(item)} on {_span(span)}."
+    most = f", {in_text(item)} on {_span(span)}" if span > facts["median_span"] else ""
+    return f"{text} The median item may stand on {_span(facts['median_span'])}{most}."
 
 
 def _about(votes: float) -> str:
@@ -338,28 +341,30 @@ def _coverage(facts: Facts, raised: bool) -> str:
 
 
 def _people(facts: Facts, raised: bool) -> str:
-    half = facts["half"]
+    half, noun = facts["half"], facts["noun"]
     text = (
-        f"{half:,} of {_many(facts['people'], facts['of'])} {'casts' if half == 1 else 'cast'} half of the votes; the "
-        f"busiest, {in_text(facts['busiest'])}, {percent(facts['busiest_share'])}. "
+        f"{half:,} of {_many(facts['people'], facts['of'])} {'casts' if half == 1 else 'cast'} half of the {noun}s; "
+        f"the busiest, {in_text(facts['busiest'])}, {percent(facts['busiest_share'])}. "
     )
     wider = facts["wider"]
-    text += f"Drawing them instead of single votes makes errors {wider:.2f} times as wide"
+    text += f"Drawing them instead of single {noun}s makes errors {wider:.2f} times as wide"
     if not raised:
         return f"{text}."
+    many = facts["separated_by_people"]
     return (
-        f"{text}: {facts['separated_by_people']:,} of {plural(facts['gaps'], 'neighbouring place')} "
-        f"{'is' if facts['gaps'] == 1 else 'are'} then separated, not {facts['separated']:,}."
+        f"{text}: {many:,} of {plural(facts['gaps'], 'neighbouring pair')} {'is' if many == 1 else 'are'} then "
+        f"separated, not {facts['separated']:,}."
     )
 
 
 def _judge(facts: Facts, raised: bool) -> str:
+    noun = facts["noun"]
     if not raised:
-        return f"None of {_many(facts['people'], facts['of'])} carries a place with votes unlike those of the others."
+        return f"None of {_many(facts['people'], facts['of'])} carries a place with {noun}s unlike those of the others."
     pair, scale = facts["pair"], facts["scale"]
     text = (
-        f"Without {in_text(facts['person'])} ({plural(facts['votes'], 'vote')}, {percent(facts['share'])} of all), "
-        f"{lead_text(scale, facts['without'], pair)}; with them, {lead_text(scale, facts['with'], pair)}."
+        f"Without {in_text(facts['person'])} ({plural(facts['votes'], noun)}, {percent(facts['share'])} of all), "
+        f"{lead_text(scale, facts['without'], pair, noun)}; with them, {lead_text(scale, facts['with'], pair, noun)}."
     )
     return text + (f" {facts['cases']:,} such cases in all." if facts["cases"] > 1 else "")
 
@@ -369,12 +374,12 @@ def _group(facts: Facts) -> str:
 
 
 def _category(facts: Facts, raised: bool) -> str:
-    pair, scale = facts["pair"], facts["scale"]
+    pair, scale, noun = facts["pair"], facts["scale"], facts["noun"]
     if not raised:
         return f"None of {_many(facts['groups'], facts['of'])} reverses a pair beyond chance."
     text = (
-        f"In {_group(facts)} ({plural(facts['votes'], 'vote')}), {lead_text(scale, facts['here'], pair)}; "
-        f"in all votes, {lead_text(scale, facts['all'], pair)}."
+        f"In {_group(facts)} ({plural(facts['votes'], noun)}), {lead_text(scale, facts['here'], pair, noun)}; "
+        f"in all {noun}s, {lead_text(scale, facts['all'], pair, noun)}."
     )
     more = facts["turned"]
     return text + (f" {more:,} pairs are reversed in all." if more > 1 else "")

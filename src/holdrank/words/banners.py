@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from holdrank.errors import show
 from holdrank.status import Status
 from holdrank.words.names import listed
+from holdrank.words.nouns import noun_of
 from holdrank.words.optima import certain_text, count_text
 
 Record = dict[str, Any]
@@ -16,12 +17,12 @@ Record = dict[str, Any]
 _WHAT = {
     "consensus": "the consensus",
     "tiers": "the tiers",
-    "attack": "how many votes end the lead",
+    "attack": "how many {}s end the lead",
     "claims": "the claims",
-    "gaps": "votes at the gaps between tiers",
+    "gaps": "{}s at the gaps between tiers",
     "cut": "the cut",
     "removals": "what an item's leaving does",
-    "races": "votes to overtake",
+    "races": "{}s to overtake",
     "bootstrap": "the bootstrap",
     "chance": "places by chance",
     "reach": "places within reach",
@@ -77,22 +78,16 @@ def _cut_short(record: Record) -> Banner | None:
     steps = [step for step in record["steps"] if step["state"] != "done"]
     if not steps:
         return None
-    limit = record["spec"]["time_limit"]
+    limit, noun = record["spec"]["time_limit"], noun_of(record["votes"])
+    said = [(step, _WHAT.get(step["name"], step["name"]).format(noun)) for step in steps]
     parts = []
     for state, why in (
         ("cut short", _limit_text(limit, sum(step["seconds"] for step in record["steps"]))),
-        ("interrupted", "interrupted"),
-        ("failed", ""),
+        ("interrupted", "Interrupted"),
     ):
-        names = [_WHAT.get(step["name"], step["name"]) for step in steps if step["state"] == state]
-        if state == "failed":
-            parts += [
-                f"Failed: {_WHAT.get(step['name'], step['name'])} ({show(step['note'], 200)})."
-                for step in steps
-                if step["state"] == state
-            ]
-        elif names:
-            parts.append(f"{listed(names, len(names))[:1].upper()}{listed(names, len(names))[1:]} ({why}).")
+        names = [what for step, what in said if step["state"] == state]
+        parts += [f"{why}: {listed(names, len(names))}."] if names else []
+    parts += [f"Failed: {what} ({show(step['note'], 200)})." for step, what in said if step["state"] == "failed"]
     cut = any(step["state"] == "cut short" for step in steps)
     if cut:
         parts.append("Bounds shown there hold, but are wider than they could be.")
@@ -105,12 +100,15 @@ def _limit_text(limit: float | None, seconds: float) -> str:
 
     Examples
     --------
-    >>> _limit_text(40.0, 39.5), _limit_text(240.0, 58.6), _limit_text(None, 3.0)
-    ('time limit of 40 s', 'share of the time limit of 240 s', 'time limit')
+    >>> _limit_text(40.0, 39.5), _limit_text(None, 3.0)
+    ('Cut short by the time limit of 40 s', 'Cut short by the time limit')
+    >>> _limit_text(240.0, 58.6)
+    'Cut short by their share of the time limit of 240 s'
     """
     if limit is None:
-        return "time limit"
-    return f"time limit of {limit:g} s" if seconds >= _NEARLY * limit else f"share of the time limit of {limit:g} s"
+        return "Cut short by the time limit"
+    whose = "the" if seconds >= _NEARLY * limit else "their share of the"
+    return f"Cut short by {whose} time limit of {limit:g} s"
 
 
 def _command(record: Record) -> str:

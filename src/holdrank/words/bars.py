@@ -10,7 +10,7 @@ Bars = Mapping[str, float]
 
 _BARS: dict[str, Callable[[Bars], str]] = {
     "votes": lambda bars: (
-        f"fewer than {percent(bars['separated'])} of the neighbouring places are separated, all tested together"
+        f"fewer than {percent(bars['separated'])} of the neighbouring pairs are separated, all tested together"
     ),
     "position": lambda bars: (
         f"the position is worth more than {number(round(100 * bars['position'], 9))} of 100 battles, interval included"

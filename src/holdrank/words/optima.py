@@ -10,6 +10,7 @@ from holdrank.words.numbers import number, percent, plural
 
 _MOST_NAMES = 12  # of a group, in a line
 _MOST_GROUPS = 60
+_COUNTED = 10**9  # rankings; nobody asks how many more there are
 
 
 def count_text(facts: Mapping[str, Any]) -> str:
@@ -21,8 +22,12 @@ def count_text(facts: Mapping[str, Any]) -> str:
     ('One ranking is optimal.', '6 rankings are optimal.')
     >>> count_text({"fewest": 1024, "most": None}), count_text({"fewest": 1, "most": None})
     ('At least 1,024 rankings are optimal.', 'Other optimal rankings are not ruled out.')
+    >>> count_text({"fewest": 2**53, "most": None})
+    'More than 1,000,000,000 rankings are optimal.'
     """
     fewest, most = facts["fewest"], facts["most"]
+    if fewest > _COUNTED:
+        return f"More than {number(_COUNTED)} rankings are optimal."
     if most == 1:
         return "One ranking is optimal."
     if fewest == most:

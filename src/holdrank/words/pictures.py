@@ -14,6 +14,7 @@ from holdrank.words.names import curve_name, distance_name, in_text, listed, nam
 from holdrank.words.nouns import noun_of
 from holdrank.words.numbers import percent, plural, span
 from holdrank.words.prices import budget_text, price, price_text
+from holdrank.words.tradeoffs import tradeoff_text, weighed
 
 Record: TypeAlias = dict[str, Any]
 
@@ -43,8 +44,7 @@ def left_out(name: str, record: Record) -> str:
     if name == "breakdown" and not telling_curves(record):
         return "Breakdown curve: its lower and upper bounds are too far apart to draw."
     if name == "tradeoff":
-        found = record["tradeoff"]
-        return "" if found is not None and any_bound(found) else tradeoff_text(record)
+        return "" if weighed(record) is not None else tradeoff_text(record)
     if name == "attack" and (record["attack"] is None or record["attack"]["after"] is None):
         return attack_text(record)
     return ""
@@ -121,6 +121,30 @@ def heatmap_text(record: Record) -> str:
     if len(pairs) < total:
         lines.append(f"Never compared: {plural(total - len(pairs), 'pair')}.")
     return "\n".join(lines)
+
+
+def matrix_key_text(record: Record) -> str:
+    """Return what the colours of the matrix mean.
+
+    Examples
+    --------
+    >>> matrix_key_text({"votes": {"format": "battles"}}), matrix_key_text({"votes": {"format": "preflib"}})
+    ('share of battles that row wins against column', 'share of ballots that put row above column')
+    """
+    noun = noun_of(record["votes"])
+    does = "row wins against column" if noun in ("battle", "game") else "put row above column"
+    return f"share of {noun}s that {does}"
+
+
+def few_text(record: Record, fewest: int) -> str:
+    """Return what hatched cells mean.
+
+    Examples
+    --------
+    >>> few_text({"votes": {"format": "battles"}}, 5), few_text({"votes": {}}, 0)
+    ('under 5 battles', 'no votes')
+    """
+    return f"{f'under {fewest}' if fewest else 'no'} {noun_of(record['votes'])}s"
 
 
 def compared(record: Record, i: int, j: int) -> float:
@@ -217,84 +241,6 @@ def telling_curves(record: Record) -> list[Record]:
 
 def _nearest(values: Sequence[float], wanted: float) -> int:
     return min(range(len(values)), key=lambda k: abs(values[k] - wanted))
-
-
-# Trade-offs
-
-
-def tradeoff_text(record: Record) -> str:
-    """Return the trade-off in words: the most robust threshold beside no tiers at all, and the one reported."""
-    found = record["tradeoff"]
-    if found is None:
-        if record["spec"]["theta"] is None:
-            return "There is no trade-off: no tiers were asked for."
-        if record["spec"]["theta"] != "auto":
-            return f"There is no trade-off: the threshold {record['spec']['theta']:g} was given, not chosen."
-        return "There is no trade-off: it was not computed."
-    if not any_bound(found):
-        return "There is no trade-off to draw: robustness was not computed within the time limit."
-    best = found["best"]
-    lines = [
-        f"Loss against robustness over {plural(len(found['theta']), 'threshold')}; "
-        f"to break means: {broken_text(record)}.",
-        f"Most robust: θ = {found['theta'][best]:.4g}, loss {found['loss'][best]:.4g}, {_breaking(record, best)}.",
-    ]
-    if best:
-        lines.append(f"At θ = 0: loss {found['loss'][0]:.4g}, {_breaking(record, 0)}.")
-    return "\n".join(filter(None, (*lines, reported_text(record))))
-
-
-def reported_threshold(record: Record) -> int | None:
-    """Return which threshold of the trade-off gives the tiers that are reported; None where none does."""
-    found, tiers = record["tradeoff"], record["tiers"]
-    if found is None or tiers is None:
-        return None
-    below = [k for k, theta in enumerate(found["theta"]) if theta <= tiers["theta"] + 1e-12]
-    return max(below, key=lambda k: float(found["theta"][k])) if below else None
-
-
-def reported_text(record: Record) -> str:
-    """Return why the threshold of the tiers is not the most robust one; nothing where it is, or is not known."""
-    k, found = reported_threshold(record), record["tradeoff"]
-    if k is None or k == found["best"]:
-        return ""
-    why = "which puts items into one tier that chance does not separate" if record["tiers"]["auto"] else "as asked"
-    return (
-        f"The tiers above use θ = {record['tiers']['theta']:.3g}, {why}. The most robust θ of those that add at most "
-        f"{found['tolerance']:g} to the loss is another: {found['theta'][found['best']]:.3g}."
-    )
-
-
-def _breaking(record: Record, k: int) -> str:
-    """Return what it takes to break the tiers of a threshold, in a sentence."""
-    text = robustness_text(record, k)
-    return text if record["tradeoff"]["lower"][k] is None else f"breaks at {text}"
-
-
-def broken_text(record: Record) -> str:
-    """Return what counts as broken: a goal, or pairs whose order changes."""
-    found, n = record["tradeoff"], len(record["items"])
-    if found["goal"] is not None:
-        return "another item is first" if found["goal"] == "another winner" else show(found["goal"], 100)
-    moved = ceil((found["delta"] or 0.0) * n * (n - 1) / 2 - 1e-9)
-    return f"the order of {plural(max(moved, 1), 'pair')} changes"
-
-
-def any_bound(found: Record) -> bool:
-    """Whether anything is known of how robust a threshold is, but that a tie of all is never broken."""
-    return any(found["lower"]) or any(
-        high is not None and low is not None for low, high in zip(found["lower"], found["upper"], strict=True)
-    )
-
-
-def robustness_text(record: Record, k: int) -> str:
-    """Return the votes that break what a threshold gives: of shares, which bound whole votes."""
-    found, votes = record["tradeoff"], record["votes"]
-    low, high = found["lower"][k], found["upper"][k]
-    # An infimum: so many whole votes are needed, and as many are enough but for a hair.
-    needed, sufficient = (None if end is None else ceil(end * votes["total"] - 1e-6) for end in (low, high))
-    known = {"lower": low, "upper": high, "needed": needed, "decides": needed, "sufficient": sufficient}
-    return price_text(known, votes)
 
 
 # Attacks

@@ -31,6 +31,7 @@ STEPS = {
 }
 """The steps of an analysis, in their order and in words."""
 
+_NEARLY = 0.9  # of the time limit: then the limit is what ended the work
 _OPTIMA = {True: "the only optimum", False: "one of several optima", None: "other optima not ruled out"}
 
 
@@ -46,15 +47,32 @@ def few_draws_text(drawn: int, asked: int | None = None) -> str:
     return f"{drawn:,}{part} bootstrap samples ranked, too few for intervals"
 
 
-def more_time_text(time_limit: float, gain: str) -> str:
+def more_time_text(time_limit: float, gain: str, seconds: float | None = None) -> str:
     """Return that a time limit ended the work, and what ten times as long would give.
+
+    Where the whole took only some `seconds` of it, parts of the work used up their shares.
 
     Examples
     --------
     >>> more_time_text(30.0, "may close the gap")
     'stopped at the time limit of 30 s; --time-limit 300 may close the gap'
+    >>> more_time_text(30.0, "may close the gaps", 7.2)
+    'parts stopped at their share of the time limit of 30 s; --time-limit 300 may close the gaps'
     """
-    return f"stopped at the time limit of {time_limit:g} s; --time-limit {max(10 * time_limit, 60):g} {gain}"
+    early = seconds is not None and seconds < _NEARLY * time_limit
+    said = "parts stopped at their share of the time limit" if early else "stopped at the time limit"
+    return f"{said} of {time_limit:g} s; --time-limit {max(10 * time_limit, 60):g} {gain}"
+
+
+def settled_text(noun: str, lower: float, upper: float) -> str:
+    """Return that the number of whole votes is exact, though their share is known between bounds only.
+
+    Examples
+    --------
+    >>> settled_text("battle", 0.0006, 0.00067)
+    'exact in whole battles; the minimum share lies between 0.06 % and 0.067 %'
+    """
+    return f"exact in whole {noun}s; the minimum share lies between {percent(lower)} and {percent(upper)}"
 
 
 def consensus_text(found: Facts, merge: str | None = None) -> str:

@@ -54,6 +54,21 @@ def chance_legend(drawn: Record) -> str:
     return f"by chance ({percent(drawn['level'])} of bootstrap samples)"
 
 
+def anywhere_text(chance: Record) -> str:
+    """Return that chance rules out hardly any place of hardly any item.
+
+    Examples
+    --------
+    >>> anywhere_text({"lower": [1, 1, 1], "upper": [3, 3, 3], "level": 0.95})
+    'By chance, every item could have any place (95 % for all items at once).'
+    >>> anywhere_text({"lower": [1, 1, 2], "upper": [3, 3, 3], "level": 0.95})
+    'By chance, almost every item could have almost any place (95 % for all items at once).'
+    """
+    whole = set(chance["lower"]) == {1} and set(chance["upper"]) == {len(chance["upper"])}
+    who, where = ("every item", "any place") if whole else ("almost every item", "almost any place")
+    return f"By chance, {who} could have {where} ({percent(chance['level'])} for all items at once)."
+
+
 def reach_legend(record: Record) -> str:
     """Return what the thick bar means."""
     reach = record["reach"]

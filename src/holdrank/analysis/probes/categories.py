@@ -49,6 +49,7 @@ def categories(known: Evidence) -> Finding:
         if weakest is None or z[a, b] < weakest[0]:
             weakest = float(z[a, b]), k, a, b
     facts = {"of": groups.of, "groups": len(large), "scale": known.standing.scale, "turned": len(turned)}
+    facts |= {"noun": known.noun}
     if weakest is None or not np.isfinite(weakest[0]):
         return not_applicable("category", "no gap")
     _, k, a, b = min(turned, default=weakest)

@@ -16,6 +16,7 @@ from holdrank.rules.registry import Rule
 from holdrank.votes.ballots import Ballots
 from holdrank.votes.groups import Groups
 from holdrank.votes.votes import Votes
+from holdrank.words.nouns import noun_of
 
 Mask = npt.NDArray[np.bool_]
 
@@ -48,6 +49,11 @@ class Evidence:
     def items(self) -> tuple[str, ...]:
         """Names of the items."""
         return self.votes.items
+
+    @property
+    def noun(self) -> str:
+        """What one vote is called."""
+        return noun_of({"format": self.votes.reading.format, "choices": self.votes.reading.choices})
 
     @property
     def ranking(self) -> Ranking:

@@ -39,6 +39,7 @@ def few_votes(known: Evidence) -> Finding:
         "alone": int((known.z > critical(known.level, 1)).sum()),
         "level": known.level,
         "total": known.votes.total,
+        "noun": known.noun,
         "pair": known.pair(order[0]),
         "each": [(*known.pair(k), bool(apart[k]), _finite(needed[k])) for k in range(gaps)],
         "needed_here": _finite(needed[order[0]]),

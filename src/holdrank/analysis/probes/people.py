@@ -143,6 +143,7 @@ def few_people(known: Evidence, seen: Weighed | None) -> Finding:
         people=tuple(people.names[k] for k in order[:_MOST_NAMED]) if wider or few else (),
         facts={
             "of": people.of,
+            "noun": known.noun,
             "people": len(totals),
             "half": half,
             "busiest": people.names[order[0]],
@@ -184,6 +185,7 @@ def judge(known: Evidence, seen: Weighed | None) -> Finding:
         if rest is not None and rest[1][a] > rest[1][b]:
             carried.append((person, gap, standing(rest[0], known.rule)))
     facts = {"of": people.of, "people": len(people.names), "scale": known.standing.scale, "cases": len(carried)}
+    facts |= {"noun": known.noun}
     if not carried:
         return Finding("judge", "clear", value=0.0, lower=0.0, upper=0.0, bar=1.0, facts=facts)
     person, gap, left = carried[0]

@@ -23,8 +23,8 @@ from holdrank.words.pictures import breakdown_text as breakdown_text
 from holdrank.words.pictures import critical_difference_text as critical_difference_text
 from holdrank.words.pictures import heatmap_text as heatmap_text
 from holdrank.words.pictures import ranges_text as ranges_text
-from holdrank.words.pictures import reported_text
-from holdrank.words.pictures import tradeoff_text as tradeoff_text
+from holdrank.words.tradeoffs import reported_text
+from holdrank.words.tradeoffs import tradeoff_text as tradeoff_text
 
 
 class Picture(NamedTuple):

@@ -11,19 +11,15 @@ from holdrank.words.names import curve_name
 from holdrank.words.nouns import noun_of
 from holdrank.words.numbers import number, percent, plural
 from holdrank.words.pictures import (
-    any_bound,
     axis_text,
     breakdown_text,
-    broken_text,
     curve_point_text,
     in_halves,
     known_curves,
     other_metric,
-    reported_threshold,
-    robustness_text,
-    tradeoff_text,
 )
 from holdrank.words.prices import CANNOT_BREAK
+from holdrank.words.tradeoffs import broken_text, robustness_text, tradeoff_text, weighed
 
 _WIDTH, _HEIGHT = 440.0, 310.0  # a phone shows it nearly as large
 _LEFT, _TOP, _BOTTOM = 58.0, 34.0, 50.0
@@ -147,46 +143,45 @@ def _label_ends(sheet: Canvas, ends: Sequence[tuple[float, str, int]], right: fl
 
 def tradeoff(record: Record) -> str:
     """Return loss against robustness for every threshold, the steps of the Pareto front, and the best threshold."""
-    found = record["tradeoff"]
-    if found is None or not any_bound(found):
+    known = weighed(record)
+    if known is None:
         return sentence("tradeoff", tradeoff_text(record))
-    loss, lower, upper, best = found["loss"], found["lower"], found["upper"], found["best"]
-    known = [value for value in (*lower, *upper) if value is not None]
+    points, best = known.points, known.points[known.best]
+    ends = [end for one in points for end in (one.lower, one.upper) if end is not None]
     sheet = Canvas("tradeoff", _WIDTH)
     right = _WIDTH - 30
-    frame = _Frame(sheet, record, right, max(known, default=1.0), endless=None in lower)
-    least: float = min(loss)
-    span: float = (max(loss) - least) or 0.1
+    endless = any(one.lower is None for one in points)
+    frame = _Frame(sheet, record, right, max(ends, default=1.0), endless=endless)
+    least: float = min(one.loss for one in points)
+    span: float = (max(one.loss for one in points) - least) or 0.1
 
     def x(value: float) -> float:
         return _LEFT + 16 + (value - least) / span * (right - _LEFT - 32)
 
     sheet.text(right, 14, f"until {broken_text(record)}", "small soft end")
-    allowed = min(x(least + found["tolerance"]), right)
-    sheet.box(_LEFT, frame.high - 6, allowed - _LEFT, frame.low - frame.high + 6, "allowed")
+    sheet.box(_LEFT, frame.high - 6, min(x(known.allowed), right) - _LEFT, frame.low - frame.high + 6, "allowed")
     for value in ticks(least + span, least):
         sheet.text(x(value), frame.low + 18, f"{value:.6g}", "small soft middle")
     sheet.text((_LEFT + right) / 2, frame.low + 40, "loss: mean distance to a vote (shaded: allowed)",
                "small middle")  # fmt: skip
-    front = sorted((loss[k], frame.y(lower[k])) for k in range(len(loss)) if found["pareto"][k])
+    front = sorted((one.loss, frame.y(one.lower)) for one, kept in zip(points, known.front, strict=True) if kept)
     steps: list[tuple[float, float]] = []
     for value, y in front:
         steps += [(x(value), steps[-1][1]), (x(value), y)] if steps else [(x(value), y)]
     sheet.line(steps, "curve s0")
-    for k in range(len(loss)):
-        if lower[k] is not None and upper[k] is not None and upper[k] - lower[k] > 1e-9:
-            sheet.line([(x(loss[k]), frame.y(lower[k])), (x(loss[k]), frame.y(upper[k]))], "whisker s0")
-        if k != best:
-            sheet.dot(x(loss[k]), frame.y(lower[k]), 4, "mark s0" if found["pareto"][k] else "hollow")
-        title = f"θ = {found['theta'][k]:.4g}: loss {loss[k]:.4g}, {robustness_text(record, k)}"
-        sheet.add("circle", "hit", title, cx=x(loss[k]), cy=frame.y(lower[k]), r=7)
-    here = x(loss[best]), frame.y(lower[best])
-    reported = reported_threshold(record)
-    shared = reported is None or reported == best
-    if not shared:
-        there = x(loss[reported]), frame.y(lower[reported])
-        _mark(sheet, *there, "reported", [f"tiers above: θ = {record['tiers']['theta']:.3g}"], near=here)
-    _mark(sheet, *here, "best", [f"most robust: θ = {found['theta'][best]:.3g}", robustness_text(record, best)])
+    for k, one in enumerate(points):
+        at = x(one.loss), frame.y(one.lower)
+        if one.lower is not None and one.upper is not None and one.upper - one.lower > 1e-9:
+            sheet.line([at, (at[0], frame.y(one.upper))], "whisker s0")
+        if k != known.best:
+            sheet.dot(*at, 4, "mark s0" if known.front[k] else "hollow")
+        title = f"θ = {one.theta:.4g}: loss {one.loss:.4g}, {robustness_text(record, one)}"
+        sheet.add("circle", "hit", title, cx=at[0], cy=at[1], r=7)
+    here = x(best.loss), frame.y(best.lower)
+    if known.reported not in (None, known.best):
+        one = points[known.reported]
+        _mark(sheet, x(one.loss), frame.y(one.lower), "reported", [f"tiers above: θ = {one.theta:.3g}"], near=here)
+    _mark(sheet, *here, "best", [f"most robust: θ = {best.theta:.3g}", robustness_text(record, best)])
     return sheet.done(_HEIGHT, tradeoff_text(record))
 
 

@@ -8,14 +8,14 @@ from holdrank.analysis.records import Record
 from holdrank.views.svg.canvas import Canvas, digits, fitted, sentence, width_of
 from holdrank.words.ladders import tiers_of
 from holdrank.words.names import named
-from holdrank.words.pictures import MOST_PAIRED, compared, heatmap_text
+from holdrank.words.pictures import MOST_PAIRED, compared, few_text, heatmap_text, matrix_key_text
 
 _STEPS = 10  # colours from 0 to 100 %, and one between them for a tie
 _TIE = 0.005  # a share so near to one half has the colour of a tie
 _FEW = 5  # votes on a pair; fewer say little
 _NUMBERED = 12  # items whose cells can hold a number
 _SIDE, _LARGEST = 600.0, 40.0
-_WIDEST_NAME = 170.0
+_WIDEST_NAME = 220.0
 
 
 def heatmap(record: Record) -> str:
@@ -30,7 +30,7 @@ def heatmap(record: Record) -> str:
     left, top = wide + 34, 72.0
     # Where the cells are, for whoever points at one; a narrow page leaves the names out.
     where = {"names": digits(wide), "left": digits(left), "top": digits(top), "cell": f"{cell:.4g}", "items": str(n)}
-    sheet = Canvas("heatmap", left + max(n * cell + 8, 320.0), data=where)
+    sheet = Canvas("heatmap", left + max(n * cell + 8, 366.0), data=where)
     _key(sheet, record, n, left)
     # One unit is one cell; a run of equal cells is a line as thick as a cell, so that few signs draw many cells.
     sheet.raw(f'<g transform="translate({left:.1f} {top:g}) scale({cell:.4g})"><g transform="translate(0 .5)">')
@@ -64,7 +64,7 @@ def heatmap(record: Record) -> str:
 
 def _key(sheet: Canvas, record: Record, n: int, left: float) -> None:
     """Draw the scale, and what hatching means."""
-    sheet.text(left, 12, "share of votes that prefer row to column", "small")
+    sheet.text(left, 12, matrix_key_text(record), "small")
     sheet.raw(
         '<defs><pattern id="hatch" width=".5" height=".5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
         '<path class="hatch" d="M0 0v.5"/></pattern></defs>'
@@ -77,7 +77,7 @@ def _key(sheet: Canvas, record: Record, n: int, left: float) -> None:
     if _hatched(record, n):
         sheet.raw(f'<g transform="translate({left + 236:.1f} 20) scale(12)">')
         sheet.raw('<path class="few" stroke="url(#hatch)" d="M0 .5h2"/></g>')
-        sheet.text(left + 264, 30.5, f"under {_FEW}" if _few(record) == _FEW else "none", "small")
+        sheet.text(left + 264, 30.5, few_text(record, _FEW if _few(record) == _FEW else 0), "small")
 
 
 def _runs(record: Record, n: int) -> dict[int, str]:

@@ -1,0 +1,208 @@
+"""The trade-off between loss and robustness: what is known about each threshold, and in words."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from holdrank.errors import show
+from holdrank.words.ladders import FEW_ITEMS
+from holdrank.words.numbers import decimal, plural
+from holdrank.words.prices import price_text
+from holdrank.words.remarks import first_items
+
+Record = dict[str, Any]  # of an analysis
+
+_SAME = 1e-9  # thresholds and losses that differ by less are the same
+_WINNER = "another winner"  # the goal of a trade-off of many items, as of the attack
+
+
+class Point(NamedTuple):
+    """A threshold: its loss, and which share of the votes breaks what it gives; None for infinity.
+
+    Where votes are counted, the ends are shares of whole votes.
+    """
+
+    theta: float
+    loss: float
+    lower: float | None
+    upper: float | None
+
+
+class Weighed(NamedTuple):
+    """All thresholds of a trade-off: which are on the front, the best one, and the one of the reported tiers."""
+
+    points: list[Point]
+    front: list[bool]
+    best: int
+    reported: int | None
+    allowed: float  # loss
+
+
+def weighed(record: Record) -> Weighed | None:
+    """Return a trade-off with all that is known about its thresholds; None where nothing is.
+
+    A sweep over all thresholds has little time for each. The attack on the reported tiers says more about theirs, and
+    the gap below a single leader says more about the threshold 0.
+    """
+    found = record["tradeoff"]
+    if found is None or not _any_bound(found):
+        return None
+    ends = zip(*(found[name] for name in ("theta", "loss", "lower", "upper")), strict=True)
+    points = [_whole(Point(*one), record["votes"]) for one in ends]
+    best, allowed = found["best"], _allowed(record)
+    points[0] = _without_tiers(points[0], record)
+    reported, closer = _reported(points, record), [0]
+    if reported is not None and (exact := _attacked(record)) is not None:
+        if abs(points[reported].theta - exact.theta) > _SAME:
+            reported, best = reported + 1, best + (best > reported)
+            points.insert(reported, exact)
+        points[reported] = exact
+        closer.append(reported)
+    for k in closer:
+        if points[k].loss <= max(allowed, points[best].loss) + _SAME and _rank(points[k]) > _rank(points[best]):
+            best = k
+    front = [not any(_beats(other, one) for other in points) for one in points]
+    return Weighed(points, front, best, reported, allowed)
+
+
+def _any_bound(found: Record) -> bool:
+    """Whether anything is known of how robust a threshold is, but that a tie of all is never broken."""
+    return any(found["lower"]) or any(
+        high is not None and low is not None for low, high in zip(found["lower"], found["upper"], strict=True)
+    )
+
+
+def _whole(one: Point, votes: Record) -> Point:
+    """Return a point whose bounds are whole votes: of an infimum, so many are needed, and enough but for a hair."""
+    if not votes["counts"]:
+        return one
+    total = votes["total"]
+    ends = (None if end is None else math.ceil(end * total - 1e-6) / total for end in (one.lower, one.upper))
+    return Point(one.theta, one.loss, *ends)
+
+
+def _allowed(record: Record) -> float:
+    """Return the loss that the best threshold may have: so much more than the ranking without tiers, per pair."""
+    return float(record["consensus"]["loss"] + _extra(record))
+
+
+def _extra(record: Record) -> float:
+    """Return the loss that tiers may add: ballots that compare few pairs can lose few."""
+    n, compared = len(record["items"]), record["pairs"]["compared"]
+    pairs, total = n * (n - 1) / 2, record["votes"]["total"]
+    part = sum(map(sum, compared)) / 2 / pairs if len(compared) == n else compared[0][0]
+    return float(record["tradeoff"]["tolerance"] * min(part / total, 1.0))
+
+
+def _without_tiers(one: Point, record: Record) -> Point:
+    """Return the threshold 0 with what the gap below a single leader takes, where that is priced without tiers.
+
+    Who comes first without tiers is in the first tier at any threshold, so an attack on the gap is one on the tier.
+    That fewer votes do not do it says nothing in turn: two items apart may share a tier because they are level. But
+    by Bradley-Terry items are level only if all between them are.
+    """
+    gaps, order, ranks = record["gaps"], record["consensus"]["order"], (record["tiers"] or record["consensus"])["ranks"]
+    alone = len(first_items(ranks, order)) == 1 and record["tradeoff"]["sizes"][0][0] == 1
+    if len(order) <= FEW_ITEMS or record["tradeoff"]["goal"] != _WINNER or not alone or one.theta:
+        return one
+    if not gaps or gaps[0].get("known") is False or gaps[0]["lower"] is None:
+        return one
+    gap = _whole(Point(0.0, one.loss, gaps[0]["lower"], gaps[0]["upper"]), record["votes"])
+    upper = min((end for end in (one.upper, gap.upper) if end is not None), default=None)
+    if record["consensus"]["rule"] == "bradley-terry" and one.lower is not None and gap.lower is not None:
+        one = one._replace(lower=max(one.lower, gap.lower))
+    return one._replace(upper=upper)
+
+
+def _reported(points: list[Point], record: Record) -> int | None:
+    """Return the threshold with the tiers that are reported: the largest that is not above theirs."""
+    tiers = record["tiers"]
+    below = [] if tiers is None else [k for k, one in enumerate(points) if one.theta <= tiers["theta"] + 1e-12]
+    return max(below, key=lambda k: points[k].theta) if below else None
+
+
+def _attacked(record: Record) -> Point | None:
+    """Return the reported threshold with what the attack on its tiers takes; None where they have another goal."""
+    found, tiers, votes = record["attack"], record["tiers"], record["votes"]
+    if found is None or record["tradeoff"]["goal"] != _WINNER or found["goal"] != _WINNER:
+        return None
+    if not votes["counts"] or found["lower"] is None:
+        return Point(tiers["theta"], tiers["loss"], found["lower"], found["upper"])
+    least, most = (None if found[name] is None else found[name] / votes["total"] for name in ("decides", "sufficient"))
+    return Point(tiers["theta"], tiers["loss"], least or 0.0, most)
+
+
+def _rank(one: Point) -> tuple[float, float]:
+    """Return what makes a threshold better than another: what it is proved to bear, then its loss."""
+    return math.inf if one.lower is None else round(one.lower, 9), -one.loss
+
+
+def _beats(other: Point, one: Point) -> bool:
+    """Whether another threshold has no more loss, is surely as robust, and is better in one of them."""
+    low = math.inf if other.lower is None else other.lower
+    high = math.inf if one.upper is None else one.upper
+    no_worse = other.loss <= one.loss + _SAME and low >= high - _SAME
+    return no_worse and (other.loss < one.loss - _SAME or low > high + _SAME)
+
+
+# In words
+
+
+def tradeoff_text(record: Record) -> str:
+    """Return the trade-off in words: the most robust threshold beside no tiers at all, and the one reported."""
+    found, known = record["tradeoff"], weighed(record)
+    if found is None:
+        if record["spec"]["theta"] is None:
+            return "There is no trade-off: no tiers were asked for."
+        if record["spec"]["theta"] != "auto":
+            return f"There is no trade-off: the threshold {record['spec']['theta']:g} was given, not chosen."
+        return "There is no trade-off: it was not computed."
+    if known is None:
+        return "There is no trade-off to draw: robustness was not computed within the time limit."
+    best, first = known.points[known.best], known.points[0]
+    lines = [
+        f"Loss against robustness over {plural(len(known.points), 'threshold')}; "
+        f"to break means: {broken_text(record)}.",
+        f"Most robust: θ = {best.theta:.4g}, loss {best.loss:.4g}, {_breaking(record, best)}.",
+    ]
+    if known.best:
+        lines.append(f"At θ = 0: loss {first.loss:.4g}, {_breaking(record, first)}.")
+    return "\n".join(filter(None, (*lines, reported_text(record))))
+
+
+def reported_text(record: Record) -> str:
+    """Return why the threshold of the tiers is not the most robust one; nothing where it is, or is not known."""
+    known = weighed(record)
+    if known is None or known.reported is None or known.reported == known.best:
+        return ""
+    here, best = known.points[known.reported], known.points[known.best]
+    why = "which puts items into one tier that chance does not separate" if record["tiers"]["auto"] else "as asked"
+    said = f"The tiers above use θ = {record['tiers']['theta']:.3g}, {why}."
+    within = f"thresholds that add at most {decimal(_extra(record), 2)} to the loss"
+    if _rank(here)[0] >= _rank(best)[0]:
+        return f"{said} No other of the {within} is proven more robust."
+    return f"{said} The most robust of the {within} is another: θ = {best.theta:.3g}."
+
+
+def broken_text(record: Record) -> str:
+    """Return what counts as broken: a goal, or pairs whose order changes."""
+    found, n = record["tradeoff"], len(record["items"])
+    if found["goal"] is not None:
+        return "another item is first" if found["goal"] == _WINNER else show(found["goal"], 100)
+    moved = math.ceil((found["delta"] or 0.0) * n * (n - 1) / 2 - 1e-9)
+    return f"the order of {plural(max(moved, 1), 'pair')} changes"
+
+
+def robustness_text(record: Record, one: Point) -> str:
+    """Return the votes that break what a threshold gives."""
+    votes = record["votes"]
+    least, most = (None if end is None else round(end * votes["total"], 6) for end in (one.lower, one.upper))
+    known = {"lower": one.lower, "upper": one.upper, "needed": least, "decides": least, "sufficient": most}
+    return price_text(known, votes)
+
+
+def _breaking(record: Record, one: Point) -> str:
+    """Return what it takes to break the tiers of a threshold, in a sentence."""
+    text = robustness_text(record, one)
+    return text if one.lower is None else f"breaks at {text}"
