@@ -38,7 +38,7 @@ _CUT_ROUNDS_FIRST, _CUT_ROUNDS, _CUT_ROUNDS_A_NODE = (
     200,
     2,
 )  # before the long search for orders, after it, in branches
-_ROOM_FIRST, _ROOM, _ROOM_A_NODE = 200_000, 5_000_000, 30_000  # sets of items kept at either end of growing orders
+_ROOM_FIRST, _ROOM, _ROOM_A_NODE = 200_000, 12_000_000, 30_000  # sets of items kept at either end of growing orders
 _LOOKS_FIRST, _LOOKS_A_NODE = 4_000, 200  # at each margin, in the search for better orders: for 100 items 30 and 1.5 ms
 
 
@@ -233,7 +233,8 @@ class _Tree:
         """Search at the node's prices for a cheaper order; return whether that was decided."""
         if not self.step or self.value > prefixes.MOST_COST:
             return False
-        prices = prefixes.whole_prices(self.program, node.duals, node.lower, node.upper)
+        scale = prefixes.scale_for(self.value - node.priced, len(node.duals), len(self.cost))
+        prices = prefixes.whole_prices(self.program, node.duals, node.lower, node.upper, scale)
         decided, order = prefixes.cheaper_order(prices, self.value, room, self.clock)
         if order is not None:
             self.try_order(order)

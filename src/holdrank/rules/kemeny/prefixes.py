@@ -13,28 +13,32 @@ from there on is summed and compared in whole numbers.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from holdrank.arrays.native import call
 from holdrank.rankings import Floats, Ints
 from holdrank.rules.kemeny.cuts import Cut
+from holdrank.rules.kemeny.ends import End, Tables
 from holdrank.rules.kemeny.program import Program
 from holdrank.status import Clock
 
 SCALE = 1024  # prices are multiples of one part in so many of a step
 MOST_COST = 2.0**40  # above, whole numbers might overflow
-_STATES_AT_ONCE = 2_000  # between two looks at the clock
-_FULL = -2
+_MOST_CHARGED = 2.0**31  # sums of losses up to which two fit into one number
+_TOGETHER, _TOGETHER_FOR_LONG = 8, 10  # items of a table
+_PILOT_FROM = 1_000_000  # sets for which there is room: from there on, it pays to share the gap between the ends
+_PILOT_SHARE, _PILOT_ROOM = 0.15, 16  # of the gap, whose sets are counted first; the part of the room they may take
+_PILOT_SLOPE = 16  # by how many powers of e sets become more from no loss to all of it
 
 Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """The cost of every order in whole numbers, SCALE to a step: `base`, and losses of at least 0.
+    """The cost of every order in whole numbers, `scale` to a step: `base`, and losses of at least 0.
 
     Attributes
     ----------
@@ -48,6 +52,8 @@ class Prices:
         Rows with a price, lost for each unit of slack.
     fixed : (n, n) array of bool
         Only orders that place i before j are considered.
+    scale : int
+        Units per step.
     """
 
     base: int
@@ -55,6 +61,7 @@ class Prices:
     triangles: Ints
     cuts: list[tuple[Cut, int]]
     fixed: Bools
+    scale: int = SCALE
 
     def reversed(self) -> Prices:
         """Return the same for orders read from the end."""
@@ -65,15 +72,22 @@ class Prices:
             self.triangles[:, [2, 1, 0, 3]],
             turned,
             np.ascontiguousarray(self.fixed.T),
+            self.scale,
         )
 
 
-def whole_prices(program: Program, duals: Floats, lower: Floats, upper: Floats) -> Prices:
+def scale_for(gap: float, rows: int, n: int) -> int:
+    """Return how fine prices may be so that what an item is charged fits into 31 bits; large gaps need no fine ones."""
+    fits = int(_MOST_CHARGED / (2 * (gap + 1) * (rows + 2 * n)))
+    return min(SCALE, 1 << max(fits.bit_length() - 1, 0))
+
+
+def whole_prices(program: Program, duals: Floats, lower: Floats, upper: Floats, scale: int = SCALE) -> Prices:
     """Return the prices of the program's rows in whole numbers; fixed columns are fixed pairs."""
     i, j = program.pairs
-    reduced = np.rint(program.margins).astype(np.int64) * SCALE
-    base = round(program.offset) * SCALE
-    prices = np.rint(duals * SCALE).astype(np.int64)
+    reduced = np.rint(program.margins).astype(np.int64) * scale
+    base = round(program.offset) * scale
+    prices = np.rint(duals * scale).astype(np.int64)
     is_triangle = (program.triples[:, 0] >= 0) & (prices != 0)
     triples, paid = program.triples[is_triangle], prices[is_triangle]
     a, b, c = triples.T
@@ -100,15 +114,16 @@ def whole_prices(program: Program, duals: Floats, lower: Floats, upper: Floats) 
     fixed = np.zeros((program.n, program.n), dtype=bool)
     fixed[i, j], fixed[j, i] = low == 1, high == 0
     triangles = np.ascontiguousarray(np.column_stack((turned, np.abs(paid))))
-    return Prices(base, deviations, triangles, cuts, fixed)
+    return Prices(base, deviations, triangles, cuts, fixed, scale)
 
 
 def cheaper_order(prices: Prices, value: float, most: int, clock: Clock) -> tuple[bool, Ints | None]:
     """Return (decided, order): the cheapest order that costs at least a step less than `value`, None if there is none.
 
-    Not decided, when more than `most` sets of items would have to be kept at either end, or the time is over.
+    Not decided, when more than `most` sets of items would have to be kept at either end, when the time is over, or when
+    losses are too large for the tables.
     """
-    spare = round(value) * SCALE - SCALE - prices.base
+    spare = round(value) * prices.scale - prices.scale - prices.base
     if spare < 0:
         return True, None
     n = len(prices.deviations)
@@ -118,13 +133,25 @@ def cheaper_order(prices: Prices, value: float, most: int, clock: Clock) -> tupl
     if fixed.diagonal().any():
         return True, None  # every order loses too much for some pair
     most_loss = 2 * spare
-    back = _End(prices.reversed(), fixed.T, most)
+    if most_loss >= _MOST_CHARGED / (len(prices.cuts) + len(prices.triangles) + 2 * n):
+        return False, None
+    together = _TOGETHER if most < _PILOT_FROM else _TOGETHER_FOR_LONG
+    back_tables = _tables(prices.reversed(), fixed.T, most_loss, together)
+    front_tables: Tables | None = None
+    back_limit = most_loss // 2
+    if most >= _PILOT_FROM:
+        front_tables = _tables(prices, fixed, most_loss, together)
+        at_back, at_front = (_pilot(tables, most // _PILOT_ROOM, clock) for tables in (back_tables, front_tables))
+        if not at_back or not at_front:
+            return False, None
+        back_limit = int(most_loss * min(max(0.5 - math.log(at_back / at_front) / _PILOT_SLOPE, 0.25), 0.75))
+    back = End(back_tables, most)
     for _ in range(n):
-        if not back.grow(most_loss // 2, most_loss, None, clock):
+        if not back.grow(back_limit, most_loss, None, clock):
             return False, None
         if back.is_over():
             break
-    front = _End(prices, fixed, most)
+    front = End(front_tables or _tables(prices, fixed, most_loss, together), most)
     for length in range(1, n + 1):
         if not front.grow(most_loss - back.least(n - length), most_loss, back if length < n else None, clock):
             return False, None
@@ -133,75 +160,16 @@ def cheaper_order(prices: Prices, value: float, most: int, clock: Clock) -> tupl
     return True, front.order()
 
 
-class _End:
-    """Sets of items that can stand at one end of an order, layer by layer, and the minimum loss of each."""
+def _pilot(tables: Tables, room: int, clock: Clock) -> int:
+    """Return how many sets one end has that lose little; 0 if there is no room for them, or no time."""
+    end = End(tables, room)
+    while not end.is_over():
+        if not end.grow(int(_PILOT_SHARE * tables.most_loss), tables.most_loss, None, clock):
+            return 0
+    return end.layers[-1]
 
-    def __init__(self, prices: Prices, fixed: Bools, most: int) -> None:
-        n = len(fixed)
-        words = (n + 63) // 64
-        self.n, self.most = n, most
-        self.limit = 0  # of losses; sets that are not here lose more
-        self.deviations = np.ascontiguousarray(np.stack((prices.deviations, prices.deviations.T)))
-        a, b, c, price = prices.triangles.T
-        middle = np.concatenate((b, c, a))
-        lines = np.column_stack((np.concatenate((a, b, c)), np.concatenate((c, a, b)), np.tile(2 * price, 3)))
-        self.triangles = np.ascontiguousarray(lines[np.argsort(middle, kind="stable")])
-        self.starts = np.concatenate(([0], np.cumsum(np.bincount(middle, minlength=n)))).astype(np.int64)
-        needed = np.zeros((n, words * 64), dtype=np.uint8)
-        needed[:, :n] = fixed.T
-        self.first = np.packbits(needed, axis=1, bitorder="little").view("<i8").astype(np.int64)
-        self.sizes = np.array([len(cut.items) for cut, _ in prices.cuts], dtype=np.int64)
-        self.items = np.array([item for cut, _ in prices.cuts for item in cut.items], dtype=np.int64)
-        ends = np.concatenate(([0], np.cumsum(self.sizes << self.sizes))).astype(np.int64)
-        self.inside, self.across_cuts = np.empty(ends[-1], np.int64), np.empty(ends[-1], np.int64)
-        for (cut, paid), start, end in zip(prices.cuts, ends[:-1], ends[1:], strict=True):
-            charged = self.inside[start:end], self.across_cuts[start:end]
-            call("charge_prefixes", len(cut.items), np.ascontiguousarray(cut.weights), cut.limit, paid, *charged)
-        self.slots = np.zeros(1 << (2 * most).bit_length(), dtype=np.int64)
-        self.states = np.zeros((most, words), dtype=np.int64)
-        self.losses, self.across, self.last = (np.zeros(most, dtype=np.int64) for _ in range(3))
-        self.layers = [0, 1]  # where the sets of each size begin; the empty one is there
-        self.lost: list[int] = [0]  # the least in each layer
 
-    def is_over(self) -> bool:
-        """Whether no set of the last size is left."""
-        return self.layers[-1] == self.layers[-2]
-
-    def least(self, size: int) -> int:
-        """Return the minimum loss of a set of this size."""
-        return self.lost[size] if size < len(self.lost) else self.limit + 1
-
-    def grow(self, limit: int, most_loss: int, other: _End | None, clock: Clock) -> bool:
-        """Make the sets with one more item that lose at most `limit`; return False if there is no room or no time."""
-        self.limit = limit
-        count, end = self.layers[-1], self.layers[-1]
-        beyond = self if other is None else other
-        for start in range(self.layers[-2], end, _STATES_AT_ONCE):
-            if clock.over():
-                return False
-            count = call(
-                "grow_prefixes", self.n, self.deviations, self.starts, self.triangles, self.first, len(self.sizes),
-                self.sizes, self.items, self.inside, self.across_cuts, start, min(start + _STATES_AT_ONCE, end), count,
-                self.most, self.states, self.losses, self.across, self.last, self.slots, len(self.slots) - 1, limit,
-                most_loss, beyond.limit, beyond.states, beyond.losses, beyond.slots,
-                0 if other is None else len(other.slots) - 1,
-            )  # fmt: skip
-            if count == _FULL:
-                return False
-        self.layers.append(count)
-        if count > end:
-            self.lost.append(int(self.losses[end:count].min()))
-        return True
-
-    def order(self) -> Ints:
-        """Return the cheapest order, read back from the set of all items."""
-        state = self.layers[-1] - 1
-        order: list[int] = []
-        for size in range(self.n, 0, -1):
-            item = int(self.last[state])
-            order.append(item)
-            smaller = self.states[state].copy()
-            smaller.view(np.uint64)[item >> 6] ^= np.uint64(1) << np.uint64(item & 63)
-            layer = slice(self.layers[size - 1], self.layers[size])
-            state = self.layers[size - 1] + int((self.states[layer] == smaller).all(axis=1).argmax())
-        return np.array(order[::-1])
+def _tables(prices: Prices, fixed: Bools, most_loss: int, together: int) -> Tables:
+    """Return what items are charged at these prices when they join a set."""
+    deviations = np.where(fixed.T, 0, prices.deviations)  # never charged
+    return Tables(deviations, prices.triangles, prices.cuts, fixed, most_loss, together)
