@@ -340,7 +340,7 @@ def test_the_rows_of_a_window_hold_wherever_the_deviations_do(kind, change):
             met += 1
             level = rng.uniform(low_end, high_end)
             engine.upper = [budget + rng.uniform(0, 0.1)]
-            window = cells.Window((0,), (a, b), float(np.sign(P[a, b])) or 1.0, tuple(small), *sorted(
+            window = cells.Window((a, b), float(np.sign(P[a, b])) or 1.0, tuple(small), *sorted(
                 (rng.uniform(0, level), rng.uniform(level, 0.3))
             ))  # fmt: skip
             cell = engine.splitter._within(root, window)

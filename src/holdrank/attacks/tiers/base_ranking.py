@@ -34,6 +34,8 @@ from holdrank.votes.votes import Votes
 _FOR_THE_RANKING = 0.25  # of the time
 _ONE_RUN = 2.0  # seconds for the tiers of attacked votes
 _RUN, _LOOK = 3, 24  # one run of the tiers, and one look of the engine of the ranking at its clock, as so many steps
+_LEAST_LOOKS = 3  # fewer are spent before the engine knows anything
+_ONLY_ATTACKS = 2  # times less effort where nothing but attacks on the ranking can help
 _FIRST_EFFORT, _MORE_EFFORT = 40, 3  # steps of the first round, and how many times as many in the next
 
 
@@ -204,18 +206,27 @@ class Rounds:
 
     def _ask_about_aims(self, effort: int) -> bool:
         """Run the engine of the ranking on the same aims."""
+        asked = [aim for aim in self.open() if aim in self.own and not self._is_too_dear(aim)]
+        if asked and not any(aim.distance or self._carries_over(aim) for aim in asked):
+            effort //= _ONLY_ATTACKS
         clock = self.clock.with_looks(effort // _LOOK)
-        asked = [aim for aim in self.open() if aim in self.own]
         for aim, one in zip(asked, self._asked([self.own[aim] for aim in asked], clock), strict=False):
             self.below[aim] = one
+            self.standing.learn_goal(aim, one.lower)
             if aim.distance and aim.flips == 1:  # any change of the ranking at all
                 self.standing.learn(one.lower)
                 self.improve(aim, self.standing.least(aim))
                 self._settled.add("any")
-            holds = self.tiers.carries_over(self.votes, self.before, aim)
-            self.improve(aim, one.lower if holds else 0.0)
+            self.improve(aim, one.lower if self._carries_over(aim) else 0.0)
             self._try(aim, (one.plan, one.tie_plan))
         return not clock.used_up
+
+    def _carries_over(self, aim: Aim) -> bool:
+        return self.tiers.carries_over(self.votes, self.before, aim)
+
+    def _is_too_dear(self, aim: Aim) -> bool:
+        """Whether all attacks on the ranking are known to cost more than one on the tiers."""
+        return aim in self.below and self.below[aim].lower >= self.best[aim].upper
 
     def _seek(self, effort: int) -> bool:
         """Search for attacks in a few directions."""
@@ -231,6 +242,8 @@ class Rounds:
 
     def _ask_about_first_items(self, effort: int) -> bool:
         """Run the engine of the ranking on changes of its first items, where a border depends on them."""
+        if effort // _LOOK < _LEAST_LOOKS:
+            return False
         todo = self.open()
         done = True
         asked = set(self._settled)

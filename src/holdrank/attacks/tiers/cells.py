@@ -40,8 +40,10 @@ class Rows:
         self._made: dict[object, Row] = {}
         self._single: dict[Row, float] = {}
 
-    def _row(self, key: object, u: Floats, v: Floats, nudge: float, *, strict: bool = False) -> Row:
-        return self._made.setdefault(key, Row(u, v, nudge, strict))
+    def _row(
+        self, key: object, u: Floats, v: Floats, nudge: float, *, strict: bool = False, eases: Row | None = None
+    ) -> Row:
+        return self._made.setdefault(key, Row(u, v, nudge, strict, eases))
 
     def single(self, row: Row) -> float:
         """Return a lower bound on the cost of this row alone."""
@@ -124,6 +126,10 @@ class Rows:
         row = self.farther(large, side, small, sign)
         return self._row(("exceeds", large, side, small, sign), row.u, row.v, row.nudge, strict=True)
 
+    def eased(self, row: Row) -> Row:
+        """Return the row with equality allowed."""
+        return self._row(("eased", row), row.u, row.v, 0.0, strict=row.strict, eases=row.plain)
+
     def contradict(self, rows: Sequence[Row], clock: Clock) -> bool:
         """Whether no votes at all satisfy the rows, the strict ones strictly.
 
@@ -149,9 +155,8 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """For the condition `key`: the pair `large` deviates to its side by `low` at least, `small` by `high` at most."""
+    """The pair `large` deviates to its side by `low` at least and by as much as those of `small`, these by `high`."""
 
-    key: tuple[int, ...]
     large: tuple[int, int]
     side: float
     small: tuple[tuple[int, int], ...]
@@ -188,6 +193,10 @@ class Cell:
         Those conditions that compare deviations and can be chosen more narrowly.
     joins : tuple
         The first joins of Naive Merge, as first and last place of the union.
+    grows : bool
+        Whether items of `rest` may still belong to the last tier, whose items so far are known one by one.
+    below : int
+        The items whose order has no share in the score yet, where these are not `rest`.
     """
 
     bound: float
@@ -204,6 +213,13 @@ class Cell:
     sides: frozenset[tuple[int, float]] = frozenset()
     windows: tuple[Window, ...] = ()
     joins: tuple[tuple[int, int], ...] = ()
+    grows: bool = False
+    below: int = 0
+
+    @property
+    def unscored(self) -> int:
+        """The items whose order the score does not know."""
+        return self.below or self.rest
 
     def members(self, tier: int) -> int:
         """Return the items of a tier."""

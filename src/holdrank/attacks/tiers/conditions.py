@@ -40,12 +40,21 @@ _SAFE = 1e-12  # rounding of sums of shares
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The condition ``u @ D + v @ N >= 0``, or > if `strict`; `nudge` is the share of votes that makes it so."""
+    """The condition ``u @ D + v @ N >= 0``, or > if `strict`; `nudge` is the share of votes that makes it so.
+
+    `eases` is the row that this one stands for where it can be met with equality only.
+    """
 
     u: Floats
     v: Floats
     nudge: float
     strict: bool = False
+    eases: Row | None = None
+
+    @property
+    def plain(self) -> Row:
+        """The row as it should be met."""
+        return self if self.eases is None else self.eases
 
     def value(self, change: Altered) -> float:
         """Return the left side after a change of the votes."""

@@ -18,11 +18,10 @@ from __future__ import annotations
 
 import heapq
 import math
-from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations, islice, permutations
+from itertools import combinations, islice
 
 import numpy as np
 
@@ -31,10 +30,11 @@ from holdrank.attacks.goals import Aim
 from holdrank.attacks.plans import Found, Plan, Progress, nothing, serve_nearer
 from holdrank.attacks.tiers.cells import Cell, Rows, Score, alone, masks_of, nearby
 from holdrank.attacks.tiers.conditions import Altered, ComparedPairs, Row
+from holdrank.attacks.tiers.passing import OrderPrices
 from holdrank.attacks.tiers.splits import Splitter
 from holdrank.attacks.tiers.standing import StandingTiers
 from holdrank.attacks.tiers.violations import cheapest_blocks, violated
-from holdrank.rankings import Floats, Ranking
+from holdrank.rankings import Ranking
 from holdrank.rules.merges import MERGES, Robust
 from holdrank.rules.registry import rule_of
 from holdrank.status import Clock, Step
@@ -130,8 +130,7 @@ class CellSearch:
         self.splitter.decided = self._decided
         self.tried: set[bytes] = set()
         self.splits = self.cells = 0
-        self.steps: dict[int, tuple[list[float], list[int]]] = {}
-        self.reverse = self._reversals()
+        self.orders = self.splitter.orders = OrderPrices(self.rows, self.goal, self._late)
         self.goes_through = self.n <= _MOST_IN_CELLS or bool(self.goal.distance)
         self.first_steps = _FIRST_STEPS if self.goes_through else _FEW_STEPS
         self.known = [0.0] * len(aims)  # lower bounds from elsewhere
@@ -235,7 +234,7 @@ class CellSearch:
         """Return a lower bound on an attack into the cell that reaches this aim."""
         missing = self.needs[number] - cell.score
         least = max(cell.bound, self.known[number])
-        return least if missing <= 0 else max(least, self._least(cell.rest, missing))
+        return least if missing <= 0 else max(least, self.orders.to_score(cell.unscored, missing))
 
     def _limit(self, cell: Cell) -> float:
         """Return the budget from which on the cell need not be searched; -1 if it need not be searched at all."""
@@ -257,52 +256,6 @@ class CellSearch:
     def _late(self) -> bool:
         """Whether the time for slow steps with many items is over; skipping them keeps bounds valid."""
         return self.n > _QUICK and self.clock.over()
-
-    def _least(self, rest: int, missing: int) -> float:
-        """Return a budget below which the order of `rest` cannot reach this score: every pair has its own price."""
-        if rest not in self.steps:
-            steps: list[tuple[float, int]] = []
-            for p, (i, j) in enumerate(combinations(range(self.n), 2)):
-                if self._late():
-                    return 0.0
-                steps += self._pair_steps(p, i, j) if rest >> i & rest >> j & 1 else []
-            steps.sort()
-            self.steps[rest] = [price for price, _ in steps], np.cumsum([gain for _, gain in steps]).tolist()
-        prices, gains = self.steps[rest]
-        at = bisect_left(gains, missing)
-        return prices[at] if at < len(prices) else math.inf
-
-    def _pair_steps(self, p: int, i: int, j: int) -> list[tuple[float, int]]:
-        """Return (budget, score) of what may happen to a pair."""
-        if not self.goal.distance:
-            return [(0.0, 1)]
-        if self.goal.ranks[i] > self.goal.ranks[j]:
-            i, j = j, i
-        if self.goal.ranks[i] == self.goal.ranks[j]:
-            return [] if self.goal.free else [(0.0, 1)]
-        tie = self.rows.single(self.rows.tie(p, self.pairs.sign(i, j)[1])) if self.rows.ties else math.inf
-        if self.goal.free:
-            return [(min(tie, self.reverse[j, i]), 2)]
-        either = min(tie, self.reverse[j, i])
-        return [(either, 1), (self.reverse[j, i], 1)]
-
-    def _reversals(self) -> Floats:
-        """Return for b, a a lower bound on the cost of listing b above a.
-
-        Kemeny's median wins or ties every pair of neighbours: the cheapest chain of neighbours from b down to a.
-        """
-        prices = np.zeros((self.n, self.n))
-        for b, a in permutations(range(self.n), 2):
-            if self._late():
-                return np.zeros_like(prices)  # nothing is known of the rest, and so of the chains
-            if self.base == "kemeny":
-                prices[b, a] = self.rows.single(self.rows.order(((1 << b, 1 << a),)))
-            elif self.base == "borda":
-                prices[b, a] = self.rows.single(self.rows.scores(b, a))
-        if self.base == "kemeny":
-            for c in range(self.n):
-                prices = np.minimum(prices, np.maximum(prices[:, c : c + 1], prices[c]))
-        return prices
 
     def _first_attacks(self, root: Cell) -> Iterator[None]:
         """Look for good attacks: around `before`, then around what the best attacks lead to."""
@@ -380,11 +333,11 @@ class CellSearch:
         """Return the cell with its own bound; record what its cheapest votes achieve."""
         rows, change, bound = list(cell.rows), cell.change, cell.bound
         assert change is not None
-        fresh = cell.chosen > 0 and not cell.solved and any(row.value(change) < row.nudge / 2 for row in rows)
+        fresh = cell.chosen > 0 and not cell.solved and any(row.value(change) < row.nudge / 2 - SAME for row in rows)
         while True:
             broken = [] if fresh else violated(self.rows, cell, change, self.clock)
-            known = set(rows)
-            broken = [row for row in broken if row not in known]
+            known = {row.plain for row in rows}
+            broken = [row for row in dict.fromkeys(broken) if row not in known]
             if not broken and not fresh:
                 break
             fresh = False
@@ -398,21 +351,27 @@ class CellSearch:
                 return replace(cell, bound=bound, change=change, solved=True)
             if not change.met:
                 if self.rows.contradict(rows, self.clock):
-                    bound = math.inf
-                else:
-                    self._try_weakly(bound, rows, change)
-                return replace(cell, bound=bound, change=change, solved=True)
+                    return replace(cell, bound=math.inf, change=change, solved=True)
+                return self._solved_weakly(replace(cell, bound=bound, change=change, solved=True), rows)
         self._try(bound, change)
         tight = [row for row in rows[cell.chosen :] if row.value(change) < 2 * row.nudge + SAME]
         return replace(cell, bound=bound, rows=(*rows[: cell.chosen], *tight), change=change, solved=True)
 
-    def _try_weakly(self, bound: float, rows: list[Row], change: Altered) -> None:
-        """Try votes that meet some rows with equality, where the tie rules may still decide for the attacker."""
-        self._try(bound, change)
-        eased = [row if row.value(change) >= row.nudge / 2 else replace(row, nudge=0.0) for row in rows]
+    def _solved_weakly(self, cell: Cell, rows: list[Row]) -> Cell:
+        """Return a cell that has votes only where some rows hold with equality; the tie rules may be for the attacker.
+
+        What else there is to say about the cell still splits it.
+        """
+        change = cell.change
+        assert change is not None
+        self._try(cell.bound, change)
+        eased = [row if row.value(change) >= row.nudge / 2 else self.rows.eased(row) for row in rows]
         solved = self.pairs.cheapest(eased, self.clock, change)
-        if solved is not None and solved.met:
-            self._try(max(bound, solved.bound), solved)
+        if solved is None or not solved.met:
+            return cell
+        bound = max(cell.bound, solved.bound)
+        self._try(bound, solved)
+        return replace(cell, bound=bound, rows=tuple(eased), change=solved)
 
     def _try(self, bound: float, change: Altered) -> None:
         """Run the statistic on the altered votes and keep them as attacks on the aims that they reach."""

@@ -27,12 +27,22 @@ class Run:
         By places in it, the tier.
     deviation : (places, places) array
         By places in it, rounded as merges do.
+    grows : bool
+        Whether more items may belong to its last tier.
     """
 
     first: int
     order: list[int]
     tier_of: list[int]
     deviation: Floats
+    grows: bool = False
+
+    def complete(self) -> Run:
+        """Return the run without a last tier that may grow."""
+        if not self.grows:
+            return self
+        known = self.tier_of.index(self.tier_of[-1])
+        return Run(self.first, self.order[:known], self.tier_of[:known], self.deviation[:known, :known])
 
     def holds(self, start: int, end: int) -> bool:
         """Whether places of the median are in the run."""
@@ -58,5 +68,7 @@ def runs_of(cell: Cell, P: Floats) -> Iterator[Run]:
         above += sum(block.bit_count() for block in blocks)
         if not known:
             if order:
-                yield Run(first, order, tier_of, np.asarray(deviations[np.ix_(order, order)], dtype=np.float64))
+                grows = cell.grows and tier == len(cell.tiers)
+                own = np.asarray(deviations[np.ix_(order, order)], dtype=np.float64)
+                yield Run(first, order, tier_of, own, grows)
             first, order, tier_of = above, [], []

@@ -16,6 +16,7 @@ import numpy as np
 
 from holdrank.attacks.tiers.cells import Cell, Rows, Score, Window, alone, items_of
 from holdrank.attacks.tiers.conditions import Row
+from holdrank.attacks.tiers.passing import OrderPrices
 from holdrank.attacks.tiers.runs import Run, runs_of
 from holdrank.rankings import Floats
 from holdrank.rules.merges import Merge
@@ -45,6 +46,7 @@ class Splitter:
 
     Attributes
     ----------
+    orders : OrderPrices
     beginning : callable
         Returns a lower bound on bringing a set of items to the top of the ranking below the tiers.
     decided : callable
@@ -63,6 +65,7 @@ class Splitter:
         self.rows, self.pairs, self.n = rows, rows.pairs, rows.pairs.n
         self.goal, self.merge, self.least_need = goal, merge, least_need
         self.limit, self.solve = limit, solve
+        self.orders: OrderPrices
         self.beginning: Callable[[int], float] = lambda items: 0.0  # noqa: ARG005
         self.decided: Callable[[Cell], bool] = lambda cell: cell.score >= least_need
 
@@ -74,6 +77,8 @@ class Splitter:
         for tier, (one, two) in enumerate(pairwise(cell.free)):
             above, below = items_of(cell.members(tier)), items_of(cell.members(tier + 1))
             certain = self.rows.base == "kemeny" and len(above) == len(below) == 1
+            if cell.grows and tier + 2 == len(cell.free):
+                break  # what stands in the last tier is not all known
             key = (-1, cell.members(tier), cell.members(tier + 1))
             if not (one or two or certain or key in cell.settled) and not apart[np.ix_(above, below)].any():
                 settled = replace(cell, settled=cell.settled | {key})
@@ -88,25 +93,29 @@ class Splitter:
             if children is not None:
                 return children
         if cell.rest:
-            return self._next_tiers(cell)
+            one_by_one = cell.grows or (self.rows.base != "other" and self.decided(cell))
+            return self._next_items(cell) if one_by_one else self._next_tiers(cell)
         for tier, free in enumerate(cell.free):
             if free:
                 return self._bound_tier(cell, tier)
-        if self.rows.base == "other" or self.merge != "naive":
+        if self.rows.base == "other":
             return None
-        return self._joins(cell, next(runs_of(cell, P)), P)
+        told = self._joins(cell, next(runs_of(cell, P))) if self.merge == "naive" else None
+        # There is no end to windows: what else there is to say about the cell comes first.
+        return told if told is not None else self._narrowed(cell, P)
 
     def _merged_here(self, cell: Cell, P: Floats) -> list[Cell] | None:
         """Return cells that fix more of how the merge forms the tiers of the cell; None if all of it is fixed."""
         runs = list(runs_of(cell, P))
         for run in runs:
-            if children := self._intervals(cell, run, P):
+            if children := self._intervals(cell, run):
                 return children
+        runs = [known for run in runs if (known := run.complete()).order]
         # Joins multiply, too: they come before other tiers only where these are many more.
         if self.merge == "naive" and (cell.rest.bit_count() > _FEW_BELOW or any(cell.free)):
             for run in runs:
                 if not run.ends_where_it_should(P, self.rows.theta):
-                    told = self._joins(cell, run, P)
+                    told = self._joins(cell, run)
                     if told is not None:
                         return told
         return None
@@ -137,6 +146,30 @@ class Splitter:
             if child.most >= self.least_need:
                 out.append(self.with_cheap_bound(child) if self.limit(child) >= 0 else child)
         return out
+
+    def _next_items(self, cell: Cell) -> list[Cell]:
+        """Return the cells with one more item of the median, in the last tier or in one of its own.
+
+        Where the tiers so far decide, this tells as much as whole tiers do, and there are far fewer next items.
+        """
+        out = []
+        limit = self.limit(cell)
+        for i in items_of(cell.rest):
+            item, rest = 1 << i, cell.rest ^ (1 << i)
+            after = replace(cell, rest=rest, grows=rest > 0, below=cell.unscored, solved=False)
+            cells = [replace(after, tiers=(*cell.tiers, (item,)), free=(*cell.free, False))]
+            tied = items_of(cell.members(len(cell.tiers) - 1)) if cell.grows and self.rows.ties else []
+            price = max((self._tie_price(i, j) for j in tied), default=math.inf)
+            if price < limit:
+                together = (*cell.tiers[:-1], (*cell.tiers[-1], item))
+                cells.append(replace(after, tiers=together, bound=max(cell.bound, price)))
+            first = self.beginning((1 << self.n) - 1 & ~rest)
+            out += [self._with_order_bound(replace(child, bound=max(child.bound, first))) for child in cells]
+        return out
+
+    def _with_order_bound(self, cell: Cell) -> Cell:
+        """Return the cell with what it takes at least that the median lists its blocks in this order."""
+        return replace(cell, bound=max(cell.bound, self.orders.of_blocks(cell.blocks())))
 
     def _close_sets(self, items: list[int], limit: float) -> Iterator[int]:
         """Yield the sets of items all of whose pairs can be tied below the limit."""
@@ -185,6 +218,7 @@ class Splitter:
 
     def with_cheap_bound(self, cell: Cell) -> Cell:
         """Return the cell with the best bound of single rows about its last tier."""
+        cell = self._with_order_bound(cell)
         tier, limit = cell.members(len(cell.tiers) - 1), self.limit(cell)
         bound = cell.bound
         for i, j in combinations(items_of(tier), 2):
@@ -208,10 +242,13 @@ class Splitter:
         """Return the cells where the median's first item of a block of this tier is known."""
         blocks = cell.tiers[tier]
         at = next(at for at, block in enumerate(blocks) if not alone(block))
+        above = sum(cell.members(t) for t in range(tier))
         out = []
         for i in items_of(blocks[at]):
             parts = (*blocks[:at], 1 << i, blocks[at] ^ (1 << i), *blocks[at + 1 :])
-            out.append(replace(cell, tiers=(*cell.tiers[:tier], parts, *cell.tiers[tier + 1 :]), solved=False))
+            first = self.beginning(above | sum(blocks[:at]) | 1 << i)
+            refined = replace(cell, tiers=(*cell.tiers[:tier], parts, *cell.tiers[tier + 1 :]), solved=False)
+            out.append(self._with_order_bound(replace(refined, bound=max(cell.bound, first))))
         return out
 
     def _bound_tier(self, cell: Cell, tier: int) -> list[Cell] | None:
@@ -235,7 +272,7 @@ class Splitter:
             out.append(replace(cell, tiers=tiers, free=free, solved=False, joins=()))
         return out
 
-    def _intervals(self, cell: Cell, run: Run, P: Floats) -> list[Cell]:
+    def _intervals(self, cell: Cell, run: Run) -> list[Cell]:
         """Return cells in which an interval across tiers, that the merge would join for these votes, gives way.
 
         Such an interval J has a pair that deviates by more than theta, or something that overlaps it comes first.
@@ -248,6 +285,9 @@ class Splitter:
             own = set(combinations(range(start, end + 1), 2))
             height = max(dev[pair] for pair in own)
             if tier_of[start] == tier_of[end] or height > self.rows.theta:
+                continue
+            # A tier that may grow may stick out of J, and nobody knows by how much.
+            if run.grows and (end == n - 1 or (self.merge == "downward" and tier_of[end] == tier_of[-1])):
                 continue
             # By places in the order: where a tier sticks out of J.
             edges = [at for at in (start, end + 1) if 0 < at < n and tier_of[at - 1] == tier_of[at]]
@@ -267,8 +307,6 @@ class Splitter:
         for _, start, end, choices in sorted(broken, key=lambda one: -one[0]):
             key = (run.first + start, run.first + end)
             if key in cell.settled:
-                if narrower := self._narrowed(cell, key, P):
-                    return narrower
                 continue
             settled = self._settling(cell, key, order)
             places = combinations(range(start, end + 1), 2)
@@ -276,11 +314,11 @@ class Splitter:
             out = [self._choose(settled, [self.rows.apart(*pair)]) for ab in across for pair in (ab, ab[::-1])]
             for (a, b), small in choices:
                 names = tuple((order[c], order[d]) for c, d in sorted(small))
-                out += self._preferred(settled, key, (order[a], order[b]), names)
+                out += self._preferred(settled, (order[a], order[b]), names)
             return out
         return []
 
-    def _joins(self, cell: Cell, run: Run, P: Floats) -> list[Cell] | None:
+    def _joins(self, cell: Cell, run: Run) -> list[Cell] | None:
         """Return cells that fix one more join of Naive Merge in a run, or why a join fixed before came first.
 
         None if all joins are fixed; no cells where other cells cover them: joins are fixed from left to right.
@@ -302,18 +340,15 @@ class Splitter:
             height = max(dev[pair] for pair in chosen)
             for rival, pairs in joins.items():
                 key = (step, run.first + rival[0], run.first + rival[1])
-                if max(dev[pair] for pair in pairs) > height or rival[1] < start or end < rival[0]:
-                    continue
-                if key in cell.settled:
-                    if narrower := self._narrowed(cell, key, P):
-                        return narrower
+                first = max(dev[pair] for pair in pairs) > height or rival[1] < start or end < rival[0]
+                if first or key in cell.settled:
                     continue
                 settled = self._settling(cell, key, order)
                 small = tuple((order[a], order[b]) for a, b in chosen)
                 # Of two pairs that deviate equally the left one is joined first: a rival there deviates by more.
                 more = len(pairs) == len(chosen) == 1 and rival[0] < start
                 larges = [(order[a], order[b]) for a, b in pairs]
-                return [c for large in larges for c in self._preferred(settled, key, large, small, more=more)]
+                return [c for large in larges for c in self._preferred(settled, large, small, more=more)]
             unions = sorted([*(union for union in unions if not start <= union[0] <= end), (start, end)])
         if len(joined) == len(order) - len(set(tier_of)):
             return None
@@ -331,7 +366,6 @@ class Splitter:
     def _preferred(
         self,
         cell: Cell,
-        key: tuple[int, ...],
         large: tuple[int, int],
         small: tuple[tuple[int, int], ...],
         *,
@@ -354,16 +388,23 @@ class Splitter:
                 rows = [row(large, side, pair, way) for pair in small for way in (1.0, -1.0)]
                 out.append(self._choose(cell, rows))
             else:
-                out.append(self._within(cell, Window(key, large, side, small, 0.0, self.rows.theta)))
+                out.append(self._within(cell, Window(large, side, small, 0.0, self.rows.theta)))
         return out
 
-    def _narrowed(self, cell: Cell, key: tuple[int, ...], P: Floats) -> list[Cell]:
-        """Return the two parts of the cell by the level between the deviations that these votes suggest."""
-        window = next((window for window in cell.windows if window.key == key), None)
-        # Windows can be split without end, so all other conditions come first.
-        if window is None or window.high - window.low < _NARROW or cell.rest or any(cell.free):
-            return []
+    def _narrowed(self, cell: Cell, P: Floats) -> list[Cell] | None:
+        """Return the two parts of the cell by the level between deviations that these votes have the wrong way round.
+
+        Of all such conditions the one that they miss most is chosen.
+        """
         devs = np.abs(P - 0.5)
+
+        def missing(window: Window) -> float:
+            return float(max(devs[pair] for pair in window.small) - window.side * (P[window.large] - 0.5))
+
+        wide = [window for window in cell.windows if window.high - window.low >= _NARROW and missing(window) > 0]
+        if not wide:
+            return None
+        window = max(wide, key=missing)
         level = float(devs[window.large] + max(devs[pair] for pair in window.small)) / 2
         level = min(max(level, window.low), window.high)
         rest = self._without(cell, window)
@@ -403,6 +444,6 @@ class Splitter:
         """Return the cell without the rows of a window: those of a part of it say more."""
         rows = list(cell.rows)
         for row in window.rows:
-            rows.remove(row)
+            rows.pop(next(at for at, own in enumerate(rows) if own.plain is row))
         windows = tuple(other for other in cell.windows if other is not window)
         return replace(cell, rows=tuple(rows), chosen=cell.chosen - len(window.rows), windows=windows)

@@ -68,6 +68,12 @@ class StandingTiers:
         # For each number m, a share below which the first m items stay the same; nothing else is possible at the ends.
         self.kept = [math.inf, *(self._passed(m) for m in range(1, self.n)), math.inf]
         self._borders: dict[int, float] = {}
+        self._entering: list[tuple[int, int, float]] = []  # who may not come among how many, below a share
+
+    def learn_goal(self, aim: Aim, share: float) -> None:
+        """Note that below a share of the votes no newcomer of an aim is among its first items in the ranking."""
+        if aim.newcomers:
+            self._entering.append((sum(1 << i for i in aim.newcomers), aim.top, share))
 
     def learn(self, share: float, first: int | None = None) -> None:
         """Record that the first m items of the ranking stay the same set below a share of the votes, or all m."""
@@ -79,12 +85,19 @@ class StandingTiers:
         """Return a number of first items, not asked about yet, for which a better bound may raise that on an aim."""
         kept, bound = self.kept, self.least(aim)
         low = sorted((m for m in range(1, self.n) if m not in asked and kept[m] <= bound), key=kept.__getitem__)
-        self.kept = [math.inf if m in low else share for m, share in enumerate(kept)]
-        self._borders.clear()
-        helps = bool(low) and self.least(aim) > bound
+
+        def without(better: Set[int]) -> float:
+            self.kept = [math.inf if m in better else share for m, share in enumerate(kept)]
+            self._borders.clear()
+            return self.least(aim)
+
+        helps = bool(low) and without(set(low)) > bound
+        # Best are those without which nothing else helps.
+        needed = (m for m in low if without(set(low) - {m}) <= bound)
+        first = next(needed, low[0]) if helps else None
         self.kept = kept
         self._borders.clear()
-        return low[0] if helps else None
+        return first
 
     def beginning(self, items: int) -> float:
         """Return the minimum share after which a set of items, one bit each, may be the first of the ranking.
@@ -94,7 +107,9 @@ class StandingTiers:
         """
         places = [self.place[item] for item in range(self.n) if items >> item & 1]
         missing = next((at for at, item in enumerate(self.order) if not items >> item & 1), self.n)
-        return max(self.kept[missing + 1 : max(places, default=0) + 1], default=0.0)
+        kept = max(self.kept[missing + 1 : max(places, default=0) + 1], default=0.0)
+        entered = (share for new, top, share in self._entering if items & new and items.bit_count() <= top)
+        return max(kept, *entered, 0.0)
 
     def least(self, aim: Aim) -> float:
         """Return a share of the votes below which an aim is not reached."""

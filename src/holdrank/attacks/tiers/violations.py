@@ -29,7 +29,8 @@ def violated(rows: Rows, cell: Cell, change: Altered, clock: Clock) -> list[Row]
     if rows.base == "kemeny":
         for tier, (one, two) in enumerate(pairwise(cell.free)):
             above, below = cell.members(tier), cell.members(tier + 1)
-            if not (one or two) and alone(above) and alone(below):
+            grows = cell.grows and tier + 2 == len(cell.tiers)
+            if not (one or two or grows) and alone(above) and alone(below):
                 out.append(rows.apart(above.bit_length() - 1, below.bit_length() - 1))
         out += _better_orders(rows, cell, change.margin, clock)
     elif rows.base == "borda":

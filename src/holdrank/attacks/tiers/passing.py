@@ -1,0 +1,122 @@
+"""What it takes at least that the ranking below tiers lists items in some order: prices of pairs, chains of neighbours.
+
+Kemeny's median wins or ties every pair of neighbours. So where it lists b above a, it goes down from b to a in steps
+each of which has its price, and where a block of items stands above another one, some item is the last of the first
+block and some item the first of the second. Borda's order has a price for every pair.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Callable
+from itertools import combinations, pairwise, permutations
+
+import numpy as np
+
+from holdrank.attacks.tiers.cells import Rows, Score, items_of
+from holdrank.rankings import Floats
+
+_MOST = 32  # items whose blocks are looked at
+
+
+class OrderPrices:
+    """Prices of orders, as shares of the votes.
+
+    Parameters
+    ----------
+    rows : Rows
+    goal : Score
+    late : callable
+        Whether time is over for what takes long; what is left out costs nothing, a bound as well.
+
+    Attributes
+    ----------
+    direct : (n, n) array
+        At [b, a] what it takes at least for b to stand right above a.
+    passing : (n, n) array
+        The same for any place above.
+    """
+
+    def __init__(self, rows: Rows, goal: Score, late: Callable[[], bool]) -> None:
+        self.rows, self.goal, self._late = rows, goal, late
+        self.n = rows.pairs.n
+        self.direct = self._neighbours()
+        self.passing = _chains(self.direct) if rows.base == "kemeny" else self.direct
+        self._ends: dict[int, tuple[list[int], Floats, Floats]] = {}
+        self._between: dict[tuple[int, int], float] = {}
+        self._steps: dict[int, tuple[list[float], list[int]]] = {}
+
+    def _neighbours(self) -> Floats:
+        prices = np.zeros((self.n, self.n))
+        for b, a in permutations(range(self.n), 2):
+            if self._late():
+                return np.zeros_like(prices)  # nothing is known of the rest, and so of the chains
+            if self.rows.base == "kemeny":
+                prices[b, a] = self.rows.single(self.rows.order(((1 << b, 1 << a),)))
+            elif self.rows.base == "borda":
+                prices[b, a] = self.rows.single(self.rows.scores(b, a))
+        return prices
+
+    def of_blocks(self, blocks: list[int]) -> float:
+        """Return a budget below which the ranking does not list these blocks of items in this order."""
+        if self.n > _MOST or self.rows.base == "other":
+            return 0.0
+        return max((self._border(above, below) for above, below in pairwise(blocks)), default=0.0)
+
+    def _border(self, above: int, below: int) -> float:
+        key = above, below
+        if key not in self._between:
+            upper, _, last = self._inside(above)
+            lower, first, _ = self._inside(below)
+            prices = self.direct[np.ix_(upper, lower)]
+            if self.rows.base == "kemeny":
+                price = float(np.maximum(prices, np.maximum(last[:, None], first)).min())
+            else:
+                price = float(prices.max())
+            self._between[key] = price
+        return self._between[key]
+
+    def _inside(self, block: int) -> tuple[list[int], Floats, Floats]:
+        """Return the items of a block, and what it takes at least that each is the first and the last of them."""
+        if block not in self._ends:
+            items = items_of(block)
+            chains = _chains(self.direct[np.ix_(items, items)])
+            self._ends[block] = items, np.asarray(chains.max(axis=1)), np.asarray(chains.max(axis=0))
+        return self._ends[block]
+
+    def to_score(self, rest: int, missing: int) -> float:
+        """Return a budget below which the order of `rest` cannot score so much: every pair has its own price."""
+        if rest not in self._steps:
+            steps: list[tuple[float, int]] = []
+            for p, (i, j) in enumerate(combinations(range(self.n), 2)):
+                if self._late():
+                    return 0.0
+                steps += self._pair_steps(p, i, j) if rest >> i & rest >> j & 1 else []
+            steps.sort()
+            self._steps[rest] = [price for price, _ in steps], np.cumsum([gain for _, gain in steps]).tolist()
+        prices, gains = self._steps[rest]
+        at = bisect_left(gains, missing)
+        return prices[at] if at < len(prices) else math.inf
+
+    def _pair_steps(self, p: int, i: int, j: int) -> list[tuple[float, int]]:
+        """Return (budget, score) of what may happen to a pair."""
+        if not self.goal.distance:
+            return [(0.0, 1)]
+        if self.goal.ranks[i] > self.goal.ranks[j]:
+            i, j = j, i
+        if self.goal.ranks[i] == self.goal.ranks[j]:
+            return [] if self.goal.free else [(0.0, 1)]
+        tie = self.rows.single(self.rows.tie(p, self.rows.pairs.sign(i, j)[1])) if self.rows.ties else math.inf
+        either = min(tie, float(self.passing[j, i]))
+        if self.goal.free:
+            return [(either, 2)]
+        return [(either, 1), (float(self.passing[j, i]), 1)]
+
+
+def _chains(prices: Floats) -> Floats:
+    """Return the price of the cheapest chain of neighbours between two items: that of its dearest step."""
+    chains = prices.copy()
+    for c in range(len(prices)):
+        chains = np.minimum(chains, np.maximum(chains[:, c : c + 1], chains[c]))
+    return chains
