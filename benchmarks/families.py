@@ -102,7 +102,7 @@ def tour(rng: np.random.Generator, n: int, stages: int, *, bunches: bool) -> Sco
 
 
 def season(rng: np.random.Generator, n: int, races: int, *, starts: float, finishes: float, noise: float) -> Scores:
-    """Return the races of a season: each item starts in its share of them, the good ones in more, and not all finish."""
+    """Return the races of a season: each item starts in its share of them, good ones in more; not all finish."""
     quality = rng.normal(size=n)
     share = np.clip(rng.normal(starts, 0.25, n) + 0.1 * quality, 0.15, 1.0)
     scores = quality + rng.normal(0, noise, (races, n))

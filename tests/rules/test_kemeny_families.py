@@ -36,7 +36,7 @@ def fence(rng):
 
 
 def instance(seed):
-    """Return what 8 to 13 items cost in each order: a hard core with light margins around it, or votes of few voters."""
+    """Return the costs of 8 to 13 items: a hard core with light margins around it, or votes of few voters."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(11, 14) if seed % 4 == 0 else rng.integers(8, 14))
     if seed % 4 == 3:
