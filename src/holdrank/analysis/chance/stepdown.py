@@ -72,7 +72,7 @@ class _MaxT:
 
     def __init__(self, estimate: Estimate, level: float, draws: int, rng: np.random.Generator) -> None:
         known = estimate.known
-        values, cov = estimate.values[known], estimate.covariance[np.ix_(known, known)]
+        values, cov = estimate.values[known], _symmetric(estimate.covariance[np.ix_(known, known)])
         self.level, self.n = level, len(known)
         spread = np.diagonal(cov)[:, None] + np.diagonal(cov) - 2 * cov
         errors = np.sqrt(np.maximum(spread, 0.0))
@@ -140,6 +140,14 @@ class _MaxT:
         return np.asarray(~self._varies & (self._gaps > least) & enough)
 
 
+def _symmetric(matrices: Floats) -> Floats:
+    """Return matrices without the rounding that makes them differ from their transposes.
+
+    Where an error is almost 0, a pair would otherwise have one quotient for its first item and another for its second.
+    """
+    return (matrices + np.swapaxes(matrices, -1, -2)) / 2
+
+
 def _root(cov: Floats) -> Floats:
     """Return the symmetric square root of a covariance: the same matrix on every machine."""
     sizes, axes = np.linalg.eigh(cov)
@@ -168,7 +176,7 @@ def _wobble(root: Floats, errors: Floats, units: float, draws: int, rng: np.rand
             diagonal = np.arange(n)
             factors[:, diagonal, diagonal] = np.sqrt(rng.chisquare(freedom - diagonal, size=(size, n)))
         scaled = root @ factors / math.sqrt(width if few else freedom)
-        product = scaled @ scaled.transpose(0, 2, 1)
+        product = _symmetric(scaled @ scaled.transpose(0, 2, 1))
         own = np.diagonal(product, axis1=1, axis2=2)
         spread = np.maximum(own[:, :, None] + own[:, None, :] - 2 * product, 0.0)
         ratio = np.maximum(spread / errors**2, _FLAT)  # 0 where nothing varies, which is not used
