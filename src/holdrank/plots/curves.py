@@ -1,4 +1,4 @@
-"""Curves: how many votes it takes to move a consensus, and what robustness costs in loss."""
+"""Curves: how many votes move a consensus, and what robustness costs in loss."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def breakdown(*curves: Breakdown | Analysis, ax: Axes | None = None, labels: Seq
     Returns
     -------
     Axes
-        With a second axis in votes where the curves are of the same number of votes. What no change of votes can break
-        stands at a level of its own on top.
+        With a second axis in votes where the curves are of the same number of votes. Distances that no change of votes
+        reaches are drawn at a separate level on top.
 
     Notes
     -----
@@ -173,8 +173,8 @@ def tradeoff(found: Tradeoff, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
-        Filled dots are proved to be on the front. Where a bound is open, a pale bar reaches from the lower to the
-        upper bound, and a diamond stands where the threshold may be on the front; a key then says so.
+        Filled dots are proven to be on the front. Where a bound is open, a pale bar reaches from the lower to the upper
+        bound, and a diamond stands where the threshold may be on the front; a key then says so.
     """
     data = tradeoff_data(found)
     ax = draw_tradeoff(data, axes_or_new(ax))
