@@ -170,9 +170,9 @@ def _write_data(data: Data, stem: Path) -> list[Path]:
 
 
 def table(rows: list[Data]) -> str:
-    """Return rows as CSV: inf where there is no bound, nothing where a column says nothing about a row.
+    """Return rows as CSV: inf where there is no bound, empty where a column does not apply to a row.
 
-    An apostrophe goes before a text that a spreadsheet would run as a formula: files and items may have such names.
+    An apostrophe precedes a text that a spreadsheet would run as a formula: files and items may have such names.
     """
     columns = list(dict.fromkeys(name for row in rows for name in row))
     text = io.StringIO()

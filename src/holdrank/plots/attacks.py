@@ -152,7 +152,7 @@ class _Slopes:
         self.side = self.name + self.place + 18  # from the edge to the dots
         self.weight = max((width_of(weight, 8) for weight, _ in data["ballots"]), default=0.0)
         ballots = max((width_of(ballot[:_LONGEST_BALLOT], 8) for _, ballot in data["ballots"]), default=0.0)
-        widest = max(width_of(data["title"], 10), self.weight + 8 + ballots)  # what can go on several lines
+        widest = max(width_of(data["title"], 10), self.weight + 8 + ballots)  # text that may wrap
         self.least_width = max(2 * self.side + 110, 260.0, min(widest, 400.0))
 
     def _title(self, width: float) -> list[str]:

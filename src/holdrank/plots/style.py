@@ -203,7 +203,7 @@ class Sheet:
     width : float
         Of the drawing, in its points.
     scale : float
-        Size of its points: 1 on a page of its own, less on axes that are too small for it.
+        Size of its points: 1 on a new page, less on axes that are too small for it.
     """
 
     ax: Axes
@@ -213,7 +213,7 @@ class Sheet:
     def write(self, x: float, y: float, text: str, size: float = 8.0, **look: Any) -> None:
         """Write a text, its middle at the height `y`."""
         look = {"va": "center", "color": BLACK, **look}
-        # Out of the layout: a text that is a hair wider than it should be must not shrink the drawing.
+        # Out of the layout: a text that is slightly too wide must not shrink the drawing.
         self.ax.text(x, y, text, fontsize=size * self.scale, parse_math=False, in_layout=False, **look)
 
     def line(self, xs: Sequence[float], ys: Sequence[float], *, lw: float, **look: Any) -> None:

@@ -98,7 +98,7 @@ class Guard:
     def _refusal(self, scope: Scope) -> StudioError | None:
         """Return why a request is refused; the sender is checked before the content."""
         known = scope.get("state", {}).get("refusal")
-        if known is not None:  # by what is known of the connection
+        if known is not None:  # by the state of the connection
             return known  # type: ignore[no-any-return]
         pairs = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"]]
         headers = dict(pairs)

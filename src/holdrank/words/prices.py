@@ -50,7 +50,7 @@ class Price(NamedTuple):
 
 
 def price(found: Facts, votes: Facts) -> Price | None:
-    """Return what the bounds of an attack, a gap or an item at the cut say; None when they say nothing.
+    """Return what the bounds of an attack, a gap or an item at the cut say; None if they give no information.
 
     Examples
     --------
