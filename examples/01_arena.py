@@ -52,7 +52,7 @@ print(hr.attack(votes, hr.kemeny, hr.NewWinner(), change="add").text())
 rigged = hr.attack(votes, hr.kemeny, hr.Wins("dune-pro"), change="add")
 print(rigged.text())
 
-# In the night somebody pays this price and a third more, hidden among 3,000 ordinary battles.
+# At night, someone pays this price and a third more, hidden among 3,000 ordinary battles.
 fakes = [tuple(ballot.split(" > ")) for ballot, count in rigged.whole.added for _ in range(round(count * 4 / 3))]
 night = fight(3_000, rng) + [(winner, loser, "model_a") for winner, loser in fakes]
 after = read(yesterday + night, "battles-today.csv")

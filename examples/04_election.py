@@ -28,7 +28,7 @@ for rule in (hr.kemeny, hr.borda, hr.copeland):
 for change in ("replace", "drop", "add"):
     print(hr.attack(votes, hr.kemeny, hr.NewWinner(), change=change).text())
 
-# Whoever loses will not believe us. The certificate holds every statement; no solver is trusted to prove them again.
+# The losers will not believe us. The certificate holds every statement; no solver is trusted to prove them again.
 analysis = hr.analyse(votes, hr.Spec(theta=None, draws=200, time_limit=None))
 Path("election.json").write_text(analysis.to_json(), encoding="utf-8")
 hr.write_votes(votes, "election.soi")

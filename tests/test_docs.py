@@ -465,7 +465,7 @@ IN_THE_PAPER = [
     ("3.1, C.2", "Theorem 2: lower bound for medians"),
     ("3.1", "Claim: the two bounds enclose Kemeny's breakdown"),
     ("3.1", "Figure 1: bounds for three medians"),
-    ("3.1", "Claim: a small share of votes turns half of the pairs"),
+    ("3.1", "Claim: a small share of votes reverses half of the pairs"),
     ("3.1", "Claim: no median is the most robust"),
     ("3.1", "Figure 2: three kinds of votes"),
     ("3.2", "Definition: bucket ranking"),
@@ -557,7 +557,7 @@ def test_the_paper_map_has_every_item_and_names_functions_and_tests_that_exist()
 
 
 def test_the_paper_map_says_what_has_no_function_and_what_is_ours():
-    assert [(section, item) for item, section, _ in rows_of_the_map("In the paper, and no function of ours")] == (
+    assert [(section, item) for item, section, _ in rows_of_the_map("In the paper, but without a function here")] == (
         WITHOUT_A_FUNCTION
     )
     for what, functions in rows_of_the_map("Not in the paper"):

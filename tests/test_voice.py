@@ -54,6 +54,29 @@ PHRASES = {
     r"(?:found|proved|computed|tested|tried|known|solved) in time\b": "within the time limit",
     r"\bat one's leisure\b|\bat its leisure\b": "when it can",
     r"\bspeaks only about\b": "compares only",
+    r"\bwhoever (?:asked|asks|wants|has|reads|made|makes|counted|looks|goes|left|decides)\b": "the user, the caller",
+    r"what is known (?:about|so far|by then)\b|gives what is known": "bounds so far, the result so far",
+    r"\bnobody (?:reads|compare[sd]|listens|looks|attacks|lists)\b": "unused, that no vote compares",
+    r"\b(?:is|are) no (?:metric|goal|checkpoint|executor|threshold|counts|battles|median|statements?)\b": "is not a",
+    r"\b(?:of|in|for|least|after|No|than) so many\b": "this many, a number of",
+    r"\bone's own\b": "user-defined",
+    r"makes no sense": "invalid",
+    r"\b(?:is the|front) doors?\b|at the door\b": "entry point",
+    r"\bby a hair\b|\ba hair (?:of|more|wider)\b": "slightly",
+    r"\b(?:a|the|its) dear(?:er|est)\b": "more expensive",
+    r"\b(?:ballots?|battles?|votes?|rankings?) (?:to )?put in\b": "added",
+    r"[Ww]hat it takes at least": "a lower bound on",
+    r"\bwhatever (?:breaks|rule|the|they are)\b": "no matter how, for any",
+    r"ties what chance\b|that chance does not explain": "items that differ by no more than chance, significant",
+    r"leaves? nobody": "leaves no item",
+    r", for (?:it|they|there) (?:is|are|was|were|may|does|do|has|have|needs?)\b": "because",
+    r"upside down": "reversed",
+    r"out of the question": "not feasible",
+    r"\bneeds no network\b": "works offline",
+    r"(?:raises?|error) on purpose": "deliberately",
+    r"\b(?:are|is) taken for (?:far|equal|lost|proved)\b": "counts as",
+    r"\b(?:thread|process|page|stream|function) of its own\b": "separate",
+    r"looked at together": "over all ... together",
 }
 
 
@@ -75,4 +98,8 @@ def test_no_phrase_reads_like_a_translation(where):
 
 def test_the_list_finds_what_it_names():
     assert len(stilted("Weights are told as such;\none row a ballot. To count: 1 a row; to repair: mend it")) == 5
+    stale = (
+        "Refuse what makes no sense, for it is no metric: a hair more, whatever breaks ties, of so many battles put in"
+    )
+    assert len(stilted(stale)) == 7
     assert not stilted("They cannot be told apart. Fix: correct the row; one row per ballot")

@@ -61,7 +61,7 @@ class Spec:
         expect_rule(self.rule)
         plain: dict[str, object] = {"claims": tuple(self.claims)}
         if self.theta is not None:
-            # Refuses what is no threshold or no merge.
+            # Refuses invalid thresholds and merges.
             plain["theta"] = Robust(kemeny, self.theta, merge=self.merge).theta
         if not isinstance(self.by, str | None):
             raise UsageError(f"by must be the name of a column, not {quote(str(self.by))}")

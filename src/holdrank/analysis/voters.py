@@ -203,7 +203,7 @@ def strengths_without(battles: Battles, crowd: Crowd) -> Iterator[tuple[Ints, Fl
 
 
 class Own(NamedTuple):
-    """The wins of some voters, each in a row of its own: who won against whom, and how often."""
+    """The wins of some voters: the row of the voter, the winner, the loser, and how often."""
 
     row: Ints
     winner: Ints

@@ -17,7 +17,7 @@ STRICT = 2e-7
 """Share of the votes by which an attack makes its conditions hold; several of them fit into a nudge."""
 
 TIED = 1e-11
-"""Sums of weights that are no counts carry rounding: up to this part of the largest, they are equal."""
+"""Sums of weights that are not counts carry rounding errors: up to this part of the largest, they are equal."""
 
 FAINT = 1e-15
 """Counting keeps so much of the weight of all votes: ballots that weigh less may have no say, and a note tells it."""

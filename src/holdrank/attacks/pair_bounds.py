@@ -104,7 +104,7 @@ def _copeland_votes(votes: Votes, change: Change) -> Floats:
     """Return from how many votes on each item may at best have as many majorities as each other one at worst.
 
     A replaced vote moves the margin of a pair by two votes at most, a vote dropped or added by one. So with a budget
-    eps the margins that are larger are safe, and all others are taken for lost. Of counts, margins are whole numbers.
+    eps larger margins are safe, and all others count as lost. Margins of counts are whole numbers.
     """
     n = votes.n
     behind = np.maximum(votes.wins().T - votes.wins(), 0.0)

@@ -44,7 +44,7 @@ class TheoremBounds:
     lower : array
         No attack with less mass reaches delta. Infinite where no ranking is that far.
     upper : array
-        The mass that suffices to move from the median to its reverse. Infinite where the theorem says nothing.
+        The mass that suffices to move from the median to its reverse. Infinite where the theorem gives no bound.
     upper_valid : array of bool
         Whether the median's own ballots are that many. Where not, `upper` is the formula's value and no bound.
     note : str

@@ -51,11 +51,11 @@ from holdrank.cli.printing import (
 from holdrank.errors import show
 
 _TESTS = ("friedman", "nemenyi", "mcnemar", "wilcoxon", "posthoc", "post-hoc", "critical-difference", "cd")
-_KNOWN_AS = dict.fromkeys(_TESTS, "paired-tests")  # what people ask for who know the tests by name
+_KNOWN_AS = dict.fromkeys(_TESTS, "paired-tests")  # other names of the tests
 
 
 class _Commands(click.Group):
-    """The list of commands, in the order in which a person meets them, with a hint for typing errors."""
+    """The list of commands, in the order in which a user meets them, with a hint for typing errors."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(self.commands)
@@ -85,14 +85,14 @@ def cli() -> None:
 
 
 class _Termination:
-    """SIGTERM ends a command as Ctrl-C does: what is known is printed, nothing half-written stays behind."""
+    """SIGTERM ends a command as Ctrl-C does: results so far are printed, and no partial files are left."""
 
     def __init__(self) -> None:
         self.heard = False
         self._listens = False
 
     def __enter__(self) -> _Termination:
-        # Only the main thread hears signals, and somebody else's handler is left alone.
+        # Only the main thread receives signals, and handlers of other programs are left alone.
         if threading.current_thread() is threading.main_thread():
             self._listens = signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
         if self._listens:
@@ -112,7 +112,7 @@ class _Termination:
 
 
 def main() -> NoReturn:
-    """Run the command line and leave with the right exit code; one line for each error, never a traceback."""
+    """Run the command line and exit with the right code; one line for each error, never a traceback."""
     # Matrices here are of some hundred items: threads that share one cost several times what they save.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with _Termination() as termination, watch.listening():
@@ -143,7 +143,7 @@ def _run() -> int:
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except SystemExit:
-        return 0  # click's answer to a reader that has closed our pipe: nobody is left to be told
+        return 0  # click's reaction to a closed pipe: there is no reader left
     except click.UsageError as error:
         if isinstance(error, click.NoSuchOption):
             error = _elsewhere(error)
@@ -178,7 +178,7 @@ def _run() -> int:
 
 
 def _elsewhere(error: click.NoSuchOption) -> click.NoSuchOption:
-    """Return an error that names the commands which have such an option, rather than options that are spelt alike."""
+    """Return an error that names the commands with such an option, rather than similar options."""
     option = error.option_name
     having = [name for name, command in cli.commands.items() if any(option in one.opts for one in command.params)]
     words = f"No such option {option!r}; {', '.join(having)} {'has' if len(having) == 1 else 'have'} it."

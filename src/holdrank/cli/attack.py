@@ -126,7 +126,7 @@ def attack(file: str, change: str, rule: str, theta: float | str | None, merge: 
 
 
 def attack_parts(found: Attack, T: Statistic, *, auto: bool = False) -> dict[str, Any]:
-    """Return the parts of a record that an attack fills: what it breaks, and itself with all its ballots."""
+    """Return the parts of a record for an attack: the consensus that it breaks, and the attack with all its ballots."""
     from holdrank.analysis.records import attack_record, reported_record
 
     after = _after(found, T)

@@ -1,4 +1,4 @@
-"""The command `audit`: what in these votes could make the ranking mislead."""
+"""The command `audit`: problems in the votes that could make the ranking misleading."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def audit(file: str, by: str | None, rule: str, level: float, time_limit: float 
 
 
 def _print_findings(votes: Votes, found: Audit, rule: str) -> None:
-    """Print the table of all probes, then what is raised in sentences, then what does not apply."""
+    """Print the table of all probes, then the raised findings, then the probes that do not apply."""
     table = plain_table()
     for heading in ("probe", "state", "statistic", "adversary"):
         table.add_column(heading, overflow="fold")

@@ -1,4 +1,4 @@
-"""The commands `breakdown` and `tradeoff`: what it takes to move the consensus, and what robustness costs."""
+"""The commands `breakdown` and `tradeoff`: how many votes move the consensus, and what robustness costs."""
 
 from __future__ import annotations
 
@@ -222,7 +222,7 @@ def _print_breakdowns(name: str, found: list[Any], *, every: bool) -> None:
 
 
 def _cells(curve: dict[str, Any], k: int, n: int, votes: dict[str, Any]) -> tuple[str, str, str, str]:
-    """Return what a table shows of one distance: pairs, votes, share, and how sure that is."""
+    """Return the cells for one distance: pairs, votes, share, and status."""
     known = {name: curve[name][k] for name in AMOUNTS}
     cost, share = price(known, votes), share_price(known["lower"], known["upper"])
     whole = share.amount
@@ -238,7 +238,7 @@ def _cells(curve: dict[str, Any], k: int, n: int, votes: dict[str, Any]) -> tupl
 
 
 def _pairs_moved(delta: float, n: int, distance: str) -> str:
-    """Return a distance as a number of pairs, rounded up to the next that there is: halves where ties count half."""
+    """Return a distance as a number of pairs, rounded up to the next possible one: halves where ties count half."""
     halves = 2 if distance == "hausdorff_half" else 1
     return f"{math.ceil(halves * delta * n * (n - 1) / 2 - 1e-9) / halves:.12g}"
 
@@ -252,7 +252,7 @@ def _print_breakdown(votes: Votes, curve: dict[str, Any]) -> None:
     table = plain_table(*headings[:-1])
     table.add_column(headings[-1], no_wrap=True)
     table.add_column("curve", no_wrap=True)
-    # Only the bars give way when the line is full.
+    # Only the bars shrink when the line is full.
     width = max(min(room_beside(headings, rows), _BAR), _SHORTEST_BAR)
     shown = {"lower": curve["lower"], "upper": curve.get("estimate", curve["upper"])}
     kept, more = _steps([row[2:] for row in rows])
@@ -268,7 +268,7 @@ def _print_breakdown(votes: Votes, curve: dict[str, Any]) -> None:
 
 
 def _steps(rows: list[Any]) -> tuple[set[int], str]:
-    """Return which rows of a long table to show: where something changes, the nearest; and words about the others."""
+    """Return which rows of a long table to show: the first ones where something changes; and a text on the others."""
     if len(rows) <= _MOST_ROWS:
         return set(range(len(rows))), ""
     rising = [k for k, row in enumerate(rows) if k == 0 or row != rows[k - 1]]
@@ -302,7 +302,7 @@ def _print_tradeoff(votes: Votes, found: Tradeoff, rule: str) -> None:
     kept = sorted({found.best, *front[:_MOST_ROWS]})
     for row, ranking in ((rows[k], found.rankings[k]) for k in kept):
         tiers = tiers_text(ranking, found.base.ranking, votes)
-        # Only the tiers, which may be long, give way when the line is full.
+        # Only the tiers, which may be long, shrink when the line is full.
         table.add_row(*row, Text(tiers if len(tiers) <= room else f"{tiers[: max(room - 4, 0)]} ..."))
     until = "" if found.goal is None else ", until another item is first"
     print_table(f"Trade-off of {rule} by {found.merge} merge{until}", votes, table)

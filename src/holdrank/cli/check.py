@@ -1,4 +1,4 @@
-"""The command `check`: a gate that a consensus passes if it holds."""
+"""The command `check`: a gate that fails unless the claims about a consensus hold."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class _Tested(NamedTuple):
-    """A claim, whether it passed and why; without an attack it is wrong as it stands."""
+    """A claim, whether it passed and why; without an attack, the claim is false."""
 
     claim: str
     passed: bool
@@ -110,7 +110,7 @@ def check(files: tuple[str, ...], min_breakdown: float, separated: float | None,
 
 def _tested(votes: Votes, T: Statistic, claims: tuple[str, ...], least: float, time_limit: float | None, tiers: bool,
             quiet: bool) -> tuple[Consensus, list[_Tested]]:  # fmt: skip
-    """Return the consensus, and each claim with what it takes to break it."""
+    """Return the consensus, and each claim with the votes needed to break it."""
     from holdrank.attacks.answers import attack
     from holdrank.attacks.goals import Distance, claimed, goal_against
     from holdrank.rules.merges import consensus_of
@@ -153,10 +153,10 @@ def _tested(votes: Votes, T: Statistic, claims: tuple[str, ...], least: float, t
 
 
 def _shares(found: Attack) -> tuple[float, float]:
-    """Return what is proved to be needed and what is enough to break a claim, as shares of the votes.
+    """Return the proven lower bound and the upper bound on breaking a claim, as shares of the votes.
 
-    In whole votes, as the sentence says it, where votes can be counted. Else the share is an infimum: with exactly as
-    much, the claim may still hold.
+    They are shares of whole votes, as in the sentence, where votes are counts. Otherwise the share is an infimum: with
+    exactly that share, the claim may still hold.
     """
     if not found.original.is_counts:
         return found.lower, found.upper
@@ -166,7 +166,7 @@ def _shares(found: Attack) -> tuple[float, float]:
 
 def _beyond_chance(votes: Votes, rule: str, consensus: Consensus, tested: list[_Tested], level: float, by: str | None,
                    *, tiers: bool) -> list[_Tested]:  # fmt: skip
-    """Return the claims, which fail where the votes do not separate what they are about from chance."""
+    """Return the claims, marked as failed where they are not statistically significant."""
     from holdrank.analysis.chance.rank_sets import rank_sets
     from holdrank.attacks.goals import Above, TopSet, Wins, claimed
     from holdrank.words.chance import beyond_text
@@ -206,7 +206,7 @@ def _print_record(
 
 def _write(file: str, votes: Votes, consensus: Consensus, T: Statistic, tested: list[_Tested], least: float,
            summary: str | None, badge: str | None) -> None:  # fmt: skip
-    """Write what was found where a pipeline looks for it."""
+    """Write the summary and the badge for a pipeline."""
     from holdrank.attacks.results import amounts
     from holdrank.files.writers import write_whole
     from holdrank.rules.consensus import name_of

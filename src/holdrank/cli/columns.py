@@ -1,4 +1,4 @@
-"""Names of columns for the completion of shells: those of the FILE that stands on the line, from its first bytes."""
+"""Column names for shell completion: those of the FILE on the command line, from its first bytes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from contextlib import suppress
 import click
 from click.shell_completion import CompletionItem
 
-_HEAD = 1 << 16  # bytes of a file that are looked at
+_HEAD = 1 << 16  # bytes of a file that are read
 _DELIMITERS = ",;\t|"
 
 
@@ -29,9 +29,9 @@ class ColumnOption(click.Option):
 
 
 def column_names(path: str) -> list[str]:
-    """Return the names of the columns of a file; none where it cannot be read, or has no such names.
+    """Return the names of the columns of a file; empty if it cannot be read or has none.
 
-    Nothing that is wrong with a file is reported here: pressing a key must not print anything.
+    Problems of a file are not reported here: completion must not print anything.
     """
     with suppress(OSError, ValueError, EOFError, ImportError):
         if path.endswith(".parquet"):
@@ -60,13 +60,13 @@ def _parquet_names(path: str) -> list[str]:
 
 
 def _file_of(ctx: click.Context) -> str:
-    """Return the FILE on the line, the first of several; nothing where it does not stand there yet."""
+    """Return the FILE on the line, the first of several; None if there is none yet."""
     given = [ctx.params.get(name) or () for name in ("file", "files", "old")]
     words = [word for one in (*given, ctx.args) for word in ((one,) if isinstance(one, str) else one)]
     return next((word for word in words if os.path.isfile(word)), "")
 
 
 def _typed(name: str) -> str:
-    """Return a name as it is typed: bash takes what it gets as it is, other shells quote it themselves."""
+    """Return a name as it must be typed: quoted for bash, because other shells quote names themselves."""
     bash = os.environ.get("_HOLDRANK_COMPLETE", "").startswith("bash")
     return shlex.quote(name) if bash and re.search(r"[\s'\"\\$`&;()<>*?!#|]", name) else name

@@ -1,4 +1,4 @@
-"""The commands `validate` and `convert`: what is wrong with a file, and the same votes in another form."""
+"""The commands `validate` and `convert`: the problems of a file, and the same votes in another format."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def validate(files: tuple[str, ...], as_json: bool, reading: dict[str, Any]) -> 
 
 
 def _validated(file: str, as_json: bool, reading: dict[str, Any]) -> int:
-    """Print what is wrong with a file; return how many problems there are."""
+    """Print the problems of a file; return their number."""
     from holdrank.analysis.records import flaw_record
     from holdrank.files import validate as check
 

@@ -1,7 +1,8 @@
-"""Ctrl-C and SIGTERM end a command within a second, wherever it is, and say what is known so far.
+"""Ctrl-C and SIGTERM end a command within a second, at any point, and print the results so far.
 
-Searches hear the first signal by their clocks and return what they have. One that does not return is broken off: first
-by a `KeyboardInterrupt`, which lets files be closed; then, if it is deep in compiled code, by the end of the process.
+Searches notice the first signal through their clocks and return their results. A search that does not return is
+stopped: first by a `KeyboardInterrupt`, which lets files be closed; then, if it is deep in compiled code, by ending the
+process.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Phase:
-    """A stretch of computing: when it ended, and what is known in it."""
+    """A phase of a computation: when it ended, and its results so far."""
 
     def __init__(self) -> None:
         self.over = threading.Event()
@@ -32,7 +33,7 @@ class Phase:
 
 
 class Watch:
-    """Watches over phases of computing, from a thread of its own: the main one may be in compiled code."""
+    """Watches phases of a computation from a separate thread: the main one may be in compiled code."""
 
     def __init__(self) -> None:
         self._phases: list[Phase] = []
@@ -40,7 +41,7 @@ class Watch:
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Watch while a command runs; signals that somebody else waits for are left to them."""
+        """Watch while a command runs; signals handled by other code are left alone."""
         self._phases, self._known = [], ""
         if os.name != "posix" or threading.current_thread() is not threading.main_thread():
             yield
@@ -59,7 +60,7 @@ class Watch:
 
     @contextmanager
     def computing(self) -> Iterator[Phase]:
-        """Mark a phase in which a signal must not have to wait."""
+        """Mark a phase that a signal must end quickly."""
         phase = Phase()
         self._phases.append(phase)
         try:
@@ -70,12 +71,12 @@ class Watch:
             self._known = phase.known
 
     def keep(self, step: Step) -> None:
-        """Keep in mind what a step knows."""
+        """Store the results of a step."""
         if step.known and self._phases:
             self._phases[-1].known = step.known.rstrip(".")
 
     def so_far(self) -> str:
-        """Return what was known in the phase that a signal broke off."""
+        """Return the results of the phase that a signal stopped."""
         return self._phases[-1].known if self._phases else self._known
 
     def _listen(self, reader: int) -> None:
@@ -87,7 +88,7 @@ class Watch:
             os.close(reader)
 
     def _hurry(self, phase: Phase, number: int) -> None:
-        """Give a phase a moment to end by itself, then break it off, then end the process."""
+        """Give a phase a moment to end, then interrupt it, then end the process."""
         started = monotonic()
         if phase.over.wait(_BREAK):
             return
@@ -102,7 +103,7 @@ class Watch:
 
 
 def interrupted_text(known: str) -> str:
-    """Return that a command was interrupted, and what it knew."""
+    """Return that a command was interrupted, and its results so far."""
     return f"interrupted; {known}" if known else "interrupted"
 
 

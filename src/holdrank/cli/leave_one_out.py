@@ -1,4 +1,4 @@
-"""The command `leave-one-out`: which voter, task, judge or category carries the result."""
+"""The command `leave-one-out`: which voter, task, judge or category decides the result."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ CLAIMS = "'X wins', 'A above B' or 'top 3'"  # as in holdrank.attacks.goals, for
 
 
 class ReadingCommand(click.Command):
-    """A command that reads FILE: its help lists what says how in a part of its own, and so for ratings."""
+    """A command that reads FILE: its help lists the options for reading, and those of ratings, in separate sections."""
 
     def __init__(self, *args: Any, **settings: Any) -> None:
         super().__init__(*args, **settings)
@@ -167,7 +167,7 @@ def expect_ratings(rule: str, given: dict[str, Any]) -> None:
 
 
 def as_option(option: Option) -> str:
-    """Return an option of a reader as the command line spells it: ``rank=`` is ``--rank-column``."""
+    """Return the command-line spelling of a reader's option: ``rank=`` is ``--rank-column``."""
     known = {one.name: one.opts[0] for one in READING_OPTIONS}
     if option.name not in known:
         return str(option)
@@ -178,7 +178,7 @@ def as_option(option: Option) -> str:
 
 
 def _clean(reading: dict[str, Any]) -> dict[str, Any]:
-    """Split lists, drop what was not given, so that `read_votes` applies its own defaults."""
+    """Split lists and drop unset options, so that `read_votes` applies its own defaults."""
     for name in ("columns", "categories"):
         if reading[name]:
             reading[name] = [part.strip() for part in reading[name].split(",")]
@@ -192,7 +192,7 @@ def _clean(reading: dict[str, Any]) -> dict[str, Any]:
 
 
 def worker_options(command: F) -> F:
-    """Add the options that say who does the work; they reach the command as `executor`, None for this process alone."""
+    """Add the options for parallel work; they reach the command as `executor`, None for this process alone."""
 
     @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Number of parallel processes.")
     @click.option("--scheduler", metavar="ADDRESS",
@@ -277,7 +277,7 @@ class Seconds(click.FloatRange):
         return super().convert(value, param, ctx)
 
 
-TIME_LIMIT = 30.0  # seconds, where nothing else is said
+TIME_LIMIT = 30.0  # default, in seconds
 
 
 by_option = click.option(
@@ -289,7 +289,7 @@ by_option = click.option(
 
 
 def time_option(what: str, default: float = TIME_LIMIT) -> Callable[[F], F]:
-    """Return the option that ends long work; it reaches the command as seconds, None for no limit."""
+    """Return the time-limit option; it reaches the command as seconds, None for no limit."""
 
     def add(command: F) -> F:
         @click.option("--time-limit", type=Seconds(), default=default, show_default=f"{default:g}", metavar="SECONDS",
@@ -307,7 +307,7 @@ search_time_option = time_option("the search")
 
 
 def result_options(command: F) -> F:
-    """Add what commands with one result share: how sure it must be, how it is printed, how FILE is read."""
+    """Add the options of commands with one result: required proof, output, and reading of FILE."""
     for add in (reading_options, verbose_option, quiet_option, json_option, require_proof_option):
         command = add(command)
     return command
@@ -328,7 +328,7 @@ def settled_rule(asked: str, *votes: Votes) -> str:
 
 
 def tell_rule(asked: str, rule: str) -> None:
-    """Say which rule was chosen for battles; below what it gave, for results come first."""
+    """Print which rule was chosen for battles; after the result, because results come first."""
     if why := why_chosen(asked, rule):
         click.echo(f"rule: {rule_name(rule)}, {why} (choose another with --rule)")
 
@@ -341,7 +341,7 @@ def statistic(rule: str) -> Statistic:
 
 
 def statistic_of(rule: str, theta: float | str | None, merge: str, votes: Votes) -> Statistic:
-    """Return what is to be broken: a median, or its tiers at a threshold."""
+    """Return the statistic to attack: a median, or its tiers at a threshold."""
     return statistic(rule) if theta is None else tiers_of(rule, theta, merge, votes)
 
 
@@ -356,7 +356,7 @@ VOTE_ENDINGS = (".soc", ".soi", ".toc", ".toi", ".csv", ".jsonl")
 
 
 def check_output(option: str, output: str, file: str, endings: Sequence[str] = ()) -> None:
-    """Refuse what cannot be written before any work begins: another ending, the file that is read, no folder."""
+    """Refuse an invalid output file before any work starts: wrong extension, the input file, a missing folder."""
     from holdrank.files.writers import expect_target
 
     if endings and Path(output).suffix.lower() not in endings:
@@ -372,7 +372,7 @@ summary_option = click.option("--summary", metavar="PAGE", help="Append the resu
 
 
 def write_summary(path: str, text: str) -> None:
-    """Add a summary to the end of a file."""
+    """Append a summary to a file."""
     try:
         with open(path, "a", encoding="utf-8", errors="backslashreplace") as page:
             page.write(text)
@@ -383,7 +383,7 @@ def write_summary(path: str, text: str) -> None:
 
 
 def _same_file(output: str, file: str) -> bool:
-    """Whether a file to be written is the one that is read, under whatever names."""
+    """Whether an output file is the input file, under any name."""
     try:
         return os.path.samefile(output, file)
     except (OSError, ValueError):  # one of them is not there
@@ -391,11 +391,11 @@ def _same_file(output: str, file: str) -> bool:
 
 
 def read(file: str, reading: dict[str, Any], quiet: bool) -> Votes:
-    """Return the votes of FILE, and say on stderr how it was read."""
+    """Return the votes of FILE, and print on stderr how it was read."""
     if sys.stdout is None or (file == "-" and sys.stdin is None):
         raise click.UsageError("standard input or output is closed")
     with progress_line(quiet, f"reading {show(file, 40)}") as progress:
-        from holdrank.files import read_votes  # here, for it takes a part of the first second
+        from holdrank.files import read_votes  # here, because it is slow to import
 
         if progress is not None:
             reading = {**reading, "progress": progress}

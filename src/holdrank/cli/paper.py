@@ -30,7 +30,7 @@ _FIGURES = ("fig1", "fig2", "fig3", "fig4", "fig5", "margin")
 
 
 class _Figure(click.Choice):  # type: ignore[type-arg]  # older versions of click have no parameter here
-    """One of the figures; a name that is nearly one is asked back."""
+    """One of the figures; the error for a similar name suggests it."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """See click."""

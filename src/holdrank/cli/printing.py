@@ -1,4 +1,4 @@
-"""What commands print: JSON and tables on stdout, messages and progress on stderr; and the exit codes."""
+"""Output of commands: JSON and tables on stdout, messages and progress on stderr; and the exit codes."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
     from holdrank.votes.votes import Votes
 
 EXIT_INTERNAL, EXIT_USAGE, EXIT_DATA, EXIT_GATE, EXIT_NOT_PROVED = 1, 2, 3, 4, 5
-EXIT_INTERRUPTED, EXIT_TERMINATED = 130, 143  # as shells tell it: 128 and the number of the signal
+EXIT_INTERRUPTED, EXIT_TERMINATED = 130, 143  # as in shells: 128 plus the number of the signal
 
 _FIRST = 0.3  # seconds until the line of progress is there; quicker work needs none
 _BETWEEN = 3  # columns of a table
-_LONG = 300  # rows of a table that are worth our own layout
+_LONG = 300  # rows from which our own layout is used
 _NARROWEST = 80  # columns of a table: its numbers are never cut; a terminal that has less breaks the lines
 
 
 def complain(message: str, *, nl: bool = True) -> None:
-    """Write to stderr; when that is closed or full, the exit code has to do."""
+    """Write to stderr; if that is closed or full, only the exit code reports the error."""
     with suppress(OSError):
         click.echo(message, nl=nl, err=True)
 
 
 class Progress:
-    """One line on a terminal that says what goes on, how far it has come, what is known so far, and for how long.
+    """One line on a terminal with the current step, its progress, the results so far, and the time.
 
-    It stands there almost at once, and is written over ten times a second at most, and once a second at least: a search
-    may be silent for long.
+    It appears almost at once, and is updated at most ten times and at least once a second: a search may be silent for
+    long.
     """
 
     def __init__(self, what: str, phase: Phase | None = None) -> None:
@@ -56,7 +56,7 @@ class Progress:
         self._thread.start()
 
     def __call__(self, step: Step) -> None:
-        """Show a step; those of an analysis stay the heading of what is done in them."""
+        """Show a step; a step of an analysis stays as the heading of its parts."""
         share = f"{step.done:,} of {step.total:,}" if step.total > step.done else f"{step.done:,}"
         if step.name in STEPS:
             self._what = self._words = f"step {step.done + 1} of {step.total}, {STEPS[step.name]}"
@@ -93,9 +93,9 @@ class Progress:
 
 @contextmanager
 def progress_line(quiet: bool, what: str = "at work") -> Iterator[Progress | None]:
-    """Give what shows progress where somebody looks; `what` goes on until the first step is known.
+    """Yield a progress callback if stderr is a terminal; `what` is shown until the first step.
 
-    A signal ends what is done inside of it within a second.
+    A signal ends the work inside within a second.
     """
     with watch.computing() as phase:
         if quiet or sys.stderr is None or not sys.stderr.isatty():
@@ -110,15 +110,15 @@ def progress_line(quiet: bool, what: str = "at work") -> Iterator[Progress | Non
 
 @contextmanager
 def searching(quiet: bool, what: str) -> Iterator[Callable[[Step], None]]:
-    """Give what shows progress as `progress_line` does, and what keeps in mind what is known where nobody looks."""
+    """Yield a progress callback as `progress_line` does, which also stores the results so far."""
     with progress_line(quiet, what) as progress:
         yield progress or watch.keep
 
 
 def tell_limit(time_limit: float | None, status: Status, gain: str, seconds: float | None = None) -> None:
-    """Say on stderr that the time limit ended the work, if it did, and what more time would give.
+    """Print on stderr if the time limit ended the work, and what more time would give.
 
-    `seconds` is how long it took, where parts have shares of the time and may end early.
+    `seconds` is the time taken, where parts have shares of the time and may end early.
     """
     if time_limit is not None and status.is_timed_out:
         complain(f"note: {more_time_text(time_limit, gain, seconds)}")
@@ -139,7 +139,7 @@ def print_json(command: str, votes: Votes | None, **parts: Any) -> None:
 
 
 def shows(text: str) -> bool:
-    """Whether the terminal has these signs."""
+    """Whether the terminal can show these characters."""
     try:
         text.encode(getattr(sys.stdout, "encoding", None) or "ascii")
     except (UnicodeEncodeError, LookupError):
@@ -148,12 +148,12 @@ def shows(text: str) -> bool:
 
 
 def line_width() -> int:
-    """Return how many columns a table may take: the terminal's, if those are enough, or 100 where nobody looks."""
+    """Return the width of tables: the terminal's, if that is enough, or 100 without a terminal."""
     return max(shutil.get_terminal_size().columns, _NARROWEST) if sys.stdout.isatty() else 100
 
 
 def how_read(votes: Votes) -> dict[str, Any]:
-    """Return what tells how one vote is called, as in the record of votes."""
+    """Return the facts that determine the noun for a vote, as in the record of votes."""
     return {"format": votes.reading.format, "choices": votes.reading.choices}
 
 
@@ -188,7 +188,7 @@ def print_table(title: str, votes: Votes | None, table: Table) -> None:
 
 
 def _long_body(table: Table, width: int) -> list[str]:
-    """Take the rows of a long table, if all of them fit, and return them as lines: rich takes 0.3 ms for each.
+    """Return the rows of a long table as lines, if all of them fit, and remove them: rich takes 0.3 ms per row.
 
     The table keeps its heading, and the widths of its columns.
     """

@@ -1,4 +1,4 @@
-"""The commands `rank` and `tiers`: a consensus, strict or with honest ties."""
+"""The commands `rank` and `tiers`: a consensus, strict or with tiers."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ def _consensus(votes: Votes, rule: str, time_limit: float | None, quiet: bool, v
 
 
 def _others(votes: Votes, rule: str, time_limit: float | None, quiet: bool) -> dict[str, Consensus]:
-    """Return the consensus of every other rule; with a note for those that these votes do not have."""
+    """Return the consensus of every other rule, with a note for rules that do not apply to these votes."""
     from holdrank.errors import HoldrankError
 
     found = {}
@@ -238,7 +238,7 @@ def _bootstrap(votes: Votes, rule: str, draws: int, seed: int, time_limit: float
 
 
 def _sets(votes: Votes, rule: str, by: str | None, seed: int, time_limit: float | None) -> RankSets | None:
-    """Return places that hold for all items at once, where the rule has such."""
+    """Return simultaneous confidence sets for the places, if the rule supports them."""
     from holdrank.analysis.chance.rank_sets import knows_chance, rank_sets
     from holdrank.status import LEAST_DRAWS
 

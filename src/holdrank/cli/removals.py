@@ -1,4 +1,4 @@
-"""The command `removals`: what happens to the order of the others without each item."""
+"""The command `removals`: how the order of the others changes without each item."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def report(file: str, outputs: tuple[str, ...], text: bool, rule: str, theta: fl
     votes = read(file, reading if by is None else {**reading, "by": by}, quiet)
     with searching(quiet, "analysing") as progress:
         found = analyse(votes, spec, progress=progress)
-    # What was found is printed first, should the file not be written in the end.
+    # Results are printed first, in case the file cannot be written.
     if text:
         print_analysis(found)
     else:

@@ -33,7 +33,7 @@ _BALLOTS = 8
 
 
 def print_analysis(analysis: Analysis) -> None:
-    """Print an analysis for people who stay in the terminal."""
+    """Print an analysis as text."""
     record = analysis.record
     unit = f"{noun_of(record['votes'])}s"
     click.secho(record["headline"], bold=True)
@@ -120,7 +120,7 @@ def _ranges(record: Record) -> list[str]:
 
 
 def _mean_ranks(record: Record) -> list[str]:
-    """Return the critical-difference diagram in words, of tables of scores."""
+    """Return the critical-difference diagram of a score table as text."""
     worth = concerns("critical_difference", record) and not left_out("critical_difference", record)
     return critical_difference_text(record).splitlines() if worth else []
 

@@ -1,4 +1,4 @@
-"""The command `verify`: an analysis is checked again, by other means."""
+"""The command `verify`: an independent check of an analysis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command `voters`: how many voters it takes to change who comes first, and who matters most."""
+"""The command `voters`: how many voters are needed to change the winner, and who matters most."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _POINTS = 400 / math.log(10)  # rating points per unit of strength, as `rank` sh
 def voters(file: str, race: tuple[str, str] | None, at_most: float | None, new_voters: int | None, most: int,
            time_limit: float | None, require_proof: bool, as_json: bool, quiet: bool, verbose: bool,
            reading: dict[str, Any]) -> int:  # fmt: skip
-    """Count the voters that it takes to change the winner, and list those who matter most.
+    """Count the voters needed to change the winner, and list those who matter most.
 
     FILE holds battles, and --voter names the column with the voter. The ranking is by Bradley-Terry. With --race, the
     goal is to reverse the order of two items.

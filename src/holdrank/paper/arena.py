@@ -1,4 +1,4 @@
-"""How few battles change the top of an arena: certified numbers beside those that influence predicts."""
+"""How few battles change the top of an arena: certified numbers next to those predicted by influence functions."""
 
 from __future__ import annotations
 
@@ -87,11 +87,11 @@ def arena(
     Returns
     -------
     dict
-        ``rows`` has a row for each k and each change: drop, add, replace. Fewer battles than ``needed`` do not change
-        the first k, whichever they are; ``sufficient`` battles do, by the better of both attacks. With fewer than
+        ``rows`` has a row for each k and each change: drop, add, replace. No change of fewer than ``needed`` battles
+        changes the first k; ``sufficient`` battles do, by the better of both attacks. With fewer than
         ``needed_to_tie``, there is not even a tie at the border. ``influence`` is the number of battles that influence
-        predicts, ``influence_works`` whether its choice of so many changes the first k once the strengths are fitted
-        again, and ``influence_sufficient`` how many of that choice do.
+        functions predict, ``influence_works`` whether this choice of battles changes the first k once the strengths are
+        fitted again, and ``influence_sufficient`` how many battles of that choice do.
 
     Raises
     ------

@@ -63,17 +63,17 @@ def figures(
     written : callable, optional
         Called with the path of each file when it is there.
     time_limit : float, optional
-        Seconds for each vote file; what is proved until then counts.
+        Time limit in seconds for each vote file; bounds proved by then count.
     rng : int, Generator or None
         Of the estimator, and of the random distributions of Figure 5; the seed used is in the data. The same number
         gives the same data.
     progress : callable, optional
         Called with a `Step` before each figure.
     executor : Executor, optional
-        Whose workers share the curves of Figure 4, the distributions of Figure 5 and the files of "real": any of
-        `concurrent.futures`, `clusters.local`, `clusters.connect`. The data are the same.
+        Computes the curves of Figure 4, the distributions of Figure 5 and the files of "real" in parallel: any executor
+        of `concurrent.futures`, `clusters.local` or `clusters.connect`. The data are the same.
     checkpoint : path, optional
-        File to which each of these goes when it is finished. A checkpoint with the same parameters is resumed.
+        File that stores each of these when it is finished. A checkpoint with the same parameters is resumed.
 
     Returns
     -------
@@ -144,7 +144,7 @@ class _Folder:
         self._add(plots.save(picture, stem))
 
     def write_growing(self, states: Iterator[tuple[Data, Errors]]) -> Errors:
-        """Write the data of vote files whenever one is finished, and the picture at the end, whatever that is."""
+        """Write the data of vote files whenever one is finished, and the picture at the end, also after an error."""
         latest: tuple[Data, Errors] = {"files": []}, {}
         try:
             for latest in states:
@@ -170,9 +170,9 @@ def _write_data(data: Data, stem: Path) -> list[Path]:
 
 
 def table(rows: list[Data]) -> str:
-    """Return rows as CSV: inf where there is no bound, nothing where a column says nothing about a row.
+    """Return rows as CSV: inf where there is no bound, empty where a column does not apply to a row.
 
-    An apostrophe goes before a text that a spreadsheet would run as a formula: files and items may have such names.
+    An apostrophe precedes a text that a spreadsheet would run as a formula: files and items may have such names.
     """
     columns = list(dict.fromkeys(name for row in rows for name in row))
     text = io.StringIO()

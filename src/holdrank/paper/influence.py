@@ -1,9 +1,9 @@
-"""The attack that papers on arenas use: battles chosen once, by influence, and a refit to see whether it works.
+"""The attack used in papers on arenas: battles chosen once, by influence functions, and a refit to check it.
 
-The influence of a battle is how far the gap between two items moves when the battle goes or comes: one Newton step from
-the strengths as they are. The influences of several battles are added up as if they were independent. So many battles
-are predicted to be enough as close the gap by that sum. The prediction is neither a lower nor an upper bound: the
-strengths bend as battles go, and the battles chosen at the start may not be the best ones later.
+The influence of a battle is how far the gap between two items moves when the battle is removed or added: one Newton
+step from the current strengths. The influences of several battles are added up as if they were independent. The
+prediction is the number of battles whose sum closes the gap. It is neither a lower nor an upper bound: the strengths
+are not linear in the battles, and the battles chosen at the start may not be the best ones later.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ _MOST_ADDED = 64.0  # times the votes
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """What influence says about the battles that one item needs to pass another, and what a refit says about that.
+    """The predicted number of battles for one item to pass another, and the result of a refit.
 
     Attributes
     ----------
     pair : (int, int)
         (b, a): b is to pass a.
     predicted : int or None
-        So many battles are predicted to be enough; None where all battles together are not.
+        Predicted number of battles; None if all battles together are not enough.
     works : bool
-        Whether so many reach the aim when the strengths are fitted again.
+        Whether this many battles reach the aim when the strengths are fitted again.
     sufficient : int or None
         The fewest battles of the same choice, from the prediction upwards or downwards, that do; None if none do.
     """
@@ -52,9 +52,9 @@ class Effects:
     Attributes
     ----------
     goes : (2 n n,) array
-        The movement when a battle goes: each win, then each tie.
+        The movement when a battle is removed: each win, then each tie.
     comes : (n, n) array
-        The movement when a win of the row against the column comes.
+        The movement when a win of the row against the column is added.
     """
 
     goes: Floats
@@ -84,11 +84,11 @@ class Influence:
         return Effects(np.append(-win / self._less, -tie / self._less), win / self._more)
 
     def supply(self) -> Floats:
-        """Return how many battles of each kind may go, in the order of `Effects.goes`."""
+        """Return how many battles of each type may be removed, in the order of `Effects.goes`."""
         return np.append(self.battles.won, self.battles.tied)
 
     def guess(self, aim: Aim, pairs: Sequence[tuple[int, int]], change: Change) -> Guess:
-        """Return the pair that influence thinks cheapest, with the refits of its battles.
+        """Return the pair with the smallest prediction, with the refits of its battles.
 
         Parameters
         ----------
@@ -109,7 +109,7 @@ class Influence:
         return self._refitted(aim, pair, int(best), change)
 
     def _size(self, effects: Effects, gap: float, change: Change, below: float) -> float:
-        """Return how many battles are predicted to turn a gap round; infinite if not fewer than `below`."""
+        """Return the predicted number of battles that reverse a gap; infinite if not fewer than `below`."""
         supply = self.supply()
         value = np.where(supply > 0, effects.goes, -math.inf)
         most = (float(value.max()) if change.takes else 0.0) + (float(effects.comes.max()) if change.puts else 0.0)
@@ -129,7 +129,7 @@ class Influence:
 
     @staticmethod
     def _falling(value: Floats, supply: Floats) -> Ints:
-        """Return the kinds of battles that are there, the most useful first."""
+        """Return the existing types of battles, the most useful first."""
         order = np.argsort(-value, kind="stable")
         return np.asarray(order[: int((supply > 0).sum())])
 
@@ -155,7 +155,7 @@ class Influence:
         return Guess(pair, predicted, False, reach)
 
     def _after(self, effects: Effects, size: int, change: Change) -> Floats:
-        """Return the strengths after the most useful battles, so many of them, have gone, come or both."""
+        """Return the strengths after removing, adding or replacing a number of the most useful battles."""
         battles, n = self.battles, self.battles.n
         wins, total = battles.wins.copy(), battles.total
         if change.takes:

@@ -51,7 +51,7 @@ def real(
     reading : mapping, optional
         How to read the files: options of `read_votes`. The options of one file override them.
     time_limit : float, optional
-        Seconds for each file; what is proved until then counts.
+        Time limit in seconds for each file; bounds proved by then count.
     executor, checkpoint
         As in `figures`; each file is a task, and is read by the worker.
 
@@ -128,7 +128,7 @@ def growing(
 
 
 def left_out(errors: Errors, total: int) -> HoldrankError:
-    """Return the error of a run that has gone on without some of its files, with the reason for each."""
+    """Return the error of a run that skipped some files, with the reason for each."""
     if total == 1:
         return next(iter(errors.values()))
     rest = "everything else is written" if len(errors) < total else "nothing can be drawn"
@@ -202,7 +202,7 @@ def _panel(
         votes = source.votes(reading)
         found = tradeoff(votes, time_limit=time_limit)
     except (HoldrankError, OSError, MemoryError) as error:
-        return _told(source.name, error), False  # the others go on; a second run looks at this one again
+        return _told(source.name, error), False  # the others continue; a second run tries this one again
     go_on(found.status)
     data = plots.tradeoff_data(found)
     panel = {

@@ -1,8 +1,8 @@
 """Pictures for papers and slides, by matplotlib: curves, trade-offs, pairwise matrices, tiers, places, attacks, ranks.
 
-Every picture is made in two steps. A function ``..._data`` says what is drawn, as plain lists and dicts; the function
-of the same name draws it on an `Axes`. The colours are those of Okabe and Ito, which people with any colour vision can
-tell apart; marks are named where they stand, not in a legend. None stands for infinity, as in JSON.
+Every picture is made in two steps. A function ``..._data`` returns the data of the picture, as plain lists and dicts;
+the function of the same name draws it on an `Axes`. The colours are those of Okabe and Ito, which people with any
+colour vision can tell apart; marks are named where they stand, not in a legend. None stands for infinity, as in JSON.
 """
 
 from __future__ import annotations

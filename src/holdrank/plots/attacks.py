@@ -1,4 +1,4 @@
-"""One attack that is known: the order before and after it, and the ballots that change."""
+"""One attack: the order before and after it, and the ballots that change."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def attack(found: Attack, T: Statistic | None = None, *, most: int = 8, ax: Axes
     Parameters
     ----------
     found : Attack
-        Of ``attack``, or one of the attacks of a breakdown. Drawn is the attack in whole votes if one is known.
+        Result of ``attack``, or one of the attacks of a breakdown. The attack in whole votes is drawn if one is known.
     T : Statistic, optional
         The statistic that was attacked, to be run on the votes after the attack in whole votes. Not needed for
         `kemeny`, `borda`, `footrule`, `copeland` and `bradley_terry`, which are known by their names.
@@ -97,7 +97,7 @@ def _tiers(ranking: Ranking, other: Ranking) -> list[list[int]]:
 
 
 def _places(ranking: Ranking) -> list[int]:
-    """Return the place of each item; tied ones share the best of theirs, so that a tie from below moves nobody."""
+    """Return the place of each item; tied items share the best place, so that a tie from below moves no item."""
     first = {
         item: start for start, bucket in zip(starts(ranking.buckets), ranking.buckets, strict=True) for item in bucket
     }
@@ -126,7 +126,7 @@ def _after(best: Attack, T: Statistic | None) -> Ranking:
 
 
 def _outcome(found: Attack, after: Ranking) -> str:
-    """Return what an attack brings about, in words."""
+    """Return the outcome of an attack as text."""
     items, goal = found.original.items, found.goal
     if isinstance(goal, Wins | NewWinner):
         first = after.buckets[0]
@@ -140,7 +140,7 @@ def _outcome(found: Attack, after: Ranking) -> str:
 
 
 class _Slopes:
-    """Where everything on the picture of an attack stands, in points."""
+    """The layout of the picture of an attack, in points."""
 
     def __init__(self, data: Data) -> None:
         self.data = data
@@ -152,7 +152,7 @@ class _Slopes:
         self.side = self.name + self.place + 18  # from the edge to the dots
         self.weight = max((width_of(weight, 8) for weight, _ in data["ballots"]), default=0.0)
         ballots = max((width_of(ballot[:_LONGEST_BALLOT], 8) for _, ballot in data["ballots"]), default=0.0)
-        widest = max(width_of(data["title"], 10), self.weight + 8 + ballots)  # what can go on several lines
+        widest = max(width_of(data["title"], 10), self.weight + 8 + ballots)  # text that may wrap
         self.least_width = max(2 * self.side + 110, 260.0, min(widest, 400.0))
 
     def _title(self, width: float) -> list[str]:

@@ -1,4 +1,4 @@
-"""Curves: how many votes it takes to move a consensus, and what robustness costs in loss."""
+"""Curves: how many votes move a consensus, and what robustness costs in loss."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def breakdown(*curves: Breakdown | Analysis, ax: Axes | None = None, labels: Seq
     Returns
     -------
     Axes
-        With a second axis in votes where the curves are of the same number of votes. What no change of votes can break
-        stands at a level of its own on top.
+        With a second axis in votes where the curves are of the same number of votes. Distances that no change of votes
+        reaches are drawn at a separate level on top.
 
     Notes
     -----
@@ -151,7 +151,7 @@ def _draw_curve(curve: Data, ax: Axes, colour: str, never: float) -> float | Non
             ax.plot(*zip(*dots, strict=True), "x", color=colour, markersize=5, mew=1.3, zorder=4)
         return dots[-1][1] if dots else None
     if points:
-        # Where no attack was found the band goes on to the top; where none exists there is no band.
+        # Where no attack was found the band extends to the top; where none exists there is no band.
         top = ax.get_ylim()[1]
         ends = [curve["upper"][k] if curve["upper"][k] is not None else top for k in order]
         upper = [high if low < never else low for low, high in zip(lower, ends, strict=True)]
@@ -173,8 +173,8 @@ def tradeoff(found: Tradeoff, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
-        Filled dots are proved to be on the front. Where a bound is open, a pale bar reaches from the lower to the
-        upper bound, and a diamond stands where the threshold may be on the front; a key then says so.
+        Filled dots are proven to be on the front. Where a bound is open, a pale bar reaches from the lower to the upper
+        bound, and a diamond stands where the threshold may be on the front; a key then says so.
     """
     data = tradeoff_data(found)
     ax = draw_tradeoff(data, axes_or_new(ax))
@@ -222,7 +222,7 @@ def draw_tradeoff(data: Data, ax: Axes) -> Axes:
         high = [value for value in (*data["lower"], *data["upper"]) if value is not None]
         never = share_axis(ax, max(high, default=0.5) or 0.5, endless=None in data["lower"])
         lower = [never if value is None else value for value in data["lower"]]
-        top = ax.get_ylim()[1]  # where no attack was found the bar goes on to the top
+        top = ax.get_ylim()[1]  # where no attack was found the bar extends to the top
         upper = [max(low, top if high is None and low < never else high or low)
                  for low, high in zip(lower, data["upper"], strict=True)]  # fmt: skip
         ax.axvspan(min(loss), data["allowed"], color=PALE, alpha=0.35, lw=0)

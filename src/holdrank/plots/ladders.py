@@ -139,7 +139,7 @@ class _Ladder:
         labels = [gap["label"] for gap in self.gaps if gap]
         sizes = [*(width_of(text, self.size) for text in labels), *(width_of(text, 7.5) for text in self.heading)]
         self.right = max(sizes) + 14 if labels else 0.0
-        # As wide as the widest tier on one line, but for large tiers, which go on several.
+        # As wide as the widest tier on one line, except for large tiers, which take several.
         widths = [[self._chip_width(name) for name in tier["items"]] for tier in self.tiers]
         whole = max(sum(row) + self.between * (len(row) - 1) for row in widths)
         self.inside = max(max(map(max, widths)), min(whole, _WIDEST_BLOCK), _NARROWEST_BLOCK)

@@ -1,4 +1,4 @@
-"""Where items stand and where they may go: by chance, and by an adversary."""
+"""The places of items, and their ranges by chance and under attack."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def ranges(
     budget_label: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw where each item stands, where it may stand by chance, and where an adversary can bring it.
+    """Draw the place of each item, with its ranges by chance and under attack.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What pictures share: colours, fonts, pages and files, and text that stays text whatever a name holds."""
+"""Shared parts of pictures: colours, fonts, pages and files, and text that is never read as a formula."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _STYLE: Data = {
     "axes.titlelocation": "left", "axes.spines.top": False, "axes.spines.right": False,
     "axes.linewidth": 0.7, "lines.linewidth": 1.6, "lines.solid_capstyle": "butt",
     "figure.dpi": 100, "savefig.dpi": 200,
-    "text.parse_math": False,  # a name with dollar signs is no formula
+    "text.parse_math": False,  # a name with dollar signs is not a formula
     "svg.hashsalt": "holdrank",  # the same names inside the file every time
     "svg.fonttype": "none",  # text stays text: it can be searched, copied and read aloud
     "pdf.fonttype": 42,
@@ -45,11 +45,11 @@ _STYLE: Data = {
 _UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None, "ModDate": None}, "png": {"Software": None}}
 _HINTED = 1.04  # on a screen, text may be so much wider than in print
 _MARGIN = 3.0  # points around a drawing, what the layout of a figure leaves free
-_SMALLEST = 0.2  # scale below which a drawing is not made smaller: nobody could read it
+_SMALLEST = 0.2  # smallest scale of a drawing that is still readable
 
 
 def page(columns: int = 1, rows: int = 1, *, width: float = 3.6, height: float = 2.9, **layout: Any) -> list[Axes]:
-    """Return the axes of a new figure, row by row; it belongs to nobody else and need not be closed."""
+    """Return the axes of a new figure, row by row; the figure is not registered and need not be closed."""
     with styled():
         from matplotlib.figure import Figure
 
@@ -70,7 +70,7 @@ def save(ax: Axes, stem: Path) -> list[Path]:
 
 
 def explain(ax: Axes, kinds: dict[str, Data], **place: Any) -> None:
-    """Write a key of kinds of lines and marks, for what has no end to be named at."""
+    """Write a key of line and mark types, where labels at the ends are not possible."""
     from matplotlib.lines import Line2D
 
     lines = [Line2D([], [], label=name, **{"markersize": 5, **look}) for name, look in kinds.items()]
@@ -78,7 +78,7 @@ def explain(ax: Axes, kinds: dict[str, Data], **place: Any) -> None:
 
 
 def explain_below(ax: Axes, kinds: dict[str, Data], *, ncols: int = 3) -> None:
-    """Write a key of kinds of lines and marks below all axes of a page."""
+    """Write a key of line and mark types below all axes of a page."""
     from matplotlib.lines import Line2D
 
     with styled():
@@ -126,7 +126,7 @@ def blocks(tiers: Sequence[Sequence[int]]) -> list[list[int]]:
 
 
 def name_ticks(axis: Axis, at: Sequence[float], names: Sequence[str], **look: Any) -> None:
-    """Put names at the ticks of an axis; they are no formulas, even on axes that were made in another style."""
+    """Put names at the ticks of an axis; they are never read as formulas, even on axes made in another style."""
     axis.set_ticks(at, names, **look)
     for tick in axis.get_major_ticks():
         for label in (tick.label1, tick.label2):  # on both sides
@@ -147,7 +147,7 @@ def width_of(text: str, size: float) -> float:
 
 
 def cut(text: str, size: float, width: float) -> str:
-    """Return a text, shortened if it is wider than so many points."""
+    """Return a text, shortened if it is wider than the given number of points."""
     if width_of(text, size) <= width:
         return text
     fits, too_long = 0, len(text)
@@ -158,7 +158,7 @@ def cut(text: str, size: float, width: float) -> str:
 
 
 def wrap(text: str, size: float, width: float, *, most: int) -> list[str]:
-    """Return a text in lines of so many points, broken at spaces; what does not go into `most` lines is cut off."""
+    """Return a text in lines of a given width in points, broken at spaces; text beyond `most` lines is cut off."""
     lines = [""]
     words = text.split(" ")
     for k, word in enumerate(words):
@@ -203,7 +203,7 @@ class Sheet:
     width : float
         Of the drawing, in its points.
     scale : float
-        Size of its points: 1 on a page of its own, less on axes that are too small for it.
+        Size of its points: 1 on a new page, less on axes that are too small for it.
     """
 
     ax: Axes
@@ -213,7 +213,7 @@ class Sheet:
     def write(self, x: float, y: float, text: str, size: float = 8.0, **look: Any) -> None:
         """Write a text, its middle at the height `y`."""
         look = {"va": "center", "color": BLACK, **look}
-        # Out of the layout: a text that is a hair wider than it should be must not shrink the drawing.
+        # Out of the layout: a text that is slightly too wide must not shrink the drawing.
         self.ax.text(x, y, text, fontsize=size * self.scale, parse_math=False, in_layout=False, **look)
 
     def line(self, xs: Sequence[float], ys: Sequence[float], *, lw: float, **look: Any) -> None:

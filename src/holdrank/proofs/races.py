@@ -39,7 +39,7 @@ class Races:
         self._movements = {change: Movements(fit, change) for change in Change}
         self._failed: dict[tuple[Change, Pair], float] = {}  # battles that are proved not to be enough
         self._open: dict[tuple[Change, Pair], float] = {}  # battles for which that was tried in vain
-        # Rankings after changes of so many battles, as far as they were asked for; and those that are to come.
+        # Rankings after changes of each number of battles, as far as requested; and those still to come.
         self._seen: dict[tuple[Change, int, Ranking], tuple[dict[Ranking | None, None], Iterator[Ranking | None]]] = {}
 
     @classmethod

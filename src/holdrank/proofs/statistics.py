@@ -169,7 +169,7 @@ class Exactly:
     def outcomes(self, votes: ExactVotes, *, counts: bool) -> list[Outcome]:
         """Return what the statistic may report: any optimum; for a merge, the one that it starts from."""
         if self.theta is not None:
-            # The first of the optima is merged; with weights that are no counts, of those within rounding.
+            # The first of the optima is merged; with weights that are not counts, of those within rounding.
             first = self.medians(votes).order if counts else min(self._optima(votes, counts=False))
             return [self.merged(votes, first)]
         return [strict(order) for order in self._optima(votes, counts=counts)]
@@ -179,7 +179,7 @@ class Exactly:
         return {self.merged(votes, order) for order in self._optima(votes, counts=False, times=100)}
 
     def _optima(self, votes: ExactVotes, *, counts: bool, times: int = 1) -> Iterator[Order]:
-        """Yield every order that may be reported; for weights that are no counts, those within rounding of the best."""
+        """Yield every order that may be reported; unless weights are counts, those within rounding of the best."""
         assert self.base is not None
         rounding = Fraction(0) if counts else _TIED * times
         n = votes.n
@@ -195,7 +195,7 @@ class Exactly:
             scores, slack = exact.copeland_scores(votes, rounding * _most_wins(votes)), Fraction(0)
         else:
             scores = _BY_SCORES[self.base](votes)
-            # Scores that are no short decimals carry rounding, too.
+            # Scores that are not short decimals carry rounding errors, too.
             carried = self.base == "mean-score" and not self._exact_means
             slack = (_TIED / 10 if carried else rounding) * max(abs(score) for score in scores)
         for order in permutations(range(n)):

@@ -100,8 +100,8 @@ class Consensus(Tabular):
             Confidence level of the intervals, for each item alone.
         damping : float
             Added to the diagonal of the curvature before standard errors are taken, as a share of the comparisons
-            (under `reweight`, as it stands). The package arena-rank uses 1e-5, which makes the errors of items with
-            very few comparisons too small; 0 is correct.
+            (under `reweight`, unscaled). The package arena-rank uses 1e-5, which makes the errors of items with very
+            few comparisons too small; 0 is correct.
 
         Notes
         -----

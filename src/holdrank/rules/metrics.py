@@ -49,8 +49,10 @@ class Metric:
     ========================  ===================================================================================
     "kendall"                 pairs of items in another order
     "cayley"                  swaps of any two items that turn one ranking into the other
-    "ulam"                    items to move elsewhere "hamming"                 items at another place "footrule"
-    sum of the differences of places "spearman_rho"            sum of their squares; not a metric, see below
+    "ulam"                    items to move elsewhere
+    "hamming"                 items at another place
+    "footrule"                sum of the differences of places
+    "spearman_rho"            sum of their squares; not a metric, see below
     "weighted_kendall"        lowest cost of swaps of neighbours, where places k and k + 1 cost 1 / k
     ========================  ===================================================================================
 

@@ -1,9 +1,8 @@
-"""The studio: pages in the browser of this machine, for files of this machine. `serve` starts it.
+"""The studio: a local web application for vote files on this machine. `serve` starts it.
 
-A request goes one way: `guard` (who may connect and ask), `app` (the table of all requests), `handlers` (who answers),
-`forms` (what was filled in), `jobs` (a process for whatever takes time, see `worker` and `tasks`), `shelf` (what is
-open), `pages` (what is shown). `limits` says how much there may be of everything; `openapi` describes the table for
-programs.
+A request passes through `guard` (access control), `app` (the table of all requests), `handlers` (the answers), `forms`
+(form input), `jobs` (a process for long work, see `worker` and `tasks`), `shelf` (open files) and `pages` (what is
+shown). `limits` holds all limits; `openapi` describes the table for programs.
 """
 
 from __future__ import annotations
@@ -20,18 +19,18 @@ from holdrank.errors import LimitError, MissingExtraError, UsageError
 
 
 def serve(file: str | None, port: int = 0, *, browser: bool = True, say: Callable[[str], None] = print) -> None:
-    """Start the studio on this machine, and go on until Ctrl-C.
+    """Run the studio on this machine until Ctrl-C.
 
     Parameters
     ----------
     file : str or None
-        A vote file to begin with.
+        A vote file to open.
     port : int
-        0 is a free one.
+        The port; 0 for any free one.
     browser : bool
         Whether to open a browser.
     say : callable
-        Is told the address.
+        Called with the address.
     """
     from holdrank.studio.app import Start, create_app
 
@@ -93,7 +92,7 @@ async def _answering(app: Any, door: socket, ready: Callable[[], None]) -> None:
             await super().startup(sockets)
             ready()
 
-    # What strangers send is no news for whoever looks at the terminal.
+    # Requests of strangers are not logged to the terminal.
     logging.getLogger("python_multipart").setLevel(logging.CRITICAL)
     config = uvicorn.Config(
         app,

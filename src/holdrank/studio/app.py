@@ -1,6 +1,6 @@
 """The studio as a web application: the table of all requests, and `create_app`, which answers them.
 
-Every page has a twin in JSON; every error has one shape.
+Every page is also available as JSON; all errors have one shape.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ ROUTES = (
 
 @dataclass
 class Start:
-    """A file to begin with, read by the studio itself and not named by any request."""
+    """A file to open at the start, read by the studio itself and not named by any request."""
 
     name: str
     data: bytes
@@ -76,7 +76,7 @@ def create_app(port: int, limits: Limits | None = None, start: Start | None = No
     Parameters
     ----------
     port : int
-        The port that browsers ask; requests for any other name or port are refused.
+        The port for browsers; requests for any other name or port are refused.
     limits : Limits, optional
     start : Start, optional
         A file to open at once; its `id` is set when the application starts.
@@ -119,7 +119,7 @@ def description() -> Schema:
 
 
 async def _on_error(request: Request, error: Exception) -> Response:
-    """Answer a request that failed, whatever went wrong."""
+    """Answer a request that failed for any reason."""
     from starlette.exceptions import HTTPException
 
     if isinstance(error, HoldrankError):
@@ -138,7 +138,7 @@ def _refusal(scope: Any, problem: StudioError) -> Response:
     """Return a problem as a page or as JSON."""
     from starlette.responses import HTMLResponse
 
-    # An error that nobody foresaw is answered outside the guard, so the headers are put on here.
+    # An unexpected error is answered outside the guard, so the headers are added here.
     headers = {**HEADERS, **problem.headers}
     accept = dict(scope["headers"]).get(b"accept", b"").decode("latin-1")
     if wants_json(scope["path"], accept):

@@ -44,7 +44,7 @@ class Field:
 
     @property
     def label(self) -> str:
-        """What stands beside it."""
+        """The label of the field."""
         return LABELS[self.name]
 
 
@@ -103,7 +103,7 @@ PAIR: Fields = {"old": FILE, "new": FILE, "old_id": TEXT, "new_id": TEXT, "rule"
 
 
 async def read_form(request: Request, token: str, limits: Limits) -> tuple[Values, Uploads]:
-    """Return the fields and the files of a form; refuses one without the token of this start."""
+    """Return the fields and the files of a form; refuse one without the token of this run."""
     from python_multipart.exceptions import FormParserError
     from starlette.exceptions import HTTPException
     from starlette.formparsers import MultiPartException
@@ -131,7 +131,7 @@ def _label(file_name: str) -> str:
 
 
 def reading_of(values: Values) -> dict[str, Any]:
-    r"""Return the arguments of `read_votes` that a form sets; what is empty is left to the reader.
+    r"""Return the arguments of `read_votes` that a form sets; empty fields are auto-detected.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def reading_of(values: Values) -> dict[str, Any]:
 
 
 def spec_of(values: Values, limits: Limits) -> dict[str, Any]:
-    """Return what is to be analysed, checked, as the arguments of `Spec`.
+    """Return the checked settings of an analysis, as the arguments of `Spec`.
 
     Examples
     --------
@@ -181,14 +181,14 @@ def spec_of(values: Values, limits: Limits) -> dict[str, Any]:
     }
     if spec["draws"] > 20_000:
         raise UsageError("“Draws” takes at most 20,000")
-    Spec(**spec)  # refuses what makes no sense
+    Spec(**spec)  # refuses invalid values
     return spec
 
 
 def claim_of(values: Values, items: Sequence[str]) -> dict[str, Any]:
-    """Return a claim in words, of what, and what may be done to the votes.
+    """Return a claim as text, its subject, and the type of change.
 
-    A pair is chosen by the numbers of its items, for a name may hold what no form gives back as it is.
+    A pair is chosen by the numbers of its items, because a form may not return every name unchanged.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def claim_of(values: Values, items: Sequence[str]) -> dict[str, Any]:
 
 
 def seconds_of(values: Values, default: str, limits: Limits) -> float:
-    """Return how long a job may take: as long as it is asked for, but not longer than jobs may."""
+    """Return the time limit of a job: the requested one, but at most that of all jobs."""
     return min(_number(values.get("time_limit", "").strip() or default, "Seconds"), limits.seconds)
 
 

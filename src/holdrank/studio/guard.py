@@ -1,10 +1,9 @@
-"""Who may connect and ask, how much they may send, and what browsers may do with the answer.
+"""Access control: who may connect, how much they may send, and what browsers may do with the answer.
 
-Connections have limits of their own, and on Linux the kernel says whose they are.
+Connections have separate limits, and on Linux the kernel reports their owner.
 
-Pages of other sites can make a browser send requests to this machine. They are refused by the name they ask for (Host),
-by where they come from (Origin, Sec-Fetch-Site) and, for whatever changes something, by a token that only our own pages
-hold.
+Pages of other sites can make a browser send requests to this machine. They are refused by the requested name (Host), by
+their origin (Origin, Sec-Fetch-Site) and, for requests that change something, by a token that only our own pages have.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ _MAPPED = "0000000000000000FFFF0000"  # before an address of four bytes that sta
 
 
 class Guard:
-    """Middleware that refuses strangers and puts the headers on every answer."""
+    """Middleware that refuses strangers and adds the headers to every answer."""
 
     def __init__(self, app: Application, hosts: Iterable[str], limits: Limits, answer: Callable[..., Any]) -> None:
         self.app, self.hosts, self.limits, self.answer = app, frozenset(hosts), limits, answer
@@ -97,9 +96,9 @@ class Guard:
             self.arriving -= body.seen
 
     def _refusal(self, scope: Scope) -> StudioError | None:
-        """Return why a request is not answered; who asks comes before what is asked."""
+        """Return why a request is refused; the sender is checked before the content."""
         known = scope.get("state", {}).get("refusal")
-        if known is not None:  # by what is known of the connection
+        if known is not None:  # by the state of the connection
             return known  # type: ignore[no-any-return]
         pairs = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"]]
         headers = dict(pairs)
@@ -122,7 +121,7 @@ class Guard:
         return None
 
     def _from_here(self, scope: Scope, headers: dict[str, str]) -> bool:
-        """Whether a page of the studio, a program, or somebody who follows a link makes the request."""
+        """Whether the request comes from a page of the studio, a program, or a followed link."""
         if headers.get("sec-fetch-site", "none") in ("same-origin", "none"):
             return True
         # A link on another site may lead here, but its frames, pictures and scripts may not.
@@ -149,7 +148,7 @@ class Guard:
 
 
 class _Body:
-    """The body of one request, which stops when more comes than is allowed, or too slowly: a length may be a lie."""
+    """The body of one request, which is cut off if it is too long or too slow: its declared length may be false."""
 
     def __init__(self, guard: Guard, receive: Receive, most: int) -> None:
         self.guard, self.source, self.limits, self.most = guard, receive, guard.limits, most
@@ -184,7 +183,7 @@ def _stranger() -> StudioError:
 
 
 def check_token(given: str, token: str) -> None:
-    """Refuse a request without the token of this start."""
+    """Refuse a request without the token of this run."""
     if not secrets.compare_digest(given.encode(), token.encode()):
         raise StudioError(
             403, "token", "the page is from an earlier run of the studio", repair="load the page again and repeat it"
@@ -197,8 +196,8 @@ def check_token(given: str, token: str) -> None:
 def connection_class(limits: Limits) -> type[Any]:
     """Return the class of connections for the server: it speaks plain HTTP/1.1 and keeps these limits.
 
-    What is wrong with a connection is written into the state of its requests, where the guard finds it: so every
-    refusal has the same form.
+    A problem with a connection is written to the state of its requests, where the guard finds it, so that all refusals
+    have the same form.
     """
     import h11
     from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -281,9 +280,9 @@ def is_stranger(transport: Transport) -> bool:
 
 
 def owner_of(there: Address, here: Address) -> int | None:
-    """Return the user who holds the other end of a connection within this machine, as the kernel tells it.
+    """Return the user at the other end of a connection within this machine, as reported by the kernel.
 
-    None where the kernel tells nothing. An end that is gone, or hides, belongs to nobody: -1.
+    None if the kernel does not report it; -1 for an end that is closed or hidden.
     """
     mine, theirs = _in_table(here), _in_table(there)
     known = False

@@ -1,4 +1,4 @@
-"""Who answers each request: pages, their twins in JSON, jobs, files to download. The table of routes is in `app`."""
+"""The answers to requests: pages, their JSON, jobs, and files to download. The table of routes is in `app`."""
 
 from __future__ import annotations
 
@@ -31,26 +31,26 @@ _PAGE = re.compile(r"/(v|c|compare)/[\w-]{1,40}", re.ASCII)
 
 
 class Studio:
-    """The answers to all requests of one start."""
+    """The answers to all requests of one run."""
 
     def __init__(self, limits: Limits, token: str) -> None:
         self.limits, self.token = limits, token
 
     def open_shelf(self) -> None:
-        """Begin with nothing; a loop must be running."""
+        """Start with an empty shelf; an event loop must be running."""
         self.jobs = Jobs(self.limits)
         self.shelf = Shelf(self.limits, self.jobs)
 
     # Opening and reading.
 
     def begin(self, name: str, data: bytes) -> Opened:
-        """Open the file of the command line; its analysis goes on before any page looks at it."""
+        """Open the file of the command line, and start its analysis before any page is loaded."""
         opened = self.shelf.put(name, data)
         self._analyse(opened, patient=True)
         return opened
 
     async def index(self, request: Request) -> Response:
-        """Answer the first page."""
+        """Return the first page."""
         opened = list(self.shelf.opened.values())
         if wants_json(request.url.path, ""):
             found = [{"id": one.id, "name": one.name, "bytes": len(one.data), "url": f"/v/{one.id}"} for one in opened]
@@ -59,7 +59,7 @@ class Studio:
         return self._page("index.html", rows=rows, limit=self.limits.upload // 2**20)
 
     async def open(self, request: Request) -> Response:
-        """Take a file, a text or the example, read it, and begin to analyse it."""
+        """Accept a file, a text or the example, read it, and start its analysis."""
         values, sent = await self._form(request)
         self.jobs.check_room()
         file = sent.get("file")
@@ -77,7 +77,7 @@ class Studio:
         return self._made(request, f"/v/{opened.id}", opened.job)
 
     async def _read(self, opened: Opened) -> None:
-        """Begin to analyse a file, and wait until it is known whether it can be read."""
+        """Start the analysis of a file, and wait until it is known whether the file can be read."""
         self._analyse(opened)
         assert opened.job is not None
         opened.job.listeners += 1
@@ -144,7 +144,7 @@ class Studio:
         return self._made(request, f"/v/{opened.id}#breakdown", fresh)
 
     def _about(self, opened: Opened, of: str) -> Record:
-        """Return what a job about the strict ranking or the tiers of a file gets."""
+        """Return the parameters of a job on the strict ranking or the tiers of a file."""
         record = _record(opened)
         tiers = record["tiers"] if of == "tiers" else None
         if of == "tiers" and tiers is None:
@@ -162,7 +162,7 @@ class Studio:
     # Pages.
 
     async def votes(self, request: Request) -> Response:
-        """Answer the page of a file."""
+        """Return the page of a file."""
         opened = self.shelf.votes(request.path_params["id"])
         for job in opened.jobs:
             job.touch()
@@ -179,7 +179,7 @@ class Studio:
         return self._page("votes.html", status=failed.status if failed else 200, **shown)
 
     async def ask(self, request: Request) -> Response:
-        """Take a claim and begin to answer it."""
+        """Accept a claim and start testing it."""
         opened = self.shelf.votes(request.path_params["id"])
         values, _ = await self._form(request)
         asked = forms.claim_of(values, opened.told.get("items", []))
@@ -191,7 +191,7 @@ class Studio:
         return self._made(request, f"/c/{claim.id}", job)
 
     async def claim(self, request: Request) -> Response:
-        """Answer the page of a claim."""
+        """Return the page of a claim."""
         asked = self.shelf.claim(request.path_params["id"])
         asked.job.touch()
         failed = asked.job.problem if asked.answer is None else None
@@ -205,7 +205,7 @@ class Studio:
         return self._page("claim.html", status=failed.status if failed else 200, **shown)
 
     async def compare(self, request: Request) -> Response:
-        """Take two files, sent or open, and begin to compare them."""
+        """Accept two files, sent or open, and start comparing them."""
         values, sent = await self._form(request)
         rule = forms.rule_of(values)
         for which in ("old", "new"):
@@ -222,7 +222,7 @@ class Studio:
         return self._made(request, f"/compare/{pair.id}", job)
 
     async def comparison(self, request: Request) -> Response:
-        """Answer the page of a comparison."""
+        """Return the page of a comparison."""
         pair = self.shelf.comparison(request.path_params["id"])
         pair.job.touch()
         found, failed = pair.job.told.get("comparison"), pair.job.problem
@@ -235,7 +235,7 @@ class Studio:
                           job=pages.working(pair.job), problem=failed)  # fmt: skip
 
     async def close(self, request: Request) -> Response:
-        """Forget a file."""
+        """Close a file."""
         opened = self.shelf.votes(request.path_params["id"])
         await self._form(request)
         self.shelf.close(opened)
@@ -244,13 +244,13 @@ class Studio:
     # Jobs.
 
     async def job(self, request: Request) -> Response:
-        """Answer how a job stands."""
+        """Return the state of a job."""
         job = self.jobs.get(request.path_params["id"])
         job.touch()
         return as_json(pages.working(job))
 
     async def events(self, request: Request) -> Response:
-        """Answer with a stream of how a job stands, until it is over."""
+        """Return a stream of the states of a job, until it is over."""
         from starlette.responses import StreamingResponse
 
         job = self.jobs.get(request.path_params["id"])
@@ -273,7 +273,7 @@ class Studio:
     # Files to download.
 
     async def picture(self, request: Request) -> Response:
-        """Answer with one picture as a file of its own."""
+        """Return one picture as a separate file."""
         from starlette.responses import Response
 
         opened = self.shelf.votes(request.path_params["id"])
@@ -294,24 +294,24 @@ class Studio:
         )
 
     async def report(self, request: Request) -> Response:
-        """Answer with the report as one file."""
+        """Return the report as one file."""
         opened = self.shelf.votes(request.path_params["id"])
         text = await in_thread(html, Analysis(_record(opened)))
         return download(text, "text/html", opened.name, "-report.html")
 
     async def analysis(self, request: Request) -> Response:
-        """Answer with the record as a file that `Analysis.from_json` reads."""
+        """Return the record as a file that `Analysis.from_json` reads."""
         opened = self.shelf.votes(request.path_params["id"])
         text = FORMS[".json"](Analysis(_record(opened)))
         return download(text, "application/json", opened.name, "-analysis.json")
 
     async def attacked(self, request: Request) -> Response:
-        """Answer with the votes after the attack of the headline."""
+        """Return the votes after the attack of the headline."""
         opened = self.shelf.votes(request.path_params["id"])
         return await self._attacked(opened.told.get("attacked"), opened.name, request.path_params["to"])
 
     async def attacked_by_claim(self, request: Request) -> Response:
-        """Answer with the votes after the attack on a claim."""
+        """Return the votes after the attack on a claim."""
         asked = self.shelf.claim(request.path_params["id"])
         return await self._attacked(asked.job.told.get("attacked"), asked.about.name, request.path_params["to"])
 
@@ -334,11 +334,11 @@ class Studio:
     # What all answers share.
 
     async def health(self, request: Request) -> Response:  # noqa: ARG002
-        """Answer that the studio answers, and how much it has to do."""
+        """Return that the studio is running, and its load."""
         return as_json({"ok": True, "running": self.jobs.count("running"), "queued": self.jobs.count("queued")})
 
     async def static(self, request: Request) -> Response:
-        """Answer with a style sheet or a script."""
+        """Return a style sheet or a script."""
         from starlette.responses import Response
 
         name = request.path_params["name"]
@@ -364,7 +364,7 @@ class Studio:
 
 
 def _record(opened: Opened) -> Record:
-    """Return what is known about a file; refuses one that is not analysed yet."""
+    """Return the record of a file; refuse one that is not analysed yet."""
     record = opened.record
     if record is None:
         raise StudioError(409, "too-early", "the votes are not analysed yet", repair="wait for the consensus")
@@ -375,7 +375,7 @@ def _record(opened: Opened) -> Record:
 
 
 def wants_json(path: str, accept: str) -> bool:
-    """Whether whoever asks is a program: by the name of the page, or by what it takes."""
+    """Whether the client is a program, judging by the name of the page or the accepted content types."""
     return path.endswith(".json") or ("application/json" in accept and "text/html" not in accept)
 
 
@@ -388,17 +388,17 @@ def as_json(value: object, status: int = 200, headers: Mapping[str, str] | None 
 
 
 async def in_thread(work: Callable[..., Any], *args: Any) -> Any:
-    """Run what takes its time without holding up other answers."""
+    """Run slow code without blocking other answers."""
     from starlette.concurrency import run_in_threadpool
 
     return await run_in_threadpool(work, *args)
 
 
 def download(text: str, kind: str, name: str, ending: str) -> Response:
-    """Return a file to download, named after the file that it is about.
+    """Return a file to download, named after the vote file.
 
-    The name is made of letters, digits, points and joints, does not begin with one of the latter, and has our ending
-    last: no system takes it for a device, an option, a hidden file or another kind of file.
+    The name consists of letters, digits, dots and separators, does not begin with one of the latter, and ends in our
+    extension: no system treats it as a device, an option, a hidden file or another type of file.
     """
     from starlette.responses import Response
 
@@ -411,7 +411,7 @@ def download(text: str, kind: str, name: str, ending: str) -> Response:
 
 
 def example() -> bytes:
-    """Return generated votes, for whoever has none at hand: 500 ballots over eight trees, always the same."""
+    """Return generated example votes: 500 ballots over eight trees, always the same."""
     from holdrank.votes.models import example_votes
 
     votes = example_votes()

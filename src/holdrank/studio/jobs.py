@@ -1,7 +1,7 @@
-"""Jobs in processes of their own: some at once, some in line, each with a limit of time and memory.
+"""Jobs in separate processes: some running, some queued, each with a limit of time and memory.
 
-A job ends when it is done, cancelled, out of time, or left alone; its process and its folder are gone then. What it
-told before stays with it.
+A job ends when it is done, cancelled, out of time, or abandoned; its process and its folder are then removed. Its
+results so far are kept.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ _LOOK = 0.25  # seconds between two looks at the clock
 
 @dataclass(eq=False)
 class Job:
-    """One job, and what it has told so far.
+    """One job, and its results so far.
 
     Attributes
     ----------
     task : dict
-        What the worker is asked, see `tasks`.
+        The parameters for the worker, see `tasks`.
     told : dict
-        The latest of each part that the worker has told: votes, items, record, curve, replay, ...
+        The latest version of each part from the worker: votes, items, record, curve, replay, ...
     sizes : dict
-        Bytes of memory of each part, about.
+        Approximate memory of each part, in bytes.
     step : dict or None
-        Where it is now: name, done, total, known.
+        The current step: name, done, total, known.
     version, content : int
-        Grow with everything that changes, and with what is reported.
+        Counters of all changes, and of changes in the results.
     """
 
     task: Record
@@ -77,16 +77,16 @@ class Job:
 
     @property
     def over(self) -> bool:
-        """Whether nothing more will come."""
+        """Whether the job has ended."""
         return self.state not in ("queued", "running")
 
     @property
     def size(self) -> int:
-        """Bytes of memory of what it has told, about."""
+        """Approximate memory of its results, in bytes."""
         return sum(self.sizes.values())
 
     def shape(self) -> Record:
-        """Return how it stands, as plain data."""
+        """Return its state as plain data."""
         now = monotonic() - self.started if self.started is not None and not self.over else self.seconds
         return {
             "id": self.id,
@@ -100,23 +100,23 @@ class Job:
         }
 
     def end(self, state: State) -> None:
-        """Ask for the end; the first reason counts."""
+        """Request its end; the first reason counts."""
         if not self.stop.is_set():
             self.stopped = state
             self.stop.set()
 
     def touch(self) -> None:
-        """Note that somebody asked after it."""
+        """Record that a client is still interested."""
         self.seen = monotonic()
 
     async def tell(self) -> None:
-        """Wake those who listen."""
+        """Wake all listeners."""
         async with self.changed:
             self.version += 1
             self.changed.notify_all()
 
     async def until(self, *parts: str) -> None:
-        """Wait until the job has told one of some parts, or is over."""
+        """Wait until the job has sent one of some parts, or is over."""
         async with self.changed:
             await self.changed.wait_for(lambda: self.over or any(part in self.told for part in parts))
 
@@ -125,7 +125,7 @@ class Job:
             await self.changed.wait_for(lambda: self.version != version)
 
     async def follow(self) -> AsyncIterator[Record | None]:
-        """Yield how the job stands whenever that changes, until it is over; None is a heartbeat."""
+        """Yield the state of the job whenever it changes, until it is over; None is a heartbeat."""
         self.listeners += 1
         try:
             version = -1
@@ -145,7 +145,7 @@ class Job:
 
 
 class Jobs:
-    """All jobs of one start of the studio."""
+    """All jobs of one run of the studio."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -165,7 +165,7 @@ class Jobs:
         return sum(job.state == state for job in self._known.values())
 
     def check_room(self) -> None:
-        """Refuse when the line is full."""
+        """Refuse a job if the queue is full."""
         waiting = self.count("queued")
         if waiting >= self.limits.queued:
             raise StudioError(
@@ -173,7 +173,7 @@ class Jobs:
             )
 
     def start(self, task: Record, files: Sequence[bytes], *, patient: bool = False) -> Job:
-        """Start a job or put it in line; a patient one goes on when nobody listens. Refuses when the line is full."""
+        """Start or queue a job; a patient one continues without listeners. Refuses if the queue is full."""
         self.check_room()
         job = Job(task, files, patient)
         self._known[job.id] = job
@@ -183,7 +183,7 @@ class Jobs:
         return job
 
     def forget(self, job: Job) -> None:
-        """End a job and drop what it has told."""
+        """End a job and drop its results."""
         job.end("cancelled")
         self._known.pop(job.id, None)
 
@@ -212,7 +212,7 @@ class Jobs:
             await job.tell()
 
     async def _wait_in_line(self, job: Job) -> bool:
-        """Return whether a place became free before the job was ended."""
+        """Wait in the queue; return whether a slot became free before the job was ended."""
         place = asyncio.ensure_future(self._free.acquire())
         while not place.done() and not job.stop.is_set():
             await asyncio.wait({place}, timeout=_LOOK)
@@ -226,7 +226,7 @@ class Jobs:
         return False
 
     async def _work(self, job: Job) -> None:
-        """Run a job in its process, listen to it, and see to its end."""
+        """Run a job in its process, receive its results, and end it."""
         seconds = min(float(job.task.get("seconds", self.limits.seconds)), self.limits.seconds) + self.limits.margin
         folder = tempfile.mkdtemp(prefix="holdrank-studio-")
         threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -268,7 +268,7 @@ class Jobs:
         self._conclude(job, code, seconds)
 
     def _look_after(self, job: Job) -> None:
-        """End a job to which nobody listens any more."""
+        """End a job that has no listeners left."""
         if not job.patient and not job.listeners and monotonic() - job.seen > self.limits.patience:
             job.end("left alone")
 
@@ -288,12 +288,12 @@ class Jobs:
 
 
 def _environment() -> dict[str, str]:
-    """Return what a job needs of our environment to find Python and its packages; keys and tokens stay here."""
+    """Return the part of our environment that a job needs to find Python and its packages, without keys and tokens."""
     return {name: value for name, value in os.environ.items() if name in _NEEDED or name.startswith(_NEEDED_FAMILIES)}
 
 
 async def _talk(job: Job, process: asyncio.subprocess.Process, limits: Record) -> None:
-    """Hand a job to its process and take in what it tells; stdin stays open, as its lifeline."""
+    """Send a job to its process and receive its messages; stdin stays open, as its lifeline."""
     assert process.stdin is not None
     assert process.stdout is not None
     order = {**job.task, **limits, "sizes": [len(data) for data in job.files]}
@@ -319,7 +319,7 @@ async def _talk(job: Job, process: asyncio.subprocess.Process, limits: Record) -
 
 
 def _death(code: int, memory: int) -> dict[str, str]:
-    """Return the error of a process that ended without a word."""
+    """Return the error for a process that ended without a message."""
     # Not killed by the studio, which knows why: by the system, where it has no more memory to give.
     if code in (-signal.SIGABRT, -signal.SIGSEGV, -signal.SIGBUS, -getattr(signal, "SIGKILL", 9), 1):
         return out_of_memory(memory)

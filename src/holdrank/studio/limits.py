@@ -1,4 +1,4 @@
-"""What goes wrong in the studio, in one shape for pages and for JSON; and the limits that it keeps."""
+"""Errors of the studio, in one shape for pages and for JSON, and its limits."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ LABELS = {
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What the studio lets one start of it use.
+    """Limits of one run of the studio.
 
     Attributes
     ----------
@@ -46,23 +46,23 @@ class Limits:
     rows : int
         Lines of one file.
     items : int
-        Items of one file; pages with more would be of no use.
+        Items of one file; pages with more would not be useful.
     kept : int
-        Bytes of files and results kept in memory; the oldest go first.
+        Bytes of files and results kept in memory; the oldest are dropped first.
     memory : int
         Bytes of address space of one job.
     seconds : float
-        Most that may be asked for one job.
+        Largest time limit of one job.
     margin : float
-        Seconds beyond those asked for, for reading and writing, before a job is killed.
+        Seconds beyond the time limit, for reading and writing, before a job is killed.
     running, queued : int
-        Jobs at once, and jobs that wait.
+        Number of running and of queued jobs.
     patience : float
-        Seconds for which a job goes on when nobody listens: a page that is loaded again needs some.
+        Seconds for which a job continues without listeners, such as while a page is reloaded.
     files, claims, comparisons : int
-        Files that are open, claims about one of them, and comparisons; the oldest go first.
+        Number of open files, of claims about one of them, and of comparisons; the oldest are dropped first.
     connections : int
-        Connections that are served; some more are told to come back, all others are closed.
+        Number of connections served; some more are asked to retry, all others are closed.
     arrival : float
         Seconds until the head of a request must be there.
     pause, sending : float
@@ -92,7 +92,7 @@ class Limits:
 
 
 class StudioError(Exception):
-    """One answer that is no success: a status of HTTP, a code for programs, and words for people."""
+    """An error answer: an HTTP status, a code for programs, and a message."""
 
     def __init__(
         self, status: int, code: str, message: str, *, place: str = "", repair: str = "", allowed: str = ""
@@ -107,22 +107,22 @@ class StudioError(Exception):
 
     @property
     def headers(self) -> dict[str, str]:
-        """What stands in the head of the answer: when to come back, what would be answered, the end of a connection."""
+        """Headers of the answer: when to retry, allowed methods, the end of a connection."""
         found = {405: {"allow": self.allowed}, 503: {"retry-after": "5"}}.get(self.status, {})
         return {**found, "connection": "close"} if self.code in ("connections", "headers", "slow") else found
 
     def envelope(self) -> dict[str, Shape]:
-        """Return what JSON answers hold."""
+        """Return the JSON of the answer."""
         return {"error": self.shape()}
 
     @classmethod
     def of_shape(cls, shape: Shape) -> StudioError:
-        """Return the problem that a worker has told."""
+        """Return the error that a worker has sent."""
         return cls(_STATUS.get(shape["code"], 500), **shape)
 
     @classmethod
     def of(cls, error: HoldrankError) -> StudioError:
-        """Return an error of the library: its place, its words, its repair.
+        """Convert an error of the library: its place, its message, its fix.
 
         Examples
         --------
@@ -172,7 +172,7 @@ def too_large(limits: Limits) -> StudioError:
 
 
 def busy(why: str, code: str = "busy") -> StudioError:
-    """Return the refusal of what can be asked again in a moment."""
+    """Return the refusal of a request that can be repeated in a moment."""
     return StudioError(503, code, why, repair="try again in a few seconds")
 
 

@@ -1,7 +1,7 @@
-"""What the studio can be asked and what it answers: one `Route` for each, and the OpenAPI description of them all.
+"""The requests and answers of the studio: one `Route` for each, and the OpenAPI description of all.
 
 The table of routes is in `app`; it builds the web application and, through `describe`, the description that tests
-hold against the answers. The studio does not hand the description out: whoever may ask has the package.
+compare with the answers. The studio does not serve the description: its users have the package.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ JOB = (413, 422, 500, 501, 504, 507)
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One request that is understood: its address, who answers it, and how.
+    """One type of request: its address, its handler, and its answer.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Route:
     form : dict, optional
         The fields of the form that is sent, see `forms`.
     choices : dict
-        What may stand in a brace of the path that is no identifier.
+        Allowed values of a path parameter that is not an identifier.
     download : bool
         Whether the answer is a file with a name.
     """
@@ -112,7 +112,7 @@ PAGE: dict[str, Schema] = {"text/html": TEXT}
 
 
 def _operation(route: Route) -> Schema:
-    """Return what is sent and what comes back."""
+    """Return the description of a request and its answers."""
     missing = [404] if "{" in route.path else []
     if route.form is None:
         found = {"description": "what was asked for", "content": _content(route.answer)}
@@ -132,7 +132,7 @@ def _operation(route: Route) -> Schema:
 
 
 def _braces(route: Route) -> Schema:
-    """Return what may stand in the braces of a path."""
+    """Return the descriptions of the parameters of a path."""
     braces = {"id": {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,40}$"}}
     braces |= {name: _one_of(choices) for name, choices in route.choices.items()}
     found = [

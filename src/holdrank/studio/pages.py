@@ -1,4 +1,4 @@
-"""What pages show: a job in words, a record as rows and pictures, and templates filled in."""
+"""The content of pages: a job as text, a record as rows and pictures, and filled templates."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def packed(name: str) -> str:
 
 @cache
 def templates() -> Environment:
-    """Return the templates; whatever is put into them is escaped."""
+    """Return the templates; all inserted text is escaped."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     found = Environment(
@@ -83,7 +83,7 @@ def filled(template: str, **parts: Any) -> str:
 
 
 def in_script(value: object) -> str:
-    r"""Return data as it stands in a script element: no sign in it can end the element.
+    r"""Return data for a script element: no character in it can end the element.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def in_script(value: object) -> str:
 
 
 def counted_text(step: Record) -> str:
-    """Return what is known so far, or what has been counted; a single thing, or one without an end, is not "0 of 1".
+    """Return the bounds so far, or the progress; a single unit, or an unknown total, is not shown as "0 of 1".
 
     Examples
     --------
@@ -120,7 +120,7 @@ def counted_text(step: Record) -> str:
 
 
 def working(job: Job | None) -> Record | None:
-    """Return how a job stands, for a page and for its stream; None without a job."""
+    """Return the state of a job, for a page and for its stream; None without a job."""
     if job is None:
         return None
     shape = job.shape()
@@ -153,7 +153,7 @@ def working(job: Job | None) -> Record | None:
 
 
 def votes_page(opened: Opened, others: Sequence[Opened]) -> Record:
-    """Return what the page of a file shows."""
+    """Return the content of the page of a file."""
     record, told, job = opened.record, opened.told, opened.job
     return {
         "opened": opened,
@@ -183,7 +183,7 @@ def votes_page(opened: Opened, others: Sequence[Opened]) -> Record:
 
 
 def headline(record: Record | None, job: Job | None) -> str:
-    """Return the sentence at the top: the result, or what is known while the rest is worked out."""
+    """Return the headline: the result, or the bounds so far while the job runs."""
     if record is None:
         return "Reading the votes" if job is not None and not job.over else ""
     done = {step["name"] for step in record["steps"]}
@@ -194,7 +194,7 @@ def headline(record: Record | None, job: Job | None) -> str:
 
 
 def seen_so_far(record: Record, *, running: bool) -> Record:
-    """Return what the report would say; while more is coming, nothing is called missing."""
+    """Return the content of the report; while the job runs, nothing is called missing."""
     found = page_view(record)
     if running:
         found["missing"] = ""
@@ -205,12 +205,12 @@ def seen_so_far(record: Record, *, running: bool) -> Record:
 
 
 def sizes(votes: Record | None, items: Sequence[str]) -> str:
-    """Return how many votes of how many items there are."""
+    """Return the numbers of votes and items."""
     return "" if votes is None else f"{plural(votes['total'], noun_of(votes))} of {plural(len(items), 'item')}"
 
 
 def reading_facts(votes: Record | None, items: Sequence[str]) -> list[tuple[str, str]]:
-    """Return what was understood, a line each: a name and a text."""
+    """Return how the file was read, one line per fact: a name and a text."""
     if votes is None:
         return []
     total = votes["total"]
@@ -233,7 +233,7 @@ def peek(data: bytes) -> str:
 
 
 def drawn(opened: Opened, record: Record, *, running: bool) -> list[Record]:
-    """Return the pictures that the record has, as SVG and in words; a picture is drawn again when its data changed."""
+    """Return the pictures of the record, as SVG and as text; a picture is drawn again if its data changed."""
     found = []
     for picture in PICTURES:
         if not concerns(picture.name, record):
@@ -255,7 +255,7 @@ def drawn(opened: Opened, record: Record, *, running: bool) -> list[Record]:
 
 
 def has_picture(name: str, record: Record) -> bool:
-    """Whether a record has what a picture draws."""
+    """Whether a record has the data of a picture."""
     many = len(record["items"]) > 1
     wants = {
         "ladder": True,
@@ -270,7 +270,7 @@ def has_picture(name: str, record: Record) -> bool:
 
 
 def _missing(name: str, record: Record, *, running: bool) -> str:
-    """Return why a picture is not there."""
+    """Return why a picture is missing."""
     step = {"ranges": "reach", "breakdown": "curves"}.get(name, name)
     told = next((one for one in record["steps"] if one["name"] == step), None)
     if len(record["items"]) == 1:
@@ -286,7 +286,7 @@ def _missing(name: str, record: Record, *, running: bool) -> str:
 
 
 def replayed(record: Record, row: Record | None, steps: Sequence[Record] | None) -> Record | None:
-    """Return the replay of an attack: the picture after each step that was computed, in words beside it."""
+    """Return the replay of an attack: the picture after each computed step, with its text."""
     if row is None or row["after"] is None:
         return None
     counts = record["votes"]["counts"]
@@ -311,7 +311,7 @@ def replayed(record: Record, row: Record | None, steps: Sequence[Record] | None)
 
 
 def moved_items(before: Sequence[int], after: Sequence[int]) -> int:
-    """Return how many items have other places: a tier that splits moves nobody below it.
+    """Return how many items have changed places: a tier that splits moves no item below it.
 
     Examples
     --------
@@ -335,7 +335,7 @@ def claim_row(asked: Asked) -> Record:
 
 
 def claim_page(asked: Asked) -> Record:
-    """Return what the page of a claim shows."""
+    """Return the content of the page of a claim."""
     answer, record = asked.answer, asked.about.record
     row = None if answer is None else answer["attack"]
     found: Record = {"svg": "", "words": "", "ballots": None}
@@ -355,7 +355,7 @@ def claim_page(asked: Asked) -> Record:
 
 
 def compare_rows(comparison: Record) -> list[Record]:
-    """Return the rows of a comparison in words."""
+    """Return the rows of a comparison as text."""
     rows = []
     for row in comparison["moves"]:
         moved = row["old"]["place"] - row["new"]["place"]

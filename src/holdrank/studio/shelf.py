@@ -1,4 +1,4 @@
-"""What is open in one start of the studio: files, claims about them, comparisons; all in memory."""
+"""Everything open in one run of the studio: files, claims about them, comparisons; all in memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _new_id() -> str:
 
 @dataclass(eq=False)
 class Opened:
-    """A file, how it is read, and what is known about it."""
+    """A file, how it is read, and its results."""
 
     name: str
     data: bytes
@@ -32,24 +32,24 @@ class Opened:
 
     @property
     def size(self) -> int:
-        """Bytes, about: the file, what jobs have told about it, and the pictures of that."""
+        """Approximate bytes of the file, of its results, and of its pictures."""
         return len(self.data) + sum(job.size for job in self.jobs) + sum(len(svg) for _, svg, _ in self.drawn.values())
 
     @property
     def told(self) -> Record:
-        """What the analysis has told so far."""
+        """The results of the analysis so far."""
         return {} if self.job is None else self.job.told
 
     @property
     def problem(self) -> StudioError | None:
-        """What went wrong with reading or analysing; to run out of time is nothing wrong where something is known."""
+        """The error of reading or analysing, if any; a time limit is not an error if there are results."""
         if self.job is None or (self.job.state == "out of time" and "record" in self.told):
             return None
         return self.job.problem
 
     @property
     def record(self) -> Record | None:
-        """The record as far as it is known, with the curve that was asked for in place of the shorter one."""
+        """The record so far, with the requested curve instead of the shorter one."""
         record: Record | None = self.told.get("record")
         drawn = None if self.curve is None else self.curve.told.get("curve")
         if record is None or drawn is None:
@@ -81,7 +81,7 @@ class Asked:
 
     @property
     def answer(self) -> Record | None:
-        """Whether it holds, and the least attack; None until it is known."""
+        """Whether it holds, and the smallest attack; None until it is known."""
         answer: Record | None = self.job.told.get("answer")
         return answer
 
@@ -107,7 +107,7 @@ class Shelf:
         self.compared: dict[str, Compared] = {}
 
     def put(self, name: str, data: bytes) -> Opened:
-        """Keep a file; the oldest go when there is no room left."""
+        """Store a file; the oldest are dropped if there is no room."""
         check_size(data, self.limits)
         for old in list(self.opened.values()):
             room = sum(one.size for one in self.opened.values()) + len(data) <= self.limits.kept
@@ -119,7 +119,7 @@ class Shelf:
         return opened
 
     def ask(self, claim: Asked) -> None:
-        """Keep a claim; the oldest ones about the same file go when there are too many."""
+        """Store a claim; the oldest ones about the same file are dropped if there are too many."""
         claims = claim.about.claims
         while len(claims) >= self.limits.claims:
             old = claims.pop(0)
@@ -129,14 +129,14 @@ class Shelf:
         self.asked[claim.id] = claim
 
     def compare(self, pair: Compared) -> None:
-        """Keep a comparison; the oldest ones go when there are too many."""
+        """Store a comparison; the oldest ones are dropped if there are too many."""
         while len(self.compared) >= self.limits.comparisons:
             old = self.compared.pop(next(iter(self.compared)))
             self.jobs.forget(old.job)
         self.compared[pair.id] = pair
 
     def close(self, opened: Opened) -> None:
-        """Forget a file and all that is about it."""
+        """Drop a file and everything about it."""
         self.opened.pop(opened.id, None)
         for one in opened.claims:
             self.asked.pop(one.id, None)

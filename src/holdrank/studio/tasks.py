@@ -1,4 +1,4 @@
-"""What a worker does: read votes, analyse them, answer a claim, fill in a curve, compare two files, write votes."""
+"""The tasks of a worker: read votes, analyse them, test a claim, compute a curve, compare two files, write votes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Say = Callable[..., None]
 
 
 def analysed(job: Record, files: Sequence[bytes], say: Say) -> Record:
-    """Read votes, tell what was understood, analyse them and tell each step."""
+    """Read votes, report how they were read, analyse them and report each step."""
     votes = _read(job, files[0], say)
     spec = Spec(**job["spec"])
 
@@ -53,7 +53,7 @@ def analysed(job: Record, files: Sequence[bytes], say: Say) -> Record:
 
 
 def claimed(job: Record, files: Sequence[bytes], say: Say) -> Record:
-    """Answer a claim: the votes that end it if it holds, else those that bring it about."""
+    """Test a claim: the votes that break it if it holds, else those that make it true."""
     votes = _read(job, files[0], say)
     statistic, tiers = _statistic(job), job["theta"] is not None
     limit = float(job["time_limit"])
@@ -71,9 +71,9 @@ def claimed(job: Record, files: Sequence[bytes], say: Say) -> Record:
 def goal_about(
     claim: str, pair: Sequence[int] | None, items: Sequence[str], before: Ranking, *, tiers: bool
 ) -> tuple[bool, goals.Goal]:
-    """Return whether a claim holds, and the goal of whoever wants it to be otherwise.
+    """Return whether a claim holds, and the goal that changes this.
 
-    A pair of numbers says which items are meant, whatever their names are.
+    A pair of numbers identifies the items, regardless of their names.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def goal_about(
 
 
 def filled_in(job: Record, files: Sequence[bytes], say: Say) -> Record:
-    """Compute a breakdown curve from its near end to its far end, and tell it after each distance."""
+    """Compute a breakdown curve from its near end to its far end, and report it after each distance."""
     votes = _read(job, files[0], say)
     statistic = _statistic(job)
     pairs = votes.n * (votes.n - 1) // 2
@@ -118,7 +118,7 @@ def filled_in(job: Record, files: Sequence[bytes], say: Say) -> Record:
 
 
 def _first_curve(votes: Votes, statistic: Statistic, deltas: list[float]) -> Record:
-    """Return what is known before any search: the theorems where they speak of the statistic, else nothing."""
+    """Return the bounds before any search: the theorems where they apply to the statistic, else none."""
     try:
         return curve_record(breakdown(votes, statistic, deltas, method="bounds"))
     except HoldrankError:
@@ -130,7 +130,7 @@ def _first_curve(votes: Votes, statistic: Statistic, deltas: list[float]) -> Rec
 
 
 def _put(curve: Record, k: int, found: Record) -> None:
-    """Put one distance into a curve; who must move it farther needs no fewer votes."""
+    """Enter one distance into a curve; a larger distance needs at least as many votes."""
     curve |= {"method": found["method"], "notes": found["notes"]}
     for name in AMOUNTS:
         curve[name][k] = found[name][0]
@@ -139,7 +139,7 @@ def _put(curve: Record, k: int, found: Record) -> None:
         for far in range(k + 1, len(curve["delta"])):
             known = curve[name][far]
             if least is None or known is None:
-                # No change does it here, so none does it farther away; unless the votes are no counts at all.
+                # No change reaches this distance, so none reaches a larger one; unless the votes are not counts.
                 curve[name][far] = None
             else:
                 curve[name][far] = max(known, least)
@@ -181,13 +181,13 @@ def _read(job: Record, data: bytes, say: Say) -> Votes:
 
 
 def _statistic(job: Record) -> Statistic:
-    """Return what a job is about: a rule, or its tiers at a threshold."""
+    """Return the statistic of a job: a rule, or its tiers at a threshold."""
     rule = rule_named(job["rule"]).function
     return rule if job["theta"] is None else Robust(rule, job["theta"], merge=job["merge"])
 
 
 class _Named(io.BytesIO):
-    """A file in memory with a name, for the reader looks at its ending."""
+    """A file in memory with a name, because the reader uses its extension."""
 
     name = ""
 
@@ -247,7 +247,7 @@ def _plan(votes: Votes, row: Record) -> Plan | None:
 
 
 def _steps(votes: Votes, statistic: Statistic, plan: Plan, row: Record) -> Iterator[Record]:
-    """Yield the consensus after parts of an attack: each is computed, none is made up.
+    """Yield the consensus after parts of an attack, each computed.
 
     The ballots change in the order in which the record lists them, the commonest first.
     """

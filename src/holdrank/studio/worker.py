@@ -1,7 +1,7 @@
-"""One job in a process of its own: `python -m holdrank.studio.worker`.
+"""One job in a separate process: `python -m holdrank.studio.worker`.
 
 It reads one line of JSON and then the files, all from stdin; it writes one JSON object per line. Nothing is unpickled,
-and nothing is taken from the disk. When stdin closes, whoever asked is gone, and so is the process.
+and no file is read from the disk. When stdin closes, the studio has ended, and the process ends too.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _ROUNDS = 20  # attempts at removing the folder of a job
 
 
 def main() -> None:
-    """Run the job that stdin asks for."""
+    """Run the job described on stdin."""
     out = _own_stdout()
     with os.fdopen(os.dup(0), "rb") as stdin:
         order = stdin.readline()
-        if not order.endswith(b"\n"):  # whoever asked is gone already
+        if not order.endswith(b"\n"):  # the studio has already ended
             _take_away(*sys.argv[1:])
         job = json.loads(order)
         _limit(int(job["memory"]), float(job["seconds"]))
@@ -43,14 +43,14 @@ def main() -> None:
             say("result", **TASKS[job["task"]](job, files, say))
         except HoldrankError as error:
             say("error", error=StudioError.of(error).shape())
-    except BrokenPipeError:  # nobody listens any more; the thread may not have seen it yet
+    except BrokenPipeError:  # the studio has ended; the thread may not have noticed yet
         _take_away(job["folder"])
     except Exception as error:  # noqa: BLE001 - whatever it is, the page gets one line and no traceback
         code = 1
         if isinstance(error, MemoryError) or (isinstance(error, ImportError | OSError) and _is_full()):
             say("error", error=out_of_memory(int(job["memory"])))
         else:
-            # Its text may name files of this machine.
+            # Its text may reveal file names of this machine.
             words = f"internal error: {type(error).__name__}"
             say("error", error={"code": "internal", "message": words, "place": "", "repair": "please report it"})
     out.flush()
@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def out_of_memory(limit: int) -> dict[str, str]:
-    """Return the error of a job that needs more memory than it may have."""
+    """Return the error for a job that exceeds its memory limit."""
     return {
         "code": "memory",
         "message": f"the job needs more memory than the {limit / 2**30:.3g} GB that the studio gives it",
@@ -68,7 +68,7 @@ def out_of_memory(limit: int) -> dict[str, str]:
 
 
 def _is_full() -> bool:
-    """Whether there is no room for one more large library, which fails to load in many words."""
+    """Whether there is no memory for another large library, which would fail to load with a long message."""
     import mmap
 
     try:
@@ -79,7 +79,7 @@ def _is_full() -> bool:
 
 
 def _own_stdout() -> BinaryIO:
-    """Return stdout for messages alone: what solvers print goes where errors go."""
+    """Return stdout for messages only; output of solvers goes to stderr."""
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     return out
@@ -104,14 +104,14 @@ def _limit(memory: int, seconds: float) -> None:
 
 
 def _end_with_the_studio(folder: str) -> None:
-    """Wait until whoever asked is gone; nobody else would then take the folder of this job away."""
+    """Wait until the studio has ended, then remove the folder of this job."""
     while os.read(0, 1024):
         pass
     _take_away(folder)
 
 
 def _take_away(*folders: str) -> NoReturn:
-    """Leave nothing behind, and end."""
+    """Remove the folder and end the process."""
     for folder in folders:
         for _ in range(_ROUNDS):  # the job may still write to it, and a folder that is not empty stays
             shutil.rmtree(folder, ignore_errors=True)
@@ -121,7 +121,7 @@ def _take_away(*folders: str) -> NoReturn:
 
 
 def _speaker(out: BinaryIO) -> Callable[..., None]:
-    """Return what writes messages; of signs of life only some are let through."""
+    """Return a function that writes messages, and limits the rate of heartbeats."""
     last = 0.0
 
     def say(event: str, **parts: Any) -> None:

@@ -1,4 +1,4 @@
-"""Rankings beside the one reported, as tables: without an item, equally good ones, those by other rules."""
+"""Alternative rankings as tables: without an item, equally good ones, and those by other rules."""
 
 from __future__ import annotations
 

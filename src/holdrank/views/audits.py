@@ -1,4 +1,4 @@
-"""An audit as a page: what is raised first, each finding with its interval, its bar and the adversary's number."""
+"""An audit as a page: raised findings first, each with its interval, its bar and the adversary's number."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from holdrank.words.audit import reason_text
 
 
 def audit_page(found: Audit) -> str:
-    """Return an audit as a page that needs no network."""
+    """Return an audit as a page that works offline."""
     return stand_alone(f'<main style="padding:1rem">{audit_html(found)}</main>', "Audit")
 
 

@@ -1,4 +1,4 @@
-"""A leaderboard as a file: CSV, JSON, Markdown or LaTeX, with every name made safe for the form."""
+"""A leaderboard as a file: CSV, JSON, Markdown or LaTeX, with every name escaped for the format."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _LONGEST = 400  # signs of a name in Markdown and LaTeX
 def write_leaderboard(board: Leaderboard, path: str | os.PathLike[str]) -> None:
     """Write a leaderboard to a file; the extension sets the format: .csv, .json, .md or .tex.
 
-    The file appears complete or not at all. In CSV an apostrophe goes before a name that a spreadsheet would run as a
-    formula; Markdown and LaTeX show every name as it is written. JSON is a list with one object per row.
+    The file is written completely or not at all. In CSV an apostrophe precedes a name that a spreadsheet would run as a
+    formula; Markdown and LaTeX show every name literally. JSON is a list with one object per row.
     """
     ending = Path(path).suffix.lower()
     if ending not in BOARD_FORMS:
@@ -35,7 +35,7 @@ def write_leaderboard(board: Leaderboard, path: str | os.PathLike[str]) -> None:
 
 
 def board_csv(board: Leaderboard) -> str:
-    """Return the board as CSV; a number that is not known is an empty cell."""
+    """Return the board as CSV; an unknown number is an empty cell."""
     lines = [",".join(board.columns)]
     for row in board.rows:
         cells = (guard_name(cell) if isinstance(cell, str) else _plain(cell) for cell in row.values())
@@ -80,7 +80,7 @@ def _plain(cell: int | float | None) -> str:
 
 
 def _shown(name: str, cell: Cell, escaped: Callable[[str], str]) -> str:
-    """Return a cell for people: ratings to the point, names escaped."""
+    """Return a cell as text: ratings as whole numbers, names escaped."""
     if isinstance(cell, str):
         return escaped(show(cell, _LONGEST))
     if cell is None:

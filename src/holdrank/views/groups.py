@@ -1,4 +1,4 @@
-"""What leaving out one group after the other does, as a page of its own: a sentence, a picture, a table."""
+"""The effect of leaving out each group, as a page: a sentence, a picture, a table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from holdrank.words.removals import flips_text, winner_text
 
 
 def left_out_page(found: LeaveOneOut) -> str:
-    """Return a page that needs no network; names are escaped."""
+    """Return a page that works offline; names are escaped."""
     head = groups_text(found.by, len(found.changing), found.deciding, len(found.each))
     rows = [
         (

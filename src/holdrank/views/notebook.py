@@ -1,6 +1,6 @@
-"""Results as HTML for notebooks: tables, and pictures in frames of their own, so that no style leaks either way.
+"""Results as HTML for notebooks: tables, and pictures in separate frames, so that no style leaks either way.
 
-Results reach `html_of` through the front door of the package, for it needs what stands on them.
+Results call `html_of` through the package's `__init__`, because it depends on higher rooms.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def html_of(found: object) -> str:
 
 
 def attack_html(found: Attack) -> str:
-    """Return the sentence of an attack, the ballots to change, and how sure it is."""
+    """Return the sentence of an attack, the ballots to change, and its status."""
     return tabular_html(found) + "".join(_paragraph(line) for line in (*found.notes, str(found.status)))
 
 
@@ -85,7 +85,7 @@ def tabular_html(found: Tabular) -> str:
 
 
 def validation_html(found: Validation) -> str:
-    """Return the votes of a file without problems, or what is wrong with it."""
+    """Return the votes of a valid file, or its problems."""
     if found.votes is not None:
         return votes_html(found.votes)
     shown = table(["problem"], [(str(problem),) for problem in found.problems])
@@ -93,7 +93,7 @@ def validation_html(found: Validation) -> str:
 
 
 def reach_html(found: Reach) -> str:
-    """Return the places of items under attack: those not ruled out, and those that attacks were seen to reach."""
+    """Return the places of items under attack: those not ruled out, and those that verified attacks attain."""
     order = sorted(range(len(found.items)), key=lambda k: (found.shown_best[k], found.shown_worst[k], k))
     rows = [
         (show(found.items[k], 60), span(found.best[k], found.worst[k]), span(found.shown_best[k], found.shown_worst[k]))
@@ -125,7 +125,7 @@ def _cell(value: object) -> str:
 
 
 def votes_html(votes: Votes) -> str:
-    """Return what votes are: sizes, choices, notes, and the commonest ballots."""
+    """Return a description of votes: sizes, choices, notes, and the most frequent ballots."""
     head = table(["", ""], votes.facts())
     shown = votes.without_scores()
     commonest = shown.ballots.take(slice(_MOST_ROWS)).matrix().tolist()
@@ -177,7 +177,7 @@ def analysis_html(found: Analysis) -> str:
 
 
 def left_out_html(found: LeaveOneOut) -> str:
-    """Return what leaving out each group does, as a picture, and the sentence about it."""
+    """Return the effect of leaving out each group, as a picture, and the sentence about it."""
     return _framed(left_out(found), 90 + 26 * len(found.consensus.items)) + _paragraph(found.text())
 
 
@@ -241,7 +241,7 @@ def _framed(svg: str, height: int) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table; everything in it is escaped, and stands in its own direction of writing."""
+    """Return a table; all text is escaped and isolated in its own writing direction."""
     titles = "".join(f'<th style="text-align:left">{html.escape(cell)}</th>' for cell in head)
     body = "".join(
         "<tr>"

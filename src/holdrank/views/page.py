@@ -1,4 +1,4 @@
-"""What the page of a report says, in words: templates only lay it out and escape it."""
+"""The text of the page of a report: templates only lay it out and escape it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _PAPER = (
 
 
 def page_view(record: Record) -> dict[str, Any]:
-    """Return what the page says, as text that is not yet escaped."""
+    """Return the text of the page, not yet escaped."""
     votes, drawn, reach = record["votes"], record["bootstrap"], record["reach"]
     pictures = [picture for picture in PICTURES if concerns(picture.name, record)]
     missing = _left_out(record)
@@ -91,13 +91,13 @@ def page_view(record: Record) -> dict[str, Any]:
 
 
 def _remarks(record: Record) -> list[tuple[str, str, str]]:
-    """Return (text, place of the page, words of the link to it) for what stands below the headline."""
+    """Return (text, anchor, text of the link) for the remarks below the headline."""
     found = [(show(other_winners_text(record), LONGEST_TEXT), "rules", "Compare")]
     return [remark for remark in found if remark[0]]
 
 
 def _left_out(record: Record) -> list[LeftOut]:
-    """Return all that the page leaves out, with the reasons; nothing for one item, which has nothing to show."""
+    """Return everything that the page leaves out, with the reasons; empty for a single item."""
     if len(record["items"]) < 2:
         return []
     about = [picture for picture in PICTURES if concerns(picture.name, record)]
@@ -136,7 +136,7 @@ def _key_numbers(record: Record) -> list[tuple[str, str, str]]:
 
 
 def _loss(record: Record) -> tuple[str, str, str]:
-    """Return how far votes are from the consensus; where each compares one pair, how many are against it."""
+    """Return how far votes are from the consensus; for battles, how many are against it."""
     found, votes = record["consensus"], record["votes"]
     brief = Status(found["status"]).in_brief
     compared = record["pairs"]["compared"]
@@ -149,7 +149,7 @@ def _loss(record: Record) -> tuple[str, str, str]:
 
 
 def _reading(record: Record) -> list[tuple[str, str, bool]]:
-    """Return (what, value, whether it is a hash) for everything that is known of how the votes were read."""
+    """Return (name, value, whether it is a hash) for every fact about how the votes were read."""
     votes = record["votes"]
     rows = [("source", file_name(votes["source"]) or "memory", False)]
     if votes["sha256"]:
@@ -166,7 +166,7 @@ def _reading(record: Record) -> list[tuple[str, str, bool]]:
 
 
 def _tier_rows(record: Record) -> list[Record]:
-    """Return the tiers with a row for each item; the last row of a tier has what breaks the gap below."""
+    """Return the tiers with a row for each item; the last row of a tier has the votes that break the gap below."""
     names = record["items"]
     drawn, reach = record["bootstrap"], record["reach"]
     place = {item: k + 1 for k, item in enumerate(record["consensus"]["order"])}
@@ -189,14 +189,14 @@ def _tier_rows(record: Record) -> list[Record]:
 
 
 def _rule(record: Record) -> str:
-    """Return the name of the rule, with the reason where it was chosen for battles."""
+    """Return the name of the rule, with the reason if it was chosen for battles."""
     rule: str = record["consensus"]["rule"]
     why = why_chosen(record["spec"]["rule"], rule)
     return f"{rule_name(rule)}, {why}" if why else rule_name(rule)
 
 
 def _caption(record: Record) -> str:
-    """Return what the table of tiers is about."""
+    """Return the caption of the table of tiers."""
     rule, tiers = _rule(record), record["tiers"]
     if tiers is None:
         return f"Consensus by {rule}, without ties"
@@ -204,7 +204,7 @@ def _caption(record: Record) -> str:
 
 
 def _column_words(record: Record) -> dict[str, str]:
-    """Return what columns are about: where there are tiers, places are still those of the ranking below them."""
+    """Return the meaning of columns: with tiers, places are still those of the ranking below them."""
     tied = record["tiers"] is not None
     return {
         "place_heading": "place without tiers" if tied else "place",
@@ -225,7 +225,7 @@ def _chance(record: Record) -> list[tuple[int, str]]:
 
 
 def _both(record: Record) -> str:
-    """Return what chance does and what an adversary needs, then how many neighbours are separated; or nothing."""
+    """Return the effect of chance and the adversary's number, then how many neighbours are separated; or nothing."""
     found = record.get("chance")
     if found is None:
         return ""
@@ -366,7 +366,7 @@ def _consensus(record: Record) -> Record:
 
 
 def _certificate(record: Record) -> list[tuple[str, str, bool]]:
-    """Return (what, value, whether it is a hash): all that it takes to compute the same again."""
+    """Return (name, value, whether it is a hash): everything needed to repeat the computation."""
     votes, spec = record["votes"], record["spec"]
     rows = [("program", f"holdrank {record['version']}", False), ("record", record["schema"], False)]
     rows += [("file, sha256", votes["sha256"], True)] * bool(votes["sha256"])

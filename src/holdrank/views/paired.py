@@ -21,7 +21,7 @@ _MOST_PAIRS = 2000  # of a page
 
 
 def paired_page(found: PairedTests) -> str:
-    """Return a page that needs no network; names are escaped."""
+    """Return a page that works offline; names are escaped."""
     record = {"items": list(found.items), **paired_record(found)}
     *first, head = found.summary.splitlines()
     parts = [f'<h1 style="font-size:1.35rem">{escape(head)}</h1>', *(f"<p>{escape(line)}</p>" for line in first)]
@@ -52,7 +52,7 @@ def paired_page(found: PairedTests) -> str:
 
 
 def paired_csv(found: PairedTests) -> str:
-    """Return all pairs as CSV; no name is run as a formula."""
+    """Return all pairs as CSV; names are guarded against formulas."""
     columns = columns_of(found)
     lines = [",".join(columns)]
     lines += [

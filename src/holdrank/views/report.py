@@ -1,4 +1,4 @@
-"""The report of an analysis: one page of HTML that needs nothing else, Markdown, a LaTeX table, or its JSON."""
+"""The report of an analysis: one self-contained HTML page, Markdown, a LaTeX table, or its JSON."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ if (record && words && box) ladderSlider(box, { ...JSON.parse(record.textContent
 def write_report(analysis: Analysis, path: str | os.PathLike[str]) -> None:
     """Write an analysis to a file; the extension sets the format: .html, .md, .tex or .json.
 
-    The file appears complete or not at all.
+    The file is written completely or not at all.
     """
     target = Path(path)
     write = FORMS.get(target.suffix.lower())
@@ -59,8 +59,8 @@ def write_report(analysis: Analysis, path: str | os.PathLike[str]) -> None:
 def html(analysis: Analysis) -> str:
     """Return the report as one HTML page, with style, script, pictures and the record inside.
 
-    It asks nothing of any other place, and everything can be read without its script. A long record is packed: then
-    the element ``holdrank-record`` holds ``{"gzip": ...}``, the record as JSON, compressed, in base64.
+    It loads nothing from elsewhere, and everything can be read without its script. A long record is packed: then the
+    element ``holdrank-record`` holds ``{"gzip": ...}``, the record as JSON, compressed, in base64.
     """
     script = "\n" + _file("views/static/holdrank.js") + _START
     css = "\n" + _file("views/static/page.css")
@@ -81,7 +81,7 @@ def html(analysis: Analysis) -> str:
 
 
 def unbroken(text: str) -> str:
-    """Return text in which a number and its unit, percent or seconds, stay on one line."""
+    """Return text in which a number and its unit, percent or seconds, stay together."""
     return re.sub(r"(?<=\d) (?=%|s\b)", "\u00a0", text)
 
 
@@ -91,12 +91,12 @@ def _packed(text: str) -> str:
 
 
 def fingerprint(text: str) -> str:
-    """Return the name by which a policy allows one style or script that stands in a file, and no other."""
+    """Return the hash by which a content security policy allows exactly one inline style or script."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 def markdown(analysis: Analysis) -> str:
-    """Return the report as Markdown: the tables, and the pictures in words."""
+    """Return the report as Markdown: the tables, and the pictures as text."""
     view = page_view(analysis.record)
     text = _environment().get_template("report.md").render(**view)
     return re.sub(r"\n{3,}", "\n\n", text).rstrip() + "\n"
@@ -153,7 +153,7 @@ FORMS: dict[str, Callable[[Analysis], str]] = {".html": html, ".md": markdown, "
 
 @cache
 def _environment() -> Environment:
-    """Return what fills the templates; everything that is no markup of ours is escaped."""
+    """Return the template environment; everything except our own markup is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -182,7 +182,7 @@ def item_markup(name: str) -> Markup:
 
 
 def markdown_text(text: str) -> str:
-    r"""Return text that Markdown shows as it is.
+    r"""Return text that Markdown shows literally.
 
     Examples
     --------
@@ -201,7 +201,7 @@ _LATEX = {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "~": r"\textasciiti
 
 
 def latex_text(text: str) -> str:
-    r"""Return text that LaTeX sets as it is.
+    r"""Return text that LaTeX prints literally.
 
     Examples
     --------
@@ -212,13 +212,13 @@ def latex_text(text: str) -> str:
 
 
 def _json(record: Record) -> str:
-    """Return the record for a script element, out of which no name can break."""
+    """Return the record for a script element; no name can break out of it."""
     text = json.dumps(record, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     return _without_halves(text).replace("<", "\\u003c")
 
 
 def _without_halves(text: str) -> str:
-    """Return JSON in which half of a pair of characters, which no file can hold, is escaped."""
+    """Return JSON with lone surrogates escaped, which no file can hold."""
     return re.sub("[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):04x}", text)
 
 

@@ -183,7 +183,7 @@ def _price_cell(found: Record | None, cost: Price | None) -> Cell:
 
 
 def _compared(record: Record) -> list[tuple[Column, list[Cell]]]:
-    """Return how many battles each item fought; nothing where votes are no battles, or all fought as many."""
+    """Return how many battles each item fought; nothing where votes are not battles, or all fought equally many."""
     noun, n = noun_of(record["votes"]), len(record["items"])
     if noun not in ("battle", "game") or len(record["pairs"]["compared"]) < n:
         return []

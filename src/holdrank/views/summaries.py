@@ -1,4 +1,4 @@
-"""What `check` and `diff` found, for pipelines: a summary in Markdown, and a badge."""
+"""The results of `check` and `diff` for pipelines: a summary in Markdown, and a badge."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Claim:
         What was claimed.
     passed : bool
     result : str
-        What it takes to break it, in a sentence.
+        How many votes break it, in a sentence.
     amounts : mapping or None
-        The same as bounds (see `words.prices`); None where the claim is wrong as it stands.
+        The same as bounds (see `words.prices`); None if the claim is false.
     """
 
     text: str
@@ -42,7 +42,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A file whose claims were tested, and the share of the votes that they had to stand."""
+    """A file whose claims were tested, and the required share of the votes."""
 
     file: str
     votes: Votes
@@ -58,7 +58,7 @@ class Checked:
 
 
 def check_summary(found: Checked) -> str:
-    """Return what a check found as Markdown."""
+    """Return the result of a check as Markdown."""
     failed = sum(not claim.passed for claim in found.claims)
     verdict = "holds" if not failed else f"{failed} of {plural(len(found.claims), 'claim')} failed"
     many = plural(found.votes.total, unit_of(_read(found.votes)))
@@ -126,12 +126,12 @@ def check_badge(found: Checked) -> str:
 
 
 def _read(votes: Votes) -> dict[str, Any]:
-    """Return what tells how one vote is called."""
+    """Return the facts that determine the noun for a vote."""
     return {"format": votes.reading.format, "choices": votes.reading.choices}
 
 
 def _least(claim: Claim) -> float:
-    """Return the share of the votes that a claim is known to stand."""
+    """Return the share of the votes that a claim provably survives."""
     if claim.amounts is None:
         return -1.0
     lower = claim.amounts["lower"]

@@ -122,7 +122,7 @@ def check_items(items: Sequence[str], n: int) -> None:
     seen: set[str] = set()
     for name in items:
         if name in seen:
-            raise InputError(f"two items have the name {quote(name)}", repair="give each item a name of its own")
+            raise InputError(f"two items have the name {quote(name)}", repair="give each item a different name")
         seen.add(name)
 
 

@@ -1,4 +1,4 @@
-"""Every sentence about results, once, made of plain facts: numbers, names and records.
+"""Every sentence about results, once, from plain facts: numbers, names and records.
 
-It stands near the bottom of the house, so that every room can speak with it.
+It is near the bottom of the import order, so that every room can use it.
 """

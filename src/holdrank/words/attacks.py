@@ -1,4 +1,4 @@
-"""An attack in words: how many votes do it, how many only tie it, and how sure that is."""
+"""An attack as a sentence: how many votes succeed, how many only tie, and how certain that is."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def _in_shares(found: Told) -> str:
 
 
 def _doing(found: Told, amount: float, does: str = "", does_alone: str = "", *, begins: bool = True) -> str:
-    """Return that so many votes do it."""
+    """Return that a number of votes is enough."""
     does, does_alone = does or found.deed.does, does_alone or found.deed.does_alone
     votes = found.put(found.way.doing if begins else found.way.going_on, amount)
     return f"{votes} {does if found.way.many_do and amount != 1 else does_alone}"
@@ -178,7 +178,7 @@ def _tied(found: Told) -> str:
 
 
 def _tying(found: Told) -> str:
-    """Return that fewer votes tie it and so many decide."""
+    """Return how many votes tie and how many decide."""
     if found.ties == 0:
         return f"It is tied already; {_doing(found, found.sufficient, begins=False)}"
     does = found.deed.does if found.way.many_do else found.deed.does_alone
@@ -196,7 +196,7 @@ def change_text(found: Told, *, whole: bool) -> str:
 
 
 def proof_text(found: Told, *, whole: bool) -> str:
-    """Return what is known about smaller attacks."""
+    """Return whether smaller attacks are ruled out."""
     least, most = (found.decides, found.sufficient) if whole else (found.lower, found.upper)
     split = f"; {found.noun}s may be split" if found.counts and not whole else ""
     if most == 0:

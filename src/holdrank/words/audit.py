@@ -78,7 +78,7 @@ def head_text(raised: Sequence[str], applied: int) -> str:
 
 
 def about_text(rule: str, votes: str, items: int, level: float) -> str:
-    """Return what was looked at.
+    """Return the subject of the audit.
 
     Examples
     --------
@@ -399,7 +399,7 @@ _SENTENCES: dict[str, Callable[[Facts, bool], str]] = {
 
 
 class _Finding(Protocol):
-    """What a finding tells about itself."""
+    """The texts of a finding."""
 
     @property
     def raised(self) -> bool: ...

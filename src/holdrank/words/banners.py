@@ -1,4 +1,4 @@
-"""What a reader must know before the ranking: what was cut short and how to get it; other orders that are as good."""
+"""Warnings above the ranking: what was cut short and how to get it, and other orders that are as good."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a probe of an audit is raised, in words; the numbers come from whoever decides by them."""
+"""When a probe of an audit is raised, as text; the numbers come from `analysis.probes.bars`."""
 
 from __future__ import annotations
 

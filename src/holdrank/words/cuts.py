@@ -1,4 +1,4 @@
-"""The cut in words: who is safely among the first k, who is undecided, who is safely not."""
+"""The cut in words: which items are safely in the top k, undecided, or safely out."""
 
 from __future__ import annotations
 

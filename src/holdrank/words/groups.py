@@ -50,7 +50,7 @@ def places_text(item: str, place: float, best: float, worst: float) -> str:
 def left_out_text(
     name: str, votes: float, flips: Sequence[tuple[str, str]], winners: Sequence[str], new_winner: bool
 ) -> str:
-    """Return what leaving out one group does, in a sentence.
+    """Return the effect of leaving out one group, in a sentence.
 
     Examples
     --------

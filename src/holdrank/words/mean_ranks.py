@@ -18,7 +18,7 @@ _MOST_NAMED = 12  # items of a group
 
 
 def diagram_left_out(found: Record | None, items: int) -> str:
-    """Return why a diagram would tell nothing, in a line; nothing where it is worth its room.
+    """Return why a diagram is left out, in a line; empty if it is shown.
 
     Examples
     --------

@@ -20,7 +20,7 @@ def number(value: float) -> str:
 
 
 def decimal(value: float, digits: int) -> str:
-    """Return a number with so many significant digits, and without an exponent.
+    """Return a number with a given number of significant digits, without an exponent.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def percent(share: float) -> str:
 
 
 def percent_in_brief(share: float) -> str:
-    """Return a share in percent with two digits, for what is an estimate anyway; nothing for infinity.
+    """Return a share in percent with two digits, for estimates; empty for infinity.
 
     Examples
     --------

@@ -10,7 +10,7 @@ from holdrank.words.numbers import number, percent, plural
 
 _MOST_NAMES = 12  # of a group, in a line
 _MOST_GROUPS = 60
-_COUNTED = 10**9  # rankings; nobody asks how many more there are
+_COUNTED = 10**9  # rankings; larger counts are not printed
 
 
 def count_text(facts: Mapping[str, Any]) -> str:

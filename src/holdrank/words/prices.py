@@ -1,4 +1,4 @@
-"""What it takes to break something: whole votes first, their share second, and how sure that is.
+"""The price of breaking something: whole votes first, their share second, and how certain that is.
 
 Bounds come as in the record of an analysis: ``lower`` and ``upper`` are shares of the votes; ``needed``, ``ties``,
 ``decides`` and ``sufficient`` are whole votes. None stands for infinity, and for whole votes where votes are shares.
@@ -21,7 +21,7 @@ NOT_KNOWN = "not known"
 
 
 class Price(NamedTuple):
-    """What it takes to break something, as text; parts that do not apply are empty.
+    """The price of breaking something, as text; parts that do not apply are empty.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Price(NamedTuple):
 
 
 def price(found: Facts, votes: Facts) -> Price | None:
-    """Return what the bounds of an attack, a gap or an item at the cut say; None when they say nothing.
+    """Return what the bounds of an attack, a gap or an item at the cut say; None if they give no information.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def price(found: Facts, votes: Facts) -> Price | None:
         return both("at least ", least)
     if not least and most:
         return both("at most ", most)
-    # A share is known to some nine digits, so that equal ends may differ by a hair.
+    # A share is known to about nine digits, so that equal ends may differ slightly.
     return both("", most) if most - least <= 1e-9 * part else both("", least, most)
 
 
@@ -125,5 +125,5 @@ def budget_text(share: float, votes: float | None, noun: str = "vote") -> str:
     """
     if votes is None:
         return f"{percent(share)} of the {noun}s"
-    # The share of a whole number of votes, times their number, may miss it by a hair.
+    # The share of a whole number of votes, times their number, may miss it slightly.
     return f"{plural(round(votes, 6), noun)} ({percent(share)})"

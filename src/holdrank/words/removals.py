@@ -1,4 +1,4 @@
-"""Sentences about what happens to the others when an item leaves."""
+"""Sentences about the other items when an item is removed."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def winner_text(winners: Sequence[str], changes: bool) -> str:
 
 
 def removal_text(item: str, flips: Sequence[tuple[str, str]], winners: Sequence[str], changes: bool) -> str:
-    """Return what the removal of an item does, in a sentence.
+    """Return the effect of removing an item, in a sentence.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Lines about a result: loss and status of a consensus, how sure a bound is, what the best threshold buys."""
+"""Lines about a result: loss and status of a consensus, the certainty of a bound, the gain of the best threshold."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def never_compared_text(never: int, pairs: int, neighbours: int) -> str:
 
 
 def so_far(fails: float, does: float) -> str:
-    """Return what is known about an attack while it is looked for: votes that do not suffice, and votes that do.
+    """Return the bounds of an attack while the search runs: votes that do not suffice, and votes that do.
 
     Examples
     --------

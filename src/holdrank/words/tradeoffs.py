@@ -1,4 +1,4 @@
-"""The trade-off between loss and robustness: what is known about each threshold, and in words."""
+"""The trade-off between loss and robustness: the bounds of each threshold, and the sentences about them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Weighed(NamedTuple):
 
 
 def weighed(record: Record) -> Weighed | None:
-    """Return a trade-off with all that is known about its thresholds; None where nothing is.
+    """Return a trade-off with the best bounds of its thresholds; None if there are none.
 
     A sweep over all thresholds has little time for each. The attack on the reported tiers says more about theirs, and
     the gap below a single leader says more about the threshold 0.
@@ -74,7 +74,7 @@ def _any_bound(found: Record) -> bool:
 
 
 def _whole(one: Point, votes: Record) -> Point:
-    """Return a point whose bounds are whole votes: of an infimum, so many are needed, and enough but for a hair."""
+    """Return a point whose bounds are whole votes: an infimum is needed, and slightly more is enough."""
     if not votes["counts"]:
         return one
     total = votes["total"]
@@ -99,8 +99,8 @@ def _without_tiers(one: Point, record: Record) -> Point:
     """Return the threshold 0 with what the gap below a single leader takes, where that is priced without tiers.
 
     Who comes first without tiers is in the first tier at any threshold, so an attack on the gap is one on the tier.
-    That fewer votes do not do it says nothing in turn: two items apart may share a tier because they are level. But
-    by Bradley-Terry items are level only if all between them are.
+    The converse does not hold for lower bounds: two items apart may share a tier because they are level. But by
+    Bradley-Terry items are level only if all between them are.
     """
     gaps, order, ranks = record["gaps"], record["consensus"]["order"], (record["tiers"] or record["consensus"])["ranks"]
     alone = len(first_items(ranks, order)) == 1 and record["tradeoff"]["sizes"][0][0] == 1
@@ -134,7 +134,7 @@ def _attacked(record: Record) -> Point | None:
 
 
 def _rank(one: Point) -> tuple[float, float]:
-    """Return what makes a threshold better than another: what it is proved to bear, then its loss."""
+    """Return the key by which thresholds are compared: the proven lower bound, then the loss."""
     return math.inf if one.lower is None else round(one.lower, 9), -one.loss
 
 
@@ -203,6 +203,6 @@ def robustness_text(record: Record, one: Point) -> str:
 
 
 def _breaking(record: Record, one: Point) -> str:
-    """Return what it takes to break the tiers of a threshold, in a sentence."""
+    """Return how many votes break the tiers of a threshold, in a sentence."""
     text = robustness_text(record, one)
     return text if one.lower is None else f"breaks at {text}"

@@ -24,7 +24,7 @@ def deciding_text(deciding: int, total: int, above: str, below: str) -> str:
 
 
 def effect_text(voter: str, battles: float, lead: float, without: float, pair: tuple[str, str]) -> str:
-    """Return what one voter's leaving does to the lead of one item over another, in strength.
+    """Return the effect of leaving out one voter on the lead of one item over another, in strength.
 
     Examples
     --------

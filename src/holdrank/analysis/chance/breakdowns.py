@@ -110,7 +110,7 @@ class BreakdownInterval(Tabular):
         return f"{self.attack.text()}\n{self.sentence()}"
 
     def sentence(self) -> str:
-        """Return the interval as a sentence of its own."""
+        """Return the interval as a sentence."""
         if not self.known:
             return words.few_samples_text(self.draws)
         return words.interval_sentence(self.lower, self.upper, self.level, self.reached)

@@ -153,7 +153,7 @@ class ColumnProgram:
     """The same program for many items, by column generation: rankings come when their reduced cost is negative.
 
     Pairs come when a solution breaks them. Few pairs are ever in danger and few rankings are needed, so that the
-    program stays small. The bound is that of the duals: whatever they are, the weighted sum of the asked leads is a
+    program stays small. The bound is that of the duals: for any duals, the weighted sum of the required leads is a
     fractional knapsack.
     """
 

@@ -43,7 +43,7 @@ def best_weights(movement: Movement, region: Chords, a: int, b: int, clock: Cloc
         return None, np.zeros(n)
     x, y = solution
     drop = np.abs(y[:, None] - y)
-    # Where the weights say nothing, any doubt is worth a cut.
+    # Where the weights give no information, any doubt is worth a cut.
     loose = fought * (drop + 1e-6) * -(region.errors + region.errors.T)
     used = np.zeros((n, n))
     for block in range(int(change.puts) + int(change.takes)):

@@ -120,7 +120,7 @@ def _replayed(descent: Descent, options: DescentOptions, like: Any, generator: A
         now.add_(1)
 
     with torch.cuda.device(like.device):
-        # Recording wants a stream of its own that has seen all of the work before.
+        # Recording needs a separate stream that has run all of the work before.
         beside = torch.cuda.Stream()
         beside.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(beside):

@@ -114,7 +114,7 @@ def smoothed(
     gamma : float
         Scale of the noise in logits at the end.
     repeats : int
-        Independent runs of each point, each with noise of its own; all at once, like votes and deltas.
+        Number of independent runs of each point; all run at once, like votes and deltas.
     rng : int, Generator or None
         The same number gives the same result; it is kept in the result.
     device : str, optional

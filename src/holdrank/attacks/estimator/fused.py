@@ -25,7 +25,7 @@ from holdrank.attacks.estimator.descent import DescentOptions, Gain, SmoothedPro
 _NARROW = 32  # rankings: up to here they fit into one small block
 _ORDERS = 128  # the costs of orders are filled up to a multiple of this
 _DRAWS = 512  # by one program; each gives eight numbers
-_PROGRAMS = 1056  # at least so many at work: eight for each processor of a large GPU
+_PROGRAMS = 1056  # minimum number at work: eight for each processor of a large GPU
 INTERPRETED = bool(triton.knobs.runtime.interpret)
 _PART = tl.float32 if INTERPRETED else tl.bfloat16  # the interpreter takes the latter for whole numbers
 

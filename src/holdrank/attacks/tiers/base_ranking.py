@@ -54,7 +54,7 @@ class RankingBelow:
 
     def __init__(self, T: Robust, find: Find, whole: FindWhole | None, seek: Find) -> None:
         self.T, self.find_below, self.seek, self._whole = T, find, seek, whole
-        self._known: list[tuple[Aim, Aim, Found]] = []  # aim of the tiers, the same of the ranking, what is known
+        self._known: list[tuple[Aim, Aim, Found]] = []  # aim of the tiers, the same of the ranking, the result
 
     def find(
         self,

@@ -1,8 +1,8 @@
-"""What it takes at least that the ranking below tiers lists items in some order: prices of pairs, chains of neighbours.
+"""Lower bounds on the ranking below tiers listing items in some order: prices of pairs, chains of neighbours.
 
-Kemeny's median wins or ties every pair of neighbours. So where it lists b above a, it goes down from b to a in steps
-each of which has its price, and where a block of items stands above another one, some item is the last of the first
-block and some item the first of the second. Borda's order has a price for every pair.
+Kemeny's median wins or ties every pair of neighbours. So if it lists b above a, each step down from b to a has its
+price, and if a block of items stands above another one, some item is the last of the first block and some item the
+first of the second. Borda's order has a price for every pair.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from holdrank.attacks.tiers.cells import Rows, Score, items_of
 from holdrank.rankings import Floats
 
-_MOST = 32  # items whose blocks are looked at
+_MOST = 32  # items whose blocks are examined
 
 
 class OrderPrices:
@@ -28,12 +28,12 @@ class OrderPrices:
     rows : Rows
     goal : Score
     late : callable
-        Whether time is over for what takes long; what is left out costs nothing, a bound as well.
+        Whether the time for slow steps is over; skipping them keeps bounds valid.
 
     Attributes
     ----------
     direct : (n, n) array
-        At [b, a] what it takes at least for b to stand right above a.
+        At [b, a] a lower bound on b standing directly above a.
     passing : (n, n) array
         The same for any place above.
     """
@@ -51,7 +51,7 @@ class OrderPrices:
         prices = np.zeros((self.n, self.n))
         for b, a in permutations(range(self.n), 2):
             if self._late():
-                return np.zeros_like(prices)  # nothing is known of the rest, and so of the chains
+                return np.zeros_like(prices)  # the rest is unknown, and so are the chains
             if self.rows.base == "kemeny":
                 prices[b, a] = self.rows.single(self.rows.order(((1 << b, 1 << a),)))
             elif self.rows.base == "borda":
@@ -78,7 +78,7 @@ class OrderPrices:
         return self._between[key]
 
     def _inside(self, block: int) -> tuple[list[int], Floats, Floats]:
-        """Return the items of a block, and what it takes at least that each is the first and the last of them."""
+        """Return the items of a block, and lower bounds on each being the first and the last of them."""
         if block not in self._ends:
             items = items_of(block)
             chains = _chains(self.direct[np.ix_(items, items)])
@@ -86,7 +86,7 @@ class OrderPrices:
         return self._ends[block]
 
     def to_score(self, rest: int, missing: int) -> float:
-        """Return a budget below which the order of `rest` cannot score so much: every pair has its own price."""
+        """Return a budget below which the order of `rest` cannot reach this score: every pair has its own price."""
         if rest not in self._steps:
             steps: list[tuple[float, int]] = []
             for p, (i, j) in enumerate(combinations(range(self.n), 2)):
@@ -115,7 +115,7 @@ class OrderPrices:
 
 
 def _chains(prices: Floats) -> Floats:
-    """Return the price of the cheapest chain of neighbours between two items: that of its dearest step."""
+    """Return the price of the cheapest chain of neighbours between two items: that of its most expensive step."""
     chains = prices.copy()
     for c in range(len(prices)):
         chains = np.minimum(chains, np.maximum(chains[:, c : c + 1], chains[c]))

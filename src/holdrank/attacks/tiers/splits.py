@@ -148,9 +148,9 @@ class Splitter:
         return out
 
     def _next_items(self, cell: Cell) -> list[Cell]:
-        """Return the cells with one more item of the median, in the last tier or in one of its own.
+        """Return the cells with one more item of the median, in the last tier or in a new one.
 
-        Where the tiers so far decide, this tells as much as whole tiers do, and there are far fewer next items.
+        If the tiers so far decide, this is as good as whole tiers, and there are far fewer next items.
         """
         out = []
         limit = self.limit(cell)
@@ -168,7 +168,7 @@ class Splitter:
         return out
 
     def _with_order_bound(self, cell: Cell) -> Cell:
-        """Return the cell with what it takes at least that the median lists its blocks in this order."""
+        """Return the cell with a lower bound on the median listing its blocks in this order."""
         return replace(cell, bound=max(cell.bound, self.orders.of_blocks(cell.blocks())))
 
     def _close_sets(self, items: list[int], limit: float) -> Iterator[int]:
@@ -392,9 +392,9 @@ class Splitter:
         return out
 
     def _narrowed(self, cell: Cell, P: Floats) -> list[Cell] | None:
-        """Return the two parts of the cell by the level between deviations that these votes have the wrong way round.
+        """Return the two parts of the cell by the level between deviations that these votes have in the wrong order.
 
-        Of all such conditions the one that they miss most is chosen.
+        Of all such conditions the one that they violate most is chosen.
         """
         devs = np.abs(P - 0.5)
 

@@ -13,7 +13,7 @@ _BLOCK = 1 << 20
 
 
 class Digests:
-    """Hashes the files of a scan in a thread of its own; a context manager, which ends the thread."""
+    """Hashes the files of a scan in a separate thread; a context manager, which ends the thread."""
 
     def __init__(self, scan: Scan) -> None:
         self._scan = scan

@@ -183,7 +183,7 @@ def matching(source: str | os.PathLike[str]) -> list[str]:
 
 
 class Engine:
-    """A DuckDB of its own, with a limit on its memory and a folder for the rest; a context manager."""
+    """A separate DuckDB with a memory limit and a folder for the rest; a context manager."""
 
     def __init__(
         self, progress: Callable[[Step], None] | None = None, *, memory: str = MEMORY, threads: int | None = None
@@ -266,7 +266,7 @@ class Engine:
         def work() -> None:
             try:
                 answer.append(self._connection.execute(query))
-            except BaseException as error:  # noqa: BLE001 - raised again by whoever waits
+            except BaseException as error:  # noqa: BLE001 - raised again by the waiting thread
                 failure.append(error)
 
         thread = Thread(target=work, daemon=True)

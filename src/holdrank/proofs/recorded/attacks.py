@@ -53,7 +53,7 @@ def claim_checks(recorded: Recorded, row: Record) -> Iterator[Check]:
         yield Check(f"{show(row['claim'], 80)}: {row['holds']}", "refuted", "the opposite is true")
     if goal is not None and row["attack"] is None:
         yield Check(
-            f"what it takes against {show(row['claim'], 80)}", "open", "it was not tested within the time limit"
+            f"the votes needed against {show(row['claim'], 80)}", "open", "it was not tested within the time limit"
         )
     yield from attack_checks(recorded, checker, told, row["attack"], goal)
 

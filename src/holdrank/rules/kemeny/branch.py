@@ -80,7 +80,7 @@ def solve(
         return subsets.solve(cost, tolerance)
     tree.try_order(search.better_order(cost, tree.best, clock, steps=_LOOKS_FIRST * cost.size))
     if step and rounding(tree.value) >= step:
-        return tree.part(tree.how)  # sums so large that no bound can be told from the next cost
+        return tree.part(tree.how)  # sums so large that a bound cannot be distinguished from the next cost
     if isinstance(tree, _Cycles) and len(cost) <= _FEW_ITEMS and _CUT_ROUNDS:
         tree = tree.with_triangles()
     tree.relax(tree.root, min(_CUT_ROUNDS_FIRST, _CUT_ROUNDS), _ROOM_FIRST)
@@ -251,7 +251,7 @@ class _Tree:
         """Yield two children that differ in one pair, after fixing the pairs that the reduced costs decide."""
         lower, upper = node.lower.copy(), node.upper.copy()
         # A free column off its cheaper bound adds its reduced cost: too much for an order that is cheaper by a step.
-        # (Of a fixed column the reduced cost says nothing: it has nowhere to go.)
+        # (The reduced cost of a fixed column is irrelevant: it cannot move.)
         spare = self.value - self.step - node.priced + rounding(self.value)
         free = node.lower < node.upper
         lower[free & (node.reduced_costs < -spare)] = 1.0

@@ -1,7 +1,7 @@
-"""Sets of items that can stand at one end of an order, and what they lose at least: grown layer after layer.
+"""Sets of items that can stand at one end of an order, and their minimum loss: grown layer by layer.
 
-What an item loses when it joins a set is looked up: each row depends on its own few items only, so rows that share most
-of their items share a table, which has a line for every subset of these. Numbers are whole; two are added up at a time.
+The loss of an item that joins a set is looked up: each row depends only on its own few items, so rows that share most
+of their items share a table, which has a line for every subset of these. Numbers are whole; two are added at a time.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ _FULL = -2
 
 
 class Tables:
-    """What every item is charged when it joins a set.
+    """The loss of every item when it joins a set.
 
     Parameters
     ----------
     deviations : (n, n) array
-        What is lost by placing i before j.
+        The loss of placing i before j.
     triangles : (t, 4) array
         Items a, b, c and a price, lost by the orders abc, bca and cab.
     cuts : sequence of (Cut, int)
         Rows with a price, lost for each unit of slack.
     fixed : (n, n) array of bool
-        The orders looked at are those that place i before j.
+        Only orders that place i before j are considered.
     most_loss : int
-        Sets that lose more (in halves) are not asked for.
+        Sets that lose more (in halves) are not needed.
     together : 8 or 10
         Items of a table: more make fewer tables, which take longer to fill.
     """
@@ -80,7 +80,7 @@ class Tables:
 
 
 class End:
-    """Sets of items that can stand at one end of an order, layer after layer, and what each loses at least."""
+    """Sets of items that can stand at one end of an order, layer by layer, and the minimum loss of each."""
 
     def __init__(self, tables: Tables, most: int) -> None:
         self.tables, self.most = tables, most
@@ -96,11 +96,11 @@ class End:
         return self.layers[-1] == self.layers[-2]
 
     def least(self, size: int) -> int:
-        """Return what a set of this size loses at least."""
+        """Return the minimum loss of a set of this size."""
         return self.lost[size] if size < len(self.lost) else self.limit + 1
 
     def slots(self, start: int, end: int, room: int) -> npt.NDArray[np.int32]:
-        """Return a table in which the sets of these numbers are found, with room for so many more."""
+        """Return a hash table of the sets with these numbers, with room for further ones."""
         slots = np.zeros(1 << (2 * (end - start + room)).bit_length(), dtype=np.int32)
         call("enter_prefixes", self.tables.n, self.states, start, end, slots, len(slots) - 1)
         return slots

@@ -107,7 +107,7 @@ def raise_to_step(bound: float, value: float, step: float) -> float:
     """Return the lowest cost that an order can have, given that no order is below `bound` and one costs `value`.
 
     A bound from a linear program carries the rounding of long sums: with steps, it is lowered by that much before it
-    is raised to the next possible cost, so that very large sums are never taken for proved.
+    is raised to the next possible cost, so that very large sums are never wrongly reported as proven.
     """
     if step == 0:
         return value if bound >= value - TIED * abs(value) else bound

@@ -25,7 +25,7 @@ from holdrank.rules.kemeny.ends import End, Tables
 from holdrank.rules.kemeny.program import Program
 from holdrank.status import Clock
 
-SCALE = 1024  # prices are multiples of one part in so many of a step
+SCALE = 1024  # prices are multiples of this fraction of a step
 MOST_COST = 2.0**40  # above, whole numbers might overflow
 _MOST_CHARGED = 2.0**31  # sums of losses up to which two fit into one number
 _TOGETHER, _TOGETHER_FOR_LONG = 8, 10  # items of a table

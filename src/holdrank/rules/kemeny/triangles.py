@@ -37,7 +37,7 @@ def violated_triangles(before: Floats, tolerance: float, most: int) -> tuple[Flo
     def scan(lowest: int, excesses: Floats, triples: Ints) -> None:
         call("scan_triangles", before, len(before), tolerance, lowest, steps, excesses, triples, len(excesses))
 
-    steps = np.zeros(102, np.int64)  # how many rows have an excess of so many hundredths
+    steps = np.zeros(102, np.int64)  # number of rows by excess, in hundredths
     scan(0, np.empty(0), np.empty((0, 3), np.int64))
     enough = np.flatnonzero(np.cumsum(steps[::-1]) >= most)
     lowest = len(steps) - 1 - int(enough[0]) if len(enough) else 0

@@ -147,7 +147,7 @@ class LinearProgram:
         if self._in_a_moment:
             highs.run()
         else:
-            # In a thread of its own, so that Python stays awake for Ctrl-C.
+            # In a separate thread, so that Python still handles Ctrl-C.
             highs.startSolve()
             while not highs.wait(0.1)[0]:
                 if clock.interrupted:

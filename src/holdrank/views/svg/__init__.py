@@ -1,4 +1,4 @@
-"""Seven pictures of the record of an analysis: each as SVG for a page and as text, which is also its label.
+"""Seven pictures of the record of an analysis, each as SVG for a page and as text, which is also its label.
 
 Colours are class names; `static/page.css` gives them, for light and dark screens and for print.
 """
@@ -28,7 +28,7 @@ from holdrank.words.tradeoffs import tradeoff_text as tradeoff_text
 
 
 class Picture(NamedTuple):
-    """One of the seven: its name, heading and explanation, and the functions that draw and tell it."""
+    """One of the seven pictures: its name, heading and explanation, and the functions for SVG and text."""
 
     name: str
     heading: str
@@ -37,7 +37,7 @@ class Picture(NamedTuple):
     tell: Callable[[Record], str]
 
     def explained(self, record: Record) -> str:
-        """Return the explanation, with what one vote of these is called, and what only this record shows."""
+        """Return the explanation, with the noun for one vote and remarks on this record."""
         said = self.explanation.format(votes=f"{noun_of(record['votes'])}s")
         return f"{said} {reported_text(record)}".rstrip() if self.name == "tradeoff" else said
 

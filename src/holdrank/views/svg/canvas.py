@@ -48,7 +48,7 @@ def fitted(text: str, width: float, size: float = SIZE) -> str:
 
 
 def attribute(text: str) -> str:
-    """Return text as it stands in an attribute; its lines stay lines."""
+    """Return text for an attribute; line breaks are kept."""
     return escape(text, quote=True).replace("\n", "&#10;")
 
 

@@ -1,4 +1,4 @@
-"""Curves: how many votes it takes to move the consensus so far, and what robustness costs in loss."""
+"""Curves: how many votes move the consensus by each distance, and what robustness costs in loss."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ class _Frame:
 
 
 def breakdown(record: Record) -> str:
-    """Return the breakdown curves: for each distance, the share of votes that must change to move so far."""
+    """Return the breakdown curves: for each distance, the share of votes that must change to reach it."""
     curves = known_curves(record)
     if not curves:
         return sentence("breakdown", breakdown_text(record))
     known = [value for curve in curves for end in ("lower", "upper") for value in curve[end] if value is not None]
     endless = any(value is None for curve in curves for value in curve["lower"])
     labels = [curve_name(curve["rule"], _brief(curve["theta"])) for curve in curves]
-    # Beside the curves the threshold would take the room; whoever points at one gets it.
+    # Next to the curves the threshold would take too much room; it is shown as a tooltip.
     short = [label if curve["theta"] is None else "tiers" for label, curve in zip(labels, curves, strict=True)]
     right = _WIDTH - max(width_of(label, 13) for label in short) - 20
     sheet = Canvas("breakdown", _WIDTH)

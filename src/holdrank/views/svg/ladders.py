@@ -1,4 +1,4 @@
-"""The tier ladder: blocks from top to bottom, and what it takes to break each gap between them."""
+"""The tier ladder: blocks from top to bottom, and the votes that break each gap between them."""
 
 from __future__ import annotations
 

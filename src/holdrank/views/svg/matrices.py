@@ -28,7 +28,7 @@ def heatmap(record: Record) -> str:
     size = min(13.0, cell - 1)
     wide = min(max(width_of(named(names[item]), size) for item in order[:n]), _WIDEST_NAME)
     left, top = wide + 34, 72.0
-    # Where the cells are, for whoever points at one; a narrow page leaves the names out.
+    # Positions of the cells, for tooltips; a narrow page leaves the names out.
     where = {"names": digits(wide), "left": digits(left), "top": digits(top), "cell": f"{cell:.4g}", "items": str(n)}
     sheet = Canvas("heatmap", left + max(n * cell + 8, 366.0), data=where)
     _key(sheet, record, n, left)
@@ -93,7 +93,7 @@ def _runs(record: Record, n: int) -> dict[int, str]:
 
 
 def _hatched(record: Record, n: int) -> str:
-    """Return the cells that few or no votes speak for."""
+    """Return the cells with few or no votes."""
     least = _few(record)
     runs = []
     for i in range(n):

@@ -1,4 +1,4 @@
-"""Places of items: where chance and an adversary can move each, and what moved in an attack."""
+"""Places of items: where chance and an adversary can move each, and the moves of an attack."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _LEAST_MOVED, _MOST_MOVED = 8, 24  # items of an attack that are drawn
 
 
 def ranges(record: Record) -> str:
-    """Return the place of each item with what chance and an adversary can make of it.
+    """Return the place of each item with its ranges by chance and under attack.
 
     The dot is the place in the consensus, the thin bar the interval of the bootstrap. The thick bar is every place
-    that is not ruled out for an adversary with the budget; its dark part was reached by an attack that was run.
+    that is not ruled out for an adversary with the budget; its dark part is attained by a verified attack.
     """
     order, names, n = record["consensus"]["order"], record["items"], len(record["items"])
     drawn, reach = record["bootstrap"], record["reach"]
@@ -69,7 +69,7 @@ def ranges(record: Record) -> str:
 
 
 def _ranges_key(sheet: Canvas, record: Record) -> float:
-    """Write what the signs mean, in as many lines as it takes; return the height of that."""
+    """Write the key, on as many lines as needed; return its height."""
     signs = [("dot", "place in the consensus")]
     if record["bootstrap"] is not None:
         signs.append(("noise", f"{percent(record['bootstrap']['level'])} of bootstrap samples"))
@@ -208,7 +208,7 @@ def _middles(groups: list[list[int]]) -> dict[int, float]:
 
 
 def _cost(record: Record) -> str:
-    """Return what the attack that was run changes."""
+    """Return the cost of the verified attack."""
     found, votes = record["attack"], record["votes"]
     most = found["sufficient"] if found["whole"] and votes["counts"] else None
     if most is not None:

@@ -129,7 +129,7 @@ def _column_items(table: Table, used: Sequence[int]) -> list[str]:
             raise table.name_fault(
                 f"columns {where[name] + 1} and {k + 1} have the same name",
                 k,
-                "a name of its own for each item",
+                "a different name for each item",
                 Message("rename one, or choose columns by position with ", Option("columns")),
             )
     return list(where)
