@@ -189,7 +189,8 @@ class _Run(Steps):
             time_limit=self._part.time_limit(),
             progress=self.progress,
         )
-        if is_open(amounts(found), whole=self.votes.is_counts):  # else whole votes are settled, if not their share
+        # Whole votes may be settled, if not their share.
+        if found.status.is_interrupted or is_open(amounts(found), whole=self.votes.is_counts):
             self._note_if_open(found.status)
         self.record["attack"] = self._attacked(found, self.statistic)
 
@@ -262,7 +263,7 @@ class _Run(Steps):
             prices.refine(self._part, say, most=_TOPMOST)
         else:
             prices.one_by_one(self._part, say)
-        if prices.cut_short is not None:
+        if prices.cut_short is not None and (prices.lacking or prices.cut_short.is_interrupted):
             self._note(prices.cut_short)
 
     def _refine(self) -> None:
