@@ -61,7 +61,7 @@ print("watch.png: what each threshold costs, and what it withstands")
 # ok      every pair: 198 of 1,500 ballots move the consensus by 1 of 15 pairs (13.2 %, proven minimum).
 # exit code 0
 #
-# FAILED  every pair: 17 of 1,500 ballots move the consensus by 1 of 15 pairs (1.13 %, proven minimum).
+# FAILED  every pair: 17 of 1,500 ballots move the consensus by 1 of 15 pairs (1.13 %, proven minimum). Required: 75.
 # exit code 4
 #
 # watch.png: what each threshold costs, and what it withstands

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import holdrank as hr
+from holdrank.analysis.races import Prices
 from holdrank.analysis.records import mismatch
 from holdrank.views.report import html, markdown
 
@@ -107,3 +108,14 @@ def test_a_long_record_comes_out_of_the_page_whole(found):
     assert {**record, "headline": found.headline} == found.record
     slider = json.loads(re.search(r'id="ladder-words">(.*?)</script>', page)[1])
     assert slider["path"] == found.record["path"]
+
+
+def test_ranges_are_answers_and_only_what_has_no_end_was_cut_short():
+    votes = hr.Votes.from_orders([["a", "b"], ["b", "a"]], weights=[3, 2])
+    found = Prices(votes, hr.kemeny, hr.kemeny(votes).ranking, [])
+    row = {"lower": 0.1, "upper": 0.2, "needed": 1.0, "ties": 1.0, "decides": 1.0, "sufficient": 2.0, "known": True}
+    found.rows = [row, {**row, "lower": None, "sufficient": None}]  # the second cannot be broken
+    assert not found.lacking
+    for unknown in ({**row, "sufficient": None}, {**row, "known": False}):
+        found.rows = [row, unknown]
+        assert found.lacking

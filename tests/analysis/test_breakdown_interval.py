@@ -303,3 +303,10 @@ class TestCommand:
         assert code == 0
         assert "No interval" in out
         assert "gives all samples" in err
+
+
+def test_there_is_no_sign_before_zero():
+    votes = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[60, 40])
+    found = hr.breakdown_interval(votes, hr.kemeny, hr.NewWinner(), draws=200, rng=0)
+    assert found.lower == 0
+    assert repr(found) == "BreakdownInterval(another winner: 0.1, 0 to 0.2, bootstrap)"

@@ -52,6 +52,26 @@ CUT = """() => {
 }"""
 
 
+def tradeoff_of(n, votes):
+    """Return a trade-off of many thresholds whose losses are nearly the same, as those of sparse battles are."""
+    losses = [0.2 + 0.00001 * (k * 7 % 23) for k in range(40)]
+    lower = [(k % 5) / votes for k in range(40)]
+    return {
+        "theta": [*(round(k / 100, 2) for k in range(40)), 0.5],
+        "loss": [*losses, 0.5],
+        "lower": [*lower, None],
+        "upper": [*(low + 3 / votes for low in lower), None],
+        "pareto": [True] * 41,
+        "sizes": [[1] * n] * 41,
+        "best": 4,
+        "tolerance": 0.02,
+        "delta": None,
+        "distance": "hausdorff_ns",
+        "goal": "another winner",
+        "status": "certified bounds: the minimum share lies between lower and upper",
+    }
+
+
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
     """Reports of some sizes: where they lie."""
@@ -62,6 +82,7 @@ def pages(tmp_path_factory):
         record["votes"] |= {"source": "/home/ann/arena.csv", "sha256": "0" * 64, "format": "battles"}
         record["spec"]["time_limit"] = 40.0
         record["steps"][-1] |= {"state": "cut short", "note": "time limit reached"}
+        record["tradeoff"] = tradeoff_of(n, record["votes"]["total"])
         record["headline"] = headline(record)
         found[n] = folder / f"report-{n}.html"
         found[n].write_text(html(Analysis(record)), encoding="utf-8")
@@ -81,8 +102,13 @@ def test_the_ranking_is_on_the_first_screen_and_no_text_is_cut_or_crowded(pages,
     assert len(bottoms) == min(n, 10)
     seen = len(bottoms) if viewport is SCREEN else 1
     assert bottoms[seen - 1] <= viewport["height"]
-    assert page.evaluate(CROWDED) == []
-    assert page.evaluate(CUT) == []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches") == (scheme == "dark")
+        assert page.evaluate(CROWDED) == []
+        assert page.evaluate(CUT) == []
+    drawn = page.eval_on_selector_all("svg.picture", "all => all.map((x) => x.classList[1])")
+    assert {"heatmap", "breakdown", "tradeoff", "attack"} <= set(drawn)
     assert page.locator(".banner").inner_text().endswith("holdrank report arena.csv --theta 0.1 --time-limit 200")
 
 

@@ -8,6 +8,7 @@ import re
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import holdrank as hr
@@ -117,6 +118,22 @@ def test_a_moved_threshold_stays_while_results_come_in(page, tmp_path):
     done(page)
     assert blocks(page) == 1
     expect(slider).to_be_focused()
+
+
+def test_an_arena_of_100_models_shows_its_ranking_first_and_fills_the_rest(page, tmp_path):
+    rng = np.random.default_rng(9)
+    pairs = [rng.choice(100, 2, replace=False) for _ in range(5000)]
+    battles = [f"m{a},m{b},{'model_a' if rng.random() < 1 / (1 + 1.03 ** (a - b)) else 'model_b'}" for a, b in pairs]
+    drop(page, tmp_path, "\n".join(["model_a,model_b,winner", *battles]))
+    rows = page.locator("#ranking table.board tbody tr")
+    expect(rows).to_have_count(100)
+    assert page.locator("#progress .job[data-over='no']").count() == 1
+    tenth = "all => all[9].getBoundingClientRect().bottom"  # at once: the board is replaced as it fills
+    assert page.eval_on_selector_all("#ranking table.board tbody tr", tenth) <= 900  # without scrolling
+    expect(page.locator("#ranking td.rating")).to_have_count(100)
+    expect(page.locator("#ranking td.overtake")).to_have_count(100, timeout=60_000)
+    expect(page.locator("h1")).to_contain_text("of 5,000 battles")
+    page.locator("#progress").get_by_role("button", name="Cancel").click()
 
 
 def test_an_analysis_can_be_cancelled(page, tmp_path, noise):

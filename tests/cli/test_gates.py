@@ -71,6 +71,7 @@ def test_claims_hold_up_to_their_share(claim, share, check):
     code, out, _ = check("--claim", claim, "--min-breakdown", str(share + 0.001))
     assert code == 4
     assert out.startswith(f"FAILED  {claim}: ")
+    assert out.endswith(f" Required: {round(100 * share) + 1}.\n")
 
 
 @pytest.mark.parametrize("claim", ["Beech wins", "Elm above Ash"])

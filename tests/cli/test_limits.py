@@ -17,7 +17,7 @@ import holdrank as hr
 from holdrank import cli
 from holdrank.attacks import answers
 from holdrank.cli.options import READING_OPTIONS, ReadingCommand
-from holdrank.status import Status
+from holdrank.status import Clock, Status
 
 QUICK = {"validate", "convert", "paired-tests"}  # they look no further than the file, or count it once
 
@@ -226,3 +226,13 @@ def test_a_check_of_every_pair_says_when_other_rankings_are_as_good(run, monkeyp
     code, out, _ = run("check", "level.csv", "-q")
     assert code == 4
     assert out.endswith("none ruled out. Not proved. Other rankings are equally good already.\n")
+
+
+def test_a_check_that_is_interrupted_keeps_what_it_checked(run, monkeypatch):
+    run("report", "easy.csv", "-q", "-o", "easy.json", "--draws", "0")
+    monkeypatch.setattr(Clock, "interrupted", property(lambda _: True, lambda *_: None))
+    code, out, _ = run("verify", "easy.json", "easy.csv", "-q")
+    assert code == 130
+    first, *_, last = out.splitlines()
+    assert first.startswith("proved ")
+    assert last == "open     all other statements (interrupted before it was checked)"

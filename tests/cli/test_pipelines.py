@@ -120,7 +120,7 @@ def test_what_fails_is_said_everywhere(runner: Runner) -> None:
     page = runner.summary.read_text("utf-8")
     assert page.startswith("### votes.soc: 1 of 1 claim failed\n")
     assert "| **failed** | Ash wins |" in page
-    assert "until 10 % of the votes change" in page
+    assert "A claim passes if breaking it is proved to take at least 10 of 100 ballots (10 %)." in page
     assert words_of(runner.folder / "badge.svg") == ["Ash wins", "breaks at 4 ballots"]
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations
+from fractions import Fraction
+from itertools import combinations, pairwise, permutations, product
+from math import inf
 
 import numpy as np
 import pytest
 
 import holdrank as hr
 from holdrank.attacks.goals import Above, Distance, Enters, Leaves, NewWinner, TopSet, Wins
-from holdrank.proofs.borders import Borders
+from holdrank.proofs.borders import Borders, _by_chains
 from holdrank.proofs.statistics import Exactly
 
 import oracles
@@ -134,3 +136,16 @@ def test_one_tier_splits_where_a_pair_gets_out_of_the_threshold():
     assert float(borders.least(Distance(0.5, "hausdorff_half").aim(before, "ab"))) == pytest.approx(1, abs=1e-6)
     assert borders.least(Distance(1.0, "hausdorff_half").aim(before, "ab")) == math.inf  # one pair cannot be turned
     assert borders.least(Distance(1.0).aim(before, "ab")) == math.inf
+
+
+def test_chains_are_the_least_of_the_largest_steps():
+    rng = np.random.default_rng(5)
+    for n in (2, 3, 6):
+        level = [[inf if k == 7 else Fraction(int(k), 3) for k in row] for row in rng.integers(0, 8, (n, n))]
+        for i in range(n):
+            level[i][i] = Fraction(0)
+        found = _by_chains(level)
+        for b, a in product(range(n), repeat=2):
+            middles = [c for c in range(n) if c not in (a, b)]
+            chains = [(b, *between, a) for size in range(len(middles) + 1) for between in permutations(middles, size)]
+            assert found[b][a] == min(max(level[x][y] for x, y in pairwise(chain)) for chain in chains)

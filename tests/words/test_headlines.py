@@ -137,6 +137,9 @@ def test_the_number_at_the_first_gap_is_reconciled_with_the_headline():
     record = record_of(alone["ranks"], ends(0.0, 0.001, 4, 4), names=names, total=9000, tiers=alone, gaps=[gap])
     assert headline(record) == "m0 is first, but fragile: changing 4 of 9,000 votes can end the lead."
     assert subline(record) == ("Proven minimum: 3 are not enough. 19 put another item ahead of m0.")
+    record["gaps"] = [{**gap, "upper": None, "sufficient": None}]
+    assert subline(record).endswith("not enough. Putting another item ahead of m0 takes at least 19.")
+    record["gaps"] = [gap]
     shared = {"ranks": [1, 1, *range(2, 17)]}
     assert subline({**record, "tiers": shared}).endswith("19 change which 2 items come first without tiers.")
 

@@ -67,6 +67,7 @@ _LEVEL = 0.95  # of tests
 _TOPMOST = 5  # gaps, and races, that have closer bounds from the start
 _AT_WORK = 0.95  # of the time limit; the rest is for what looks at no clock, such as writing the page
 _PILOT = 0.1  # of the time of a bootstrap, in which two samples must be ranked: else there will not be enough of them
+_CURVE_AT_ONCE, _FOR_A_CURVE = 100, 0.1  # beyond so many items, a curve in less than this part of the limit is empty
 _POLISH = 0.6  # of the time limit, after which no bound is made closer
 
 
@@ -188,7 +189,8 @@ class _Run(Steps):
             time_limit=self._part.time_limit(),
             progress=self.progress,
         )
-        if is_open(amounts(found), whole=self.votes.is_counts):  # else whole votes are settled, if not their share
+        # Whole votes may be settled, if not their share.
+        if found.status.is_interrupted or is_open(amounts(found), whole=self.votes.is_counts):
             self._note_if_open(found.status)
         self.record["attack"] = self._attacked(found, self.statistic)
 
@@ -261,7 +263,7 @@ class _Run(Steps):
             prices.refine(self._part, say, most=_TOPMOST)
         else:
             prices.one_by_one(self._part, say)
-        if prices.cut_short is not None:
+        if prices.cut_short is not None and (prices.lacking or prices.cut_short.is_interrupted):
             self._note(prices.cut_short)
 
     def _refine(self) -> None:
@@ -387,7 +389,8 @@ class _Run(Steps):
         asked += [borda if n <= CURVE_ITEMS else copeland] * (self.rule.median_of == "kendall")
         for done, T in enumerate(asked):
             left = self._part.time_limit()
-            if done and left == 0:
+            least = 0.0 if n <= _CURVE_AT_ONCE else _FOR_A_CURVE * (self.spec.time_limit or 0.0)
+            if left is not None and (left < least or (done and left == 0)):
                 self._note(Status.BETWEEN_TIME_LIMIT)
                 break
             limit = None if left is None else left / (len(asked) - done)

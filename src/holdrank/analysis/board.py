@@ -19,7 +19,7 @@ from holdrank.rules.merges import Robust, consensus_of, settled
 from holdrank.rules.registry import auto
 from holdrank.status import LEAST_DRAWS, Clock, Status, Step, Tabular
 from holdrank.votes.votes import Votes
-from holdrank.words.results import few_draws_text
+from holdrank.words.results import few_draws_text, first_so_far
 
 COLUMNS = (
     "rank",
@@ -135,6 +135,8 @@ def leaderboard(
         )
     with Clock(seconds) as clock:
         found = consensus_of(votes, T, seconds)
+        if progress is not None:
+            progress(Step("columns", 0, 1, first_so_far(votes.items[found.ranking.order[0]])))
         board = _filled(votes, T, found, _chosen(columns, found, T), draws, rng, clock, progress)
     return replace(board, seconds=perf_counter() - started)
 

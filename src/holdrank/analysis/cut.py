@@ -79,7 +79,7 @@ def _firm(votes: Votes, T: Statistic, before: Ranking, k: int, budget: float, cl
     for upwards in (True, False):
         for b in _levels(allowed, int(votes.total), upwards=upwards):
             left = part.seconds_left()
-            if b != allowed and left < 2 * lasted:
+            if b != allowed and (part.over() or left < 2 * lasted):
                 break
             lower = margins - 2 * b
             np.fill_diagonal(lower, 0.0)

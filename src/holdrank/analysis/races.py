@@ -27,7 +27,7 @@ from holdrank.words.prices import AMOUNTS
 Say: TypeAlias = Callable[[int, int], None]  # progress: how many are done, of how many
 
 _TOO_SHORT = 0.05  # seconds: not worth a try
-_CLOSER = 2.0  # seconds for closer bounds on one goal
+_CLOSER = 2.0  # seconds for closer bounds on one goal, or its part of the time where that is more
 
 
 def neighbours(ranking: Ranking, items: Sequence[str]) -> list[goals.Goal]:
@@ -111,16 +111,24 @@ class Prices:
 
         Each goal has its own attack, whose bounds replace weaker ones.
         """
-        while self._closer < (len(self.rows) if most is None else min(most, len(self.rows))):
+        last = len(self.rows) if most is None else min(most, len(self.rows))
+        while self._closer < last:
             row = self.rows[self._closer]
             if not row["known"] or is_open(row, whole=self.votes.is_counts):
-                left = min(clock.seconds_left(), _CLOSER)
+                left = clock.seconds_left()
+                left = _CLOSER if math.isinf(left) else min(left, max(_CLOSER, left / (last - self._closer)))
                 if left < _TOO_SHORT:
                     break
                 say(self._closer, len(self.rows))
                 row |= _nearer(row, self._attacked(self.asked[self._closer], left))
             self._closer += 1
         return self._closer
+
+    @property
+    def lacking(self) -> bool:
+        """Whether a goal has no bound at one end: a range of two numbers is an answer."""
+        end = "sufficient" if self.votes.is_counts else "upper"
+        return any(not row["known"] or (row["lower"] is not None and row[end] is None) for row in self.rows)
 
     def _attacked(self, goal: goals.Goal, seconds: float) -> Record:
         limit = None if math.isinf(seconds) else seconds

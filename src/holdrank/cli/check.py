@@ -30,6 +30,8 @@ from holdrank.cli.options import (
 )
 from holdrank.cli.printing import EXIT_GATE, complain, print_json, progress_line, searching, tell_limit
 from holdrank.errors import show
+from holdrank.words.numbers import number, percent
+from holdrank.words.prices import required
 
 if TYPE_CHECKING:
     from holdrank.attacks.goals import Goal
@@ -46,11 +48,15 @@ class _Tested(NamedTuple):
     line: str
     attack: Attack | None
 
+    def too_few(self, least: float) -> bool:
+        """Whether it is not proved that breaking it takes such a share of the votes."""
+        return self.attack is not None and _shares(self.attack)[0] < least
+
 
 @click.command(cls=ReadingCommand)
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--min-breakdown", type=click.FloatRange(0, 1), default=0.01, show_default=True,
-              help="Share of the votes that must change before a claim breaks.")  # fmt: skip
+              help="Share of the votes that it must take to break a claim, rounded up to whole votes.")  # fmt: skip
 @click.option("--separated", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="LEVEL",
               help="Each claim must also be statistically significant at this level, such as 0.95.")  # fmt: skip
 @click.option("--claim", "claims", multiple=True, metavar="CLAIM",
@@ -96,8 +102,11 @@ def check(files: tuple[str, ...], min_breakdown: float, separated: float | None,
             _print_record(votes, T, consensus, tested, spec | {"time_limit": time_limit})
         else:
             where = f"{show(file, 200)}: " if len(files) > 1 else ""
+            asked = required(min_breakdown, {"counts": votes.is_counts, "total": votes.total})
+            needed = f" Required: {number(asked) if votes.is_counts else percent(asked)}."
             for one in tested:
-                click.echo(f"{'ok    ' if one.passed else 'FAILED'}  {where}{one.claim}: {one.line}")
+                more = needed if one.too_few(min_breakdown) else ""
+                click.echo(f"{'ok    ' if one.passed else 'FAILED'}  {where}{one.claim}: {one.line}{more}")
             tell_rule(rule, settled)
         if summary is not None or badge is not None:
             _write(file, votes, consensus, T, tested, min_breakdown, summary, badge)
@@ -119,6 +128,7 @@ def _tested(votes: Votes, T: Statistic, claims: tuple[str, ...], least: float, t
     with progress_line(quiet):
         consensus = consensus_of(votes, T, time_limit)
     if consensus.status.is_interrupted:
+        complain("note: no claim was tested; the ranking was not finished")
         raise KeyboardInterrupt
     wrong = (
         "does not hold"

@@ -23,6 +23,7 @@ from holdrank.errors import show
 from holdrank.words.cuts import cut_lists, cut_text
 from holdrank.words.numbers import plural
 from holdrank.words.prices import price_text
+from holdrank.words.results import first_so_far
 
 if TYPE_CHECKING:
     from holdrank.votes.votes import Votes
@@ -74,6 +75,7 @@ def cut(file: str, k: int, wrong: float | None, budget: float, rule: str, time_l
             progress(Step("items", done, total))
 
         consensus = consensus_of(votes, T, time_limit)
+        progress(Step("items", 0, votes.n, first_so_far(votes.items[consensus.ranking.order[0]])))
         found, short = at_the_cut(votes, T, consensus.ranking, k, whole_budget(budget, votes), clock, say)
         status = Status.INTERRUPTED if clock.interrupted else short or consensus.status
     if as_json:

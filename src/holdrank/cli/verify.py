@@ -16,7 +16,7 @@ from holdrank.cli.options import (
     require_proof_option,
     time_option,
 )
-from holdrank.cli.printing import EXIT_GATE, EXIT_NOT_PROVED, complain, print_json, progress_line
+from holdrank.cli.printing import EXIT_GATE, EXIT_INTERRUPTED, EXIT_NOT_PROVED, complain, print_json, progress_line
 from holdrank.errors import show
 from holdrank.words.results import more_time_text
 
@@ -39,7 +39,7 @@ def verify(result: str, file: str, require_proof: bool, time_limit: float | None
     """
     from holdrank.analysis.result import Analysis
     from holdrank.files.containers.source import open_source
-    from holdrank.proofs.verdicts import LATE
+    from holdrank.proofs.verdicts import LATE, STOPPED
     from holdrank.proofs.verify import verify as checked
 
     if file.endswith(".json") and not result.endswith(".json"):
@@ -56,6 +56,8 @@ def verify(result: str, file: str, require_proof: bool, time_limit: float | None
         click.echo(verdict.text())
     if time_limit is not None and any(check.note == LATE for check in verdict.checks):
         complain(f"note: {more_time_text(time_limit, 'may check the rest')}")
+    if any(check.note == STOPPED for check in verdict.checks):
+        return EXIT_INTERRUPTED
     if verdict.refuted:
         return EXIT_GATE
     return EXIT_NOT_PROVED if require_proof and not verdict.proved else 0

@@ -17,6 +17,8 @@ from functools import cache
 from itertools import accumulate, combinations
 from math import inf
 
+import numpy as np
+
 from holdrank.arrays.tolerances import DECIMALS, TIED
 from holdrank.attacks.goals import Aim
 from holdrank.proofs.bounds import Amount
@@ -51,12 +53,7 @@ class Borders:
         self.firsts = [frozenset[int]().union(*self.tiers[:k]) for k in range(1, len(self.tiers))]
         self.tie = self._all(self._tie)
         self.level = self._all(self._turn)
-        self.passing = [row[:] for row in self.level]
-        for c in range(self.n):
-            for b in range(self.n):
-                for a in range(self.n):
-                    chain = max(self.passing[b][c], self.passing[c][a])
-                    self.passing[b][a] = min(self.passing[b][a], chain)
+        self.passing = _by_chains(self.level)
         self.falls = cache(self._falls)
 
     def least(self, aim: Aim) -> Amount:
@@ -171,6 +168,19 @@ class Borders:
             for number, tier in enumerate(self.tiers):
                 steps += [self._split(number)] * (len(tier) * (len(tier) - 1) // 2)
         return _dearest(aim.step() if half else aim.flips, steps)
+
+
+def _by_chains(level: list[list[Amount]]) -> list[list[Amount]]:
+    """Return for each pair the least, over chains from one to the other, of the largest amount on the chain.
+
+    Only the order of the amounts counts, so their numbers in that order do as well, and are compared at once.
+    """
+    values = sorted({amount for row in level for amount in row})
+    number = {amount: k for k, amount in enumerate(values)}
+    table = np.array([[number[amount] for amount in row] for row in level])
+    for c in range(len(level)):
+        np.minimum(table, np.maximum(table[:, c, None], table[c]), out=table)
+    return [[values[k] for k in row] for row in table.tolist()]
 
 
 def _dearest(number: int, prices: Sequence[Amount]) -> Amount:

@@ -12,6 +12,7 @@ Finding: TypeAlias = Literal["proved", "refuted", "open"]
 
 REST = "all other statements"
 LATE = "not checked within the time limit"
+STOPPED = "interrupted before it was checked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,5 +73,5 @@ def in_time(checks: Iterator[Check], clock: Clock, rest: str) -> Iterator[Check]
     for check in checks:
         yield check
         if clock.over():
-            yield Check(rest, "open", LATE)
+            yield Check(rest, "open", STOPPED if clock.interrupted else LATE)
             return

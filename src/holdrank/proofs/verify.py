@@ -49,7 +49,7 @@ def verify(
     result : Consensus, Attack or Breakdown
         The result of `T` on `votes`.
     time_limit : float, optional
-        Time limit in seconds; statements not checked by then are open.
+        Time limit in seconds; statements not checked by then, or at Ctrl-C, are open.
 
     Returns
     -------
@@ -83,7 +83,8 @@ def verify(
             raise UsageError("verify takes votes and an analysis, or votes, a statistic and a result of it")
         if isinstance(votes, PairCounts):
             raise UsageError("verify takes the votes of an analysis, not counts of pairs", repair="give the votes")
-        return Verdict(tuple(dict.fromkeys(analysis_checks(votes, T, Clock(time_limit)))))  # a claim may be a gap too
+        with Clock(time_limit) as clock:
+            return Verdict(tuple(dict.fromkeys(analysis_checks(votes, T, clock))))  # a claim may be a gap too
     T = settled(T, votes)
     votes = answers.votes_of(votes, T)
     T = answers.checked(votes, T)
@@ -92,8 +93,8 @@ def verify(
             f"verify takes a Consensus, an Attack, a Breakdown or an Analysis, not {type(result).__name__}",
             repair="for votes after an attack, use fulfils(votes, T, attacked, goal)",
         )
-    checks = in_time(result_checks(votes, T, result), Clock(time_limit), REST)
-    return Verdict(tuple(checks))
+    with Clock(time_limit) as clock:
+        return Verdict(tuple(in_time(result_checks(votes, T, result), clock, REST)))
 
 
 def fulfils(votes: Votes, T: Statistic, attacked: Votes, goal: Goal) -> bool:

@@ -14,7 +14,7 @@ from holdrank.words.comparisons import comparison_text, moved_cells
 from holdrank.words.names import in_text
 from holdrank.words.nouns import unit_of
 from holdrank.words.numbers import percent, plural
-from holdrank.words.prices import CANNOT_BREAK, NOT_KNOWN, price
+from holdrank.words.prices import CANNOT_BREAK, NOT_KNOWN, price, required, required_text
 
 _ROWS = 20  # of a table
 
@@ -62,11 +62,12 @@ def check_summary(found: Checked) -> str:
     failed = sum(not claim.passed for claim in found.claims)
     verdict = "holds" if not failed else f"{failed} of {plural(len(found.claims), 'claim')} failed"
     many = plural(found.votes.total, unit_of(_read(found.votes)))
+    asked = required_text(found.least, _about(found.votes))
     facts = f"{many}, {plural(found.votes.n, 'item')}, by {found.statistic}"
     lines = [
         f"### {_md(found.file)}: {verdict}",
         "",
-        f"{_md(facts)}. A claim passes if it is proved to hold until {percent(found.least)} of the votes change.",
+        f"{_md(facts)}. A claim passes if breaking it is proved to take at least {asked}.",
         "",
         *_table(
             ("", "claim", "what it takes"),
@@ -107,11 +108,11 @@ def check_badge(found: Checked) -> str:
     """Return the weakest claim of a check as a badge."""
     weakest = min(found.claims, key=lambda claim: (claim.passed, _least(claim)))
     label = found.claims[0].text if len(found.claims) == 1 else "ranking"
-    votes = {"counts": found.votes.is_counts, "total": found.votes.total, **_read(found.votes)}
+    votes = _about(found.votes)
     cost = None if weakest.amounts is None else price(weakest.amounts, votes)
     if weakest.amounts is None:
         message = "does not hold"
-    elif not weakest.passed and (weakest.amounts["upper"] is None or weakest.amounts["upper"] >= found.least):
+    elif not weakest.passed and _may_pass(weakest.amounts, found):
         message = "not proved"
     elif cost is None:
         message = NOT_KNOWN
@@ -123,6 +124,17 @@ def check_badge(found: Checked) -> str:
         message = f"holds until {amount} {verb}" if found.passed else f"breaks at {amount}"
     title = f"{weakest.text}: {weakest.result}"
     return badge(label, message, "passed" if found.passed else "failed", title)
+
+
+def _may_pass(amounts: Mapping[str, Any], found: Checked) -> bool:
+    """Whether no attack is known that breaks a claim for less than is asked."""
+    enough = amounts["sufficient" if found.votes.is_counts else "upper"]
+    return enough is None or enough >= required(found.least, _about(found.votes))
+
+
+def _about(votes: Votes) -> dict[str, Any]:
+    """Return what amounts of votes are told by."""
+    return {"counts": votes.is_counts, "total": votes.total, **_read(votes)}
 
 
 def _read(votes: Votes) -> dict[str, Any]:

@@ -34,5 +34,5 @@ def comparison_text(found: Facts) -> str:
     noise = f", {found['beyond_noise']} beyond noise" if found["intervals"] else ""
     return (
         f"{found['moved']} of {len(found['items'])} items moved{noise}; "
-        f"{found['turned']} of {found['pairs']} pairs changed order"
+        f"{found['turned']:,} of {found['pairs']:,} pairs changed order"
     )

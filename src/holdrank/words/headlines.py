@@ -240,13 +240,15 @@ def _first_gap(record: Record) -> str:
     if ends == _ends(record["attack"], votes) or not (amount := amount_text(*ends, votes)):
         return ""
     many = "" if votes["counts"] else f" of the {noun_of(votes)}s"
-    s = "s" * (amount == "1")
-    said = f"{amount[:1].upper()}{amount[1:]}{many}"
     if n <= FEW_ITEMS:
-        return f"{said} change{s} who shares first place."
-    if len(top) == 1:
-        return f"{said} put{s} another item ahead of {show(record['items'][top[0]], 40)}."
-    return f"{said} change{s} which {len(top)} items come first without tiers."
+        deed, doing, what = "change", "Changing", "who shares first place"
+    elif len(top) == 1:
+        deed, doing, what = "put", "Putting", f"another item ahead of {show(record['items'][top[0]], 40)}"
+    else:
+        deed, doing, what = "change", "Changing", f"which {len(top)} items come first without tiers"
+    if not amount[0].isdigit():  # "at least 3 put" would sound as if three did
+        return f"{doing} {what} takes {amount}{many}."
+    return f"{amount}{many} {deed}{'s' * (amount == '1')} {what}."
 
 
 def _chance(record: Record) -> str:

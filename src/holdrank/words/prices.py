@@ -102,6 +102,38 @@ def to_decide(found: Facts) -> Any:
     return found["needed"] if found.get("decides") is None else found["decides"]
 
 
+def required(share: float, votes: Facts) -> float:
+    """Return the votes that a gate asks for: the fewest that are a given share of all; the share where none count.
+
+    Examples
+    --------
+    >>> required(0.01, {"counts": True, "total": 8931.0}), required(0.07, {"counts": True, "total": 100.0})
+    (90, 7)
+    """
+    if not votes["counts"]:
+        return share
+    total = float(votes["total"])
+    fewest = max(math.floor(share * total) - 1, 0)
+    while fewest / total < share:  # as gates compare them
+        fewest += 1
+    return fewest
+
+
+def required_text(share: float, votes: Facts) -> str:
+    """Return what a gate asks for: whole votes, and the share that was given.
+
+    Examples
+    --------
+    >>> required_text(0.01, {"counts": True, "total": 8931.0, "format": "battles"})
+    '90 of 8,931 battles (1 %)'
+    >>> required_text(0.01, {"counts": False, "total": 1.0})
+    '1 % of the votes'
+    """
+    if not votes["counts"]:
+        return f"{percent(share)} of the {noun_of(votes)}s"
+    return f"{number(required(share, votes))} of {plural(votes['total'], noun_of(votes))} ({percent(share)})"
+
+
 def tie_text(ties: float | None, enough: float | None, what: str = "") -> str:
     """Return how many whole votes make a tie, where fewer do than decide; else nothing.
 

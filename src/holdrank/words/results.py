@@ -117,6 +117,17 @@ def never_compared_text(never: int, pairs: int, neighbours: int) -> str:
     return f"several orders are optimal: {met}, and {near}"
 
 
+def first_so_far(name: str) -> str:
+    """Return who is first, which is known before anything else.
+
+    Examples
+    --------
+    >>> first_so_far("a")
+    'a is first so far'
+    """
+    return f"{show(name, 60)} is first so far"
+
+
 def so_far(fails: float, does: float) -> str:
     """Return the bounds of an attack while the search runs: votes that do not suffice, and votes that do.
 

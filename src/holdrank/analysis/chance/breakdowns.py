@@ -208,7 +208,7 @@ def breakdown_interval(
     return BreakdownInterval(
         attack=found,
         estimate=found.upper,
-        lower=known.lower,
+        lower=known.lower + 0.0,  # no sign before zero
         upper=known.upper,
         level=level,
         method=method,

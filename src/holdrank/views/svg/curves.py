@@ -180,7 +180,9 @@ def tradeoff(record: Record) -> str:
     here = x(best.loss), frame.y(best.lower)
     if known.reported not in (None, known.best):
         one = points[known.reported]
-        _mark(sheet, x(one.loss), frame.y(one.lower), "reported", [f"tiers above: θ = {one.theta:.3g}"], near=here)
+        takes = robustness_text(record, one).partition(" (")[0]
+        said = f"tiers above: θ = {one.theta:.3g}, {takes}"
+        _mark(sheet, x(one.loss), frame.y(one.lower), "reported", [said], near=here)
     _mark(sheet, *here, "best", [f"most robust: θ = {best.theta:.3g}", robustness_text(record, best)])
     return sheet.done(_HEIGHT, tradeoff_text(record))
 
