@@ -33,12 +33,13 @@ _DROP_EVERY = 3  # rounds between two clearances of slack rows
 _ROUNDS_FIRST = 10  # of a linear program before orders are grown at its prices: many are solved sooner
 _CLEARLY_LESS, _MUCH_LESS = 0.8, 0.5  # with cuts, without: the share of the last gap at which it pays to try again
 _PATIENCE, _PROGRESS = 8, 0.96  # rounds of cuts that must lower the gap to this share
+_LESS = 0.985  # the share to which the gap must shrink until it pays to count again how many sets fit into it
 _CUT_ROUNDS_FIRST, _CUT_ROUNDS, _CUT_ROUNDS_A_NODE = (
     8,
     200,
     2,
 )  # before the long search for orders, after it, in branches
-_ROOM_FIRST, _ROOM, _ROOM_A_NODE = 200_000, 12_000_000, 30_000  # sets of items kept at either end of growing orders
+_ROOM_FIRST, _ROOM, _ROOM_A_NODE = 200_000, 16_000_000, 30_000  # sets of items kept at either end of growing orders
 _LOOKS_FIRST, _LOOKS_A_NODE = 4_000, 200  # at each margin, in the search for better orders: for 100 items 30 and 1.5 ms
 
 
@@ -86,9 +87,9 @@ def solve(
     tree.relax(tree.root, min(_CUT_ROUNDS_FIRST, _CUT_ROUNDS), _ROOM_FIRST)
     if not tree.settled(tree.root.bound) and not tree.stopped():
         tree.try_order(search.best_of_starts(cost, tree.best, clock))
-        tree.relax(tree.root, _CUT_ROUNDS, _ROOM_FIRST)
+        tree.close_root()
     if not tree.settled(tree.root.bound) and not tree.stopped():
-        tree.grow(tree.root, _ROOM)
+        tree.try_order(search.best_of_starts(cost, tree.best, clock, starts=48))
     tree.floor = max(tree.floor, tree.root.bound)
     if tree.settled(tree.floor) or tree.stopped():
         return tree.part(tree.how)
@@ -242,6 +243,15 @@ class _Tree:
             node.bound = max(node.bound, self.value)
             self.how = "linear program and growing orders"
         return decided
+
+    def close_root(self) -> None:
+        """Add rows and grow orders in turn, with much room, until the gap is closed or shrinks no more."""
+        gap = np.inf
+        while self.value - self.root.bound < _LESS * gap:
+            gap = self.value - self.root.bound
+            self.relax(self.root, _CUT_ROUNDS, _ROOM_FIRST)
+            if self.settled(self.root.bound) or self.stopped() or self.grow(self.root, _ROOM):
+                return
 
     def fits_none(self, node: _Node) -> bool:
         """Whether the fixed pairs of a node contain a cycle, so that no order fits."""

@@ -30,7 +30,7 @@ MOST_COST = 2.0**40  # above, whole numbers might overflow
 _MOST_CHARGED = 2.0**31  # sums of losses up to which two fit into one number
 _TOGETHER, _TOGETHER_FOR_LONG = 8, 10  # items of a table
 _PILOT_FROM = 1_000_000  # sets for which there is room: from there on, it pays to share the gap between the ends
-_PILOT_SHARE, _PILOT_ROOM = 0.15, 16  # of the gap, whose sets are counted first; the part of the room they may take
+_PILOT_SHARE, _PILOT_ROOM = 0.15, 48  # of the gap, whose sets are counted first; the part of the room they may take
 _PILOT_SLOPE = 16  # by how many powers of e sets become more from no loss to all of it
 
 Bools = npt.NDArray[np.bool_]
