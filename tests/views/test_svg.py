@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
 from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,7 @@ from holdrank.views.svg.canvas import Canvas, fitted, ticks, width_of
 from holdrank.words.ladders import buckets, slider_data, slider_words
 from holdrank.words.names import in_text, named
 from holdrank.words.numbers import percent
+from holdrank.words.pictures import left_out
 from holdrank.words.prices import price
 from page_records import large_record, votes_of
 
@@ -425,3 +427,26 @@ def test_a_sheet_escapes_text_and_attributes():
 
 def test_items_of_a_rank_stand_in_the_order_of_the_consensus():
     assert buckets([3, 1, 3, 2], [2, 1, 3, 0]) == [[1], [3], [2, 0]]
+
+
+def test_two_thresholds_at_one_point_have_words_of_their_own(chosen):
+    record = copy.deepcopy(chosen)
+    found = record["tradeoff"]
+    found |= {"goal": "another winner", "best": 0, "lower": [0.3] * len(found["lower"])}
+    found |= {"upper": found["lower"], "loss": [0.2] * len(found["loss"])}
+    record["tiers"] |= {"theta": 0.4, "loss": 0.2001}
+    record["attack"] |= {"goal": "another winner", "lower": 0.3, "upper": 0.3, "decides": 30.0, "sufficient": 30.0}
+    said = re.findall(r'<text x="[\d.]+" y="([\d.]+)" class="label[^"]*"[^>]*>([^<]*)', tradeoff(record))
+    assert [text.partition(":")[0] for _, text in said] == ["tiers above", "most robust", "30 votes (30 %)"]
+    heights = sorted(float(y) for y, _ in said)
+    assert all(below - above >= 14 for above, below in pairwise(heights))
+
+
+def test_a_curve_that_is_zero_or_unknown_is_not_drawn(chosen):
+    record = copy.deepcopy(chosen)
+    for curve in record["curves"]:
+        m = len(curve["lower"])
+        curve |= {"lower": [0.0] * m, "upper": [0.0] * (m - 1) + [0.6]}
+    assert left_out("breakdown", record).startswith("Breakdown curve: ")
+    record["curves"][0]["lower"][-1] = 0.3
+    assert left_out("breakdown", record) == ""

@@ -127,13 +127,13 @@ def check_badge(found: Checked) -> str:
 
 
 def _may_pass(amounts: Mapping[str, Any], found: Checked) -> bool:
-    """Whether no attack is known that breaks a claim for less than is asked."""
+    """Whether no attack found breaks a claim for less than is asked."""
     enough = amounts["sufficient" if found.votes.is_counts else "upper"]
     return enough is None or enough >= required(found.least, _about(found.votes))
 
 
 def _about(votes: Votes) -> dict[str, Any]:
-    """Return what amounts of votes are told by."""
+    """Return how many votes there are, and what one is called."""
     return {"counts": votes.is_counts, "total": votes.total, **_read(votes)}
 
 

@@ -229,12 +229,16 @@ def known_curves(record: Record) -> list[Record]:
 
 
 def telling_curves(record: Record) -> list[Record]:
-    """Return the curves that have a shape: at half of the distances, and at two, the ends are within a factor of 3."""
+    """Return the curves that have a shape.
+
+    At half of the distances, and at two, the ends are within a factor of 3; and at one of these it takes any votes.
+    """
     found = []
     for curve in known_curves(record):
-        ends = zip(curve["lower"], curve["upper"], strict=True)
-        known = sum(low is None or (high is not None and 3 * low >= high) for low, high in ends)
-        if 2 * known >= len(curve["lower"]) and known >= min(2, len(curve["lower"])):
+        ends = list(zip(curve["lower"], curve["upper"], strict=True))
+        near = [low for low, high in ends if low is None or (high is not None and 3 * low >= high)]
+        known = len(near)
+        if 2 * known >= len(ends) and known >= min(2, len(ends)) and any(low is None or low > 0 for low in near):
             found.append(curve)
     return found
 

@@ -196,6 +196,8 @@ def _mark(
     across, side = (x - 12, " end") if x + 12 + wide > _WIDTH - 8 else (x + 12, "")
     up = y - 28 if y > _TOP + 60 else y + 14
     if near is not None:
-        up = y - 12 if abs(y - near[1]) > 60 or x > near[0] + 190 else y + 16
+        beside = abs(y - near[1]) > 60 or x > near[0] + 190
+        # Below the two lines of the other mark, where these stand below it.
+        up = y - 12 if beside else max(y + 16, near[1] + 50 if near[1] <= _TOP + 60 else 0)
     for k, line in enumerate(lines):
         sheet.text(across, up + 16 * k, line, f"label {'s1' if look == 'best' else 's2'}{side}")
