@@ -28,5 +28,5 @@ def left_out_page(found: LeaveOneOut) -> str:
     ]
     titles = [f"without {in_text(found.by)}", "votes", "first place", "pairs that flip", "which"]
     heading = f'<h1 style="font-size:1.35rem">{escape(head)}</h1>'
-    body = f'{heading}<div class="scroll">{left_out(found)}</div>{table(titles, rows)}'
+    body = f'{heading}<div class="scroll">{left_out(found)}</div><div class="scroll wide">{table(titles, rows)}</div>'
     return stand_alone(f'<main style="padding:1rem">{body}</main>', "Leave one out")

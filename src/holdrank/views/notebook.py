@@ -231,7 +231,7 @@ def stand_alone(body: str, title: str = "holdrank") -> str:
     css = files("holdrank").joinpath("views/static/page.css").read_text("utf-8")
     about = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
     head = f"<!doctype html>{about}<title>{html.escape(title)}</title><style>{css}</style>"
-    return f'{head}<div style="max-width:51rem;overflow:hidden">{body}</div>'
+    return f'{head}<div style="max-width:66rem;overflow:hidden">{body}</div>'
 
 
 def _framed(svg: str, height: int) -> str:
