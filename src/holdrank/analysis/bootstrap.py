@@ -298,7 +298,7 @@ class _Tally:
     """The distinct rankings of the draws, and their counts; equal sums, identified by a digest, are ranked once."""
 
     def __init__(self, route: Route | None, *, insist: bool = True) -> None:
-        self._route, self._insist = route, insist  # on one draw, however little time there is
+        self._route, self._insist = route, insist  # on one draw, no matter how little time there is
         self._number_of: dict[bytes, int] = {}  # by the digest of the sums
         self._proved: dict[bytes, bool] = {}
         self.number: dict[bytes, int] = {}  # by the ranks

@@ -10,9 +10,9 @@ from holdrank.rules.kemeny.parts import order_cost
 from holdrank.status import Clock
 
 _SHAKES = 30
-_STEPS = 30_000_000  # comparisons spent on them at the most
-_STEPS_AT_ONCE = 20_000_000  # between two looks at the clock: some 15 ms
-_STARTS, _LOOKS_A_START = 24, 6_000  # of a long search, and how often each looks at every margin
+_STEPS = 30_000_000  # largest number of comparisons spent on them
+_STEPS_AT_ONCE = 20_000_000  # between two checks of the clock: some 15 ms
+_STARTS, _LOOKS_A_START = 24, 6_000  # of a long search, and how often each reads every margin
 _LONGEST = 3_000_000_000  # steps of all starts together: some 3 s
 
 
