@@ -507,7 +507,7 @@ def test_some_odd_votes_mean_what_they_should():
     assert "fall into 2 groups" in parts["connection"].text()
     assert quick(ODD["unbeaten"])["votes"].value == 1  # 170 wins and no loss tell a from b
     assert quick(ODD["shares"])["votes"].text() == (
-        "Does not apply: the weights are not whole numbers of votes, so nothing is known about chance."
+        "Does not apply: the weights are not whole numbers of votes, so chance cannot be measured."
     )
     level = quick(ODD["level"])["votes"]
     assert level.raised
@@ -629,11 +629,8 @@ def test_the_command_prints_a_table_and_writes_pages(command_line, tmp_path, mon
     options = ["battles.csv", "-q", "--voter", "voter", "--by", "language", "--time-limit", "0"]
     code, out, err = command_line("audit", *options, "-o", "audit.html")
     assert code == 0
-    assert (
-        err
-        == "wrote audit.html\nnote: stopped at the time limit of 0 s; --time-limit 60 tells more about the adversary\n"
-    )
-    assert "1 of 9 probes raises a warning: one person who carries a place." in out
+    assert err == "wrote audit.html\nnote: stopped at the time limit of 0 s; --time-limit 60 may complete the attacks\n"
+    assert "1 of 9 probes raises a warning: one person who decides a place." in out
     assert "Without v0" in out
     assert (tmp_path / "audit.html").read_text("utf-8").startswith("<!doctype html>")
     code, out, err = command_line("audit", *options, "-o", "audit.md", "-v")
@@ -727,7 +724,7 @@ def test_a_report_names_what_is_raised_with_the_adversary_and_the_command(tmp_pa
     for page in (report.html(found), report.markdown(found)):
         assert "What could mislead" in page
         assert "1 of 8 probes raises a warning." in page
-        assert "One person who carries a place" in page
+        assert "One person who decides a place" in page
         assert "holdrank audit" in page
     assert "holdrank audit &#39;a board.csv&#39; --voter voter</bdi>" in report.html(found)
     with pytest.MonkeyPatch.context() as patch:
@@ -735,7 +732,7 @@ def test_a_report_names_what_is_raised_with_the_adversary_and_the_command(tmp_pa
         patch.setattr("click.echo", lambda text="", **_: lines.append(text))
         terminal.print_analysis(found)
     assert "1 of 8 probes raises a warning." in lines
-    assert any(line.startswith("One person who carries a place: Without ") for line in lines)
+    assert any(line.startswith("One person who decides a place: Without ") for line in lines)
 
 
 def test_a_report_of_a_clean_board_says_that_nothing_is_raised():

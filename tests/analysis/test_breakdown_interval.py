@@ -13,8 +13,8 @@ import pytest
 
 import holdrank as hr
 from holdrank.analysis.chance.breakdowns import _quantiles
+from holdrank.analysis.chance.p_values import student_quantile
 from holdrank.analysis.chance.records import interval_record
-from holdrank.analysis.chance.tails import student_quantile
 from holdrank.attacks.shares import least_share, slopes_of
 from holdrank.status import Clock, Status
 from holdrank.votes.changes import Change

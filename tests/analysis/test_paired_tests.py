@@ -13,7 +13,7 @@ from scipy import stats
 
 import holdrank as hr
 from holdrank.analysis.chance.mean_ranks import rank_groups
-from holdrank.analysis.chance.tails import (
+from holdrank.analysis.chance.p_values import (
     chi_square_tail,
     holm,
     range_quantile,

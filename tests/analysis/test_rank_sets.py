@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import holdrank as hr
 from holdrank.analysis.chance.estimates import mean_of_scores, points, strengths
-from holdrank.analysis.chance.medians import surely_before, surely_more_wins
 from holdrank.analysis.chance.stepdown import Estimate, separated
+from holdrank.analysis.chance.sure_pairs import surely_before, surely_more_wins
 
 import oracles
 import strategies

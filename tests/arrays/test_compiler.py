@@ -116,9 +116,7 @@ def test_without_a_folder_or_a_compiler_the_error_says_what_to_do(two_folders, m
         raise compiler.CannotBuildError("there is no C compiler")
 
     monkeypatch.setattr(compiler, "build", read_only)
-    with pytest.raises(
-        hr.HoldrankError, match=r"no folder is writable for .* Fix: install it with pip"
-    ):
+    with pytest.raises(hr.HoldrankError, match=r"no folder is writable for .* Fix: install it with pip"):
         native._library.__wrapped__()
     monkeypatch.setattr(compiler, "build", no_compiler)
     with pytest.raises(hr.HoldrankError, match=r"there is no C compiler\. Fix: install a C compiler"):

@@ -139,7 +139,7 @@ def test_an_arena_of_100_models_shows_its_ranking_first_and_fills_the_rest(page,
 def test_an_analysis_can_be_cancelled(page, tmp_path, noise):
     drop(page, tmp_path, noise, "noise.jsonl")
     page.locator("#progress").get_by_role("button", name="Cancel").click()
-    expect(page.locator("#progress .job-words")).to_have_text("Cancelled. The page shows what was known by then.")
+    expect(page.locator("#progress .job-words")).to_have_text("Cancelled. The page shows the results so far.")
     expect(page.locator("#progress").get_by_role("button", name="Cancel")).to_have_count(0)
 
 
@@ -151,7 +151,7 @@ def test_a_breakdown_fills_in_and_can_be_cancelled(page, tmp_path, noise):
     expect(page.locator("#drawn-breakdown svg.picture")).to_be_visible(timeout=60_000)
     expect(box.get_by_role("button", name="Cancel")).to_be_visible()
     box.get_by_role("button", name="Cancel").click()
-    expect(box.locator(".job-words")).to_have_text("Cancelled. The page shows what was known by then.")
+    expect(box.locator(".job-words")).to_have_text("Cancelled. The page shows the results so far.")
     expect(page.locator("#drawn-breakdown svg.picture")).to_be_visible()
     page.locator("#progress").get_by_role("button", name="Cancel").click()
 

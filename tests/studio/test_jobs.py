@@ -140,7 +140,7 @@ def test_a_cancelled_job_leaves_what_it_knew_and_no_process():
         twin = client.get(f"{url}.json").json()
         assert twin["job"]["state"] == "cancelled"
         assert twin["votes"]["total"] == 101
-        assert "Cancelled. The page shows what was known by then." in client.get(url).text
+        assert "Cancelled. The page shows the results so far." in client.get(url).text
         # It can be cancelled twice, and nobody is led to another site.
         assert post(client, f"/jobs/{job.id}/cancel", back="//evil.example").json()["url"] == "/"
 

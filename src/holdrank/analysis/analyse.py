@@ -61,7 +61,7 @@ from holdrank.words.headlines import headline
 from holdrank.words.ladders import FEW_ITEMS
 from holdrank.words.results import few_draws_text
 
-_MANY_ITEMS, _THRESHOLDS = 30, 60  # beyond so many items, tiers at so many thresholds are weighed
+_MANY_ITEMS, _THRESHOLDS = 30, 60  # beyond this many items, tiers are compared at this many thresholds
 _VOTERS, _VOTER_SECONDS = 20, 2.0  # who matter most, and are listed; for how many of them it takes
 _LEVEL = 0.95  # of tests
 _TOPMOST = 5  # gaps, and races, that have closer bounds from the start

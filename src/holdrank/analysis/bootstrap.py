@@ -190,7 +190,8 @@ def bootstrap(
     consensus = consensus_of(votes, T, time_limit)
     left = None if time_limit is None else max(time_limit - (perf_counter() - started), 0.0)
     with Clock(left) as clock:
-        clock.interrupted = consensus.status.is_interrupted
+        if consensus.status.is_interrupted:
+            clock.interrupted = True
         if executor is None and checkpoint is None:
             tally = _in_one_go(votes, T, draws, seed, clock, progress)
         else:
@@ -298,7 +299,7 @@ class _Tally:
     """The distinct rankings of the draws, and their counts; equal sums, identified by a digest, are ranked once."""
 
     def __init__(self, route: Route | None, *, insist: bool = True) -> None:
-        self._route, self._insist = route, insist  # on one draw, however little time there is
+        self._route, self._insist = route, insist  # on one draw, no matter how little time there is
         self._number_of: dict[bytes, int] = {}  # by the digest of the sums
         self._proved: dict[bytes, bool] = {}
         self.number: dict[bytes, int] = {}  # by the ranks

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from holdrank.analysis.chance.medians import surely_before
+from holdrank.analysis.chance.sure_pairs import surely_before
 from holdrank.analysis.races import Prices, Say, has_quick_bounds
 from holdrank.analysis.records import Record
 from holdrank.attacks import goals

@@ -23,4 +23,4 @@ FAINT = 1e-15
 """Counting keeps so much of the weight of all votes: ballots that weigh less may have no say, and a note tells it."""
 
 DECIMALS = 12
-"""Merges compare deviations and thresholds to so many decimals, by definition: 0.7 - 0.5 and 0.5 - 0.3 are equal."""
+"""Decimals to which merges compare deviations and thresholds, by definition: 0.7 - 0.5 and 0.5 - 0.3 are equal."""

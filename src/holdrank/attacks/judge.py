@@ -38,14 +38,14 @@ from holdrank.votes.votes import Votes
 
 _FOR_CHECKS = 0.3  # of the time left: not for the engine, but for running the statistic again
 _ONE_ROW = 1.2e-4  # seconds of work on one answer, once the engine has spoken: curves of many items have thousands
-_LAST_SEARCH = 1.0  # seconds to find any attack when the time is over and the engine knows none
+_LAST_SEARCH = 1.0  # seconds to find any attack when the time is over and the engine has none
 _AFTER_A_SIGNAL = 0.1  # seconds for either, when Ctrl-C ended it
 _LAST_LOOK = 0.4  # seconds for such checks when the time is over
 _LAST_RUN = 2.0  # seconds for one run of the statistic then
 _MANY_VOTES = 1e8
 _ROUNDING = 2e-11  # of shares that engines find, generously
 _OTHERS = 16  # attacks that were cheapest once and are rounded, too
-_TIES_TRIED = 3  # numbers of votes for which a change that ties is looked for
+_TIES_TRIED = 3  # numbers of votes for which a change that ties is searched for
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,8 @@ class Case:
             asked = [aims[k] for k in todo]
             results = self.engine.find(self.votes, self.before.ranking, asked, self.change, part, progress)
             self._memo["cut short"] = part.over()
-            clock.interrupted = part.interrupted
+            if part.interrupted:
+                clock.interrupted = True
             found.update(zip(todo, results, strict=True))
         return [found[k] for k in range(len(aims))]
 

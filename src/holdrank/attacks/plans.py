@@ -96,7 +96,7 @@ class Found:
     plan : Plan or None
         An attack that reaches the goal strictly with at most `upper` + 1e-6; None when none is known.
     tie_plan : Plan or None
-        Where no strict attack is known: one that reaches the goal weakly, if the engine knows one.
+        Where no strict attack is known: one that reaches the goal weakly, if the engine has one.
     others : tuple of Plan
         Attacks that cost more in shares: rounded to whole votes, one may cost less.
     """

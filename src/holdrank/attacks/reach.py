@@ -291,7 +291,7 @@ def _groups(votes: Votes, moved: float) -> Iterator[tuple[int, int, Ints]]:
     margins = (votes.wins() - votes.wins().T) / votes.total
     surely = margins > moved + SAME
     n = votes.n
-    # As with majorities: the k items that surely beat most others are a group if they beat all the others.
+    # As with majorities: the k items that certainly beat most others are a group if they beat all the others.
     order = np.argsort(-surely.sum(axis=1), kind="stable")
     start = 0
     for end in range(1, n + 1):

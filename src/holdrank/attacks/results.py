@@ -142,7 +142,7 @@ class Attack(Tabular):
         return None if plan is None else plan.applied(self.original)
 
     def text(self) -> str:
-        """Return the answer as a sentence for people.
+        """Return the answer as a sentence.
 
         Examples
         --------

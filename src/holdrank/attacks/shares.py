@@ -32,7 +32,7 @@ class Share(NamedTuple):
 def least_share(votes: Votes, T: Statistic, goal: Goal, change: Change, clock: Clock) -> Share:
     """Return bounds on the minimum share of votes that reaches a goal, for votes of which there are many alike.
 
-    The attack is not run again to verify it, and whole votes are not looked for.
+    The attack is not run again to verify it, and whole votes are not searched for.
     """
     T = checked(votes, T)
     check_goal(goal, T)

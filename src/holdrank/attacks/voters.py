@@ -105,7 +105,7 @@ class VoterAttack(Shown):
         return [] if self.votes is None else _battles_of(self.votes, self.voters)
 
     def text(self) -> str:
-        """Return the answer as a sentence for people."""
+        """Return the answer as a sentence."""
         ends = {
             "lower": self.lower,
             "upper": self.upper,

@@ -188,7 +188,7 @@ def _print_attack(found: Attack, T: Statistic, among_all: str | None) -> None:
         table = plain_table("number")
         table.add_column("")
         table.add_column(noun if noun in ("battle", "game") else "ballot", overflow="fold")
-        # Both kinds of change are shown, however many ballots are removed.
+        # Both kinds of change are shown, no matter how many ballots are removed.
         taken, put = len(best.removed), len(best.added)
         shown = max(_BALLOTS_SHOWN - put, _BALLOTS_SHOWN // 2)
         for row in changes[: min(shown, taken)] + changes[taken:][: _BALLOTS_SHOWN - min(shown, taken)]:

@@ -66,7 +66,7 @@ def audit(file: str, by: str | None, rule: str, level: float, time_limit: float 
         check_output("--output", output, file, tuple(AUDIT_FORMS))
     votes = read(file, reading if by is None else {**reading, "by": by}, quiet)
     asked, rule = rule, settled_rule(rule, votes)
-    with progress_line(quiet, "looking at the votes") as progress:
+    with progress_line(quiet, "auditing the votes") as progress:
         found = look(votes, statistic(rule), level=level, time_limit=time_limit, rng=seed, progress=progress)
     if verbose:
         complain(f"{found.status}; {found.seconds:.3g} s")
@@ -81,7 +81,7 @@ def audit(file: str, by: str | None, rule: str, level: float, time_limit: float 
     else:
         _print_findings(votes, found, rule)
         tell_rule(asked, rule)
-    tell_limit(time_limit, found.status, "tells more about the adversary")
+    tell_limit(time_limit, found.status, "may complete the attacks")
     return exit_code(found.status, require_proof=False)
 
 

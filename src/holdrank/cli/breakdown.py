@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 _BAR, _SHORT_BAR, _SHORTEST_BAR = 30, 16, 4  # columns
 _MOST_ROWS = 40  # of a table
-_MOST_PAIRS = 1_000  # beyond so many, not every distance is asked about
+_MOST_PAIRS = 1_000  # beyond this many, only some distances are computed
 
 
 @click.command(cls=ReadingCommand)

@@ -72,7 +72,7 @@ def paired_tests(file: str, level: float, most: int, output: str | None, as_json
 
 
 def _print_tests(votes: Votes, found: PairedTests, most: int) -> None:
-    """Print the mean ranks beside bars over what is not separated, what the tests say, and the first pairs."""
+    """Print the mean ranks next to bars over what is not separated, what the tests say, and the first pairs."""
     order = found.order
     place = {found.items[k]: row for row, k in enumerate(order)}
     ends = [(place[group[0]], place[group[-1]]) for group in found.groups]

@@ -1,4 +1,4 @@
-"""The command `paper`: the figures of the paper, with exact values beside its bounds and estimates."""
+"""The command `paper`: the figures of the paper, with exact values next to its bounds and estimates."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ def plain_table(*numbers: str) -> Table:
 
 
 def room_beside(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
-    """Return how many columns of a line are left beside the cells of a table."""
+    """Return how many columns of a line are left next to the cells of a table."""
     columns = zip(headings, *rows, strict=True)
     return line_width() - sum(max(map(len, cells)) + _BETWEEN for cells in columns)
 

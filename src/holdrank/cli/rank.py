@@ -282,7 +282,7 @@ def print_ranking(votes: Votes, consensus: Consensus, title: str, drawn: Bootstr
         rows.append(spread)
     table = plain_table(*columns)
     table.add_column("item", overflow="fold")
-    # Names come first: beside many columns there is no room for majorities.
+    # Names come first: with many columns there is no room for majorities.
     with_margins = room_beside(columns, rows) >= _ROOM_FOR_BOTH
     if with_margins:
         table.add_column("preferred to the next by", overflow="fold")

@@ -44,7 +44,7 @@ def print_analysis(analysis: Analysis) -> None:
         ("Places", _ranges(record)),
         ("Mean ranks", _mean_ranks(record)),
         (f"Pairs: share of the {unit} that prefer the row", _heatmap(record)),
-        (f"Breakdown: {unit} that must change to move so many pairs", _curves(record)),
+        (f"Breakdown: {unit} that must change to move this many pairs", _curves(record)),
         ("Cut", _cut(record)),
         ("Claims", _claims(record)),
         ("The smallest attack", _attack(record)),

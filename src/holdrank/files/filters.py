@@ -21,7 +21,7 @@ from holdrank.votes.forms.table import Table
 from holdrank.votes.votes import Votes
 
 TIME_NAMES = ("tstamp", "timestamp", "time", "date", "datetime", "created_at", "utcdate", "utc_date", "day")
-"""Columns that say when a row was made, in the order in which they are looked for."""
+"""Columns that say when a row was made, in the order in which they are searched for."""
 BATTLE_FORMS = ("battles", "pgn")
 _CONDITION = re.compile(r"\s*(.+?)\s*(!=|=)\s*(.*?)\s*", re.DOTALL)
 _MILLISECONDS = 1e11  # seconds of a time beyond the year 5000

@@ -234,7 +234,7 @@ def _is_dominion(document: Mapping[str, Any]) -> bool:
 
 
 def _dominion(document: Mapping[str, Any], folder: Path | None) -> Iterator[dict[str, Any]]:
-    """Yield a row per mark that counts; ids are resolved by the manifests beside the file."""
+    """Yield a row per mark that counts; ids are resolved by the manifests next to the file."""
     names, contests = _manifest(folder, "CandidateManifest.json"), _manifest(folder, "ContestManifest.json")
     for number, session in enumerate(_parts(document, "Sessions"), start=1):
         sides = [session[key] for key in ("Modified", "Original") if isinstance(session.get(key), dict)]

@@ -97,7 +97,7 @@ def odd_column(values: NDArray[np.float64]) -> int | None:
     lows = np.where(full, np.where(full, values, 0).min(axis=0), -np.inf)
     lone = int(lows.argmax())
     rest = np.delete(values, lone, axis=1)
-    # Far above the scale of all others: a favourite of everybody stands at the top of the same scale.
+    # Far above the scale of all others: a universal favourite is at the top of the same scale.
     if not np.isnan(rest).all() and lows[lone] / 2 > max(np.nanmax(rest), 0):
         return lone
     return None

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from holdrank.errors import InputError, Message, Option, quote, show
 from holdrank.files.ranks_or_scores import may_be_ranks, odd_column, parts_of_rankings, rank_evidence
-from holdrank.files.statistics import force_columns, refuse_statistics, refuse_statistics_of_names
+from holdrank.files.result_tables import force_columns, refuse_statistics, refuse_statistics_of_names
 from holdrank.votes.forms.battle_columns import battle_columns, first_columns, refuse_without_winner
 from holdrank.votes.forms.battles import is_win_matrix, pair_count_columns
 from holdrank.votes.forms.marks import columns_of_items, long_columns, slot_columns

@@ -1,4 +1,4 @@
-"""The figures of the paper, each as data and as a picture, with the exact curve beside the paper's bounds and estimate.
+"""The figures of the paper, each as data and as a picture, with the exact curve and the paper's bounds and estimate.
 
 The data of a figure is a dict with ``rows``, one for each line of its CSV file; None stands for infinity: no change of
 votes is enough. All budgets are shares of votes, so the paper's eps- and eps+ are halved.

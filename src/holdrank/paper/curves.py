@@ -1,4 +1,4 @@
-"""Figures 1 to 4 as data: breakdown curves beside the paper's bounds and estimate, and every result of two merges."""
+"""Figures 1 to 4 as data: breakdown curves next to the paper's bounds and estimate, and every result of two merges."""
 
 from __future__ import annotations
 

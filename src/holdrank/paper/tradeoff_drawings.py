@@ -70,7 +70,7 @@ def _draw_pair(ax: Axes, start: Data, end: Data, never: float) -> None:
 
 
 def _name_point(ax: Axes, start: Data, end: Data, never: float) -> None:
-    """Write the name of a distribution beside its marks, away from the others."""
+    """Write the name of a distribution next to its marks, away from the others."""
     finite = [row for row in (start, end) if row["exact_lower"] is not None]
     heights = [row.get(name, 0.0) for row in finite for name in ("exact_lower", "estimate")]
     height = never if len(finite) < 2 else max(heights)

@@ -23,7 +23,7 @@ from holdrank import __version__
 from holdrank.errors import InputError, UsageError, reason, show
 
 FORM = 1  # of the file
-_SHOWN = 60  # characters of a line that is no point
+_SHOWN = 60  # characters of a line that is not a point
 _STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/")
 _NAME = 40  # characters of the target that the name of a temporary file begins with
 

@@ -16,7 +16,7 @@ from holdrank.parallel.checkpoints import Checkpoint
 from holdrank.parallel.workers import LATE, Parcel, explained, run_task
 from holdrank.status import Clock
 
-_LOOK = 0.2  # seconds between two looks at the clock while workers work
+_LOOK = 0.2  # seconds between two checks of the clock while workers work
 
 
 def spread(

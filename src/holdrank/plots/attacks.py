@@ -71,7 +71,7 @@ def attack_data(found: Attack, T: Statistic | None = None, *, most: int = 8) -> 
     best = found.whole or found
     before, after = found.before.ranking, _after(best, T)
     removed, added = best.removed, best.added
-    # Both kinds of change are shown, however many ballots are removed.
+    # Both kinds of change are shown, no matter how many ballots are removed.
     taken = min(max(most - len(added), (most + 1) // 2), len(removed))
     rows = [("−", *one) for one in removed[:taken]] + [("+", *one) for one in added[: most - taken]]
     total, whole, facts = found.original.total, found.whole_plan is not None, told_of(found)

@@ -321,7 +321,7 @@ def pair_axis(ax: Axes, curves: Iterable[Data]) -> None:
 def _name_ends(ax: Axes, ends: Sequence[tuple[float, str, str]], beyond: float) -> None:
     """Write names of curves, given as (height, name, colour), right of the axes, moved apart where they would overlap.
 
-    They begin so many points beyond the axes, to leave room for an axis there.
+    They start a number of points beyond the axes, to leave room for an axis there.
     """
     to_part = ax.transData + ax.transAxes.inverted()
     line = 1.25 * 8 / 72 / (ax.figure.get_figheight() * ax.get_position().height)  # type: ignore[union-attr]

@@ -149,7 +149,7 @@ def _draw_ranges(data: Data, ax: Axes) -> None:
 
 
 def _write_column(data: Data, column: tuple[str, str, str, str], ax: Axes, x: float, size: float) -> float:
-    """Write numbers so many points right of the axes, with their name and their mark on top; return where they end."""
+    """Write numbers a distance right of the axes, with their name and their mark on top; return where they end."""
     key, mark, colour, dark = column
     if key == "place":
         tied = [many > 1 for _, many in data["tiers"] for _ in range(many)]

@@ -88,7 +88,7 @@ def explain_below(ax: Axes, kinds: dict[str, Data], *, ncols: int = 3) -> None:
 
 
 def beside(ax: Axes, points: float) -> Transform:
-    """Return the coordinates of the data, so many points to the right."""
+    """Return the coordinates of the data, shifted to the right by a number of points."""
     from matplotlib.transforms import offset_copy
 
     return offset_copy(ax.transData, ax.get_figure(root=True), x=points, units="points")

@@ -135,7 +135,7 @@ def attacked_check(
 
 
 def _by_strengths(question: Question, attacked: Votes, claim: str, *, weakly: bool) -> Check:
-    """Check that the strengths of attacked votes fulfil an aim however ties are broken, or (`weakly`) in some way."""
+    """Check that the strengths of attacked votes fulfil an aim for every tie-breaking, or (`weakly`) for one."""
     fit = enclosed(question.checker.T, attacked)
     tied = None if fit is None else fit.tied()
     if tied is None:
@@ -177,7 +177,7 @@ def _foreign(checker: Exactly, ballots: Sequence[tuple[Fraction | int, ...]]) ->
         given = [score for row in checker.kinds(votes) for score in row]
         beyond = any(not min(given) <= score <= max(given) for row in ballots for score in row)
         return "an added ballot has a score outside the range of the votes" if beyond else ""
-    if votes.scores is not None:  # a user-defined rule may look at anything
+    if votes.scores is not None:  # a user-defined rule may use anything
         return ""
     listed = (2,) if adds_battles(votes) else (votes.n, votes.n - 1)
     for ballot in ballots:

@@ -33,8 +33,8 @@ Amount: TypeAlias = Fraction | float  # a weight of votes; infinite where no cha
 _PENALTY = 1e4  # for missing a condition: shows which ones contradict each other
 _DENOMINATOR = 60  # multipliers are mostly small fractions
 _FINE = 2**40  # and where they are not, they are rounded to this part of the largest
-_VIOLATED = 1e-9  # share of the votes by which a rival must be ahead to be looked at
-_MARGIN = 1e-7  # share of the votes by which an example is no matter of rounding
+_VIOLATED = 1e-9  # share of the votes by which a rival must be ahead to be examined
+_MARGIN = 1e-7  # share of the votes by which an example exceeds rounding
 _SAFE = 2**62  # sums below this fit the machine's whole numbers
 _UNIT = 1e4  # weight of all votes in the programs, far above the solver's absolute tolerances
 
@@ -47,7 +47,7 @@ class Costs(NamedTuple):
 
     chosen: Ints  # a row for each order: how often it has each part
     parts: Ints  # a row for each part: what it costs each distinct ballot
-    best: int  # the best order of the votes as they are
+    best: int  # the best order of the original votes
 
     def of(self, masses: Floats) -> Floats:
         """Return the rounded cost of every order for votes, for quick checks."""

@@ -213,7 +213,7 @@ class Movements:
         return None
 
     def _closed(self, k: float, anchor: int, must: Bools, loose: Bools, references: Sequence[int]) -> Floats | None:
-        start = 2 * float(self.fit.error) + 1e-12  # where the true strengths surely are
+        start = 2 * float(self.fit.error) + 1e-12  # where the true strengths certainly are
         others = [r for r in range(self.n) if r != anchor and (must[r] or r in references) and not loose[r]]
         chosen = [anchor, *others]
         box: Near = {r: (np.full(self.n, start), np.full(self.n, start)) for r in chosen}

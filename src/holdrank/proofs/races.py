@@ -156,7 +156,7 @@ class Races:
         return rise
 
     def _tried(self, aim: Aim, k: int, change: Change, surely: bool) -> bool:
-        """Whether every change of up to k whole battles was tried, and none fulfils an aim, or surely fulfils it."""
+        """Whether every change of up to k whole battles was tried, and none fulfils an aim, or certainly fulfils it."""
         votes = self.votes
         fought = float(self.fit.wins.sum())
         if not votes.is_counts or votes.n > _FEW_ITEMS or fought != votes.total or k < 1:

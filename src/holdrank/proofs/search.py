@@ -13,8 +13,8 @@ from holdrank.proofs.programs import Case, Outcome, Outcomes, Program, Question
 
 Demand: TypeAlias = Callable[[Outcome], Amount]
 
-MOST_STEPS = 10_000  # cases looked at; a fixed effort, the same on every machine
-_MOST_GAPS = 30  # looked at, before a proof is given up
+MOST_STEPS = 10_000  # cases examined; a fixed effort, the same on every machine
+_MOST_GAPS = 30  # examined, before a proof is given up
 
 
 class Gap(NamedTuple):

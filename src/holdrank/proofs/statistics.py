@@ -146,7 +146,7 @@ class Exactly:
         return exact.sorted_by(_BY_SCORES[self.base](votes))
 
     def is_median(self, order: Order) -> bool:
-        """Whether an order is one of the medians of the votes as they are."""
+        """Whether an order is one of the medians of the original votes."""
         assert self.base is not None
         if self.base in _BY_COST:
             table = _BY_COST[self.base](self.exact)
@@ -155,7 +155,7 @@ class Exactly:
         return all(scores[a] >= scores[b] for a, b in pairwise(order))
 
     def consensus(self) -> Outcome:
-        """Return what the statistic reports for the votes as they are."""
+        """Return what the statistic reports for the original votes."""
         if self.votes.n <= LISTED:
             return self.outcomes(self.exact, counts=self.votes.is_counts)[0]
         return self.merged(self.exact, self.medians(self.exact).order)

@@ -16,7 +16,7 @@ movement of x drops out. What is left of the battles of x with p in the core is
     N[x, p] * ((sigma(s'[x] - s'[p]) - sigma(s[x] - s[p])) * (y - z[p]) + m[x, p] * d[p] * (z[x] - z[p]))
 
 and of those of two wanderers ``N * (sigma(s'[x] - s'[u]) - sigma(s[x] - s[u])) * (y[x] - y[u])``. The least over a cell
-is at its ends but for a term of second order. The ridge is a linear battle with the ground, one more wanderer. Weights
+is at its ends up to a term of second order. The ridge is a linear battle with the ground, one more wanderer. Weights
 are chosen in plain floats; any weights are valid. Then all terms are bounded, and the rounding error is subtracted at
 the end.
 """
@@ -84,7 +84,7 @@ def _core(movements: Movements, k: float, a: int, b: int, limit: float) -> tuple
         pulls = pulls + RIDGE * k * np.abs(movements.s).sum()
     pulls = raised(np.asarray(pulls), movements.terms)
     inside = np.ones(n, dtype=bool)
-    start = 2 * float(movements.fit.error) + 1e-12  # where the true strengths surely are
+    start = 2 * float(movements.fit.error) + 1e-12  # where the true strengths certainly are
     rise = np.full((n, n), start)
     for _ in range(_ROUNDS):
         (items,) = np.nonzero(inside)

@@ -24,7 +24,7 @@ from holdrank.votes.votes import Votes
 
 LEVEL = 0.95  # of the test that a pair is separated by chance
 MOST = 0.25  # three voters of four
-_SAME = 1e-9  # distances that do not differ but for rounding
+_SAME = 1e-9  # distances that do not differ up to rounding
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ Fields = Mapping[str, tuple[str, ...] | None]
 TEXT: tuple[str, ...] = ()
 FILE = None
 
-_UNLISTED = [("", "as usual for the form"), ("bottom", "tied below all listed ones"), ("observed", "not compared")]
+_UNLISTED = [("", "default of the format"), ("bottom", "tied below all listed ones"), ("observed", "not compared")]
 _DELIMITERS = [("", "auto-detected"), (",", "comma"), (";", "semicolon"), ("tab", "tab"), ("|", "pipe")]
 
 
@@ -50,10 +50,10 @@ class Field:
 
 FIELDS = (
     Field("format", choices=(("", "auto-detected"), *((name, f"{name}: {text}") for name, text in FORMATS.items()))),
-    Field("lower_is_better", "all, or columns (voters, tasks) with commas between"),
+    Field("lower_is_better", "all, or columns (voters, tasks) separated by commas"),
     Field("unlisted", choices=tuple(_UNLISTED)),
     Field("delimiter", choices=tuple(_DELIMITERS)),
-    Field("columns", "names or numbers from 1, with commas between"),
+    Field("columns", "names or numbers from 1, separated by commas"),
     Field("item", more=True),
     Field("voter", more=True),
     Field("weight", more=True),
@@ -63,7 +63,7 @@ FIELDS = (
     Field("second", more=True),
     Field("winner", more=True),
     Field("header", "a number; 0 for none", more=True),
-    Field("blanks", "texts that mean nothing, with commas between", more=True),
+    Field("blanks", "texts that mark a missing value, separated by commas", more=True),
     Field("repeated", choices=(("", "refuse"), ("first", "keep the first")), more=True),
     Field("both_bad", choices=(("", "a tie"), ("drop", "leave out")), more=True),
     Field("short_rows", choices=(("", "refuse"), ("fill", "fill with blanks")), more=True),

@@ -34,7 +34,7 @@ _NEEDED = {
     *("PYTHONPATH", "PYTHONHOME", "PYTHONPYCACHEPREFIX", "PYTHONDONTWRITEBYTECODE", "XDG_CACHE_HOME"),
 }
 _NEEDED_FAMILIES = ("LC_", "NUMBA_")  # how to write numbers, where compiled code is kept
-_LOOK = 0.25  # seconds between two looks at the clock
+_LOOK = 0.25  # seconds between two checks of the clock
 
 
 @dataclass(eq=False)

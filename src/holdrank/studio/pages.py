@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 _TASKS = {"claim": "looking for the smallest change", "curve": "computing the curve", "compare": "comparing the files"}
 _REPLAY = "replaying the attack"
 _ENDS = {
-    "cancelled": "Cancelled. The page shows what was known by then.",
-    "left alone": "Stopped when its page was closed. The page shows what was known by then.",
-    "out of time": "Time limit reached. The page shows what was known by then.",
+    "cancelled": "Cancelled. The page shows the results so far.",
+    "left alone": "Stopped when its page was closed. The page shows the results so far.",
+    "out of time": "Time limit reached. The page shows the results so far.",
 }
 _MOST_TIERS = 12  # of an order in words
 _AUTO = "Auto: Bradley-Terry for battles, else Kemeny"
-_PEEK = (8, 160)  # lines of a file, and characters of a line, that are shown beside an error
+_PEEK = (8, 160)  # lines of a file, and characters of a line, that are shown next to an error
 
 STATIC = {
     "page.css": ("views/static", "text/css"),

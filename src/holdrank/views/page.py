@@ -237,9 +237,9 @@ def _claim(row: Record, votes: Record) -> tuple[str, str, str]:
     """Return (claim, verdict, sentence)."""
     claim, found = show(row["claim"], 200), row["attack"]
     if not row["holds"]:
-        return claim, "does not hold", "It is not so in this consensus."
+        return claim, "does not hold", "It is false in this consensus."
     if found is None:
-        return claim, "holds", "What breaks it was not computed."
+        return claim, "holds", "The votes that break it were not computed."
     known = price(found, votes) is not None
     return claim, "holds", show(found["text"], LONGEST_TEXT) if known else f"What breaks it is {NOT_KNOWN}."
 
@@ -271,7 +271,7 @@ def attack_tables(record: Record) -> Record | None:
         part = found[side]
         shown = part["listed"][:_MOST_KINDS]
         ballots = [(number(float(f"{one['weight']:.6g}")), _ballot(one["ranks"])) for one in shown]
-        if noun in ("battle", "game"):  # which says nothing of all other items, as everybody knows
+        if noun in ("battle", "game"):  # which obviously does not compare other items
             ballots = [(weight, {**ballot, "unlisted": 0}) for weight, ballot in ballots]
         more = part["kinds"] - len(shown)
         tables.append(

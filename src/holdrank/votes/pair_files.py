@@ -23,7 +23,7 @@ _FORMAT = "holdrank pair counts"
 _VERSION = 1
 _LARGEST_TEXT = 1 << 26  # bytes of names and notes in a file
 _DENSEST = 90  # bytes of anything for every byte that it takes once packed
-_SMALL_MATRIX = 3 << 24  # bytes that a matrix may always take, however small it was packed: 2,500 items
+_SMALL_MATRIX = 3 << 24  # bytes that a matrix may always take, no matter how small it was packed: 2,500 items
 _LARGEST_HEADER = 10_000
 _PIECE = 1 << 20
 # As numpy writes it. Numpy itself parses headers as Python, which is unsafe for untrusted files.

@@ -18,34 +18,34 @@ _MOST_NAMED = 4
 _TITLES = {
     "votes": "too few votes",
     "position": "effect of being shown first",
-    "ties": "what a tie counts",
+    "ties": "how ties count",
     "cycles": "cycles",
     "connection": "groups that few votes connect",
     "coverage": "uneven coverage",
     "people": "few people with many votes",
-    "judge": "one person who carries a place",
+    "judge": "one person who decides a place",
     "category": "a category that reverses the order",
 }
 
 _REASONS = {
-    "shares": "the weights are not whole numbers of votes, so nothing is known about chance",
+    "shares": "the weights are not whole numbers of votes, so chance cannot be measured",
     "one item": "there is only one item",
     "two items": "there are only two items",
     "no gap": "no comparison connects any two neighbours",
     "no battles": "the votes are not battles between two items",
     "not shown": "the votes do not say which item was shown first",
     "one order": "most pairs were only ever shown in one order, so position and item cannot be told apart",
-    "tie adds to both": "this rule looks at differences only, and a tie adds the same to both items",
+    "tie adds to both": "this rule uses differences only, and a tie adds the same to both items",
     "no ties": "no battle ended in a tie",
     "all ties": "every battle ended in a tie",
-    "none separated": "no pair is separated, so swaps mean nothing",
-    "no strengths": "no strengths can be fitted when ties count otherwise",
+    "none separated": "no pair is separated, so swaps are not meaningful",
+    "no strengths": "no strengths can be fitted when ties count differently",
     "few triples": "too few triples of items met in all three pairs",
     "all pairs": "every ballot compares every pair of items",
     "few compared": "most items were never compared",
     "pair counts": "pair counts do not say who cast each vote",
     "no people": "the votes do not say who cast them; name the column with voter",
-    "by alone": "rankings know one column only; read them with voter and without by",
+    "by alone": "rankings have only one such column; read them with voter and without by",
     "one vote each": "each of them cast a single vote",
     "one person": "a single one cast all votes",
     "no category": "the votes name no category; name the column with by",
@@ -66,7 +66,7 @@ def head_text(raised: Sequence[str], applied: int) -> str:
     >>> head_text(["votes", "people"], 8)
     '2 of 8 probes raise a warning: too few votes; few people with many votes.'
     >>> head_text([], 8), head_text(["ties"], 1)
-    ('None of 8 probes raises a warning.', '1 of 1 probe raises a warning: what a tie counts.')
+    ('None of 8 probes raises a warning.', '1 of 1 probe raises a warning: how ties count.')
     """
     if not applied:
         return "No probe applies to these votes."
@@ -284,25 +284,25 @@ def _ties(facts: Facts, raised: bool) -> str:
     ends = f"{percent(facts['other'])}, {percent(facts['lower'])} to {percent(facts['upper'])}"
     if not raised:
         return (
-            f"{text}. All {plural(facts['separated'], 'separated pair')} keep their order however ties count; the "
-            f"closest is {above} above {below} when {how} ({ends})."
+            f"{text}. All {plural(facts['separated'], 'separated pair')} keep their order no matter how ties count; "
+            f"the closest is {above} above {below} when {how} ({ends})."
         )
     turned = max(facts["turned"].values())
     return (
-        f"{text}. {turned:,} of {plural(facts['separated'], 'separated pair')} {'turns' if turned == 1 else 'turn'} "
-        f"when ties count otherwise: {above} beats {below} in {percent(facts['split'])} of battles when a tie is half "
-        f"a win, but in {ends} when {how}."
+        f"{text}. {turned:,} of {plural(facts['separated'], 'separated pair')} "
+        f"{'reverses' if turned == 1 else 'reverse'} when ties count differently: {above} beats {below} in "
+        f"{percent(facts['split'])} of battles when a tie is half a win, but in {ends} when {how}."
     )
 
 
 def _cycles(facts: Facts, raised: bool) -> str:
     seen, triples = facts["cycles"], facts["triples"]
-    text = f"{seen:,} of {plural(triples, 'triple')} {'goes' if seen == 1 else 'go'} in a circle"
+    text = f"{seen:,} of {plural(triples, 'triple')} {'is' if seen == 1 else 'are'} cyclic"
     text += f" among the {facts['among']:,} items that are compared most" if facts["among"] else ""
     if "expected" in facts:
         text += f"; the model expects {_few(facts['expected'])}, and at most {_few(facts['most'])}"
     if facts["sure"]:
-        text += f"; chance explains no majority in {facts['sure']:,} of them"
+        text += f"; all three majorities are significant in {facts['sure']:,} of them"
     if not raised or not facts["example"]:
         return f"{text}."
     a, b, c = (in_text(name) for name in facts["example"])
@@ -318,14 +318,14 @@ def _connection(facts: Facts, raised: bool) -> str:
     if facts["groups"] > 1:
         return (
             f"The items fall into {facts['groups']:,} groups that no comparison connects: {side}, and "
-            f"{plural(facts['rest'], 'other')}. The order between the groups means nothing."
+            f"{plural(facts['rest'], 'other')}. The order between the groups is arbitrary."
         )
     text = f"At least {plural(facts['links'], 'comparison')} connect any two parts of the items"
     if not raised:
         return f"{text}."
     return (
         f"Only {plural(facts['links'], 'comparison')} connect {side} with the {plural(facts['rest'], 'other item')}. "
-        f"Who stands above whom across this line rests on {'it' if facts['links'] == 1 else 'them'} alone."
+        f"The order across this line depends on {'it' if facts['links'] == 1 else 'them'} alone."
     )
 
 
@@ -360,7 +360,8 @@ def _people(facts: Facts, raised: bool) -> str:
 def _judge(facts: Facts, raised: bool) -> str:
     noun = facts["noun"]
     if not raised:
-        return f"None of {_many(facts['people'], facts['of'])} carries a place with {noun}s unlike those of the others."
+        who = _many(facts["people"], facts["of"])
+        return f"None of {who} decides a place with {noun}s that differ from those of the others."
     pair, scale = facts["pair"], facts["scale"]
     text = (
         f"Without {in_text(facts['person'])} ({plural(facts['votes'], noun)}, {percent(facts['share'])} of all), "
@@ -376,7 +377,7 @@ def _group(facts: Facts) -> str:
 def _category(facts: Facts, raised: bool) -> str:
     pair, scale, noun = facts["pair"], facts["scale"], facts["noun"]
     if not raised:
-        return f"None of {_many(facts['groups'], facts['of'])} reverses a pair beyond chance."
+        return f"None of {_many(facts['groups'], facts['of'])} reverses a pair by more than chance."
     text = (
         f"In {_group(facts)} ({plural(facts['votes'], noun)}), {lead_text(scale, facts['here'], pair, noun)}; "
         f"in all {noun}s, {lead_text(scale, facts['all'], pair, noun)}."

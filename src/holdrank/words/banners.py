@@ -21,7 +21,7 @@ _WHAT = {
     "claims": "the claims",
     "gaps": "{}s at the gaps between tiers",
     "cut": "the cut",
-    "removals": "what an item's leaving does",
+    "removals": "the effect of removing items",
     "races": "{}s to overtake",
     "bootstrap": "the bootstrap",
     "chance": "places by chance",
@@ -34,7 +34,7 @@ _WHAT = {
     "refine": "closer bounds",
 }
 _NEARLY = 0.9  # of the time limit: then the limit is what ended the work
-_LONGER, _LEAST_SECONDS = 5, 60  # a time limit that helps is so many times the present one
+_LONGER, _LEAST_SECONDS = 5, 60  # factor by which to raise the time limit
 
 
 class Banner(NamedTuple):
@@ -67,7 +67,7 @@ def _not_alone(record: Record) -> Banner | None:
     if found["unique"] is not False or len(record["items"]) == 1:
         return None
     if Status(found["status"]) in (Status.SCORED, Status.SORTED):
-        return Banner("Some items have equal scores.", "They stand in the order of the file.")
+        return Banner("Some items have equal scores.", "They are listed in the order of the file.")
     notes = " ".join(f"{note[:1].upper()}{note[1:]}." for note in found.get("notes", []))
     shared = record.get("optima")
     known = f"{count_text(shared)} {certain_text(shared['groups'])}" if shared else "This page shows one of them."

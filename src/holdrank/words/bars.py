@@ -18,7 +18,7 @@ _BARS: dict[str, Callable[[Bars], str]] = {
     "ties": lambda _: "a pair that is separated, all pairs tested together, swaps under another treatment of ties",
     "cycles": lambda bars: (
         f"cycles exceed what the model expects by more than {percent(bars['cycles'])} of all triples, interval "
-        "included, or when chance explains none of the three majorities of a cycle"
+        "included, or when all three majorities of a cycle are significant"
     ),
     "connection": lambda bars: f"fewer than {number(bars['links'])} comparisons connect two groups of items",
     "coverage": lambda bars: (
@@ -29,7 +29,7 @@ _BARS: dict[str, Callable[[Bars], str]] = {
         f"interval included, or when {percent(bars['few'])} of the people cast half of the votes"
     ),
     "judge": lambda _: (
-        "two neighbours swap without one person, whose votes on them differ from everybody's by more than chance, all "
+        "two neighbours swap without one person, whose votes on them differ from all votes by more than chance, all "
         "people and gaps tested together"
     ),
     "category": lambda _: (

@@ -211,7 +211,7 @@ def paired_text(test: str, separated: int, pairs: int, level: float) -> str:
 
 
 def probability(p: float) -> str:
-    """Return a p-value for people.
+    """Return a p-value as text.
 
     Examples
     --------
@@ -256,6 +256,6 @@ def few_samples_text(draws: int) -> str:
     Examples
     --------
     >>> few_samples_text(3)
-    'No interval: 3 bootstrap samples attacked within the time limit, and it takes 200.'
+    'No interval: 3 bootstrap samples attacked within the time limit; 200 are needed.'
     """
-    return f"No interval: {plural(draws, 'bootstrap sample')} attacked within the time limit, and it takes 200."
+    return f"No interval: {plural(draws, 'bootstrap sample')} attacked within the time limit; 200 are needed."

@@ -12,7 +12,7 @@ from holdrank.words.numbers import plural, span
 from holdrank.words.prices import CANNOT_BREAK, Price, price, price_text, share_price
 
 FEW_ITEMS = 16
-"""Up to so many items, the gaps of an analysis are those of its tiers; beyond, those of the order without ties."""
+"""Up to this many items, the gaps of an analysis are those of its tiers; beyond, those of the order without ties."""
 
 
 class Rung(NamedTuple):

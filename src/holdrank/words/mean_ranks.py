@@ -26,7 +26,7 @@ def diagram_left_out(found: Record | None, items: int) -> str:
     'Critical-difference diagram: 2 tasks are too few to separate any of 4 items.'
     """
     if found is None:
-        return "Critical-difference diagram: the votes are no table of scores."
+        return "Critical-difference diagram: the votes are not a score table."
     if not found["tasks"]:
         return "Critical-difference diagram: no task scores all items."
     if items > MOST_DRAWN:

@@ -1,4 +1,4 @@
-"""Names for people: items that stay text, lists of them, ballots, rules and what their tiers are called."""
+"""Display names: items that stay text, lists of them, ballots, rules and what their tiers are called."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def ballot_text(ranks: Sequence[int], items: Sequence[str], width: int = 80) -> 
 
 
 def rule_name(rule: str) -> str:
-    """Return the name of a rule for people.
+    """Return the display name of a rule.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def statistic_name(rule: str, theta: float | None, merge: str | None) -> str:
 
 
 def curve_name(rule: str, theta: float | None) -> str:
-    """Return what a statistic is called beside its curve.
+    """Return what a statistic is called next to its curve.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def curve_name(rule: str, theta: float | None) -> str:
 
 
 def distance_name(distance: str) -> str:
-    """Return the name of a distance for people.
+    """Return the display name of a distance.
 
     Examples
     --------

@@ -80,7 +80,7 @@ def amount_text(least: float | None, most: float | None, votes: Mapping[str, Any
     """
     said = number if votes["counts"] else percent
     if votes["counts"] and least is not None and least <= 1 and most != least:
-        least = None  # one vote is always needed: that is no bound worth a word
+        least = None  # one vote is always needed: not worth mentioning as a bound
     if most is None:
         return f"at least {said(least)}" if least else ""
     if least == most or said(least or 0) == said(most):

@@ -1,4 +1,4 @@
-"""Numbers for people: counts with thousands separators, shares in percent, nouns in the plural."""
+"""Numbers as text: counts with thousands separators, shares in percent, nouns in the plural."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from decimal import Decimal
 
 
 def number(value: float) -> str:
-    """Return a count or share for people: thousands separators, at most four digits after them, no exponent.
+    """Return a count or share as text: thousands separators, at most four digits after them, no exponent.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def decimal(value: float, digits: int) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share in percent for people, three digits of it.
+    """Return a share in percent as text, with three digits.
 
     Examples
     --------

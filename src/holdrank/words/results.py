@@ -14,7 +14,7 @@ STEPS = {
     "consensus": "finding the consensus",
     "tiers": "choosing the tiers",
     "attack": "looking for the smallest attack",
-    "chance": "telling chance from what the votes say",
+    "chance": "testing which items differ by more than chance",
     "claims": "testing claims",
     "gaps": "counting the votes that break each gap",
     "cut": "testing the cut",

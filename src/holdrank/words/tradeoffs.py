@@ -139,7 +139,7 @@ def _rank(one: Point) -> tuple[float, float]:
 
 
 def _beats(other: Point, one: Point) -> bool:
-    """Whether another threshold has no more loss, is surely as robust, and is better in one of them."""
+    """Whether another threshold has no more loss, is certainly as robust, and is better in one of them."""
     low = math.inf if other.lower is None else other.lower
     high = math.inf if one.upper is None else one.upper
     no_worse = other.loss <= one.loss + _SAME and low >= high - _SAME
@@ -150,7 +150,7 @@ def _beats(other: Point, one: Point) -> bool:
 
 
 def tradeoff_text(record: Record) -> str:
-    """Return the trade-off in words: the most robust threshold beside no tiers at all, and the one reported."""
+    """Return the trade-off in words: the most robust threshold compared with no tiers, and the reported one."""
     found, known = record["tradeoff"], weighed(record)
     if found is None:
         if record["spec"]["theta"] is None:
@@ -177,7 +177,7 @@ def reported_text(record: Record) -> str:
     if known is None or known.reported is None or known.reported == known.best:
         return ""
     here, best = known.points[known.reported], known.points[known.best]
-    why = "which puts items into one tier that chance does not separate" if record["tiers"]["auto"] else "as asked"
+    why = "which ties items that differ by no more than chance" if record["tiers"]["auto"] else "as asked"
     said = f"The tiers above use θ = {record['tiers']['theta']:.3g}, {why}."
     within = f"thresholds that add at most {decimal(_extra(record), 2)} to the loss"
     if _rank(here)[0] >= _rank(best)[0]:

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from holdrank.analysis.chance.estimates import effective_units
-from holdrank.analysis.chance.tails import student_quantile
+from holdrank.analysis.chance.p_values import student_quantile
 from holdrank.analysis.streams import BLOCK, Stream, drawn_by
 from holdrank.arrays.tolerances import SAME
 from holdrank.attacks.answers import attack
@@ -196,7 +196,8 @@ def breakdown_interval(
     found = attack(votes, T, goal, change=change, time_limit=first)
     left = None if seconds is None else max(seconds - (perf_counter() - started), 0.0)
     with Clock(left) as clock:
-        clock.interrupted = found.status.is_interrupted
+        if found.status.is_interrupted:
+            clock.interrupted = True
         if seed is None:
             known, drawn = _by_duals(found, T, level, clock), []
         else:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from holdrank.analysis.chance.tails import chi_square_tail, range_quantile
+from holdrank.analysis.chance.p_values import chi_square_tail, range_quantile
 from holdrank.rankings import Floats, mean_places
 from holdrank.rules.scores import scores_of
 from holdrank.votes.votes import Votes

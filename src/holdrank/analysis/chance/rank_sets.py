@@ -10,8 +10,8 @@ from time import perf_counter
 import numpy as np
 
 from holdrank.analysis.chance import estimates
-from holdrank.analysis.chance.medians import surely_before, surely_more_wins
 from holdrank.analysis.chance.stepdown import Mask, separated
+from holdrank.analysis.chance.sure_pairs import surely_before, surely_more_wins
 from holdrank.analysis.draws import pair_margins
 from holdrank.analysis.streams import Stream, drawn_by
 from holdrank.errors import UsageError, item_number, quote, real_number, show, whole_number

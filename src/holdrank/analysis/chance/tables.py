@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from holdrank.analysis.chance.mean_ranks import MeanRanks, mean_ranks, rank_groups, rank_order
+from holdrank.analysis.chance.p_values import holm, range_tail, sign_test, signed_rank_test
 from holdrank.analysis.chance.stepdown import Mask
-from holdrank.analysis.chance.tails import holm, range_tail, sign_test, signed_rank_test
 from holdrank.errors import UsageError, quote, real_number
 from holdrank.rankings import Floats
 from holdrank.rules.consensus import expect_votes

@@ -10,7 +10,7 @@ from holdrank.analysis.probes.findings import Finding, not_applicable
 from holdrank.analysis.probes.standing import critical
 from holdrank.rankings import Floats
 
-_MOST_ITEMS = 600  # for which the least cut is looked for
+_MOST_ITEMS = 600  # for which the least cut is searched for
 
 
 def connection(known: Evidence) -> Finding:

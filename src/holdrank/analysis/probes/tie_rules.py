@@ -15,7 +15,7 @@ from holdrank.rules.ties import tie_counts
 from holdrank.votes.votes import Votes
 
 OTHERS = ("dropped", "davidson", "rao-kupper")
-"""What ties may count, beside half a win for each."""
+"""Ways of counting ties, other than half a win for each."""
 _MOST_NAMED = 200  # pairs of a finding
 
 

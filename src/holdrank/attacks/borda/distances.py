@@ -241,7 +241,7 @@ class _OrderSearch:
         if not math.isfinite(answer.value):
             return
         after, n = answer.points, self.points.n
-        # Neighbours that are equal but for rounding form levels.
+        # Neighbours that are equal up to rounding form levels.
         by_points = np.argsort(-after, kind="stable")
         level = np.concatenate(([0], np.cumsum(-np.diff(after[by_points]) > EQUAL_POINTS)))
         if slack and level[-1] < n - 1:

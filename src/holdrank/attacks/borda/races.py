@@ -27,7 +27,7 @@ from holdrank.rankings import Floats, Ints
 from holdrank.votes.changes import Change
 
 _MOST = 2**61  # sums below this fit the machine's whole numbers
-_MOST_LEADS = 100_000_000  # ballots times pairs looked at for one aim; a second of work
+_MOST_LEADS = 100_000_000  # ballots times pairs examined for one aim; a second of work
 
 
 class Race(NamedTuple):

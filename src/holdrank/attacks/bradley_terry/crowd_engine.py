@@ -23,7 +23,7 @@ from holdrank.status import Clock
 _TURNS = 5  # of choosing voters again at the strengths that a choice leads to
 _PORTIONS = 6  # in which battles are added
 _PUSHES = 6  # tried for one aim
-_PAIRS = 30  # up to which groups of voters are gone through one by one
+_PAIRS = 30  # up to which groups of voters are tried one by one
 _GROUPS = 3_000  # gone through one by one
 _LOOKS = 30_000  # at beginnings of groups
 _CELLS = 2_000_000  # numbers at a time

@@ -28,7 +28,7 @@ from holdrank.words.results import so_far
 
 Pair: TypeAlias = tuple[int, int]  # (b, a): b is to pass a
 
-_REGIONS = ((6, 3000), (16, 240), (40, 40))  # items up to which so many regions are looked at in one race
+_REGIONS = ((6, 3000), (16, 240), (40, 40))  # items up to which this many regions are examined in one race
 _FEW_CHANGES, _MANY_CHANGES = 40_000, 120_000  # of battles that are tried one by one, before and after other bounds
 _PUSHES = 6  # tried for one aim
 _MANY = 6  # pairs; of more, only first bounds are found
@@ -36,9 +36,9 @@ _ONE_BY_ONE = 8  # items up to which every pair of a distance has its own race
 _ALL_AT_ONCE = 30  # items up to which every two are bounded directly
 _RACES = 60  # run one by one; beyond, pairs are bounded together
 _IN_PARTS = 30  # items, and battles, up to which attacks in shares are told apart to parts of a battle
-_PART, _FEW = 1 / 8, 8  # of a battle, to which up to so many battles are told apart
+_PART, _FEW = 1 / 8, 8  # of a battle: resolution up to this number of battles
 _FINE = 1e-3  # of battles that are not whole
-_TRIED = 24  # distances for which an attack of its own is looked for
+_TRIED = 24  # distances for which an attack of its own is searched for
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from holdrank.status import Clock
 from holdrank.votes.changes import Change
 
 MOST_ITEMS = 6  # beyond, there are too many types of battles
-_AT_A_TIME = 4_000  # changes, and as many as come for one that goes
+_AT_A_TIME = 4_000  # changes, and the same number of added ones per removed one
 _CLOSE = 1e-6  # strengths that may be called equal
 
 

@@ -41,7 +41,7 @@ _LOOSE_FROM = (4.0, 1.5, 0.8, 0.5, 0.3)  # by rough movement; tried one after th
 _ROUNDS = 14  # until a box closes
 _CORE_ROUNDS = 40  # until a core is known
 _CORE_LIMITS = (1.5, 0.5)  # of movement; tried one after the other
-_SUPPLY = (0.6, 0.35)  # prices of a battle that goes, as parts of the largest, for the bound with limited supply
+_SUPPLY = (0.6, 0.35)  # prices of a removed battle, as parts of the largest, for the bound with limited supply
 _NEGLIGIBLE = 0.02  # of a movement: errors that need not be known more exactly
 CELLS = 2_000_000  # numbers at a time
 
@@ -104,7 +104,7 @@ class _Side:
 
     @staticmethod
     def star(table: Floats, reference: int) -> Floats:
-        """Return for each item its own row of a table, and beside it the column of the reference."""
+        """Return for each item its own row of a table, and next to it the column of the reference."""
         return np.hstack((table, np.broadcast_to(table[:, reference], table.shape)))
 
 

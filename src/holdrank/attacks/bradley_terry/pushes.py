@@ -139,7 +139,7 @@ class Pusher:
             if self.change.puts:
                 put.flat[worth.argmax()] += portion
             taken, ties = (now.taken, now.ties_taken) if not self.change.takes else self._taken(worth, now, portion)
-            # On the way the strengths only choose what goes and comes next.
+            # On the way the strengths only choose what is removed and added next.
             now = self._refitted(taken, ties, put, now.strengths, roughly=number < len(portions))
         yield now
         best = self._short(now.strengths, push)

@@ -34,11 +34,11 @@ from holdrank.votes.votes import Votes
 
 _ROUNDING = 3e-12  # of deviations, which merges compare to twelve decimals
 _ALL_AT_ONCE = 30  # items up to which a box bounds every two directly
-_REGIONS = ((6, 100), (16, 40), (40, 12))  # items up to which so many regions are looked at in one race
+_REGIONS = ((6, 100), (16, 40), (40, 12))  # items up to which this many regions are examined in one race
 _RACES = 12  # for one aim
 _PUSHES = 5
 _QUICK_TRIES, _QUICK_STEP = 12, 1.4  # sizes of a quick attack, and from one to the next
-_TRIED = 24  # distances for which attacks and bounds of their own are looked for
+_TRIED = 24  # distances for which attacks and bounds of their own are searched for
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class _Case:
         self.battles: Battles = siege.battles
         self.movement: Movement = siege.movement
         self.pusher = Pusher(self.battles, change, self._reached)
-        # The leads at which items are surely, and may be, told apart.
+        # The leads at which items are certainly, and may be, told apart.
         self.apart, near = (_lead(self.theta + sign * _ROUNDING) for sign in (1.0, -1.0))
         self.enough = -near if T.merge == "smith" else 0.0  # a lead with which no item is passed
         self._kept: dict[float, tuple[Mask, Mask]] = {}

@@ -116,7 +116,7 @@ class _Balance:
         return moved + lost - pulled - other - ROUNDING * (abs(moved) + abs(lost) + abs(pulled))
 
     def _core_with_core(self) -> None:
-        """Note errors and pulls among the core, and the price of a battle that goes."""
+        """Note errors and pulls among the core, and the price of a removed battle."""
         movement, k, here = self.movement, self.k, np.ix_(self.items, self.items)
         drop = np.maximum(self.weights[:, None] - self.weights, 0.0)
         self.errors = float((movement.fought * self.chords.errors)[here].ravel() @ drop.ravel())
@@ -141,7 +141,7 @@ class _Balance:
         fought = movement.fought[np.ix_(rows, items)]
         least, most = np.full(low.shape, self.least), np.full(low.shape, self.most)
         if movement.change.puts:
-            # Wins that come should pull no more than those among the core.
+            # Added wins should pull no more than those among the core.
             least = np.maximum(least, (self.weights - self.pull / np.maximum(beaten, 1e-300)).max(axis=2))
             most = np.minimum(most, (self.weights + self.pull / np.maximum(beats, 1e-300)).min(axis=2))
             least, most = np.where(least > most, (least + most) / 2, least), np.where(least > most, least, most)

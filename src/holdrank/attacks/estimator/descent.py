@@ -231,7 +231,7 @@ class Descent:
 
         self._problem, self._options, self._sampler = problem, options, sampler
         self._p, self._delta = here(problem.p), here(problem.delta)
-        # One pair short of delta must not pass for reached, however many pairs delta is.
+        # One pair short of delta must not pass for reached, no matter how many pairs delta is.
         pair = 1 / max(problem.n * (problem.n - 1) / 2, 1)
         self._wanted = here(1 - 0.1 * np.minimum(pair / problem.delta, 1.0))
 

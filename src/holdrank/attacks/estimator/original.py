@@ -26,7 +26,7 @@ from holdrank.votes.votes import Votes
 
 _NUMBERS_AT_A_TIME = 1 << 20  # noisy shares held together
 _NOISE_AT_A_TIME = 1 << 18  # numbers drawn together
-_MOST_STEPS_AT_A_TIME = 64  # between two looks at the clock
+_MOST_STEPS_AT_A_TIME = 64  # between two checks of the clock
 
 
 @dataclass(frozen=True, slots=True)

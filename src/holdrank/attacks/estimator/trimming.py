@@ -249,7 +249,7 @@ def holds(problem: SmoothedProblem, point: int, votes: Votes, q: Floats) -> bool
 
 @cache
 def _tables(median_of: str, n: int) -> tuple[Floats, Floats]:
-    """Return two tables whose product is the distance between all rankings, but for a constant."""
+    """Return two tables whose product is the distance between all rankings, up to a constant."""
     if median_of == "spearman_rho":
         place = all_places(n).astype(np.float64)
         return place, -2 * place.T

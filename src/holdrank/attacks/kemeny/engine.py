@@ -144,7 +144,7 @@ class _Curve(TargetSearch):
         done = self.deepen([math.inf] if small else np.unique(self.limits()[1:]).tolist(), clock, progress)
         self.lower = np.minimum(np.minimum(self.limits(), done), self.open)
         if (self.lower < self.limits()).any():
-            # A vote that is replaced moves a margin by two, one that comes or goes by one.
+            # A vote that is replaced moves a margin by two, one added or dropped by one.
             mean = cheap_lower(siege.votes, self.before, quick=self.most == 1) * (1 if siege.change.keeps_total else 2)
             self.lower[1:] = np.minimum(np.maximum(self.lower[1:], mean), self.upper[1:])
         np.maximum.accumulate(self.lower, out=self.lower)

@@ -31,7 +31,7 @@ class Outcome(IntEnum):
     PRUNED = 1
     """A bound reached the stop."""
     OPEN = 2
-    """The value is a bound; more rivals than were looked for, or than fit, may beat the target."""
+    """The value is a bound; more rivals than were searched for, or than fit, may beat the target."""
     HOPELESS = 3
     """No budget is enough."""
 

@@ -29,7 +29,7 @@ from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 
 SUBSETS_UP_TO = 12  # items: above, the rivals of a target come from the branch and bound of the median itself
-_WALK = 400_000  # orders of 12 items visited between two looks at the clock, some hundredths of a second
+_WALK = 400_000  # orders of 12 items visited between two checks of the clock, some hundredths of a second
 UNIT = 10 * highs.UNIT  # all votes together; finer than elsewhere, because bounds are compared to a ten-millionth of it
 SOLVED = 1e-5  # in that unit: what counts as no rival
 _MOST_RIVALS = 400  # of one target in such a program; a tenth of that is usual

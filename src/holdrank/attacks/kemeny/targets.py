@@ -18,7 +18,7 @@ from holdrank.status import Clock, Step
 _TINY = 1e-12
 _BUFFER, _LEAST_BUFFER = 50_000, 512  # candidates kept before they are priced, at most and at least
 _PAIRS_KEPT = 1 << 24  # of all candidates together, where items are many
-# Candidates priced against the same limits between two looks at the clock, for any number of processors: fewer where
+# Candidates priced against the same limits between two checks of the clock, for any number of processors: fewer where
 # one takes longer.
 _BATCH, _SMALL_BATCH, _LEAST_BATCH = 512, 64, 32
 _BATCH_WORK = 5e7  # columns times pairs

@@ -33,8 +33,8 @@ from holdrank.votes.votes import Votes
 
 _FOR_THE_RANKING = 0.25  # of the time
 _ONE_RUN = 2.0  # seconds for the tiers of attacked votes
-_RUN, _LOOK = 3, 24  # one run of the tiers, and one look of the engine of the ranking at its clock, as so many steps
-_LEAST_LOOKS = 3  # fewer are spent before the engine knows anything
+_RUN, _LOOK = 3, 24  # one run of the tiers, and one check of the clock by the engine of the ranking, in steps
+_LEAST_LOOKS = 3  # fewer are spent before the engine has any result
 _ONLY_ATTACKS = 2  # times less effort where nothing but attacks on the ranking can help
 _FIRST_EFFORT, _MORE_EFFORT = 40, 3  # steps of the first round, and how many times as many in the next
 

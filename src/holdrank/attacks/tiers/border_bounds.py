@@ -66,7 +66,7 @@ def lower_bound(
         return 0.0
     ties = tie_prices(votes, float(T.theta), change)
     if T.merge == "smith":
-        # A border holds as long as all pairs across it keep their margins, and holds everybody on their side.
+        # A border stays as long as all pairs across it keep their margins, and keeps every item on its side.
         return float(ties[np.ix_(inside, outside)].min()) if rule_of(T.base).majorities_first else 0.0
     if find_base is None or (aim.leaver and not is_symmetric(T.base, votes)):
         return 0.0

@@ -100,7 +100,7 @@ class ComparedPairs:
     first, second : (pairs,) arrays
         The items i < j of each pair.
     margin, compared : (pairs,) arrays
-        D and N of the votes as they are, in shares.
+        D and N of the original votes, in shares.
     programs : int
         Linear programs solved so far.
     """

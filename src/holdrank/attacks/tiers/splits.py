@@ -22,7 +22,7 @@ from holdrank.rankings import Floats
 from holdrank.rules.merges import Merge
 
 _FEW_BELOW = 3  # items below the tiers that are known
-_ALL_TIERS, _MOST_TIERS = 16, 3000  # items of which all next tiers are listed; of more, at most so many
+_ALL_TIERS, _MOST_TIERS = 16, 3000  # items of which all next tiers are listed; of more, at most this many
 _MOST_FALLING = 7  # items of a tier all of whose parts are listed
 _NARROW = 1e-7  # windows of deviations are not split further
 
@@ -268,7 +268,7 @@ class Splitter:
         for falls in parts(cell.members(tier)):
             tiers = (*cell.tiers[:tier], *((part,) for part in falls), *cell.tiers[tier + 1 :])
             free = (*cell.free[:tier], *(False for _ in falls), *cell.free[tier + 1 :])
-            # The tiers beside it are one run with these: their joins are said anew.
+            # The tiers next to it are one run with these: their joins are said anew.
             out.append(replace(cell, tiers=tiers, free=free, solved=False, joins=()))
         return out
 
@@ -286,7 +286,7 @@ class Splitter:
             height = max(dev[pair] for pair in own)
             if tier_of[start] == tier_of[end] or height > self.rows.theta:
                 continue
-            # A tier that may grow may stick out of J, and nobody knows by how much.
+            # A tier that may grow may stick out of J by an unknown amount.
             if run.grows and (end == n - 1 or (self.merge == "downward" and tier_of[end] == tier_of[-1])):
                 continue
             # By places in the order: where a tier sticks out of J.
@@ -424,7 +424,7 @@ class Splitter:
 
         Pairs that different votes compare have deviations with different denominators: "larger" is not linear, but
         "above the level, and the others below" is. For a level t = low + s, s >= 0, the rows D - 2 low N >= 2 s N of
-        the large pair and D - 2 low N <= 2 s N of a small one give a row without s, once the N beside s are replaced
+        the large pair and D - 2 low N <= 2 s N of a small one give a row without s, once the N next to s are replaced
         by the least and the most that they can be at the budgets of interest; likewise from above.
         """
         low, high = window.low, window.high

@@ -65,7 +65,7 @@ def _arrays(connection: Any, path: Path, source: Source) -> tuple[list[str], int
     told = [(name, kind) for name, kind in every if kind != "nested"] or every
     cells = [cell_of(identifier(name), kind) for name, kind in told]
     texts = [cell for cell, (_, kind) in zip(cells, told, strict=True) if kind == "text"]
-    # A page of equal cells takes no room in the file, however many they are: ask before they are unpacked.
+    # A page of equal cells takes no room in the file, no matter how many they are: ask before they are unpacked.
     rows, least = connection.execute(declared_rows(literal(str(path)))).fetchone()
     if least < 0:
         raise damaged(source.name, "Parquet file", ValueError(f"a group of {least} rows"))

@@ -39,7 +39,7 @@ MOST_CELLS = {"rank-columns": 1 << 26, "positions": 1 << 26, "score-columns": 1 
               "jsonl": 1 << 22}  # fmt: skip
 """Cells of distinct ballots that fit in memory, by form; some are read by loops that want fewer."""
 COUNTED = ("battles", "pair-counts")
-"""Forms whose rows compare two items: they end in counts of pairs, however many rows there are."""
+"""Forms whose rows compare two items: they end in counts of pairs, no matter how many rows there are."""
 _MOST_BATTLES = 20_000_000  # different rows; a loop visits each
 _HEAD = 10_000  # rows that determine the format
 _CELLS_AT_A_TIME = 1 << 24  # of rows that are not counted before they are read

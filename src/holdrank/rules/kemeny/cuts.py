@@ -18,7 +18,7 @@ from holdrank.arrays.native import call
 from holdrank.rankings import Floats, Ints
 
 SIZES = (7, 8)  # items of a row; rows on fewer are among them, with weights of 0
-_TRIES = 300  # sets of items looked at by Wolfe's algorithm, for each size
+_TRIES = 300  # sets of items examined by Wolfe's algorithm, for each size
 _RESTARTS = 6  # sets of items to which each known row is moved
 _KNOWN = 400  # rows that are moved, for each size: the latest
 _ROOM = 6_000

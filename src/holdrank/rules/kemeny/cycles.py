@@ -25,9 +25,9 @@ MOST_ITEMS = (1 << _BITS) - 1
 _LARGEST_SUM = 2.0**50  # of the margins, in the units of the weights
 _FINEST, _FINEST_OF_SHARES = 20, 50  # halvings of the unit of the margins, for the weights
 _ROOM = 8_000_000  # weighted cycles, 128 MB twice; half a million are usual for 2,000 items
-_TRIPLES_AT_ONCE = 50_000_000  # between two looks at the clock: some 50 ms
+_TRIPLES_AT_ONCE = 50_000_000  # between two checks of the clock: some 50 ms
 _SLACK = 0.02  # a cycle is worth a weight if it is violated by more
-_PASS_COSTS = 30  # triples looked at in the time that one cycle takes in a pass
+_PASS_COSTS = 30  # triples examined in the time that one cycle takes in a pass
 _PASSES = 4, 60  # in a round: the least, and the most
 
 

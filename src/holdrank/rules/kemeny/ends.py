@@ -16,7 +16,7 @@ from holdrank.rankings import Ints
 from holdrank.rules.kemeny.cuts import Cut
 from holdrank.status import Clock
 
-_STATES_AT_ONCE = 2_048  # between two looks at the clock
+_STATES_AT_ONCE = 2_048  # between two checks of the clock
 _FULL = -2
 
 

@@ -12,7 +12,7 @@ from holdrank.rules.solvers.highs import LinearProgram
 
 
 class Program:
-    """The rows added so far, beside the program itself. Column p of a pair i < j is 1 when i comes before j.
+    """The program and the rows added so far. Column p of a pair i < j is 1 when i comes before j.
 
     Attributes
     ----------

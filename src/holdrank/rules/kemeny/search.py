@@ -10,8 +10,8 @@ from holdrank.rules.kemeny.parts import order_cost
 from holdrank.status import Clock
 
 _SHAKES = 30
-_STEPS = 30_000_000  # comparisons spent on them at the most
-_STEPS_AT_ONCE = 20_000_000  # between two looks at the clock: some 15 ms
+_STEPS = 30_000_000  # largest number of comparisons spent on them
+_STEPS_AT_ONCE = 20_000_000  # between two checks of the clock: some 15 ms
 _LOOKS = 144_000  # of a long search at every margin, all starts together
 _LONGEST = 3_000_000_000  # steps of all starts together: some 3 s
 

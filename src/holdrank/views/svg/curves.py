@@ -26,7 +26,7 @@ _LEFT, _TOP, _BOTTOM = 58.0, 34.0, 50.0
 
 
 class _Frame:
-    """The axes of a curve: x as given, y a share of the votes with the number of votes beside it."""
+    """The axes of a curve: x as given, y a share of the votes with the number of votes next to it."""
 
     def __init__(self, sheet: Canvas, record: Record, right: float, highest: float, *, endless: bool) -> None:
         self.sheet, self.right = sheet, right
@@ -89,7 +89,7 @@ def breakdown(record: Record) -> str:
 
 
 def _brief(theta: float | None) -> float | None:
-    """Return a threshold with three digits, which is enough beside a curve."""
+    """Return a threshold with three digits, which is enough next to a curve."""
     return None if theta is None else float(f"{theta:.3g}")
 
 
@@ -125,7 +125,7 @@ def _curve(sheet: Canvas, frame: _Frame, curve: Record, x: Callable[[float], flo
 
 
 def _label_ends(sheet: Canvas, ends: Sequence[tuple[float, str, int]], right: float, frame: _Frame) -> None:
-    """Write names beside the ends of curves, moved apart where they would overlap."""
+    """Write names next to the ends of curves, moved apart where they would overlap."""
     ordered = sorted(ends)
     heights: list[float] = []
     for y, _, _ in ordered:
@@ -190,7 +190,7 @@ def tradeoff(record: Record) -> str:
 def _mark(
     sheet: Canvas, x: float, y: float, look: str, lines: list[str], near: tuple[float, float] | None = None
 ) -> None:
-    """Draw a threshold that matters, with words beside it; below it where another mark is `near`."""
+    """Draw a threshold that matters, with words next to it; below it where another mark is `near`."""
     sheet.dot(x, y, 7, look)
     wide = max(width_of(line, 12) for line in lines)
     across, side = (x - 12, " end") if x + 12 + wide > _WIDTH - 8 else (x + 12, "")

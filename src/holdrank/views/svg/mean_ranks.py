@@ -18,7 +18,7 @@ from holdrank.words.names import named
 
 _WIDTH = 600.0
 _FEW = 20  # items that stand at both sides of the axis; more have a row each
-_NUMBER = 46.0  # of a mean rank beside a name
+_NUMBER = 46.0  # of a mean rank next to a name
 _WIDEST_NAME, _WIDEST_IN_ROW = 160.0, 250.0
 _AXIS = 56.0  # height of the axis
 _BAR = 7.0  # from bar to bar

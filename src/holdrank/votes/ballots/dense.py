@@ -110,7 +110,7 @@ class DenseBallots(Ballots):
         ranks = self.ranks
         if observed:
             battles = self.listed == 2
-            if battles.any():  # two items a ballot: no need to look at all pairs of items
+            if battles.any():  # two items per ballot: no need to compare all pairs of items
                 rest = count_wins(ranks[~battles], weights[~battles], strict=False, observed=True)
                 return rest + count_battles(ranks[battles], weights[battles])
         strict = bool((self.largest_ranks() == self.shape[1]).all())

@@ -75,7 +75,7 @@ LAYOUTS = (
 NOUNS = frozenset({"model", "player", "system", "bot", "engine", "agent", "generator", "method", "llm", "assistant"})
 """What two columns are called that name the items of a battle even where the names are numbers."""
 ENDS = (("a", "b"), ("1", "2"), ("x", "y"), ("left", "right"), ("one", "two"), ("first", "second"), ("i", "j"))
-"""How the names of two columns differ that hold the items of a battle; beside a third, such as c or 3, they do not."""
+"""How the names of two columns differ that hold the items of a battle; next to a third, such as c or 3, they do not."""
 THIRDS = {"a": "c", "1": "3", "x": "z", "left": "middle", "one": "three", "first": "third", "i": "k"}
 
 _USUAL = {

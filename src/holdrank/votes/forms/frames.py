@@ -101,8 +101,7 @@ def battles_from_frame(
 
     Parameters
     ----------
-    frame : pandas, polars, pyarrow or other frame that narwhals knows
-    first, second, winner, weight : str, optional
+    frame : pandas, polars, pyarrow or other frame that narwhals supports first, second, winner, weight : str, optional
         Names of the columns; by default the usual names are used.
     voter : str or sequence, optional
         The voter of each battle: the name of a column, or one name for each row.
@@ -217,8 +216,8 @@ def scores_from_frame(
 
     Parameters
     ----------
-    frame : pandas, polars, pyarrow or other frame that narwhals knows
-    higher_is_better : bool or mapping of column to bool
+    frame : pandas, polars, pyarrow or other frame that narwhals supports higher_is_better : bool or mapping of column
+    to bool
         Direction of all columns, or of some; those left out of a mapping are high-is-best.
     item : str or sequence of str, optional
         The column, or columns, that name the item. By default the index of a pandas frame, as after

@@ -145,7 +145,7 @@ def long_columns(table: Table, scores: bool, options: TableOptions = DEFAULTS) -
         return hits[0] if len(hits) == 1 else None
 
     voter_names = (JURY_NAMES | TASK_NAMES if scores else JURY_NAMES) - {"#"}  # it numbers rows
-    if named_like(table, voter_names - JUDGED_NAMES):  # beside a voter, a submission is what is judged
+    if named_like(table, voter_names - JUDGED_NAMES):  # next to a voter, a submission is what is judged
         voter_names -= JUDGED_NAMES
     mark_column = pick(options.score, MARK_NAMES, "score") if scores else pick(options.rank, RANK_NAMES, "rank")
     voter_column = pick(options.voter, voter_names, "voter")

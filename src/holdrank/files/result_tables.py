@@ -196,7 +196,8 @@ def _statistic(words: tuple[str, ...]) -> _Statistic | None:
         if (kind is None and word not in _NEUTRAL) or (kind is not None and kind[0] in _OF_ITSELF)
     )
     kind, sure = max(derived, key=lambda pair: pair[1])
-    # A question may well be called q10, and a participant p5: only beside what they are quantiles of are they bounds.
+    # A question may be called q10, and a participant p5: they are bounds only next to the column of which they are
+    # quantiles.
     lone = len(words) == 1 and words[0] not in _KIND
     return _Statistic(kind, sure or (bool(stem) and not foreign), stem, bare=not foreign and not lone)
 
