@@ -93,6 +93,11 @@ class End:
         self.layers = [0, 1]  # where the sets of each size begin; the empty one is there
         self.lost: list[int] = [0]  # the least in each layer
 
+    @staticmethod
+    def bytes_a_set(n: int) -> int:
+        """Return the memory that one set of up to n items takes."""
+        return 8 * ((n + 63) // 64) + 4 + 4 + 2
+
     def is_over(self) -> bool:
         """Whether no set of the last size is left."""
         return self.layers[-1] == self.layers[-2]
