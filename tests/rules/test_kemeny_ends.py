@@ -120,6 +120,17 @@ def test_prices_beyond_the_gap_are_never_lost_in_the_sums(kind):
     assert loss(prices, order.tolist()) == 10
 
 
+def test_memory_bounds_the_sets_as_room_does(monkeypatch):
+    prices = random_prices(np.random.default_rng(1), 6, *KINDS["all"])
+    end = ends.End(prefixes._tables(prices, prices.fixed, 10, 8), 1_000)
+    taken = sum(array.nbytes for array in (end.states, end.losses, end.across, end.last))
+    assert taken == 1_000 * ends.End.bytes_a_set(6)
+    assert ends.End.bytes_a_set(65) == ends.End.bytes_a_set(64) + 8
+    assert prefixes.cheaper_order(prices, 1_000, 1_000, Clock())[0]
+    monkeypatch.setattr(prefixes, "_MOST_MEMORY", 3 * ends.End.bytes_a_set(6))
+    assert prefixes.cheaper_order(prices, 1_000, 1_000, Clock()) == (False, None)
+
+
 def test_prices_are_as_fine_as_the_sums_allow():
     assert prefixes.scale_for(100.0, 1_000, 50) == prefixes.SCALE
     for gap in (0.5, 3.0, 1e3, 1e5, 1e7):

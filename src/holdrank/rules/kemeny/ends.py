@@ -57,6 +57,8 @@ class Tables:
         needed[:, :n] = fixed.T
         self.first = np.packbits(needed, axis=1, bitorder="little").view("<i8").astype(np.int64)
         used = [np.flatnonzero((cut.weights | cut.weights.T).any(axis=1)) for cut, _ in cuts]
+        widest_first = sorted(range(len(cuts)), key=lambda row: -len(used[row]))  # the others find room with them
+        cuts, used = [cuts[row] for row in widest_first], [used[row] for row in widest_first]
         members = [np.array(cut.items)[roles] for (cut, _), roles in zip(cuts, used, strict=True)]
         widths = np.array([len(items) for items in members] + [3] * len(triangles), dtype=np.int64)
         starts = np.concatenate(([0], np.cumsum(widths))).astype(np.int64)
@@ -90,6 +92,11 @@ class End:
         self.last = np.zeros(most, dtype=np.int16)
         self.layers = [0, 1]  # where the sets of each size begin; the empty one is there
         self.lost: list[int] = [0]  # the least in each layer
+
+    @staticmethod
+    def bytes_a_set(n: int) -> int:
+        """Return the memory that one set of up to n items takes."""
+        return 8 * ((n + 63) // 64) + 4 + 4 + 2
 
     def is_over(self) -> bool:
         """Whether no set of the last size is left."""

@@ -28,6 +28,7 @@ from holdrank.status import Clock
 SCALE = 1024  # prices are multiples of this fraction of a step
 MOST_COST = 2.0**40  # above, whole numbers might overflow
 _MOST_CHARGED = 2.0**31  # sums of losses up to which two fit into one number
+_MOST_MEMORY = 300_000_000  # bytes of the sets at either end
 _TOGETHER, _TOGETHER_FOR_LONG = 8, 10  # items of a table
 _PILOT_FROM = 1_000_000  # sets for which there is room: from there on, it pays to share the gap between the ends
 _PILOT_SHARE, _PILOT_ROOM = 0.15, 48  # of the gap, whose sets are counted first; the part of the room they may take
@@ -132,6 +133,7 @@ def cheaper_order(prices: Prices, value: float, most: int, clock: Clock) -> tupl
         fixed |= fixed[:, item, None] & fixed[item]
     if fixed.diagonal().any():
         return True, None  # every order loses too much for some pair
+    most = min(most, _MOST_MEMORY // End.bytes_a_set(n))
     most_loss = 2 * spare
     if most_loss >= _MOST_CHARGED / (len(prices.cuts) + len(prices.triangles) + 2 * n):
         return False, None
