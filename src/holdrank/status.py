@@ -14,6 +14,8 @@ from types import FrameType, TracebackType
 from typing import Any, Literal
 
 LEAST_DRAWS = 200  # of a bootstrap; fewer give no interval
+DRAWS = 1000  # of a bootstrap, by default
+REPORT_SECONDS = 40.0  # for all steps of an analysis, by default
 
 
 class Status(StrEnum):

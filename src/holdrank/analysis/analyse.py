@@ -110,7 +110,7 @@ class _Run(Steps):
     """One run of all steps; fills the record."""
 
     def __init__(
-        self, votes: Votes, spec: Spec, progress: Progress | None, partial: Callable[[Record], None] | None
+        self, votes: Votes, spec: Spec, progress: Progress | None, each: Callable[[Record], None] | None
     ) -> None:
         self.votes, self.spec = votes, spec
         self.rule = rule_for(spec.rule, votes)
@@ -130,7 +130,7 @@ class _Run(Steps):
             "seal": "",  # until all is there
         }
         limit = spec.time_limit
-        super().__init__(record, Clock(None if limit is None else _AT_WORK * limit), progress, partial)
+        super().__init__(record, Clock(None if limit is None else _AT_WORK * limit), progress, each)
 
     def analysis(self) -> Analysis:
         with self.clock:
@@ -149,7 +149,7 @@ class _Run(Steps):
         self.record["seal"] = seal_of(self.record)
         return Analysis(self.record)
 
-    # The steps, in their order.
+    # The steps (their order and shares of the time: `SHARES`), and what they share.
 
     def _consensus(self) -> None:
         self.median = self.rule.run(self.votes, self._part.time_limit())
@@ -277,7 +277,7 @@ class _Run(Steps):
             if closer < number:
                 what = "gaps" if prices.rows is self.record["gaps"] else "races"
                 notes.append(f"the last {number - closer:,} of {number:,} {what} have only quick bounds")
-        self.record["steps"][-1]["note"] = "; ".join(notes)
+        self._remark("; ".join(notes))
 
     def _cut(self) -> None:
         """Record which items are safely in the top k, safely out, or undecided, for the budget."""
@@ -307,7 +307,7 @@ class _Run(Steps):
             first = draw(draws=2, time_limit=_PILOT * limit)  # one is ranked in any case
             if first.status is not Status.RESAMPLED:
                 self._note(first.status)
-                self.record["steps"][-1]["note"] = few_draws_text(0, self.spec.draws)
+                self._remark(few_draws_text(0, self.spec.draws))
                 return
         drawn = draw(draws=self.spec.draws, progress=self.progress, time_limit=self._part.time_limit())
         if drawn.status is not Status.RESAMPLED:
@@ -315,7 +315,7 @@ class _Run(Steps):
         if drawn.draws >= LEAST_DRAWS:
             self.record["bootstrap"] = bootstrap_record(drawn)
         else:
-            self.record["steps"][-1]["note"] = few_draws_text(drawn.draws, self.spec.draws)
+            self._remark(few_draws_text(drawn.draws, self.spec.draws))
 
     def _reach(self) -> None:
         if self.votes.n < 2:
@@ -375,7 +375,7 @@ class _Run(Steps):
                 progress=self.progress,
             )
         except UsageError as error:  # a rule whose tiers have no certified breakdown
-            self.record["steps"][-1]["note"] = str(error)
+            self._remark(str(error))
             return
         self.record["tradeoff"] = tradeoff_record(found)
         self._note_if_open(found.status)
@@ -410,7 +410,7 @@ class _Run(Steps):
                 missing.append(f"no {name}: {error}")
                 continue
             self.record["others"].append(other_record(name, found, self.votes))
-        self.record["steps"][-1]["note"] = "; ".join(missing)
+        self._remark("; ".join(missing))
 
     def _budget(self) -> float:
         """Return the budget of the attacker at the cut."""

@@ -28,7 +28,7 @@ from holdrank.rules.consensus import (
 )
 from holdrank.rules.merges import Robust, ballots_for, consensus_of, settled
 from holdrank.rules.registry import auto
-from holdrank.status import LEAST_DRAWS, Clock, Status, Step, Tabular
+from holdrank.status import DRAWS, LEAST_DRAWS, Clock, Status, Step, Tabular
 from holdrank.votes.models import Seed, seed_of
 from holdrank.votes.votes import Votes
 from holdrank.words.numbers import percent
@@ -126,7 +126,7 @@ def bootstrap(
     votes: Votes,
     T: Statistic = auto,
     *,
-    draws: int = 1000,
+    draws: int = DRAWS,
     level: float = 0.95,
     by: str | None = None,
     time_limit: float | None = None,

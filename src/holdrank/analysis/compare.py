@@ -16,7 +16,7 @@ from holdrank.errors import UsageError, quote
 from holdrank.rankings import Ranking, kendall
 from holdrank.rules.consensus import Statistic, expect_seconds
 from holdrank.rules.merges import settled
-from holdrank.status import LEAST_DRAWS, Clock, Status, Step
+from holdrank.status import DRAWS, LEAST_DRAWS, Clock, Status, Step
 from holdrank.votes.votes import Votes
 from holdrank.words.numbers import plural
 
@@ -28,7 +28,7 @@ def compare(
     old: Votes,
     new: Votes,
     statistic: Statistic,
-    draws: int = 1000,
+    draws: int = DRAWS,
     seed: int = 0,
     time_limit: float | None = 30.0,
     *,

@@ -11,6 +11,7 @@ from holdrank.errors import UsageError, quote, real_number, whole_number
 from holdrank.rules.consensus import expect_seconds, kemeny
 from holdrank.rules.merges import Merge, Robust
 from holdrank.rules.registry import AUTO, expect_rule
+from holdrank.status import DRAWS, REPORT_SECONDS
 
 BUDGET = 0.01  # default share of the votes that an adversary may change
 CURVE_ITEMS = 8  # up to here a curve has every distance
@@ -52,10 +53,10 @@ class Spec:
     k: int | None = None
     claims: tuple[str, ...] = ()
     budget: float | None = None
-    draws: int = 1000
+    draws: int = DRAWS
     seed: int = 0
     by: str | None = None
-    time_limit: float | None = 40.0
+    time_limit: float | None = REPORT_SECONDS
 
     def __post_init__(self) -> None:
         expect_rule(self.rule)

@@ -41,9 +41,9 @@ class Steps:
     """A record that is filled step by step, within a time limit."""
 
     def __init__(
-        self, record: Record, clock: Clock, progress: Progress | None, partial: Callable[[Record], None] | None
+        self, record: Record, clock: Clock, progress: Progress | None, each: Callable[[Record], None] | None
     ) -> None:
-        self.record, self.clock, self.progress, self.partial = record, clock, progress, partial
+        self.record, self.clock, self.progress, self.each = record, clock, progress, each
 
     @contextmanager
     def _step(self, name: str) -> Iterator[None]:
@@ -64,9 +64,9 @@ class Steps:
             self._note(Status.INTERRUPTED)  # a step that did not notice the first signal
         state["seconds"] = round(perf_counter() - started, 3)
         state["ended"] = round(math.fsum(step["seconds"] for step in self.record["steps"]), 3)
-        if self.partial is not None and self.record["consensus"] is not None:
+        if self.each is not None and self.record["consensus"] is not None:
             self.record["headline"] = headline(self.record)
-            self.partial(self.record)
+            self.each(self.record)
 
     def _say(self, name: str, done: int, total: int) -> None:
         if self.progress is not None:
@@ -76,6 +76,10 @@ class Steps:
     def _note(self, status: Status) -> None:
         state = "interrupted" if status.is_interrupted else "cut short"
         self.record["steps"][-1] |= {"state": state, "note": status.value}
+
+    def _remark(self, text: str) -> None:
+        """Say something about the running step."""
+        self.record["steps"][-1]["note"] = text
 
     def _note_if_open(self, status: Status) -> None:
         if status in (Status.BETWEEN_TIME_LIMIT, Status.BETWEEN_INTERRUPTED):

@@ -34,6 +34,7 @@ from holdrank.cli.printing import (
     tell_limit,
 )
 from holdrank.errors import show
+from holdrank.status import DRAWS, LEAST_DRAWS
 from holdrank.words.nouns import noun_of
 from holdrank.words.numbers import number
 from holdrank.words.results import settled_text
@@ -67,7 +68,9 @@ _BALLOTS_SHOWN = 20
               help="Also print a 95 % confidence interval for all voters whom these represent.")  # fmt: skip
 @click.option("--method", type=click.Choice(["bootstrap", "dual"]), default="bootstrap", show_default=True,
               help="Interval from attacks on bootstrap samples, or from the duals of one attack.")  # fmt: skip
-@click.option("--draws", type=click.IntRange(min=200), default=1000, show_default=True, help="Bootstrap samples.")
+@click.option(
+    "--draws", type=click.IntRange(min=LEAST_DRAWS), default=DRAWS, show_default=True, help="Bootstrap samples."
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Bootstrap seed.")
 @by_option
 @worker_options

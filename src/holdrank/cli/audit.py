@@ -24,7 +24,6 @@ from holdrank.cli.options import (
 )
 from holdrank.cli.printing import complain, exit_code, plain_table, print_json, print_table, progress_line, tell_limit
 from holdrank.errors import show
-from holdrank.words.audit import reason_text
 
 if TYPE_CHECKING:
     from holdrank.analysis.audit import Audit
@@ -101,4 +100,4 @@ def _print_findings(votes: Votes, found: Audit, rule: str) -> None:
     if silent:
         click.echo("\nDoes not apply:")
     for one in silent:
-        click.echo(f"  {one.title}: {reason_text(one.text())}")
+        click.echo(f"  {one.title}: {one.reason_text}")

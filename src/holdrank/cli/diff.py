@@ -24,6 +24,7 @@ from holdrank.cli.options import (
 )
 from holdrank.cli.printing import complain, exit_code, plain_table, print_json, print_table, searching, tell_limit
 from holdrank.errors import show
+from holdrank.status import DRAWS, LEAST_DRAWS
 from holdrank.words.comparisons import comparison_text, moved_cells
 from holdrank.words.numbers import percent
 from holdrank.words.results import few_draws_text
@@ -36,7 +37,9 @@ if TYPE_CHECKING:
 @click.argument("old")
 @click.argument("new")
 @rule_option
-@click.option("--draws", type=click.IntRange(min=200), default=1000, show_default=True, help="Bootstrap samples.")
+@click.option(
+    "--draws", type=click.IntRange(min=LEAST_DRAWS), default=DRAWS, show_default=True, help="Bootstrap samples."
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Bootstrap seed.")
 @time_option("the bootstrap and the votes that undo each move")
 @worker_options

@@ -23,6 +23,7 @@ from holdrank.cli.options import (
 from holdrank.cli.printing import EXIT_INTERRUPTED, complain, searching
 from holdrank.cli.terminal import print_analysis
 from holdrank.errors import show
+from holdrank.status import DRAWS, REPORT_SECONDS
 from holdrank.words.results import more_time_text
 
 _ENDINGS = (".html", ".md", ".tex", ".json")
@@ -56,11 +57,11 @@ class _ThresholdOrNone(Threshold):
               help="Share of the votes that an adversary may change. Default: 1 % for --k; for reachable places "
               "the number of votes that ends the lead, at most 1 %.")  # fmt: skip
 @click.option(
-    "--draws", type=click.IntRange(min=0), default=1000, show_default=True, help="Bootstrap samples; 0 for none."
+    "--draws", type=click.IntRange(min=0), default=DRAWS, show_default=True, help="Bootstrap samples; 0 for none."
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Bootstrap seed.")
 @by_option
-@time_option("the whole report", 40.0)
+@time_option("the whole report", REPORT_SECONDS)
 @quiet_option
 @reading_options
 def report(file: str, outputs: tuple[str, ...], text: bool, rule: str, theta: float | str, merge: str, k: int | None,

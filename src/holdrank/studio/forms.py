@@ -14,6 +14,7 @@ from holdrank.analysis.spec import Spec
 from holdrank.errors import UsageError, quote
 from holdrank.files.read_options import FORMATS
 from holdrank.rules.registry import AUTO, expect_rule, rules
+from holdrank.status import DRAWS
 from holdrank.studio.guard import check_token
 from holdrank.studio.limits import LABELS, Limits, StudioError
 
@@ -175,7 +176,7 @@ def spec_of(values: Values, limits: Limits) -> dict[str, Any]:
         "merge": values.get("merge", "downward"),
         "k": _whole(k, "Cut", 1) if k else None,
         "budget": _number(budget, "Votes that may change") / 100 if budget else None,
-        "draws": _whole(values.get("draws", "").strip() or "1000", "Draws", 0),
+        "draws": _whole(values.get("draws", "").strip() or str(DRAWS), "Draws", 0),
         "seed": _whole(values.get("seed", "").strip() or "0", "Seed", 0),
         "time_limit": seconds_of(values, "40", limits),
     }

@@ -13,6 +13,7 @@ from urllib.parse import quote as url_quote
 
 from holdrank.analysis.records import Record
 from holdrank.analysis.result import Analysis
+from holdrank.status import DRAWS
 from holdrank.studio import forms, pages
 from holdrank.studio.jobs import Job, Jobs
 from holdrank.studio.limits import Limits, StudioError
@@ -215,7 +216,7 @@ class Studio:
         self.jobs.check_room()
         old, new = (self.shelf.put(*sent[which]) if which in sent else known[which] for which in ("old", "new"))
         each = [{"name": one.name, "reading": one.reading} for one in (old, new)]
-        task = {"task": "compare", "files": each, "rule": rule, "draws": 1000, "seed": 0, "seconds": 120.0}
+        task = {"task": "compare", "files": each, "rule": rule, "draws": DRAWS, "seed": 0, "seconds": 120.0}
         job = self.jobs.start(task, [old.data, new.data])
         pair = Compared(old, new, rule, job)
         self.shelf.compare(pair)

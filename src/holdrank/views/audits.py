@@ -7,7 +7,6 @@ from collections.abc import Callable
 from holdrank.analysis.audit import Audit
 from holdrank.views.notebook import FINDINGS, audit_html, stand_alone
 from holdrank.views.report import markdown_text
-from holdrank.words.audit import reason_text
 
 
 def audit_page(found: Audit) -> str:
@@ -24,7 +23,7 @@ def audit_markdown(found: Audit) -> str:
             lines += [f"## {head}", ""]
         for one in some:
             if state == "does not apply":
-                lines.append(f"- {one.title.capitalize()}: {markdown_text(reason_text(one.text()))}")
+                lines.append(f"- {one.title.capitalize()}: {markdown_text(one.reason_text)}")
                 continue
             lines += [f"### {one.title.capitalize()}", "", markdown_text(one.text()), ""]
             lines += [f"- statistic: {markdown_text(one.statistic_text)}", f"- {one.bar_text}"]

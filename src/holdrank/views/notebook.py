@@ -31,7 +31,6 @@ from holdrank.views.frames import columns_of
 from holdrank.views.report import html as report_html
 from holdrank.views.svg.groups import left_out
 from holdrank.votes.votes import Votes
-from holdrank.words.audit import reason_text
 from holdrank.words.ladders import rungs
 from holdrank.words.names import ballot_text
 from holdrank.words.numbers import number, plural, span
@@ -204,7 +203,7 @@ def audit_html(found: Audit) -> str:
 
 
 def _finding(one: Finding) -> str:
-    rows = [("statistic", one.statistic_text), ("raised when", one.bar_text.removeprefix("raised when "))]
+    rows = [("statistic", one.statistic_text), ("bar", one.bar_text)]
     if one.adversary_text:
         rows.append(("adversary", one.adversary_text))
     head = f'<h3 style="font-size:1rem;margin-bottom:0.2rem">{html.escape(one.title.capitalize())}</h3>'
@@ -213,8 +212,7 @@ def _finding(one: Finding) -> str:
 
 def _silent(some: list[Finding]) -> str:
     lines = "".join(
-        f"<li>{html.escape(one.title.capitalize())}: <bdi>{html.escape(reason_text(one.text()))}</bdi></li>"
-        for one in some
+        f"<li>{html.escape(one.title.capitalize())}: <bdi>{html.escape(one.reason_text)}</bdi></li>" for one in some
     )
     return f"<ul>{lines}</ul>"
 

@@ -98,13 +98,13 @@ def finding_text(probe: str, state: str, facts: Facts) -> str:
     'Does not apply: the votes do not say which item was shown first.'
     """
     if state == "does not apply":
-        return f"Does not apply: {_REASONS[facts['reason']]}."
+        return f"Does not apply: {reason_text(facts)}"
     return _SENTENCES[probe](facts, state == "raised")
 
 
-def reason_text(text: str) -> str:
-    """Return why a probe does not apply, from its sentence."""
-    return text.removeprefix("Does not apply: ")
+def reason_text(facts: Facts) -> str:
+    """Return why a probe does not apply."""
+    return f"{_REASONS[facts['reason']]}."
 
 
 def statistic_text(probe: str, value: tuple[float, float | None, float | None], facts: Facts) -> str:

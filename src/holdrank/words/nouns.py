@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from holdrank.words.numbers import number, percent, plural
+from holdrank.words.numbers import number, percent, percents, plural
 
 _BY_FORM = {
     **dict.fromkeys(("battles", "pair-counts", "win-matrix"), "battle"),
@@ -87,4 +87,4 @@ def amount_text(least: float | None, most: float | None, votes: Mapping[str, Any
         return said(most)
     if not least:
         return f"at most {said(most)}"
-    return f"{said(least).removesuffix(' %')} to {said(most)}"
+    return f"{number(least)} to {number(most)}" if votes["counts"] else percents(least, most)

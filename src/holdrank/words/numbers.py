@@ -40,7 +40,23 @@ def percent(share: float) -> str:
     ('7.4 %', '100 %', '0.0112 %', 'under 0.0001 %')
     """
     value = 100 * share
-    return "under 0.0001 %" if 0 < value < 1e-4 else f"{float(f'{value:.3g}'):.15g} %"
+    return "under 0.0001 %" if 0 < value < 1e-4 else f"{_three_digits(value)} %"
+
+
+def percents(least: float, most: float) -> str:
+    """Return a range of shares in percent as text.
+
+    Examples
+    --------
+    >>> percents(0.05, 0.0834), percents(1e-9, 0.01)
+    ('5 to 8.34 %', 'under 0.0001 % to 1 %')
+    """
+    first = percent(least) if 0 < 100 * least < 1e-4 else _three_digits(100 * least)
+    return f"{first} to {percent(most)}"
+
+
+def _three_digits(value: float) -> str:
+    return f"{float(f'{value:.3g}'):.15g}"
 
 
 def percent_in_brief(share: float) -> str:

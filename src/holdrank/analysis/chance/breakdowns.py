@@ -24,7 +24,7 @@ from holdrank.parallel.spread import expect_executor, spread
 from holdrank.parallel.workers import Parcel
 from holdrank.rules.consensus import Statistic, StatisticName, expect_seconds, expect_votes, name_of
 from holdrank.rules.merges import ballots_for, settled
-from holdrank.status import LEAST_DRAWS, Clock, Status, Step, Tabular
+from holdrank.status import DRAWS, LEAST_DRAWS, Clock, Status, Step, Tabular
 from holdrank.votes.changes import Change, ChangeName
 from holdrank.votes.models import Seed, seed_of
 from holdrank.votes.votes import Votes
@@ -128,7 +128,7 @@ def breakdown_interval(
     change: Change | ChangeName = "replace",
     level: float = 0.95,
     by: str | None = None,
-    draws: int = 1000,
+    draws: int = DRAWS,
     method: IntervalMethod = "bootstrap",
     time_limit: float | None = None,
     rng: Seed = None,

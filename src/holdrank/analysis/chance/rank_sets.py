@@ -19,7 +19,7 @@ from holdrank.rankings import Floats, Ints
 from holdrank.rules.consensus import Consensus, Statistic, StatisticName, expect_seconds, expect_votes, name_of
 from holdrank.rules.merges import Robust, ballots_for, settled
 from holdrank.rules.registry import Rule, auto, equip, rule_of
-from holdrank.status import LEAST_DRAWS, Clock, Status, Tabular
+from holdrank.status import DRAWS, LEAST_DRAWS, Clock, Status, Tabular
 from holdrank.votes.limits import NUMBERS_AT_A_TIME
 from holdrank.votes.memo import close
 from holdrank.votes.models import Seed, seed_of
@@ -28,7 +28,7 @@ from holdrank.votes.votes import Votes
 from holdrank.words import chance as words
 from holdrank.words.numbers import span
 
-_DRAWS, _DRAWS_OF_VOTES = 4000, 1000
+_DRAWS, _DRAWS_OF_VOTES = 4000, DRAWS
 _PSEUDO = 4.0  # votes added to the spread of a margin: pairs may be unanimous, or never compared
 
 equip("bradley-terry", estimate=estimates.strengths)

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from holdrank.analysis.probes.bars import BARS
 from holdrank.status import Shown
-from holdrank.words.audit import adversary_text, finding_text, statistic_text, title
+from holdrank.words.audit import adversary_text, finding_text, reason_text, statistic_text, title
 from holdrank.words.bars import bar_text
 
 State: TypeAlias = Literal["raised", "clear", "does not apply"]
@@ -74,6 +74,11 @@ class Finding(Shown):
     def bar_text(self) -> str:
         """When the probe is raised, in words."""
         return bar_text(self.probe, BARS)
+
+    @property
+    def reason_text(self) -> str:
+        """Why the probe does not apply, in words; empty where it applies."""
+        return "" if self.applies else reason_text(self.facts)
 
     @property
     def statistic_text(self) -> str:
