@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
 import holdrank as hr
 from holdrank.analysis.result import Analysis
 from holdrank.cli import terminal
+from page_records import large_record
 
 from analyses import analysed
 
@@ -94,3 +96,18 @@ def test_what_was_not_finished_is_said_with_its_reason(record, capsys):
     lines = lines_of({**record, "steps": steps, "attack": None}, capsys)
     assert section(lines, "Not finished") == ["consensus: no\\x1b[2J time"]
     assert "The smallest attack" not in lines
+
+
+def test_numbers_of_columns_do_not_run_into_each_other(capsys):
+    terminal.print_analysis(Analysis(large_record(12)))
+    out = capsys.readouterr().out
+    assert re.search(r"\n +1 {7}5 {8}10 *\n", out)
+    terminal.print_analysis(Analysis(large_record(4)))
+    assert " 1 2 3 4\n" in capsys.readouterr().out
+
+
+def test_the_cut_is_told_in_votes(capsys):
+    terminal.print_analysis(Analysis(large_record(12)))
+    out = capsys.readouterr().out
+    assert "\nTop 10, if 1 vote (1 %) changes: " in out
+    assert re.search(r"\n  Model number 0, .*: at least 9 votes \(9 %\)\n", out)

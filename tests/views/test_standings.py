@@ -142,6 +142,9 @@ def test_places_that_chance_leaves_all_open_are_one_line_and_no_column(large):
     found = board(record)
     assert "chance" not in keys(found)
     assert "By chance, every item could have any place (95 % for all items at once)." in found["notes"]
+    drawn = board({**record, "bootstrap": large["bootstrap"]})
+    assert "chance" in keys(drawn)
+    assert any(note.endswith("for all items at once); the bars are for each item alone.") for note in drawn["notes"])
     assert "places by chance" not in page_view({**record, "chance": {**record["chance"], "text": ""}})["missing"]
     record["chance"]["upper"] = [k + 2 for k in range(n - 1)] + [n]
     record["chance"]["lower"] = [max(k - 1, 1) for k in range(n)]

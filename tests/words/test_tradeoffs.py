@@ -84,3 +84,23 @@ def test_what_is_beaten_is_not_on_the_front():
     assert weighed({**record, "tradeoff": None}) is None
     record["tradeoff"] |= {"lower": [0.0, 0.0, 0.0, None], "upper": [None] * 4}
     assert weighed(record) is None
+
+
+def test_tiers_of_few_items_say_what_their_curve_says():
+    record = record_of()
+    record["tradeoff"] |= {"goal": None, "delta": 1 / 190}
+    ends = {"lower": [0.02, 0.1], "upper": [0.025, 0.2], "decides": [3.0, 11.0], "sufficient": [3.0, 20.0]}
+    curve = {"theta": 0.015, "delta": [1 / 190, 0.5], **ends}
+    record["curves"] = [{**curve, "theta": None}, {**curve, "theta": 0.02}]
+    assert [one.theta for one in weighed(record).points] == [0.0, 0.01, 0.02, 0.5]
+    record["curves"].append(curve)
+    known = weighed(record)
+    assert known.points[known.reported] == (0.015, 0.21, 0.03, 0.03)
+    record["tradeoff"]["delta"] = 0.25  # the curve has no such distance
+    assert [one.theta for one in weighed(record).points] == [0.0, 0.01, 0.02, 0.5]
+
+
+def test_a_bound_is_no_place_where_something_breaks():
+    record = record_of(upper=(None, None, None, None))
+    record |= {"gaps": [], "attack": None}
+    assert "Most robust: θ = 0, loss 0.2, breaking it takes at least 3 battles (3 %)." in tradeoff_text(record)

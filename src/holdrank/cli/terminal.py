@@ -9,7 +9,7 @@ import click
 
 from holdrank.cli.printing import line_width, shows
 from holdrank.errors import show
-from holdrank.words.cuts import cut_lists
+from holdrank.words.cuts import cut_lists, cut_text
 from holdrank.words.headlines import subline
 from holdrank.words.ladders import ladder_of
 from holdrank.words.misleading import in_brief
@@ -142,7 +142,10 @@ def _heatmap(record: Record) -> list[str]:
         return []
     shades = glyphs(" ░▒▓█", " .:+#")
     width = min(max(len(show(record["items"][item], _NAME)) for item in order), _NAME)
-    lines = [f"{'':<{width}}      " + "".join(f"{place:>2}" for place in range(1, len(order) + 1))]
+    # A column has two characters: numbers of two digits would run into each other.
+    few = len(order) < 10
+    marks = (place if few or place == 1 or place % 5 == 0 else "" for place in range(1, len(order) + 1))
+    lines = [f"{'':<{width}}      " + "".join(f"{place:>2}" for place in marks)]
     for place, (item, row) in enumerate(zip(order, shares, strict=True), start=1):
         cells = "".join(
             " \\" if place == column else shades[min(int(share * 5), 4)] * 2
@@ -188,12 +191,12 @@ def _cut(record: Record) -> list[str]:
     cut = record["cut"]
     if cut is None:
         return []
-    lines = [f"the first {cut['k']} of the ranking without ties, against {budget_text(cut['budget'], None)}"]
+    votes = record["votes"]
+    lines = [cut_text(cut, votes)]
     for title, rows in cut_lists(cut).items():
         lines.append(f"{title}: {len(rows)}")
         lines += [
-            f"  {show(record['items'][row['item']], _NAME)}  ({price_text(row, record['votes'])})"
-            for row in rows[:_MOST_ROWS]
+            f"  {show(record['items'][row['item']], _NAME)}: {price_text(row, votes)}" for row in rows[:_MOST_ROWS]
         ]
     return lines
 

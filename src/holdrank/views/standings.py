@@ -224,9 +224,12 @@ def _notes(record: Record, drawn: Record | None, reach: Record | None) -> list[s
     """Return what bars and marks mean and how the ranking came about, a line each."""
     if len(record["items"]) < 2:
         return []
-    level = tied_by_chance_text(record, alone=drawn is not None and "all" not in drawn)
     within = "" if reach is None else without_ties_text(record)
-    anywhere = words.anywhere_text(record["chance"]) if drawn is None and record.get("chance") else ""
+    chance, alone = record.get("chance"), drawn is not None and "all" not in drawn
+    level = tied_by_chance_text(record, alone=alone)
+    wide = chance is not None and _is_wide(chance["lower"], chance["upper"])
+    said = drawn is not None and bool(level)
+    anywhere = words.anywhere_text(chance, alone=alone) if chance is not None and wide and not said else ""
     return [line for line in (level, anywhere, within, words.how_ranked(record)) if line]
 
 

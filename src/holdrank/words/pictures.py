@@ -178,7 +178,7 @@ def breakdown_text(record: Record) -> str:
             else "with one item, or out of time, none was computed"
         )
         return f"There are no breakdown curves: {why}."
-    lines = ["Votes that must change to move the consensus."]
+    lines = [f"{noun_of(record['votes']).capitalize()}s that must change to move the consensus."]
     for curve in curves:
         chosen = {0: curve["delta"][0], _nearest(curve["delta"], 0.1): 0.1, _nearest(curve["delta"], 0.5): 0.5}
         parts = [curve_point_text(record, curve, k) for k in sorted(chosen)]

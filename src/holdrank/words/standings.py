@@ -54,19 +54,21 @@ def chance_legend(drawn: Record) -> str:
     return f"by chance ({percent(drawn['level'])} of bootstrap samples)"
 
 
-def anywhere_text(chance: Record) -> str:
-    """Return that chance rules out hardly any place of hardly any item.
+def anywhere_text(chance: Record, *, alone: bool) -> str:
+    """Return that chance rules out hardly any place of hardly any item; `alone` is whether bars show each item alone.
 
     Examples
     --------
-    >>> anywhere_text({"lower": [1, 1, 1], "upper": [3, 3, 3], "level": 0.95})
+    >>> anywhere_text({"lower": [1, 1, 1], "upper": [3, 3, 3], "level": 0.95}, alone=False)
     'By chance, every item could have any place (95 % for all items at once).'
-    >>> anywhere_text({"lower": [1, 1, 2], "upper": [3, 3, 3], "level": 0.95})
-    'By chance, almost every item could have almost any place (95 % for all items at once).'
+    >>> anywhere_text({"lower": [1, 1, 2], "upper": [3, 3, 3], "level": 0.95}, alone=True)
+    'By chance, almost every item could have almost any place (95 % for all items at once); the bars are for each item \
+alone.'
     """
     whole = set(chance["lower"]) == {1} and set(chance["upper"]) == {len(chance["upper"])}
     who, where = ("every item", "any place") if whole else ("almost every item", "almost any place")
-    return f"By chance, {who} could have {where} ({percent(chance['level'])} for all items at once)."
+    bars = "; the bars are for each item alone" if alone else ""
+    return f"By chance, {who} could have {where} ({percent(chance['level'])} for all items at once){bars}."
 
 
 def reach_legend(record: Record) -> str:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from holdrank.errors import show
 from holdrank.words.ladders import FEW_ITEMS
 from holdrank.words.numbers import decimal, plural
-from holdrank.words.prices import price_text
+from holdrank.words.prices import NOT_KNOWN, price_text
 from holdrank.words.remarks import first_items
 
 Record = dict[str, Any]  # of an analysis
@@ -123,14 +123,30 @@ def _reported(points: list[Point], record: Record) -> int | None:
 
 
 def _attacked(record: Record) -> Point | None:
-    """Return the reported threshold with what the attack on its tiers takes; None where they have another goal."""
-    found, tiers, votes = record["attack"], record["tiers"], record["votes"]
-    if found is None or record["tradeoff"]["goal"] != _WINNER or found["goal"] != _WINNER:
+    """Return the reported threshold with what the attack on its tiers takes, or their curve; None where neither says.
+
+    The attack is about the first place, the curve about distances: that counts which the trade-off is about.
+    """
+    tiers, votes = record["tiers"], record["votes"]
+    found = record["attack"] if record["tradeoff"]["goal"] is not None else _on_the_curve(record)
+    if found is None or found.get("goal") != record["tradeoff"]["goal"]:
         return None
     if not votes["counts"] or found["lower"] is None:
         return Point(tiers["theta"], tiers["loss"], found["lower"], found["upper"])
     least, most = (None if found[name] is None else found[name] / votes["total"] for name in ("decides", "sufficient"))
     return Point(tiers["theta"], tiers["loss"], least or 0.0, most)
+
+
+def _on_the_curve(record: Record) -> Record | None:
+    """Return the curve of the reported tiers at the distance of the trade-off; None where there is none."""
+    theta, delta = record["tiers"]["theta"], record["tradeoff"]["delta"] or 0.0
+    for curve in record.get("curves", ()):
+        if curve["theta"] is None or abs(curve["theta"] - theta) > _SAME or "estimate" in curve:
+            continue
+        for k, far in enumerate(curve["delta"]):
+            if abs(far - delta) <= _SAME:
+                return {name: curve[name][k] for name in ("lower", "upper", "decides", "sufficient")}
+    return None
 
 
 def _rank(one: Point) -> tuple[float, float]:
@@ -205,4 +221,8 @@ def robustness_text(record: Record, one: Point) -> str:
 def _breaking(record: Record, one: Point) -> str:
     """Return how many votes break the tiers of a threshold, in a sentence."""
     text = robustness_text(record, one)
-    return text if one.lower is None else f"breaks at {text}"
+    if one.lower is None:
+        return text
+    if text == NOT_KNOWN:
+        return f"robustness {NOT_KNOWN}"
+    return f"breaks at {text}" if text[0].isdigit() else f"breaking it takes {text}"

@@ -18,7 +18,7 @@ from holdrank.words.pictures import (
     known_curves,
     other_metric,
 )
-from holdrank.words.prices import CANNOT_BREAK
+from holdrank.words.prices import CANNOT_BREAK, NOT_KNOWN
 from holdrank.words.tradeoffs import broken_text, robustness_text, tradeoff_text, weighed
 
 _WIDTH, _HEIGHT = 440.0, 310.0  # a phone shows it nearly as large
@@ -181,7 +181,7 @@ def tradeoff(record: Record) -> str:
     if known.reported not in (None, known.best):
         one = points[known.reported]
         takes = robustness_text(record, one).partition(" (")[0]
-        said = f"tiers above: θ = {one.theta:.3g}, {takes}"
+        said = f"tiers above: θ = {record['tiers']['theta']:.3g}" + f", {takes}" * (takes != NOT_KNOWN)
         _mark(sheet, x(one.loss), frame.y(one.lower), "reported", [said], near=here)
     _mark(sheet, *here, "best", [f"most robust: θ = {best.theta:.3g}", robustness_text(record, best)])
     return sheet.done(_HEIGHT, tradeoff_text(record))
