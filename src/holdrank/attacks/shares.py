@@ -30,7 +30,7 @@ class Share(NamedTuple):
 
 
 def least_share(votes: Votes, T: Statistic, goal: Goal, change: Change, clock: Clock) -> Share:
-    """Return bounds on the minimum share of votes that reaches a goal, for many similar votes, such as bootstrap samples.
+    """Return bounds on the minimum share of votes that reaches a goal, for many similar sets of votes.
 
     The attack is not run again to verify it, and whole votes are not searched for.
     """

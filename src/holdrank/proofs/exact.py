@@ -288,7 +288,7 @@ def majority_loss(votes: ExactVotes) -> Fraction:
 
 
 def borda_scores(votes: ExactVotes) -> list[int]:
-    """Return scores that sort the items by mean place, or by pairwise wins where places are unknown; higher is better."""
+    """Return scores that sort the items by mean place, or by pairwise wins without places; higher is better."""
     if not votes.has_places:
         return [
             sum(votes.compared[i][j] + votes.margins[i][j] for j in range(votes.n) if j != i) for i in range(votes.n)
