@@ -22,24 +22,24 @@ TWO := -n 2 --dist worksteal
 .DEFAULT_GOAL := help
 .PHONY: help demo check test test-oldest test-pythons adversary forgery soak fuzz gpu lint docs bench peers lolib lock sbom clean
 
-help: ## list the verbs
+help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 15
 
 demo: $(VENV)/.demo ## analyse a generated example and write the results to holdrank-demo/
 	@$(BIN)/holdrank demo --out holdrank-demo
 
-check: $(VENV)/.test lint ## style, types and the tests that are quick: about a minute, for use while you work
+check: $(VENV)/.test lint ## style, types and the quick tests: about a minute, for use while you work
 	$(BIN)/python -m pytest $(TWO) -m "not slow"
 
 test: $(VENV)/.test $(VENV)/.browser lint ## all tests, with types, style, coverage and documentation
 	@$(BIN)/python tools/pythons.py --this $(PYTHONS)
 	$(BIN)/python -m pytest $(TWO) --cov --cov-report=term:skip-covered
 
-test-oldest: $(OLDEST)/.ready ## all tests but those of pages, with the oldest versions that pyproject.toml allows, on Python 3.11
+test-oldest: $(OLDEST)/.ready ## all tests except those of pages, with the oldest versions that pyproject.toml allows, on Python 3.11
 	$(OLDEST)/bin/python -m pytest $(TWO) --ignore=tests/browser --ignore=tests/test_docs.py \
 	  -W default::DeprecationWarning -W default::ResourceWarning -W default::pytest.PytestUnraisableExceptionWarning
 
-test-pythons: ## all tests but the browser's on each of PYTHONS that is here: 3.11, 3.12, 3.13 and the system's own
+test-pythons: ## all tests except the browser's on each installed Python: 3.11, 3.12, 3.13 and the system's own (PYTHONS=)
 	@here=$$($(PYTHON) tools/pythons.py $(PYTHONS)) || { echo "none is here; set PYTHONS=..."; exit 2; }; passed=; failed=; \
 	for version in $$(echo "$$here" | cut -d' ' -f1); do \
 	  python=$$(echo "$$here" | sed -n "s|^$$version ||p"); echo "Python $$version ($$python)"; \
@@ -48,7 +48,7 @@ test-pythons: ## all tests but the browser's on each of PYTHONS that is here: 3.
 	  then passed="$$passed $$version"; else failed="$$failed $$version"; fi; \
 	done; echo "passed on Python:$${passed:- none}; failed on:$${failed:- none}"; test -z "$$failed"
 
-adversary: $(VENV)/.test ## try every change of a few ballots against certified bounds, on 300 profiles of each kind
+adversary: $(VENV)/.test ## try every change of a few ballots against certified bounds, on 300 profiles of each type
 	HOLDRANK_PROFILES=300 $(BIN)/python -m pytest $(TWO) tests/attacks/test_adversary.py
 
 forgery: $(VENV)/.test ## change every number of 500 results and of their records; none may be proved
@@ -62,7 +62,7 @@ fuzz: $(FUZZ)/.ready ## fuzz every reader for SECONDS each (60), then measure ho
 	  $(FUZZ)/bin/python tests/fuzz/run.py $$target --runs 1000000 --seconds $(or $(SECONDS),60) || exit 1; done
 	$(FUZZ)/bin/python tests/fuzz/bounds.py
 
-gpu: $(VENV)/.test ## the tests that need a GPU; they are skipped where torch sees none
+gpu: $(VENV)/.test ## the tests that need a GPU; skipped where torch finds none
 	$(BIN)/python -m pip install --quiet --editable '.[gpu]'
 	$(BIN)/python -m pytest -m gpu tests/gpu
 
@@ -81,7 +81,7 @@ bench: $(VENV)/.test ## time reading, counting, distances and merging
 peers: $(VENV)/.test $(PEERS)/.ready ## run other packages on the same data and print ratios
 	$(BIN)/python benchmarks/peers.py
 
-lolib: $(VENV)/.test ## solve the linear ordering problems in LOLIB=folder, SECONDS (60) each, and print what is proved
+lolib: $(VENV)/.test ## solve the linear ordering problems in LOLIB=folder, SECONDS (60) each, and print which are proved
 	$(BIN)/python benchmarks/lolib.py "$(LOLIB)" --seconds $(or $(SECONDS),60)
 
 lock: $(TOOLS)/.ready ## pin the newest versions that pyproject.toml allows, and the oldest, to requirements/
@@ -91,7 +91,7 @@ lock: $(TOOLS)/.ready ## pin the newest versions that pyproject.toml allows, and
 	  --extra cluster --output-file requirements/oldest.txt pyproject.toml
 	$(PIN) --universal --output-file requirements/tools.txt requirements/tools.in
 
-sbom: $(VENV)/.test $(TOOLS)/.ready ## list what is locked, with licences, as CycloneDX in dist/sbom.json
+sbom: $(VENV)/.test $(TOOLS)/.ready ## list the locked packages, with licences, as CycloneDX in dist/sbom.json
 	$(BIN)/python tools/sbom.py requirements/dev.txt dist/sbom.json
 	$(TOOLS)/bin/python tools/sbom.py --check dist/sbom.json
 

@@ -1,4 +1,4 @@
-"""An arena of twenty language models: honest ties, what it costs to rig the board, and a rigger who is found."""
+"""An arena of twenty language models: tiers, the cost of rigging the board, and how a rigging voter is found."""
 
 import csv
 
@@ -6,7 +6,7 @@ import numpy as np
 
 import holdrank as hr
 
-# Imaginary models. Those on one line are equally strong, which nobody knows.
+# Imaginary models. Those on one line are equally strong, but the arena does not know that.
 STRENGTH = {
     "atlas-3": 1.50, "borealis-xl": 1.50,
     "cirrus-2": 1.10,
@@ -47,7 +47,7 @@ tiers = hr.Robust(hr.kemeny, theta=0.03)(votes)  # a lead of up to 53 % in direc
 print(f"{votes.total:,.0f} battles; first place: {votes.items[board.ranking.order[0]]} ({board.status})")
 print("first tiers:", " > ".join(tiers.text().split(" > ")[:3]))
 
-# Nobody can take back the battles of others, but anybody can fight more of them.
+# Nobody can delete other people's battles, but anybody can add battles.
 print(hr.attack(votes, hr.kemeny, hr.NewWinner(), change="add").text())
 rigged = hr.attack(votes, hr.kemeny, hr.Wins("dune-pro"), change="add")
 print(rigged.text())
@@ -58,7 +58,7 @@ night = fight(3_000, rng) + [(winner, loser, "model_a") for winner, loser in fak
 after = read(yesterday + night, "battles-today.csv")
 print("\nnext morning:", " > ".join(hr.kemeny(after).text().split(" > ")[:3]))
 
-# Which pair came out in the night as it never did before? Compare with what its old record lets expect.
+# Which pair had unusual results at night? Compare with what its old record predicts.
 new, old = read(night, "battles-night.csv").only(votes.items).wins(), votes.pairwise()
 fought = new + new.T
 surprise = (new - fought * old) / np.sqrt(np.maximum(fought, 1) * old * (1 - old))
@@ -66,7 +66,7 @@ for i, j in zip(*np.unravel_index(np.argsort(-surprise, axis=None)[:3], surprise
     print(f"  {votes.items[i]} won {new[i, j]:g} of {fought[i, j]:g} against {votes.items[j]}, ", end="")
     print(f"{fought[i, j] * old[i, j]:.0f} expected: {surprise[i, j]:.1f} standard deviations")
 
-# The picture: the tiers of yesterday, and what it costs to carry a model across each gap.
+# The picture: yesterday's tiers, and how many battles move a model across each gap.
 tops = np.cumsum([len(tier) for tier in tiers.ranking.buckets])[:-1]
 prices = [hr.attack(votes, hr.kemeny, hr.TopSet(int(k)), change="add") for k in tops]
 gaps = [(price.votes_needed, price.votes_sufficient) for price in prices]

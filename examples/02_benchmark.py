@@ -1,4 +1,4 @@
-"""A benchmark table for a paper: models by tasks, with blanks, with columns where low is good, and with doubts."""
+"""A benchmark table for a paper: models by tasks, with blanks, and with columns where lower is better."""
 
 import numpy as np
 import pandas as pd
@@ -19,14 +19,15 @@ for model, task in [(1, "vision"), (4, "law"), (5, "code")]:
     table.loc[model, task] = None  # never run
 print(table.to_string(index=False, na_rep=""))
 
-# Each task is a voter that ranks the models it saw. Units do not matter, and a blank says nothing about a model.
+# Each task is a voter that ranks the models it saw. Units do not matter, and a blank does not count for or against a
+# model.
 LOW_IS_GOOD = {"perplexity": False, "error": False}
 votes = hr.Votes.from_scores(table, higher_is_better=LOW_IS_GOOD)
 consensus = hr.kemeny(votes)
 print(f"\n{votes.total:g} tasks; {'; '.join(votes.notes)}")
 print(f"{consensus.text()}  ({consensus.status})")
 
-# Does one task decide? Leave out each in turn. Several optima are a warning of their own.
+# Does one task decide? Leave out each in turn. Several optima are a warning too.
 optima = [order.text(votes.items) for order in hr.kemeny_optima(votes)]
 print(f"orders that are equally good: {len(optima)}")
 for task in table.columns[1:]:

@@ -1,4 +1,4 @@
-"""A grant panel with money for three of eight proposals: who is safely in, who is safely out, and who is undecided."""
+"""A grant panel with money for three of eight proposals: which are safely in, safely out, or undecided."""
 
 import csv
 
@@ -12,7 +12,7 @@ QUALITY = {
 }  # fmt: skip
 PLACES = 3
 
-# Forty reviewers read five proposals each and give 1 to 6 points. Ties and gaps are the rule.
+# Forty reviewers read five proposals each and give 1 to 6 points. Ties and gaps are common.
 rng = np.random.default_rng(21)
 with open("reviews.csv", "w", newline="", encoding="utf-8") as file:
     rows = csv.writer(file)
@@ -22,7 +22,7 @@ with open("reviews.csv", "w", newline="", encoding="utf-8") as file:
             points = np.clip(np.rint(rng.normal(QUALITY[proposal], 0.9)), 1, 6)
             rows.writerow([f"R{reviewer:02}", proposal, int(points)])
 
-# A reviewer says nothing about a proposal that they did not read.
+# A reviewer's ballot does not count for proposals that they did not read.
 votes = hr.read_votes("reviews.csv")
 print(f"{votes.total:g} reviewers, {votes.n} proposals; unlisted: {votes.unlisted}; ties count half a vote each way")
 
@@ -36,11 +36,11 @@ for row in analysis.record["cut"]["items"]:
 for group, names in groups.items():
     print(f"{group:<11}", ", ".join(names))
 
-# The page for the file of the call: every number, its proof, how the reviews were read, version, hashes and seed.
+# The page for the records of the panel: every number, its proof, how the reviews were read, version, hashes and seed.
 hr.report.write_report(analysis, "grants.html")
 print("votes of the certificate:", analysis.record["votes"]["input_hash"][:16])
 
-# The picture: where each proposal stands, where chance could put it, and where two reviews could.
+# The picture: the place of each proposal, and where chance or two reviews could move it.
 drawn = hr.bootstrap(votes, hr.kemeny, draws=1000, rng=1)
 reach = hr.reach(votes, hr.kemeny, budget=2 / 40)
 limits = np.column_stack([reach.shown_best, reach.shown_worst])  # attacks that were run

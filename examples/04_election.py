@@ -24,11 +24,12 @@ print(f"{votes.total:,.0f} ballots, {short} of them truncated")
 for rule in (hr.kemeny, hr.borda, hr.copeland):
     print(f"{rule.__name__:<9}{rule(votes).text()}")
 
-# How firm is it? Ballots may be exchanged, lost, or added.
+# How robust is it? Ballots may be replaced, dropped or added.
 for change in ("replace", "drop", "add"):
     print(hr.attack(votes, hr.kemeny, hr.NewWinner(), change=change).text())
 
-# The losers will not believe us. The certificate holds every statement; no solver is trusted to prove them again.
+# The losers will not believe us. The certificate lists every statement, and verify proves them again without trusting a
+# solver.
 analysis = hr.analyse(votes, hr.Spec(theta=None, draws=200, time_limit=None))
 Path("election.json").write_text(analysis.to_json(), encoding="utf-8")
 hr.write_votes(votes, "election.soi")

@@ -1,4 +1,4 @@
-"""Two weeks of a leaderboard: choose a threshold once, then watch what moves, and stop what does not hold."""
+"""Two weeks of a leaderboard: choose a threshold once, then monitor what moves, and block a fragile board."""
 
 import subprocess
 import sys
@@ -21,7 +21,7 @@ def holdrank(*words: str) -> None:
     print(done.stdout + f"exit code {done.returncode}\n")
 
 
-# Week one. Every threshold gives other tiers: what do they cost, and how many votes break them?
+# Week one. Each threshold gives different tiers: how much loss do they add, and how many votes break them?
 first = week([6.0, 5.6, 3.0, 1.5, 1.4, 0.6], 1500, 1, "week1.soc")
 found = hr.tradeoff(first)
 for k in range(len(found.theta)):

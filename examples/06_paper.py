@@ -8,7 +8,8 @@ import holdrank as hr
 votes = hr.Votes.from_orders([list(order) for order in permutations("abcd")], weights=hr.paper.noise(682))
 MEDIANS = (hr.kemeny, hr.borda, hr.footrule)
 
-# The theorems bound the breakdown function from below, and for Kemeny's median from above. Here it is exact as well.
+# The theorems bound the breakdown function from below, and for Kemeny's median from above. Here the exact value is
+# shown too.
 theorems = {median: hr.breakdown(votes, median, method="bounds") for median in MEDIANS}
 exact = {median: hr.breakdown(votes, median) for median in MEDIANS}
 for median in MEDIANS:
@@ -18,7 +19,7 @@ for median in MEDIANS:
         bounds = f"{lower:.2%} to {upper:.2%}" if upper < 1 else f"{lower:.2%} or more"
         print(f"  {k + 1:>5}  {bounds:<18}{exact[median].upper[k]:>9.2%}")
 
-# An extension: the same question for tiers. Merging pays only where the threshold sits in a gap; noise has none.
+# An extension: the same question for tiers. Merging helps only where the threshold lies in a gap; noise has none.
 for theta in (0.01, 0.02, 0.05):
     tiers = hr.Robust(hr.kemeny, theta)
     first = hr.breakdown(votes, tiers).upper[0]

@@ -44,7 +44,7 @@ def forged(result, **parts):
 
 
 def test_a_result_of_another_statistic_is_refuted(found):
-    assert "it is held against borda" in notes(VOTES, hr.borda, found)
+    assert "it is compared with borda" in notes(VOTES, hr.borda, found)
 
 
 def test_an_attack_on_other_votes_is_refuted(found):

@@ -36,7 +36,7 @@ PROBES = ("votes", "position", "ties", "cycles", "connection", "coverage", "peop
 
 _AT_LEAST = 5.0  # seconds for a ranking
 _TOO_SHORT = 0.02  # seconds: not worth a try
-_LEVEL, _BRIEF = 0.95, 2.0  # of the audit in a report: coverage of intervals, seconds for adversaries
+_LEVEL, _BRIEF = 0.95, 2.0  # of the audit in a report: confidence level of intervals, seconds for attacks
 _TRIED = 2  # pairs of a finding that an adversary is asked about
 
 

@@ -298,7 +298,7 @@ class _Merged(Route):
 
 
 def pair_margins(votes: Votes) -> Callable[[Ints], Floats]:
-    """Return what gives, for drawn weights, the margins of all pairs i < j, in the order of ``triu_indices``."""
+    """Return a function from drawn weights to the margins of all pairs i < j, in the order of ``triu_indices``."""
     return _ByPairs(votes, kemeny, Clock(None), both=False).sums
 
 

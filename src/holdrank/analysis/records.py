@@ -112,7 +112,7 @@ def reported_record(found: Consensus, statistic: StatisticName, *, auto: bool = 
 
 
 def removals_record(found: Removals) -> Record:
-    """Return what the removal of each item does to the others."""
+    """Return the effect of removing each item on the others."""
     number = {name: k for k, name in enumerate(found.consensus.items)}
     rows = []
     for one in found.each:
@@ -130,7 +130,7 @@ def removals_record(found: Removals) -> Record:
 
 
 def removals_in_short(found: Removals) -> Record:
-    """Return what the removal of each item does to the others, with the number of pairs that flip."""
+    """Return the effect of removing each item on the others, with the number of pairs that flip."""
     each = [{"flipped": len(row.pop("flips")), **row} for row in removals_record(found)["removals"]]
     return {"each": each, "status": found.status.value}
 

@@ -417,7 +417,7 @@ def _notes(before: Consensus, answers: Sequence[Answer]) -> tuple[str, ...]:
     notes = list(before.notes)
     if not before.status.is_exact:
         notes.append(
-            "the consensus itself was not proven optimal within the time limit, so nothing is known about breaking it"
+            "the consensus itself was not proven optimal within the time limit, so there are no bounds on breaking it"
         )
     free = [answer for answer in answers if answer.is_free and before.unique is False]
     far = max((a.aim.delta for a in free if a.aim.distance), default=0.0)

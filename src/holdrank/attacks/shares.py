@@ -1,4 +1,4 @@
-"""The least share of votes that reaches a goal, without whole votes, and how it moves with the votes."""
+"""The minimum share of votes that reaches a goal, without whole votes, and how it depends on the votes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SAME = 1e-6  # what the sum of slopes may differ by from the share that they ad
 
 
 class Share(NamedTuple):
-    """What is known about the minimum share: two bounds, and the consensus that is attacked."""
+    """Bounds on the minimum share, and the consensus under attack."""
 
     lower: float
     upper: float
@@ -30,7 +30,7 @@ class Share(NamedTuple):
 
 
 def least_share(votes: Votes, T: Statistic, goal: Goal, change: Change, clock: Clock) -> Share:
-    """Return bounds on the minimum share of votes that reaches a goal, for votes of which there are many alike.
+    """Return bounds on the minimum share of votes that reaches a goal, for many similar sets of votes.
 
     The attack is not run again to verify it, and whole votes are not searched for.
     """
@@ -43,7 +43,7 @@ def least_share(votes: Votes, T: Statistic, goal: Goal, change: Change, clock: C
 
 
 def slopes_of(found: Attack, T: Statistic, clock: Clock) -> Floats | None:
-    """Return by how much the minimum share grows with the share of each ballot, at an attack that is proved minimal.
+    """Return how the minimum share grows with the share of each ballot, at an attack that is proven minimal.
 
     Their sum, weighted by the shares of the ballots, is the minimum share itself: near these votes it is linear, as
     long as the optimal dual of its program stays the same. None where the rule, or the goal, has no such program.

@@ -22,7 +22,7 @@ from holdrank.votes.votes import Votes
 
 @dataclass(frozen=True, slots=True)
 class Cheapest:
-    """The cheapest order of a side, and a proved bound on the cost of all of them."""
+    """The cheapest order of a side, and a proven bound on the cost of all its orders."""
 
     order: Ints
     cost: float
@@ -48,7 +48,7 @@ class Side:
     then: Ints
 
     def cheapest(self, cost: Floats, whole: bool, clock: Clock) -> Cheapest:
-        """Return the order of this side with the least sum of ``cost[i, j]`` over i before j."""
+        """Return the order of this side with the smallest sum of ``cost[i, j]`` over i before j."""
         n = len(cost)
         if len(self.first) + len(self.then) == n:
             return self._blocks(cost, whole, clock)
@@ -93,8 +93,8 @@ def one_pair(i: int, j: int) -> Side:
 def reaching(aim: Aim, place: Ints) -> tuple[list[tuple[int, int]], bool]:
     """Return the arcs (i before j) of which an order that reaches an aim other than a distance has one, or all.
 
-    Items are renumbered by `place`, their places in the consensus. Where one item must enter the first few, it passes
-    one of those that are there; that alone may not be enough.
+    Items are renumbered by `place`, their places in the consensus. If one item must enter the first few, it passes one
+    of those there; that alone may not be enough.
     """
     if aim.above:
         return [(int(place[aim.above[0]]), int(place[aim.above[1]]))], True
@@ -124,7 +124,7 @@ def every_optimum_reaches(votes: Votes, aim: Aim, median: npt.ArrayLike, clock: 
         cost = np.maximum(-ahead, 0.0)
         best = miss.cheapest(cost, votes.is_counts, clock)
         return order_cost(cost, np.asarray(median)) < best.bound - step / 4
-    # One item must stand high, or low. If it does even after a little push the other way in all its pairs, it does in
+    # One item must stand high, or low. If it does even after a small push the other way in all its pairs, it does in
     # all optima.
     (item,) = aim.leaver or aim.newcomers
     push = (1 if aim.leaver else -1) * step / (4 * votes.n)

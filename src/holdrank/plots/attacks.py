@@ -49,7 +49,7 @@ def attack(found: Attack, T: Statistic | None = None, *, most: int = 8, ax: Axes
 
 
 def attack_data(found: Attack, T: Statistic | None = None, *, most: int = 8) -> Data:
-    """Return what `attack` draws: tiers before and after as numbers of items, how many places each rises, ballots.
+    """Return the data that `attack` draws: tiers before and after, the places that each item rises, and ballots.
 
     Examples
     --------

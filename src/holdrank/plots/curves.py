@@ -59,7 +59,7 @@ def breakdown(*curves: Breakdown | Analysis, ax: Axes | None = None, labels: Seq
 
 
 def breakdown_data(*curves: Breakdown | Analysis, labels: Sequence[str] | None = None) -> Data:
-    """Return what `breakdown` draws: the curves, and the number of votes where all are of the same counts.
+    """Return the data that `breakdown` draws: the curves, and the number of votes where all are of the same counts.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def tradeoff(found: Tradeoff, *, ax: Axes | None = None) -> Axes:
 
 
 def tradeoff_data(found: Tradeoff) -> Data:
-    """Return what `tradeoff` draws.
+    """Return the data that `tradeoff` draws.
 
     Examples
     --------

@@ -70,7 +70,7 @@ def ladder(
 
 
 def ladder_data(consensus: Consensus, gaps: Sequence[Gap] | None = None, *, total: float | None = None) -> Data:
-    """Return what `ladder` draws: places and names of each tier, and the gaps between tiers, None for one unlabelled.
+    """Return the data that `ladder` draws: places and names of each tier, and the gaps, None for an unlabelled one.
 
     Examples
     --------
@@ -216,7 +216,7 @@ def merges(path: Sequence[tuple[float, Ranking]], items: Sequence[str], *, ax: A
 
 
 def merges_data(path: Sequence[tuple[float, Ranking]], items: Sequence[str]) -> Data:
-    """Return what `merges` draws: the order of the items, and the tiers from each threshold on.
+    """Return the data that `merges` draws: the order of the items, and the tiers from each threshold on.
 
     Examples
     --------

@@ -67,7 +67,7 @@ def heatmap(votes: Votes, consensus: Consensus, *, ax: Axes | None = None) -> Ax
 
 
 def heatmap_data(votes: Votes, consensus: Consensus) -> Data:
-    """Return what `heatmap` draws: items and shares in the order of the consensus, tiers as (start, size).
+    """Return the data that `heatmap` draws: items and shares in the order of the consensus, tiers as (start, size).
 
     Examples
     --------

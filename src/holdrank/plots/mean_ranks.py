@@ -40,7 +40,7 @@ def critical_difference(found: PairedTests, *, ax: Axes | None = None) -> Axes:
 
 
 def critical_difference_data(found: PairedTests) -> Data:
-    """Return what `critical_difference` draws: items and mean ranks, best first, and the groups as rows of items.
+    """Return the data that `critical_difference` draws: items and mean ranks, best first, and the groups.
 
     Examples
     --------

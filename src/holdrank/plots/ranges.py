@@ -63,7 +63,7 @@ def ranges(
 
 
 def ranges_data(bootstrap: Bootstrap, reach: npt.ArrayLike | None = None, *, budget_label: str | None = None) -> Data:
-    """Return what `ranges` draws, items in the order of the consensus, tiers as (start, size).
+    """Return the data that `ranges` draws, items in the order of the consensus, tiers as (start, size).
 
     Examples
     --------

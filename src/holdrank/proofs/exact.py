@@ -58,7 +58,7 @@ class ExactVotes:
 
     @classmethod
     def of_scores(cls, votes: Votes) -> ExactVotes:
-        """Return votes that hold scores, with the scores, in a common unit, in the place of the ranks."""
+        """Return votes with scores, with the scores in a common unit instead of the ranks."""
         assert votes.scores is not None
         table = scores_as_written(votes.scores.tolist())
         common = lcm(*(score.denominator for row in table for score in row))
@@ -70,7 +70,7 @@ class ExactVotes:
 
     @classmethod
     def of_weights(cls, like: ExactVotes, weights: Mapping[Ballot, Fraction]) -> ExactVotes:
-        """Return ballots with these weights, read like others; a weight of 1 of theirs is one here."""
+        """Return ballots with these weights; a weight of 1 stays 1."""
         common = lcm(*(weight.denominator for weight in weights.values()))
         kept = {ballot: int(weight * common) for ballot, weight in weights.items() if weight}
         return cls(like.n, tuple(kept), tuple(kept.values()), like.unit / common, like.observed)
@@ -106,7 +106,7 @@ class ExactVotes:
 
 
 def scores_as_written(rows: Sequence[Sequence[float]]) -> list[list[Fraction]]:
-    """Return scores as the decimals that they are written as, where those are short; else as binary fractions.
+    """Return scores as the decimals that were written, if those are short; else as binary fractions.
 
     Short means at most twelve decimals, and no more digits than floats distinguish.
     """
@@ -122,7 +122,7 @@ def scores_as_written(rows: Sequence[Sequence[float]]) -> list[list[Fraction]]:
 
 
 def are_short_decimals(rows: Sequence[Sequence[float]]) -> bool:
-    """Whether scores are taken as the decimals that they are written as: then their means are compared exactly."""
+    """Whether scores count as the decimals that were written: then their means are compared exactly."""
     unit = 10**_MOST_DECIMALS
     return all((score * unit).denominator == 1 for row in scores_as_written(rows) for score in row)
 
@@ -176,7 +176,7 @@ class CostTable:
 
 @dataclass(frozen=True, slots=True)
 class Cheapest:
-    """The least cost of an order, the first of the cheapest orders, and how many there are."""
+    """The lowest cost of an order, the first of the cheapest orders, and their number."""
 
     cost: int
     order: Order
@@ -184,7 +184,7 @@ class Cheapest:
 
 
 def cheapest(costs: CostTable) -> Cheapest:
-    """Return the cheapest orders: for every set of items, the best that can be made of it when it comes last."""
+    """Return the cheapest orders: for every set of items, its best order if it comes last."""
     n = len(costs.table)
     everything = (1 << n) - 1
     least, ways = [0] * (everything + 1), [1] * (everything + 1)
@@ -242,7 +242,7 @@ def common(costs: CostTable) -> Common:
 
 
 def pair_costs(votes: ExactVotes) -> CostTable:
-    """Return Kemeny's costs: twice the weight of the pairs that are against an order."""
+    """Return Kemeny's costs: twice the weight of the comparisons that contradict an order."""
     n = votes.n
     against = [[votes.compared[i][j] - votes.margins[i][j] for j in range(n)] for i in range(n)]
     return CostTable(against, by_place=False)
@@ -288,7 +288,7 @@ def majority_loss(votes: ExactVotes) -> Fraction:
 
 
 def borda_scores(votes: ExactVotes) -> list[int]:
-    """Return scores that sort the items by mean place, or by pairwise wins where places are not known; high is good."""
+    """Return scores that sort the items by mean place, or by pairwise wins without places; higher is better."""
     if not votes.has_places:
         return [
             sum(votes.compared[i][j] + votes.margins[i][j] for j in range(votes.n) if j != i) for i in range(votes.n)
@@ -308,7 +308,7 @@ def total_scores(votes: ExactVotes) -> list[int]:
 
 
 def copeland_scores(votes: ExactVotes, slack: Fraction | int = 0) -> list[int]:
-    """Return how many more majorities each item has for it than against it; margins up to `slack` are none."""
+    """Return the number of majorities for each item less those against it; margins up to `slack` do not count."""
     return [
         sum((lead > slack) - (lead < -slack) for j, lead in enumerate(row) if j != i)
         for i, row in enumerate(votes.margins)

@@ -29,7 +29,7 @@ def result_checks(votes: Votes, T: Statistic, result: Consensus | Attack | Break
     told = Told.of(result.before if isinstance(result, Attack) else result.consensus)
     yield consensus_check(checker, told)
     if result.statistic != name_of(T):
-        yield Check(f"this is a result for {result.statistic}", "refuted", f"it is held against {name_of(T)}")
+        yield Check(f"this is a result for {result.statistic}", "refuted", f"it is compared with {name_of(T)}")
     if isinstance(result, Breakdown):
         yield from _curve_checks(checker, result, told)
         return
@@ -87,12 +87,16 @@ def _curve_checks(checker: Exactly, found: Breakdown, told: Told) -> Iterator[Ch
             # Nothing tells here which distance was asked for, either, unless it is an attainable one.
             attainable = (goal.delta * checker.votes.n * (checker.votes.n - 1)) % 1 in (0, 1)
             if row.lower != row.upper or math.isfinite(row.upper) or not attainable:
-                yield Check(f"{goal.text()} takes what is reported", "open", NO_ATTACK)
+                yield Check(f"the numbers for {goal.text()} are as reported", "open", NO_ATTACK)
             elif not all(math.isinf(amount) or math.isnan(amount) for amount in row):
-                yield Check(f"{goal.text()} takes what is reported", "refuted", "its bounds contradict each other")
+                yield Check(
+                    f"the numbers for {goal.text()} are as reported", "refuted", "its bounds contradict each other"
+                )
             continue
         if attack.goal != goal or not _alike(Amounts.of(attack), row):
-            yield Check(f"{goal.text()} takes what its attack says", "refuted", "the attack says otherwise")
+            yield Check(
+                f"the numbers for {goal.text()} are those of its attack", "refuted", "the attack says otherwise"
+            )
         yield from shown_checks(question, row, Plans.of(attack))
         yield from settled_checks(checker.votes, goal.text(), row)
         yield from _labels(checker, attack)

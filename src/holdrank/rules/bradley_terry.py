@@ -1,4 +1,4 @@
-"""The rule of Bradley and Terry: items sorted by the strengths that explain their pairwise wins best."""
+"""The Bradley-Terry rule: items sorted by the strengths that best explain their pairwise wins."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def bradley_terry(
 ) -> Consensus:
     """Return the items sorted by their strengths in the Bradley-Terry model, the model behind Elo ratings.
 
-    The model: i is placed above j with probability ``1 / (1 + exp(s[j] - s[i]))``. The strengths s are those under
-    which the pairwise wins of the votes are likeliest, less a small penalty on large strengths.
+    The model: i is placed above j with probability ``1 / (1 + exp(s[j] - s[i]))``. The strengths s maximise the
+    likelihood of the pairwise wins of the votes, with a small penalty on large strengths.
 
     Parameters
     ----------
@@ -49,16 +49,16 @@ def bradley_terry(
     ties : {"half", "davidson", "rao-kupper"}
         How ties count: half a win for each, or a separate outcome with a fitted parameter (battles only). By Davidson,
         wins of i, wins of j and ties are in proportion ``p[i] : p[j] : nu * sqrt(p[i] * p[j])``, where ``p = exp(s)``.
-        By Rao and Kupper, i wins with probability ``p[i] / (p[i] + theta * p[j])``, and so does j. `Ratings.tie` has nu
-        or theta.
+        By Rao and Kupper, i wins with probability ``p[i] / (p[i] + theta * p[j])``, and j likewise. `Ratings.tie` has
+        nu or theta.
 
     Notes
     -----
     Maximises ``sum over i, j of W[i, j] / total * log(1 / (1 + exp(s[j] - s[i]))) - ridge / 2 * sum of s[i]**2``, a
-    strictly concave function, by Newton's method; a tie in a ballot is half a win for each. The penalty is in
-    proportion to the votes, so that the ranking depends on their shares only. Strengths closer than 1e-8 of their
-    range count as equal, and equal items stand in their order, as with `borda`. Where every ballot compares every
-    pair, the order is that of the pairwise wins and nothing is fitted.
+    strictly concave function, by Newton's method; a tie in a ballot is half a win for each. The penalty is proportional
+    to the number of votes, so that the ranking depends only on their shares. Strengths closer than 1e-8 of their range
+    count as equal, and equal items stand in their order, as with `borda`. Where every ballot compares every pair, the
+    order is that of the pairwise wins and nothing is fitted.
 
     `proof` says how many steps were taken and what depends on the ridge. Groups of items that no ballot connects are
     each centred at strength 0: the votes do not determine the order between such groups.

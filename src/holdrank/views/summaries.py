@@ -70,7 +70,7 @@ def check_summary(found: Checked) -> str:
         f"{_md(facts)}. A claim passes if breaking it is proved to take at least {asked}.",
         "",
         *_table(
-            ("", "claim", "what it takes"),
+            ("", "claim", "votes to break it"),
             [
                 ("passed" if claim.passed else "**failed**", _md(claim.text), _md(claim.result))
                 for claim in found.claims

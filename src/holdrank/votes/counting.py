@@ -157,7 +157,7 @@ class WeightedBallots(Remembering):
         return costs / self.total / max(largest, 1)
 
     def least_loss(self) -> float:
-        """Return a lower bound on the Kendall loss of every ranking: each pair ordered as its majority wants."""
+        """Return a lower bound on the Kendall loss of every ranking: each pair ordered by its majority."""
         return least_cost(self.wins()) / self.pair_votes
 
     def _count_wins(self) -> Floats:

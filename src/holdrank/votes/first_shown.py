@@ -1,4 +1,4 @@
-"""Which item of a battle was named first: what votes keep so that the effect of the position can be measured."""
+"""Which item of a battle was named first, stored so that the effect of the position can be measured."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from holdrank.votes.memo import close
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class FirstShown(Shown):
-    """Battles counted by who was named first; `Votes.first_shown` where battles were read from two columns of items.
+    """Battles counted by the item named first: `Votes.first_shown` of battles read from two item columns.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class FirstShown(Shown):
 
     @classmethod
     def of(cls, battles: Mapping[tuple[int, int, int], float]) -> FirstShown:
-        """Return the battles from how many there are of each first item, second item and result."""
+        """Return the battles from the counts of each first item, second item and result."""
         rows = np.array(list(battles), dtype=np.int64).reshape(-1, 3)
         weight = np.fromiter(battles.values(), dtype=np.float64, count=len(battles))
         first, second, better = (np.ascontiguousarray(column) for column in rows.T)
@@ -41,7 +41,7 @@ class FirstShown(Shown):
         return cls(first, second, better, weight)
 
     def tables(self, n: int) -> tuple[Floats, Floats]:
-        """Return how often each item of n was named before each other, and what it won there, a tie counting half.
+        """Return how often each item of n was named before each other, and its wins there, a tie counting half.
 
         Examples
         --------

@@ -166,7 +166,7 @@ def _in_shares(found: Told) -> str:
 
 
 def _doing(found: Told, amount: float, does: str = "", does_alone: str = "", *, begins: bool = True) -> str:
-    """Return that a number of votes is enough."""
+    """Return the sentence that a number of votes is enough."""
     does, does_alone = does or found.deed.does, does_alone or found.deed.does_alone
     votes = found.put(found.way.doing if begins else found.way.going_on, amount)
     return f"{votes} {does if found.way.many_do and amount != 1 else does_alone}"

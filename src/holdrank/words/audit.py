@@ -165,7 +165,7 @@ def _lead_span(scale: str, lead: float, low: float | None, high: float | None) -
 
 
 def adversary_text(found: Facts) -> str:
-    """Return what an adversary needs.
+    """Return the number of votes that an adversary needs.
 
     Examples
     --------

@@ -57,7 +57,7 @@ def file_name(source: str) -> str:
 
 
 def banners(record: Record) -> list[Banner]:
-    """Return what stands above the ranking; nothing where all was computed and no other order is as good."""
+    """Return the banners above the ranking; none if all was computed and no other order is as good."""
     found = [_not_alone(record), _cut_short(record)]
     return [one for one in found if one is not None]
 
@@ -112,7 +112,7 @@ def _limit_text(limit: float | None, seconds: float) -> str:
 
 
 def _command(record: Record) -> str:
-    """Return what computes the rest: the command line, or Python for votes that came from no file."""
+    """Return the command that computes the rest: for the shell, or for Python if votes came from no file."""
     limit = record["spec"]["time_limit"]
     seconds = f"{max(_LEAST_SECONDS, _LONGER * (limit or 0)):g}"
     name, spec = file_name(record["votes"]["source"]), record["spec"]

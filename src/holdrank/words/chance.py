@@ -120,7 +120,7 @@ def beyond_text(level: float, *, apart: bool) -> str:
 
 
 def both_text(tied: str, attack: dict[str, Any] | None, votes: dict[str, Any]) -> str:
-    """Return what chance does and what an adversary needs, in one sentence.
+    """Return the effect of chance and the adversary's number, in one sentence.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ def interval_sentence(lower: float, upper: float, level: float, reached: float =
 
 
 def few_samples_text(draws: int) -> str:
-    """Return that too few samples were attacked for an interval.
+    """Return the sentence that too few samples were attacked for an interval.
 
     Examples
     --------

@@ -53,7 +53,7 @@ def in_brief(record: Facts) -> dict[str, Any] | None:
 
 
 def _command(record: Facts) -> str:
-    """Return what shows all probes: the command line, or Python for votes that came from no file."""
+    """Return the command that shows all probes: for the shell, or for Python if votes came from no file."""
     votes, spec = record["votes"], record["spec"]
     name = file_name(votes["source"])
     if not votes["sha256"] or not name:

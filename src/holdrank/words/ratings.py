@@ -104,7 +104,7 @@ def unrated_notes(
 
 
 def too_few_note(votes: float, items: int) -> str:
-    """Return that votes are too few for intervals.
+    """Return the sentence that votes are too few for intervals.
 
     Examples
     --------
@@ -115,13 +115,13 @@ def too_few_note(votes: float, items: int) -> str:
 
 
 def no_spread_note(items: Sequence[str], group: Sequence[int]) -> str:
-    """Return that votes do not vary, so that nothing can be said about chance."""
+    """Return the sentence that votes do not vary, so that nothing can be said about chance."""
     names = listed([in_text(items[item]) for item in group], _MOST_NAMES)
     return f"No interval for {names}: all their votes are exactly as expected, so nothing shows how much they vary."
 
 
 def other_order_note(ridge: float, count: int) -> str:
-    """Return that ratings do not fall along the order of the rule.
+    """Return the sentence that ratings do not fall along the order of the rule.
 
     Examples
     --------

@@ -36,7 +36,7 @@ def flipped_pairs(before: Sequence[int], after: Sequence[int | None]) -> list[tu
 
 
 def winner_text(winners: Sequence[str], changes: bool) -> str:
-    """Return who comes first without an item, and whether that is news.
+    """Return who comes first without an item, and whether that is a change.
 
     Examples
     --------

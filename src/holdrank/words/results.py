@@ -36,7 +36,7 @@ _OPTIMA = {True: "the only optimum", False: "one of several optima", None: "othe
 
 
 def few_draws_text(drawn: int, asked: int | None = None) -> str:
-    """Return that too few draws were ranked for intervals.
+    """Return the sentence that too few draws were ranked for intervals.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def few_draws_text(drawn: int, asked: int | None = None) -> str:
 
 
 def more_time_text(time_limit: float, gain: str, seconds: float | None = None) -> str:
-    """Return that a time limit ended the work, and what ten times as long would give.
+    """Return the sentence that a time limit ended the work, and what ten times as long would give.
 
     Where the whole took only some `seconds` of it, parts of the work used up their shares.
 
@@ -65,7 +65,7 @@ def more_time_text(time_limit: float, gain: str, seconds: float | None = None) -
 
 
 def settled_text(noun: str, lower: float, upper: float) -> str:
-    """Return that the number of whole votes is exact, though their share is known between bounds only.
+    """Return the sentence that the number of whole votes is exact, though their share is known between bounds only.
 
     Examples
     --------
@@ -180,7 +180,7 @@ def certainty(lower: float | None, upper: float | None, method: str) -> str:
 
 
 def best_text(found: Facts, extra: float, *, strict: bool) -> str:
-    """Return what the best threshold of a trade-off buys, and for how much more loss.
+    """Return how much robustness the best threshold of a trade-off adds, and for how much more loss.
 
     `strict` says whether there are no ties at the threshold 0.
 

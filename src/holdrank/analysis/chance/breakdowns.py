@@ -1,4 +1,4 @@
-"""The breakdown of the population that votes come from: an interval for the share of votes that a goal takes there."""
+"""The breakdown of the population behind the votes: an interval for the share of votes that a goal needs there."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ _OF_THE_TIME = 0.3  # for the attack on the votes themselves, where there is a l
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class BreakdownInterval(Tabular):
-    """How robust the population is that votes come from: a confidence interval for the share that a goal takes there.
+    """A confidence interval for the share of votes that a goal needs in the population behind the votes.
 
     Attributes
     ----------
     attack : Attack
-        On the votes themselves, with bounds and proof.
+        The attack on these votes, with bounds and proof.
     estimate : float
         The share of these votes that is enough: their breakdown, where the attack is exact.
     lower, upper : float
@@ -143,7 +143,7 @@ def breakdown_interval(
     Parameters
     ----------
     votes : Votes
-        With whole numbers as weights.
+        Votes with whole weights.
     T : Statistic
         Any statistic that `attack` supports.
     goal : Goal

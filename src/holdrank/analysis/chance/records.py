@@ -40,7 +40,7 @@ def chance_record(
 
 
 def mean_ranks_record(found: MeanRanks) -> Record:
-    """Return what a critical-difference diagram draws."""
+    """Return the data of a critical-difference diagram."""
     return {
         "level": found.level,
         "tasks": found.tasks,

@@ -168,7 +168,7 @@ class _Descent:
 
 
 def _blocks(descent: _Descent, options: PaperOptions, numbers: int) -> Callable[[int], Floats]:
-    """Return what draws standard noise for the next steps, (steps, seeds, draws, n!), from each seed's own numbers."""
+    """Return a function that draws standard noise for the next steps, (steps, seeds, draws, n!), by seed."""
     draws = options.gradient_draws + options.value_draws
     block = max(1, min(_MOST_STEPS_AT_A_TIME, _NOISE_AT_A_TIME // max(numbers * draws, 1)))
     size = descent.total.shape[-1]

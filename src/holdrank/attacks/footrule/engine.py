@@ -208,11 +208,11 @@ class _Ledger:
         self.answers: list[TargetPrice | None] = [None] * levels
 
     def close(self, level: int, bound: float) -> None:
-        """Note that targets of this level cost at least `bound`."""
+        """Record that targets of this level cost at least `bound`."""
         np.minimum(self.lower[:level], bound, out=self.lower[:level])
 
     def learn(self, level: int, value: float, target: Ints, answer: TargetPrice) -> None:
-        """Note what a target of this level costs."""
+        """Record what a target of this level costs."""
         for at in range(level):
             if value < self.best[at]:
                 self.best[at], self.targets[at], self.answers[at] = value, target, answer

@@ -71,7 +71,7 @@ class StandingTiers:
         self._entering: list[tuple[int, int, float]] = []  # who may not come among how many, below a share
 
     def learn_goal(self, aim: Aim, share: float) -> None:
-        """Note that below a share of the votes no newcomer of an aim is among its first items in the ranking."""
+        """Record that below a share of the votes no newcomer of an aim is among its first items in the ranking."""
         if aim.newcomers:
             self._entering.append((sum(1 << i for i in aim.newcomers), aim.top, share))
 

@@ -93,4 +93,6 @@ def cut_checks(recorded: Recorded) -> Iterator[Check]:
         told = Amounts.of(whole)
         same = (amounts.lower, amounts.needed, amounts.decides) == (told.lower, told.needed, told.decides)
         if not (same and whole.exact):
-            yield Check(f"{goal.text()} takes what any change of the top {k} takes", "open", "it is not the same")
+            yield Check(
+                f"the bound for {goal.text()} is that of any change of the top {k}", "open", "it is not the same"
+            )

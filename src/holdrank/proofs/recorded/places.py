@@ -28,7 +28,7 @@ from holdrank.proofs.verdicts import Check
 from holdrank.rankings import Ranking
 from holdrank.votes.changes import Change
 
-NO_GROUPS = "the draws are by groups, which these votes do not know; read them with the same column"
+NO_GROUPS = "the draws are by groups, which these votes do not have; read them with the same column"
 
 
 def bootstrap_checks(recorded: Recorded) -> Iterator[Check]:
