@@ -9,8 +9,10 @@ import pytest
 
 import holdrank as hr
 from holdrank.analysis.streams import Stream
-from holdrank.rules.kemeny import branch, prefixes, subsets
+from holdrank.rules.kemeny import branch, prefixes, search, subsets
+from holdrank.rules.kemeny.cycles import weighted_triples
 from holdrank.rules.kemeny.majorities import Majorities
+from holdrank.rules.solvers.highs import LinearProgram, Solution
 from holdrank.status import Clock
 
 
@@ -29,11 +31,14 @@ def min_orders(cost):
     return least, {order for order, value in costs.items() if value == least}
 
 
-@pytest.fixture(params=["cycles", "triangles"])
+@pytest.fixture(params=["cycles", "triangles", "weights"])
 def by(request, monkeypatch):
-    if request.param == "triangles":
+    if request.param != "cycles":
         monkeypatch.setattr(branch, "_FEW_ITEMS", 0)
         monkeypatch.setattr(branch, "_SPARSE", 0.0)
+    if request.param == "weights":  # on cycles choose the first rows
+        monkeypatch.setattr(branch, "_LOOKS_BEFORE_WEIGHTS", 1)
+        monkeypatch.setattr(branch, "_MANY_ROWS", 1)
     monkeypatch.setattr(subsets, "CLOSES_UP_TO", 0)  # the tree must close what the program leaves open
     return request.param
 
@@ -145,3 +150,43 @@ def test_draws_of_sparse_battles_are_ranked_as_kemeny_ranks_them():
     expected = {ranks: alone.count(ranks) for ranks in alone}
     assert {tuple(row.tolist()): count for row, count in zip(found.ranks, found.counts, strict=True)} == expected
     assert found.unproved == 0
+
+
+def test_weights_choose_nearly_the_rows_that_bind():
+    """The program with these rows alone is near the one with all triangles, and its rows are triangles."""
+    cost = margins(30, 1.0, 5, 3)
+    start = search.good_order(cost, Clock())
+    full = branch._Tree(cost, start, 1.0, 0.0, Clock())
+    full.relax(full.root)
+    rows = weighted_triples(cost - cost.T, start, Clock())
+    assert (rows[:, 0] < rows[:, 1]).all()
+    assert (rows[:, 1] < rows[:, 2]).all()
+    assert len(np.unique(rows, axis=0)) == len(rows)
+    few = branch._Tree(cost, start, 1.0, 0.0, Clock())
+    few.program.add_triangles(rows[::2])
+    assert len(few.program.new_triangles(rows)) == len(rows) // 2
+    few.program.add_triangles(few.program.new_triangles(rows))
+    few.model.start_inside()
+    bound = few.model.solve(Clock()).bound + few.offset
+    assert 0.97 * full.root.bound <= bound <= full.root.bound + 1e-6
+    assert len(weighted_triples(cost - cost.T, start, Clock(0))) == 0
+
+
+def test_a_solve_through_the_inside_that_fails_is_done_again(monkeypatch):
+    calls = []
+    real = LinearProgram._solve
+
+    def fails_first(self, clock):
+        calls.append(1)
+        return Solution(False, -np.inf, np.empty(0), np.empty(0)) if len(calls) == 1 else real(self, clock)
+
+    monkeypatch.setattr(LinearProgram, "_solve", fails_first)
+    model = LinearProgram(np.array([1.0, -2.0]))
+    model.start_inside()
+    assert model.solve(Clock()).bound == pytest.approx(-2.0)
+    assert model.solve(Clock()).finished
+    assert len(calls) == 3
+    calls.clear()
+    model.start_inside()
+    assert not model.solve(Clock(0)).finished
+    assert len(calls) == 1

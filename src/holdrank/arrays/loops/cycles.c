@@ -118,7 +118,8 @@ static float most_of_run(float ij, const float *jk, const float *ik)
 
 /* Look through all triples with first <= i < last and k - i < reach for cycles that are worth a weight, and weigh them.
    The weighted cycles from `at[0]` on are copied, in their order, with the new ones among them, to `found` from `at[1]`
-   on; those without a weight are dropped. New ones are left out once there is no room. */
+   on; those without a weight are dropped. New ones are left out once there is no room. `at[2]` counts the triples that
+   were looked at one by one. */
 LOOP int64_t find_cycles(double *left, float *share, int64_t n, int64_t reach, double mu, double slack, int64_t first,
                          int64_t last, const int64_t *cycles, const double *weights, int64_t count, int64_t *found,
                          double *found_weights, int64_t room, int64_t *at)
@@ -137,6 +138,7 @@ LOOP int64_t find_cycles(double *left, float *share, int64_t n, int64_t reach, d
                 int64_t stop = start + RUN <= end ? start + RUN : end;
                 if (stop == start + RUN && most_of_run(share_i[j], share_j + start, share_i + start) <= limit)
                     continue;
+                at[2] += stop - start;
                 for (int64_t k = start; k < stop; k++) {
                     float total = share_i[j] + share_j[k] - share_i[k];
                     if (total <= limit && total >= -limit)

@@ -2,7 +2,7 @@
 
 #include "loops.h"
 
-enum { MOST_WORDS = 8, MOST_ITEMS = 512, MOST_IN_CUT = 10, BATCH = 16, NIBBLE = 4, NIBBLES = 16 };
+enum { MOST_WORDS = 32, MOST_IN_CUT = 10, BATCH = 16, NIBBLE = 4, NIBBLES = 16 };
 
 static inline int64_t has(const uint64_t *set, int64_t item)
 {

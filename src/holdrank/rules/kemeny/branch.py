@@ -21,6 +21,7 @@ import numpy.typing as npt
 from holdrank.rankings import Floats, Ints
 from holdrank.rules.kemeny import prefixes, search, subsets
 from holdrank.rules.kemeny.cuts import Separator
+from holdrank.rules.kemeny.cycles import weighted_triples
 from holdrank.rules.kemeny.majorities import Majorities, Rows
 from holdrank.rules.kemeny.parts import Part, order_cost, raise_to_step, rounding, tidy
 from holdrank.rules.kemeny.program import Program
@@ -29,8 +30,10 @@ from holdrank.rules.solvers.highs import LinearProgram
 from holdrank.status import Clock, Step
 
 _FEW_ITEMS, _SPARSE = 40, 0.75  # items, or share of the pairs with a majority, up to which cycles are faster
+_LOOKS_BEFORE_WEIGHTS, _MANY_ROWS = 4, 300  # rows still violated at this look: a hard program, which takes weights
 _DROP_EVERY = 3  # rounds between two clearances of slack rows
 _ROUNDS_FIRST = 10  # of a linear program before orders are grown at its prices: many are solved sooner
+_ROUNDS_WEIGHED = 2  # the same after weights
 _CLEARLY_LESS, _MUCH_LESS = 0.8, 0.5  # with cuts, without: the share of the last gap at which it pays to try again
 _PATIENCE, _PROGRESS = 8, 0.96  # rounds of cuts that must lower the gap to this share
 _LESS = 0.985  # the share to which the gap must shrink until it pays to count again how many sets fit into it
@@ -148,6 +151,8 @@ class _Tree:
         self.root = _Node(self.floor, 0, np.zeros(len(self.margins)), np.ones(len(self.margins)))
         self.made = 0
         self.how = "linear program"
+        self.rounds_first = _ROUNDS_FIRST
+        self.looks = 0  # for violated triangles
         self.gave_up = False
 
     def columns(self) -> tuple[Floats, float, Ints]:
@@ -172,6 +177,11 @@ class _Tree:
     def round(self, before: Floats) -> None:
         """Round a fractional solution to an order, improve it, and keep it if it is the best."""
         self.try_order(search.improve(self.cost, np.argsort(-before.sum(axis=1), kind="stable")))
+
+    def search_longer(self) -> None:
+        """Look for a better order: a program that needs few rounds makes few orders on the way."""
+        steps = _LOOKS_FIRST * self.cost.size
+        self.try_order(search.better_order(self.cost, self.best, self.clock, steps=steps))
 
     def relax(self, node: _Node, cut_rounds: int = 0, room: int = 0) -> None:
         """Solve the node's linear program, adding violated rows, until it is solved, settled or stopped.
@@ -202,7 +212,7 @@ class _Tree:
             if self.settled(node.bound) or self.stopped():
                 return
             gap = self.value - node.bound
-            if room and rounds >= _ROUNDS_FIRST and gap < (_CLEARLY_LESS if gaps else _MUCH_LESS) * node.tried:
+            if room and rounds >= self.rounds_first and gap < (_CLEARLY_LESS if gaps else _MUCH_LESS) * node.tried:
                 node.tried = gap
                 if self.grow(node, room):
                     return
@@ -223,6 +233,15 @@ class _Tree:
     def first_rows(self, before: Floats) -> Callable[[], None] | None:
         """Return a function that adds the triangle rows that a solution violates; None if there are none."""
         triples = most_violated(before)
+        self.looks += 1
+        if self.looks == _LOOKS_BEFORE_WEIGHTS and len(triples) >= _MANY_ROWS:
+            # Weights on cycles know better which rows will bind, and an interior point takes them all at once.
+            self.search_longer()
+            weighed = self.program.new_triangles(weighted_triples(self.cost - self.cost.T, self.best, self.clock))
+            if len(weighed):
+                triples = weighed
+                self.rounds_first = _ROUNDS_WEIGHED
+                self.model.start_inside()
         return partial(self.program.add_triangles, triples) if len(triples) else None
 
     def more_rows(self, before: Floats) -> Callable[[], None] | None:
@@ -384,6 +403,9 @@ class _Relaxed(_Tree):
 
     def round(self, before: Floats) -> None:
         """Do nothing."""
+
+    def search_longer(self) -> None:
+        """Make none."""
 
 
 def _has_few_cycles(cost: Floats) -> bool:

@@ -21,12 +21,14 @@ import numpy.typing as npt
 
 from holdrank.rankings import Floats, Ints
 from holdrank.rules.kemeny.cuts import Cut
+from holdrank.rules.kemeny.cycles import CycleWeights
 from holdrank.rules.kemeny.ends import End, Tables
 from holdrank.rules.kemeny.program import Program
 from holdrank.status import Clock
 
 SCALE = 1024  # prices are multiples of this fraction of a step
 MOST_COST = 2.0**40  # above, whole numbers might overflow
+MOST_ITEMS = 2_048  # as in the loop
 _MOST_CHARGED = 2.0**31  # sums of losses up to which two fit into one number
 _MOST_MEMORY = 300_000_000  # bytes of the sets at either end
 _TOGETHER, _TOGETHER_FOR_LONG = 8, 10  # items of a table
@@ -116,6 +118,29 @@ def whole_prices(program: Program, duals: Floats, lower: Floats, upper: Floats, 
     fixed[i, j], fixed[j, i] = low == 1, high == 0
     triangles = np.ascontiguousarray(np.column_stack((turned, np.abs(paid))))
     return Prices(base, deviations, triangles, cuts, fixed, scale)
+
+
+def cycle_prices(weights: CycleWeights, scale: int = SCALE) -> Prices:
+    """Return the prices of weighted cycles in whole numbers, for margins that are; items are numbered as there.
+
+    The price of a cycle is its weight. It is lost by the orders that agree with only one of its arcs, or with two, as
+    the sign of the weight says.
+    """
+    n = len(weights.margin)
+    margin = np.rint(weights.margin * weights.unit).astype(np.int64) * scale
+    left = margin.copy()
+    cycles, weight = weights.triples()
+    paid = np.rint(weight * (weights.unit * scale)).astype(np.int64)
+    cycles, paid = cycles[paid != 0], paid[paid != 0]
+    i, j, k = cycles.T
+    np.subtract.at(left, (i, j), paid)
+    np.subtract.at(left, (j, k), paid)
+    np.add.at(left, (i, k), paid)
+    base = (int(np.abs(margin).sum()) - int(np.abs(left).sum()) - int(np.abs(paid).sum())) // 2
+    deviations = np.maximum(left, 0) + np.maximum(-left, 0).T
+    turned = np.where((paid > 0)[:, None], cycles, cycles[:, [0, 2, 1]])
+    triangles = np.ascontiguousarray(np.column_stack((turned, np.abs(paid))))
+    return Prices(base, deviations, triangles, [], np.zeros((n, n), dtype=bool), scale)
 
 
 def cheaper_order(prices: Prices, value: float, most: int, clock: Clock) -> tuple[bool, Ints | None]:

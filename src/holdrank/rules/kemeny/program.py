@@ -41,6 +41,11 @@ class Program:
         self.cut_of: Ints = np.empty(0, dtype=np.int64)
         self.cuts: list[Cut] = []
 
+    def new_triangles(self, triples: Ints) -> Ints:
+        """Return those of these triangles i < j < k that have no row."""
+        numbers = np.array([self.n * self.n, self.n, 1])
+        return triples[~np.isin(triples @ numbers, self.triples @ numbers)]
+
     def add_triangles(self, triples: Ints) -> None:
         """Add the rows of triangles i < j < k."""
         i, j, k = triples.T
