@@ -37,7 +37,7 @@ from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 
 _OPTIMA = 200  # looked through when a consensus is one of several
-_ONE_RUN = 2.0  # seconds for one run of the statistic in a search
+_ONE_RUN, _LEAST_RUN = 2.0, 0.05  # seconds for one run of the statistic in a search, whatever time is left
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,10 @@ def searching(T: Statistic) -> Engine:
     def works(aim: Aim, votes: Callable[[], Votes], after: Consensus, weakly: bool) -> bool:
         return reaches(aim, T, votes, after, Clock(_ONE_RUN), weakly=weakly)
 
-    search = Search(T, partial(consensus_of, T=T, time_limit=_ONE_RUN), works)
+    def run(votes: Votes, seconds: float) -> Consensus:
+        return consensus_of(votes, T, min(max(seconds, _LEAST_RUN), _ONE_RUN))
+
+    search = Search(T, run, works)
     return Engine(search.find, search.whole, by_search=True)
 
 

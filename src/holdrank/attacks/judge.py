@@ -133,8 +133,8 @@ class Case:
         return Attack(
             goal=answer.aim.goal,
             change=self.change,
-            lower=answer.lower,
-            upper=answer.upper,
+            lower=answer.lower + 0.0,  # never minus zero
+            upper=answer.upper + 0.0,
             verified=answer.plan is not None,
             votes_needed=answer.whole.needed,
             votes_to_tie=answer.whole.ties if self.votes.is_counts else math.nan,
@@ -161,7 +161,7 @@ class Case:
             lower -= _ROUNDING
         if not self.change.puts and math.isfinite(lower):
             lower = min(lower, 1 - float(self.votes.weights.min()) / self.votes.total)
-        return max(float(lower), 0.0)
+        return max(0.0, float(lower))
 
     def _found(self, aims: Sequence[Aim], clock: Clock, progress: Progress | None) -> list[Found]:
         found: dict[int, Found] = {}

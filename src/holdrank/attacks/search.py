@@ -43,13 +43,13 @@ class Search:
     ----------
     T : Statistic
     run : callable
-        Runs the statistic within a short time limit.
+        Runs the statistic on votes within a time limit in seconds.
     reaches : callable
         Whether a consensus of votes fulfils an aim no matter how its ties are broken; or, weakly, for some way of
         breaking them.
     """
 
-    def __init__(self, T: Statistic, run: Callable[[Votes], Consensus], reaches: Reaches) -> None:
+    def __init__(self, T: Statistic, run: Callable[[Votes, float], Consensus], reaches: Reaches) -> None:
         self._statistic, self._run, self._reaches = T, run, reaches
         self._hints = hints_of(T)
         self._best: dict[Aim, _Direction] = {}
@@ -83,7 +83,7 @@ class Search:
                 share = size / votes.total  # a strict win takes a little more than the least
                 # Farther from the edge than any rounding: a recount must not give another result.
                 clear = min(size + STRICT * votes.total, best.most)
-                plan = best.plan(clear if self._works(aims[k], best, clear) else size)
+                plan = best.plan(clear if self._works(aims[k], best, clear, clock) else size)
                 others = tuple(other.plan(size) for size, other in self._former)
                 found[k] = Found(lower, lower if share <= lower + 5 * _SAME else share, plan, others=others)
             elif not change.puts and not clock.over():  # taking votes away can end in ties that nothing breaks
@@ -118,7 +118,7 @@ class Search:
             if direction is not None and math.isfinite(known.upper):
                 enough = math.ceil(known.upper * votes.total - SAME)
                 for size in (enough, enough + 1, enough + 2, math.ceil(1.1 * enough) + 2):
-                    if clock.over() or self._works(aim, direction, float(size), whole=True):
+                    if clock.over() or self._works(aim, direction, float(size), clock, whole=True):
                         plan = direction.plan(float(size), whole=True)
                         break
             results.append(Whole(needed, plan, decide=decide))
@@ -133,7 +133,7 @@ class Search:
         for direction in directions(votes, self._statistic, before, aim, change):
             if clock.over():
                 break
-            if best is not None and not self._works(aim, direction, _BETTER * least, weakly=weakly):
+            if best is not None and not self._works(aim, direction, _BETTER * least, clock, weakly=weakly):
                 continue
             size = self._size(aim, direction, min(direction.most, _BETTER * least), clock, weakly=weakly)
             if size < least:
@@ -145,7 +145,7 @@ class Search:
     def _size(self, aim: Aim, direction: _Direction, most: float, clock: Clock, *, weakly: bool) -> float:
         """Return a weight that works, close to one that does not: raised until it works, then bisected."""
         fails, does = 0.0, most / 1024
-        while not self._works(aim, direction, does, weakly=weakly):
+        while not self._works(aim, direction, does, clock, weakly=weakly):
             fails, does = does, min(4 * does, most)
             if fails >= most or clock.over():
                 return math.inf
@@ -153,12 +153,19 @@ class Search:
             if clock.over() or does - fails <= _SAME * direction.votes.total:
                 break
             middle = (fails + does) / 2
-            works = self._works(aim, direction, middle, weakly=weakly)
+            works = self._works(aim, direction, middle, clock, weakly=weakly)
             fails, does = (fails, middle) if works else (middle, does)
         return does
 
     def _works(
-        self, aim: Aim, direction: _Direction, size: float, *, whole: bool = False, weakly: bool = False
+        self,
+        aim: Aim,
+        direction: _Direction,
+        size: float,
+        clock: Clock,
+        *,
+        whole: bool = False,
+        weakly: bool = False,
     ) -> bool:
         if not 0 < size <= direction.most:
             return False
@@ -166,7 +173,7 @@ class Search:
         if plan.leaves_nothing(direction.votes):
             return False
         attacked = plan.applied(direction.votes)
-        return self._reaches(aim, lambda: attacked, self._run(attacked), weakly)
+        return self._reaches(aim, lambda: attacked, self._run(attacked, clock.seconds_left()), weakly)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

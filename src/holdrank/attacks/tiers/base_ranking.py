@@ -32,7 +32,7 @@ from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 
 _FOR_THE_RANKING = 0.25  # of the time
-_ONE_RUN = 2.0  # seconds for the tiers of attacked votes
+_ONE_RUN, _LEAST_RUN = 2.0, 0.05  # seconds for the tiers of attacked votes, no matter how little time is left
 _RUN, _LOOK = 3, 24  # one run of the tiers, and one check of the clock by the engine of the ranking, in steps
 _LEAST_LOOKS = 3  # fewer are spent before the engine has any result
 _ONLY_ATTACKS = 2  # times less effort where nothing but attacks on the ranking can help
@@ -54,6 +54,7 @@ class RankingBelow:
 
     def __init__(self, T: Robust, find: Find, whole: FindWhole | None, seek: Find) -> None:
         self.T, self.find_below, self.seek, self._whole = T, find, seek, whole
+        self._after: dict[tuple[bytes, bytes, bytes], Ranking] = {}  # tiers of attacked votes
         self._known: list[tuple[Aim, Aim, Found]] = []  # aim of the tiers, the same of the ranking, the result
 
     def find(
@@ -66,6 +67,7 @@ class RankingBelow:
         progress: Progress | None,
     ) -> list[Found]:
         """Return bounds and attacks from those of the ranking, improved by searches for attacks and over cells."""
+        self._after.clear()
         median = consensus_of(votes, self.T.base, clock.time_limit())
         if not median.status.is_exact:
             return cells.find(votes, self.T, before, aims, change, clock, progress)
@@ -84,7 +86,8 @@ class RankingBelow:
         clock: Clock,
     ) -> list[Whole]:
         """Return whole votes that change the tiers, from those that change the ranking."""
-        known = [one for one in self._known if one[0] in aims and math.isfinite(one[2].lower)]
+        asked = set(aims)
+        known = [one for one in self._known if one[0] in asked and math.isfinite(one[2].lower)]
         if self._whole is None or not known:
             return [Whole(0.0)] * len(aims)
         below, median = [own for _, own, _ in known], known[0][1].before
@@ -95,20 +98,23 @@ class RankingBelow:
         out = []
         for aim in aims:
             one = told.get(aim, Whole(0.0))
-            plans = self.that_reach(votes, aim, (one.tie_plan, one.plan))
+            plans = self.that_reach(votes, aim, (one.tie_plan, one.plan), clock)
             needed = one.needed if self.carries_over(votes, before, aim) else 0.0
             out.append(Whole(needed, min(plans, key=plan_votes, default=None)))
         return out
 
-    def that_reach(self, votes: Votes, aim: Aim, plans: Iterable[Plan | None]) -> list[Plan]:
+    def that_reach(self, votes: Votes, aim: Aim, plans: Iterable[Plan | None], clock: Clock) -> list[Plan]:
         """Return the attacks after which the tiers fulfil an aim."""
-        return [
-            plan
-            for plan in plans
-            if plan is not None
-            and not plan.leaves_nothing(votes)
-            and aim.reached(consensus_of(plan.applied(votes), self.T, _ONE_RUN).ranking)
-        ]
+        some = [plan for plan in plans if plan is not None and not plan.leaves_nothing(votes)]
+        return [plan for plan in some if aim.reached(self._tiers_after(votes, plan, clock))]
+
+    def _tiers_after(self, votes: Votes, plan: Plan, clock: Clock) -> Ranking:
+        """Return the tiers of attacked votes; one attack may serve many distances."""
+        mark = _mark(plan)
+        if mark not in self._after:
+            seconds = min(max(clock.seconds_left(), _LEAST_RUN), _ONE_RUN)
+            self._after[mark] = consensus_of(plan.applied(votes), self.T, seconds).ranking
+        return self._after[mark]
 
     def carries_over(self, votes: Votes, before: Ranking, aim: Aim) -> bool:
         """Whether the lower bound of the ranking holds for the tiers: see above; not for all goals."""
@@ -211,6 +217,8 @@ class Rounds:
             effort //= _ONLY_ATTACKS
         clock = self.clock.with_looks(effort // _LOOK)
         for aim, one in zip(asked, self._asked([self.own[aim] for aim in asked], clock), strict=False):
+            if self.clock.over():
+                break
             self.below[aim] = one
             self.standing.learn_goal(aim, one.lower)
             if aim.distance and aim.flips == 1:  # any change of the ranking at all
@@ -299,7 +307,7 @@ class Rounds:
     def _try(self, aim: Aim, plans: Iterable[Plan | None]) -> None:
         """Keep the attacks on the ranking that reach an aim of the tiers for less."""
         cheaper = [plan for plan in plans if plan is not None and plan.budget(self.votes) < self.best[aim].upper]
-        for plan in self.tiers.that_reach(self.votes, aim, cheaper):
+        for plan in self.tiers.that_reach(self.votes, aim, cheaper, self.clock):
             self.improve(aim, 0.0, Found(0.0, plan.budget(self.votes), plan))
 
 

@@ -49,6 +49,7 @@ _HEAD = 30  # tiers tried before the search goes through cells
 _QUICK = 30  # items whose pairs are all priced at once, even without time left
 _FIRST_STEPS = 1500  # of them, at most, for attacks before the search
 _FEW_STEPS = 200  # the same where no search follows
+_MOST_EASED = 8  # rows of a cell that hold with equality only; such cells multiply
 _MOST_IN_CELLS = 32  # items of tiers that can be gone through cell by cell, for goals other than distances
 
 
@@ -371,6 +372,9 @@ class CellSearch:
             return cell
         bound = max(cell.bound, solved.bound)
         self._try(bound, solved)
+        # Where votes are only dropped nothing breaks a tie, so that equality is the rule; to split on leads nowhere.
+        if not self.pairs.change.puts or sum(row.eases is not None for row in eased) > _MOST_EASED:
+            return cell
         return replace(cell, bound=bound, rows=tuple(eased), change=solved)
 
     def _try(self, bound: float, change: Altered) -> None:

@@ -396,6 +396,8 @@ class Splitter:
 
         Of all such conditions the one that they violate most is chosen.
         """
+        if any(row.eases is not None for row in cell.rows):
+            return None  # no level is left to choose where conditions hold with equality only
         devs = np.abs(P - 0.5)
 
         def missing(window: Window) -> float:

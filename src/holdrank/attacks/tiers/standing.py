@@ -30,6 +30,8 @@ from holdrank.rules.registry import rule_of
 from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 
+_WEIGHED = 12  # numbers of first items that are compared before one is asked about
+
 
 class StandingTiers:
     """Lower bounds on what changes tiers by Downward or Naive Merge.
@@ -68,6 +70,7 @@ class StandingTiers:
         # For each number m, a share below which the first m items stay the same; nothing else is possible at the ends.
         self.kept = [math.inf, *(self._passed(m) for m in range(1, self.n)), math.inf]
         self._borders: dict[int, float] = {}
+        self._sorted: dict[bool, Floats] = {}
         self._entering: list[tuple[int, int, float]] = []  # who may not come among how many, below a share
 
     def learn_goal(self, aim: Aim, share: float) -> None:
@@ -79,7 +82,7 @@ class StandingTiers:
         """Record that the first m items of the ranking stay the same set below a share of the votes, or all m."""
         for m in range(1, self.n) if first is None else (first,):
             self.kept[m] = max(self.kept[m], share)
-        self._borders.clear()
+        self._forget()
 
     def to_ask(self, aim: Aim, asked: Set[object]) -> int | None:
         """Return a number of first items, not asked about yet, for which a better bound may raise that on an aim."""
@@ -88,16 +91,21 @@ class StandingTiers:
 
         def without(better: Set[int]) -> float:
             self.kept = [math.inf if m in better else share for m, share in enumerate(kept)]
-            self._borders.clear()
+            self._forget()
             return self.least(aim)
 
         helps = bool(low) and without(set(low)) > bound
         # Best are those without which nothing else helps.
-        needed = (m for m in low if without(set(low) - {m}) <= bound)
+        needed = (m for m in low[:_WEIGHED] if without(set(low) - {m}) <= bound)
         first = next(needed, low[0]) if helps else None
         self.kept = kept
-        self._borders.clear()
+        self._forget()
         return first
+
+    def _forget(self) -> None:
+        """Forget what was computed from `kept`."""
+        self._borders.clear()
+        self._sorted.clear()
 
     def beginning(self, items: int) -> float:
         """Return the minimum share after which a set of items, one bit each, may be the first of the ranking.
@@ -155,22 +163,28 @@ class StandingTiers:
     def _distance(self, aim: Aim) -> float:
         """Return the minimum share that breaks this many pairs: each has its own price."""
         half = aim.distance == "hausdorff_half"
-        steps: list[float] = []
-        fallen = [min(self.kept[end], self._border(end)) for end in self.ends[:-1]]
-        tiers = self.before.buckets
-        for r, s in combinations(range(len(tiers)), 2):
-            least = max(fallen[r:s])
-            for a in tiers[r]:
-                for b in tiers[s]:
-                    passing = max(float(self.passing[b, a]), self._kept_between(a, b))
-                    steps.append(max(least, min(float(self.tie[a, b]), passing)))
-                    if half:  # a pair that is turned counts twice a tie
-                        steps.append(max(least, passing))
-        if half:
-            for r, tier in enumerate(tiers):
-                steps += [self._split(r)] * (len(tier) * (len(tier) - 1) // 2)
         need = aim.step() if half else aim.flips
-        return sorted(steps)[need - 1] if 0 < need <= len(steps) else 0.0 if need <= 0 else math.inf
+        steps = self._steps(half=half)
+        return float(steps[need - 1]) if 0 < need <= len(steps) else 0.0 if need <= 0 else math.inf
+
+    def _steps(self, *, half: bool) -> Floats:
+        """Return the prices of all pairs, the smallest first; by halves, a pair that is turned counts twice a tie."""
+        if half not in self._sorted:
+            starts = np.array([0.0, *(self._border(m) if m in self.ends else math.inf for m in range(1, self.n))])
+            kept = np.array([0.0, *self.kept[1 : self.n]])
+            least = _largest_between(np.where(np.isin(np.arange(self.n), self.ends), np.minimum(kept, starts), 0.0))
+            by_place = np.ix_(self.order, self.order)
+            passing = np.maximum(self.passing.T[by_place], _largest_between(kept))
+            either = np.maximum(least, np.minimum(self.tie[by_place], passing))
+            tier = np.searchsorted(self.ends, np.arange(self.n), side="right")
+            apart = tier[:, None] < tier
+            steps = [either[apart]]
+            if half:
+                steps.append(np.maximum(least, passing)[apart])
+                for r, size in enumerate(map(len, self.before.buckets)):
+                    steps.append(np.full(size * (size - 1) // 2, self._split(r)))
+            self._sorted[half] = np.sort(np.concatenate(steps))
+        return self._sorted[half]
 
     # Borders and tiers
 
@@ -263,3 +277,11 @@ class StandingTiers:
     def _passed(self, m: int) -> float:
         """Return the minimum share for an item to pass one of the first m: some two of these must become neighbours."""
         return float(self.passing[np.ix_(self.order[m:], self.order[:m])].min())
+
+
+def _largest_between(values: Floats) -> Floats:
+    """Return at [p, q], p < q, the largest of the values from p + 1 to q; 0 elsewhere."""
+    out = np.zeros((len(values), len(values)))
+    for p in range(len(values) - 1):
+        out[p, p + 1 :] = np.maximum.accumulate(values[p + 1 :])
+    return out

@@ -1,0 +1,132 @@
+"""However a cell is split, votes that belong to it belong to one of its parts, and no bound is above what they cost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import holdrank as hr
+from holdrank.attacks.goals import Distance, NewWinner
+from holdrank.attacks.tiers import cells
+from holdrank.attacks.tiers import engine as tiers
+from holdrank.attacks.tiers.violations import cheapest_blocks, violated
+from holdrank.status import Clock
+
+pytestmark = pytest.mark.slow
+
+
+def some_votes(rng, kind, n):
+    rows = np.array([rng.permutation(n) + 1 for _ in range(int(rng.integers(4, 9)))])
+    if kind == "observed":
+        rows = np.where(rng.random(rows.shape) < 0.8, rows, 0)
+        rows[0] = rng.permutation(n) + 1
+        rows = rows[(rows > 0).sum(axis=1) > 1]
+    return hr.Votes.from_ranks(rows, rng.uniform(1, 3, len(rows)), unlisted="observed")
+
+
+def a_change(rng, pairs, n):
+    """Some ballots replaced by rankings, with what that costs."""
+    removed = np.minimum(rng.dirichlet(np.ones(len(pairs.shares))) * rng.uniform(0, 0.5), pairs.shares)
+    budget = float(removed.sum())
+    masses = rng.dirichlet(np.ones(2)) * budget
+    added = {pairs._orders.index(tuple(rng.permutation(n).tolist())): float(mass) for mass in masses}
+    added = {kind: mass * budget / sum(added.values()) for kind, mass in added.items()}
+    return budget, pairs._after(0.0, removed, added, met=True)
+
+
+class Truth:
+    """What some votes lead to: the order of the median, its tiers, the unions that Naive Merge makes on the way."""
+
+    def __init__(self, search, after):
+        n = search.n
+        P = search.pairs.pairwise(after)
+        D = np.zeros((n, n))
+        D[search.pairs.first, search.pairs.second] = after.margin
+        self.after, self.ranking = after, search._after(after)
+        self.order = list(cheapest_blocks(-(D - D.T), Clock()))
+        ends = np.cumsum([len(bucket) for bucket in self.ranking.buckets]).tolist()
+        self.tier_of = np.searchsorted(ends, np.arange(n), side="right").tolist()
+        self.dev = np.abs(P - 0.5)[np.ix_(self.order, self.order)]
+
+    def belongs(self, cell):
+        """Whether these votes are in the cell."""
+        at = 0
+        for number, blocks in enumerate(cell.tiers):
+            start = at
+            for block in blocks:
+                if sum(1 << i for i in self.order[at : at + block.bit_count()]) != block:
+                    return False
+                at += block.bit_count()
+            grows = cell.grows and number == len(cell.tiers) - 1
+            if start and self.tier_of[start] == self.tier_of[start - 1]:
+                return False
+            if not grows and at < len(self.order) and self.tier_of[at] == self.tier_of[at - 1]:
+                return False
+            if not cell.free[number] and self.tier_of[start] != self.tier_of[at - 1]:
+                return False
+        return self.joins_in_turn(cell.joins) and all(
+            row.value(self.after) >= -1e-12 for row in cell.rows[: cell.chosen]
+        )
+
+    def joins_in_turn(self, joins):
+        """Whether each join is of two neighbouring unions that are closer than either is to its other neighbour."""
+        unions = [(at, at) for at in range(len(self.order))]
+        for start, end in joins:
+            if self.tier_of[start] != self.tier_of[end]:
+                return False
+            heights = {
+                (one[0], two[1]): self.dev[one[0] : one[1] + 1, two[0] : two[1] + 1].max()
+                for one, two in pairwise(unions)
+            }
+            if any(not (b < start or end < a) and high < heights[start, end] for (a, b), high in heights.items()):
+                return False
+            unions = sorted([*(union for union in unions if not start <= union[0] <= end), (start, end)])
+        return True
+
+
+@pytest.mark.parametrize("kind", ["complete", "observed"])
+@pytest.mark.parametrize("merge", ["downward", "naive"])
+@pytest.mark.parametrize("goal", ["winner", "distance"])
+def test_a_split_loses_no_votes_and_no_bound_is_above_their_price(goal, merge, kind):
+    rng = np.random.default_rng([len(goal), len(merge), len(kind)])
+    grown = splits = 0
+    for _ in range(25):
+        votes = some_votes(rng, kind, 5)
+        statistic = hr.Robust(hr.kemeny, float(rng.uniform(0.02, 0.25)), merge=merge)
+        before = statistic(votes).ranking
+        aim = (NewWinner() if goal == "winner" else Distance(0.1)).aim(before, votes.items)
+        if aim.is_impossible():
+            continue
+        search = tiers.CellSearch(votes, statistic, before, [aim], hr.Change.REPLACE, Clock(), None)
+        budget, after = a_change(rng, search.pairs, 5)
+        truth = Truth(search, after)
+        if not aim.reached(truth.ranking):
+            continue
+        cell = cells.Cell(0.0, 0, search.goal.possible(31), (), (), 31, change=search.pairs.cheapest((), Clock()))
+        for _ in range(25):
+            search.upper = [np.inf]  # whatever attacks were found: nothing is left out for its price
+            parts = search.splitter.split(cell)
+            if parts is None:
+                break
+            own = [part for part in parts if truth.belongs(part)]
+            assert own, (cell, truth.order, truth.tier_of)
+            # What may be said in two ways is said in one: as a tier that is free, and from left to right.
+            own = [part for part in own if part.free[-1]] or own
+            first = min(part.joins for part in own)
+            own = [part for part in own if part.joins == first]
+            cell = own[int(rng.integers(len(own)))]
+            assert cell.bound <= budget + 1e-9
+            weak = [row.value(after) for row in violated(search.rows, cell, after, Clock())]
+            assert min(weak, default=0.0) >= -1e-9
+            search.upper = [np.inf]
+            solved = search._solve(replace(cell, solved=False))
+            assert solved.bound <= budget + 1e-9
+            cell = replace(solved, solved=True)
+            splits, grown = splits + 1, grown + cell.grows
+            if not solved.met:
+                break
+    assert splits > 25
+    assert grown > 2
