@@ -120,6 +120,16 @@ def test_bounds_that_differ_by_rounding_are_one_number(proposals):
 # Curves.
 
 
+def test_no_bound_is_minus_zero(proposals):
+    even = hr.Votes.from_orders([["a", "b", "c"], ["b", "a", "c"]], weights=[50, 50])
+    proposals(lambda *_: [Found(-0.0, -0.0, swap((1, 0, 2), 1e-5, even))])
+    found = hr.attack(even, hr.kemeny, hr.Above("b", "a"))
+    assert found.exact
+    assert [math.copysign(1, bound) for bound in (found.lower, found.upper)] == [1, 1]
+    curve = hr.breakdown(even, hr.kemeny, [1 / 3])
+    assert not np.signbit([curve.lower, curve.upper]).any()
+
+
 def test_a_farther_attack_serves_nearer_and_a_nearer_bound_holds_farther(proposals):
     far = swap((2, 1, 0), 60)
     asked = proposals(
