@@ -116,8 +116,8 @@ def test_forms_that_make_no_sense_are_refused(shared, form, words):
 @pytest.mark.parametrize(
     ("path", "form", "words"),
     [
-        ("claims", {"kind": "above", "first": "0", "second": "7"}, "3 items only"),
-        ("analyse", {"draws": "30000"}, "20,000 at most"),
+        ("claims", {"kind": "above", "first": "0", "second": "7"}, "only 3 items"),
+        ("analyse", {"draws": "30000"}, "at most 20,000"),
         ("analyse", {"tiers": "0.7"}, "theta"),
         ("analyse", {"rule": "plurality"}, "plurality"),
         ("curve", {"time_limit": "long"}, "takes a number"),
@@ -231,7 +231,7 @@ def test_a_comparison_needs_two_files_with_something_in_common(client):
     other = {"new": ("new.csv", b"rank1,rank2\nx,y\n")}
     compared = post(client, "/compare", files=other, old_id=url.removeprefix("/v/")).json()["url"]
     wait(client, compared)
-    assert "0 items in common" in is_error(client.get(f"{compared}.json"), 422, "usage")["message"]
+    assert "share 0 items" in is_error(client.get(f"{compared}.json"), 422, "usage")["message"]
 
 
 def test_a_closed_file_is_gone(client):

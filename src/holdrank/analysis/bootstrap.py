@@ -155,7 +155,7 @@ def bootstrap(
     time_limit : float, optional
         Time limit in seconds. At the limit, or at Ctrl-C, you get the samples drawn so far, at least one.
     rng : int, Generator or None
-        The same number gives the same draws on every machine; None draws a fresh one. It is kept as `seed`.
+        The same seed gives the same draws on every machine; None uses a fresh seed. It is stored as `seed`.
     progress : callable, optional
         Called with a `Step` after every few draws.
     executor : Executor, optional

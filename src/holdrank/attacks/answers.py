@@ -82,7 +82,7 @@ def breakdown(
     options : PaperOptions, optional
         For "paper": the constants of its algorithm.
     time_limit : float, optional
-        Time limit in seconds. At the limit, or at Ctrl-C, you get what is proved by then.
+        Time limit in seconds. At the limit, or at Ctrl-C, you get the bounds proved by then.
     rng : int, Generator or None
         For "smooth" and "paper".
     progress : callable, optional
@@ -180,7 +180,7 @@ def attack(
         What the attacker may do: replace ballots by rankings of their choice, drop ballots, or add rankings. Battles
         between two items are replaced by battles. Shares refer to the original votes in all three cases.
     time_limit : float, optional
-        Time limit in seconds. At the limit, or at Ctrl-C, you get what is proved by then.
+        Time limit in seconds. At the limit, or at Ctrl-C, you get the bounds proved by then.
     progress : callable, optional
         Called with a `Step` from time to time, to show progress.
 

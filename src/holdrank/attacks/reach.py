@@ -91,7 +91,7 @@ def reach(
     change : {"replace", "drop", "add"}
         What the attacker may do, as for `attack`.
     time_limit : float, optional
-        Time limit in seconds. At the limit, you get what is proved by then.
+        Time limit in seconds. At the limit, you get the bounds proved by then.
     progress : callable, optional
         Called with a `Step` for each item.
 

@@ -150,7 +150,7 @@ def voter_attack(
     cap : float, optional
         The most battles that a new voter casts; required for "add". `Votes.capped` limits existing voters.
     time_limit : float, optional
-        Time limit in seconds. At the limit, or at Ctrl-C, you get what is proved by then.
+        Time limit in seconds. At the limit, or at Ctrl-C, you get the bounds proved by then.
 
     Notes
     -----

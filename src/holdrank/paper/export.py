@@ -65,8 +65,8 @@ def figures(
     time_limit : float, optional
         Time limit in seconds for each vote file; bounds proved by then count.
     rng : int, Generator or None
-        Of the estimator, and of the random distributions of Figure 5; the seed used is in the data. The same number
-        gives the same data.
+        Of the estimator, and of the random distributions of Figure 5; the seed used is in the data. The same seed gives
+        the same data.
     progress : callable, optional
         Called with a `Step` before each figure.
     executor : Executor, optional

@@ -289,7 +289,7 @@ def sample_votes(model: Model, size: int, *, items: Iterable[str] | None = None,
     items : iterable of str, optional
         Names of the items; "0", "1", ... by default.
     rng : int, Generator or None
-        The same number gives the same votes on every machine; None draws a fresh number, kept in the votes' `reading`.
+        The same seed gives the same votes on every machine; None uses a fresh seed, stored in the votes' `reading`.
 
     Examples
     --------

@@ -165,7 +165,7 @@ def breakdown_interval(
         Time limit in seconds. At the limit, or at Ctrl-C, the samples attacked so far count. A sample that does not get
         enough time counts with its proven bounds.
     rng : int, Generator or None
-        The same number gives the same draws on every machine; None draws a fresh one. It is kept as `seed`.
+        The same seed gives the same draws on every machine; None uses a fresh seed. It is stored as `seed`.
     progress : callable, optional
         Called with a `Step` after every few draws.
     executor : Executor, optional

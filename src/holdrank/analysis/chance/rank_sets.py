@@ -178,7 +178,7 @@ def rank_sets(
     time_limit : float, optional
         Time limit in seconds. At the limit, or at Ctrl-C, the draws made so far count.
     rng : int, Generator or None
-        The same number gives the same result on every machine; None draws a fresh one. It is kept as `seed`.
+        The same seed gives the same result on every machine; None uses a fresh seed. It is stored as `seed`.
 
     Notes
     -----

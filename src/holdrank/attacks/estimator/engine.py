@@ -116,7 +116,7 @@ def smoothed(
     repeats : int
         Number of independent runs of each point; all run at once, like votes and deltas.
     rng : int, Generator or None
-        The same number gives the same result; it is kept in the result.
+        The same seed gives the same result, which stores it.
     device : str, optional
         Torch device on which the descent runs and draws its noise, in single precision: "cuda" for a GPU, or "cpu". A
         seed repeats a result on the same device, but not on another. The last step, which makes the attacks, always
