@@ -21,7 +21,7 @@ HOW, HOW_GROWN = "search and cycle packing", "search, cycle packing and growing 
 _WINDOW = 400  # neighbouring items that are searched together
 _LOOKS = 200  # at each margin of a window, in one search
 _SWEEPS, _MORE_SWEEPS, _FEW_SWEEPS = 30, 120, 4  # of windows over the order: at first, at the end, for another start
-_SWEPT = 60_000  # items, by all first sweeps together, without a time limit: 30 times 2,000
+_ALL_SWEEPS = 2_000  # items up to which all sweeps and orders are made without a time limit
 _FOR_ORDERS, _FOR_BOUND = 1 / 6, 4 / 5  # of a time limit: for the first order; of the rest, for the bound
 _ROUNDS, _ROUNDS_IN_TIME = 24, 160  # of the bound at most, with ever less smoothing: without a time limit, and with one
 _SMOOTHING = 1 / 4, 1 / 2000  # of the mean margin: in the first round, and in the last
@@ -31,6 +31,7 @@ _TRIPLES = 25_000_000_000, 2_000  # of work on the bound without a time limit, s
 _TRIPLES_A_ROUND = 2_700_000_000  # all of 2,500 items; of more, cycles reach less far, so that a round takes no longer
 _FIRST_ROUND = 1 / 10  # of the work: where most triples are worth a weight, looking at them takes five times as long
 _ROOM, _CYCLES_TO_GROW = 20_000, 20_000  # sets of items at either end of growing orders; weights that fit into memory
+_SMALL_GAP = 10  # steps, into which orders are grown
 _FEWEST_TRIPLES = 100_000_000  # a round is never shorter: a tenth of a second
 
 
@@ -42,7 +43,8 @@ def solve(
     margin = np.ascontiguousarray(cost - cost.T)
     limited = not math.isinf(clock.seconds_left())
     at_first = Clock(clock.seconds_left() * _FOR_ORDERS if limited else None, within=clock)
-    sweeps = _SWEEPS if limited else max(min(_SWEEPS, _SWEPT // n), _FEW_SWEEPS)
+    fewer = 1.0 if limited else min(1.0, (_ALL_SWEEPS / n) ** 2)
+    sweeps, orders = max(int(_SWEEPS * fewer), _FEW_SWEEPS), max(int(_ORDERS * fewer), 1)
     best = by_windows(margin, search.good_order(cost, clock).astype(np.int64), at_first, sweeps=sweeps)
     value = order_cost(cost, best)
     floor = value - _lost(margin, best)
@@ -58,21 +60,21 @@ def solve(
             progress(Step("percent of the rounds of the bound", round(100 * way), 100))
         weights.round(smooth * weights.mean, clock, reach)
         reach = effort.shorter(reach)
-        if made < int(way * _ORDERS) and not clock.over():
-            made = int(way * _ORDERS)
+        if made < int(way * orders) and not clock.over():
+            made = int(way * orders)
             order = start[np.argsort(weights.scores(), kind="stable")]
             descend(margin, order)
             order = by_windows(margin, order, clock, sweeps=_FEW_SWEEPS, seed=made)
             if (found := order_cost(cost, order)) < value:
                 best, value = order, found
-    if limited and floor + weights.bound < value:
-        best = by_windows(margin, best, clock, sweeps=_MORE_SWEEPS, seed=_ORDERS + 1)
-        value = order_cost(cost, best)
     bound, how = floor + weights.bound, HOW
-    if step and bound < value and (closed := _grown(weights, value - floor, clock)) is not None:
+    if step and bound < value <= bound + _SMALL_GAP and (closed := _grown(weights, value - floor, clock)) is not None:
         best = start[closed] if len(closed) else best
         bound = value = order_cost(cost, best)
         how = HOW_GROWN
+    if limited and bound < value:
+        best = by_windows(margin, best, clock, sweeps=_MORE_SWEEPS, seed=_ORDERS + 1)
+        value = order_cost(cost, best)
     bound = min(bound, value) if step else raise_to_step(bound, value, step)
     proved = bound >= value - tolerance
     tidied, unique = tidy(cost, best, tolerance)
@@ -82,10 +84,12 @@ def solve(
 def _grown(weights: CycleWeights, value: float, clock: Clock) -> Ints | None:
     """Return the cheapest order, in the numbers of the weights, or none if no order loses less than `value`.
 
-    None where that is not decided: the gap must be small, for orders to grow into it in few sets of items.
+    None where that is not decided: orders must grow into the gap in few sets of items.
     """
     n, gap = len(weights.margin), value - weights.bound
-    if n > prefixes.MOST_ITEMS or value > prefixes.MOST_COST or not 0 < weights.count <= _CYCLES_TO_GROW:
+    if clock.over():
+        return None
+    if n > prefixes.MOST_ITEMS or value > prefixes.MOST_COST or weights.count > _CYCLES_TO_GROW:
         return None
     prices = prefixes.cycle_prices(weights, prefixes.scale_for(gap, weights.count, n))
     decided, order = prefixes.cheaper_order(prices, value, _ROOM, clock)
