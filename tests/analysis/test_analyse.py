@@ -15,7 +15,7 @@ import holdrank as hr
 from holdrank.analysis import analyse as analysis
 from holdrank.analysis.records import mismatch, schema
 from holdrank.attacks.goals import claimed, goal_against
-from holdrank.status import Status
+from holdrank.status import Clock, Status
 
 from analyses import analysed
 
@@ -309,3 +309,15 @@ def test_a_bootstrap_that_cannot_rank_two_samples_in_time_leaves_the_time_to_oth
     assert draws == 2
     assert seconds < 100
     assert r["steps"][-1]["note"] == "0 of 1,000 bootstrap samples ranked, too few for intervals"
+
+
+def test_after_an_interrupt_no_step_begins(monkeypatch):
+    begun = []
+    monkeypatch.setattr(analysis, "attack", lambda *_, **__: begun.append("attack"))
+    monkeypatch.setattr(Clock, "interrupted", property(lambda _: True, lambda *_: None))
+    r = hr.analyse(TREES, hr.Spec(theta=0.05, claims=("Ash wins",))).record
+    assert begun == []
+    assert r["consensus"]["order"] == [0, 1, 2]
+    assert r["tiers"] is not None
+    assert {step["state"] for step in r["steps"][2:]} == {"interrupted"}
+    assert mismatch(r) == ""

@@ -144,7 +144,10 @@ class _Run(Steps):
                 said.aim(self.median.ranking, self.votes.items)
             for name in list(SHARES)[1:]:
                 with self._step(name):
-                    getattr(self, f"_{name}")()
+                    if self.clock.interrupted and name != "tiers":  # which the headline is about
+                        self._note(Status.INTERRUPTED)
+                    else:
+                        getattr(self, f"_{name}")()
         self.record["headline"] = headline(self.record)
         self.record["seal"] = seal_of(self.record)
         return Analysis(self.record)
