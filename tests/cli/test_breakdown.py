@@ -357,7 +357,9 @@ def test_a_tradeoff_of_many_items_is_about_the_first_place(run, tmp_path):
     hr.write_votes(votes, tmp_path / "many.soc")
     code, out, _ = run("tradeoff", "many.soc", "-q", "--rule", "borda", "--most", "3", "--time-limit", "none")
     assert code == 0
-    assert out.startswith("Trade-off of borda by downward merge, until another item is first: 60 ballots, 17 items\n")
+    assert out.startswith(
+        "Trade-off of borda by downward merge, until another item shares or takes first place: 60 ballots, 17 items\n"
+    )
     code, out, _ = run("tradeoff", "votes.soc", "-q", "--json")
     assert json.loads(out)["tradeoff"]["goal"] is None
 

@@ -126,9 +126,29 @@ def test_the_words_of_a_trade_off(chosen):
     )
     record = copy.deepcopy(chosen)
     record["tradeoff"] |= {"goal": "another winner", "delta": None}
-    assert "to break means: another item is first." in tradeoff_text(record)
-    assert "until another item is first" in texts(tradeoff(record))
+    assert "to break means: another item shares or takes first place." in tradeoff_text(record)
+    assert "until another item shares or takes first place" in texts(tradeoff(record))
     assert second.startswith("Most robust: θ = ")
+
+
+def test_a_threshold_of_which_nothing_is_known_is_counted_and_not_drawn(chosen):
+    record = copy.deepcopy(chosen)
+    found = record["tradeoff"]
+    middle = next(k for k in range(1, len(found["theta"])) if k != found["best"] and found["lower"][k] is not None)
+    drawn = len(with_class(tradeoff(record), "hit"))
+    found["lower"][middle], found["upper"][middle] = 0.0, None
+    assert len(with_class(tradeoff(record), "hit")) == drawn - 1
+    assert "Not drawn: 1 threshold about which nothing is known within the time limit." in tradeoff_text(record)
+    assert "Not drawn" not in tradeoff_text(chosen)
+
+
+def test_curves_are_drawn_in_the_whole_votes_that_their_sentences_name(strict):
+    record = copy.deepcopy(strict)
+    total = record["votes"]["total"]
+    for curve in record["curves"]:
+        for k, needed in enumerate(curve["needed"]):
+            curve["lower"][k] = (needed - 0.9) / total  # the share alone is no whole number of votes
+    assert breakdown(record) == breakdown(strict)
 
 
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.name)
@@ -370,7 +390,7 @@ def test_at_the_reported_threshold_the_slider_says_what_the_attack_takes(chosen)
     record = {**chosen, "attack": {**found, "decides": 4, "sufficient": 4}}
     record["tradeoff"] = {**chosen["tradeoff"], "goal": "another winner", "lower": [0.02] * 3, "upper": [0.04] * 3}
     said = slider_words(record)["as_reported"]
-    assert said == f"loss {chosen['tiers']['loss']:.4g}; another item in first place: 4 votes (4 %)"
+    assert said == f"loss {chosen['tiers']['loss']:.4g}; another item shares or takes first place: 4 votes (4 %)"
     assert slider_words({**record, "attack": None})["as_reported"] == ""
     assert slider_words({**record, "tiers": None})["as_reported"] == ""
 
@@ -382,11 +402,11 @@ def test_the_slider_says_both_ends_of_what_is_known(chosen):
     tradeoff = {**several, "lower": [low for low, _ in ends], "upper": [high for _, high in ends]}
     record = {**chosen, "tradeoff": tradeoff, "path": {"theta": [0.0] * 6}}
     assert slider_words(record)["weighed"] == [
-        "loss 0.5; another item in first place: 1 % to 2 % of the votes",
-        "loss 0.5; another item in first place: at least 1 % of the votes",
-        "loss 0.5; another item in first place: at most 2 % of the votes",
+        "loss 0.5; another item shares or takes first place: 1 % to 2 % of the votes",
+        "loss 0.5; another item shares or takes first place: at least 1 % of the votes",
+        "loss 0.5; another item shares or takes first place: at most 2 % of the votes",
         "loss 0.5",
-        "loss 0.5; another item in first place: 2 % of the votes",
+        "loss 0.5; another item shares or takes first place: 2 % of the votes",
         "loss 0.5; cannot be broken",
     ]
 

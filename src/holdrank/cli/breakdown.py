@@ -132,7 +132,7 @@ def breakdown(file: str, files: tuple[str, ...], rule: str, theta: float | str |
 @merge_option
 @click.option("--delta", type=click.FloatRange(0, 1, min_open=True),
               help="Distance that counts as broken, as a share of the pairs; one pair by default. For more than "
-              f"{FEW_ITEMS} items the default is that another item is first.")  # fmt: skip
+              f"{FEW_ITEMS} items the default is that another item shares or takes first place.")  # fmt: skip
 @click.option("--tolerance", type=click.FloatRange(min=0), default=0.02, show_default=True,
               help="Extra loss that the best threshold may have, compared with the ranking without ties.")  # fmt: skip
 @click.option("--most", type=click.IntRange(min=1), default=200, show_default=True,
@@ -304,7 +304,7 @@ def _print_tradeoff(votes: Votes, found: Tradeoff, rule: str) -> None:
         tiers = tiers_text(ranking, found.base.ranking, votes)
         # Only the tiers, which may be long, shrink when the line is full.
         table.add_row(*row, Text(tiers if len(tiers) <= room else f"{tiers[: max(room - 4, 0)]} ..."))
-    until = "" if found.goal is None else ", until another item is first"
+    until = "" if found.goal is None else ", until another item shares or takes first place"
     print_table(f"Trade-off of {rule} by {found.merge} merge{until}", votes, table)
     if len(kept) < len(rows):
         more = f", without {len(front) - len(kept):,} more" if len(front) > len(kept) else ""

@@ -10,7 +10,7 @@ from holdrank.errors import show
 from holdrank.status import Status
 from holdrank.words.names import listed
 from holdrank.words.nouns import noun_of
-from holdrank.words.optima import certain_text, count_text
+from holdrank.words.optima import certain_text, count_text, first_text
 
 Record = dict[str, Any]
 
@@ -70,7 +70,9 @@ def _not_alone(record: Record) -> Banner | None:
         return Banner("Some items have equal scores.", "They are listed in the order of the file.")
     notes = " ".join(f"{note[:1].upper()}{note[1:]}." for note in found.get("notes", []))
     shared = record.get("optima")
-    known = f"{count_text(shared)} {certain_text(shared['groups'])}" if shared else "This page shows one of them."
+    known = "This page shows one of them."
+    if shared:
+        known = f"{count_text(shared)} {certain_text(shared['groups'])} {first_text(shared, record['items'])}"
     return Banner("Several orders are equally good.", f"{notes} {known if shared or not notes else ''}".strip())
 
 

@@ -148,4 +148,4 @@ def _as_reported(record: Mapping[str, Any]) -> str:
 
 def _goal(noun: str) -> str:
     """Return the goal of an attack on tiers: a winner is one of those who share first place."""
-    return "another item in first place" if noun == "another winner" else show(noun, 100)
+    return "another item shares or takes first place" if noun == "another winner" else show(noun, 100)

@@ -91,12 +91,16 @@ def certain_text(groups: Sequence[Sequence[int]]) -> str:
 
 
 def first_text(facts: Mapping[str, Any], items: Sequence[str]) -> str:
-    """Return who may come first; nothing where one item does in every optimal ranking.
+    """Return who comes first: one item in every optimal ranking, or several that may.
 
     Examples
     --------
     >>> first_text({"groups": [[1, 0], [2]], "first": [1, 1, 3]}, ["a", "b", "c"])
     'Possible first: b and a.'
+    >>> first_text({"groups": [[2], [0, 1]], "first": [2, 2, 1]}, ["a", "b", "c"])
+    'All put c first.'
     """
     able = [item for item in facts["groups"][0] if facts["first"][item] == 1]
-    return f"Possible first: {listed([in_text(items[i]) for i in able], 4)}." if len(able) > 1 else ""
+    if len(able) == 1:
+        return f"All put {in_text(items[able[0]])} first."
+    return f"Possible first: {listed([in_text(items[i]) for i in able], 4)}."

@@ -97,6 +97,28 @@ def share_price(lower: float | None, upper: float | None) -> Price:
     return price({"lower": lower, "upper": upper}, {"counts": False}) or Price(NOT_KNOWN)
 
 
+def in_whole_votes(curve: Facts, votes: Facts) -> dict[str, Any]:
+    """Return a curve whose bounds are shares of whole votes, where votes are counted: those that its sentences name.
+
+    Examples
+    --------
+    >>> curve = {"lower": [0.07, None], "upper": [0.25, None], "needed": [1, None], "sufficient": [3, None]}
+    >>> whole = in_whole_votes(curve, {"counts": True, "total": 10.0})
+    >>> whole["lower"], whole["upper"]
+    ([0.1, None], [0.3, None])
+    """
+    if not votes["counts"]:
+        return dict(curve)
+    names = [name for name in ("needed", "decides") if name in curve]
+    rows = [{name: curve[name][k] for name in names} for k in range(len(curve["lower"]))]
+    least = [
+        None if low is None else (to_decide(row) or 0) / votes["total"]
+        for low, row in zip(curve["lower"], rows, strict=True)
+    ]
+    most = [None if end is None else end / votes["total"] for end in curve["sufficient"]]
+    return {**curve, "lower": least, "upper": most}
+
+
 def to_decide(found: Facts) -> Any:
     """Return the votes that are needed to decide; to tie, where no number is known to decide."""
     return found["needed"] if found.get("decides") is None else found["decides"]

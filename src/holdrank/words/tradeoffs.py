@@ -184,6 +184,9 @@ def tradeoff_text(record: Record) -> str:
     ]
     if known.best:
         lines.append(f"At θ = 0: loss {first.loss:.4g}, {_breaking(record, first)}.")
+    unknown = sum(robustness_text(record, one) == NOT_KNOWN for one in known.points)
+    if unknown:
+        lines.append(f"Not drawn: {plural(unknown, 'threshold')} about which nothing is known within the time limit.")
     return "\n".join(filter(None, (*lines, reported_text(record))))
 
 
@@ -205,7 +208,7 @@ def broken_text(record: Record) -> str:
     """Return what counts as broken: a goal, or pairs whose order changes."""
     found, n = record["tradeoff"], len(record["items"])
     if found["goal"] is not None:
-        return "another item is first" if found["goal"] == _WINNER else show(found["goal"], 100)
+        return "another item shares or takes first place" if found["goal"] == _WINNER else show(found["goal"], 100)
     moved = math.ceil((found["delta"] or 0.0) * n * (n - 1) / 2 - 1e-9)
     return f"the order of {plural(max(moved, 1), 'pair')} changes"
 

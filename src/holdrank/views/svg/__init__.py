@@ -46,7 +46,8 @@ PICTURES = (
     Picture(
         "ladder",
         "Tier ladder",
-        "Items in one block share a tier. The number at a gap says how many {votes} change who stands above it.",
+        "Items in one block share a tier. The number at a gap says how many {votes} must change to move an item "
+        "across it.",
         ladder,
         ladder_text,
     ),
@@ -82,8 +83,8 @@ PICTURES = (
     Picture(
         "tradeoff",
         "Trade-off",
-        "Wider tiers cost loss and buy robustness. Each point is a threshold θ, with a bar up to the upper bound where "
-        "only bounds are known. The line joins the thresholds that no other beats.",
+        "Wider tiers fit the votes less well but are harder to break. Each point is a threshold θ, with a bar up to "
+        "the upper bound where only bounds are known. The line joins the thresholds that no other beats.",
         tradeoff,
         tradeoff_text,
     ),

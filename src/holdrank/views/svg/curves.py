@@ -18,7 +18,7 @@ from holdrank.words.pictures import (
     known_curves,
     other_metric,
 )
-from holdrank.words.prices import CANNOT_BREAK, NOT_KNOWN
+from holdrank.words.prices import CANNOT_BREAK, NOT_KNOWN, in_whole_votes
 from holdrank.words.tradeoffs import broken_text, robustness_text, tradeoff_text, weighed
 
 _WIDTH, _HEIGHT = 440.0, 310.0  # a phone shows it nearly as large
@@ -57,7 +57,7 @@ class _Frame:
 
 def breakdown(record: Record) -> str:
     """Return the breakdown curves: for each distance, the share of votes that must change to reach it."""
-    curves = known_curves(record)
+    curves = [in_whole_votes(curve, record["votes"]) for curve in known_curves(record)]
     if not curves:
         return sentence("breakdown", breakdown_text(record))
     known = [value for curve in curves for end in ("lower", "upper") for value in curve[end] if value is not None]
@@ -164,12 +164,17 @@ def tradeoff(record: Record) -> str:
         sheet.text(x(value), frame.low + 18, f"{value:.6g}", "small soft middle")
     sheet.text((_LEFT + right) / 2, frame.low + 40, "loss: mean distance to a vote (shaded: allowed)",
                "small middle")  # fmt: skip
-    front = sorted((one.loss, frame.y(one.lower)) for one, kept in zip(points, known.front, strict=True) if kept)
+    shown = [robustness_text(record, one) != NOT_KNOWN for one in points]
+    front = sorted(
+        (one.loss, frame.y(one.lower)) for one, *kept in zip(points, known.front, shown, strict=True) if all(kept)
+    )
     steps: list[tuple[float, float]] = []
     for value, y in front:
         steps += [(x(value), steps[-1][1]), (x(value), y)] if steps else [(x(value), y)]
     sheet.line(steps, "curve s0")
     for k, one in enumerate(points):
+        if not shown[k]:
+            continue
         at = x(one.loss), frame.y(one.lower)
         if one.lower is not None and one.upper is not None and one.upper - one.lower > 1e-9:
             sheet.line([at, (at[0], frame.y(one.upper))], "whisker s0")
