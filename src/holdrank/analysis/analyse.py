@@ -144,13 +144,19 @@ class _Run(Steps):
                 said.aim(self.median.ranking, self.votes.items)
             for name in list(SHARES)[1:]:
                 with self._step(name):
-                    if self.clock.interrupted and name != "tiers":  # which the headline is about
-                        self._note(Status.INTERRUPTED)
-                    else:
+                    if not self.clock.interrupted or name in ("tiers", *self._idle()):  # the headline is about tiers
                         getattr(self, f"_{name}")()
+                    else:
+                        self._note(Status.INTERRUPTED)
         self.record["headline"] = headline(self.record)
         self.record["seal"] = seal_of(self.record)
         return Analysis(self.record)
+
+    def _idle(self) -> list[str]:
+        """Return the steps that have nothing to do."""
+        spec = self.spec
+        done = {"claims": not spec.claims, "cut": spec.k is None, "voters": self.votes.voters is None}
+        return [name for name, idle in {**done, "refine": not self._rough}.items() if idle]
 
     # The steps (their order and shares of the time: `SHARES`), and what they share.
 

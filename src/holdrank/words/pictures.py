@@ -41,6 +41,8 @@ def left_out(name: str, record: Record) -> str:
             if tiers > MOST_RUNGS
             else ""
         )
+    if name == "breakdown" and not record["curves"]:
+        return "Breakdown curve: it was not computed."
     if name == "breakdown" and not telling_curves(record):
         return "Breakdown curve: its lower and upper bounds are too far apart to draw."
     if name == "tradeoff":
