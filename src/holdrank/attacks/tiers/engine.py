@@ -372,7 +372,7 @@ class CellSearch:
             return cell
         bound = max(cell.bound, solved.bound)
         self._try(bound, solved)
-        # Where votes are only dropped nothing breaks a tie, so that equality is the rule; to split on leads nowhere.
+        # Where votes are only dropped, nothing breaks a tie: equality is the rule, and further splits lead nowhere.
         if not self.pairs.change.puts or sum(row.eases is not None for row in eased) > _MOST_EASED:
             return cell
         return replace(cell, bound=bound, rows=tuple(eased), change=solved)

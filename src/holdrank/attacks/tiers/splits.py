@@ -1,6 +1,6 @@
 """Parts of a cell that cover it: by what keeps two tiers apart, the next tier, the first item of a tier, or the merge.
 
-Splitting by the merge asks what makes it prefer the tiers of the cell to an interval across them.
+A split by the merge asks why the merge prefers the tiers of the cell to an interval across them.
 """
 
 from __future__ import annotations
@@ -392,12 +392,9 @@ class Splitter:
         return out
 
     def _narrowed(self, cell: Cell, P: Floats) -> list[Cell] | None:
-        """Return the two parts of the cell by the level between deviations that these votes have in the wrong order.
-
-        Of all such conditions the one that they violate most is chosen.
-        """
+        """Split the cell at a level between two deviations, for the order condition these votes violate most."""
         if any(row.eases is not None for row in cell.rows):
-            return None  # no level is left to choose where conditions hold with equality only
+            return None  # conditions that hold with equality only leave no level to choose
         devs = np.abs(P - 0.5)
 
         def missing(window: Window) -> float:
