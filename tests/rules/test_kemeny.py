@@ -15,7 +15,7 @@ import holdrank as hr
 from holdrank.arrays.insertions import descend, wander
 from holdrank.arrays.subsets import order_subsets
 from holdrank.rules import kemeny
-from holdrank.rules.kemeny import batch, branch, parts, prefixes, search, subsets, triangles
+from holdrank.rules.kemeny import batch, branch, packing, parts, prefixes, search, subsets, triangles
 from holdrank.rules.kemeny.parts import order_cost
 from holdrank.rules.solvers.highs import LinearProgram, Solution
 from holdrank.status import Clock, Status, Step
@@ -516,6 +516,8 @@ def test_shares_of_votes_are_as_exact_as_counts(no_subsets):  # noqa: ARG001
 def test_large_components_get_a_ranking_and_a_bound(monkeypatch):
     monkeypatch.setattr(kemeny, "_MOST_COLUMNS", 1000)
     v = uniform(60, 51, 1)
+    grown = hr.kemeny(v)
+    monkeypatch.setattr(packing, "_ROOM", 1)  # nothing grows
     c = hr.kemeny(v)
     assert c.status is Status.TOO_LARGE
     assert "cycle packing" in c.proof
@@ -523,6 +525,9 @@ def test_large_components_get_a_ranking_and_a_bound(monkeypatch):
     monkeypatch.undo()
     best = hr.kemeny(v)
     assert exact <= best.loss <= c.loss
+    assert grown.status is best.status is Status.PROVED
+    assert grown.loss == best.loss == grown.bound
+    assert "cycle packing and growing orders" in grown.proof
     by_pairs = np.minimum(v.wins(), v.wins().T).sum() / 2 / v.total / (60 * 59 / 2)
     assert c.bound > by_pairs
     monkeypatch.setattr(kemeny, "_MOST_COLUMNS", 1000)
