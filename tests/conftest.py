@@ -108,6 +108,28 @@ def time_at_work():
 
 
 @pytest.fixture
+def calls_of():
+    """Return how many functions of Python and of C a call makes: a measure of work that no busy machine changes."""
+
+    def count(call):
+        number = 0
+
+        def heard(_frame, event, _arg):
+            nonlocal number
+            number += event in ("call", "c_call")
+
+        before = sys.getprofile()
+        sys.setprofile(heard)
+        try:
+            call()
+        finally:
+            sys.setprofile(before)
+        return number
+
+    return count
+
+
+@pytest.fixture
 def as_stored():
     """Compare what a command printed with what is stored; HOLDRANK_WRITE_GOLDEN=1 stores it anew."""
 

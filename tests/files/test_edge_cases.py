@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import sys
-import time
 import zipfile
 from pathlib import Path
 
@@ -379,11 +378,9 @@ def test_case_33_5904_items(read):
 
 
 def test_case_34_weights_are_never_expanded(read):
-    started = time.perf_counter()
     votes = read(preflib(f"2076833: 1,2,3\n{2**45}: 3,2,1", kind="soc"), "v.soc")
     assert votes.total == 2076833 + 2**45
     assert len(votes.weights) == 2
-    assert time.perf_counter() - started < 1
 
 
 @pytest.mark.parametrize("count", ["-1", "1.5", "1e3", "x", "+2", "1_0", "", "٣"])
@@ -735,16 +732,15 @@ def test_checking_goes_on_past_bad_lines_and_counts_them(save):
     assert good.votes.total == 1
 
 
-@pytest.mark.slow
-def test_a_huge_single_line_is_read_in_linear_time(save):
-    sizes = []
-    for n in (20_000, 80_000):
+def test_the_work_on_a_huge_single_line_grows_with_its_length_alone(save, calls_of):
+    work = []
+    for n in (2_000, 8_000):
         line = "1: " + ",".join(map(str, range(1, n + 1)))
         path = save(preflib(line + "\n1: 1,x", [f"i{k}" for k in range(n)], "soi"), f"{n}.soi")
-        started = time.process_time()
         assert validate(path).total == 1
-        sizes.append(time.process_time() - started)
-    assert sizes[1] < 12 * sizes[0] + 0.5
+        work.append(calls_of(lambda path=path: validate(path)))
+    assert work[0] > 100
+    assert work[1] < 4.5 * work[0]
 
 
 def test_standard_input_and_binary_files(monkeypatch):

@@ -238,9 +238,7 @@ def test_frames_and_votes_agree(frame_of):
 
 
 @pytest.mark.slow
-def test_a_million_battles_take_a_moment():
-    import time
-
+def test_a_million_battles_are_counted_by_arrays(calls_of):
     rng = np.random.default_rng(1)
     names = np.array([f"model {k}" for k in range(50)])
     frame = pl.DataFrame(
@@ -250,9 +248,9 @@ def test_a_million_battles_take_a_moment():
             "winner": np.array(["model_a", "model_b", "tie"])[rng.integers(0, 3, 1_000_000)],
         }
     )
-    started = time.perf_counter()
-    raw = battles_from_frame(frame)
-    assert time.perf_counter() - started < 5
+    found = []
+    assert calls_of(lambda: found.append(battles_from_frame(frame))) < 500_000  # not one for each battle
+    [raw] = found
     assert raw.ranks.shape == (50 * 49 // 2 * 3, 50)
 
 
