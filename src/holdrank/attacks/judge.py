@@ -276,6 +276,15 @@ class Case:
                 whole[k] = replace(whole[k], needed=needed, decide=decide)
         return [replace(answer, whole=one) for answer, one in zip(answers, whole, strict=True)]
 
+    def _rounded_at_once(self, answer: Answer, clock: Clock) -> Whole:
+        """Return as many whole votes as are needed, if the attack in shares rounds to them: no engine finds fewer."""
+        needed = votes_needed(answer.lower, self.votes.total)
+        if answer.plan is None or answer.after is None or needed < 1:
+            return Whole(0.0)
+        works, target = partial(self._works, answer.aim, clock), answer.after.ranking
+        plan = in_whole_votes(self.votes, self.change, needed, answer.plan, target, works, clock, needed + 1)
+        return Whole(0.0, plan)
+
     def _smallest(
         self, known: Plan | None, needed: float, answer: Answer, works: Callable[[Plan], bool], clock: Clock
     ) -> Plan | None:
@@ -342,6 +351,12 @@ class Case:
             if math.isfinite(answer.lower) and (answer.plan is None or plan_votes(answer.plan))
         ]
         if self.engine.whole is None or not todo or not self.before.status.is_exact:
+            return known
+        if isinstance(self.statistic, Robust) and self.engine.rounds:  # tiers have no ties that an engine would tell
+            for k in todo:
+                known[k] = self._rounded_at_once(answers[k], clock)
+            todo = [k for k in todo if known[k].plan is None]
+        if not todo:
             return known
         aims = [answers[k].aim for k in todo]
         found = [Found(answers[k].lower, answers[k].upper, answers[k].plan, answers[k].tie_plan) for k in todo]
