@@ -19,7 +19,7 @@ from holdrank.attacks.goals import Aim
 from holdrank.attacks.kemeny import walks
 from holdrank.attacks.kemeny.counted import CountedSearch
 from holdrank.attacks.kemeny.many_items import Claim
-from holdrank.attacks.kemeny.orders import block_bound_of, flips
+from holdrank.attacks.kemeny.orders import block_bounds_of, flips
 from holdrank.attacks.kemeny.siege import SUBSETS_UP_TO, Priced, Siege
 from holdrank.attacks.kemeny.targets import TargetSearch
 from holdrank.attacks.plans import Found, Progress, nothing
@@ -193,7 +193,7 @@ class _Wish(TargetSearch):
         """Find a good target, then prove that none is much better."""
         siege = self.siege
         targets = self._simple_targets()
-        bounds = np.array([block_bound_of(siege.against, order, siege.battles) for order in targets])
+        bounds = block_bounds_of(siege.against, targets, siege.battles)
         self.learn(targets, bounds, clock, progress)
         chained = siege.chain_bound(self.starts, self.stops, self.upper, clock)
         done = 0.0

@@ -12,6 +12,7 @@ from holdrank.attacks.sides import Side
 from holdrank.rankings import Floats, Ints
 from holdrank.rules.kemeny import cheapest_order
 from holdrank.status import Clock
+from holdrank.votes.limits import NUMBERS_AT_A_TIME
 
 
 def flips(orders: Ints) -> Ints:
@@ -39,22 +40,23 @@ def cheapest_rival(ahead: Floats, whole: bool, miss: Side | None, clock: Clock) 
     return np.asarray(solved.order), solved.proved
 
 
-def block_bound_of(against: Floats, order: Ints, sums: bool) -> float:
-    """Return the largest bound of two neighbouring blocks of the order."""
-    table = against[np.ix_(order, order)]
-    n = len(order)
-    corner = np.zeros((n + 1, n + 1))
-    corner[1:, 1:] = table.cumsum(axis=0).cumsum(axis=1)
-    best = 0.0
-    for middle in range(1, n):
-        starts, stops = np.arange(middle), np.arange(middle + 1, n + 1)
-        total = (
-            corner[middle, stops][None, :]
-            - corner[starts][:, stops]
-            - corner[middle, middle]
-            + corner[starts, middle][:, None]
-        )
-        best = max(best, float((total if sums else total / np.outer(middle - starts, stops - middle)).max()))
+def block_bounds_of(against: Floats, orders: Ints, sums: bool) -> Floats:
+    """Return for each order the largest bound of two of its neighbouring blocks."""
+    best = np.zeros(len(orders))
+    n = orders.shape[-1]
+    some = max(1, NUMBERS_AT_A_TIME // (n * n))
+    for at in range(0, len(orders), some):
+        part = orders[at : at + some]
+        corner = np.zeros((len(part), n + 1, n + 1))
+        corner[:, 1:, 1:] = against[part[:, :, None], part[:, None, :]].cumsum(axis=1).cumsum(axis=2)
+        for middle in range(1, n):
+            above, below = slice(0, middle), slice(middle + 1, n + 1)
+            total = corner[:, middle, None, below] - corner[:, above, below]
+            total -= corner[:, middle, middle, None, None]
+            total += corner[:, above, middle, None]
+            if not sums:
+                total /= np.outer(np.arange(middle, 0, -1), np.arange(1, n - middle + 1))
+            np.maximum(best[at : at + some], total.max(axis=(1, 2)), out=best[at : at + some])
     return best
 
 
