@@ -17,6 +17,7 @@ RIDGE = 1e-6
 _CONVERGED = 1e-7  # largest last step, as a share of the range of the strengths (at least of 1); squared, what is left
 _EQUAL = 1e-8  # strengths closer than this, in the same unit, are not told apart
 _MOST_STEPS = 200
+_CHORD_LOOK, _CHORD_SLOW = 3, 0.2  # after so many steps, no step may be larger than this part of the last one
 _CHORD_STEPS, _CHORD_CONVERGED = 30, 1e-12  # of steps that share one Hessian; what is left is about as much
 
 
@@ -76,13 +77,17 @@ def strengths_near(shares: Floats, ridge: float, near: Floats, compared: Floats)
     inverse = np.linalg.inv(hessian_at(compared, loses, ridge))
     s = np.tile(near, (len(shares), 1))
     left = np.arange(len(shares))
-    for _ in range(_CHORD_STEPS):
+    before = np.full(len(shares), np.inf)
+    for number in range(_CHORD_STEPS):
         _, slope = slope_at(shares[left], s[left], ridge)
         step = slope @ inverse
         s[left] += step
         reach = np.ptp(step, axis=-1)
-        left = left[~(reach <= _CHORD_CONVERGED * _unit(s[left])[:, 0])]
-        if not left.size:
+        open_ = ~(reach <= _CHORD_CONVERGED * _unit(s[left])[:, 0])
+        slow = number == _CHORD_LOOK and np.median(reach / before[left]) > _CHORD_SLOW
+        before[left] = reach
+        left = left[open_]
+        if not left.size or slow:
             break
     if left.size:
         s[left], _ = strengths(shares[left], ridge)

@@ -16,6 +16,16 @@
 #define LOOP __attribute__((visibility("default")))
 #endif
 
+/* WIDE is compiled twice where the loader can choose: for any x86-64, and for those with registers of 256 bits. Nothing
+   is fused or reordered in either, so that both give the same bits. What it calls must be INSIDE, to be so twice, too. */
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+#define WIDE __attribute__((target_clones("avx2", "default")))
+#define INSIDE inline __attribute__((always_inline))
+#else
+#define WIDE
+#define INSIDE
+#endif
+
 #define TINY 1e-12
 
 /* Dynamic programming over subsets and insertion search, which other loops need, too: orders.c. */

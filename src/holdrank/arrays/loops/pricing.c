@@ -36,7 +36,7 @@ struct tableau {
 
 /* Fill the matrix with the basic columns and their inverse, by Gauss and Jordan; 0 if there is none, numerically. There
    are as many rows as rivals matter, a handful. */
-static int invert_basis(const struct tableau *t, int64_t columns, int64_t rows)
+static INSIDE int invert_basis(const struct tableau *t, int64_t columns, int64_t rows)
 {
     int64_t wide = 2 * rows;
     double *matrix = t->matrix;
@@ -75,7 +75,7 @@ static int invert_basis(const struct tableau *t, int64_t columns, int64_t rows)
 }
 
 /* Return what `times * cost @ z` is at least, by weak duality; negative duals, which prove nothing, become 0. */
-static double dual_bound(const struct attacker *a, const struct tableau *t, double times, int64_t rows)
+static INSIDE double dual_bound(const struct attacker *a, const struct tableau *t, double times, int64_t rows)
 {
     double bound = 0.0;
     for (int64_t i = 0; i < rows; i++) {
@@ -97,7 +97,7 @@ static double dual_bound(const struct attacker *a, const struct tableau *t, doub
 
 /* Return the row whose basic column is farthest outside its bounds, or -1, and how far; fill `basic`. The basic columns
    take what is left when the full ones take all they can. */
-static int64_t leaving_row(const struct attacker *a, const struct tableau *t, int64_t rows, double *worst)
+static INSIDE int64_t leaving_row(const struct attacker *a, const struct tableau *t, int64_t rows, double *worst)
 {
     for (int64_t i = 0; i < rows; i++)
         t->left[i] = t->need[i];
@@ -124,7 +124,7 @@ static int64_t leaving_row(const struct attacker *a, const struct tableau *t, in
 }
 
 /* Move the column at a place of the heap down to where no column below it comes first; of equals the first does. */
-static void sift_down(int64_t *heap, const double *ratio, int64_t at, int64_t size)
+static INSIDE void sift_down(int64_t *heap, const double *ratio, int64_t at, int64_t size)
 {
     int64_t column = heap[at];
     for (int64_t below = 2 * at + 1; below < size; below = 2 * at + 1) {
@@ -149,7 +149,7 @@ static void sift_down(int64_t *heap, const double *ratio, int64_t at, int64_t si
    A column is passed where its reduced cost changes sign, at reduced / step. Each takes step * cap off what the leaving
    column is outside its bounds, `worst`; a surplus takes off all. Few columns are passed of many, so a heap brings them
    one after the other. */
-static int64_t pass_break_points(const struct attacker *a, const struct tableau *t, int64_t rows, double worst)
+static INSIDE int64_t pass_break_points(const struct attacker *a, const struct tableau *t, int64_t rows, double worst)
 {
     int64_t size = 0;
     for (int64_t j = 0; j < a->columns + rows; j++) {
@@ -184,7 +184,7 @@ static int64_t pass_break_points(const struct attacker *a, const struct tableau 
            step, reduced = the row of the leaving column, and the reduced costs
            pass the columns by rising reduced / step: each flips from empty to full or back, until the row is met
            entering = the column at which it is; none: the rows cannot be met                                         */
-static int solve_rows(const struct attacker *a, const struct tableau *t, int64_t rows)
+static INSIDE int solve_rows(const struct attacker *a, const struct tableau *t, int64_t rows)
 {
     int64_t columns = a->columns;
     for (int64_t pivots = 0; pivots < 50 + 20 * rows; pivots++) {
@@ -246,7 +246,7 @@ static int solve_rows(const struct attacker *a, const struct tableau *t, int64_t
 }
 
 /* Begin a program without rivals; return how many rows it has: one where added battles need as many taken away. */
-static int64_t only_balance(const struct attacker *a, const struct tableau *t)
+static INSIDE int64_t only_balance(const struct attacker *a, const struct tableau *t)
 {
     memset(t->full, 0, (size_t)a->columns);
     for (int64_t j = 0; j < a->columns; j++)
@@ -263,7 +263,7 @@ static int64_t only_balance(const struct attacker *a, const struct tableau *t)
 
    With D the pairs on which both differ, counted +1 where the rival has the smaller number first: need = D @ margin and a
    ballot taken away gains D @ its signs; when the target is put in for it, |D| more. */
-static void add_rival(const struct attacker *a, const struct tableau *t, const int64_t *target, const int64_t *rival,
+static INSIDE void add_rival(const struct attacker *a, const struct tableau *t, const int64_t *target, const int64_t *rival,
                       double slack, int64_t row, int64_t *at_target, int64_t *at_rival)
 {
     int64_t n = a->n, votes = a->votes, columns = a->columns, size = 0;
@@ -305,7 +305,7 @@ static void add_rival(const struct attacker *a, const struct tableau *t, const i
 
 /* Fill margin[a, b] with what the votes after an attack have for b over a, which a before b loses. The attack takes z of
    each column. The slack by which the target must win is taken off its leads. `now` is room for a number per pair. */
-static void margins_left(const struct attacker *a, const struct tableau *t, const int64_t *target, double slack,
+static INSIDE void margins_left(const struct attacker *a, const struct tableau *t, const int64_t *target, double slack,
                          double *now, double *margin)
 {
     int64_t n = a->n, votes = a->votes;
@@ -339,7 +339,7 @@ static void margins_left(const struct attacker *a, const struct tableau *t, cons
 
 /* Fill `order` with the cheapest order, the lexicographically first of equals. From the full set down, the next item is
    one whose cost before all that is left adds up to the least cost of the set. */
-static void first_order(const double *cost, int64_t n, const double *least, int64_t *order)
+static INSIDE void first_order(const double *cost, int64_t n, const double *least, int64_t *order)
 {
     int64_t left = ((int64_t)1 << n) - 1;
     for (int64_t p = 0; p < n; p++) {
@@ -363,7 +363,7 @@ static void first_order(const double *cost, int64_t n, const double *least, int6
 }
 
 /* Fill the rival with the best of all orders, by dynamic programming; return by how much it beats the target. */
-static double cheaper_by(const double *margin, int64_t n, const int64_t *target, int64_t *rival, double *cost,
+static INSIDE double cheaper_by(const double *margin, int64_t n, const int64_t *target, int64_t *rival, double *cost,
                          double *least, double *room)
 {
     for (int64_t at = 0; at < n * n; at++)
@@ -392,7 +392,7 @@ static double cheaper_by(const double *margin, int64_t n, const int64_t *target,
                add a row for the rival                                     (add_rival)
 
    Bounds come from the duals, whatever the state of the simplex method, so they hold in any case. */
-LOOP int64_t price_orders(
+WIDE LOOP int64_t price_orders(
     int64_t n, int64_t votes, int64_t columns, const int32_t *ranks, const int64_t *pair, const double *margins,
     const double *cap, const double *cost, const double *balance, int64_t balanced, int64_t swaps,
     /* the targets, with a stop and some first rivals each; a line of these that begins with -1 is none */
