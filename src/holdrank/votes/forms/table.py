@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from bisect import insort
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -219,9 +220,11 @@ class Table:
         column = self.columns[index]
         if isinstance(column, Coded):
             return column
-        numbers: dict[str, int] = {}
-        codes = [numbers.setdefault(cell, len(numbers)) for cell in _texts(column)]
-        return Coded(list(numbers), np.array(codes, dtype=np.int32))
+        numbers: defaultdict[str, int] = defaultdict()
+        numbers.default_factory = numbers.__len__  # what is new gets the next number, without a call for what is not
+        cells = _texts(column)
+        codes = np.fromiter(map(numbers.__getitem__, cells), dtype=np.int32, count=len(cells))
+        return Coded(list(numbers), codes)
 
     def cell(self, index: int, row: int) -> str:
         """Return one cell as `text` would, without converting the whole column."""
