@@ -17,7 +17,7 @@ RIDGE = 1e-6
 _CONVERGED = 1e-7  # largest last step, as a share of the range of the strengths (at least of 1); squared, what is left
 _EQUAL = 1e-8  # strengths closer than this, in the same unit, are not told apart
 _MOST_STEPS = 200
-_CHORD_LOOK, _CHORD_SLOW = 3, 0.2  # after so many steps, no step may be larger than this part of the last one
+_CHORD_LOOK, _CHORD_SLOW = 3, 0.2  # the step at which this part of the one before must not be exceeded
 _CHORD_STEPS, _CHORD_CONVERGED = 30, 1e-12  # of steps that share one Hessian; what is left is about as much
 
 
