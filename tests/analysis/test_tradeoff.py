@@ -7,6 +7,7 @@ import pytest
 
 import holdrank as hr
 from holdrank.analysis.tradeoff import TOLERANCE
+from holdrank.attacks import judge
 from holdrank.status import Clock, Status
 
 import oracles
@@ -218,13 +219,22 @@ def test_ctrl_c_is_heard_inside_a_breakdown(monkeypatch):
         (clock,) = [part for part in known if isinstance(part, Clock)]
         clock._within.interrupted = True
         heard.append((clock.interrupted, clock.over()))
-        return 0.25, 0.25
+        return 0.25, 0.25, False
 
     monkeypatch.setattr(module, "_robustness", pressing)
     t = hr.tradeoff(VOTES)
     assert heard == [(True, True)]
     assert t.status is Status.BETWEEN_INTERRUPTED
     assert sorted(t.lower.tolist()) == [0, 0, 0, 0.25]
+
+
+def test_engines_that_run_out_of_time_before_the_clock_does_are_reported(monkeypatch):
+    # All time is kept for checks, so every engine stops at once, long before the limit.
+    monkeypatch.setattr(judge, "_FOR_CHECKS", 1.0)
+    hard = hr.sample_votes(hr.Mallows(range(9), 0.95), 300, rng=5)
+    t = hr.tradeoff(hard, time_limit=600)
+    assert (t.lower < t.upper).any()
+    assert t.status is Status.BETWEEN_TIME_LIMIT
 
 
 def test_progress_counts_thresholds():

@@ -295,11 +295,11 @@ def _try(parcel: Parcel[_Sweep], theta: float, clock: Clock) -> tuple[tuple[floa
     sweep = parcel.value
     T = Robust(sweep.base, theta, merge=sweep.merge)
     known = parcel.desk.setdefault("passing", {})
-    lower, upper = _robustness(sweep.votes, T, sweep.median, sweep.broken, clock, known)
+    lower, upper, cut_short = _robustness(sweep.votes, T, sweep.median, sweep.broken, clock, known)
     unhurried = clock.deadline is None and not clock.interrupted
     final = sweep.median.status.is_exact and (unhurried or lower == upper)
     low, high = (None if math.isinf(value) else float(value) for value in (lower, upper))
-    return (low, high, clock.over()), final
+    return (low, high, cut_short or clock.over()), final
 
 
 def _number(name: str, value: object) -> float:
@@ -315,15 +315,16 @@ def _endless(*shares: float | None) -> tuple[float, ...]:
 
 def _robustness(
     votes: Votes, T: Robust, median: Consensus, goal: Goal, clock: Clock, known: dict[Aim, Found]
-) -> tuple[float, float]:
-    """Return the certified bounds on the breakdown of a merge, given the consensus of its base.
+) -> tuple[float, float, bool]:
+    """Return the certified bounds on the breakdown of a merge, and whether its engine ran out of time.
 
+    An engine leaves time for checks, so it may stop before the clock does. `median` is the consensus of the base;
     `known` caches bounds on passing the items of the first tiers in the ranking below.
     """
     asked = goal.aim(median.ranking, votes.items)
     engine = exact_engine(T, votes)
     if engine is None and T.merge == "smith" and asked.distance:
-        return _smith_robustness(votes, T, median, asked)
+        return *_smith_robustness(votes, T, median, asked), False
     if engine is None and (T.merge != "smith" or rule_of(T.base).probabilities is not None):
         raise UsageError(
             "breakdowns of merges are available for kemeny, borda, footrule, and bradley-terry on battles, "
@@ -331,13 +332,13 @@ def _robustness(
         )
     before = T.merged(votes, median)
     if engine is None or (votes.n > _IN_CELLS and not asked.distance and not engine.any_target):
-        return _top_robustness(votes, T, median, before, goal, clock, known)
+        return *_top_robustness(votes, T, median, before, goal, clock, known), False
     aim = goal.aim(before.ranking, votes.items)
     if engine.quick is not None and votes.n > _QUICKLY and not aim.distance:
-        return _quick_robustness(votes, T, before, aim, engine.quick, clock)
+        return *_quick_robustness(votes, T, before, aim, engine.quick, clock), False
     case = Case(votes, T, before, Change.REPLACE, engine)
     (answer,) = case.answers([aim], clock, None)
-    return answer.lower, answer.upper
+    return answer.lower, answer.upper, case.status([answer], clock).is_timed_out
 
 
 def _quick_robustness(
