@@ -7,7 +7,7 @@ import pytest
 
 import holdrank as hr
 from holdrank.arrays.native import call
-from holdrank.votes.ballots.dense import _equal_rows
+from holdrank.votes.ballots.dense import DenseBallots, _equal_rows
 from holdrank.votes.ballots.ranks import ranks_without_gaps
 
 
@@ -57,8 +57,8 @@ def test_equal_rows_are_one_group_numbered_as_they_occur(n, kind):
 
 def test_rows_with_equal_fingerprints_are_told_apart():
     rows = np.random.default_rng(1).integers(0, 9, (200, 3))  # the keys below make most of them look alike
-    raw, first, label = rows.view(np.bool_), np.empty(200, np.int64), np.empty(200, np.int64)
-    count = call("group_rows", raw, 200, raw.shape[1], 0, -(2**63), first, label)
+    raw, (table, prints, first, label) = rows.view(np.bool_), np.empty((4, 256), np.int64)
+    count = call("group_rows", raw, 200, raw.shape[1], 0, -(2**63), table, 256, prints, first, label)
     assert count == len(np.unique(rows, axis=0))
     assert all((rows[a] == rows[b]).all() == (label[a] == label[b]) for a in range(200) for b in range(0, 200, 7))
 
@@ -70,3 +70,24 @@ def test_votes_are_merged_heaviest_first_and_then_as_they_came():
     assert votes.weights.tolist() == [2, 2, 1, 1]
     votes = hr.Votes.from_ranks(ranks[1:5], [1, 1, 5, 1])
     assert votes.ranks.tolist() == [[2, 1, 3], [3, 2, 1], [1, 2, 3], [3, 1, 2]]
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int16, np.int32, np.int64, np.float64])
+@pytest.mark.parametrize("n", [1, 8, 20, 61, 62, 63])
+def test_ranks_with_gaps_in_any_type_are_closed(kind, n):
+    rng = np.random.default_rng(n)
+    for most in (n, 62, 63, 127):
+        table = (rng.integers(1, most + 1, (40, n)) * (rng.random((40, n)) < 0.7)).astype(kind)
+        assert ranks_without_gaps(table).tolist() == [closed(row) for row in table.tolist()]
+
+
+def test_more_items_than_short_ranks_can_number_are_ranked():
+    row = np.random.default_rng(0).permutation(2**15) * 3
+    ranked = ranks_without_gaps(np.array([row, np.zeros(2**15, dtype=np.int64)]))
+    assert ranked.tolist() == [(row // 3).tolist(), [0] * 2**15]
+
+
+def test_listed_items_are_counted_in_either_layout():
+    ranks = np.array([[1, 0, 2], [0, 0, 0], [1, 1, 1]], dtype=np.int16)
+    for table in (ranks, np.asfortranarray(ranks), ranks.astype(np.int32)):
+        assert DenseBallots(table).listed.tolist() == [2, 0, 3]

@@ -24,9 +24,10 @@ from holdrank.errors import HoldrankError
 SIGNATURES = {
     "inversions": "i Ii",
     "add_pairs": "i Hii I iiI",
-    "rank_rows": "i IiiS",
-    "hold_ranks": "i Hii",
-    "group_rows": "i B iiiiII",
+    "rank_rows": "i IiiH",
+    "rank_few": "i SiiH",
+    "count_listed": "i HiiI",
+    "group_rows": "i Biiii IiI II",
     "descend": "f FiIf",
     "wander": "f FiIffii",
     "order_subsets": "i FiF",

@@ -223,10 +223,10 @@ class Votes(WeightedBallots, Shown):
             raise UsageError(f"unlisted must be 'bottom' or 'observed', not {quote(str(unlisted))}")
         shares = check_weights(weights, m, reading.source)
 
+        ballots = ballots.without_gaps() if merge else ballots.without_scores().without_gaps()
         keep, dropped = ballots_that_count(ballots, shares, times, reading.source)
         if not keep.all():
             ballots, shares = ballots.take(keep), shares[keep]
-        ballots = ballots.without_gaps() if merge else ballots.without_scores().without_gaps()
         ballots, heaps = ballots.merged(shares) if merge else (ballots, shares)
         close(heaps)
         if faint := int((heaps < FAINT * heaps.sum()).sum()):

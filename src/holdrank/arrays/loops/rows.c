@@ -37,64 +37,160 @@ static void sort_numbers(int64_t *numbers, int64_t n, int64_t *room)
         memcpy(numbers, here, (size_t)n * sizeof(int64_t));
 }
 
-/* Replace the positive numbers of each row by 1, 2, ... in their order, equal numbers alike; none is below 0. */
-LOOP int64_t rank_rows(const int64_t *numbers, int64_t m, int64_t n, int32_t *ranks)
+/* How many bits are set. */
+static INSIDE int32_t bits_of(uint64_t word)
 {
-    int64_t *sorted = malloc((size_t)(2 * n + 1) * sizeof(int64_t));
-    if (!sorted)
+#if defined(__GNUC__)
+    return __builtin_popcountll(word);
+#else
+    int32_t count = 0;
+    for (; word; word &= word - 1)
+        count++;
+    return count;
+#endif
+}
+
+/* Close the gaps of a row of numbers from 0 to 62: a rank is the number of distinct positive numbers up to its own. */
+static INSIDE void close_few(const int32_t *numbers, int64_t n, int16_t *ranks)
+{
+    uint64_t used = 1;
+    for (int64_t i = 0; i < n; i++)
+        used |= (uint64_t)1 << numbers[i];
+    if ((used & (used + 1)) == 0) /* they are ranks without gaps already */
+        for (int64_t i = 0; i < n; i++)
+            ranks[i] = (int16_t)numbers[i];
+    else
+        for (int64_t i = 0; i < n; i++)
+            ranks[i] = (int16_t)(bits_of(used & (((uint64_t)2 << numbers[i]) - 1)) - 1);
+}
+
+/* The same for any numbers of few items: how many others are no larger has the same order, and is a small number. */
+static INSIDE void close_by_counting(const int64_t *numbers, int64_t n, int16_t *ranks)
+{
+    int64_t padded[FEW + 2] = {0}, counts[FEW + 2] = {0};
+    int64_t lanes = (n + 7) / 8 * 8;
+    int32_t zeros = 0, small[FEW + 2];
+    memcpy(padded, numbers, (size_t)n * sizeof(int64_t));
+    for (int64_t j = 0; j < n; j++) {
+        zeros += numbers[j] == 0;
+        for (int64_t i = 0; i < lanes; i++)
+            counts[i] += padded[i] >= numbers[j];
+    }
+    for (int64_t i = 0; i < n; i++)
+        small[i] = (int32_t)counts[i] - zeros;
+    close_few(small, n, ranks);
+}
+
+/* The same for numbers below 2**31: twice as many are compared at a time. */
+static INSIDE void close_narrow(const int32_t *numbers, int64_t n, int16_t *ranks)
+{
+    int32_t padded[FEW + 2] = {0}, counts[FEW + 2] = {0};
+    int64_t lanes = (n + 7) / 8 * 8;
+    int32_t zeros = 0, small[FEW + 2];
+    memcpy(padded, numbers, (size_t)n * sizeof(int32_t));
+    for (int64_t j = 0; j < n; j++) {
+        zeros += numbers[j] == 0;
+        for (int64_t i = 0; i < lanes; i++)
+            counts[i] += padded[i] >= numbers[j];
+    }
+    for (int64_t i = 0; i < n; i++)
+        small[i] = (int32_t)counts[i] - zeros;
+    close_few(small, n, ranks);
+}
+
+/* The same for numbers that are not much larger than n, by a table of those that occur. */
+static void close_by_table(const int64_t *numbers, int64_t n, int64_t largest, int64_t *table, int16_t *ranks)
+{
+    memset(table, 0, (size_t)(largest + 1) * sizeof(int64_t));
+    for (int64_t i = 0; i < n; i++)
+        table[numbers[i]] = 1;
+    table[0] = 0;
+    for (int64_t value = 1; value <= largest; value++)
+        table[value] += table[value - 1];
+    for (int64_t i = 0; i < n; i++)
+        ranks[i] = numbers[i] ? (int16_t)table[numbers[i]] : 0;
+}
+
+/* The same for any numbers, by sorting them. */
+static void close_by_sorting(const int64_t *numbers, int64_t n, int64_t *sorted, int16_t *ranks)
+{
+    int64_t distinct = 0;
+    memcpy(sorted, numbers, (size_t)n * sizeof(int64_t));
+    sort_numbers(sorted, n, sorted + n);
+    for (int64_t i = 0; i < n; i++)
+        if (sorted[i] > 0 && (distinct == 0 || sorted[i] != sorted[distinct - 1]))
+            sorted[distinct++] = sorted[i];
+    for (int64_t i = 0; i < n; i++) {
+        int64_t low = 0, high = distinct; /* how many are at most this number */
+        while (low < high) {
+            int64_t middle = (low + high) / 2;
+            if (sorted[middle] <= numbers[i])
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        ranks[i] = (int16_t)low;
+    }
+}
+
+/* Replace the positive numbers of each row by 1, 2, ... in their order, equal numbers alike; none is below 0, and there
+   are fewer than 32767 in a row. */
+WIDE LOOP int64_t rank_rows(const int64_t *numbers, int64_t m, int64_t n, int16_t *ranks)
+{
+    int64_t *room = malloc((size_t)(2 * n + FEW + 2) * sizeof(int64_t));
+    int32_t *narrow = malloc((size_t)(n + 1) * sizeof(int32_t));
+    if (!room || !narrow) {
+        free(room);
+        free(narrow);
         return -1;
+    }
     for (int64_t b = 0; b < m; b++, numbers += n, ranks += n) {
-        uint64_t used = 0;
         int64_t largest = 0;
         for (int64_t i = 0; i < n; i++) {
             largest = numbers[i] > largest ? numbers[i] : largest;
-            used |= (uint64_t)1 << (numbers[i] & 63);
+            narrow[i] = (int32_t)numbers[i];
         }
-        used |= 1;
-        if (largest <= FEW && (used & (used + 1)) == 0) { /* they are ranks without gaps already */
-            for (int64_t i = 0; i < n; i++)
-                ranks[i] = (int32_t)numbers[i];
-        } else if (largest <= FEW) {
-            int32_t rank_of[FEW + 1], next = 0;
-            for (int64_t value = 0; value <= largest; value++)
-                rank_of[value] = value && used >> value & 1 ? ++next : 0;
-            for (int64_t i = 0; i < n; i++)
-                ranks[i] = rank_of[numbers[i]];
-        } else {
-            int64_t distinct = 0;
-            memcpy(sorted, numbers, (size_t)n * sizeof(int64_t));
-            sort_numbers(sorted, n, sorted + n);
-            for (int64_t i = 0; i < n; i++)
-                if (sorted[i] > 0 && (distinct == 0 || sorted[i] != sorted[distinct - 1]))
-                    sorted[distinct++] = sorted[i];
-            for (int64_t i = 0; i < n; i++) {
-                int64_t low = 0, high = distinct; /* how many are at most this number */
-                while (low < high) {
-                    int64_t middle = (low + high) / 2;
-                    if (sorted[middle] <= numbers[i])
-                        low = middle + 1;
-                    else
-                        high = middle;
-                }
-                ranks[i] = (int32_t)low;
-            }
-        }
+        if (largest <= FEW)
+            close_few(narrow, n, ranks);
+        else if (n <= FEW && largest <= INT32_MAX)
+            close_narrow(narrow, n, ranks);
+        else if (n <= FEW)
+            close_by_counting(numbers, n, ranks);
+        else if (largest <= 2 * n + FEW)
+            close_by_table(numbers, n, largest, room, ranks);
+        else
+            close_by_sorting(numbers, n, room, ranks);
     }
-    free(sorted);
+    free(room);
+    free(narrow);
     return 0;
 }
 
-/* Whether every row holds 1, 2, ... up to some number, each once or more, and zeros; no number is above 62 or below 0. */
-LOOP int64_t hold_ranks(const int16_t *numbers, int64_t m, int64_t n)
+/* The same for narrow numbers of at most 62 items. */
+WIDE LOOP int64_t rank_few(const int32_t *numbers, int64_t m, int64_t n, int16_t *ranks)
 {
-    for (int64_t b = 0; b < m; b++, numbers += n) {
-        uint64_t used = 1;
+    for (int64_t b = 0; b < m; b++, numbers += n, ranks += n) {
+        int32_t largest = 0;
         for (int64_t i = 0; i < n; i++)
-            used |= (uint64_t)1 << (numbers[i] & 63);
-        if (used & (used + 1))
-            return 0;
+            largest = numbers[i] > largest ? numbers[i] : largest;
+        if (largest <= FEW)
+            close_few(numbers, n, ranks);
+        else
+            close_narrow(numbers, n, ranks);
     }
-    return 1;
+    return 0;
+}
+
+/* Fill how many numbers of each row are not 0. */
+WIDE LOOP int64_t count_listed(const int16_t *ranks, int64_t m, int64_t n, int64_t *listed)
+{
+    for (int64_t b = 0; b < m; b++, ranks += n) {
+        int32_t count = 0;
+        for (int64_t i = 0; i < n; i++)
+            count += ranks[i] != 0;
+        listed[b] = count;
+    }
+    return 0;
 }
 
 /* Return a number that rows of `width` bytes have in common if they are equal, and hardly ever otherwise. */
@@ -117,34 +213,25 @@ static uint64_t print_of(const uint8_t *row, int64_t width, uint64_t key, uint64
 }
 
 /* Fill the group of every row of `width` bytes and the first row of each group; groups are numbered as they first occur.
-   Return how many there are. The keys, two random numbers, keep anyone from choosing rows that meet in the table. */
-LOOP int64_t group_rows(const uint8_t *rows, int64_t m, int64_t width, int64_t key, int64_t other, int64_t *first,
-                        int64_t *label)
+   Return how many there are. The keys, two random numbers, keep anyone from choosing rows that meet in the table. The
+   table has a power of two as its size, more than m; prints of groups, m, keep most rows from being compared. */
+LOOP int64_t group_rows(const uint8_t *rows, int64_t m, int64_t width, int64_t key, int64_t other, int64_t *table,
+                        int64_t size, int64_t *prints, int64_t *first, int64_t *label)
 {
-    uint64_t size = 16;
-    while (size < 2 * (uint64_t)m)
-        size *= 2;
-    int64_t *table = malloc(size * sizeof(int64_t)), groups = 0;
-    uint64_t *prints = malloc((size_t)(m + 1) * sizeof(uint64_t)); /* of each group, so that few rows are compared */
-    if (!table || !prints) {
-        free(table);
-        free(prints);
-        return -1;
-    }
-    memset(table, 0xff, size * sizeof(int64_t));
+    int64_t groups = 0, last = size - 1;
+    memset(table, 0xff, (size_t)size * sizeof(int64_t));
     uint64_t ahead[AHEAD];
     for (int64_t b = 0; b < m; b++) {
         if (b % AHEAD == 0)
             for (int64_t k = 0; k < AHEAD && b + k < m; k++) {
                 ahead[k] = print_of(rows + (b + k) * width, width, (uint64_t)key, (uint64_t)other | 1);
-                FETCH(table + (ahead[k] & (size - 1)));
+                FETCH(table + (ahead[k] & (uint64_t)last));
             }
         const uint8_t *row = rows + b * width;
-        uint64_t print = ahead[b % AHEAD], slot = print & (size - 1);
-        int64_t group;
+        int64_t print = (int64_t)ahead[b % AHEAD], slot = print & last, group;
         while ((group = table[slot]) >= 0
                && (prints[group] != print || memcmp(rows + first[group] * width, row, (size_t)width)))
-            slot = (slot + 1) & (size - 1);
+            slot = (slot + 1) & last;
         if (group < 0) {
             group = table[slot] = groups++;
             prints[group] = print;
@@ -152,7 +239,5 @@ LOOP int64_t group_rows(const uint8_t *rows, int64_t m, int64_t width, int64_t k
         }
         label[b] = group;
     }
-    free(table);
-    free(prints);
     return groups;
 }

@@ -13,6 +13,7 @@ from holdrank.votes.limits import refuse_large_matrix
 
 _LARGEST_BIT = 62  # of a 64-bit number, its sign aside
 _NUMBERS = 1 << 16  # of which gaps are closed at a time, to stay in the cache
+_NARROW = tuple(map(np.dtype, (np.int8, np.int16, np.int32, np.uint8, np.uint16)))
 _ROWS = 1 << 16  # whose order is found at a time, to keep temporary arrays small
 
 
@@ -28,22 +29,21 @@ def ballot_matrix(ballots: int, items: int, source: str = "") -> npt.NDArray[np.
 
 
 def ranks_without_gaps(ranks: npt.NDArray[Any]) -> Ints:
-    """Return each row with its positive numbers replaced by 1, 2, ... in their order, equal numbers alike.
-
-    If every row already has such ranks, the array itself may be returned.
-    """
+    """Return each row with its positive numbers replaced by 1, 2, ... in their order, equal numbers alike."""
     m, n = ranks.shape
-    if ranks.dtype.kind in "iu" and ranks.max(initial=0) <= _LARGEST_BIT and rank_type(n) is np.int16:
-        whole = np.ascontiguousarray(ranks, dtype=np.int16)
-        if call("hold_ranks", whole, m, n):
-            return whole
     dense = np.empty((m, n), dtype=rank_type(n))
+    narrow = ranks.dtype in _NARROW and n <= _LARGEST_BIT
     step = max(1, _NUMBERS // max(n, 1))
-    room = np.empty((step, n), dtype=np.int32)
     for start in range(0, m, step):
-        keys = _whole_keys(ranks[start : start + step])
-        call("rank_rows", keys, len(keys), n, room)
-        dense[start : start + step] = room[: len(keys)]
+        block, to = ranks[start : start + step], dense[start : start + step]
+        if narrow:
+            call("rank_few", np.ascontiguousarray(block, dtype=np.int32), len(block), n, to)
+        elif dense.dtype == np.int16:
+            call("rank_rows", _whole_keys(block), len(block), n, to)
+        else:  # so many items that their ranks need 32 bits
+            for row, numbers in zip(to, _whole_keys(block), strict=True):
+                distinct, place = np.unique(numbers, return_inverse=True)
+                row[:] = place + (distinct[0] != 0)
     return dense
 
 
@@ -95,8 +95,12 @@ def ranks_within(group: Ints, values: npt.NDArray[Any]) -> npt.NDArray[np.int32]
 def _whole_keys(numbers: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     """Return whole numbers in the order of numbers that are not negative; 0 stays 0."""
     if numbers.dtype in (np.float64, np.float32, np.float16):
+        exact = np.ascontiguousarray(numbers, dtype=np.float64)
+        whole = np.minimum(exact, float(_LARGEST_BIT)).astype(np.int64)
+        if np.array_equal(whole, exact):  # small ranks, as data frames hold them
+            return whole
         # The bits of floats that are not negative have the order of the floats; -0.0 becomes 0.0.
-        return (np.ascontiguousarray(numbers, dtype=np.float64) + 0.0).view(np.int64)
+        return (exact + 0.0).view(np.int64)
     if numbers.dtype.kind == "f" or numbers.dtype == np.uint64:  # they may not fit
         distinct, place = np.unique(numbers, return_inverse=True)
         return np.asarray(place.reshape(numbers.shape) + (distinct[0] != 0), dtype=np.int64)
