@@ -16,6 +16,7 @@ import pytest
 import holdrank as hr
 from holdrank import cli
 from holdrank.attacks import answers
+from holdrank.cli.limits import CommandClock, command_clock
 from holdrank.cli.options import READING_OPTIONS, ReadingCommand
 from holdrank.status import Clock, Status
 
@@ -236,3 +237,29 @@ def test_a_check_that_is_interrupted_keeps_what_it_checked(run, monkeypatch):
     first, *_, last = out.splitlines()
     assert first.startswith("proved ")
     assert last == "open     all other statements (interrupted before it was checked)"
+
+
+def test_the_limit_of_a_command_includes_reading_and_printing(monkeypatch):
+    now = 100.0
+    monkeypatch.setattr("holdrank.cli.limits.monotonic", lambda: now)
+    clock = CommandClock()
+    assert clock.left(None) is None
+    now = 104.0  # reading took 4 s
+    assert clock.left(30.0) == pytest.approx(24.2)  # 1.8 s are kept for start-up and printing
+    now = 120.0
+    assert clock.left(30.0) == pytest.approx(8.2)
+    now = 130.0
+    assert clock.left(30.0) == 0.0
+    clock.begin()
+    now = 200.0  # reading took longer than the limit
+    assert clock.left(30.0) == pytest.approx(3.0)
+    now = 202.0  # the searches share these seconds
+    assert clock.left(30.0) == pytest.approx(1.0)
+
+
+def test_every_search_gets_what_reading_has_left(run, monkeypatch):
+    monkeypatch.setattr(command_clock, "left", lambda _: 0.01)
+    for args in (["rank"], ["attack", "--new-winner"], ["breakdown", "--delta", "0.5"], ["tradeoff"], ["removals"]):
+        _, out, err = run(args[0], "hard.csv", *args[1:], "-q", "--time-limit", "50")
+        assert out
+        assert "time limit of 50 s; --time-limit 500 " in err, args

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdrank.cli.limits import command_clock
 from holdrank.cli.options import (
     VOTE_ENDINGS,
     ReadingCommand,
@@ -97,16 +98,17 @@ def attack(file: str, change: str, rule: str, theta: float | str | None, merge: 
     votes = read(file, reading if by is None else {**reading, "by": by}, quiet)
     asked, rule = rule, settled_rule(rule, votes)
     T = statistic_of(rule, theta, merge, votes)
+    left = command_clock.left(time_limit)
     with searching(quiet, "looking for the smallest attack") as progress:
         if interval:
             sampled = breakdown_interval(
-                votes, T, goal, change=change, by=by, draws=draws, method=method, time_limit=time_limit, rng=seed,  # type: ignore[arg-type]
+                votes, T, goal, change=change, by=by, draws=draws, method=method, time_limit=left, rng=seed,  # type: ignore[arg-type]
                 progress=progress, executor=executor,
             )  # fmt: skip
             found = sampled.attack
         else:
             sampled = None
-            found = compute(votes, T, goal, change=change, time_limit=time_limit, progress=progress)  # type: ignore[arg-type]
+            found = compute(votes, T, goal, change=change, time_limit=left, progress=progress)  # type: ignore[arg-type]
     if verbose:
         complain(f"{found.status}; {found.seconds:.3f} s")
     if as_json:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdrank.cli.columns import ColumnOption
+from holdrank.cli.limits import command_clock
 from holdrank.cli.options import (
     ReadingCommand,
     check_output,
@@ -66,7 +67,9 @@ def audit(file: str, by: str | None, rule: str, level: float, time_limit: float 
     votes = read(file, reading if by is None else {**reading, "by": by}, quiet)
     asked, rule = rule, settled_rule(rule, votes)
     with progress_line(quiet, "auditing the votes") as progress:
-        found = look(votes, statistic(rule), level=level, time_limit=time_limit, rng=seed, progress=progress)
+        found = look(
+            votes, statistic(rule), level=level, time_limit=command_clock.left(time_limit), rng=seed, progress=progress
+        )
     if verbose:
         complain(f"{found.status}; {found.seconds:.3g} s")
     if output is not None:

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from holdrank.cli.columns import ColumnOption
+from holdrank.cli.limits import command_clock
 from holdrank.cli.options import (
     F,
     ReadingCommand,
@@ -70,7 +71,13 @@ def board(file: str, output: str | None, shown: str | None, rule: str, draws: in
     settled = settled_rule(rule, votes)
     with searching(quiet, "ranking") as progress:
         found = leaderboard(
-            votes, statistic(settled), columns=columns, draws=draws, rng=seed, time_limit=time_limit, progress=progress
+            votes,
+            statistic(settled),
+            columns=columns,
+            draws=draws,
+            rng=seed,
+            time_limit=command_clock.left(time_limit),
+            progress=progress,
         )
     for note in found.notes:
         complain(f"note: {note}")

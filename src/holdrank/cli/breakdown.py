@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdrank.cli.limits import command_clock
 from holdrank.cli.options import (
     ReadingCommand,
     checkpoint_option,
@@ -109,7 +110,7 @@ def breakdown(file: str, files: tuple[str, ...], rule: str, theta: float | str |
     T = statistic_of(rule, theta, merge, votes)
     how["deltas"] = deltas or _some_distances(votes.n)
     with searching(quiet, "computing the breakdown") as progress:
-        one = compute(votes, T, **how, time_limit=time_limit, progress=progress)
+        one = compute(votes, T, **how, time_limit=command_clock.left(time_limit), progress=progress)
     if verbose:
         complain(f"{one.status}: method {one.method}; {one.seconds:.3f} s")
     curve = curve_record(one)
@@ -156,7 +157,11 @@ def tradeoff(file: str, rule: str, merge: str, delta: float | None, tolerance: f
     votes = read(file, reading, quiet)
     asked, rule = rule, settled_rule(rule, votes)
     with searching(quiet, "computing the trade-off between loss and robustness") as progress:
-        limits: dict[str, Any] = {"tolerance": tolerance, "time_limit": time_limit, "progress": progress}
+        limits: dict[str, Any] = {
+            "tolerance": tolerance,
+            "time_limit": command_clock.left(time_limit),
+            "progress": progress,
+        }
         means: dict[str, Any] = {"executor": executor, "checkpoint": checkpoint}
         # As in a report: one vote moves some pair of many items, which says nothing about thresholds.
         goal = NewWinner() if delta is None and votes.n > FEW_ITEMS else None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from holdrank.cli.attack import attack_parts
+from holdrank.cli.limits import command_clock
 from holdrank.cli.options import (
     CLAIMS,
     ReadingCommand,
@@ -90,6 +91,7 @@ def check(files: tuple[str, ...], min_breakdown: float, separated: float | None,
             check_output("--badge", badge, file, (".svg",))
     passed = True
     for file in files:
+        command_clock.begin()
         votes = read(file, reading if by is None else {**reading, "by": by}, quiet)
         settled = settled_rule(rule, votes)
         T = statistic_of(settled, theta, merge, votes)
@@ -126,7 +128,7 @@ def _tested(votes: Votes, T: Statistic, claims: tuple[str, ...], least: float, t
     from holdrank.status import Clock
 
     with progress_line(quiet):
-        consensus = consensus_of(votes, T, time_limit)
+        consensus = consensus_of(votes, T, command_clock.left(time_limit))
     if consensus.status.is_interrupted:
         complain("note: no claim was tested; the ranking was not finished")
         raise KeyboardInterrupt
@@ -142,7 +144,7 @@ def _tested(votes: Votes, T: Statistic, claims: tuple[str, ...], least: float, t
     ]
     tested = []
     wanted = wanted or [("every pair", Distance(1 / pairs if pairs else 1.0))]
-    clock = Clock(None if time_limit is None else max(time_limit - consensus.seconds, 0.0))
+    clock = Clock(command_clock.left(time_limit))
     for done, (claim, goal) in enumerate(wanted):
         if goal is None:
             tested.append(_Tested(claim, False, wrong, None))

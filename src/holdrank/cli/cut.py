@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdrank.cli.limits import command_clock
 from holdrank.cli.options import (
     ReadingCommand,
     json_option,
@@ -69,12 +70,12 @@ def cut(file: str, k: int, wrong: float | None, budget: float, rule: str, time_l
         )
     budget = budget if wrong is None else wrong / votes.total
     T = statistic(rule)
-    with searching(quiet, "testing the cut") as progress, Clock(time_limit) as clock:
+    with searching(quiet, "testing the cut") as progress, Clock(command_clock.left(time_limit)) as clock:
 
         def say(done: int, total: int) -> None:
             progress(Step("items", done, total))
 
-        consensus = consensus_of(votes, T, time_limit)
+        consensus = consensus_of(votes, T, clock.time_limit())
         progress(Step("items", 0, votes.n, first_so_far(votes.items[consensus.ranking.order[0]])))
         found, short = at_the_cut(votes, T, consensus.ranking, k, whole_budget(budget, votes), clock, say)
         status = Status.INTERRUPTED if clock.interrupted else short or consensus.status

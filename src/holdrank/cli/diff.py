@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdrank.cli.limits import command_clock
 from holdrank.cli.options import (
     ReadingCommand,
     check_output,
@@ -65,7 +66,14 @@ def diff(old: str, new: str, rule: str, draws: int, seed: int, time_limit: float
     asked, rule = rule, settled_rule(rule, *files)
     with searching(quiet, "comparing") as progress:
         found = compare(
-            files[0], files[1], statistic(rule), draws, seed, time_limit, progress=progress, executor=executor
+            files[0],
+            files[1],
+            statistic(rule),
+            draws,
+            seed,
+            command_clock.left(time_limit),
+            progress=progress,
+            executor=executor,
         )
     status = Status(found["status"])
     if status.is_interrupted or status.is_timed_out:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdrank.cli.columns import ColumnOption
+from holdrank.cli.limits import command_clock
 from holdrank.cli.options import (
     ReadingCommand,
     check_output,
@@ -63,7 +64,11 @@ def leave_one_out(file: str, by: str | None, ballots: bool, rule: str, most: int
     asked, rule = rule, settled_rule(rule, votes)
     with searching(quiet, "leaving out groups") as progress:
         found = leave_each_out(
-            votes, statistic(rule), by="ballot" if ballots else None, time_limit=time_limit, progress=progress
+            votes,
+            statistic(rule),
+            by="ballot" if ballots else None,
+            time_limit=command_clock.left(time_limit),
+            progress=progress,
         )
     if verbose:
         complain(f"{found.status}; {found.seconds:.3g} s")

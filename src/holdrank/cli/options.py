@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from holdrank.cli.columns import ColumnOption
+from holdrank.cli.limits import command_clock
 from holdrank.cli.printing import complain, progress_line
 from holdrank.errors import Option, quote, show
 from holdrank.words.names import rule_name, why_chosen
@@ -293,9 +294,10 @@ def time_option(what: str, default: float = TIME_LIMIT) -> Callable[[F], F]:
 
     def add(command: F) -> F:
         @click.option("--time-limit", type=Seconds(), default=default, show_default=f"{default:g}", metavar="SECONDS",
-                      help=f"Time limit for {what}, in seconds; none for no limit.")  # fmt: skip
+                      help=f"Time limit in seconds, for start-up, reading and {what}; none for no limit.")  # fmt: skip
         @wraps(command)
         def limited(*args: Any, time_limit: float, **kwargs: Any) -> Any:
+            command_clock.begin()
             return command(*args, time_limit=None if math.isinf(time_limit) else time_limit, **kwargs)
 
         return limited  # type: ignore[return-value]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdrank.cli.limits import command_clock
 from holdrank.cli.options import (
     RULES,
     ReadingCommand,
@@ -99,10 +100,9 @@ def rank(file: str, rule: str, compare: bool, draws: int | None, seed: int, exec
     rated = consensus.ratings(**rating) if consensus.has_ratings else None
     drawn = sets = None
     if draws and not consensus.status.is_interrupted:
-        left = None if time_limit is None else max(time_limit - consensus.seconds, 0.0)
         means = {"executor": executor, "checkpoint": checkpoint, "by": by}
-        drawn = _bootstrap(votes, rule, draws, seed, left, quiet, means)
-        sets = _sets(votes, rule, by, seed, left)
+        drawn = _bootstrap(votes, rule, draws, seed, time_limit, quiet, means)
+        sets = _sets(votes, rule, by, seed, time_limit)
     others = _others(votes, rule, time_limit, quiet) if compare else {}
     few = drawn is not None and drawn.draws < LEAST_DRAWS
     if as_json:
@@ -204,7 +204,7 @@ def _consensus(votes: Votes, rule: str, time_limit: float | None, quiet: bool, v
 
     with progress_line(quiet, f"ranking by {rule_name(rule)}") as progress:
         if rule == "kemeny":
-            found = kemeny(votes, time_limit=time_limit, progress=progress)
+            found = kemeny(votes, time_limit=command_clock.left(time_limit), progress=progress)
         else:
             found = bradley_terry(votes, **model) if model else statistic(rule)(votes)
     if verbose:
@@ -233,7 +233,13 @@ def _bootstrap(votes: Votes, rule: str, draws: int, seed: int, time_limit: float
 
     with progress_line(quiet) as progress:
         return bootstrap(
-            votes, statistic(rule), draws=draws, rng=seed, time_limit=time_limit, progress=progress, **means
+            votes,
+            statistic(rule),
+            draws=draws,
+            rng=seed,
+            time_limit=command_clock.left(time_limit),
+            progress=progress,
+            **means,
         )
 
 
@@ -244,7 +250,7 @@ def _sets(votes: Votes, rule: str, by: str | None, seed: int, time_limit: float 
 
     if not knows_chance(statistic(rule)):
         return None
-    found = rank_sets(votes, statistic(rule), by=by, rng=seed, time_limit=time_limit)
+    found = rank_sets(votes, statistic(rule), by=by, rng=seed, time_limit=command_clock.left(time_limit))
     return found if found.draws >= LEAST_DRAWS else None
 
 

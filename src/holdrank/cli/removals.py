@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdrank.cli.limits import command_clock
 from holdrank.cli.options import (
     ReadingCommand,
     read,
@@ -43,7 +44,7 @@ def removals(file: str, rule: str, time_limit: float | None, require_proof: bool
     votes = read(file, reading, quiet)
     asked, rule = rule, settled_rule(rule, votes)
     with searching(quiet, "removing items") as progress:
-        found = remove_each(votes, statistic(rule), time_limit=time_limit, progress=progress)
+        found = remove_each(votes, statistic(rule), time_limit=command_clock.left(time_limit), progress=progress)
     if verbose:
         complain(f"{found.status}; {found.seconds:.3g} s")
     if as_json:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from holdrank.cli.limits import command_clock
 from holdrank.cli.options import (
     ReadingCommand,
     json_option,
@@ -48,7 +49,7 @@ def verify(result: str, file: str, require_proof: bool, time_limit: float | None
     analysis = Analysis.from_json(open_source(result).data, source=result)
     votes = read(file, reading, quiet)
     with progress_line(quiet, "checking"):
-        verdict = checked(votes, analysis, time_limit=time_limit)
+        verdict = checked(votes, analysis, time_limit=command_clock.left(time_limit))
     if as_json:
         checks = [asdict(check) for check in verdict.checks]
         print_json("verify", votes, proved=verdict.proved, refuted=verdict.refuted, checks=checks)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdrank.cli.limits import command_clock
 from holdrank.cli.options import ReadingCommand, read, result_options, search_time_option, statistic
 from holdrank.cli.printing import complain, exit_code, plain_table, print_json, print_table, searching, tell_limit
 from holdrank.errors import show
@@ -53,7 +54,8 @@ def voters(file: str, race: tuple[str, str] | None, at_most: float | None, new_v
     with searching(quiet, "leaving out voters") as progress:
         found = voter_effects(votes, T, race=race)
         goal: Goal = NewWinner() if race is None else Above(found.below, found.above)
-        seconds = None if time_limit is None else time_limit / (2 + (new_voters is not None))
+        left = command_clock.left(time_limit)
+        seconds = None if left is None else left / (2 + (new_voters is not None))
         changes = [("drop", None), ("replace", None), *([("add", new_voters)] if new_voters else [])]
         attacks: list[VoterAttack] = []
         for done, (change, cap) in enumerate(changes):
