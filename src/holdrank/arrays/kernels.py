@@ -1,4 +1,4 @@
-"""Counts the pairs of weighted ballots: whole numbers, exact in any order."""
+"""Counts the pairs of weighted ballots, in whole numbers that are exact in any order; groups equal rows."""
 
 from __future__ import annotations
 
@@ -111,3 +111,16 @@ def whole_number_scale(weights: npt.NDArray[np.float64], spare_bits: int = 2) ->
     if total <= 2.0 ** (62 - spare_bits) and all(np.array_equal(np.rint(part), part) for part in parts):
         return 1.0
     return float(2.0 ** (62 - spare_bits - int(np.ceil(np.log2(total)))))
+
+
+def group_rows(rows: npt.NDArray[Any], keys: tuple[int, int]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the first row of each group of equal rows, groups as they first occur, and the group of every row.
+
+    The keys choose a hash, not the result: random ones keep anyone from choosing rows that are slow to tell apart.
+    """
+    m = len(rows)
+    first, label, prints = (np.empty(m, dtype=np.int64) for _ in range(3))
+    table = np.empty(1 << (2 * m + 15).bit_length(), dtype=np.int64)  # numpy asks for large pages of memory
+    raw = np.ascontiguousarray(rows).view(np.bool_)
+    count = call("group_rows", raw, m, raw.shape[1], *keys, table, len(table), prints, first, label)
+    return first[:count], label

@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from holdrank.arrays.native import call
+from holdrank.arrays.kernels import group_rows
 from holdrank.rankings import Floats, Ints
 
 _MOST_NUMBERS = 1 << 62  # combined numbers stay below
@@ -72,11 +72,11 @@ class BallotGains:
         for row in rows:
             number, values = self.of(row)
             if most > _MOST_NUMBERS // len(values):
-                first, label = _grouped(label)
+                first, label = group_rows(label[:, None], _KEYS)
                 most = len(first)
             label = label * len(values) + number
             most *= len(values)
-        first, label = _grouped(label)
+        first, label = group_rows(label[:, None], _KEYS)
         gains = np.empty((len(first), len(rows)))
         for at, row in enumerate(rows):
             number, values = self.of(row)
@@ -102,11 +102,3 @@ def _weighted(weights: Floats, table: npt.NDArray[np.int8]) -> Floats:
 def _summed(table: npt.NDArray[np.int8], some: Ints, weights: Floats) -> Floats:
     """Return ``table[:, some] @ weights[some]``, on one thread."""
     return np.asarray(np.einsum("pm,m->p", table[:, some].astype(np.float64), weights[some]))
-
-
-def _grouped(label: Ints) -> tuple[Ints, Ints]:
-    """Return the first place of each number, and the numbers replaced by 0, 1, ... as they first occur."""
-    m = len(label)
-    first, group = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
-    count = call("group_rows", label[:, None].view(np.bool_), m, label.itemsize, *_KEYS, first, group)
-    return first[:count], group

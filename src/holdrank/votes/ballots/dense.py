@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from holdrank.arrays.kernels import count_battles, count_wins
+from holdrank.arrays.kernels import count_battles, count_wins, group_rows
 from holdrank.arrays.native import call
 from holdrank.rankings import Floats, Ints
 from holdrank.votes.ballots.ranks import ranks_without_gaps
@@ -141,10 +141,5 @@ def _score_keys(scores: Floats) -> Ints:
 
 def _equal_rows(rows: Ints) -> tuple[Ints, Ints]:
     """Return the first row of each group of equal rows, groups as they first occur, and the group of every row."""
-    m = len(rows)
-    first, label, prints = (np.empty(m, dtype=np.int64) for _ in range(3))
-    table = np.empty(1 << (2 * m + 15).bit_length(), dtype=np.int64)  # numpy asks for large pages of memory
-    raw = np.ascontiguousarray(rows).view(np.bool_)
-    keys = np.frombuffer(os.urandom(16), dtype=np.int64).tolist()
-    count = call("group_rows", raw, m, raw.shape[1], *keys, table, len(table), prints, first, label)
-    return first[:count], label
+    key, other = np.frombuffer(os.urandom(16), dtype=np.int64).tolist()
+    return group_rows(rows, (key, other))
