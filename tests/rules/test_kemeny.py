@@ -15,7 +15,7 @@ import holdrank as hr
 from holdrank.arrays.insertions import descend, wander
 from holdrank.arrays.subsets import order_subsets
 from holdrank.rules import kemeny
-from holdrank.rules.kemeny import batch, branch, packing, parts, prefixes, search, subsets, triangles
+from holdrank.rules.kemeny import batch, branch, packing, parts, prefixes, search, subsets, symmetry, triangles
 from holdrank.rules.kemeny.parts import order_cost
 from holdrank.rules.solvers.highs import LinearProgram, Solution
 from holdrank.status import Clock, Status, Step
@@ -42,6 +42,7 @@ def uniform(n, size, seed):
 def no_subsets(monkeypatch):
     monkeypatch.setattr(subsets, "ALWAYS_UP_TO", 1)
     monkeypatch.setattr(subsets, "CLOSES_UP_TO", 1)
+    monkeypatch.setattr(symmetry, "MOST_ITEMS", 0)
     only_branching(monkeypatch)
 
 
@@ -80,6 +81,7 @@ def test_branch_and_bound_equals_trying_every_order(v):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(subsets, "ALWAYS_UP_TO", 1)
         patch.setattr(subsets, "CLOSES_UP_TO", 1)
+        patch.setattr(symmetry, "MOST_ITEMS", 0)
         only_branching(patch)
         solved = solve(v.wins().T, v.is_counts)
         check_against_every_order(v, solved)
@@ -383,6 +385,7 @@ def test_differences_that_are_only_rounding_are_ties():
 
 def test_a_solver_that_gives_up_is_no_time_limit(monkeypatch):
     monkeypatch.setattr(subsets, "CLOSES_UP_TO", 1)
+    monkeypatch.setattr(symmetry, "MOST_ITEMS", 0)
     monkeypatch.setattr(LinearProgram, "solve", lambda *_: Solution(False, -np.inf, np.empty(0), np.empty(0)))
     assert hr.kemeny(uniform(20, 100, 1)).status is Status.UNPROVED
 
@@ -402,6 +405,7 @@ def test_a_solver_that_calls_a_fitting_branch_empty_is_not_believed(no_subsets, 
 
 def test_subsets_are_left_out_when_the_time_is_too_short(monkeypatch):
     monkeypatch.setattr(subsets, "expected_seconds", lambda _: 1e9)
+    monkeypatch.setattr(symmetry, "MOST_ITEMS", 0)
     monkeypatch.setattr(subsets, "ALWAYS_UP_TO", 1)
     only_branching(monkeypatch)
     assert "branching" in solve(paley(11), time_limit=30).proof
@@ -677,6 +681,7 @@ def test_five_thousand_votes_equal_trying_every_order(layer, monkeypatch):
     if layer != "subsets":
         monkeypatch.setattr(subsets, "ALWAYS_UP_TO", 1)
         monkeypatch.setattr(subsets, "CLOSES_UP_TO", 1)
+        monkeypatch.setattr(symmetry, "MOST_ITEMS", 0)
     if layer == "branch and bound":
         only_branching(monkeypatch)
     if layer == "growing orders":

@@ -10,7 +10,7 @@ import pytest
 
 import holdrank as hr
 from holdrank.arrays.native import call
-from holdrank.rules.kemeny import branch, cheapest_order, cuts, prefixes, subsets
+from holdrank.rules.kemeny import branch, cheapest_order, cuts, prefixes, subsets, symmetry
 from holdrank.rules.kemeny.parts import order_cost
 from holdrank.status import Clock, Status
 
@@ -273,6 +273,7 @@ def test_the_verifier_refutes_no_bound_of_a_family_alone(family, monkeypatch):
 
     monkeypatch.setattr(subsets, "ALWAYS_UP_TO", 2)
     monkeypatch.setattr(subsets, "CLOSES_UP_TO", 2)
+    monkeypatch.setattr(symmetry, "MOST_ITEMS", 0)
     monkeypatch.setattr(cuts, "_TRIES", 20)
     monkeypatch.setattr(cuts.Separator, "violated", noted)
     monkeypatch.setattr(branch, "_has_few_cycles", lambda _: False)

@@ -9,7 +9,7 @@ import pytest
 
 import holdrank as hr
 from holdrank.analysis.streams import Stream
-from holdrank.rules.kemeny import branch, prefixes, search, subsets
+from holdrank.rules.kemeny import branch, prefixes, search, subsets, symmetry
 from holdrank.rules.kemeny.cycles import weighted_triples
 from holdrank.rules.kemeny.majorities import Majorities
 from holdrank.rules.solvers.highs import LinearProgram, Solution
@@ -40,6 +40,7 @@ def by(request, monkeypatch):
         monkeypatch.setattr(branch, "_LOOKS_BEFORE_WEIGHTS", 1)
         monkeypatch.setattr(branch, "_MANY_ROWS", 1)
     monkeypatch.setattr(subsets, "CLOSES_UP_TO", 0)  # the tree must close what the program leaves open
+    monkeypatch.setattr(symmetry, "MOST_ITEMS", 0)
     return request.param
 
 

@@ -47,6 +47,8 @@ SIGNATURES = {
     "join_triangles": "i iIIiiI",
     "charge_deviations": "i iII",
     "enter_prefixes": "i iIiiSi",
+    "least_images": "i iSSSI iII",
+    "grow_classes": "i iSSSI iIIii",
     "grow_prefixes": "i iII iiII iiii ISSH Si iii ISSi",
     "assign_places": "i FiIFF",
     "search_orders": "i iFIIBiiF IIIIIFFFFFI iIFIIii",

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from holdrank.rankings import Floats, Ints
-from holdrank.rules.kemeny import prefixes, search, subsets
+from holdrank.rules.kemeny import prefixes, search, subsets, symmetry
 from holdrank.rules.kemeny.cuts import Separator
 from holdrank.rules.kemeny.cycles import weighted_triples
 from holdrank.rules.kemeny.majorities import Majorities, Rows
@@ -82,6 +82,8 @@ def solve(
         return tree.part(tree.how)
     if len(cost) <= subsets.CLOSES_UP_TO and subsets.expected_seconds(len(cost)) < clock.seconds_left():
         return subsets.solve(cost, tolerance)
+    if step and (symmetric := symmetry.solve(cost, clock)) is not None:
+        return symmetric
     tree.try_order(search.better_order(cost, tree.best, clock, steps=_LOOKS_FIRST * cost.size))
     if step and rounding(tree.value) >= step:
         return tree.part(tree.how)  # sums so large that a bound cannot be distinguished from the next cost
