@@ -289,12 +289,16 @@ by_option = click.option(
 )
 
 
-def time_option(what: str, default: float = TIME_LIMIT) -> Callable[[F], F]:
-    """Return the time-limit option; it reaches the command as seconds, None for no limit."""
+def time_option(what: str, default: float = TIME_LIMIT, *, from_start: bool = True) -> Callable[[F], F]:
+    """Return the time-limit option; it reaches the command as seconds, None for no limit.
+
+    Commands with `from_start` ask `command_clock` how much of it is left after reading.
+    """
+    counted = f"start-up, reading and {what}" if from_start else what
 
     def add(command: F) -> F:
         @click.option("--time-limit", type=Seconds(), default=default, show_default=f"{default:g}", metavar="SECONDS",
-                      help=f"Time limit in seconds, for start-up, reading and {what}; none for no limit.")  # fmt: skip
+                      help=f"Time limit in seconds, for {counted}; none for no limit.")  # fmt: skip
         @wraps(command)
         def limited(*args: Any, time_limit: float, **kwargs: Any) -> Any:
             command_clock.begin()

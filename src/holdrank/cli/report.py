@@ -61,7 +61,7 @@ class _ThresholdOrNone(Threshold):
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Bootstrap seed.")
 @by_option
-@time_option("the whole report", REPORT_SECONDS)
+@time_option("the whole analysis, reading excluded", REPORT_SECONDS, from_start=False)
 @quiet_option
 @reading_options
 def report(file: str, outputs: tuple[str, ...], text: bool, rule: str, theta: float | str, merge: str, k: int | None,
