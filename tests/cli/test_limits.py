@@ -258,7 +258,7 @@ def test_the_limit_of_a_command_includes_reading_and_printing(monkeypatch):
 
 
 def test_every_search_gets_what_reading_has_left(run, monkeypatch):
-    monkeypatch.setattr(command_clock, "left", lambda _: 0.01)
+    monkeypatch.setattr(command_clock, "left", lambda _: 0.0)
     for args in (["rank"], ["attack", "--new-winner"], ["breakdown", "--delta", "0.5"], ["tradeoff"], ["removals"]):
         _, out, err = run(args[0], "hard.csv", *args[1:], "-q", "--time-limit", "50")
         assert out
