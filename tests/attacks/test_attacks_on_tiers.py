@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from fractions import Fraction
 from itertools import combinations_with_replacement, pairwise
 
 import numpy as np
@@ -426,3 +427,22 @@ def test_an_item_leaves_the_first_tier_when_another_passes_it_by_more_than_the_t
     found = hr.attack(votes, hr.Robust(hr.kemeny, 0.1, merge=rule), Leaves("a", 1), change=change)
     assert found.exact
     assert found.lower == pytest.approx(share, abs=1e-9)
+
+
+@pytest.mark.parametrize("goal", [NewWinner(), TopSet(1), Distance(1 / 6)])
+def test_weights_that_are_meant_to_balance_do(goal):
+    """The attack ties the items 1 and 2: counted without rounding, as many votes must prefer one as the other."""
+    ballots = np.array([[0, 0, 1, 2], [0, 1, 0, 1], [1, 0, 2, 0]])
+    votes = hr.Votes.from_ranks(ballots, [4, 1, 1], unlisted="observed")
+    statistic = hr.Robust(hr.borda, 0.05, merge="naive")
+    found = hr.attack(votes, statistic, goal)
+    assert found.verified
+    attacked = found.plan.applied(votes)
+    if found.after.ranking.ranks[1] == found.after.ranking.ranks[2]:
+        compared = [(row, Fraction(w)) for row, w in zip(attacked.ranks.tolist(), attacked.weights.tolist(), strict=True)]
+        ahead, behind = (
+            sum(w for row, w in compared if row[i] and row[j] and row[i] < row[j]) for i, j in ((1, 2), (2, 1))
+        )
+        assert ahead == behind
+    assert hr.fulfils(votes, statistic, attacked, goal)
+    assert hr.verify(votes, statistic, found).proved

@@ -17,6 +17,7 @@ from holdrank.votes.votes import Votes
 Progress: TypeAlias = Callable[[Step], None]
 
 _ROUNDING = 1e-12  # of the weight of all votes
+_BITS = 44  # of the weight of all votes: sums over the pairs of an item are exact as well
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +125,16 @@ def nothing(votes: Votes) -> Plan:
 
 
 def replacing(votes: Votes, removed: Floats, ranks: npt.ArrayLike, added: Floats) -> Plan:
-    """Return the plan with these ballots, tiny negative weights of solvers cut off."""
-    removed = np.clip(removed, 0.0, votes.weights)
-    return Plan(removed, np.atleast_2d(np.asarray(ranks, dtype=np.int64)), np.maximum(added, 0.0))
+    """Return the plan with these ballots, weights of solvers rounded and tiny negative ones cut off.
+
+    Of counted votes, all weights become multiples of one small power of two. Sums of them have no rounding error then,
+    so that weights that are meant to balance do, or visibly do not.
+    """
+    removed, added = np.clip(removed, 0.0, votes.weights), np.maximum(added, 0.0)
+    if votes.is_counts:
+        unit = math.ldexp(1.0, math.frexp(votes.total)[1] - _BITS)
+        removed, added = np.rint(removed / unit) * unit, np.rint(added / unit) * unit
+    return Plan(removed, np.atleast_2d(np.asarray(ranks, dtype=np.int64)), added)
 
 
 def adds_battles(votes: Votes) -> bool:
