@@ -439,7 +439,9 @@ def test_weights_that_are_meant_to_balance_do(goal):
     assert found.verified
     attacked = found.plan.applied(votes)
     if found.after.ranking.ranks[1] == found.after.ranking.ranks[2]:
-        compared = [(row, Fraction(w)) for row, w in zip(attacked.ranks.tolist(), attacked.weights.tolist(), strict=True)]
+        compared = [
+            (row, Fraction(w)) for row, w in zip(attacked.ranks.tolist(), attacked.weights.tolist(), strict=True)
+        ]
         ahead, behind = (
             sum(w for row, w in compared if row[i] and row[j] and row[i] < row[j]) for i, j in ((1, 2), (2, 1))
         )
