@@ -21,7 +21,9 @@ from holdrank.arrays.tolerances import DECIMALS
 from holdrank.proofs.bounds import Ground, Row
 from holdrank.proofs.exact import Buckets, Order, doubled_places
 
-_WINDOWS = 36  # times that a window of deviations is halved, where it matters
+_WINDOWS = 34  # times that a window of shares is halved, where it matters
+_FINER = 2**8  # so that a unit of the last decimal can be written in whole numbers
+_LAST_DECIMAL = 2 * 2**_WINDOWS * _FINER // 10**DECIMALS + 1  # two units of it, as leads are twice deviations
 
 Outcome: TypeAlias = tuple[int, ...]  # ranks, equal ones tied
 Outcomes: TypeAlias = Sequence[Outcome]
@@ -156,15 +158,21 @@ class Merge:
             feasible = yield from self._feasible(buckets)
             if not feasible:
                 break
-            spans = _outermost(feasible) if self.downward else [span for span in feasible if span[1] == span[0] + 1]
-            chosen = spans[0]
-            for other in spans[1:]:
-                larger = yield from self._larger(buckets, chosen, other)
-                chosen = (chosen if larger else other) if self.downward else (other if larger else chosen)
-            i, j = chosen
+            i, j = _alone(feasible) or (yield from self._first(buckets, feasible))
             buckets[i : j + 1] = [[item for bucket in buckets[i : j + 1] for item in bucket]]
         yield from self._narrowed(tiers(buckets))
         return [tiers(buckets)]
+
+    def _first(
+        self, buckets: Buckets, feasible: Sequence[tuple[int, int]]
+    ) -> Generator[Question, int, tuple[int, int]]:
+        """Find the run of buckets that is merged first."""
+        spans = _outermost(feasible) if self.downward else [span for span in feasible if span[1] == span[0] + 1]
+        chosen = spans[0]
+        for other in spans[1:]:
+            larger = yield from self._larger(buckets, chosen, other)
+            chosen = (chosen if larger else other) if self.downward else (other if larger else chosen)
+        return chosen
 
     def _feasible(self, buckets: Buckets) -> Generator[Question, int, list[tuple[int, int]]]:
         """Find the runs of neighbouring buckets in which all pairs are close."""
@@ -228,25 +236,27 @@ class Merge:
     def _narrowed(self, outcome: Outcome) -> Generator[Question, int, None]:
         """Handle a comparison that no row can express: which of two deviations from different voters is larger.
 
-        They are quotients. But a window for the larger one bounds the other by its upper end; the window is halved as
-        long as needed.
+        Deviations are quotients: leads m over weights w. That |n| / v is at most m / w is a row as soon as the share
+        s = v / (v + w) is known, |n| (1 - s) <= m s; where s lies in a window, its upper end gives a row that holds.
+        The window is halved as long as needed. The error is a part of m, which is small where attacks are cheap.
         """
         for pair, sign, others in self.loose:
-            low, high = 0, self.theta + 5
-            for _ in range(_WINDOWS):
-                middle = (low + high) // 2
-                halves = [(low, middle), (middle, high)]
-                answer = yield [Case(self._within(pair, sign, others, *half), None, [outcome]) for half in halves]
-                low, high = halves[answer]
+            for other in others:
+                low, high = 0, 2**_WINDOWS
+                for _ in range(_WINDOWS):
+                    middle = (low + high) // 2
+                    halves = [(low, middle), (middle, high)]
+                    answer = yield [Case(self._within(pair, sign, other, *half), None, [outcome]) for half in halves]
+                    low, high = halves[answer]
 
-    def _within(
-        self, pair: tuple[int, int], sign: int, others: Sequence[tuple[int, int]], low: int, high: int
-    ) -> list[Row]:
-        """Return that a deviation lies in a window, and others not above it."""
+    def _within(self, pair: tuple[int, int], sign: int, other: tuple[int, int], low: int, high: int) -> list[Row]:
+        """Return that the share of the other weight lies in a window, and the other deviation is not larger."""
         margin, weight = self.ground.margin, self.ground.compared
-        lead = sign * self.unit * margin[pair]
-        below = [2 * high * weight[q] + side * self.unit * margin[q] for q in others for side in (1, -1)]
-        return [lead - 2 * low * weight[pair], 2 * high * weight[pair] - lead, *below]
+        whole, both = 2**_WINDOWS, weight[pair] + weight[other]
+        # Merges compare deviations rounded to twelve decimals: the other one may be larger by less than that.
+        least = sign * high * _FINER * margin[pair] + _LAST_DECIMAL * weight[other]
+        apart = (whole - high) * _FINER * margin[other]
+        return [whole * weight[other] - low * both, high * both - whole * weight[other], least - apart, least + apart]
 
 
 def by_smith(ground: Ground, order: Order, theta: float) -> Program:
@@ -303,6 +313,15 @@ def _once(ground: Ground, key: Any, make: Callable[[], Question]) -> Question:
 
 def _outermost(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return [(i, j) for i, j in spans if not any((a, b) != (i, j) and a <= i and j <= b for a, b in spans)]
+
+
+def _alone(spans: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
+    """Return a run that overlaps only its own parts: it ends as one bucket, no matter which pairs are merged first."""
+    outermost = _outermost(spans)
+    for i, j in outermost:
+        if all(b < i or j < a for a, b in outermost if (a, b) != (i, j)):
+            return i, j
+    return None
 
 
 def _sorted(pair: tuple[int, int]) -> tuple[int, int]:
