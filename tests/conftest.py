@@ -164,13 +164,13 @@ _MOST_STEPS = 100_000  # cases of one proof
 @pytest.fixture(scope="session", autouse=True)
 def _listen():
     from holdrank.attacks import judge as cases
-    from holdrank.proofs.lower import FEW_ITEMS
+    from holdrank.proofs.lower import PROVED_UP_TO
 
     told = cases.Case.attack
 
     def overheard(case, answer, *rest):
         attack = told(case, answer, *rest)
-        if attack.exact and case.votes.n <= FEW_ITEMS:
+        if attack.exact and case.votes.n <= PROVED_UP_TO:
             _found.append((case, attack))
         return attack
 

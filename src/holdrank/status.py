@@ -16,6 +16,9 @@ from typing import Any, Literal
 LEAST_DRAWS = 200  # of a bootstrap; fewer give no interval
 DRAWS = 1000  # of a bootstrap, by default
 REPORT_SECONDS = 40.0  # for all steps of an analysis, by default
+TIERS_PRICED_UP_TO = 16
+"""Up to this many items, an analysis attacks the tiers themselves. With more, it attacks the order below them: gaps and
+the cut are those of the order, the trade-off asks about the first place only, and the tiers have no curve."""
 
 
 class Status(StrEnum):

@@ -36,7 +36,8 @@ from holdrank.rules.registry import rule_of
 from holdrank.status import Clock
 from holdrank.views import report
 from holdrank.views.audits import audit_markdown, audit_page
-from holdrank.words import missing
+from holdrank.words import audit as audit_words
+from holdrank.words import misleading, missing
 from holdrank.words.misleading import in_brief
 
 from analyses import analysed
@@ -643,8 +644,9 @@ def test_the_command_prints_a_table_and_writes_pages(command_line, tmp_path, mon
 # Bars, and leads.
 
 
-def test_a_page_counts_the_probes_that_there_are():
-    assert len(PROBES) == missing.PROBES
+def test_every_probe_has_a_title_and_is_counted_on_pages():
+    assert tuple(audit_words._TITLES) == PROBES
+    assert missing.PROBES == misleading.PROBES == len(PROBES)
 
 
 def test_sentences_about_bars_take_their_numbers_from_the_probes(monkeypatch):

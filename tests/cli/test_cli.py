@@ -15,9 +15,12 @@ import pytest
 
 import holdrank as hr
 from holdrank import cli, files
-from holdrank.cli import options
+from holdrank.analysis.board import COLUMNS
+from holdrank.attacks import goals
+from holdrank.cli import board, options
 from holdrank.rules import consensus
 from holdrank.status import Status, Step
+from holdrank.views.boards import BOARD_FORMS
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 
@@ -193,8 +196,13 @@ def test_reading_options_reach_the_reader(run, monkeypatch):
     assert seen["item"] == "title"
 
 
-def test_the_formats_offered_are_the_formats_read():
+def test_lists_that_commands_keep_are_those_of_the_library():
+    """Commands have copies, so that help does not load what they are lists of."""
     assert set(options.FORMATS) == set(files.FORMATS)
+    assert options.CLAIMS == goals.CLAIMS
+    assert set(board._ENDINGS) == set(BOARD_FORMS)
+    (shown,) = (option for option in board.board.params if option.name == "shown")
+    assert f"commas: {', '.join(COLUMNS)}." in shown.help
 
 
 def test_hostile_names_do_not_reach_the_terminal(run, tmp_path):

@@ -69,7 +69,7 @@ def test_safe_and_undecided_are_what_trying_all_changes_shows(seed):
 @pytest.mark.parametrize(("seed", "n", "votes"), [(0, 3, 9), (1, 3, 8), (2, 4, 7), (3, 4, 9), (4, 4, 8)])
 def test_no_bound_from_margins_is_above_what_trying_all_changes_shows(monkeypatch, seed, n, votes):
     """Bounds for many items, asked about few, where every change of one ballot, and its optima, can be listed."""
-    monkeypatch.setattr(cut, "FEW_ITEMS", 0)
+    monkeypatch.setattr(cut, "TIERS_PRICED_UP_TO", 0)
     drawn = hr.sample_votes(hr.Mallows(list(range(n)), phi=0.4), votes, rng=seed)
     ballots = [list(row) for row, w in zip(drawn.ranks.tolist(), drawn.weights, strict=True) for _ in range(int(w))]
     orders = [hr.Ranking.from_order(order).ranks.tolist() for order in permutations(range(n))]

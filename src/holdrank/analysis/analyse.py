@@ -55,10 +55,9 @@ from holdrank.rules.consensus import Statistic, borda
 from holdrank.rules.merges import Robust, consensus_of, merge_path, pairs_for
 from holdrank.rules.registry import rule_for, rules
 from holdrank.rules.scores import copeland
-from holdrank.status import LEAST_DRAWS, Clock, Status
+from holdrank.status import LEAST_DRAWS, TIERS_PRICED_UP_TO, Clock, Status
 from holdrank.votes.votes import Votes
 from holdrank.words.headlines import headline
-from holdrank.words.ladders import FEW_ITEMS
 from holdrank.words.results import few_draws_text
 
 _MANY_ITEMS, _THRESHOLDS = 30, 60  # beyond this many items, tiers are compared at this many thresholds
@@ -250,7 +249,7 @@ class _Run(Steps):
         """Price each boundary between two tiers: the votes that change the set of items above it."""
         sizes = [len(bucket) for bucket in self.reported.ranking.buckets]
         # Tiers of many items are priced on the ranking below them, whose order a boundary keeps.
-        few = self.votes.n <= FEW_ITEMS
+        few = self.votes.n <= TIERS_PRICED_UP_TO
         T, before = (self.statistic, self.reported) if few else (self.rule.function, self.median)
         asked = [goals.TopSet(k) for k in np.cumsum(sizes)[:-1].tolist()]
         quick = self.votes.n > _MANY_ITEMS and has_quick_bounds(self.votes, T)
@@ -372,7 +371,7 @@ class _Run(Steps):
         if self.spec.theta != "auto" or self.votes.n < 2:
             return
         # For many items only the robustness of the top can be bounded.
-        goal = goals.NewWinner() if self.votes.n > FEW_ITEMS else None
+        goal = goals.NewWinner() if self.votes.n > TIERS_PRICED_UP_TO else None
         try:
             found = tradeoff(
                 self.votes,
@@ -394,7 +393,8 @@ class _Run(Steps):
         if n < 2:
             return
         deltas = curve_distances(n)
-        asked = [self.rule.function] + [self.statistic] * (isinstance(self.statistic, Robust) and n <= FEW_ITEMS)
+        tiers = isinstance(self.statistic, Robust) and n <= TIERS_PRICED_UP_TO
+        asked = [self.rule.function] + [self.statistic] * tiers
         asked += [borda if n <= CURVE_ITEMS else copeland] * (self.rule.median_of == "kendall")
         for done, T in enumerate(asked):
             left = self._part.time_limit()

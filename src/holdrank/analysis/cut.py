@@ -16,9 +16,8 @@ from holdrank.attacks.results import amounts
 from holdrank.rankings import Ranking
 from holdrank.rules.consensus import Statistic
 from holdrank.rules.registry import rule_of
-from holdrank.status import Clock, Status
+from holdrank.status import TIERS_PRICED_UP_TO, Clock, Status
 from holdrank.votes.votes import Votes
-from holdrank.words.ladders import FEW_ITEMS
 from holdrank.words.prices import AMOUNTS
 
 _FOR_THE_SET = 0.25  # of the time: for a bound that holds for every item
@@ -69,7 +68,7 @@ def _firm(votes: Votes, T: Statistic, before: Ranking, k: int, budget: float, cl
     Only for Kemeny rankings of many items; None otherwise. A replaced vote moves a margin by at most 2, so what holds
     for all margins within 2 b holds whichever b votes are replaced. Margins are whole, and so are the sums.
     """
-    if rule_of(T).median_of != "kendall" or votes.n <= FEW_ITEMS or not votes.is_counts:
+    if rule_of(T).median_of != "kendall" or votes.n <= TIERS_PRICED_UP_TO or not votes.is_counts:
         return None
     n, inside = votes.n, np.isin(np.arange(votes.n), before.order[:k])
     wins = votes.wins()

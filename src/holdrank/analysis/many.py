@@ -277,7 +277,7 @@ def run(
     parameters: Mapping[str, Any],
     progress: Progress | None = None,
 ) -> list[Any]:
-    """Return the results of all tasks in their order; see `clusters.spread`."""
+    """Return the results of all tasks in their order; see `parallel.spread.spread`."""
     expect_executor(executor)
     found: dict[str, Any] = {}
     with opened(checkpoint, sweep, None, parameters) as kept:

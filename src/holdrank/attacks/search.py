@@ -31,7 +31,7 @@ Reaches: TypeAlias = Callable[[Aim, Callable[[], Votes], Consensus, bool], bool]
 
 _TARGETS = 12  # rankings to aim at for one goal
 _HALVINGS = 40  # of the interval between an attack that fails and one that works
-_SAME = 2e-10  # resolution of shares of votes
+_RESOLUTION = 2e-10  # resolution of shares of votes
 _MOST_ADDED = 64.0  # times the votes
 _BETTER = 0.995  # a further direction must do with less than this share of the best known
 
@@ -85,7 +85,7 @@ class Search:
                 clear = min(size + STRICT * votes.total, best.most)
                 plan = best.plan(clear if self._works(aims[k], best, clear, clock) else size)
                 others = tuple(other.plan(size) for size, other in self._former)
-                found[k] = Found(lower, lower if share <= lower + 5 * _SAME else share, plan, others=others)
+                found[k] = Found(lower, lower if share <= lower + 5 * _RESOLUTION else share, plan, others=others)
             elif not change.puts and not clock.over():  # taking votes away can end in ties that nothing breaks
                 size, best = self._cheapest(votes, before, aims[k], change, clock, weakly=True)
                 found[k] = Found(lower, tie_plan=None if best is None else best.plan(size))
@@ -150,7 +150,7 @@ class Search:
             if fails >= most or clock.over():
                 return math.inf
         for _ in range(_HALVINGS):
-            if clock.over() or does - fails <= _SAME * direction.votes.total:
+            if clock.over() or does - fails <= _RESOLUTION * direction.votes.total:
                 break
             middle = (fails + does) / 2
             works = self._works(aim, direction, middle, clock, weakly=weakly)

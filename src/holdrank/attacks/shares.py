@@ -18,7 +18,7 @@ from holdrank.status import Clock
 from holdrank.votes.changes import Change
 from holdrank.votes.votes import Votes
 
-_SAME = 1e-6  # what the sum of slopes may differ by from the share that they add up to
+_SUMS_AGREE = 1e-6  # what the sum of slopes may differ by from the share that they add up to
 
 
 class Share(NamedTuple):
@@ -58,6 +58,6 @@ def slopes_of(found: Attack, T: Statistic, clock: Clock) -> Floats | None:
         return None
     slopes, constant = known
     shares = votes.weights / votes.total
-    if abs(float(shares @ slopes) + constant - found.upper) > _SAME:
+    if abs(float(shares @ slopes) + constant - found.upper) > _SUMS_AGREE:
         return None  # another target is as cheap, or rounding: these are not the slopes of this share
     return np.asarray(slopes)

@@ -22,6 +22,7 @@ from holdrank.cli.options import (
     time_option,
 )
 from holdrank.cli.printing import complain, exit_code, print_json, searching, tell_limit
+from holdrank.status import LEAST_DRAWS
 
 _ENDINGS = (".csv", ".json", ".md", ".tex")
 _READ_COLUMNS = ColumnOption(
@@ -47,7 +48,7 @@ def _reading_options(command: F) -> F:
               help="Columns in this order, separated by commas: rank, rank_ub, rank_lb, model, rating, rating_lower, "
               "rating_upper, votes, tier, votes_to_overtake. By default all columns that the rule has.")  # fmt: skip
 @rule_option
-@click.option("--draws", type=click.IntRange(min=200), default=200, show_default=True,
+@click.option("--draws", type=click.IntRange(min=LEAST_DRAWS), default=LEAST_DRAWS, show_default=True,
               help="Bootstrap samples for rank_ub and rank_lb where the rule has no ratings.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Bootstrap seed.")
 @time_option("the whole board")

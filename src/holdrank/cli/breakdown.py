@@ -37,7 +37,7 @@ from holdrank.cli.printing import (
 )
 from holdrank.cli.rank import tiers_text
 from holdrank.errors import show
-from holdrank.words.ladders import FEW_ITEMS
+from holdrank.status import TIERS_PRICED_UP_TO
 from holdrank.words.nouns import noun_of
 from holdrank.words.numbers import number, percent, plural
 from holdrank.words.prices import AMOUNTS, NOT_KNOWN, price, share_price, tie_text
@@ -133,7 +133,7 @@ def breakdown(file: str, files: tuple[str, ...], rule: str, theta: float | str |
 @merge_option
 @click.option("--delta", type=click.FloatRange(0, 1, min_open=True),
               help="Distance that counts as broken, as a share of the pairs; one pair by default. For more than "
-              f"{FEW_ITEMS} items the default is that another item shares or takes first place.")  # fmt: skip
+              f"{TIERS_PRICED_UP_TO} items the default is that another item shares or takes first place.")  # fmt: skip
 @click.option("--tolerance", type=click.FloatRange(min=0), default=0.02, show_default=True,
               help="Extra loss that the best threshold may have, compared with the ranking without ties.")  # fmt: skip
 @click.option("--most", type=click.IntRange(min=1), default=200, show_default=True,
@@ -164,7 +164,7 @@ def tradeoff(file: str, rule: str, merge: str, delta: float | None, tolerance: f
         }
         means: dict[str, Any] = {"executor": executor, "checkpoint": checkpoint}
         # As in a report: one vote moves some pair of many items, which says nothing about thresholds.
-        goal = NewWinner() if delta is None and votes.n > FEW_ITEMS else None
+        goal = NewWinner() if delta is None and votes.n > TIERS_PRICED_UP_TO else None
         found = compute(votes, statistic(rule), merge=merge, delta=delta, goal=goal, most=most, **limits, **means)  # type: ignore[arg-type]
     if verbose:
         complain(f"{found.status}; {found.seconds:.3f} s")

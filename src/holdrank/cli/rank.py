@@ -39,6 +39,7 @@ from holdrank.cli.printing import (
     tell_limit,
 )
 from holdrank.errors import show
+from holdrank.status import LEAST_DRAWS
 from holdrank.words.chance import neighbours_text
 from holdrank.words.ladders import rungs
 from holdrank.words.names import order_text, rule_name
@@ -64,7 +65,7 @@ _PROVES = "may prove the ranking optimal"
 @click.argument("file")
 @rule_option
 @click.option("--compare", is_flag=True, help="Also show the ranks by every other rule.")
-@click.option("--draws", type=click.IntRange(min=200),
+@click.option("--draws", type=click.IntRange(min=LEAST_DRAWS),
               help="Bootstrap samples: show the interval of each place, alone and for all items at once.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Bootstrap seed.")
 @worker_options

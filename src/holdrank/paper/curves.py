@@ -13,7 +13,7 @@ from holdrank.attacks.estimator.engine import smoothed
 from holdrank.attacks.estimator.options import PaperOptions
 from holdrank.attacks.estimator.original import descended
 from holdrank.attacks.theorems import theorem_bounds
-from holdrank.paper.distributions import FIRST, SECOND, SEED, STEPS, UNIT, noise, steps_of, votes_of
+from holdrank.paper.distributions import FIRST, SECOND, SEED, STEPS, UNIT, mixed, noise, steps_of
 from holdrank.parallel.checkpoints import Keep
 from holdrank.parallel.workers import Parcel
 from holdrank.plots import Data, number
@@ -47,9 +47,9 @@ def fig1() -> Data:
     >>> [row["theorem_lower"] for row in fig1()["rows"]][:3]
     [0.002458383, 0.002458383, 0.012356359]
     """
-    votes = votes_of(noise(682))
+    votes, p = mixed((1.0, "u(682)", noise(682)))
     rows = [row for median in (kemeny, borda, footrule) for row in _curve(votes, median, statistic=median.__name__)]
-    return {"figure": "fig1", "p": "u(682)", "unit": UNIT, "rows": rows}
+    return {"figure": "fig1", "p": p, "unit": UNIT, "rows": rows}
 
 
 def fig2() -> Data:
@@ -59,15 +59,16 @@ def fig2() -> Data:
     -----
     Paper: Figure 2.
     """
+    blurred = (0.1, "u(23)", noise(23))
     shapes = {
-        "point mass": (FIRST, "0.1 u(23) + 0.9 e0"),
-        "bucket": ((FIRST + SECOND) / 2, "0.1 u(23) + 0.45 e0 + 0.45 e1"),
-        "uniform": (np.full(24, 1 / 24), "0.1 u(23) + 0.9 uniform"),
+        "point mass": mixed(blurred, (0.9, "e0", FIRST)),
+        "bucket": mixed(blurred, (0.45, "e0", FIRST), (0.45, "e1", SECOND)),
+        "uniform": mixed(blurred, (0.9, "uniform", np.full(24, 1 / 24))),
     }
     rows: list[Data] = []
-    for name, (mass, _) in shapes.items():
-        rows += _curve(votes_of(0.1 * noise(23) + 0.9 * mass), kemeny, distribution=name)
-    return {"figure": "fig2", "p": {name: text for name, (_, text) in shapes.items()}, "unit": UNIT, "rows": rows}
+    for name, (votes, _) in shapes.items():
+        rows += _curve(votes, kemeny, distribution=name)
+    return {"figure": "fig2", "p": {name: p for name, (_, p) in shapes.items()}, "unit": UNIT, "rows": rows}
 
 
 def fig3() -> Data:
@@ -113,10 +114,9 @@ def fig4(*, steps: int = STEPS, rng: Seed = SEED, executor: Executor | None = No
     names. Paper: Figure 4.
     """
     seed, steps = seed_of(rng), steps_of(steps)
-    votes = votes_of(0.1 * noise(183) + 0.45 * FIRST + 0.45 * SECOND)
+    votes, p = mixed((0.1, "u(183)", noise(183)), (0.45, "e0", FIRST), (0.45, "e1", SECOND))
     work = {f"fig4, theta {theta}": (theta, seed, steps) for theta in (None, *THETAS)}
-    rows = run(_fig4_rows, work, votes, executor, checkpoint, "fig4", {"seed": seed, "steps": steps})
-    p = "0.1 u(183) + 0.45 e0 + 0.45 e1"
+    rows = run(_fig4_rows, work, votes, executor, checkpoint, "fig4", {"p": p, "seed": seed, "steps": steps})
     paper = PaperOptions(steps=steps).plain()
     about = {"p": p, "unit": UNIT, "seed": seed, "steps": steps, "paper_runs": PAPER_RUNS, "paper_options": paper}
     return {"figure": "fig4", **about, "rows": [row for some in rows for row in some]}

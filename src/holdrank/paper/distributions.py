@@ -44,6 +44,18 @@ def votes_of(p: Floats) -> Votes:
     return Votes.from_orders([list(order) for order in permutations(ITEMS)], weights=p, items=ITEMS)
 
 
+def mixed(*parts: tuple[float, str, Floats]) -> tuple[Votes, str]:
+    """Return the votes of a mixture, and the formula that figures print: from shares, names and distributions.
+
+    Examples
+    --------
+    >>> mixed((0.5, "e0", FIRST), (0.5, "e1", SECOND))
+    (Votes(4 items, 2 weighted ballots, unlisted='bottom'), '0.5 e0 + 0.5 e1')
+    """
+    p = sum((share * mass for share, _, mass in parts), np.zeros(24))
+    return votes_of(p), " + ".join(name if share == 1 else f"{share:g} {name}" for share, name, _ in parts)
+
+
 def authors() -> dict[str, Votes]:
     """Return the seven distributions that the authors published for Figure 5.
 

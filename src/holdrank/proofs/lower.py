@@ -18,7 +18,7 @@ from holdrank.votes.changes import Change
 from holdrank.words.numbers import number, percent
 
 TOO_WEAK = "the independent proof is too weak here"
-FEW_ITEMS = 6  # up to here lower bounds are proved again
+PROVED_UP_TO = 6  # up to here lower bounds are proved again
 
 
 def least_checks(
@@ -78,8 +78,8 @@ def _proved_shares(
         return Check(claim, "open", NO_PROOF), "open"
     if _by_borders(checker, aims, change):
         return Check(claim, "proved"), "open"
-    if votes.n > FEW_ITEMS:
-        return Check(claim, "open", f"more than {FEW_ITEMS} items"), "open"
+    if votes.n > PROVED_UP_TO:
+        return Check(claim, "open", f"more than {PROVED_UP_TO} items"), "open"
     unit = checker.exact.unit
 
     def demanded(outcome: Outcome) -> Amount:

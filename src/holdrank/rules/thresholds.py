@@ -18,13 +18,13 @@ from statistics import NormalDist
 
 import numpy as np
 
+from holdrank.arrays.tolerances import SAME
 from holdrank.rankings import Floats
 from holdrank.votes.pairs import PairCounts
 from holdrank.votes.votes import Votes
 
 LEVEL = 0.95  # of the test that a pair is separated by chance
 MOST = 0.25  # three voters of four
-_SAME = 1e-9  # distances that do not differ up to rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def window(deviations: Floats, errors: Floats, one_vote: Floats) -> Window:
     theta = np.clip((marks[:-1] + marks[1:]) / 2, low, high)
     inside = (marks[:-1] <= theta) & (theta < marks[1:])
     clear = np.where(inside, np.minimum(theta - marks[:-1], marks[1:] - theta), -1.0)
-    return Window(low, high, float(theta[np.flatnonzero(clear >= clear.max() - _SAME)[0]]))
+    return Window(low, high, float(theta[np.flatnonzero(clear >= clear.max() - SAME)[0]]))
 
 
 def chance_window(votes: Votes | PairCounts, P: Floats, spread: Floats | None) -> Window:

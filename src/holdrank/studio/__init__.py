@@ -13,9 +13,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from socket import AF_INET, SO_REUSEADDR, SOCK_STREAM, SOL_SOCKET, socket
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdrank.errors import LimitError, MissingExtraError, UsageError
+
+if TYPE_CHECKING:
+    from holdrank.studio.limits import Limits
 
 
 def serve(file: str | None, port: int = 0, *, browser: bool = True, say: Callable[[str], None] = print) -> None:
@@ -33,13 +36,14 @@ def serve(file: str | None, port: int = 0, *, browser: bool = True, say: Callabl
         Called with the address.
     """
     from holdrank.studio.app import Start, create_app
+    from holdrank.studio.limits import Limits
 
-    start = None
+    limits, start = Limits(), None
     if file is not None:
-        start = Start("standard input" if file == "-" else Path(file).name, _content(file))
+        start = Start("standard input" if file == "-" else Path(file).name, _content(file, limits))
     with _listening(port) as door:
         port = door.getsockname()[1]
-        app = create_app(port, start=start)
+        app = create_app(port, limits, start=start)
         address = f"http://127.0.0.1:{port}/"
 
         def ready() -> None:
@@ -53,14 +57,14 @@ def serve(file: str | None, port: int = 0, *, browser: bool = True, say: Callabl
             asyncio.run(_answering(app, door, ready))
 
 
-def _content(file: str) -> bytes:
+def _content(file: str, limits: Limits) -> bytes:
     """Return the bytes of a file that is not too large for pages."""
     from holdrank.files.containers.source import open_source
-    from holdrank.studio.limits import Limits, StudioError, check_size
+    from holdrank.studio.limits import StudioError, check_size
 
     data = open_source(file).data
     try:
-        check_size(data, Limits())
+        check_size(data, limits)
     except StudioError as problem:
         raise LimitError(problem.message, repair=problem.repair) from problem
     return data

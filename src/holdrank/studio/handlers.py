@@ -57,7 +57,7 @@ class Studio:
             found = [{"id": one.id, "name": one.name, "bytes": len(one.data), "url": f"/v/{one.id}"} for one in opened]
             return as_json({"opened": found, "compared": [f"/compare/{id}" for id in self.shelf.compared]})
         rows = [{"opened": one, "headline": pages.headline(one.record, one.job)} for one in reversed(opened)]
-        return self._page("index.html", rows=rows, limit=self.limits.upload // 2**20)
+        return self._page("index.html", rows=rows, limit=self.limits.upload_text)
 
     async def open(self, request: Request) -> Response:
         """Accept a file, a text or the example, read it, and start its analysis."""

@@ -90,6 +90,11 @@ class Limits:
     sending: float = 120.0
     arriving: int = 200 * 2**20
 
+    @property
+    def upload_text(self) -> str:
+        """The largest upload, as people read it."""
+        return f"{self.upload / 2**20:.3g} MB"
+
 
 class StudioError(Exception):
     """An error answer: an HTTP status, a code for programs, and a message."""
@@ -168,7 +173,7 @@ _SMALLER = "merge equal ballots into a weight column, or use the command line, w
 
 def too_large(limits: Limits) -> StudioError:
     """Return the refusal of a file that is too large."""
-    return StudioError(413, "limit", f"the studio takes files of up to {limits.upload / 2**20:.3g} MB", repair=_SMALLER)
+    return StudioError(413, "limit", f"the studio takes files of up to {limits.upload_text}", repair=_SMALLER)
 
 
 def busy(why: str, code: str = "busy") -> StudioError:

@@ -27,6 +27,8 @@ _TITLES = {
     "category": "a category that reverses the order",
 }
 
+PROBES = len(_TITLES)
+
 _REASONS = {
     "shares": "the weights are not whole numbers of votes, so chance cannot be measured",
     "one item": "there is only one item",

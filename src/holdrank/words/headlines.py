@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from holdrank.errors import show
-from holdrank.status import LEAST_DRAWS
+from holdrank.status import LEAST_DRAWS, TIERS_PRICED_UP_TO
 from holdrank.words.chance import tied_text
 from holdrank.words.cuts import cut_text
-from holdrank.words.ladders import FEW_ITEMS
 from holdrank.words.names import listed
 from holdrank.words.nouns import amount_text, noun_of, of_all
 from holdrank.words.numbers import number, percent, plural
@@ -240,7 +239,7 @@ def _first_gap(record: Record) -> str:
     if ends == _ends(record["attack"], votes) or not (amount := amount_text(*ends, votes)):
         return ""
     many = "" if votes["counts"] else f" of the {noun_of(votes)}s"
-    if n <= FEW_ITEMS:
+    if n <= TIERS_PRICED_UP_TO:
         deed, doing, what = "change", "Changing", "who shares first place"
     elif len(top) == 1:
         deed, doing, what = "put", "Putting", f"another item ahead of {show(record['items'][top[0]], 40)}"

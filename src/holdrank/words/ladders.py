@@ -11,9 +11,6 @@ from holdrank.words.names import in_text
 from holdrank.words.numbers import plural, span
 from holdrank.words.prices import CANNOT_BREAK, Price, price, price_text, share_price
 
-FEW_ITEMS = 16
-"""Up to this many items, the gaps of an analysis are those of its tiers; beyond, those of the order without ties."""
-
 
 class Rung(NamedTuple):
     """One tier: its items, its first and last place, and what breaks the gap below; None where that is not known."""

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from holdrank.errors import show
+from holdrank.words.audit import PROBES
 from holdrank.words.banners import file_name
-from holdrank.words.missing import PROBES
+from holdrank.words.missing import not_run_text
 from holdrank.words.numbers import plural
 
 Facts = Mapping[str, Any]
@@ -45,7 +46,7 @@ def in_brief(record: Facts) -> dict[str, Any] | None:
         if one["state"] == "raised"
     ]
     missing = PROBES - len(found["findings"])
-    short = f" {plural(missing, 'probe')} did not run within the time limit." if missing else ""
+    short = f" {not_run_text(missing)}" if missing else ""
     count = len(rows), sum(one["state"] != "does not apply" for one in found["findings"])
     raise_ = "raises" if count[0] == 1 else "raise"
     text = f"{count[0]} of {plural(count[1], 'probe')} {raise_} a warning." if rows else found["headline"]

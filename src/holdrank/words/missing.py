@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from holdrank.errors import show
+from holdrank.words.audit import PROBES
 from holdrank.words.names import listed
 from holdrank.words.numbers import plural
 
 Record = dict[str, Any]
 
-PROBES = 9  # of an audit
 NO_BOOTSTRAP = "Places by chance were not computed."
 _LONGEST = 300  # characters of a reason
 
@@ -34,6 +34,17 @@ def left_out_text(parts: Sequence[LeftOut]) -> str:
     return f"Left out: {listed([part.what for part in parts], len(parts))}." if parts else ""
 
 
+def not_run_text(probes: int) -> str:
+    """Return how many probes of an audit the time limit left out, at least one.
+
+    Examples
+    --------
+    >>> not_run_text(1)
+    '1 probe did not run within the time limit.'
+    """
+    return f"{plural(probes, 'probe')} did not run within the time limit."
+
+
 def untested(record: Record) -> list[LeftOut]:
     """Return what was not tried: probes of the audit, removals of items, rules that do not apply to these votes.
 
@@ -49,7 +60,7 @@ LeftOut(what='other rules in part', why='Other rules: no footrule: places are un
     probes = 0 if audit is None else PROBES - len(audit["findings"])
     if probes:
         many = plural(probes, "probe")
-        found.append(LeftOut(many, f"What could mislead: {many} did not run within the time limit."))
+        found.append(LeftOut(many, f"What could mislead: {not_run_text(probes)}"))
     untried = 0 if removals is None else len(record["items"]) - len(removals["each"])
     if removals is not None and untried:
         many = plural(untried, "removal")

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from holdrank.arrays.tolerances import SAME
 from holdrank.errors import show
-from holdrank.words.ladders import FEW_ITEMS
+from holdrank.status import TIERS_PRICED_UP_TO
 from holdrank.words.numbers import decimal, plural
 from holdrank.words.prices import NOT_KNOWN, price_text
 from holdrank.words.remarks import first_items
 
 Record = dict[str, Any]  # of an analysis
 
-_SAME = 1e-9  # thresholds and losses that differ by less are the same
 _WINNER = "another winner"  # the goal of a trade-off of many items, as of the attack
 
 
@@ -54,13 +54,13 @@ def weighed(record: Record) -> Weighed | None:
     points[0] = _without_tiers(points[0], record)
     reported, closer = _reported(points, record), [0]
     if reported is not None and (exact := _attacked(record)) is not None:
-        if abs(points[reported].theta - exact.theta) > _SAME:
+        if abs(points[reported].theta - exact.theta) > SAME:
             reported, best = reported + 1, best + (best > reported)
             points.insert(reported, exact)
         points[reported] = exact
         closer.append(reported)
     for k in closer:
-        if points[k].loss <= max(allowed, points[best].loss) + _SAME and _rank(points[k]) > _rank(points[best]):
+        if points[k].loss <= max(allowed, points[best].loss) + SAME and _rank(points[k]) > _rank(points[best]):
             best = k
     front = [not any(_beats(other, one) for other in points) for one in points]
     return Weighed(points, front, best, reported, allowed)
@@ -104,7 +104,7 @@ def _without_tiers(one: Point, record: Record) -> Point:
     """
     gaps, order, ranks = record["gaps"], record["consensus"]["order"], (record["tiers"] or record["consensus"])["ranks"]
     alone = len(first_items(ranks, order)) == 1 and record["tradeoff"]["sizes"][0][0] == 1
-    if len(order) <= FEW_ITEMS or record["tradeoff"]["goal"] != _WINNER or not alone or one.theta:
+    if len(order) <= TIERS_PRICED_UP_TO or record["tradeoff"]["goal"] != _WINNER or not alone or one.theta:
         return one
     if not gaps or gaps[0].get("known") is False or gaps[0]["lower"] is None:
         return one
@@ -141,10 +141,10 @@ def _on_the_curve(record: Record) -> Record | None:
     """Return the curve of the reported tiers at the distance of the trade-off; None where there is none."""
     theta, delta = record["tiers"]["theta"], record["tradeoff"]["delta"] or 0.0
     for curve in record.get("curves", ()):
-        if curve["theta"] is None or abs(curve["theta"] - theta) > _SAME or "estimate" in curve:
+        if curve["theta"] is None or abs(curve["theta"] - theta) > SAME or "estimate" in curve:
             continue
         for k, far in enumerate(curve["delta"]):
-            if abs(far - delta) <= _SAME:
+            if abs(far - delta) <= SAME:
                 return {name: curve[name][k] for name in ("lower", "upper", "decides", "sufficient")}
     return None
 
@@ -158,8 +158,8 @@ def _beats(other: Point, one: Point) -> bool:
     """Whether another threshold has no more loss, is certainly as robust, and is better in one of them."""
     low = math.inf if other.lower is None else other.lower
     high = math.inf if one.upper is None else one.upper
-    no_worse = other.loss <= one.loss + _SAME and low >= high - _SAME
-    return no_worse and (other.loss < one.loss - _SAME or low > high + _SAME)
+    no_worse = other.loss <= one.loss + SAME and low >= high - SAME
+    return no_worse and (other.loss < one.loss - SAME or low > high + SAME)
 
 
 # In words
@@ -209,7 +209,7 @@ def broken_text(record: Record) -> str:
     found, n = record["tradeoff"], len(record["items"])
     if found["goal"] is not None:
         return "another item shares or takes first place" if found["goal"] == _WINNER else show(found["goal"], 100)
-    moved = math.ceil((found["delta"] or 0.0) * n * (n - 1) / 2 - 1e-9)
+    moved = math.ceil((found["delta"] or 0.0) * n * (n - 1) / 2 - SAME)
     return f"the order of {plural(max(moved, 1), 'pair')} changes"
 
 

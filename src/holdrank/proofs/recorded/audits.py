@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from holdrank.analysis.audit import audit_in_brief
 from holdrank.analysis.audit_records import audit_record
 from holdrank.analysis.records import Record
-from holdrank.proofs.lower import FEW_ITEMS
+from holdrank.proofs.lower import PROVED_UP_TO
 from holdrank.proofs.recorded.places import NO_GROUPS, has_groups
 from holdrank.proofs.recorded.record import Recorded
 from holdrank.proofs.verdicts import Check
@@ -22,8 +22,8 @@ def audit_checks(recorded: Recorded) -> Iterator[Check]:
     if found is None:
         yield Check("the votes were audited", "open", "the step did not finish")
         return
-    if recorded.n > FEW_ITEMS:
-        yield Check(claim, "open", f"more than {FEW_ITEMS} items: they were not recomputed")
+    if recorded.n > PROVED_UP_TO:
+        yield Check(claim, "open", f"more than {PROVED_UP_TO} items: they were not recomputed")
         return
     if found["status"] in (Status.TIME_LIMIT.value, Status.INTERRUPTED.value):
         yield Check(claim, "open", "a time limit cut the audit short: it was not recomputed")

@@ -14,7 +14,7 @@ from holdrank.attacks.goals import Goal
 from holdrank.errors import show
 from holdrank.proofs.attacks import settled_checks, shown_checks
 from holdrank.proofs.claims import Amounts, Question, Told
-from holdrank.proofs.lower import FEW_ITEMS, least_checks
+from holdrank.proofs.lower import PROVED_UP_TO, least_checks
 from holdrank.proofs.recorded.attacks import is_of, proposed
 from holdrank.proofs.recorded.record import Recorded, amounts_of, told_by
 from holdrank.proofs.statistics import Exactly
@@ -44,8 +44,8 @@ def curve_checks(recorded: Recorded, curve: Record) -> Iterator[Check]:
     if checker is None or checker.base is None:
         yield Check(claim, "open", "no independent proof exists for this rule")
         return
-    if recorded.n > FEW_ITEMS:
-        yield Check(claim, "open", f"more than {FEW_ITEMS} items")
+    if recorded.n > PROVED_UP_TO:
+        yield Check(claim, "open", f"more than {PROVED_UP_TO} items")
         return
     if curve["delta"] != curve_distances(recorded.n):
         yield Check(claim, "refuted", "it has other distances")
@@ -70,8 +70,8 @@ def tradeoff_checks(recorded: Recorded) -> Iterator[Check]:
     if found is None:
         return
     by_model = rule_of(recorded.median.T).probabilities is not None
-    if recorded.n > FEW_ITEMS or recorded.median.base is None or by_model:
-        yield Check(claim, "open", f"more than {FEW_ITEMS} items, or no independent proof exists for this rule")
+    if recorded.n > PROVED_UP_TO or recorded.median.base is None or by_model:
+        yield Check(claim, "open", f"more than {PROVED_UP_TO} items, or no independent proof exists for this rule")
         return
     sizes = {len(found[name]) for name in ("theta", "loss", "lower", "upper", "pareto")}
     pairs = recorded.n * (recorded.n - 1) / 2

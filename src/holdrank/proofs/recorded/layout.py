@@ -12,7 +12,7 @@ from holdrank.analysis.records import Record
 from holdrank.arrays.tolerances import DECIMALS, SAME
 from holdrank.errors import show
 from holdrank.proofs import exact
-from holdrank.proofs.lower import FEW_ITEMS
+from holdrank.proofs.lower import PROVED_UP_TO
 from holdrank.proofs.recorded.record import Recorded
 from holdrank.proofs.statistics import Exactly
 from holdrank.proofs.verdicts import Check
@@ -69,8 +69,8 @@ def _choice(recorded: Recorded) -> Check:
 
 def _path(recorded: Recorded, order: exact.Order, ranked: exact.ExactVotes) -> Check:
     claim = "the tiers at all thresholds are as reported"
-    if recorded.n > FEW_ITEMS:
-        return Check(claim, "open", f"more than {FEW_ITEMS} items")
+    if recorded.n > PROVED_UP_TO:
+        return Check(claim, "open", f"more than {PROVED_UP_TO} items")
     if rule_of(recorded.median.T).probabilities is not None:
         return Check(claim, "open", "no independent proof exists for tiers by a model")
     rule = recorded.record["spec"]["merge"]

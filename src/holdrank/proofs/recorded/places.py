@@ -22,7 +22,7 @@ from holdrank.attacks.reach import whole_budget
 from holdrank.errors import UsageError, show
 from holdrank.proofs.attacks import shown_checks
 from holdrank.proofs.claims import Amounts, Plans, Question, slack_of
-from holdrank.proofs.lower import FEW_ITEMS, least_checks
+from holdrank.proofs.lower import PROVED_UP_TO, least_checks
 from holdrank.proofs.recorded.record import Recorded
 from holdrank.proofs.verdicts import Check
 from holdrank.rankings import Ranking
@@ -36,8 +36,8 @@ def bootstrap_checks(recorded: Recorded) -> Iterator[Check]:
     drawn, claim = recorded.record["bootstrap"], "the bootstrap samples follow from the seed"
     if drawn is None:
         return
-    if recorded.n > FEW_ITEMS:
-        yield Check(claim, "open", f"more than {FEW_ITEMS} items: they were not recomputed")
+    if recorded.n > PROVED_UP_TO:
+        yield Check(claim, "open", f"more than {PROVED_UP_TO} items: they were not recomputed")
         return
     spec = recorded.record["spec"]
     if drawn["seed"] != spec["seed"] or not 0 < drawn["draws"] <= spec["draws"]:
@@ -61,8 +61,8 @@ def chance_checks(recorded: Recorded) -> Iterator[Check]:
         if (found is None) == bool(asked):
             yield Check("there are places by chance if they were requested", "open", "the step did not finish")
         return
-    if recorded.n > FEW_ITEMS:
-        yield Check(claim, "open", f"more than {FEW_ITEMS} items: they were not recomputed")
+    if recorded.n > PROVED_UP_TO:
+        yield Check(claim, "open", f"more than {PROVED_UP_TO} items: they were not recomputed")
     elif not has_groups(recorded):
         yield Check(claim, "open", NO_GROUPS)
     elif not votes.is_counts or not knows_chance(recorded.median.T):
@@ -123,8 +123,8 @@ def reach_checks(recorded: Recorded) -> Iterator[Check]:
     if (found["budget"], found["votes"]) != (budget, votes):
         yield Check(claim, "refuted", "they are for another budget")
         return
-    if recorded.n > FEW_ITEMS or (recorded.median.base is None and recorded.median.races is None):
-        yield Check(claim, "open", f"more than {FEW_ITEMS} items, or no independent proof exists for this rule")
+    if recorded.n > PROVED_UP_TO or (recorded.median.base is None and recorded.median.races is None):
+        yield Check(claim, "open", f"more than {PROVED_UP_TO} items, or no independent proof exists for this rule")
         return
     place = np.argsort(Ranking(recorded.told.ranks).order) + 1
     for item, name in enumerate(recorded.votes.items):
