@@ -26,12 +26,13 @@ from holdrank.rules.consensus import Consensus, Statistic, expect_seconds, name_
 from holdrank.rules.merges import Robust, ballots_for, base_of, consensus_of, settled
 from holdrank.rules.metrics import Metric, MetricLike
 from holdrank.rules.registry import auto, rule_of
-from holdrank.status import Clock, Status
+from holdrank.status import Clock, Status, Step
 from holdrank.votes.changes import Change, ChangeName, change_of
 from holdrank.votes.models import Seed, seed_of
 from holdrank.votes.pairs import PairCounts
 from holdrank.votes.votes import Votes
 from holdrank.words.numbers import number
+from holdrank.words.results import first_so_far
 
 Method: TypeAlias = Literal["auto", "exact", "search", "bounds", "smooth", "paper"]
 
@@ -147,6 +148,7 @@ def breakdown(
     if engine is None:
         return _theorems(votes, T, at, far, before, started)
     case = Case(votes, T, before, Change.REPLACE, engine)
+    _tell_first(before, votes, progress)
     with Clock(_seconds_left(time_limit, started)) as clock:
         used = "smooth" if method == "smooth" else "search" if engine.by_search else "exact"
         curve = _curve(case, at, far, used, clock, time_limit, progress, started)
@@ -203,10 +205,18 @@ def attack(
     before = consensus_of(votes, T, time_limit)
     aim = goal.aim(before.ranking, votes.items)
     case = Case(votes, T, before, change, engine_for(aim, votes, T))
+    _tell_first(before, votes, progress)
     with Clock(_seconds_left(time_limit, started)) as clock:
         (answer,) = case.with_search(case.answers([aim], clock, progress), clock, time_limit, progress)
         status = case.status([answer], clock)
     return case.attack(answer, status, _notes(before, [answer]), perf_counter() - started)
+
+
+def _tell_first(before: Consensus, votes: Votes, progress: Progress | None) -> None:
+    """Report who is first, which is known before any bound."""
+    if progress is not None:
+        names = [votes.items[item] for item in before.ranking.buckets[0]]
+        progress(Step("attacks", 0, 1, first_so_far(*names)))
 
 
 def engine_for(aim: Aim, votes: Votes, T: Statistic) -> Engine:
