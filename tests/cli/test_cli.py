@@ -156,6 +156,23 @@ def test_bad_data_is_one_line_with_options_spelt_for_the_shell(run, tmp_path):
     assert run("rank", "latin.csv", "--encoding", "latin-1", "-q")[0] == 0
 
 
+@pytest.mark.parametrize(
+    ("words", "fix"),
+    [
+        (["leave-one-out", "battles.csv"], "with --by, or leave out ballots with --ballots"),
+        (["breakdown", "votes.soc", "--rule", "copeland", "--method", "exact"], "or --method search"),
+        (["rank", "votes.soc", "--rule", "bradley-terry", "--ties", "davidson"], "use --ties half"),
+        (["rank", "battles.csv", "--ties", "davidson", "--reweight"], "use --ties half or do not reweight"),
+    ],
+    ids=lambda words: words[0] if isinstance(words, list) else "",
+)
+def test_options_of_commands_are_spelt_for_the_shell_too(run, words, fix):
+    code, out, err = run(*words, "-q")
+    assert (code, out) == (2, "")
+    assert fix in err
+    assert '="' not in err
+
+
 def test_validate_lists_problems_and_the_total(run, tmp_path):
     (tmp_path / "bad.soc").write_text(SOC + "x: 1,2,3,4\n" * 25, encoding="utf-8")
     code, out, _ = run("validate", "bad.soc")

@@ -20,7 +20,7 @@ from holdrank.attacks.mirror import is_symmetric
 from holdrank.attacks.plans import Progress
 from holdrank.attacks.results import Attack, Breakdown, columns
 from holdrank.attacks.whole import votes_needed
-from holdrank.errors import UsageError, quote, real_number, show
+from holdrank.errors import Message, Option, UsageError, quote, real_number, show
 from holdrank.rankings import Floats, Ranking
 from holdrank.rules.consensus import Consensus, Statistic, expect_seconds, name_of
 from holdrank.rules.merges import Robust, ballots_for, base_of, consensus_of, settled
@@ -123,7 +123,7 @@ def breakdown(
     if method == "exact" and engine is None:
         raise UsageError(
             f"exact breakdowns are available for kemeny, borda, footrule and Robust of these, not for {name_of(T)}",
-            repair="use one of them, a Median, or method='search'",
+            repair=Message("use one of them, a Median, or ", Option("method", "search")),
         )
     if engine is None and method in ("auto", "search"):
         engine = inexact_engine(T, votes)
@@ -389,7 +389,7 @@ def _far(T: Statistic, distance: MetricLike, method: str) -> TierDistance | Metr
     if isinstance(far, Metric) and method not in ("auto", "exact", "bounds"):
         raise UsageError(
             f"method={method!r} supports the distances hausdorff_ns and hausdorff_half, not {far.name}",
-            repair="use method='exact' or method='bounds'",
+            repair=Message("use ", Option("method", "exact"), " or ", Option("method", "bounds")),
         )
     return far
 

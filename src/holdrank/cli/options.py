@@ -167,9 +167,15 @@ def expect_ratings(rule: str, given: dict[str, Any]) -> None:
         raise click.UsageError(f"--{next(iter(given))} needs --rule bradley-terry, the only rule with ratings.")
 
 
+# Options of commands, not of reading, that messages name.
+_OTHER_OPTIONS = {name: f"--{name}" for name in ("by", "method", "ties")}
+
+
 def as_option(option: Option) -> str:
-    """Return the command-line spelling of a reader's option: ``rank=`` is ``--rank-column``."""
-    known = {one.name: one.opts[0] for one in READING_OPTIONS}
+    """Return the command-line spelling of an option in a message: ``rank=`` is ``--rank-column``."""
+    if option == Option("by", "ballot"):
+        return "--ballots"
+    known = {one.name: one.opts[0] for one in READING_OPTIONS} | _OTHER_OPTIONS
     if option.name not in known:
         return str(option)
     value = "all" if option.value is True else option.value
