@@ -416,7 +416,7 @@ class _Run(Steps):
             try:
                 found = rule.run(self.votes, self._part.time_limit())
             except HoldrankError as error:  # a rule that these votes do not have
-                missing.append(f"no {name}: {error}")
+                missing.append(f"no {name}: {error.problem}")
                 continue
             self.record["others"].append(other_record(name, found, self.votes))
         self._remark("; ".join(missing))
