@@ -134,7 +134,7 @@ def test_stdin_is_a_dash(run):
         (["rank", "votes.soc", "--claim", "x"], 2, "check, report have it."),
         (["rank", "votes.soc", "--rul", "borda"], 2, "Did you mean one of: '--rule'"),
         (["help", "rank"], 2, "Did you mean '--help'?"),
-        (["verify", "battles.csv", "votes.soc"], 3, "holdrank: battles.csv: this is not JSON"),
+        (["verify", "battles.csv", "votes.soc"], 3, "holdrank: battles.csv, line 1, column 1: this is not JSON"),
     ],
 )
 def test_mistakes_get_one_clear_line_and_their_exit_code(args, code, words, run):
