@@ -59,6 +59,7 @@ from holdrank.status import LEAST_DRAWS, Clock, Status
 from holdrank.votes.votes import Votes
 from holdrank.words.headlines import headline
 from holdrank.words.ladders import FEW_ITEMS
+from holdrank.words.names import rule_name
 from holdrank.words.results import few_draws_text
 
 _MANY_ITEMS, _THRESHOLDS = 30, 60  # beyond this many items, tiers are compared at this many thresholds
@@ -416,7 +417,7 @@ class _Run(Steps):
             try:
                 found = rule.run(self.votes, self._part.time_limit())
             except HoldrankError as error:  # a rule that these votes do not have
-                missing.append(f"no {name}: {error.problem}")
+                missing.append(f"no {rule_name(name)}: {error.problem}")
                 continue
             self.record["others"].append(other_record(name, found, self.votes))
         self._remark("; ".join(missing))
