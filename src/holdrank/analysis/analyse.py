@@ -68,7 +68,7 @@ _LEVEL = 0.95  # of tests
 _TOPMOST = 5  # gaps, and races, that have closer bounds from the start
 _AT_WORK = 0.95  # of the time limit; the rest is for what looks at no clock, such as writing the page
 _PILOT = 0.1  # of the time of a bootstrap, in which two samples must be ranked: else there will not be enough of them
-_CURVE_AT_ONCE, _FOR_A_CURVE = 100, 0.1  # beyond so many items, a curve in less than this part of the limit is empty
+_CURVE_AT_ONCE, _FOR_A_CURVE = 100, 0.1  # beyond this many items, a curve in less than this part of the limit is empty
 _POLISH = 0.6  # of the time limit, after which no bound is made closer
 
 

@@ -19,7 +19,7 @@ from holdrank.words.ratings import rating_texts
 from holdrank.words.remarks import MARK, tied_by_chance, tied_by_chance_text, without_ties_text
 
 FIRST_ROWS = 10  # shown until the reader asks for all
-_WIDE = 0.8  # a mean reach of so much of all places says nothing
+_WIDE = 0.8  # a mean reach of this share of all places says nothing
 _NEVER = 1e15  # votes; sorts what cannot be broken last
 _UNKNOWN = "–"
 _FEW_PLACES = 4  # items whose whole reach is drawn all the same

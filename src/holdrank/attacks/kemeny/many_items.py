@@ -32,7 +32,7 @@ from holdrank.status import Clock, Step
 _ROUNDS = 12  # of better targets and better weights
 _TARGETS = 4  # arcs whose cheapest orders are tried as targets in one round
 _SPLITS = 20  # of sets of arcs, for one set of weights
-_EXACT = 1e-4  # in UNIT: bounds so near are one number
+_EXACT = 1e-4  # in UNIT: bounds this near are one number
 
 
 class Claim:
