@@ -300,11 +300,11 @@ def time_option(what: str, default: float = TIME_LIMIT, *, from_start: bool = Tr
 
     Commands with `from_start` ask `command_clock` how much of it is left after reading.
     """
-    counted = f"start-up, reading and {what}" if from_start else what
+    counted = f"{what}; start-up and reading count too" if from_start else what
 
     def add(command: F) -> F:
         @click.option("--time-limit", type=Seconds(), default=default, show_default=f"{default:g}", metavar="SECONDS",
-                      help=f"Time limit in seconds, for {counted}; none for no limit.")  # fmt: skip
+                      help=f"Time limit in seconds for {counted}; none for no limit.")  # fmt: skip
         @wraps(command)
         def limited(*args: Any, time_limit: float, **kwargs: Any) -> Any:
             command_clock.begin()
